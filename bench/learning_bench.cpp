@@ -5,7 +5,7 @@
 #include <boost/random/normal_distribution.hpp>
 
 #include "algorithms/registry.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "support/random.hpp"
 
 namespace dadsim {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "scenario/load.hpp"
-#include "study/setting/catalog.hpp"
+#include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 
 namespace dadsim {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "content_file.hpp"
+#include "scenario/document/load.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
 #include "sim/platform/platform_text.hpp"
 #include "sim/platform/state_profiles.hpp"
 #include "support/diagnostics.hpp"

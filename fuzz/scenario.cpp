@@ -1,10 +1,10 @@
 #include <string>
 
-#include "scenario/element.hpp"
+#include "scenario/document/load.hpp"
+#include "scenario/elements/read.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
-#include "scenario/read.hpp"
-#include "scenario/schema.hpp"
+#include "scenario/language/schema.hpp"
+#include "scenario/xml/element.hpp"
 #include "support/diagnostics.hpp"
 #include "target.hpp"
 

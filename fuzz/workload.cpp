@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "content_file.hpp"
-#include "scenario/read_workload.hpp"
+#include "scenario/elements/read_workload.hpp"
 #include "support/diagnostics.hpp"
 #include "target.hpp"
 

@@ -180,7 +180,7 @@ set(slow_tests
   "models.Digits.AreHardForALinearClassifierAndNotForASmallNetwork"
   "models.DrawnSets.AreHardForALinearClassifier"
   "models.Network.SameBitsForAnyNumberOfThreads"
-  "protocols.Failures.AThousandPlaysOfEveryProtocolEnd"
+  "protocols.Failures.AThousandRunsOfEveryProtocolEnd"
   "protocols.Failures.SimulatedOnesEndToo"
   "protocols.FedAsync.TenThousandClients"
   "protocols.Flare.SamplesThatItHasTrainedWithRaiseNoAlarms"

@@ -1,6 +1,6 @@
 #include "examples/algorithm/halves.hpp"
 
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 namespace dadsim::algorithms {
 

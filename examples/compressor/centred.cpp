@@ -5,13 +5,13 @@ namespace {
 
 class Centred final : public Compressor {
  public:
-  std::int64_t encode(models::ConstBlock numbers, const Occasion&, Encoder& into) const override {
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext&, Encoder& into) const override {
     const float mean = numbers.size() > 0 ? numbers.mean() : 0.0F;
     into.fp32(mean);
     into.bf16(models::Matrix(numbers.array() - mean));
     return numbers.size();
   }
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     const float mean = from.fp32();
     from.bf16(into);
     into.array() += mean;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/gossip/own_weights_step.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "compress/registry.hpp"
 #include "models/network.hpp"
 
@@ -38,8 +38,8 @@ bool compresses_gradients(const MethodInfo& info, const spec::RunSpec& run) {
 
 namespace {
 
-bool leaves_out(const Reach& reach, const step::Scope& scope) {
-  return reach.most.evaluate(scope) < reach.all.evaluate(scope);
+bool leaves_out(const RetainedRank& retained, const step::Scope& scope) {
+  return retained.most.evaluate(scope) < retained.all.evaluate(scope);
 }
 
 /// Whether the algorithm's parameters are those under which it loses nothing.
@@ -52,15 +52,15 @@ bool is_lossless(const MethodInfo& info, const spec::RunSpec& run) {
 
 }  // namespace
 
-Bite bite(const MethodInfo& info, const spec::RunSpec& run, const spec::ModelShape& network, std::int64_t samples,
-          std::size_t workers) {
+LossyLayers lossy_layers(const MethodInfo& info, const spec::RunSpec& run, const spec::ModelShape& network,
+                         std::int64_t samples, std::size_t workers) {
   const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
   const step::StepSizes sizes{std::vector<std::int32_t>(workers, static_cast<std::int32_t>(samples)), {}};
-  Bite bite;
+  LossyLayers lossy_layers;
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const spec::LayerShape& layer = network.layers[i];
     if (!layer.has_outer_product()) continue;
-    ++bite.of;
+    ++lossy_layers.of;
     const step::Scope scope{&layer, &sizes, 0, nullptr, spec::delta_relations(network, i)};
     bool left_out = false;
     if (!compressor.lossless) {
@@ -68,11 +68,12 @@ Bite bite(const MethodInfo& info, const spec::RunSpec& run, const spec::ModelSha
       left_out = !compressor.keeps || leaves_out({compressor.keeps(run.compress.parameters, all), all}, scope);
     }
     if (!info.exact(run) && !info.lossless.empty()) {
-      left_out = left_out || (info.reach ? leaves_out(info.reach(run.parameters), scope) : !is_lossless(info, run));
+      left_out = left_out ||
+                 (info.retained_rank ? leaves_out(info.retained_rank(run.parameters), scope) : !is_lossless(info, run));
     }
-    if (left_out) ++bite.layers;
+    if (left_out) ++lossy_layers.layers;
   }
-  return bite;
+  return lossy_layers;
 }
 
 void run_step(const MethodInfo& info, Algorithm& algorithm, TrainingStep& step) {

@@ -17,7 +17,7 @@ class TrainingStep;
 
 using methods::MethodInfo;
 using methods::Needs;
-using methods::Reach;
+using methods::RetainedRank;
 using methods::RunContext;
 using methods::RunFacts;
 using methods::RunFault;
@@ -64,11 +64,11 @@ bool compresses_gradients(const MethodInfo& info, const spec::RunSpec& run);
 /// Of how many layers of a network, and of how many that it compresses, a run can leave something out at `workers`
 /// sites with so many samples each. Where it is of none, the run learns what it would learn without compression,
 /// whatever that compression is worth.
-struct Bite {
+struct LossyLayers {
   std::size_t layers = 0, of = 0;
 };
-Bite bite(const MethodInfo& info, const spec::RunSpec& run, const spec::ModelShape& network, std::int64_t samples,
-          std::size_t workers);
+LossyLayers lossy_layers(const MethodInfo& info, const spec::RunSpec& run, const spec::ModelShape& network,
+                         std::int64_t samples, std::size_t workers);
 
 /// One whole step but for the update: the algorithm, and the sum over sites of what a workload may have and this
 /// network does not.

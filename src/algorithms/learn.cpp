@@ -10,7 +10,7 @@
 
 #include "algorithms/batches.hpp"
 #include "algorithms/gossip/sites_evaluation.hpp"
-#include "algorithms/learners.hpp"
+#include "algorithms/learning/learners.hpp"
 #include "algorithms/recent_weights.hpp"
 #include "models/metrics.hpp"
 #include "models/optimizer.hpp"

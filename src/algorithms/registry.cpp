@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "algorithms/dad.hpp"
-#include "algorithms/edad.hpp"
-#include "algorithms/factored/cogd.hpp"
+#include "algorithms/exact/dad.hpp"
+#include "algorithms/exact/edad.hpp"
+#include "algorithms/exact/gradient_sharing.hpp"
+#include "algorithms/exact/local_gradient.hpp"
 #include "algorithms/flexible/flexible.hpp"
 #include "algorithms/forward/forward_gradient.hpp"
 #include "algorithms/gossip/choco.hpp"
@@ -14,17 +15,16 @@
 #include "algorithms/gossip/power_gossip.hpp"
 #include "algorithms/gossip/sgp.hpp"
 #include "algorithms/gossip/sparse_push.hpp"
-#include "algorithms/gradient_sharing.hpp"
-#include "algorithms/local_gradient.hpp"
-#include "algorithms/power_sgd.hpp"
+#include "algorithms/low_rank/cogd.hpp"
+#include "algorithms/low_rank/power_sgd.hpp"
+#include "algorithms/low_rank/rank_dad.hpp"
 #include "algorithms/private/dp_sgd.hpp"
 #include "algorithms/private/lsg.hpp"
 #include "algorithms/private/rgp.hpp"
-#include "algorithms/rank_dad.hpp"
 #include "algorithms/sign/demo.hpp"
 #include "algorithms/sign/one_bit_adam.hpp"
 #include "algorithms/sign/sign_sgd.hpp"
-#include "algorithms/top_k.hpp"
+#include "algorithms/sparse/top_k.hpp"
 
 namespace dadsim::algorithms {
 

@@ -100,8 +100,8 @@ struct Options {
   /// For learning, and of a sweep simulations at a time; 0: as many as the machine has. At most 1,024: more are an
   /// InputError.
   std::size_t threads = 0;
-  /// Told how far the work is, in words, at most a few times a second, from whatever thread; empty at the end of a
-  /// phase. It must not throw, and must not call this library but for stop().
+  /// Called with how far the work is, in words, at most a few times a second, from whatever thread; empty at the end of
+  /// a phase. It must not throw, and must not call this library but for stop().
   std::function<void(const std::string&)> progress;
 };
 
@@ -234,8 +234,8 @@ class DADSIM_API Sweep {
   std::shared_ptr<const State> state_;
 };
 
-/// Learns for real what `learned` lacks, and returns it. Event-driven runs are learned as they are played, in time().
-/// Throws InputError where a run does not fit the memory of its devices, SystemError, Stopped.
+/// Learns for real what `learned` lacks, and returns it. Event-driven runs are learned as they are simulated, in
+/// time(). Throws InputError where a run does not fit the memory of its devices, SystemError, Stopped.
 DADSIM_API Learned learn(const Scenario& scenario, const Options& options = {}, const Learned& learned = {});
 
 /// Times a scenario with what has been learned; what `learned` lacks for it is learned first, and kept there. Throws

@@ -1,7 +1,7 @@
 #include "api/call.hpp"
 #include "api/states.hpp"
-#include "scenario/load.hpp"
-#include "study/results/carry_over.hpp"
+#include "scenario/document/load.hpp"
+#include "study/results/transfer.hpp"
 #include "study/setting/catalog.hpp"
 
 namespace dadsim::api::inline v1 {

@@ -14,7 +14,7 @@
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
-#include "scenario/load.hpp"
+#include "scenario/elements/print_device.hpp"
 #include "sim/device.hpp"
 #include "study/measured/calibrate.hpp"
 #include "study/setting/catalog.hpp"

@@ -14,7 +14,7 @@
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "report/collective/collective_table.hpp"
-#include "scenario/host_list.hpp"
+#include "scenario/elements/host_list.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/measured/nccl_log.hpp"

@@ -15,7 +15,7 @@
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "collectives/collective.hpp"
-#include "scenario/host_list.hpp"
+#include "scenario/elements/host_list.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::cli {

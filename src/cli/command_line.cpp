@@ -26,12 +26,12 @@
 #include "report/run/csv.hpp"
 #include "report/run/json.hpp"
 #include "report/run/table.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/learning/learned.hpp"
-#include "study/results/carry_over.hpp"
-#include "study/retiming/surrogate.hpp"
+#include "study/results/transfer.hpp"
+#include "study/retiming/fit_retiming.hpp"
 #include "study/run/class_table.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
@@ -63,8 +63,8 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   outputs.check_writable();
   const ThreadLimit limit(threads_to_use(options.threads));
   study::TraceRequest trace;
-  const bool played = !options.report.empty() && options.sliders;  // a page plays a step
-  if (!options.trace.empty() || played) trace.steps = options.trace_steps;
+  const bool with_timeline = !options.report.empty() && options.sliders;  // a page plays a step
+  if (!options.trace.empty() || with_timeline) trace.steps = options.trace_steps;
   const bool show_progress = !options.quiet && standard_error_is_terminal();
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   const report::Result result =
@@ -84,7 +84,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   // Last: whatever becomes of a page, the result is there.
   if (!options.report.empty()) {
     const report::Retiming retiming =
-        played ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
+        with_timeline ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
     if (!retiming.failure.empty() && !options.quiet)
       say(fmt::format("dadsim: the page has no sliders: {}\n", retiming.failure));
     const report::About about{.description = scenario.description,

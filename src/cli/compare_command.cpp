@@ -10,7 +10,7 @@
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "report/explain/comparison.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/explain/compare.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"

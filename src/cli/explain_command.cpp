@@ -7,7 +7,7 @@
 #include "cli/usage_words.hpp"
 #include "report/explain/explanation.hpp"
 #include "report/html/explain.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"

@@ -14,7 +14,7 @@
 #include "cli/usage_words.hpp"
 #include "report/export/chakra.hpp"
 #include "report/export/goal.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/export/step_operations.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"

@@ -51,11 +51,12 @@ std::string list_algorithms() {
     text += paragraph("source: " + info.source, 2);
     text += list_parameters(info.parameters);
   }
-  text += '\n' + paragraph(
-                     "Event-driven: when things happen decides what is learned, so these are played on the cluster and "
-                     "learned as they "
-                     "were played (docs/event-driven.md). Payload: d is the number of parameters.",
-                     0);
+  text +=
+      '\n' + paragraph(
+                 "Event-driven: when things happen decides what is learned, so these are simulated on the cluster and "
+                 "learned as they "
+                 "were simulated (docs/event-driven.md). Payload: d is the number of parameters.",
+                 0);
   for (const methods::MethodInfo& info : protocols::protocol_registry().all()) {
     text += fmt::format("\n{}\n", info.name);
     text += paragraph(info.description, 2);
@@ -160,8 +161,9 @@ std::string list_models() {
   text += "\nlayers\n";
   for (const std::string& layer : scenario::find_rule("model")->children) {
     const scenario::ElementRule& rule = *scenario::find_rule(layer);
-    text += fmt::format("  <{}{}{}>{}\n", layer, rule.attributes.empty() ? "" : " ", fmt::join(rule.attribute_names(), " "),
-                        rule.children.empty() ? "" : " with layers inside, and <shortcut> with others");
+    text +=
+        fmt::format("  <{}{}{}>{}\n", layer, rule.attributes.empty() ? "" : " ", fmt::join(rule.attribute_names(), " "),
+                    rule.children.empty() ? "" : " with layers inside, and <shortcut> with others");
   }
   return text;
 }
@@ -191,16 +193,16 @@ std::string list_regions() {
   for (const std::string& from : sim::region_names()) {
     text += fmt::format("\n{}\n", from);
     constexpr std::size_t kPerLine = 3;
-    std::size_t told = 0;
+    std::size_t reported = 0;
     for (const std::string& to : sim::region_names()) {
       const std::optional<spec::WanSpec::Pair> pair = sim::region_pair(from, to);
       if (!pair) continue;
       // The pair has the bandwidth of the wire; what was measured is payload.
       text += fmt::format("  {:<24} {:>5.2f} {:>5.1f}", to, pair->bandwidth * sim::kTcpEfficiency * 8 / 1e9,
                           pair->round_trip * 1e3);
-      if (++told % kPerLine == 0) text += '\n';
+      if (++reported % kPerLine == 0) text += '\n';
     }
-    if (told % kPerLine != 0) text += '\n';
+    if (reported % kPerLine != 0) text += '\n';
   }
   return text;
 }

@@ -6,7 +6,7 @@
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
-#include "scenario/schema.hpp"
+#include "scenario/language/schema.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "spec/preset.hpp"

@@ -43,7 +43,7 @@ po::options_description visible_options() {
       ("threads", po::value<std::string>()->value_name("N"),
        "threads for learning; the result does not depend on it")  //
       ("timing-only",
-       "learn nothing: record and play what runs do for their times alone (docs/timing-only.md)")  //
+       "learn nothing: record and simulate what runs do for their times alone (docs/timing-only.md)")  //
       ("pages", po::value<std::string>()->value_name("DIR"),
        "with `algorithms`: write a page of each algorithm and compressor into a folder (docs/algorithms)")  //
       ("check", "say what is wrong with the scenario, and run nothing")                                     //

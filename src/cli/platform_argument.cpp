@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "cli/usage_error.hpp"
-#include "scenario/load.hpp"
-#include "scenario/root_element.hpp"
+#include "scenario/document/load.hpp"
+#include "scenario/xml/root_element.hpp"
 #include "sim/platform.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"

@@ -153,9 +153,9 @@ void report(const SweepArguments& arguments, study::Database& database, const st
                         trials_in_words(numbers.finished, sweep), human_count(numbers.before),
                         numbers.learned == 1 ? "1 run" : fmt::format("{} runs", human_count(numbers.learned)));
     if (numbers.plays > 0) {
-      text += fmt::format("Event-driven runs played: {}; of what they needed {} operations were learned, {} found.\n",
-                          human_count(numbers.plays), human_count(numbers.operations_learned),
-                          human_count(numbers.operations_found));
+      text += fmt::format(
+          "Event-driven runs simulated: {}; of what they needed {} operations were learned, {} found.\n",
+          human_count(numbers.plays), human_count(numbers.operations_learned), human_count(numbers.operations_found));
     }
     print(summary);
   }
@@ -209,7 +209,7 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
       print(fmt::format("{}: {} runs learned; dadsim sweep goes on there, and --learned uses it\n", asked.out,
                         human_count(numbers.learned)));
       if (std::ranges::any_of(sweep.base().runs, &spec::RunSpec::event_driven)) {
-        print(std::string("Event-driven runs are learned as they are played: of these there is nothing yet.\n"));
+        print(std::string("Event-driven runs are learned as they are simulated: of these there is nothing yet.\n"));
       }
     }
   } catch (const Cancelled&) {

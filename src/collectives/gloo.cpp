@@ -51,7 +51,7 @@ class GlooAllReduce final : public GlooRing {
       : GlooRing(ranks, std::move(sizes)), pieces_(pieces) {}
 
   std::int64_t count() const override { return 2 * half(); }
-  Pace pace() const override { return {kInFlight, Pace::Ready::is_said_before_sending, half(), kGlooThreads}; }
+  Pace pace() const override { return {kInFlight, Pace::Handshake::rendezvous, half(), kGlooThreads}; }
 
  private:
   std::int64_t half() const { return ranks() * pieces_ - kInFlight; }
@@ -72,7 +72,7 @@ class GlooAllGather final : public GlooRing {
   using GlooRing::GlooRing;
 
   std::int64_t count() const override { return 2 * (std::int64_t{ranks()} - 1); }
-  Pace pace() const override { return {kInFlight, Pace::Ready::is_said_after_sending, 0, kGlooThreads}; }
+  Pace pace() const override { return {kInFlight, Pace::Handshake::rendezvous_after_sending, 0, kGlooThreads}; }
   Rank origin(std::int64_t block) const override { return static_cast<Rank>(block / 2); }
 
  private:

@@ -28,9 +28,9 @@ const std::vector<Entry>& entries() {
   static const std::string thakur = "Thakur, Rabenseifner, Gropp 2005 (MPICH)";
   static const std::vector<Entry> all{
       {{all_reduce, "ring", "blocks of b/N around a ring, twice; on nodes a ring through each rank's adapter",
-        "Patarasu, Yuan 2009; NCCL's channels"},
+        "Patarasuk, Yuan 2009; NCCL's channels"},
        ring_all_reduce},
-      {{all_reduce, "one-ring", "blocks of b/N around a single ring, twice", "Patarasu, Yuan 2009"},
+      {{all_reduce, "one-ring", "blocks of b/N around a single ring, twice", "Patarasuk, Yuan 2009"},
        one_ring_all_reduce},
       {{all_reduce, "halving-doubling", "reduce-scatter by halving, all-gather by doubling", "Rabenseifner 2004"},
        halving_doubling_all_reduce},
@@ -63,7 +63,7 @@ const std::vector<Entry>& entries() {
       {{all_reduce, "gloo-parameter-server", "everybody to the root when it is ready, down a tree from it", "gloo"},
        gloo_parameter_server_all_reduce},
       {{all_reduce, "reduce-broadcast", "up a binomial tree and down again", thakur}, reduce_broadcast_all_reduce},
-      {{reduce_scatter, "ring", "blocks of b/N around a ring, or as many as ranks in a node", "Patarasu, Yuan 2009"},
+      {{reduce_scatter, "ring", "blocks of b/N around a ring, or as many as ranks in a node", "Patarasuk, Yuan 2009"},
        ring_reduce_scatter},
       {{reduce_scatter, "pat", "a binomial tree for every block, what all have between two ranks in one message",
         "NCCL 2.23; Jeaugey 2025"},

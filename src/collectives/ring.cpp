@@ -1,5 +1,5 @@
 // Ring: each rank sends to the next one only, one block per round.
-// All-reduce: P. Patarasu, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel
+// All-reduce: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel
 // Distrib. Comput. 69 (2009): a reduce-scatter of N − 1 rounds, then an all-gather of N − 1 rounds, blocks of b/N.
 //
 // On nodes of several GPUs there are as many rings beside each other as ranks in a node, as NCCL and RCCL lay out

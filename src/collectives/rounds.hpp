@@ -40,9 +40,9 @@ struct RoundPhase {
 /// How ranks go through rounds.
 struct Pace {
   /// What a rank tells those from whom it is to get a message in the round that it enters: they send it when they know.
-  enum class Ready { is_taken_for_granted, is_said_before_sending, is_said_after_sending };
+  enum class Handshake { eager, rendezvous, rendezvous_after_sending };
   std::int64_t in_flight = 1;  ///< rounds that a rank may be in at the same time
-  Ready ready = Ready::is_taken_for_granted;
+  Handshake handshake = Handshake::eager;
   std::int64_t part = 0;     ///< rounds after which, each time, a rank is through with all before it goes on; 0: never
   std::int32_t at_once = 1;  ///< collectives of the library that a rank may have in progress
 };

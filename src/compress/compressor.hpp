@@ -22,13 +22,13 @@ class CompressorState {
 };
 
 /// When and for whom a message is made: what its random numbers are drawn by.
-struct Occasion {
+struct EncodeContext {
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
   std::uint32_t message = 0;         ///< unlike that of any other message of the step
   std::uint32_t matrix = 0;          ///< within the step; the same at every site for what is exchanged together
   CompressorState* state = nullptr;  ///< as make_state() has made it for this site and matrix
-  /// What is encoded is the sum of what has been encoded, on the same occasion but for `message`, by all sites.
+  /// What is encoded is the sum of what has been encoded, in the same context but for `message`, by all sites.
   bool sum = false;
 
   /// This message's own numbers. A receiver does not have them, unless they are drawn from a seed that is sent.
@@ -49,8 +49,8 @@ struct Amount {
 /// How the numbers of a matrix become the bytes of a message, and numbers again. It goes between any algorithm and its
 /// exchange: on gradients, on dAD's A and Δ, on rank-dAD's factors, on weights.
 ///
-/// *Ensures*: decode() reads just what encode() wrote, on the same occasion; size() has the segments that encode()
-/// writes, for any number of elements; the same numbers and occasion give the same bytes.
+/// *Ensures*: decode() reads just what encode() wrote, in the same context; size() has the segments that encode()
+/// writes, for any number of elements; the same numbers and context give the same bytes.
 ///
 /// EXAMPLE: src/compress/int8.cpp.
 class Compressor {
@@ -58,9 +58,9 @@ class Compressor {
   virtual ~Compressor() = default;
 
   /// Appends the numbers to a message. Returns how many of them it stands for: all, or those that were kept.
-  virtual std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const = 0;
+  virtual std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const = 0;
   /// Fills a block of the shape that was encoded. Those that were not kept are zero.
-  virtual void decode(Decoder& from, const Occasion& occasion, models::MutableBlock into) const = 0;
+  virtual void decode(Decoder& from, const EncodeContext& context, models::MutableBlock into) const = 0;
 
   /// What they take, segment by segment.
   virtual std::vector<step::Payload> size(const Amount& numbers) const = 0;

@@ -64,11 +64,11 @@ class DeepGradientCompression final : public SparseList {
     return std::max(options_.fraction, kWarmUp[part]);
   }
 
-  std::vector<std::int32_t> choose(std::span<const float> numbers, const Occasion& occasion) const override {
+  std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext& context) const override {
     if (numbers.empty()) return {};
-    const double fraction = fraction_at(occasion.step);
+    const double fraction = fraction_at(context.step);
     const std::int64_t count = kept_of_numbers(fraction, std::ssize(numbers));
-    std::vector<std::int32_t> chosen = indices_from(numbers, threshold_of_sample(numbers, fraction, occasion.own()));
+    std::vector<std::int32_t> chosen = indices_from(numbers, threshold_of_sample(numbers, fraction, context.own()));
     if (static_cast<double>(chosen.size()) <= kTooMany * static_cast<double>(count)) return chosen;
     const std::vector<float> values = values_at(numbers, chosen);
     std::vector<std::int32_t> exact;

@@ -17,8 +17,8 @@ class E3m0 final : public Compressor {
  public:
   explicit E3m0(bool stochastic) : stochastic_(stochastic) {}
 
-  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
-    RandomStream random = occasion.own();
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
+    RandomStream random = context.own();
     float scale = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
     // A number that is none spoils its message, as it would have spoilt the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
@@ -38,7 +38,7 @@ class E3m0 final : public Compressor {
     return numbers.size();
   }
 
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     const float scale = from.fp32();
     const std::vector<bool> bits = from.bits(4 * into.size());
     std::size_t next = 0;

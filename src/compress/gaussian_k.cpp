@@ -43,7 +43,7 @@ class GaussianK final : public SparseList {
   }
 
  private:
-  std::vector<std::int32_t> choose(std::span<const float> numbers, const Occasion&) const override {
+  std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext&) const override {
     const Moments of = moments(numbers);
     const double wanted = std::max(1.0, std::floor(fraction_ * static_cast<double>(numbers.size())));
     double threshold = of.mean + z_ * of.deviation;

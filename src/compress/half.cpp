@@ -10,11 +10,11 @@ class Half final : public Compressor {
  public:
   explicit Half(step::ElementType type) : type_(type) {}
 
-  std::int64_t encode(models::ConstBlock numbers, const Occasion&, Encoder& into) const override {
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext&, Encoder& into) const override {
     type_ == step::ElementType::float16 ? into.fp16(numbers) : into.bf16(numbers);
     return numbers.size();
   }
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     type_ == step::ElementType::float16 ? from.fp16(into) : from.bf16(into);
   }
   std::vector<step::Payload> size(const Amount& numbers) const override { return {{numbers.elements, type_}}; }

@@ -16,8 +16,8 @@ class Int8 final : public Compressor {
  public:
   explicit Int8(bool stochastic) : stochastic_(stochastic) {}
 
-  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
-    RandomStream random = occasion.own();
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
+    RandomStream random = context.own();
     const float largest = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
     float scale = largest / kLevels;
     const float per_level = scale > 0 ? 1.0F / scale : 0.0F;
@@ -38,7 +38,7 @@ class Int8 final : public Compressor {
     return numbers.size();
   }
 
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     const float scale = from.fp32();
     std::vector<std::int8_t> levels(static_cast<std::size_t>(into.size()));
     from.int8(levels);

@@ -15,8 +15,8 @@ constexpr std::uint32_t kNotFinite = 255;
 /// (2⁻¹²⁶) becomes that or zero in the same way.
 class Natural final : public Compressor {
  public:
-  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
-    RandomStream random = occasion.own();
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
+    RandomStream random = context.own();
     std::vector<std::uint32_t> codes;
     codes.reserve(static_cast<std::size_t>(numbers.size()));
     for_each_number(numbers, [&](float x) {
@@ -32,7 +32,7 @@ class Natural final : public Compressor {
     return numbers.size();
   }
 
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     std::vector<std::uint32_t> codes(static_cast<std::size_t>(into.size()));
     from.packed(codes, kNaturalBits);
     std::size_t next = 0;

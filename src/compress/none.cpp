@@ -6,11 +6,11 @@ namespace {
 /// fp32 as it lies in memory.
 class None final : public Compressor {
  public:
-  std::int64_t encode(models::ConstBlock numbers, const Occasion&, Encoder& into) const override {
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext&, Encoder& into) const override {
     into.fp32(numbers);
     return numbers.size();
   }
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override { from.fp32(into); }
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override { from.fp32(into); }
   std::vector<step::Payload> size(const Amount& numbers) const override {
     return {{numbers.elements, step::ElementType::float32}};
   }

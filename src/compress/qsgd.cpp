@@ -25,8 +25,8 @@ class Qsgd final : public Compressor {
   explicit Qsgd(Options options)
       : options_(options), bits_(static_cast<int>(std::bit_width(2 * static_cast<std::uint64_t>(options.levels)))) {}
 
-  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
-    RandomStream random = occasion.own();
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
+    RandomStream random = context.own();
     std::vector<float> all;
     all.reserve(static_cast<std::size_t>(numbers.size()));
     for_each_number(numbers, [&](float x) { all.push_back(x); });
@@ -50,7 +50,7 @@ class Qsgd final : public Compressor {
     return numbers.size();
   }
 
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     const auto bucket = static_cast<std::size_t>(options_.bucket);
     const auto size = static_cast<std::size_t>(into.size());
     std::vector<float> norms((size + bucket - 1) / bucket);

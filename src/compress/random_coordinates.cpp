@@ -14,8 +14,8 @@ constexpr auto kScale =
     spec::choice<bool>("scale", {{"none", true}, {"unbiased", false}},
                        "none: numbers as they are, so that what was not drawn must be remembered; unbiased: times "
                        "n/k, right on average");
-constexpr spec::IntegerParameter kWholeBelow{
-    "whole-below", 0, 1e9, "0", "what has so many numbers, or fewer, is sent whole: vectors of biases"};
+constexpr spec::IntegerParameter kWholeBelow{"whole-below", 0, 1e9, "0",
+                                             "what has so many numbers, or fewer, is sent whole: vectors of biases"};
 namespace {
 
 /// A stream of places from the eight bytes that are sent.
@@ -41,19 +41,19 @@ std::int64_t RandomCoordinates::kept(std::int64_t elements) const {
   return elements <= options_.whole_below ? elements : kept_of_numbers(options_.fraction, elements);
 }
 
-std::int64_t RandomCoordinates::encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const {
+std::int64_t RandomCoordinates::encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const {
   const Flat flat(numbers);
   const std::int64_t count = kept(numbers.size());
-  RandomStream random = occasion.shared();
+  RandomStream random = context.shared();
   if (!options_.shared) {
-    RandomStream own = occasion.own();
+    RandomStream own = context.own();
     std::array<std::int32_t, 2> seed{};
     for (std::int32_t& half : seed) half = static_cast<std::int32_t>(own());
     into.int32(seed);
     random = stream_of(seed);
   }
   std::vector<float> values = values_at(flat.numbers(), places(numbers.size(), count, random));
-  if (options_.unbiased && !occasion.sum && count > 0) {
+  if (options_.unbiased && !context.sum && count > 0) {
     const float scale = static_cast<float>(numbers.size()) / static_cast<float>(count);
     for (float& value : values) value *= scale;
   }
@@ -63,8 +63,8 @@ std::int64_t RandomCoordinates::encode(models::ConstBlock numbers, const Occasio
   return count;
 }
 
-void RandomCoordinates::decode(Decoder& from, const Occasion& occasion, models::MutableBlock into) const {
-  RandomStream random = occasion.shared();
+void RandomCoordinates::decode(Decoder& from, const EncodeContext& context, models::MutableBlock into) const {
+  RandomStream random = context.shared();
   if (!options_.shared) {
     std::array<std::int32_t, 2> seed{};
     from.int32(seed);

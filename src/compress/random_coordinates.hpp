@@ -16,8 +16,8 @@ class RandomCoordinates : public Compressor {
   };
   explicit RandomCoordinates(const Options& options) : options_(options) {}
 
-  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const final;
-  void decode(Decoder& from, const Occasion& occasion, models::MutableBlock into) const final;
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const final;
+  void decode(Decoder& from, const EncodeContext& context, models::MutableBlock into) const final;
   std::vector<step::Payload> size(const Amount& numbers) const final;
   step::Work encode_work(const Amount& numbers) const final;
   step::Work decode_work(const Amount& numbers) const final;

@@ -23,7 +23,7 @@ class RedSync final : public SparseList {
   }
 
  private:
-  std::vector<std::int32_t> choose(std::span<const float> numbers, const Occasion&) const override {
+  std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext&) const override {
     const MagnitudeStatistics of = magnitude_statistics(numbers);
     const double wanted = std::max(1.0, std::floor(fraction_ * static_cast<double>(numbers.size())));
     const auto least = [&](double ratio) { return least_above(of.mean + ratio * (of.largest - of.mean)); };

@@ -88,8 +88,8 @@ class Sidco final : public SparseList {
   }
 
  private:
-  std::vector<std::int32_t> choose(std::span<const float> numbers, const Occasion& occasion) const override {
-    auto* adapted = dynamic_cast<Stages*>(occasion.state);
+  std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext& context) const override {
+    auto* adapted = dynamic_cast<Stages*>(context.state);
     const int stages = adapted != nullptr ? adapted->stages() : options_.stages;
     std::vector<std::int32_t> chosen =
         indices_from(numbers, least_above(sidco_threshold(numbers, options_.fraction, stages, options_.fit)));

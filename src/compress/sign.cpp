@@ -9,7 +9,7 @@ namespace {
 /// C(x) = (‖x‖₁ / d) sgn(x) with sgn(0) = 1. A message is ‖x‖₁ / d (fp32), then a bit for each number: one below zero.
 class Sign final : public Compressor {
  public:
-  std::int64_t encode(models::ConstBlock numbers, const Occasion&, Encoder& into) const override {
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext&, Encoder& into) const override {
     double sum = 0;
     std::vector<bool> negative;
     negative.reserve(static_cast<std::size_t>(numbers.size()));
@@ -24,7 +24,7 @@ class Sign final : public Compressor {
     return numbers.size();
   }
 
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     const float scale = from.fp32();
     const std::vector<bool> negative = from.bits(into.size());
     std::size_t next = 0;

@@ -65,9 +65,9 @@ step::Expression SparseList::kept(const Amount& numbers) const {
   return fraction_ ? kept_of_numbers(*fraction_, numbers.elements) : numbers.kept;
 }
 
-std::int64_t SparseList::encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const {
+std::int64_t SparseList::encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const {
   const Flat flat(numbers);
-  std::vector<std::int32_t> indices = choose(flat.numbers(), occasion);
+  std::vector<std::int32_t> indices = choose(flat.numbers(), context);
   if (!fraction_) {
     // What is never above its threshold (a matrix of very few numbers) would never be sent.
     if (indices.empty() && numbers.size() > 0) {
@@ -81,7 +81,7 @@ std::int64_t SparseList::encode(models::ConstBlock numbers, const Occasion& occa
   return std::ssize(indices);
 }
 
-void SparseList::decode(Decoder& from, const Occasion&, models::MutableBlock into) const {
+void SparseList::decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const {
   std::int32_t count = 0;
   if (fraction_) {
     count = static_cast<std::int32_t>(kept_of_numbers(*fraction_, into.size()));

@@ -55,8 +55,8 @@ class SparseList : public Compressor {
   /// Nothing: the number kept is sent.
   explicit SparseList(std::optional<double> fraction = std::nullopt) : fraction_(fraction) {}
 
-  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const final;
-  void decode(Decoder& from, const Occasion& occasion, models::MutableBlock into) const final;
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const final;
+  void decode(Decoder& from, const EncodeContext& context, models::MutableBlock into) const final;
   std::vector<step::Payload> size(const Amount& numbers) const final;
   step::Work decode_work(const Amount& numbers) const final;
   std::optional<step::Work> decode_into_sum_work(const step::Expression& elements, const Amount& all) const final;
@@ -67,7 +67,7 @@ class SparseList : public Compressor {
 
  private:
   /// The indices of what is sent, rising. Of a sparsifier that adapts it may be none: then the largest number goes.
-  virtual std::vector<std::int32_t> choose(std::span<const float> numbers, const Occasion& occasion) const = 0;
+  virtual std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext& context) const = 0;
 
   std::optional<double> fraction_;
 };

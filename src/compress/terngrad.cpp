@@ -22,8 +22,8 @@ class TernGrad final : public Compressor {
   };
   explicit TernGrad(Options options) : options_(options) {}
 
-  std::int64_t encode(models::ConstBlock numbers, const Occasion& occasion, Encoder& into) const override {
-    RandomStream random = occasion.own();
+  std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
+    RandomStream random = context.own();
     const float scale = scale_of(numbers);
     const float per_scale = scale > 0 ? 1.0F / scale : 0.0F;
     std::vector<std::uint32_t> codes;
@@ -39,7 +39,7 @@ class TernGrad final : public Compressor {
     return numbers.size();
   }
 
-  void decode(Decoder& from, const Occasion&, models::MutableBlock into) const override {
+  void decode(Decoder& from, const EncodeContext&, models::MutableBlock into) const override {
     const float scale = from.fp32();
     std::vector<std::uint32_t> codes(static_cast<std::size_t>(into.size()));
     if (options_.base_3) {

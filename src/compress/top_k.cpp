@@ -13,7 +13,7 @@ class ExactTopK final : public SparseList {
   step::Work encode_work(const Amount& numbers) const override { return largest_work(numbers.elements, kept(numbers)); }
 
  private:
-  std::vector<std::int32_t> choose(std::span<const float> numbers, const Occasion&) const override {
+  std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext&) const override {
     if (numbers.empty()) return {};
     return largest(numbers, kept_of_numbers(fraction_, std::ssize(numbers)));
   }

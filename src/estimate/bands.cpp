@@ -139,13 +139,13 @@ Estimate with_band(const Estimate& time, const Band& step) {
 }
 
 std::string basis_of(std::span<const TimePart> parts) {
-  constexpr double kTold = 0.01;
+  constexpr double kListed = 0.01;
   const double sum = sum_of(parts);
   std::vector<TimePart> sorted(parts.begin(), parts.end());
   std::ranges::stable_sort(sorted, [](const TimePart& a, const TimePart& b) { return a.seconds > b.seconds; });
   std::vector<std::string> bases;
   for (const TimePart& part : sorted) {
-    if (part.seconds < kTold * sum) continue;
+    if (part.seconds < kListed * sum) continue;
     std::string words = part.basis.empty() ? error_category(part.category).words : part.basis;
     if (std::ranges::find(bases, words) == bases.end()) bases.push_back(std::move(words));
   }

@@ -24,9 +24,9 @@ double reach(double value, double end) { return value > 0 ? std::abs(std::log(en
 
 }  // namespace
 
-Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arrival>& of, bool learn_alike) {
+Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arrival>& of, bool learn_the_same) {
   Estimate ratio = ratio_of_means(ends(run), ends(of));
-  if (learn_alike) return ratio;
+  if (learn_the_same) return ratio;
   const double least = sum(run, &Arrival::after) / sum(of, &Arrival::at);
   const double earliest = sum(of, &Arrival::after);
   const bool bounded = earliest > 0;

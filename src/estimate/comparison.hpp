@@ -26,9 +26,9 @@ inline constexpr double kSeedScatter = 0.08;
 ///                 chance, 1.96 · kSeedScatter of the logarithm, added to the other in squares;
 ///   evaluations:  each arrival lies anywhere between two evaluations, and at the same place with every seed for all
 ///                 that is known: from Σ after ÷ Σ at of the other to Σ at ÷ Σ after of the other. Runs that
-///                 `learn_alike` (exact algorithms: the same up to rounding, step by step) have theirs at the same
+///                 `learn_the_same` (exact algorithms: the same up to rounding, step by step) have theirs at the same
 ///                 place, so that evaluations leave nothing open between them.
 /// Throws std::invalid_argument where the lists differ in length, are empty, or `of` takes no time.
-Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arrival>& of, bool learn_alike);
+Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arrival>& of, bool learn_the_same);
 
 }  // namespace dadsim::estimate

@@ -13,13 +13,13 @@ namespace dadsim::estimate {
 namespace {
 
 /// How far a ratio may lie below and above, as logarithms.
-struct Reach {
+struct Factors {
   double down = 0, up = 0;
   double sum() const { return down + up; }
 };
 
 /// Nothing known on one side is no bound there.
-Reach reach_of(const Estimate& estimate) {
+Factors factors_of(const Estimate& estimate) {
   if (!estimate.low && !estimate.high) return {};
   const double infinite = std::numeric_limits<double>::infinity();
   const auto log_of = [&](const std::optional<double>& end) {
@@ -28,7 +28,7 @@ Reach reach_of(const Estimate& estimate) {
   return {log_of(estimate.low), log_of(estimate.high)};
 }
 
-Reach band_reach(const Contender& first, const Contender& other) {
+Factors band_factors(const Contender& first, const Contender& other) {
   if (first.parts.empty() || other.parts.empty()) return {};
   const Band band = ratio_band(other.parts, first.parts);
   return {-std::log(band.low), std::log(band.high)};
@@ -52,7 +52,7 @@ std::pair<std::vector<Arrival>, std::vector<Arrival>> common_arrivals(const Cont
 /// The ratio of the times that were learned, with what seeds and evaluations leave open, each by itself.
 struct Learned {
   Estimate ratio;
-  Reach seeds, evaluations;
+  Factors seeds, evaluations;
 };
 
 Learned learned_ratio(const Contender& first, const Contender& other) {
@@ -73,9 +73,9 @@ Learned learned_ratio(const Contender& first, const Contender& other) {
   for (const Arrival& arrival : run) earliest_run += arrival.after;
   for (const Arrival& arrival : run) latest_run += arrival.at;
   for (const Arrival& arrival : of) earliest_of += arrival.after;
-  learned.evaluations = reach_of({learned.ratio.value, earliest_run / sum,
-                                  earliest_of > 0 ? std::optional(latest_run / earliest_of) : std::nullopt});
-  const Reach whole = reach_of(learned.ratio);
+  learned.evaluations = factors_of({learned.ratio.value, earliest_run / sum,
+                                    earliest_of > 0 ? std::optional(latest_run / earliest_of) : std::nullopt});
+  const Factors whole = factors_of(learned.ratio);
   const auto rest = [](double all, double part) { return all > part ? std::sqrt(all * all - part * part) : 0; };
   learned.seeds = {rest(whole.down, learned.evaluations.down), rest(whole.up, learned.evaluations.up)};
   return learned;
@@ -151,7 +151,7 @@ Verdict decide(const Contender& first, const Contender& other) {
     verdict.standing = other.seconds > 0 ? Standing::behind : Standing::equal;
     return verdict;
   }
-  Reach seeds, evaluations;
+  Factors seeds, evaluations;
   Estimate& ratio = verdict.ratio;
   if (!first.arrivals.empty() && !other.arrivals.empty()) {
     const Learned learned = learned_ratio(first, other);
@@ -160,17 +160,17 @@ Verdict decide(const Contender& first, const Contender& other) {
     evaluations = learned.evaluations;
   } else if (first.by_seed.size() > 1 && first.by_seed.size() == other.by_seed.size()) {
     ratio = ratio_of_means(other.by_seed, first.by_seed);
-    seeds = reach_of({ratio.value, ratio.low.value_or(0), ratio.high});
+    seeds = factors_of({ratio.value, ratio.low.value_or(0), ratio.high});
   } else {
     ratio = {other.seconds / first.seconds, {}, {}};
     for (const auto& [relative, against] : {std::pair{&other.relative, false}, {&first.relative, true}}) {
       if (!*relative) continue;
-      const Reach one = reach_of(**relative);
+      const Factors one = factors_of(**relative);
       seeds.down = std::hypot(seeds.down, against ? one.up : one.down);
       seeds.up = std::hypot(seeds.up, against ? one.down : one.up);
     }
   }
-  const Reach band = band_reach(first, other);
+  const Factors band = band_factors(first, other);
   const double down = std::sqrt(seeds.down * seeds.down + evaluations.down * evaluations.down + band.down * band.down);
   const double up = std::sqrt(seeds.up * seeds.up + evaluations.up * evaluations.up + band.up * band.up);
   const bool known = down > 0 || up > 0;

@@ -36,7 +36,7 @@ enum class Needs : std::uint8_t {
 };
 
 /// How much of a layer's gradient a compression keeps, in units of its own (components, entries).
-struct Reach {
+struct RetainedRank {
   step::Expression most;  ///< at most; without slots
   step::Expression all;   ///< all that there is
 };
@@ -132,7 +132,7 @@ struct MethodInfo {
   spec::ParameterValues lossless = {};
   /// Of a method that compresses gradients: it leaves nothing out where `most` is `all`, for want of anything to leave
   /// out. None: it leaves something out unless its parameters are those of `lossless`.
-  std::function<Reach(const spec::ParameterValues&)> reach = nullptr;
+  std::function<RetainedRank(const spec::ParameterValues&)> retained_rank = nullptr;
 
   // What it holds in memory.
   /// Of every worker from step to step, or through most of a step, beyond what any training does; none: nothing.

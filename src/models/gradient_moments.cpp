@@ -9,17 +9,17 @@
 namespace dadsim::models {
 
 GradientMoments::GradientMoments(const Network& network)
-    : stayed_(network.layers()), first_(zeros_like_parameters(network)), second_(first_) {}
+    : frozen_(network.layers()), first_(zeros_like_parameters(network)), second_(first_) {}
 
 void GradientMoments::begin_step(const Gradient& gradient) {
   ++steps_;
-  for (std::size_t l = 0; l < stayed_.size() && l < gradient.matrices.size(); ++l) {
-    if (stays(gradient.matrices[l])) ++stayed_[l];
+  for (std::size_t l = 0; l < frozen_.size() && l < gradient.matrices.size(); ++l) {
+    if (is_frozen(gradient.matrices[l])) ++frozen_[l];
   }
 }
 
 GradientMoments::Correction GradientMoments::correction(std::size_t l, const spec::OptimizerSpec& spec) const {
-  const auto t = static_cast<double>(steps_ - (l < stayed_.size() ? stayed_[l] : 0));
+  const auto t = static_cast<double>(steps_ - (l < frozen_.size() ? frozen_[l] : 0));
   return {1 - std::pow(spec.beta1, t), 1 - std::pow(spec.beta2, t)};
 }
 

@@ -24,7 +24,7 @@ class GradientMoments {
   };
   Correction correction(std::size_t l, const spec::OptimizerSpec& spec) const;
 
-  std::size_t matrices() const { return stayed_.size(); }
+  std::size_t matrices() const { return frozen_.size(); }
   Eigen::ArrayXf& first(std::size_t l) { return first_[l]; }    ///< m, as zeros_like_parameters()
   Eigen::ArrayXf& second(std::size_t l) { return second_[l]; }  ///< v, likewise
 
@@ -34,7 +34,7 @@ class GradientMoments {
 
  private:
   std::int64_t steps_ = 0;
-  std::vector<std::int64_t> stayed_;  ///< per matrix: steps of these in which it stayed; no part of state()
+  std::vector<std::int64_t> frozen_;  ///< per matrix: steps of these in which it stayed; no part of state()
   std::vector<Eigen::ArrayXf> first_, second_;
 };
 

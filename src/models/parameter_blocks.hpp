@@ -38,7 +38,7 @@ inline std::span<const float> take_state(std::span<const float> numbers, std::ve
 }
 
 /// A matrix without a gradient stays as it is, with its state and its biases.
-inline bool stays(const LayerGradient& gradient) { return gradient.weight.size() == 0; }
+inline bool is_frozen(const LayerGradient& gradient) { return gradient.weight.size() == 0; }
 
 /// The norm of a row of numbers, summed in one order.
 template <class Array>
@@ -61,7 +61,7 @@ void for_parameters_in(std::size_t most, Network& network, const Gradient& gradi
   for (std::size_t l = 0; l < matrices.size(); ++l) {
     WeightsOf<float>& layer = matrices[l];
     const LayerGradient& value_gradient = gradient.matrices[l];
-    if (stays(value_gradient)) continue;
+    if (is_frozen(value_gradient)) continue;
     if (value_gradient.weight.rows() != layer.out() || value_gradient.weight.cols() != layer.in() ||
         value_gradient.bias.size() != layer.bias.size()) {
       throw std::logic_error("update: the gradient does not have the shape of the layer");

@@ -10,10 +10,10 @@
 #include <stdexcept>
 
 #include "algorithms/batches.hpp"
+#include "algorithms/exact/local_gradient.hpp"
 #include "algorithms/learn.hpp"
-#include "algorithms/local_gradient.hpp"
 #include "compress/registry.hpp"
-#include "protocols/bench.hpp"
+#include "protocols/workspace.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::protocols {
@@ -22,12 +22,13 @@ using world::Datum;
 using world::History;
 using world::Value;
 
-Learning::Bench::Bench(const algorithms::LearningProblem& problem)
+Learning::Workspace::Workspace(const algorithms::LearningProblem& problem)
     : samples_(problem.data.train),
       network_(problem.data.shape, problem.model, problem.seed),
       step_(network_, spec::ExchangeMode::peer, problem.seed) {}
 
-const models::Gradient& Learning::Bench::gradient(std::int64_t step_number, const std::vector<std::int32_t>& samples) {
+const models::Gradient& Learning::Workspace::gradient(std::int64_t step_number,
+                                                      const std::vector<std::int32_t>& samples) {
   step_.begin(step_number, samples_, {samples});
   step_.set_sharing(false);
   algorithms::LocalGradient().run(step_);
@@ -36,31 +37,31 @@ const models::Gradient& Learning::Bench::gradient(std::int64_t step_number, cons
   return step_.gradient();
 }
 
-struct Learning::Benches {
+struct Learning::Workspaces {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Bench>> free;
+  std::vector<std::unique_ptr<Workspace>> free;
 };
 
 Learning::Borrowed::Borrowed(Learning& from) : from_(from) {
   {
-    const std::lock_guard lock(from.benches_->mutex);
-    if (!from.benches_->free.empty()) {
-      bench_ = std::move(from.benches_->free.back());
-      from.benches_->free.pop_back();
+    const std::lock_guard lock(from.workspaces_->mutex);
+    if (!from.workspaces_->free.empty()) {
+      workspace_ = std::move(from.workspaces_->free.back());
+      from.workspaces_->free.pop_back();
     }
   }
-  if (!bench_) bench_ = std::make_unique<Bench>(from.problem_);
+  if (!workspace_) workspace_ = std::make_unique<Workspace>(from.problem_);
 }
 
 Learning::Borrowed::~Borrowed() {
-  const std::lock_guard lock(from_.benches_->mutex);
-  from_.benches_->free.push_back(std::move(bench_));
+  const std::lock_guard lock(from_.workspaces_->mutex);
+  from_.workspaces_->free.push_back(std::move(workspace_));
 }
 
 Learning::Learning(const algorithms::LearningProblem& problem, History& history)
-    : problem_(problem), history_(history), benches_(std::make_unique<Benches>()) {
-  const Borrowed bench(*this);
-  models::Network& network = bench->network();
+    : problem_(problem), history_(history), workspaces_(std::make_unique<Workspaces>()) {
+  const Borrowed workspace(*this);
+  models::Network& network = workspace->network();
   parameters_ = models::flat_size(network);
   state_ = models::flat_state(network).size();
   optimizer_state_ = make_optimizer(problem.training.optimizer, network)->state().size();
@@ -80,7 +81,7 @@ Learning::Learning(const algorithms::LearningProblem& problem, History& history,
       parameters_(parameters),
       state_(parameters),
       pieces_{parameters},
-      benches_(std::make_unique<Benches>()) {}
+      workspaces_(std::make_unique<Workspaces>()) {}
 
 Learning::~Learning() = default;
 
@@ -99,9 +100,9 @@ Value Learning::initial() {
 
 Value Learning::initial_with_state() {
   return history_.make("initial with state", {initial()}, [this](History::Inputs in) {
-    const Borrowed bench(*this);
+    const Borrowed workspace(*this);
     Datum result{in[0]->numbers, {}};
-    const std::vector<float> state = make_optimizer(problem_.training.optimizer, bench->network())->state();
+    const std::vector<float> state = make_optimizer(problem_.training.optimizer, workspace->network())->state();
     result.numbers.insert(result.numbers.end(), state.begin(), state.end());
     return result;
   });
@@ -117,10 +118,10 @@ Value Learning::gradient(const Value& weights, std::size_t site, SiteBatches::Ho
   return history_.make(
       fmt::format("gradient of site {} batch {} {}", site, number, static_cast<int>(batches)), {weights},
       [this, site, batches, number](History::Inputs in) {
-        const Borrowed bench(*this);
-        bench->set_weights(std::span(in[0]->numbers).first(state_));
+        const Borrowed workspace(*this);
+        workspace->set_weights(std::span(in[0]->numbers).first(state_));
         SiteBatches own(batches, problem_.training, problem_.partition, site, problem_.seed);
-        return Datum{models::flat_gradient(bench->gradient(number, own[number])), {}};
+        return Datum{models::flat_gradient(workspace->gradient(number, own[number])), {}};
       },
       true);
 }
@@ -132,12 +133,12 @@ Value Learning::gradient_with_statistics(const Value& weights, std::size_t site,
       fmt::format("gradient with statistics of site {} batch {} {}", site, number, static_cast<int>(batches)),
       {weights},
       [this, site, batches, number](History::Inputs in) {
-        const Borrowed bench(*this);
-        bench->set_weights(std::span(in[0]->numbers).first(state_));
+        const Borrowed workspace(*this);
+        workspace->set_weights(std::span(in[0]->numbers).first(state_));
         SiteBatches own(batches, problem_.training, problem_.partition, site, problem_.seed);
-        Datum result{models::flat_gradient(bench->gradient(number, own[number])), {}};
-        bench->follow_statistics();
-        const std::vector<float> after = models::flat_state(bench->network());
+        Datum result{models::flat_gradient(workspace->gradient(number, own[number])), {}};
+        workspace->follow_statistics();
+        const std::vector<float> after = models::flat_state(workspace->network());
         result.numbers.insert(result.numbers.end(), after.begin() + static_cast<std::ptrdiff_t>(parameters_),
                               after.end());
         return result;
@@ -155,15 +156,15 @@ Value Learning::train(const Value& weights, const LocalTraining& how, const Valu
                   how.keeps_state, data),
       std::move(inputs),
       [this, how](History::Inputs in) {
-        const Borrowed bench(*this);
-        models::Network& network = bench->network();
+        const Borrowed workspace(*this);
+        models::Network& network = workspace->network();
         const std::span<const float> start(in[0]->numbers);
-        bench->set_weights(start.first(state_));
+        workspace->set_weights(start.first(state_));
         const auto optimizer = make_optimizer(problem_.training.optimizer, network);
         if (how.keeps_state) optimizer->set_state(start.subspan(state_));
         SiteBatches batches(how.batches, problem_.training, partition(how.data_version), how.site, problem_.seed);
         for (std::int64_t i = 0; i < how.steps; ++i) {
-          const models::Gradient& own = bench->gradient(how.first + i, batches[how.first + i]);
+          const models::Gradient& own = workspace->gradient(how.first + i, batches[how.first + i]);
           const double rate_now = how.rate_factor * rate(how.schedule_step + i);
           if (how.proximal == 0 && in.size() == 1) {
             optimizer->update(network, own, rate_now);
@@ -179,7 +180,7 @@ Value Learning::train(const Value& weights, const LocalTraining& how, const Valu
             }
             optimizer->update(network, models::gradient_of_flat(network, sum), rate_now);
           }
-          bench->follow_statistics();
+          workspace->follow_statistics();
         }
         Datum result{models::flat_state(network), {}};
         if (how.keeps_state) {
@@ -194,15 +195,15 @@ Value Learning::train(const Value& weights, const LocalTraining& how, const Valu
 Value Learning::apply(const Value& weights, const Value& gradient, double rate_now) {
   return history_.make(
       fmt::format("apply rate {}", rate_now), {weights, gradient}, [this, rate_now](History::Inputs in) {
-        const Borrowed bench(*this);
+        const Borrowed workspace(*this);
         const std::span<const float> before(in[0]->numbers);
-        bench->set_weights(before.first(state_));
-        const auto optimizer = make_optimizer(problem_.training.optimizer, bench->network());
+        workspace->set_weights(before.first(state_));
+        const auto optimizer = make_optimizer(problem_.training.optimizer, workspace->network());
         optimizer->set_state(before.subspan(state_));
         const std::span<const float> row(in[1]->numbers);
-        optimizer->update(bench->network(), models::gradient_of_flat(bench->network(), row.first(parameters_)),
+        optimizer->update(workspace->network(), models::gradient_of_flat(workspace->network(), row.first(parameters_)),
                           rate_now);
-        Datum result{models::flat_state(bench->network()), {}};
+        Datum result{models::flat_state(workspace->network()), {}};
         if (row.size() > parameters_)
           std::ranges::copy(row.subspan(parameters_),
                             result.numbers.begin() + static_cast<std::ptrdiff_t>(parameters_));
@@ -233,13 +234,13 @@ constexpr std::uint32_t kStreamsOfAPiece = 1U << 20U;
 
 /// The numbers behind the wire, piece by piece; each message is as long as its symbolic size says.
 std::vector<float> behind_the_wire(std::span<const float> numbers, const std::vector<std::size_t>& pieces,
-                                   const compress::Compressor& compressor, compress::Occasion occasion) {
+                                   const compress::Compressor& compressor, compress::EncodeContext context) {
   std::vector<float> arrived(numbers.size());
   std::size_t at = 0;
   for (const std::size_t size : pieces) {
     const auto columns = static_cast<Eigen::Index>(size);
     compress::Encoder encoder;
-    compressor.encode(Eigen::Map<const models::Matrix>(numbers.data() + at, 1, columns), occasion, encoder);
+    compressor.encode(Eigen::Map<const models::Matrix>(numbers.data() + at, 1, columns), context, encoder);
     const compress::Message message = encoder.take();
     double said = 0;
     for (const step::Payload& payload : compressor.size(static_cast<double>(size))) said += payload.bytes({});
@@ -247,10 +248,10 @@ std::vector<float> behind_the_wire(std::span<const float> numbers, const std::ve
       throw std::logic_error(fmt::format("a message of {} bytes that was to have {}", message.size(), said));
     }
     compress::Decoder decoder(message);
-    compressor.decode(decoder, occasion, Eigen::Map<models::Matrix>(arrived.data() + at, 1, columns));
+    compressor.decode(decoder, context, Eigen::Map<models::Matrix>(arrived.data() + at, 1, columns));
     at += size;
-    ++occasion.matrix;
-    occasion.message += kStreamsOfAPiece;
+    ++context.matrix;
+    context.message += kStreamsOfAPiece;
   }
   return arrived;
 }
@@ -301,9 +302,9 @@ Value Learning::evaluate(const Value& weights) {
   return history_.make(
       "evaluate", {weights},
       [this](History::Inputs in) {
-        const Borrowed bench(*this);
-        bench->set_weights(std::span(in[0]->numbers).first(state_));
-        const models::Quality quality = models::evaluate(bench->network(), problem_.data.test);
+        const Borrowed workspace(*this);
+        workspace->set_weights(std::span(in[0]->numbers).first(state_));
+        const models::Quality quality = models::evaluate(workspace->network(), problem_.data.test);
         return Datum{{}, {quality.loss, quality.accuracy, quality.auc}};
       },
       true);
@@ -316,9 +317,9 @@ Value Learning::evaluate_at(const Value& weights, double seconds) {
   return history_.make(
       fmt::format("evaluate held back {}", number), {weights},
       [this, held_back](History::Inputs in) {
-        const Borrowed bench(*this);
-        bench->set_weights(std::span(in[0]->numbers).first(state_));
-        const models::Quality quality = models::evaluate(bench->network(), *held_back);
+        const Borrowed workspace(*this);
+        workspace->set_weights(std::span(in[0]->numbers).first(state_));
+        const models::Quality quality = models::evaluate(workspace->network(), *held_back);
         return Datum{{}, {quality.loss, quality.accuracy, quality.auc}};
       },
       true);

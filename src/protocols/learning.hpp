@@ -103,20 +103,20 @@ class Learning {
   std::int64_t budget() const { return budget_; }  ///< steps of synchronous training
 
   /// A network with all that trains it, for the time of an operation. Its weights are anybody's.
-  class Bench;
-  /// Calls `body(Bench&)` with one that nobody else has meanwhile.
+  class Workspace;
+  /// Calls `body(Workspace&)` with one that nobody else has meanwhile.
   class Borrowed {
    public:
     explicit Borrowed(Learning& from);
     ~Borrowed();
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
-    Bench& operator*() const { return *bench_; }
-    Bench* operator->() const { return bench_.get(); }
+    Workspace& operator*() const { return *workspace_; }
+    Workspace* operator->() const { return workspace_.get(); }
 
    private:
     Learning& from_;
-    std::unique_ptr<Bench> bench_;
+    std::unique_ptr<Workspace> workspace_;
   };
 
  protected:
@@ -124,13 +124,13 @@ class Learning {
   Learning(const algorithms::LearningProblem& problem, world::History& history, std::size_t parameters);
 
  private:
-  struct Benches;
+  struct Workspaces;
   const algorithms::LearningProblem problem_;
   world::History& history_;
   std::size_t parameters_ = 0, state_ = 0, optimizer_state_ = 0;
   std::vector<std::size_t> pieces_;
   std::int64_t steps_per_epoch_ = 1, budget_ = 1;
-  std::unique_ptr<Benches> benches_;
+  std::unique_ptr<Workspaces> workspaces_;
 };
 
 }  // namespace dadsim::protocols

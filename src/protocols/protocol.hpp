@@ -6,10 +6,10 @@
 
 #include "methods/method.hpp"
 #include "protocols/learning.hpp"
+#include "protocols/protocol_log.hpp"
 #include "protocols/sizing.hpp"
-#include "protocols/tally.hpp"
 #include "spec/specification.hpp"
-#include "world/play.hpp"
+#include "world/event_loop.hpp"
 
 namespace dadsim::protocols {
 
@@ -21,13 +21,13 @@ using methods::Sharing;
 
 /// What a protocol has to do with: one run of a scenario.
 struct Setting {
-  world::Play& play;
+  world::EventLoop& loop;
   Learning& learning;
   const Sizing& sizing;
   const spec::RunSpec& run;
   std::size_t sites = 0;
   world::Node server = -1;  ///< the aggregator; −1 if there is none
-  Tally& tally;
+  ProtocolLog& log;
 
   const spec::TrainingSpec& training() const { return learning.problem().training; }
   std::uint64_t seed() const { return learning.problem().seed; }
@@ -36,24 +36,24 @@ struct Setting {
   auto value(const auto& parameter) const { return parameter.of(run.parameters); }
 
   /// There is a new model. It is evaluated where that is due (every training().evaluate_every updates; 0: every
-  /// `usual`), and always where it is the last. The play ends where the target is reached and that is what is asked
-  /// for, or where `last`. True if it ends: nothing more is to be begun then.
+  /// `usual`), and always where it is the last. The simulation ends where the target is reached and that is what is
+  /// asked for, or where `last`. True if it ends: nothing more is to be begun then.
   bool new_version(const world::Value& weights, std::int64_t usual, bool last = false) const;
   /// Whether the samples that were trained with make up the epochs of the budget.
   bool budget_spent() const;
 };
 
-/// An event-driven algorithm: a coroutine for each participant, written against a Play.
+/// An event-driven algorithm: a coroutine for each participant, written against an EventLoop.
 ///
-/// *Ensures*: what is sent and computed is told to the Play in the sizes of Sizing; what is learned is made by Learning
-/// or by operations of its History; new models are told by Setting::new_version(); all that decides is drawn from the
-/// seed. A protocol says what it does when a participant fails (MethodInfo::on_failure).
+/// *Ensures*: what is sent and computed is told to the EventLoop in the sizes of Sizing; what is learned is made by
+/// Learning or by operations of its History; new models are told by Setting::new_version(); all that decides is drawn
+/// from the seed. A protocol says what it does when a participant fails (MethodInfo::on_failure).
 ///
-/// EXAMPLE: src/protocols/fed_avg.cpp.
+/// EXAMPLE: src/protocols/federated/fed_avg.cpp.
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  /// Joins the participants. The protocol outlives the play.
+  /// Joins the participants. The protocol outlives the simulation.
   virtual void begin() = 0;
 };
 

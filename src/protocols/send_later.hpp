@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "world/play.hpp"
+#include "world/event_loop.hpp"
 
 namespace dadsim::protocols {
 

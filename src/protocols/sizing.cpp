@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "algorithms/cost.hpp"
-#include "algorithms/local_gradient.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/exact/local_gradient.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "compress/registry.hpp"
 #include "models/flat.hpp"
 #include "models/network.hpp"

@@ -23,7 +23,7 @@ struct Scenario {
   spec::PlatformSpec platform;
   std::vector<std::string> platform_files;  ///< that a platform file names in its turn
   spec::NetworkSpec network;
-  spec::FailureSpec failures;             ///< played by event-driven runs alone
+  spec::FailureSpec failures;             ///< simulated by event-driven runs alone
   std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself
   std::vector<spec::Placement> workers;   ///< of several devices: the first of each
   /// Where workers are of several devices, all of them as they were named: with T devices to a layer and D workers,

@@ -91,23 +91,24 @@ class OperationWriter {
 
   void write_collective(std::size_t i, const step::CollectiveTask& collective) {
     const step::Task& task = schedule_.tasks[i];
-    StepOperations::Task& told = result_.tasks[i];
-    told.name = name_of(task, to_string(collective.kind), step::is_star(collective.kind) ? "" : collective.algorithm);
-    told.collective = true;
-    told.kind = collective.kind;
+    StepOperations::Task& written = result_.tasks[i];
+    written.name =
+        name_of(task, to_string(collective.kind), step::is_star(collective.kind) ? "" : collective.algorithm);
+    written.collective = true;
+    written.kind = collective.kind;
     const std::shared_ptr<const LaidOut> laid_out = layouts_.of(task);
     const collectives::Rounds& rounds = *laid_out->rounds;
-    told.together = laid_out->groups.size() == 1 && laid_out->groups.front().size() == parts_.workers() &&
-                    !step::is_star(collective.kind);
+    written.together = laid_out->groups.size() == 1 && laid_out->groups.front().size() == parts_.workers() &&
+                       !step::is_star(collective.kind);
     through_[i].assign(parts_.nodes(), -1);
     for (std::size_t node = 0; node < parts_.nodes(); ++node) {
       if (laid_out->group_of[node] < 0) continue;
-      write_part(i, node, rounds, parts_.issues(task, node) ? handed_over(collective, node) : 0);
+      write_part(i, node, rounds, parts_.issues(task, node) ? uplink_bytes(collective, node) : 0);
     }
     tags_ += static_cast<std::int32_t>(rounds.count());
   }
 
-  double handed_over(const step::CollectiveTask& collective, std::size_t node) const {
+  double uplink_bytes(const step::CollectiveTask& collective, std::size_t node) const {
     return collective.kind == step::CollectiveKind::broadcast ? collective.bytes[0]
                                                               : collective.bytes[parts_.entry(node)];
   }

@@ -101,7 +101,7 @@ bool varies_over_time(const spec::PlatformSpec& platform);
 std::vector<std::string> files_of_platform(const spec::PlatformSpec& platform);
 
 /// The state profiles of a platform file: what turns its hosts and links off and on. Steps are timed as if there were
-/// none; whoever plays on the platform applies them. Throws InputError where they cannot be read.
+/// none; whoever simulates on the platform applies them. Throws InputError where they cannot be read.
 std::vector<spec::StateProfileSpec> state_profiles(const spec::PlatformSpec& platform);
 
 // ---- whether it can carry a run ----

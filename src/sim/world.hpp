@@ -10,8 +10,8 @@
 
 namespace dadsim::sim {
 
-/// A World that a child process plays on a simulated cluster: its connections, transports, devices, jitter, profiles
-/// and background traffic are those of timed steps. Nodes are the cluster's workers, then its aggregator.
+/// A World that a child process simulates on a simulated cluster: its connections, transports, devices, jitter,
+/// profiles and background traffic are those of timed steps. Nodes are the cluster's workers, then its aggregator.
 ///
 /// What a computation takes is the roofline of the node's device, or a measured step (see ComputeTime); nodes compute
 /// one thing at a time. A host that is down and a link that is down cut all connections over them off at once, and both

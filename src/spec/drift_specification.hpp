@@ -7,7 +7,7 @@
 
 #include "spec/names.hpp"
 
-// How the data of sites change while a play goes on.
+// How the data of sites change while a simulation goes on.
 
 namespace dadsim::spec {
 

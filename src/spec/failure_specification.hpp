@@ -8,7 +8,7 @@
 
 #include "spec/names.hpp"
 
-// What goes wrong in a cluster while an event-driven run is played, and who is there when. Names are those of the
+// What goes wrong in a cluster while an event-driven run is simulated, and who is there when. Names are those of the
 // platform's hosts and links, in which * stands for anything. Times are seconds from the beginning of the run, which is
 // midnight.
 

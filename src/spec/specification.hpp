@@ -139,7 +139,7 @@ struct RunSpec {
   double first_bucket_bytes = kFirstBucketBytes;
   CompressSpec compress = {};
   bool decentralised = false;  ///< sites exchange with their neighbours in a graph
-  /// The order of events decides what is learned: it is played on its cluster, and learned as it was played.
+  /// The order of events decides what is learned: it is simulated on its cluster, and learned as it was simulated.
   bool event_driven = false;
   std::vector<ShareRule> share = {};      ///< per layer, the first that fits decides; none: the algorithm's default
   std::string average_deltas_above = {};  ///< the layer above whose Δ are averaged over sites; empty: none

@@ -52,7 +52,7 @@ class Division {
   }
 
  private:
-  static constexpr std::int32_t kNotYet = -1;  ///< the pass before has not been played
+  static constexpr std::int32_t kNotYet = -1;  ///< the pass before has not been simulated
   static constexpr std::int32_t kHere = -2;    ///< it was, on the same stage
 
   std::int32_t stage_of(std::int32_t piece) const { return piece % how_.pipeline; }

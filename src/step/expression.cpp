@@ -69,7 +69,7 @@ const char* name(Function function) {
       return "largest divisor";
     case Function::quotient:
       return "quotient";
-    case Function::found:
+    case Function::censored_rank:
       return "found";
   }
   throw std::logic_error("unknown function");
@@ -125,7 +125,7 @@ template <class Visit>
 void for_each_worker(const Expression& of, const Scope& scope, const Visit& visit) {
   Scope one = scope;
   const std::size_t workers = scope.sizes->samples.size();
-  if (scope.alike == nullptr) {
+  if (scope.classes == nullptr) {
     for (std::size_t worker = 0; worker < workers; ++worker) {
       one.worker = static_cast<std::int32_t>(worker);
       visit(of.evaluate(one));
@@ -133,11 +133,11 @@ void for_each_worker(const Expression& of, const Scope& scope, const Visit& visi
     return;
   }
   std::vector<double> values;
-  for (const std::int32_t worker : scope.alike->first) {
+  for (const std::int32_t worker : scope.classes->first) {
     one.worker = worker;
     values.push_back(of.evaluate(one));
   }
-  const std::vector<std::int32_t>& class_of = scope.alike->class_of;
+  const std::vector<std::int32_t>& class_of = scope.classes->class_of;
   for (std::size_t worker = 0; worker < workers; ++worker) {
     visit(class_of.empty() ? values.front() : values[static_cast<std::size_t>(class_of[worker])]);
   }
@@ -155,15 +155,15 @@ double most_of_workers(const Expression& of, const Scope& scope) {
   return most;
 }
 
-/// extent::found().
-double found(const Call& call, const Scope& scope) {
+/// extent::censored_rank().
+double censored_rank(const Call& call, const Scope& scope) {
   const double noted = call.arguments[0].evaluate(scope);
   const double carried = std::min(noted, call.arguments[2].evaluate(scope));
   if (scope.learned == nullptr) return carried;
   const double asked = call.arguments[1].evaluate(scope);
   if (asked <= noted) return carried;
   Scope there{scope.learned->layer, scope.learned->sizes, scope.worker, scope.learned->sums, scope.learned->deltas};
-  there.alike = scope.alike;
+  there.classes = scope.classes;
   if (noted < call.arguments[3].evaluate(there)) return carried;
   const double all = std::min(asked, call.arguments[3].evaluate(scope));
   if (all <= carried) return carried;
@@ -205,8 +205,8 @@ double value_of(const Call& call, const Scope& scope) {
       const double divisor = call.arguments[1].evaluate(scope);
       return dividend == 0 && divisor == 0 ? 0 : dividend / divisor;
     }
-    case Function::found:
-      return found(call, scope);
+    case Function::censored_rank:
+      return censored_rank(call, scope);
   }
   throw std::logic_error("unknown function");
 }
@@ -225,7 +225,7 @@ bool takes(Function function, std::size_t arguments) {
     case Function::largest_divisor:
     case Function::quotient:
       return arguments == 2;
-    case Function::found:
+    case Function::censored_rank:
       return arguments == 4;
   }
   return false;

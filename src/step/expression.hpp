@@ -46,7 +46,7 @@ enum class Function : std::uint8_t {
   most_of_workers,  ///< the largest of its argument over all workers
   largest_divisor,  ///< of its first argument, a whole number: the largest that is not above the second
   quotient,         ///< its first argument divided by the second; 0 where both are
-  found,            ///< see extent::found()
+  censored_rank,    ///< see extent::censored_rank()
 };
 
 /// Whether a function takes so many arguments.
@@ -64,7 +64,7 @@ struct StepSizes {
 struct Call;
 
 /// Workers for which an expression has the same value, since all that it is of is the same for them.
-struct AlikeWorkers {
+struct WorkerClasses {
   std::vector<std::int32_t> class_of;  ///< per worker: numbered from 0 as they come; empty: all are of class 0
   std::vector<std::int32_t> first;     ///< per class: its first worker
 };
@@ -77,7 +77,7 @@ struct Numbers {
 
 /// Those that have as many samples, and of each of the numbers the same. Throws std::out_of_range where there is no
 /// such number.
-AlikeWorkers alike_workers(const StepSizes& sizes, const Numbers& numbers);
+WorkerClasses worker_classes(const StepSizes& sizes, const Numbers& numbers);
 
 /// Sums (and largest) over workers that have been worked out, for one layer and one step: they are the same for all
 /// workers.
@@ -98,9 +98,9 @@ struct Scope {
   std::int32_t worker = -1;          ///< index of the worker, or -1 at the aggregator, which has no rows of its own
   KnownSums* sums = nullptr;         ///< kept while worker after worker of the same layer is asked for; may be null
   spec::DeltaRelations deltas = {};  ///< of the layer
-  const LearnedLayer* learned = nullptr;  ///< null: the layer itself learned
-  bool* censored = nullptr;               ///< set where extent::found() took what was asked for; may be null
-  const AlikeWorkers* alike = nullptr;    ///< those for which what is evaluated is the same; may be null
+  const LearnedLayer* learned = nullptr;   ///< null: the layer itself learned
+  bool* censored = nullptr;                ///< set where extent::censored_rank() took what was asked for; may be null
+  const WorkerClasses* classes = nullptr;  ///< those for which what is evaluated is the same; may be null
 };
 
 /// A polynomial in symbols and in functions of such polynomials, e.g. rows × in + min(slot, in, out) × out. Which
@@ -200,8 +200,8 @@ inline Expression quotient(Expression of, Expression by) {
 /// that learned it is min(noted, allows). A layer that noted all that it holds, and less than was asked for, tells
 /// nothing of one that holds more: what it noted is censored, and `asked` stands in for it, as far as the layer holds
 /// it.
-inline Expression found(Expression noted, Expression asked, Expression allows, Expression holds) {
-  return {Function::found, {std::move(noted), std::move(asked), std::move(allows), std::move(holds)}};
+inline Expression censored_rank(Expression noted, Expression asked, Expression allows, Expression holds) {
+  return {Function::censored_rank, {std::move(noted), std::move(asked), std::move(allows), std::move(holds)}};
 }
 /// A with a column of ones where the layer has a bias.
 inline Expression in_with_bias() { return in() + bias(); }

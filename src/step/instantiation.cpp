@@ -120,8 +120,8 @@ void Instantiation::emit_stage(const Sweep& sweep, const Positions& bucket) {
   }
 }
 
-const AlikeWorkers& Instantiation::alike_in(const Op& op) const {
-  const auto [known, added] = alike_of_op_.try_emplace(&op, nullptr);
+const WorkerClasses& Instantiation::classes_in(const Op& op) const {
+  const auto [known, added] = classes_of_op_.try_emplace(&op, nullptr);
   if (!added) return *known->second;
   Numbers numbers;
   if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
@@ -131,13 +131,13 @@ const AlikeWorkers& Instantiation::alike_in(const Op& op) const {
   } else if (const auto* collective = std::get_if<CollectiveOp>(&op.what)) {
     for (const Payload& payload : collective->payload) payload.elements.collect(numbers);
   }
-  const auto [place, first] = alike_by_.try_emplace(numbers);
-  if (first) place->second = alike_workers(recorded_, numbers);
+  const auto [place, first] = classes_by_.try_emplace(numbers);
+  if (first) place->second = worker_classes(recorded_, numbers);
   return *(known->second = &place->second);
 }
 
 Task Instantiation::sized(const Op& op, const std::vector<const spec::LayerShape*>& layers) const {
-  alike_ = &alike_in(op);
+  classes_ = &classes_in(op);
   Task task;
   task.layer = layers.size() == 1 ? layers.front()->name : "other layers";
   if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {

@@ -32,12 +32,12 @@ StepSizes scale_samples(const StepSizes& sizes, double scale);
 class Instantiation {
  public:
   Instantiation(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
-                const spec::ModelShape& timed, double sample_scale, spec::Precision precision, Taken taken,
+                const spec::ModelShape& timed, double sample_scale, spec::Precision precision, Assignment assignment,
                 Buckets buckets = {}, const spec::LayerRange* only = nullptr)
       : structure_(structure),
         buckets_(buckets),
         only_(only == nullptr ? spec::LayerRange{0, timed.layers.size()} : *only),
-        taken_(std::move(taken)),
+        assignment_(std::move(assignment)),
         learned_(learned),
         timed_(timed),
         recorded_(sizes),
@@ -135,7 +135,7 @@ class Instantiation {
 
   /// Whether the layer takes an alternative that the op belongs to.
   bool is_taken(const Op& op, std::size_t position) const {
-    return op.only_in == 0 || (taken_.at(position) >= 0 && ((op.only_in >> taken_[position]) & 1) != 0);
+    return op.only_in == 0 || (assignment_.at(position) >= 0 && ((op.only_in >> assignment_[position]) & 1) != 0);
   }
 
   /// Where an op is: the layer of the timed network and the learned layer that stands for it, both as positions in
@@ -248,7 +248,7 @@ class Instantiation {
             deltas == deltas_.end() ? spec::DeltaRelations{} : deltas->second,
             stand_in_.layer == nullptr ? nullptr : &stand_in_,
             nullptr,
-            alike_};
+            classes_};
   }
 
   /// What is sized from here on stands for what this layer of the learned network found; -1: for no layer's.
@@ -269,18 +269,18 @@ class Instantiation {
 
   /// Workers for which everything of an op is the same: with their recorded samples and numbers, of which all others
   /// follow.
-  const AlikeWorkers& alike_in(const Op& op) const;
+  const WorkerClasses& classes_in(const Op& op) const;
 
   /// Worked out once for those who are alike.
   template <class Value>
   PerWorker per_participant(Role who, Value&& value) const {
     if (who == Role::aggregator) return PerWorker({value(-1)});
     std::vector<double> of_class;
-    for (const std::int32_t worker : alike_->first) of_class.push_back(value(worker));
-    if (alike_->class_of.empty()) return PerWorker(std::move(of_class));
+    for (const std::int32_t worker : classes_->first) of_class.push_back(value(worker));
+    if (classes_->class_of.empty()) return PerWorker(std::move(of_class));
     std::vector<double> values;
     values.reserve(schedule_.workers);
-    for (const std::int32_t own : alike_->class_of) values.push_back(of_class[static_cast<std::size_t>(own)]);
+    for (const std::int32_t own : classes_->class_of) values.push_back(of_class[static_cast<std::size_t>(own)]);
     return PerWorker(std::move(values));
   }
 
@@ -369,7 +369,7 @@ class Instantiation {
   Buckets buckets_;
   spec::LayerRange only_;
   std::set<std::int32_t> of_pass_;  ///< serials: see ComputeTask::of_pass
-  Taken taken_;
+  Assignment assignment_;
   const spec::ModelShape& learned_;
   const spec::ModelShape& timed_;
   const StepSizes& recorded_;
@@ -382,10 +382,10 @@ class Instantiation {
       rests_;  ///< a table's layer → the table, and what is beside it
   std::map<const spec::LayerShape*, spec::DeltaRelations> deltas_;
   mutable std::map<const spec::LayerShape*, KnownSums> sums_;
-  mutable std::map<Numbers, AlikeWorkers> alike_by_;
-  mutable std::map<const Op*, const AlikeWorkers*> alike_of_op_;
-  mutable const AlikeWorkers* alike_ = nullptr;  ///< in the op that is sized
-  LearnedLayer stand_in_;                        ///< of the layer that is sized; without a layer: of none
+  mutable std::map<Numbers, WorkerClasses> classes_by_;
+  mutable std::map<const Op*, const WorkerClasses*> classes_of_op_;
+  mutable const WorkerClasses* classes_ = nullptr;  ///< in the op that is sized
+  LearnedLayer stand_in_;                           ///< of the layer that is sized; without a layer: of none
   KnownSums learned_sums_;
   Schedule schedule_;
   double narrower_ = 1;                               ///< bytes of a float ÷ those in fp32

@@ -109,7 +109,7 @@ Schedule repeated(const Schedule& schedule, std::size_t count);
 
 /// Which of a step's alternatives each layer of a network takes: per position in the network an index into
 /// Choices::alternatives, or −1 where there is nothing to choose.
-using Taken = std::vector<std::int32_t>;
+using Assignment = std::vector<std::int32_t>;
 
 /// When what follows on the gradients of several layers begins: see Sweep::stage. Bytes of gradients.
 struct Buckets {
@@ -126,7 +126,7 @@ struct Buckets {
 /// what is done for those layers of `timed`, and what the network's end is for if they hold it.
 Schedule instantiate(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
                      const spec::ModelShape& timed, double sample_scale = 1.0,
-                     spec::Precision precision = spec::Precision::fp32, const Taken* taken = nullptr,
+                     spec::Precision precision = spec::Precision::fp32, const Assignment* assignment = nullptr,
                      const Buckets& buckets = {}, const spec::LayerRange* only = nullptr);
 
 /// What a task costs, for a choice between alternatives; `workers` of the step.

@@ -46,17 +46,17 @@ StepKinds::Kind described(const Schedule& schedule, std::size_t index) {
     const Task& task = schedule.tasks[i];
     if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
       const std::size_t count = compute->who == Role::workers ? replicas : 1;
-      const double alike = compute->who == Role::workers ? devices_of(task, schedule) : 1;
-      for (std::size_t entry = 0; entry < count; ++entry) kind.size.flops += alike * compute->flops[entry];
+      const double classes = compute->who == Role::workers ? devices_of(task, schedule) : 1;
+      for (std::size_t entry = 0; entry < count; ++entry) kind.size.flops += classes * compute->flops[entry];
     } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
       const bool up = collective->kind == CollectiveKind::gather;
       const bool down = collective->kind == CollectiveKind::broadcast;
-      const double alike = devices_of(task, schedule);
+      const double classes = devices_of(task, schedule);
       double most = 0;
       for (std::size_t worker = 0; worker < replicas; ++worker) {
         const double bytes = collective->bytes[down ? 0 : worker];
         most = std::max(most, bytes);
-        kind.size.bytes += alike * bytes;
+        kind.size.bytes += classes * bytes;
         if (!up && !down) continue;
         kind.star_traffic.sent[up ? worker : workers] += bytes;
         kind.star_traffic.received[up ? workers : worker] += bytes;

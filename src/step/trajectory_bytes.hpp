@@ -21,7 +21,7 @@ constexpr Over last_of(Over /*type*/) { return Over::all_layers; }
 constexpr Choices::By last_of(Choices::By /*type*/) { return Choices::By::time; }
 constexpr ElementType last_of(ElementType /*type*/) { return ElementType::int8; }
 constexpr Symbol last_of(Symbol /*type*/) { return Symbol::rows_per_sample; }
-constexpr Function last_of(Function /*type*/) { return Function::found; }
+constexpr Function last_of(Function /*type*/) { return Function::censored_rank; }
 
 /// Sums and products of an expression.
 struct ExpressionBytes {

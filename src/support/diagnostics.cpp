@@ -90,10 +90,10 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kShortest = 3;  // of a word that is taken for a part of a name
-  constexpr std::size_t kTold = 8;
+  constexpr std::size_t kListed = 8;
   if (word.size() >= kShortest && word.size() <= 100) {
     const std::vector<std::string> meant = that_hold(word, candidates);
-    if (!meant.empty() && meant.size() <= kTold) {
+    if (!meant.empty() && meant.size() <= kListed) {
       std::string text = "did you mean ";
       for (std::size_t i = 0; i < meant.size(); ++i) {
         text += fmt::format("{}'{}'", i == 0 ? "" : (i + 1 < meant.size() ? ", " : " or "), meant[i]);

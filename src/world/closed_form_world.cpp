@@ -47,7 +47,7 @@ Activity ClosedFormWorld::timer(double seconds) { return begin({now_ + seconds})
 void ClosedFormWorld::cancel(Activity activity) {
   if (underway_.contains(activity)) end(activity, false);
   std::erase_if(posted_, [&, i = std::size_t{0}](const Event& event) mutable {
-    return i++ >= told_ && event.activity == activity;
+    return i++ >= reported_ && event.activity == activity;
   });
 }
 
@@ -78,9 +78,9 @@ void ClosedFormWorld::set_link(const std::string& link, bool up) {
 }
 
 std::optional<Event> ClosedFormWorld::next() {
-  if (told_ < posted_.size()) return posted_[told_++];
+  if (reported_ < posted_.size()) return posted_[reported_++];
   posted_.clear();
-  told_ = 0;
+  reported_ = 0;
   if (dates_.empty()) return std::nullopt;
   const auto [date, activity] = *dates_.begin();
   now_ = date;

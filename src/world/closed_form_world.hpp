@@ -56,7 +56,7 @@ class ClosedFormWorld final : public World {
   std::map<Activity, Underway> underway_;
   std::set<std::pair<double, Activity>> dates_;
   std::vector<Event> posted_;  ///< to be told before anything else happens
-  std::size_t told_ = 0;
+  std::size_t reported_ = 0;
   std::map<std::pair<Node, Node>, double> free_at_;  ///< when the line has sent what it was handed
   std::vector<bool> up_, computes_;                  ///< per node
   std::set<std::string> links_down_;

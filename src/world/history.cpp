@@ -117,7 +117,7 @@ std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
 
 void History::work_out(std::span<const Value> values, const std::function<void(std::int64_t, std::int64_t)>& progress,
                        const std::atomic<bool>* cancelled) {
-  if (!learns_) throw NothingLearned("a number is asked for, and nothing is learned");
+  if (!learns_) throw DryRunError("a number is asked for, and nothing is learned");
   std::vector<NodePtr> order = needed(values);
   if (order.empty()) return;
   struct Pending {
@@ -151,7 +151,7 @@ void History::work_out(std::span<const Value> values, const std::function<void(s
     inputs.reserve(node.inputs.size());
     for (const NodePtr& input : node.inputs) inputs.push_back(input->datum);
     const bool kept = node.keep && store_ != nullptr;
-    if (kept) node.datum = store_->claim(node.key);  // another play may have got there since
+    if (kept) node.datum = store_->claim(node.key);  // another simulation may have got there since
     const bool learned = node.datum == nullptr;
     if (learned) {
       try {

@@ -32,7 +32,7 @@ class HistoryStore {
   virtual DatumPtr find(const ValueKey& key) = 0;  ///< null if it is not there
   virtual void keep(const ValueKey& key, const DatumPtr& datum) = 0;
   /// What is there. Where it is not, the caller works it out, then calls keep() or, if that fails, release(); whoever
-  /// else asks meanwhile waits, so that two plays at a time do nothing twice. Without waiting where it is not
+  /// else asks meanwhile waits, so that two simulations at a time do nothing twice. Without waiting where it is not
   /// overridden.
   virtual DatumPtr claim(const ValueKey& key) { return find(key); }
   virtual void release(const ValueKey& /*key*/) {}
@@ -42,7 +42,7 @@ class HistoryStore {
 class History;
 
 /// A number was asked for where nothing is learned.
-class NothingLearned : public std::logic_error {
+class DryRunError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
@@ -63,7 +63,7 @@ class Value {
 };
 
 /// Who trained what from which version: a graph of values, each named by the operation that makes it and by what goes
-/// into that. A protocol makes values while it plays; they are worked out when a number is asked for or at the end,
+/// into that. A protocol makes values while it simulates; they are worked out when a number is asked for or at the end,
 /// many at a time, each once, and not at all where `store` has them.
 ///
 /// *Requires* that an operation is a function of its inputs and of its name alone, and that operations of different
@@ -93,8 +93,8 @@ class History {
   /// Of a value that has been worked out, and is still held.
   static DatumPtr datum_of(const Value& value);
 
-  /// From now on nothing is worked out: get() and work_out() throw NothingLearned. Values are names alone.
-  void learn_nothing() { learns_ = false; }
+  /// From now on nothing is worked out: get() and work_out() throw DryRunError. Values are names alone.
+  void set_dry_run() { learns_ = false; }
 
   struct Counts {
     std::int64_t made = 0;        ///< values that protocols have made, each once

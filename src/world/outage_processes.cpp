@@ -53,14 +53,14 @@ class Listed final : public OutageProcess {
   Listed(bool begins_up, std::vector<Change> changes) : begins_up_(begins_up), changes_(std::move(changes)) {}
   bool begins_up() override { return begins_up_; }
   std::optional<Change> next() override {
-    if (told_ == changes_.size()) return std::nullopt;
-    return changes_[told_++];
+    if (reported_ == changes_.size()) return std::nullopt;
+    return changes_[reported_++];
   }
 
  private:
   bool begins_up_;
   std::vector<Change> changes_;
-  std::size_t told_ = 0;
+  std::size_t reported_ = 0;
 };
 
 /// The changes of a list, again and again. Those that change nothing are not told.

@@ -163,7 +163,7 @@ void UnreliableWorld::cancel(Activity activity) {
 }
 
 void UnreliableWorld::set_host(Node node, bool up) {
-  if (inner_.is_up(node) != up) ++told_;
+  if (inner_.is_up(node) != up) ++reported_;
   inner_.set_host(node, up);
 }
 
@@ -180,12 +180,12 @@ void UnreliableWorld::ended(Activity activity) {
 
 std::optional<Event> UnreliableWorld::next() {
   for (;;) {
-    if (underway_ == 0 && told_ == 0 && host_dates_ == 0) return std::nullopt;
+    if (underway_ == 0 && reported_ == 0 && host_dates_ == 0) return std::nullopt;
     arm();
     std::optional<Event> event = inner_.next();
     if (!event) return std::nullopt;
     if (event->kind == Event::Kind::host_down || event->kind == Event::Kind::host_up) {
-      --told_;
+      --reported_;
       return event;
     }
     if (event->activity == alarm_) {

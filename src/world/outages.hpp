@@ -31,7 +31,7 @@ struct Outages {
 ///
 /// A host is up where no rule says that it is down. What is down at time 0 is so before anything else happens: its
 /// event is the first. The World's own timers never reach the caller. next() gives nothing where the caller has nothing
-/// under way and no host will change any more. Checkpoints are the Play's (Play::set_checkpoints).
+/// under way and no host will change any more. Checkpoints are the EventLoop's (EventLoop::set_checkpoints).
 class UnreliableWorld final : public World {
  public:
   /// Throws std::invalid_argument for a pattern that fits nothing.
@@ -85,7 +85,7 @@ class UnreliableWorld final : public World {
   Activity alarm_ = 0;
   double alarm_at_ = 0;
   std::int64_t underway_ = 0;  ///< of the caller
-  std::int64_t told_ = 0;      ///< changes of hosts that inner_ has yet to tell
+  std::int64_t reported_ = 0;  ///< changes of hosts that inner_ has yet to tell
   struct DropsOut {
     DropOut* what = nullptr;
     std::size_t process = 0;

@@ -18,7 +18,7 @@ struct Parcel {
   double bytes = 0;
   std::int64_t number = 0;  ///< what the protocol makes of it: a round, a version
 
-  // Filled in by the Play.
+  // Filled in by the EventLoop.
   Node from = -1, to = -1;
   bool lost = false;                   ///< not arrived: this is the news of it, to whoever sent it
   bool gone = false;                   ///< no message: `from`, which is watched, went down

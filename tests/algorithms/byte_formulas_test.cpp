@@ -38,7 +38,7 @@ TEST_P(ByteFormulas, AreWhatIsHandedOver) {
       expected += said.bytes(static_cast<double>(widths[l]), static_cast<double>(widths[l + 1]));
     }
     const test::OneStep step(said.algorithm, setup);
-    for (const double bytes : step.handed_over) EXPECT_EQ(bytes, expected) << widths.size() - 1 << " layers";
+    for (const double bytes : step.uplink_bytes) EXPECT_EQ(bytes, expected) << widths.size() - 1 << " layers";
   }
 }
 

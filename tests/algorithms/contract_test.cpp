@@ -167,7 +167,7 @@ LAW(WhereNothingIsLostNothingBites,
     run.parameters[parameter.name] = parameter.default_value;
   for (const auto& [name, value] : info().lossless) run.parameters[name] = value;
   const spec::ModelShape network{"", {spec::dense_shape("", 50, 40, true), spec::dense_shape("", 40, 10, true)}};
-  const Bite bitten = bite(info(), run, network, 16, 4);
+  const LossyLayers bitten = lossy_layers(info(), run, network, 16, 4);
   EXPECT_EQ(bitten.layers, 0U);
   EXPECT_EQ(bitten.of, 2U);
 }
@@ -194,9 +194,9 @@ LAW(BytesRecordedAreBytesHandedOver, [](const Variant& one) { return !one.gossip
       setup.bias = bias;
       const OneStep step = one_step(setup);
       const OneStep::Recorded recorded = step.recorded();
-      EXPECT_EQ(recorded.over, step.handed_over);
-      EXPECT_EQ(recorded.down, step.handed_down);
-      const double sum = std::accumulate(step.handed_over.begin(), step.handed_over.end(), 0.0);
+      EXPECT_EQ(recorded.over, step.uplink_bytes);
+      EXPECT_EQ(recorded.down, step.downlink_bytes);
+      const double sum = std::accumulate(step.uplink_bytes.begin(), step.uplink_bytes.end(), 0.0);
       if (info().sharing == Sharing::one_network) {
         EXPECT_GT(sum, 0) << "an algorithm that shares a network hands something over";
       } else {

@@ -165,15 +165,15 @@ TEST(RankDad, PaddingFindsTheSameAndSendsOneSize) {
       EXPECT_EQ(padded.ranks.site, plain.ranks.site);
       EXPECT_EQ(padded.ranks.merged, plain.ranks.merged);
       const double floats = 5 * (13 + 20) + 5 * (21 + 9) + 5 * (10 + 5);
-      EXPECT_EQ(padded.handed_over, (std::vector<double>{4 * floats, 4 * floats}));
-      EXPECT_LT(plain.handed_over[0], plain.handed_over[1]);
+      EXPECT_EQ(padded.uplink_bytes, (std::vector<double>{4 * floats, 4 * floats}));
+      EXPECT_LT(plain.uplink_bytes[0], plain.uplink_bytes[1]);
       setup.parameters["padding"] = "agree";
       const test::OneStep agreed("rank-dad", setup);
       EXPECT_LT(agreed.relative_difference(plain), 1e-6) << mode;
       // Peers fill up to the most that one has found, and say it first: a number for each of three layers.
       const bool peers = exchange == spec::ExchangeMode::peer;
-      const double most = plain.handed_over[1] + (peers ? 3 * 4 : 0);
-      EXPECT_EQ(agreed.handed_over, (std::vector<double>{peers ? most : plain.handed_over[0], most}));
+      const double most = plain.uplink_bytes[1] + (peers ? 3 * 4 : 0);
+      EXPECT_EQ(agreed.uplink_bytes, (std::vector<double>{peers ? most : plain.uplink_bytes[0], most}));
     }
   }
 }

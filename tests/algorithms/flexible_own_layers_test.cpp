@@ -3,7 +3,7 @@
 #include "algorithms/flexible/flexible.hpp"
 #include "algorithms/flexible/plan.hpp"
 #include "algorithms/learn.hpp"
-#include "algorithms/learners.hpp"
+#include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "models/data/digits.hpp"
 #include "step/schedule.hpp"
@@ -134,13 +134,12 @@ TEST(OwnLayers, AveragedDeltasAreTheMeanRowByRow) {
           (mean * averaged->weights(1).weight).array() * (1.0F - inputs.array().square());  // tanh'
       EXPECT_LT((averaged->delta(site, 0) - below).cwiseAbs().maxCoeff(), 1e-5 * below.cwiseAbs().maxCoeff());
       // Of fc3 the gradient, of fc2 the Δ.
-      EXPECT_EQ(averaged->exchange().bytes_handed_over()[site] - plain->exchange().bytes_handed_over()[site],
-                4 * 5 * 16);
-      EXPECT_EQ(plain->exchange().bytes_handed_over()[site], 4 * (16 * 10 + 10));
+      EXPECT_EQ(averaged->exchange().uplink_bytes()[site] - plain->exchange().uplink_bytes()[site], 4 * 5 * 16);
+      EXPECT_EQ(plain->exchange().uplink_bytes()[site], 4 * (16 * 10 + 10));
     }
     EXPECT_LT((averaged->gradient(2).weight - plain->gradient(2).weight).cwiseAbs().maxCoeff(), 1e-6);
     if (mode == spec::ExchangeMode::aggregator) {
-      EXPECT_EQ(averaged->exchange().bytes_handed_down(), 4 * (16 * 10 + 10 + 5 * 16));
+      EXPECT_EQ(averaged->exchange().downlink_bytes(), 4 * (16 * 10 + 10 + 5 * 16));
     }
   }
 }
@@ -148,7 +147,7 @@ TEST(OwnLayers, AveragedDeltasAreTheMeanRowByRow) {
 TEST(OwnLayers, RecordsWhatItSends) {
   const OwnProblem given;
   OneOwnStep step(given, own_run({{"fc1", "none"}, {"fc2", "dad"}}, "fc1"), given.batch(0, 5));
-  const std::vector<double> over = step->exchange().bytes_handed_over();
+  const std::vector<double> over = step->exchange().uplink_bytes();
   const spec::ModelShape shape = step->network().shape();
   const auto [structure, sizes] = step->recorder().take();
   std::vector<double> recorded(3, 0.0);

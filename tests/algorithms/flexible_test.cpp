@@ -4,7 +4,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
 #include "models/data/digits.hpp"
-#include "step/choose.hpp"
+#include "step/assignment.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -26,8 +26,7 @@ spec::ModelSpec three_layers() {
   return model;
 }
 
-RunFaults faults(const spec::RunSpec& run, const spec::ModelSpec& model,
-                               const spec::SampleShape& sample = {1, 1, 6}) {
+RunFaults faults(const spec::RunSpec& run, const spec::ModelSpec& model, const spec::SampleShape& sample = {1, 1, 6}) {
   return faults_of_share(run, models::Network(sample, model, 1));
 }
 
@@ -45,8 +44,7 @@ TEST(FlexibleRules, TheFirstThatFitsDecides) {
 }
 
 TEST(FlexibleRules, WhatDecidesNothingIsRefused) {
-  const RunFaults found =
-      faults(flexible_run({{"conv*", "dad"}, {"*", "dad"}, {"fc1", "dad"}}), three_layers());
+  const RunFaults found = faults(flexible_run({{"conv*", "dad"}, {"*", "dad"}, {"fc1", "dad"}}), three_layers());
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].rule, 0);
   EXPECT_NE(found[0].what.find("'conv*'"), std::string::npos);
@@ -97,7 +95,7 @@ TEST(Flexible, AnyMixtureOfExactStatisticsIsExact) {
       setup.exchange = mode;
       const OneStep step("flexible", setup);
       EXPECT_LT(step.relative_difference(pooled), 1e-5) << to_string(activation);
-      EXPECT_EQ(step.recorded().over, step.handed_over);
+      EXPECT_EQ(step.recorded().over, step.uplink_bytes);
     }
   }
 }
@@ -109,10 +107,10 @@ TEST(Flexible, BytesAreThoseOfEachStatistic) {
   // Weights and biases of fc1 and fc3; A and Δ of fc2 and fc5; A of fc4.
   for (std::size_t site = 0; site < 3; ++site) {
     const double floats = (12 * 20 + 20) + (9 * 7 + 7) + setup.rows[site] * ((20 + 9) + (6 + 5) + 7);
-    EXPECT_EQ(step.handed_over[site], 4 * floats);
+    EXPECT_EQ(step.uplink_bytes[site], 4 * floats);
   }
   const double rows = 4 + 1 + 6;
-  EXPECT_EQ(step.handed_down, 4 * ((12 * 20 + 20) + (9 * 7 + 7) + rows * ((20 + 9) + (6 + 5) + 7)));
+  EXPECT_EQ(step.downlink_bytes, 4 * ((12 * 20 + 20) + (9 * 7 + 7) + rows * ((20 + 9) + (6 + 5) + 7)));
 }
 
 struct FlexibleProblem {
@@ -187,7 +185,8 @@ TEST(Flexible, ALayerStaysBetweenItsUpdates) {
 }
 
 /// Bytes that all nodes send in a step as it would be timed.
-double bytes_of(const OneStep& step, const spec::ModelShape& timed, double scale, const step::Taken* taken = nullptr) {
+double bytes_of(const OneStep& step, const spec::ModelShape& timed, double scale,
+                const step::Assignment* taken = nullptr) {
   double sum = 0;
   for (const step::Task& task :
        instantiate(step.structure, step.sizes, step.shape, timed, scale, spec::Precision::fp32, taken).tasks) {
@@ -235,7 +234,7 @@ TEST(FlexibleChoice, IsTheBestOfAllMixtures) {
   int possible = 0;
   const auto count = static_cast<std::int32_t>(choices.alternatives.size());
   for (std::int32_t code = 0; code < count * count * count; ++code) {
-    const step::Taken plan = {code % count, code / count % count, code / count / count};
+    const step::Assignment plan = {code % count, code / count % count, code / count / count};
     bool fits = !choices.alternatives[static_cast<std::size_t>(plan[0])].passes_down;
     for (std::size_t l = 0; l < 3; ++l) {
       fits = fits && ((choices.offered[l] >> plan[l]) & 1) != 0;

@@ -128,9 +128,9 @@ TEST_P(Networks, BytesRecordedAreBytesHandedOver) {
     OneStep::Setup compressing = setup(mode);
     compressing.parameters.clear();
     const OneStep step(algorithm(), compressing);
-    EXPECT_EQ(step.recorded().over, step.handed_over);
-    EXPECT_EQ(step.recorded().down, step.handed_down);
-    EXPECT_GT(step.handed_over[0], 0);
+    EXPECT_EQ(step.recorded().over, step.uplink_bytes);
+    EXPECT_EQ(step.recorded().down, step.downlink_bytes);
+    EXPECT_GT(step.uplink_bytes[0], 0);
   }
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "models/gemm/work_count.hpp"
 #include "step/schedule.hpp"
 #include "support/random.hpp"
@@ -38,8 +38,8 @@ struct OneStep {
   step::StepStructure structure;
   step::StepSizes sizes;
   spec::ModelShape shape;
-  std::vector<double> handed_over;
-  double handed_down = 0;
+  std::vector<double> uplink_bytes;
+  double downlink_bytes = 0;
   algorithms::StepRanks ranks;
   double multiply_adds = 0;  ///< of the matrix products that were carried out
 
@@ -103,8 +103,8 @@ struct OneStep {
     algorithms::run_step(info, *instance, step);
     multiply_adds = static_cast<double>(models::multiply_adds_done() - before);
     gradient = step.gradient();
-    handed_over = step.exchange().bytes_handed_over();
-    handed_down = step.exchange().bytes_handed_down();
+    uplink_bytes = step.exchange().uplink_bytes();
+    downlink_bytes = step.exchange().downlink_bytes();
     ranks = step.ranks();
     std::tie(structure, sizes) = step.recorder().take();
   }

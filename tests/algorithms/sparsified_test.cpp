@@ -196,7 +196,7 @@ TEST(Sparsified, TheWholeModelSharesOneBudget) {
     compress::add_kept(largest.values, largest.indices, expected);
     const models::Matrix applied = of_all_layers([&](std::size_t l) { return of_model.applied(l); });
     EXPECT_LT((applied - expected).norm(), 1e-6F * expected.norm());
-    EXPECT_EQ(step.exchange().bytes_handed_over()[0], 8 * 50);
+    EXPECT_EQ(step.exchange().uplink_bytes()[0], 8 * 50);
     // Of one budget the last layer, whose gradient is the largest here, has more than its share.
     EXPECT_GT((of_model.applied(2).array() != 0).count(), 5);
   }
@@ -242,14 +242,14 @@ TEST(Sparsified, TensorsAreChosenOneByOneAndGoTogether) {
       const models::Matrix where = (applied.weight.array() != 0).cast<float>();
       EXPECT_LT((applied.weight - where.cwiseProduct(exact.weight)).norm(), 1e-6F * exact.weight.norm()) << l;
     }
-    for (const double bytes : step.exchange().bytes_handed_over()) EXPECT_EQ(bytes, 4 * (24 + 2 + 18 + 9 + 5 + 5));
+    for (const double bytes : step.exchange().uplink_bytes()) EXPECT_EQ(bytes, 4 * (24 + 2 + 18 + 9 + 5 + 5));
 
     compress = sparsified("sign");
     compress.scope = spec::CompressSpec::Scope::tensor;
     SharingSteps signs(compress, mode);
     TrainingStep& signed_step = signs.next();
     // One bit a number, whole bytes of them, and a scale for each tensor.
-    for (const double bytes : signed_step.exchange().bytes_handed_over()) {
+    for (const double bytes : signed_step.exchange().uplink_bytes()) {
       EXPECT_EQ(bytes, 6 * 4 + 30 + 3 + 23 + 2 + 6 + 1);
     }
     if (mode == spec::ExchangeMode::aggregator) continue;  // it compresses the sum once more
@@ -278,8 +278,8 @@ TEST(Sparsified, TensorsOfAllLayersAreOneMessageOfWhateverIsTimed) {
       setup.compress = sparsified(method, {}, false);
       setup.compress.scope = spec::CompressSpec::Scope::tensor;
       const OneStep step("gradient-sharing", setup);
-      EXPECT_EQ(step.recorded().over, step.handed_over) << method;
-      EXPECT_EQ(step.recorded().down, step.handed_down) << method;
+      EXPECT_EQ(step.recorded().over, step.uplink_bytes) << method;
+      EXPECT_EQ(step.recorded().down, step.downlink_bytes) << method;
       const step::Schedule schedule = instantiate(step.structure, step.sizes, step.shape, timed, 1);
       int up = 0, down = 0;
       for (const step::Task& task : schedule.tasks) {
@@ -312,8 +312,8 @@ TEST(Sparsified, TopKIsTheAlgorithmOfThatName) {
     setup.compress = sparsified("top-k", {{"fraction", "0.07"}});
     const OneStep compressed("gradient-sharing", setup);
     EXPECT_EQ(compressed.relative_difference(algorithm), 0);
-    EXPECT_EQ(compressed.handed_over, algorithm.handed_over);
-    EXPECT_EQ(compressed.handed_down, algorithm.handed_down);
+    EXPECT_EQ(compressed.uplink_bytes, algorithm.uplink_bytes);
+    EXPECT_EQ(compressed.downlink_bytes, algorithm.downlink_bytes);
   }
 }
 

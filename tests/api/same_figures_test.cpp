@@ -17,7 +17,7 @@
 #include "api/drawn_scenario.hpp"
 #include "report/explain/comparison.hpp"
 #include "report/explain/explanation.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/explain/compare.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"

@@ -213,10 +213,10 @@ test("tables show the numbers of the result", async () => {
 
 test("who took part in an event-driven run is drawn and told", async () => {
   const { page, close } = await open("everything");
-  const cells = page.locator("#plays > .scroll tbody td");
+  const cells = page.locator("#participation > .scroll tbody td");
   await shows(() => cells.allTextContents(), ["3", "6", "4", "1", "1", "0.5", "20 %", "70 %", "10 %", "1.50 s", "1.00 kB", "1"]);
-  await until(() => page.locator("#plays canvas[role=img]").first().getAttribute("aria-label"), (now) => assert.match(now, /of 6 parts 4 went/));
-  const timeline = page.locator("#plays figure").first();
+  await until(() => page.locator("#participation canvas[role=img]").first().getAttribute("aria-label"), (now) => assert.match(now, /of 6 parts 4 went/));
+  const timeline = page.locator("#participation figure").first();
   await timeline.locator("summary").click();
   const rows = timeline.locator("tbody tr");
   await shows(() => rows.nth(1).locator("td").allTextContents(), [
@@ -228,10 +228,10 @@ test("who took part in an event-driven run is drawn and told", async () => {
     "1.00 kB",
     "1.00 kB",
   ]);
-  const stale = page.locator("#plays figure").nth(1);
+  const stale = page.locator("#participation figure").nth(1);
   await stale.locator("summary").click();
   await shows(() => stale.locator("tbody tr").nth(1).locator("th, td").allTextContents(), ["2", "1"]);
-  await until(() => page.locator("#bounds").textContent(), (now) => assert.match(now, /played: what its workers' time went into/));
+  await until(() => page.locator("#bounds").textContent(), (now) => assert.match(now, /simulated: what its workers' time went into/));
   await close();
 });
 

@@ -60,9 +60,9 @@ report::Result everything() {
   alone.ranks.clear();
   alone.at_scale = report::ScaleResult{
       {std::nullopt, report::reached_at(50)}, {std::nullopt, "the target was not reached with every seed"}, {}};
-  report::RunResult played = with_parts(report::sample_played_run(), 1);
-  played.played->hosts[0] = kHostile;
-  result.runs = {first, plain, alone, played};
+  report::RunResult event_driven = with_parts(report::sample_event_driven_run(), 1);
+  event_driven.event_driven->hosts[0] = kHostile;
+  result.runs = {first, plain, alone, event_driven};
   return result;
 }
 
@@ -120,7 +120,7 @@ report::Explanation explanation() {
   report::Explanation explanation = report::sample_explanation();
   explanation.result.scenario_name = kHostile;
   explanation.result.runs.push_back(report::sample_run("dad", kHostile));
-  explanation.result.runs.push_back(report::sample_played_run());
+  explanation.result.runs.push_back(report::sample_event_driven_run());
   for (report::WhatIf& what_if : explanation.what_ifs) {
     what_if.effects.push_back(what_if.effects[0]);
     what_if.effects.push_back({9, 25});

@@ -67,24 +67,24 @@ TEST_F(EventDriven, ResultsDoNotDependOnThreadsOrOnChance) {
 
 TEST_F(EventDriven, FiguresFitTogether) {
   const EventJson json = result(write(kRuns));
-  EXPECT_FALSE(json["runs"][0].contains("played"));
+  EXPECT_FALSE(json["runs"][0].contains("event_run"));
   for (const std::size_t i : {1U, 2U}) {
     const EventJson& run = json["runs"][i];
-    const EventJson& played = run["played"];
+    const EventJson& event_driven = run["event_run"];
     EXPECT_GT(run["steps"].get<int>(), 0);
-    const EventJson& took = played["contributions"];
+    const EventJson& took = event_driven["contributions"];
     const auto told = took["used"].get<int>() + took["late"].get<int>() + took["failed"].get<int>();
     EXPECT_LE(told, took["asked"].get<int>());
-    EXPECT_EQ(played["parts"].size(), static_cast<std::size_t>(told));
-    EXPECT_EQ(played["parts_left_out"], 0);
+    EXPECT_EQ(event_driven["parts"].size(), static_cast<std::size_t>(told));
+    EXPECT_EQ(event_driven["parts_left_out"], 0);
     int used = 0;
-    for (const EventJson& one : played["per_worker"]["used"]) used += one.get<int>();
+    for (const EventJson& one : event_driven["per_worker"]["used"]) used += one.get<int>();
     EXPECT_EQ(used, took["used"].get<int>());
-    const EventJson& bytes = played["bytes"];
+    const EventJson& bytes = event_driven["bytes"];
     EXPECT_DOUBLE_EQ(run["total_bytes"].get<double>(), bytes["received"].get<double>() + bytes["lost"].get<double>());
-    EXPECT_NEAR(
-        played["busy_seconds"].get<double>() + played["idle_seconds"].get<double>() + run["down_seconds"].get<double>(),
-        8 * run["total_seconds"].get<double>(), 1e-9);
+    EXPECT_NEAR(event_driven["busy_seconds"].get<double>() + event_driven["idle_seconds"].get<double>() +
+                    run["down_seconds"].get<double>(),
+                8 * run["total_seconds"].get<double>(), 1e-9);
     EXPECT_EQ(run["curve"].back()["seconds"], run["total_seconds"]);
     // Links are told of per update, as everything else.
     double on_links = 0;
@@ -93,8 +93,8 @@ TEST_F(EventDriven, FiguresFitTogether) {
     EXPECT_GT(on_links, 0.9 * sent_per_update);
     EXPECT_LT(on_links, 4.1 * sent_per_update);  // a message passes some links
   }
-  EXPECT_EQ(json["runs"][1]["played"]["contributions"]["late"], 0);
-  EXPECT_GT(json["runs"][2]["played"]["contributions"]["late"].get<int>(), 0);
+  EXPECT_EQ(json["runs"][1]["event_run"]["contributions"]["late"], 0);
+  EXPECT_GT(json["runs"][2]["event_run"]["contributions"]["late"].get<int>(), 0);
   EXPECT_GT(json["runs"][2]["wasted_bytes"].get<double>(), 0);
   const auto says = [](const EventJson& statements, const char* kind) {
     return std::ranges::any_of(statements, [&](const EventJson& one) { return one["kind"] == kind; });
@@ -117,10 +117,10 @@ TEST_F(EventDriven, TimingOnlyGivesTheSameTimesAndNoAccuracies) {
     const EventJson& b = timed["runs"][i];
     EXPECT_EQ(a["total_seconds"], b["total_seconds"]);
     EXPECT_EQ(a["total_bytes"], b["total_bytes"]);
-    EXPECT_EQ(a["played"]["parts"], b["played"]["parts"]);
+    EXPECT_EQ(a["event_run"]["parts"], b["event_run"]["parts"]);
     EXPECT_EQ(a["curve"].size(), b["curve"].size());
-    EXPECT_GT(a["played"]["learning"]["learned"].get<int>(), 0);
-    EXPECT_EQ(b["played"]["learning"]["learned"], 0);
+    EXPECT_GT(a["event_run"]["learning"]["learned"].get<int>(), 0);
+    EXPECT_EQ(b["event_run"]["learning"]["learned"], 0);
     EXPECT_TRUE(b["final_accuracy"].is_null());
     EXPECT_TRUE(b["curve"].back()["loss"].is_null());
     EXPECT_EQ(b["target_reached"], false);
@@ -157,7 +157,7 @@ TEST_F(EventDriven, ATraceIsOfTheWholePlayAndChangesNothing) {
       busy += event["dur"].get<double>() / 1e6;
     }
   }
-  EXPECT_NEAR(busy, traced["runs"][1]["played"]["busy_seconds"].get<double>(), 1e-6);
+  EXPECT_NEAR(busy, traced["runs"][1]["event_run"]["busy_seconds"].get<double>(), 1e-6);
 }
 
 TEST_F(EventDriven, InterruptedItLeavesNothingHalfWritten) {
@@ -238,7 +238,7 @@ TEST_F(EventDriven, StateProfilesOfAPlatformFileArePlayed) {
   ASSERT_GT(seconds, 60);
   // Off at 10 + 30 k for ten seconds, and at 5 + 10 k for one, until the run's end.
   const auto starts = [&](double first, double period) { return std::floor((seconds - first) / period) + 1; };
-  const EventJson& outages = run["played"]["outages"];
+  const EventJson& outages = run["event_run"]["outages"];
   EXPECT_EQ(outages["hosts"].get<double>(), starts(10, 30)) << outages.dump();
   EXPECT_EQ(outages["links"].get<double>(), starts(5, 10)) << outages.dump();
   const double whole = std::floor(seconds / 30);

@@ -6,9 +6,9 @@
 
 #include "algorithms/batches.hpp"
 #include "algorithms/registry.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "cli/process.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "spec/model_shape.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/sanitized.hpp"

@@ -93,7 +93,8 @@ TEST_F(Promises, APageThatFailsCostsNoResult) {
   EXPECT_TRUE(is_there("o.json"));
 }
 
-/// Where it looks, and where it does not: a step of ten thousand samples, an evaluation of sixty thousand, a play.
+/// Where it looks, and where it does not: a step of ten thousand samples, an evaluation of sixty thousand, a
+/// simulation.
 TEST_F(Promises, ASignalIsAnsweredWithinASecond) {
   const std::string wide = "<dense units=\"2048\"/><dense units=\"2048\"/>";
   file("step.xml",

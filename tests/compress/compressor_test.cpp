@@ -42,19 +42,19 @@ class CompressorLaws : public testing::TestWithParam<Variant> {
     compressor_ = info_.make(values_);
   }
 
-  Occasion occasion(std::uint32_t stream) const { return {7, 0, stream, 0, state_.get()}; }
+  EncodeContext context(std::uint32_t stream) const { return {7, 0, stream, 0, state_.get()}; }
   Message encode(const models::Matrix& numbers, std::uint32_t stream = 0) {
     // What is learned from one message to the next is not what a law of one message is about.
     state_ = compressor_->make_state();
     Encoder encoder;
-    kept_ = compressor_->encode(numbers, occasion(stream), encoder);
+    kept_ = compressor_->encode(numbers, context(stream), encoder);
     return encoder.take();
   }
   models::Matrix sent(const models::Matrix& numbers, std::uint32_t stream = 0) {
     const Message message = encode(numbers, stream);
     models::Matrix arrived(numbers.rows(), numbers.cols());
     Decoder decoder(message);
-    compressor_->decode(decoder, occasion(stream), arrived);
+    compressor_->decode(decoder, context(stream), arrived);
     return arrived;
   }
 
@@ -146,11 +146,11 @@ TEST_P(CompressorLaws, AFewColumnsOfAMatrixToo) {
   const models::Matrix part = whole.middleCols(2, 3);
   Encoder encoder;
   state_ = compressor_->make_state();
-  compressor_->encode(models::ConstBlock(whole.middleCols(2, 3)), occasion(0), encoder);
+  compressor_->encode(models::ConstBlock(whole.middleCols(2, 3)), context(0), encoder);
   const Message message = encoder.take();
   models::Matrix into = models::Matrix::Zero(6, 10);
   Decoder decoder(message);
-  compressor_->decode(decoder, occasion(0), models::MutableBlock(into.middleCols(4, 3)));
+  compressor_->decode(decoder, context(0), models::MutableBlock(into.middleCols(4, 3)));
   EXPECT_EQ(models::Matrix(into.middleCols(4, 3)), sent(part));
   EXPECT_EQ(into.leftCols(4).cwiseAbs().maxCoeff(), 0.0F);
 }
@@ -187,13 +187,13 @@ TEST(Int8, StochasticRoundingIsUnbiased) {
   models::Matrix sum = models::Matrix::Zero(1, 3);
   constexpr int kDraws = 20000;
   for (int i = 0; i < kDraws; ++i) {
-    const Occasion occasion{1, 0, static_cast<std::uint32_t>(i)};
+    const EncodeContext context{1, 0, static_cast<std::uint32_t>(i)};
     Encoder encoder;
-    compressor->encode(numbers, occasion, encoder);
+    compressor->encode(numbers, context, encoder);
     const Message message = encoder.take();
     models::Matrix arrived(1, 3);
     Decoder decoder(message);
-    compressor->decode(decoder, occasion, arrived);
+    compressor->decode(decoder, context, arrived);
     EXPECT_LE((arrived - numbers).cwiseAbs().maxCoeff(), 1.0F) << "a neighbouring level";
     sum += arrived / static_cast<float>(kDraws);
   }
@@ -206,14 +206,14 @@ TEST(Int8, StochasticRoundingIsUnbiased) {
 
 models::Matrix through_e3m0(const models::Matrix& numbers, const char* rounding, std::uint32_t stream = 0) {
   const auto compressor = compressors().at("e3m0").make({{"rounding", rounding}});
-  const Occasion occasion{1, 0, stream};
+  const EncodeContext context{1, 0, stream};
   Encoder encoder;
-  compressor->encode(numbers, occasion, encoder);
+  compressor->encode(numbers, context, encoder);
   const Message message = encoder.take();
   EXPECT_EQ(message.size(), 4 + (numbers.size() + 1) / 2) << "two numbers to a byte";
   models::Matrix arrived(numbers.rows(), numbers.cols());
   Decoder decoder(message);
-  compressor->decode(decoder, occasion, arrived);
+  compressor->decode(decoder, context, arrived);
   return arrived;
 }
 
@@ -250,13 +250,13 @@ TEST(E3m0, StochasticRoundingIsUnbiased) {
 TEST(Half, RoundsToTheNearest) {
   const auto one = [](const char* name, float x) {
     const auto compressor = compressors().at(name).make({});
-    const Occasion occasion{1};
+    const EncodeContext context{1};
     models::Matrix number = models::Matrix::Constant(1, 1, x);
     Encoder encoder;
-    compressor->encode(number, occasion, encoder);
+    compressor->encode(number, context, encoder);
     const Message message = encoder.take();
     Decoder decoder(message);
-    compressor->decode(decoder, occasion, number);
+    compressor->decode(decoder, context, number);
     return number(0, 0);
   };
   EXPECT_EQ(one("fp16", 1.0F / 3), 0.333251953125F);

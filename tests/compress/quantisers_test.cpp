@@ -25,14 +25,14 @@ class Quantiser {
       : compressor_(compressors().at(name).make(with_defaults(name, values))) {}
 
   models::Matrix send(const models::Matrix& numbers, std::uint32_t message = 0) {
-    const Occasion occasion{3, 0, message};
+    const EncodeContext context{3, 0, message};
     Encoder encoder;
-    compressor_->encode(numbers, occasion, encoder);
+    compressor_->encode(numbers, context, encoder);
     const Message sent = encoder.take();
     bytes = sent.size();
     models::Matrix arrived(numbers.rows(), numbers.cols());
     Decoder decoder(sent);
-    compressor_->decode(decoder, occasion, arrived);
+    compressor_->decode(decoder, context, arrived);
     return arrived;
   }
   std::int64_t bytes = 0;  ///< of the last message

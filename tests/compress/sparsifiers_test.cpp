@@ -27,18 +27,18 @@ std::unique_ptr<Compressor> sparsifier(const std::string& name, const spec::Para
   return info.make(values);
 }
 
-models::Matrix behind(const Compressor& compressor, const models::Matrix& numbers, const Occasion& occasion) {
+models::Matrix behind(const Compressor& compressor, const models::Matrix& numbers, const EncodeContext& context) {
   Encoder encoder;
-  compressor.encode(numbers, occasion, encoder);
+  compressor.encode(numbers, context, encoder);
   const Message message = encoder.take();
   models::Matrix arrived(numbers.rows(), numbers.cols());
   Decoder decoder(message);
   // A receiver knows neither the number of the message nor what its sender has learned.
-  compressor.decode(decoder, {occasion.seed, occasion.step, 0, occasion.matrix}, arrived);
+  compressor.decode(decoder, {context.seed, context.step, 0, context.matrix}, arrived);
   return arrived;
 }
 
-Occasion message_of(std::uint32_t site, std::uint32_t step = 0, std::uint32_t matrix = 0) {
+EncodeContext message_of(std::uint32_t site, std::uint32_t step = 0, std::uint32_t matrix = 0) {
   return {11, step, site, matrix};
 }
 
@@ -131,7 +131,7 @@ TEST_P(Coordinates, ScaledAreRightOnAverageAndEachAsLikelyAsAnother) {
 
 TEST_P(Coordinates, ASumOfScaledNumbersIsNotScaledAgain) {
   const auto compressor = sparsifier(GetParam(), {{"fraction", "0.1"}, {"scale", "unbiased"}});
-  Occasion sum = message_of(3);
+  EncodeContext sum = message_of(3);
   sum.sum = true;
   const models::Matrix once = behind(*compressor, normal_row(500, 1), message_of(1));
   EXPECT_EQ(behind(*compressor, once, sum), once);

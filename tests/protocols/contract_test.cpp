@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "compress/registry.hpp"
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 
 // What holds for every event-driven algorithm of the registry, whatever it does.
 
@@ -13,12 +13,12 @@ namespace {
 
 class ProtocolContract : public ::testing::TestWithParam<std::string> {
  protected:
-  /// Four sites of unequal speed that play for two epochs.
-  static Played played(const spec::RunSpec& run, History& history, SmallProblem small = SmallProblem(4)) {
+  /// Four sites of unequal speed that simulate for two epochs.
+  static Simulated simulated(const spec::RunSpec& run, History& history, SmallProblem small = SmallProblem(4)) {
     Learning learning(small.problem(), history);
     auto world = closed_form(4, [](world::Node node) { return 0.1 + 0.03 * static_cast<double>(node); },
                              {.latency = 0.01, .bandwidth = 1e6});
-    return play(world, small, learning, run);
+    return simulate(world, small, learning, run);
   }
   static double total(const step::EventLog& log, double step::EventLog::NodeUse::*what) {
     return std::accumulate(log.nodes.begin(), log.nodes.end(), 0.0,
@@ -40,31 +40,31 @@ TEST_P(ProtocolContract, SaysWhatItIs) {
 
 TEST_P(ProtocolContract, PlaysToTheEndOfItsBudgetAndLearns) {
   History history(1, nullptr);
-  const Played play = played(run_of(GetParam()), history);
-  EXPECT_GT(play.tally.updates, 0);
-  EXPECT_GT(play.log.seconds, 0);
-  ASSERT_GE(play.qualities.size(), 2U);
-  EXPECT_LT(play.qualities.back()[0], play.qualities.front()[0]);  // the loss
-  for (std::size_t i = 1; i < play.tally.versions.size(); ++i) {
-    EXPECT_GE(play.tally.versions[i].at, play.tally.versions[i - 1].at);
-    EXPECT_GE(play.tally.versions[i].updates, play.tally.versions[i - 1].updates);
-    EXPECT_GE(play.tally.versions[i].bytes, play.tally.versions[i - 1].bytes);
+  const Simulated loop = simulated(run_of(GetParam()), history);
+  EXPECT_GT(loop.protocol_log.updates, 0);
+  EXPECT_GT(loop.log.seconds, 0);
+  ASSERT_GE(loop.qualities.size(), 2U);
+  EXPECT_LT(loop.qualities.back()[0], loop.qualities.front()[0]);  // the loss
+  for (std::size_t i = 1; i < loop.protocol_log.versions.size(); ++i) {
+    EXPECT_GE(loop.protocol_log.versions[i].at, loop.protocol_log.versions[i - 1].at);
+    EXPECT_GE(loop.protocol_log.versions[i].updates, loop.protocol_log.versions[i - 1].updates);
+    EXPECT_GE(loop.protocol_log.versions[i].bytes, loop.protocol_log.versions[i - 1].bytes);
   }
 }
 
 TEST_P(ProtocolContract, WhatIsSentArrivesOrIsLost) {
   History history(1, nullptr);
-  const Played play = played(run_of(GetParam()), history);
+  const Simulated loop = simulated(run_of(GetParam()), history);
   EXPECT_DOUBLE_EQ(
-      total(play.log, &step::EventLog::NodeUse::sent),
-      total(play.log, &step::EventLog::NodeUse::received) + total(play.log, &step::EventLog::NodeUse::lost));
+      total(loop.log, &step::EventLog::NodeUse::sent),
+      total(loop.log, &step::EventLog::NodeUse::received) + total(loop.log, &step::EventLog::NodeUse::lost));
 }
 
 TEST_P(ProtocolContract, TheSameSeedGivesTheSameNumbers) {
   History one(1, nullptr);
   History other(1, nullptr);
-  const Played a = played(run_of(GetParam()), one);
-  const Played b = played(run_of(GetParam()), other);
+  const Simulated a = simulated(run_of(GetParam()), one);
+  const Simulated b = simulated(run_of(GetParam()), other);
   EXPECT_EQ(a.qualities, b.qualities);
   EXPECT_EQ(a.log.seconds, b.log.seconds);
   EXPECT_EQ(a.log.events, b.log.events);
@@ -80,11 +80,11 @@ TEST_P(CompressedProtocolContract, ComposesWithACompressor) {
     run.compress.parameters[parameter.name] = parameter.default_value;
   }
   History history(1, nullptr);
-  const Played plain = played(run_of(GetParam()), history);
-  const Played play = played(run, history);
-  EXPECT_LT(play.qualities.back()[0], play.qualities.front()[0]);
-  EXPECT_LT(total(play.log, &step::EventLog::NodeUse::sent) / static_cast<double>(play.tally.updates),
-            total(plain.log, &step::EventLog::NodeUse::sent) / static_cast<double>(plain.tally.updates));
+  const Simulated plain = simulated(run_of(GetParam()), history);
+  const Simulated loop = simulated(run, history);
+  EXPECT_LT(loop.qualities.back()[0], loop.qualities.front()[0]);
+  EXPECT_LT(total(loop.log, &step::EventLog::NodeUse::sent) / static_cast<double>(loop.protocol_log.updates),
+            total(plain.log, &step::EventLog::NodeUse::sent) / static_cast<double>(plain.protocol_log.updates));
 }
 
 TEST_P(ProtocolContract, ASitesOutageIsSurvived) {
@@ -119,13 +119,13 @@ TEST_P(ProtocolContract, ASitesOutageIsSurvived) {
     world::Activity next_change;
     int changes = 0;
   } world(inner);
-  const Played played = play(world, small, learning, run_of(GetParam()));
+  const Simulated simulated = simulate(world, small, learning, run_of(GetParam()));
   EXPECT_EQ(world.changes, 2);
-  EXPECT_EQ(played.log.nodes[1].outages, 1);
-  EXPECT_LT(played.qualities.back()[0], played.qualities.front()[0]);
+  EXPECT_EQ(simulated.log.nodes[1].outages, 1);
+  EXPECT_LT(simulated.qualities.back()[0], simulated.qualities.front()[0]);
   EXPECT_DOUBLE_EQ(
-      total(played.log, &step::EventLog::NodeUse::sent),
-      total(played.log, &step::EventLog::NodeUse::received) + total(played.log, &step::EventLog::NodeUse::lost));
+      total(simulated.log, &step::EventLog::NodeUse::sent),
+      total(simulated.log, &step::EventLog::NodeUse::received) + total(simulated.log, &step::EventLog::NodeUse::lost));
 }
 
 std::vector<std::string> protocol_names(bool (*applies)(const protocols::EventDrivenMethod&)) {

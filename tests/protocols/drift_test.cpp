@@ -1,7 +1,7 @@
 // Data that drift at a simulated time, as federated protocols see them.
 #include <gtest/gtest.h>
 
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 
 namespace dadsim::test {
 namespace {
@@ -16,13 +16,13 @@ struct DriftingDigits {
                                  .severity = 4}},
                                small.data, small.partition, 1);
   }
-  Played play_rounds() const {
+  Simulated play_rounds() const {
     History history(1, nullptr);
     algorithms::LearningProblem problem = small.problem();
     problem.drift = &drift;
     Learning learning(problem, history);
     auto world = closed_form(2, [](world::Node) { return 1; });
-    return play(world, small, learning, run_of("fedavg", {{"rounds", "4"}, {"local-steps", "3"}}));
+    return simulate(world, small, learning, run_of("fedavg", {{"rounds", "4"}, {"local-steps", "3"}}));
   }
   SmallProblem small;
   models::DriftedData drift;
@@ -30,8 +30,8 @@ struct DriftingDigits {
 
 TEST(DriftInRounds, ChangesWhatBeginsAfterItAndNothingBefore) {
   // A round takes three seconds: its training begins at 0, 3, 6 and 9 s, and its model is there at 3, 6, 9 and 12 s.
-  const Played never = DriftingDigits(1000).play_rounds();
-  const Played late = DriftingDigits(4).play_rounds();
+  const Simulated never = DriftingDigits(1000).play_rounds();
+  const Simulated late = DriftingDigits(4).play_rounds();
   ASSERT_EQ(never.qualities.size(), 5U);
   ASSERT_EQ(late.qualities.size(), 5U);
   EXPECT_EQ(late.qualities[0], never.qualities[0]);

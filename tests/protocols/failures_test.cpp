@@ -2,12 +2,12 @@
 
 #include <numeric>
 
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 #include "sim/world.hpp"
 #include "world/outages.hpp"
 
-// Whatever goes wrong in the cluster, a play ends: with a model, or with words that say who waits for what. Nothing
-// that was sent vanishes without being counted.
+// Whatever goes wrong in the cluster, a simulation ends: with a model, or with words that say who waits for what.
+// Nothing that was sent vanishes without being counted.
 
 namespace dadsim::test {
 namespace {
@@ -32,7 +32,7 @@ spec::FailureSpec misfortune(std::uint64_t seed, bool links) {
 
 struct Ending {
   std::string stuck;  ///< in words; empty: it came to its end
-  protocols::Tally tally;
+  protocols::ProtocolLog protocol_log;
   step::EventLog log;
 };
 
@@ -54,23 +54,23 @@ Ending play_with_failures(world::World& world, const spec::RunSpec& run, std::ui
   const models::Network network(problem.data.shape, problem.model, problem.seed);
   const protocols::Sizing sizing(problem, run.compress, {.shape = network.shape()});
   Ending ending;
-  world::Play stage(world, {"site-0", "site-1", "site-2", "site-3", "server"},
-                    {.most_idle = 1e4, .most_idle_events = 200'000});
+  world::EventLoop stage(world, {"site-0", "site-1", "site-2", "site-3", "server"},
+                         {.most_idle = 1e4, .most_idle_events = 200'000});
   if (checkpoints) {
     for (world::Node node = 0; node < 4; ++node) stage.set_checkpoints(node, {.every = 3, .write = 0.2, .restore = 1});
   }
-  const protocols::Setting setting{.play = stage,
+  const protocols::Setting setting{.loop = stage,
                                    .learning = learning,
                                    .sizing = sizing,
                                    .run = run,
                                    .sites = kSites,
                                    .server = static_cast<world::Node>(kSites),
-                                   .tally = ending.tally};
+                                   .log = ending.protocol_log};
   const auto protocol = protocols::protocol_registry().at(run.algorithm).make(setting);
   protocol->begin();
   try {
     stage.run();
-  } catch (const world::Stuck& stuck) {
+  } catch (const world::Deadlock& stuck) {
     ending.stuck = stuck.what();
     EXPECT_GT(ending.stuck.size(), 20U);
   }
@@ -93,12 +93,12 @@ void expect_nothing_vanished(const Ending& ending) {
   EXPECT_NEAR(sent, received + lost, 1e-6 * std::max(1.0, sent));
 }
 
-/// Several plays of every protocol that there is.
-template <class Play>
-void for_every_protocol(const Play& play) {
+/// Several runs of every protocol that there is.
+template <class Body>
+void for_every_protocol(const Body& body) {
   for (const protocols::EventDrivenMethod& protocol : protocols::protocol_registry().all()) {
     SCOPED_TRACE(protocol.name);
-    play(run_of(protocol.name));
+    body(run_of(protocol.name));
   }
 }
 
@@ -116,7 +116,7 @@ world::ClosedFormWorld small_world() {
        .link = [](world::Node from, world::Node to) { return std::to_string(from) + ">" + std::to_string(to); }});
 }
 
-TEST(Failures, AThousandPlaysOfEveryProtocolEnd) {
+TEST(Failures, AThousandRunsOfEveryProtocolEnd) {
   std::vector<std::string> links;
   for (std::size_t from = 0; from <= kSites; ++from) {
     for (std::size_t to = 0; to <= kSites; ++to) {
@@ -127,7 +127,7 @@ TEST(Failures, AThousandPlaysOfEveryProtocolEnd) {
     int stuck = 0;
     std::int64_t updates = 0;
     std::int64_t outages = 0;
-    // What asks for numbers while it plays takes as long as learning.
+    // What asks for numbers while it simulates takes as long as learning.
     const bool asks = run.algorithm == "partial-rank-dad" || run.algorithm == "flare";
     const std::uint64_t plays = asks ? 50 : 1000;
     for (std::uint64_t seed = 1; seed <= plays; ++seed) {
@@ -140,7 +140,7 @@ TEST(Failures, AThousandPlaysOfEveryProtocolEnd) {
       const Ending ending = play_with_failures(world, run, seed, seed % 6 == 0);
       expect_nothing_vanished(ending);
       stuck += ending.stuck.empty() ? 0 : 1;
-      updates += ending.tally.updates;
+      updates += ending.protocol_log.updates;
       for (const step::EventLog::NodeUse& node : ending.log.nodes) outages += node.outages;
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }

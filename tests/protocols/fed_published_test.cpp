@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 
 // Claims of papers about federated learning, on what they learn or something like it.
 
@@ -67,13 +67,13 @@ SmallProblem synthetic(double alpha, double beta, std::uint64_t seed, std::int64
   return problem;
 }
 
-Played played_in(const SmallProblem& small, const spec::RunSpec& run, std::uint64_t seed) {
+Simulated played_in(const SmallProblem& small, const spec::RunSpec& run, std::uint64_t seed) {
   History history(1, nullptr);
   algorithms::LearningProblem problem = small.problem();
   problem.seed = seed;
   Learning learning(problem, history);
   auto world = closed_form(small.partition.size(), [](world::Node) { return 1e-3; });
-  return play(world, small, learning, run);
+  return simulate(world, small, learning, run);
 }
 
 /// Accuracies of FedAvg, which drops stragglers, and of FedProx with μ = 1, which keeps what they have done.
@@ -87,11 +87,11 @@ std::pair<double, double> with_stragglers(std::uint64_t seed, std::int64_t round
     spec::ParameterValues parameters = {
         {"rounds", std::to_string(rounds)}, {"fraction", "0.3333"}, {"local-epochs", "20"}, {"stragglers", "0.9"}};
     if (prox) parameters["mu"] = "1";
-    const Played played = played_in(small, run_of(prox ? "fedprox" : "fedavg", parameters), seed);
+    const Simulated simulated = played_in(small, run_of(prox ? "fedprox" : "fedavg", parameters), seed);
     // The mean at the four quarters of the rounds: single rounds of FedAvg jump.
     double sum = 0;
-    for (std::size_t i = 1; i < played.qualities.size(); ++i) sum += played.qualities[i][1];
-    accuracies[prox ? 1 : 0] = sum / static_cast<double>(played.qualities.size() - 1);
+    for (std::size_t i = 1; i < simulated.qualities.size(); ++i) sum += simulated.qualities[i][1];
+    accuracies[prox ? 1 : 0] = sum / static_cast<double>(simulated.qualities.size() - 1);
   }
   return {accuracies[0], accuracies[1]};
 }
@@ -128,9 +128,9 @@ TEST(Published, FedAvgNeedsManyMoreRoundsWhereSitesHoldFewClasses) {
   for (const auto kind : {spec::SplitSpec::Kind::iid, spec::SplitSpec::Kind::shards}) {
     small.partition = models::split_over_sites({.kind = kind, .alpha = 0.5, .shards = 2, .sizes = {}}, small.data.train,
                                                small.data.classes, 50, 1);
-    const Played played =
+    const Simulated simulated =
         played_in(small, run_of("fedavg", {{"rounds", "100"}, {"fraction", "0.1"}, {"local-epochs", "5"}}), 1);
-    rounds[kind == spec::SplitSpec::Kind::iid ? 0 : 1] = played.tally.updates;
+    rounds[kind == spec::SplitSpec::Kind::iid ? 0 : 1] = simulated.protocol_log.updates;
   }
   EXPECT_LT(rounds[0], 10);
   EXPECT_LT(rounds[1], 100);  // it gets there

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/learn.hpp"
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 
 // Rounds worked out by hand. Sites have the losses ½ (x − b)²: a step with the rate r takes x to x − r (x − b).
 
@@ -30,7 +30,7 @@ struct Rounds {
   std::vector<double> seconds;  ///< of a step
   world::ClosedFormWorld::Line line = {};
 
-  Played operator()(Parameters parameters, const std::vector<Fate>& fates = {}) const {
+  Simulated operator()(Parameters parameters, const std::vector<Fate>& fates = {}) const {
     const SmallProblem small(minimum.size());
     History history(1, nullptr);
     Quadratics learning(small.problem(), history, minima(minimum), 10);
@@ -45,148 +45,148 @@ struct Rounds {
          .link = [&](world::Node from,
                      world::Node to) { return "line-" + std::to_string(from == server ? to : from); }});
     parameters.emplace("local-steps", "1");
-    return play(world, small, learning, run_of("fedavg", parameters), {}, fates);
+    return simulate(world, small, learning, run_of("fedavg", parameters), {}, fates);
   }
 };
 
 TEST(FederatedRounds, ADeadlineLeavesOutWhoIsLate) {
   const Rounds rounds{{0, 1, 2, 3}, {1, 2, 3, 9.5}};
-  const Played played = rounds({{"rounds", "3"}, {"deadline", "4"}});
+  const Simulated simulated = rounds({{"rounds", "3"}, {"deadline", "4"}});
   // The first lasts until the deadline, at 4; the others have no one to wait for but the first three, 3 seconds each.
-  EXPECT_NEAR(played.log.seconds, 4 + 3 + 3, 1e-9);
-  EXPECT_EQ(played.tally.asked, 4 + 3 + 3);
-  EXPECT_EQ(played.tally.answered, 9);
-  EXPECT_EQ(played.tally.late, 1);
-  EXPECT_EQ(played.tally.failed, 0);
-  EXPECT_NEAR(played.tally.wasted_seconds, 9.5, 1e-9);
-  EXPECT_GT(played.tally.wasted_bytes, 0);
+  EXPECT_NEAR(simulated.log.seconds, 4 + 3 + 3, 1e-9);
+  EXPECT_EQ(simulated.protocol_log.asked, 4 + 3 + 3);
+  EXPECT_EQ(simulated.protocol_log.answered, 9);
+  EXPECT_EQ(simulated.protocol_log.late, 1);
+  EXPECT_EQ(simulated.protocol_log.failed, 0);
+  EXPECT_NEAR(simulated.protocol_log.wasted_seconds, 9.5, 1e-9);
+  EXPECT_GT(simulated.protocol_log.wasted_bytes, 0);
   double x = 10;
   for (std::size_t round = 1; round <= 3; ++round) {
     x = after_round(x, {0, 1, 2});
-    EXPECT_NEAR(played.qualities.at(round)[1], x, 1e-5);
+    EXPECT_NEAR(simulated.qualities.at(round)[1], x, 1e-5);
   }
 }
 
 TEST(FederatedRounds, OverSelectionTakesTheFirst) {
   const Rounds rounds{{0, 1, 2, 3}, {1, 2, 3.5, 7}};
-  const Played played = rounds({{"rounds", "3"}, {"fraction", "0.5"}, {"over-selection", "2"}});
+  const Simulated simulated = rounds({{"rounds", "3"}, {"fraction", "0.5"}, {"over-selection", "2"}});
   // Four are asked at 0, the two that are free at 2, the three that are free at 4.
-  EXPECT_NEAR(played.log.seconds, 2 + 2 + 2, 1e-9);
-  EXPECT_EQ(played.tally.asked, 4 + 2 + 3);
-  EXPECT_EQ(played.tally.answered, 6);
-  EXPECT_EQ(played.tally.late, 1);
-  EXPECT_EQ(played.tally.took_part, (std::vector<std::int64_t>{3, 3, 0, 0}));
+  EXPECT_NEAR(simulated.log.seconds, 2 + 2 + 2, 1e-9);
+  EXPECT_EQ(simulated.protocol_log.asked, 4 + 2 + 3);
+  EXPECT_EQ(simulated.protocol_log.answered, 6);
+  EXPECT_EQ(simulated.protocol_log.late, 1);
+  EXPECT_EQ(simulated.protocol_log.took_part, (std::vector<std::int64_t>{3, 3, 0, 0}));
 }
 
 TEST(FederatedRounds, RoundsThatNobodyFinishesInTimeEnd) {
   const Rounds rounds{{0, 1}, {1, 1}};
-  const Played played = rounds({{"rounds", "3"}, {"deadline", "0.5"}});
+  const Simulated simulated = rounds({{"rounds", "3"}, {"deadline", "0.5"}});
   // Asked: both at 0, who is free first at 1, the other at 1.5.
-  EXPECT_NEAR(played.log.seconds, 2, 1e-9);
-  EXPECT_EQ(played.tally.updates, 0);
-  EXPECT_EQ(played.tally.facts.at("rounds without an update"), 3);
-  EXPECT_EQ(played.tally.late, 2);
-  ASSERT_EQ(played.qualities.size(), 2U);
-  EXPECT_EQ(played.qualities[0], played.qualities[1]);
+  EXPECT_NEAR(simulated.log.seconds, 2, 1e-9);
+  EXPECT_EQ(simulated.protocol_log.updates, 0);
+  EXPECT_EQ(simulated.protocol_log.facts.at("rounds without an update"), 3);
+  EXPECT_EQ(simulated.protocol_log.late, 2);
+  ASSERT_EQ(simulated.qualities.size(), 2U);
+  EXPECT_EQ(simulated.qualities[0], simulated.qualities[1]);
 }
 
 TEST(FederatedRounds, AClientThatGoesDownIsLeftOutUntilItIsBack) {
   const Rounds rounds{{0, 4}, {1, 1}};
-  const Played played = rounds({{"rounds", "6"}}, {{0.5, 1, false}, {4.5, 1, true}});
-  EXPECT_NEAR(played.log.seconds, 6, 1e-9);
-  EXPECT_EQ(played.tally.took_part, (std::vector<std::int64_t>{6, 1}));
-  EXPECT_EQ(played.tally.failed, 1);
+  const Simulated simulated = rounds({{"rounds", "6"}}, {{0.5, 1, false}, {4.5, 1, true}});
+  EXPECT_NEAR(simulated.log.seconds, 6, 1e-9);
+  EXPECT_EQ(simulated.protocol_log.took_part, (std::vector<std::int64_t>{6, 1}));
+  EXPECT_EQ(simulated.protocol_log.failed, 1);
   double x = 10;
   for (int round = 1; round <= 5; ++round) x = after_round(x, {0});
-  EXPECT_NEAR(played.qualities.at(5)[1], x, 1e-5);
-  EXPECT_NEAR(played.qualities.at(6)[1], after_round(x, {0, 4}), 1e-5);
+  EXPECT_NEAR(simulated.qualities.at(5)[1], x, 1e-5);
+  EXPECT_NEAR(simulated.qualities.at(6)[1], after_round(x, {0, 4}), 1e-5);
 }
 
 TEST(FederatedRounds, TheServerWaitsForEnoughClients) {
   const Rounds rounds{{0, 4}, {1, 1}};
-  const Played played = rounds({{"rounds", "2"}, {"minimum", "1"}}, {{0.5, 1, false}, {4.5, 1, true}});
-  EXPECT_NEAR(played.log.seconds, 5.5, 1e-9);  // the second round begins when the client is back
-  EXPECT_EQ(played.tally.took_part, (std::vector<std::int64_t>{2, 1}));
+  const Simulated simulated = rounds({{"rounds", "2"}, {"minimum", "1"}}, {{0.5, 1, false}, {4.5, 1, true}});
+  EXPECT_NEAR(simulated.log.seconds, 5.5, 1e-9);  // the second round begins when the client is back
+  EXPECT_EQ(simulated.protocol_log.took_part, (std::vector<std::int64_t>{2, 1}));
 }
 
 TEST(FederatedRounds, AServerThatComesBackGoesOnFromItsLastModel) {
   const Rounds rounds{{0, 4}, {1, 1}};
   // The first round is done at 1; the second is lost with the server; the third goes from 1.7 to 2.7.
-  const Played played = rounds({{"rounds", "3"}}, {{1.5, 2, false}, {1.7, 2, true}});
-  EXPECT_NEAR(played.log.seconds, 2.7, 1e-9);
-  EXPECT_EQ(played.tally.updates, 2);
-  EXPECT_EQ(played.tally.failed, 2);
-  ASSERT_EQ(played.qualities.size(), 3U);
-  EXPECT_NEAR(played.qualities[2][1], after_round(after_round(10, {0, 4}), {0, 4}), 1e-5);
+  const Simulated simulated = rounds({{"rounds", "3"}}, {{1.5, 2, false}, {1.7, 2, true}});
+  EXPECT_NEAR(simulated.log.seconds, 2.7, 1e-9);
+  EXPECT_EQ(simulated.protocol_log.updates, 2);
+  EXPECT_EQ(simulated.protocol_log.failed, 2);
+  ASSERT_EQ(simulated.qualities.size(), 3U);
+  EXPECT_NEAR(simulated.qualities[2][1], after_round(after_round(10, {0, 4}), {0, 4}), 1e-5);
 }
 
 TEST(FederatedRounds, AnswersToAServerThatIsDownDoNotKeepItWaiting) {
   const Rounds rounds{{0, 4}, {1, 1}};
-  const Played played = rounds({{"rounds", "3"}}, {{0.5, 2, false}, {2.5, 2, true}});
-  EXPECT_NEAR(played.log.seconds, 4.5, 1e-9);
-  EXPECT_EQ(played.tally.updates, 2);
-  EXPECT_EQ(played.tally.failed, 2);
-  EXPECT_EQ(played.tally.answered, 4);
+  const Simulated simulated = rounds({{"rounds", "3"}}, {{0.5, 2, false}, {2.5, 2, true}});
+  EXPECT_NEAR(simulated.log.seconds, 4.5, 1e-9);
+  EXPECT_EQ(simulated.protocol_log.updates, 2);
+  EXPECT_EQ(simulated.protocol_log.failed, 2);
+  EXPECT_EQ(simulated.protocol_log.answered, 4);
 }
 
 TEST(FederatedRounds, NewsOfAnEarlierRequestMeansNothing) {
   const Rounds rounds{{0, 4}, {1, 1}, {.latency = 1}};
   // The client goes down while the model is on its way, which is told twice: of the client and of the message.
-  const Played played = rounds({{"rounds", "2"}}, {{0.5, 1, false}, {0.6, 1, true}});
-  EXPECT_EQ(played.tally.failed, 1);
-  EXPECT_EQ(played.tally.took_part, (std::vector<std::int64_t>{2, 1}));
-  EXPECT_NEAR(played.log.seconds, 3 + 3, 1e-9);
+  const Simulated simulated = rounds({{"rounds", "2"}}, {{0.5, 1, false}, {0.6, 1, true}});
+  EXPECT_EQ(simulated.protocol_log.failed, 1);
+  EXPECT_EQ(simulated.protocol_log.took_part, (std::vector<std::int64_t>{2, 1}));
+  EXPECT_NEAR(simulated.log.seconds, 3 + 3, 1e-9);
 }
 
 TEST(FederatedRounds, LostModelsAreSentAgainIfThatIsAsked) {
   const Rounds rounds{{0, 4}, {1, 1}, {.latency = 1}};
   const std::vector<Fate> cut = {{0.5, -1, false, "line-1"}, {0.6, -1, true, "line-1"}};
-  const Played without = rounds({{"rounds", "1"}}, cut);
-  EXPECT_EQ(without.tally.failed, 1);
+  const Simulated without = rounds({{"rounds", "1"}}, cut);
+  EXPECT_EQ(without.protocol_log.failed, 1);
   EXPECT_NEAR(without.log.seconds, 3, 1e-9);
-  const Played with = rounds({{"rounds", "1"}, {"retries", "1"}}, cut);
+  const Simulated with = rounds({{"rounds", "1"}, {"retries", "1"}}, cut);
   // Sent again a second after it was lost, at 1.5.
-  EXPECT_EQ(with.tally.failed, 0);
-  EXPECT_EQ(with.tally.retried, 1);
+  EXPECT_EQ(with.protocol_log.failed, 0);
+  EXPECT_EQ(with.protocol_log.retried, 1);
   EXPECT_NEAR(with.log.seconds, 1.5 + 3, 1e-9);
 }
 
 TEST(FederatedRounds, LostAnswersAreSentAgainIfThatIsAsked) {
   const Rounds rounds{{0, 4}, {1, 1}, {.latency = 1}};
   const std::vector<Fate> cut = {{2.5, -1, false, "line-1"}, {2.6, -1, true, "line-1"}};
-  const Played without = rounds({{"rounds", "3"}}, cut);
-  EXPECT_EQ(without.tally.failed, 1);
+  const Simulated without = rounds({{"rounds", "3"}}, cut);
+  EXPECT_EQ(without.protocol_log.failed, 1);
   // It could not be reached at 2.5, and is not asked at 3.
-  EXPECT_EQ(without.tally.took_part, (std::vector<std::int64_t>{3, 1}));
+  EXPECT_EQ(without.protocol_log.took_part, (std::vector<std::int64_t>{3, 1}));
   EXPECT_NEAR(without.log.seconds, 3 + 3 + 3, 1e-9);
-  const Played with = rounds({{"rounds", "1"}, {"retries", "2"}}, cut);
-  EXPECT_EQ(with.tally.failed, 0);
-  EXPECT_EQ(with.tally.retried, 1);
+  const Simulated with = rounds({{"rounds", "1"}, {"retries", "2"}}, cut);
+  EXPECT_EQ(with.protocol_log.failed, 0);
+  EXPECT_EQ(with.protocol_log.retried, 1);
   EXPECT_NEAR(with.log.seconds, 3.5 + 1, 1e-9);
   // Where the line stays down for good, both ends give up: after 1 and 2 seconds more.
-  const Played cut_off = rounds({{"rounds", "1"}, {"retries", "2"}}, {{2.5, -1, false, "line-1"}});
-  EXPECT_EQ(cut_off.tally.failed, 1);
-  EXPECT_EQ(cut_off.tally.retried, 2);
+  const Simulated cut_off = rounds({{"rounds", "1"}, {"retries", "2"}}, {{2.5, -1, false, "line-1"}});
+  EXPECT_EQ(cut_off.protocol_log.failed, 1);
+  EXPECT_EQ(cut_off.protocol_log.retried, 2);
   EXPECT_NEAR(cut_off.log.seconds, 2.5 + 1 + 2, 1e-9);
 }
 
 TEST(FederatedRounds, NobodyIsAskedAllTheTimeWhileTheLinesAreDown) {
   const Rounds rounds{{0, 4}, {1, 1}, {.latency = 1}};
-  const Played played = rounds(
+  const Simulated simulated = rounds(
       {{"rounds", "5"}},
       {{0.5, -1, false, "line-0"}, {0.5, -1, false, "line-1"}, {3, -1, true, "line-0"}, {3, -1, true, "line-1"}});
   // Asked at 0, 1.5, 2.5 without success; at 3.5 and 6.5 with it.
-  EXPECT_EQ(played.tally.updates, 2);
-  EXPECT_EQ(played.tally.failed, 6);
-  EXPECT_NEAR(played.log.seconds, 3.5 + 3 + 3, 1e-9);
+  EXPECT_EQ(simulated.protocol_log.updates, 2);
+  EXPECT_EQ(simulated.protocol_log.failed, 6);
+  EXPECT_NEAR(simulated.log.seconds, 3.5 + 3 + 3, 1e-9);
 }
 
 TEST(FederatedRounds, WhoIsAskedDependsOnSeedAndRoundAlone) {
   const auto chosen = [](const std::vector<double>& seconds) {
     const Rounds rounds{std::vector<double>(10, 0), seconds};
-    const Played played = rounds({{"rounds", "5"}, {"fraction", "0.3"}});
+    const Simulated simulated = rounds({{"rounds", "5"}, {"fraction", "0.3"}});
     std::set<std::pair<std::int64_t, world::Node>> who;
-    for (const auto& part : played.tally.parts) who.emplace(part.round, part.client);
+    for (const auto& part : simulated.protocol_log.parts) who.emplace(part.round, part.client);
     return who;
   };
   const auto fast = chosen(std::vector<double>(10, 1));
@@ -200,15 +200,15 @@ TEST(FederatedRounds, StragglersAreKeptOrDropped) {
     return Parameters{
         {"rounds", "20"}, {"stragglers", "0.9"}, {"partial", partial}, {"local-epochs", "4"}, {"local-steps", "0"}};
   };
-  const Played drop = rounds(parameters("drop"));
-  EXPECT_EQ(drop.tally.answered, 20);  // one of ten in each round
-  EXPECT_EQ(drop.tally.failed, 180);
+  const Simulated drop = rounds(parameters("drop"));
+  EXPECT_EQ(drop.protocol_log.answered, 20);  // one of ten in each round
+  EXPECT_EQ(drop.protocol_log.failed, 180);
   // Two batches of ten samples are a pass. Nine dropouts of 1 … 4 passes each are wasted: 9 · 2.5 · 2 s in the mean.
-  EXPECT_NEAR(drop.tally.wasted_seconds / 20, 9 * 2.5 * 2, 4);
-  const Played keep = rounds(parameters("keep"));
-  EXPECT_EQ(keep.tally.answered, 200);
-  EXPECT_EQ(keep.tally.failed, 0);
-  EXPECT_EQ(keep.tally.samples, drop.tally.samples);  // the same stragglers, with the same parts
+  EXPECT_NEAR(drop.protocol_log.wasted_seconds / 20, 9 * 2.5 * 2, 4);
+  const Simulated keep = rounds(parameters("keep"));
+  EXPECT_EQ(keep.protocol_log.answered, 200);
+  EXPECT_EQ(keep.protocol_log.failed, 0);
+  EXPECT_EQ(keep.protocol_log.samples, drop.protocol_log.samples);  // the same stragglers, with the same parts
 }
 
 TEST(FederatedRounds, TenThousandClients) {
@@ -217,11 +217,11 @@ TEST(FederatedRounds, TenThousandClients) {
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, std::vector<Quadratics::Site>(clients, {1, 0}), 10);
   auto world = closed_form(clients, [](world::Node node) { return 1 + 1e-4 * static_cast<double>(node); });
-  const Played played =
-      play(world, small, learning, run_of("fedavg", {{"rounds", "3"}, {"local-steps", "1"}, {"deadline", "1.5"}}));
-  EXPECT_EQ(played.tally.updates, 3);
-  EXPECT_GT(played.tally.late, 0);
-  EXPECT_NEAR(played.qualities.back()[1], 10 * 0.9 * 0.9 * 0.9, 1e-3);
+  const Simulated simulated =
+      simulate(world, small, learning, run_of("fedavg", {{"rounds", "3"}, {"local-steps", "1"}, {"deadline", "1.5"}}));
+  EXPECT_EQ(simulated.protocol_log.updates, 3);
+  EXPECT_GT(simulated.protocol_log.late, 0);
+  EXPECT_NEAR(simulated.qualities.back()[1], 10 * 0.9 * 0.9 * 0.9, 1e-3);
 }
 
 TEST(FedAvg, OneStepOnTheFullBatchIsGradientSharing) {
@@ -240,10 +240,11 @@ TEST(FedAvg, OneStepOnTheFullBatchIsGradientSharing) {
   History history(1, nullptr);
   Learning learning(small.problem(), history);
   auto world = closed_form(3, [](world::Node) { return 1; });
-  const Played played = play(world, small, learning, run_of("fedavg", {{"rounds", "20"}, {"local-steps", "1"}}));
-  ASSERT_EQ(played.qualities.size(), 21U);
+  const Simulated simulated =
+      simulate(world, small, learning, run_of("fedavg", {{"rounds", "20"}, {"local-steps", "1"}}));
+  ASSERT_EQ(simulated.qualities.size(), 21U);
   for (std::size_t round = 0; round <= 20; ++round) {
-    EXPECT_NEAR(played.qualities[round][0] / expected.curve[round].loss, 1, 1e-6) << round;
+    EXPECT_NEAR(simulated.qualities[round][0] / expected.curve[round].loss, 1, 1e-6) << round;
   }
   EXPECT_LT(expected.curve.back().loss, 0.95 * expected.curve.front().loss);
 }

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "protocols/playing.hpp"
-#include "protocols/secure_aggregation.hpp"
+#include "protocols/federated/secure_aggregation.hpp"
+#include "protocols/simulating.hpp"
 
 // What federated averaging is a special case of.
 
@@ -15,11 +15,11 @@ struct Variant {
   spec::ParameterValues parameters;
   std::size_t sites = 4;
 
-  Played played(Learning& learning, const SmallProblem& small,
-                world::ClosedFormWorld::Line line = {.latency = 0.01, .bandwidth = 1e6}) const {
+  Simulated simulated(Learning& learning, const SmallProblem& small,
+                      world::ClosedFormWorld::Line line = {.latency = 0.01, .bandwidth = 1e6}) const {
     auto world = closed_form(
         sites, [](world::Node) { return 0.5; }, line);
-    return play(world, small, learning, run_of(protocol, parameters));
+    return simulate(world, small, learning, run_of(protocol, parameters));
   }
   /// Loss of every model that there was.
   std::vector<double> losses() const {
@@ -27,7 +27,7 @@ struct Variant {
     History history(1, nullptr);
     Learning learning(small.problem(), history);
     std::vector<double> all;
-    for (const auto& quality : played(learning, small).qualities) all.push_back(quality[0]);
+    for (const auto& quality : simulated(learning, small).qualities) all.push_back(quality[0]);
     return all;
   }
 };
@@ -51,9 +51,9 @@ TEST(FedProx, HoldsClientsToTheModelTheyWereSent) {
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, {{1, 0}}, 10);
   const Variant variant{"fedprox", {{"rounds", "2"}, {"local-steps", "400"}, {"mu", "3"}}, 1};
-  const Played played = variant.played(learning, small);
-  EXPECT_NEAR(played.qualities[1][1], 3.0 * 10 / 4, 1e-4);
-  EXPECT_NEAR(played.qualities[2][1], 3.0 * 7.5 / 4, 1e-4);
+  const Simulated simulated = variant.simulated(learning, small);
+  EXPECT_NEAR(simulated.qualities[1][1], 3.0 * 10 / 4, 1e-4);
+  EXPECT_NEAR(simulated.qualities[2][1], 3.0 * 7.5 / 4, 1e-4);
 }
 
 TEST(FedOpt, WithoutMomentumAndWithTheRateOneIsFedAvg) {
@@ -72,7 +72,7 @@ TEST(FedOpt, FollowsItsFormulas) {
         "fedopt",
         {{"rounds", "12"}, {"local-steps", "1"}, {"server", kind}, {"server-rate", "0.5"}, {"tau", "0.01"}},
         2};
-    const Played played = variant.played(learning, small);
+    const Simulated simulated = variant.simulated(learning, small);
     double x = 10;
     double m = 0;
     double v = 1e-4;
@@ -84,7 +84,7 @@ TEST(FedOpt, FollowsItsFormulas) {
       if (kind == "yogi") v = v - 0.01 * d * d * (v > d * d ? 1 : -1);
       if (kind == "adagrad") v = v + d * d;
       x += 0.5 * m / (kind == "momentum" ? 1 : std::sqrt(v) + 0.01);
-      EXPECT_NEAR(played.qualities.at(round)[1], x, 2e-5 * std::max(1.0, std::abs(x))) << kind << " " << round;
+      EXPECT_NEAR(simulated.qualities.at(round)[1], x, 2e-5 * std::max(1.0, std::abs(x))) << kind << " " << round;
     }
   }
 }
@@ -130,12 +130,12 @@ TEST(HierFedAvg, TakesWhatTheFormulasSay) {
                                       return node == server || work.step < 0 ? 0.0 : static_cast<double>(work.steps);
                                     },
                                 .link = nullptr});
-  const Played played =
-      play(world, small, learning,
-           run_of("hierfavg", {{"rounds", "2"}, {"groups", "2"}, {"edge-rounds", "3"}, {"local-steps", "2"}}));
-  EXPECT_NEAR(played.log.seconds, 2 * (2 * 1.0 + 3 * (2 * 0.01 + 2)), 1e-9);
-  EXPECT_EQ(played.tally.took_part, (std::vector<std::int64_t>(4, 6)));
-  EXPECT_NEAR(played.qualities.back()[1], 10 * std::pow(0.9, 12), 1e-5);
+  const Simulated simulated =
+      simulate(world, small, learning,
+               run_of("hierfavg", {{"rounds", "2"}, {"groups", "2"}, {"edge-rounds", "3"}, {"local-steps", "2"}}));
+  EXPECT_NEAR(simulated.log.seconds, 2 * (2 * 1.0 + 3 * (2 * 0.01 + 2)), 1e-9);
+  EXPECT_EQ(simulated.protocol_log.took_part, (std::vector<std::int64_t>(4, 6)));
+  EXPECT_NEAR(simulated.qualities.back()[1], 10 * std::pow(0.9, 12), 1e-5);
 }
 
 TEST(HierFedAvg, GoesOnWithoutAGroupWhoseLeaderIsDown) {
@@ -147,12 +147,13 @@ TEST(HierFedAvg, GoesOnWithoutAGroupWhoseLeaderIsDown) {
                                 .seconds = [](world::Node, const world::Work& work) { return work.step < 0 ? 0 : 1; },
                                 .link = nullptr});
   // Node 2 leads {2, 3}; it goes down in the first round and is back in the third.
-  const Played played = play(world, small, learning, run_of("hierfavg", {{"rounds", "4"}, {"local-steps", "1"}}), {},
-                             {{0.5, 2, false}, {2.5, 2, true}});
+  const Simulated simulated =
+      simulate(world, small, learning, run_of("hierfavg", {{"rounds", "4"}, {"local-steps", "1"}}), {},
+               {{0.5, 2, false}, {2.5, 2, true}});
   const std::vector<double> expected = {9, 8.1, 7.29, 7.29 - 0.1 * (7.29 - 4)};
-  ASSERT_EQ(played.qualities.size(), 5U);
+  ASSERT_EQ(simulated.qualities.size(), 5U);
   for (std::size_t round = 0; round < 4; ++round) {
-    EXPECT_NEAR(played.qualities[round + 1][1], expected[round], 1e-5);
+    EXPECT_NEAR(simulated.qualities[round + 1][1], expected[round], 1e-5);
   }
 }
 
@@ -177,8 +178,8 @@ TEST(SecureAggregation, CostsMessagesAndChangesNothingElse) {
   const Variant plain{"fedavg", {{"rounds", "2"}, {"local-steps", "1"}}};
   Variant secure = plain;
   secure.parameters["secure"] = "yes";
-  const Played without = plain.played(learning, small);
-  const Played with = secure.played(learning, small);
+  const Simulated without = plain.simulated(learning, small);
+  const Simulated with = secure.simulated(learning, small);
   EXPECT_EQ(without.qualities, with.qualities);
   // Two keys, two shares for each of three others, numbers of 32 + 2 bits, and four shares at the end.
   const double masked = std::ceil(static_cast<double>(learning.parameters()) * 34.0 / 8);

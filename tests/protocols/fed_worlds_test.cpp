@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 #include "sim/star.hpp"
 #include "sim/world.hpp"
 
@@ -46,13 +46,13 @@ TEST(FederatedWorlds, ARoundTakesAsLongInBothAsByHand) {
                                          return kernels;
                                        },
                                    .link = nullptr});
-  const Played by_formula = play(formulas, small, learning, run);
+  const Simulated by_formula = simulate(formulas, small, learning, run);
 
   const TemporaryFile file(star.xml());
   History second(1, nullptr);
   Learning again(small.problem(), second);
   const auto simulated = sim::simulate_world(cluster_on(file.path(), star.workers));
-  const Played by_simulation = play(*simulated, small, again, run);
+  const Simulated by_simulation = simulate(*simulated, small, again, run);
 
   // The model down, local training of four batches, the update up, the mean.
   const double bytes = by_formula.log.nodes[0].sent / 4;
@@ -87,13 +87,13 @@ TEST(FederatedWorlds, AllProtocolsAreLearnedAlikeInBoth) {
                                          },
                                      .seconds = [](world::Node, const world::Work& work) { return kernels_of(work); },
                                      .link = nullptr});
-    const Played by_formula = play(formulas, small, learning, run);
+    const Simulated by_formula = simulate(formulas, small, learning, run);
     const TemporaryFile file(star.xml());
     const auto simulated = sim::simulate_world(cluster_on(file.path(), star.workers));
-    const Played by_simulation = play(*simulated, small, learning, run);
+    const Simulated by_simulation = simulate(*simulated, small, learning, run);
     EXPECT_NEAR(by_simulation.log.seconds / by_formula.log.seconds, 1, 1e-6) << protocol;
-    EXPECT_EQ(by_simulation.tally.answered, by_formula.tally.answered) << protocol;
-    EXPECT_EQ(by_simulation.tally.samples, by_formula.tally.samples) << protocol;
+    EXPECT_EQ(by_simulation.protocol_log.answered, by_formula.protocol_log.answered) << protocol;
+    EXPECT_EQ(by_simulation.protocol_log.samples, by_formula.protocol_log.samples) << protocol;
   }
 }
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::test {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 #include "sim/device.hpp"
 #include "sim/star.hpp"
 #include "sim/world.hpp"
@@ -44,10 +44,10 @@ void expect_both_worlds_agree(const std::string& protocol, const spec::Parameter
   const auto played_in = [&](world::World& world) {
     History history(1, nullptr);
     Learning learning(small.problem(), history);
-    return play(world, small, learning, run);
+    return simulate(world, small, learning, run);
   };
   const std::unique_ptr<sim::SimulatedWorld> simulated = sim::simulate_world(cluster);
-  const Played a = played_in(*simulated);
+  const Simulated a = played_in(*simulated);
   const auto hub = static_cast<world::Node>(kSites);
   world::ClosedFormWorld formulas(
       {.nodes = kSites + 1,
@@ -62,16 +62,17 @@ void expect_both_worlds_agree(const std::string& protocol, const spec::Parameter
                  node == hub ? cluster.aggregator_device : cluster.devices.at(static_cast<std::size_t>(node)), work);
            },
        .link = nullptr});
-  const Played b = played_in(formulas);
+  const Simulated b = played_in(formulas);
 
-  ASSERT_EQ(a.tally.versions.size(), b.tally.versions.size());
-  ASSERT_GT(a.tally.versions.size(), 3U);
-  for (std::size_t i = 1; i < a.tally.versions.size(); ++i) {
-    EXPECT_NEAR(a.tally.versions[i].at, b.tally.versions[i].at, 1e-6 * b.tally.versions[i].at) << protocol << " " << i;
+  ASSERT_EQ(a.protocol_log.versions.size(), b.protocol_log.versions.size());
+  ASSERT_GT(a.protocol_log.versions.size(), 3U);
+  for (std::size_t i = 1; i < a.protocol_log.versions.size(); ++i) {
+    EXPECT_NEAR(a.protocol_log.versions[i].at, b.protocol_log.versions[i].at, 1e-6 * b.protocol_log.versions[i].at)
+        << protocol << " " << i;
   }
   EXPECT_EQ(a.qualities, b.qualities) << "the same order of events";
-  EXPECT_EQ(a.tally.staleness, b.tally.staleness);
-  EXPECT_EQ(a.tally.took_part, b.tally.took_part);
+  EXPECT_EQ(a.protocol_log.staleness, b.protocol_log.staleness);
+  EXPECT_EQ(a.protocol_log.took_part, b.protocol_log.took_part);
   EXPECT_EQ(a.log.nodes[0].sent, b.log.nodes[0].sent);
   EXPECT_EQ(a.log.nodes[0].sent > 0, true);
   EXPECT_EQ(among_workers, a.log.nodes[kSites].sent == 0);

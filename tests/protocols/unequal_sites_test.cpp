@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 
 namespace dadsim::test {
 namespace {
@@ -30,7 +30,7 @@ double all_samples(const std::vector<Site>& sites) {
   return all;
 }
 
-Played played(const std::vector<Site>& sites, const spec::RunSpec& run, const spec::ScheduleSpec& schedule = {}) {
+Simulated simulated(const std::vector<Site>& sites, const spec::RunSpec& run, const spec::ScheduleSpec& schedule = {}) {
   SmallProblem small = unequal_problem(samples_of(sites));
   small.training.schedule = schedule;
   History history(1, nullptr);
@@ -38,11 +38,11 @@ Played played(const std::vector<Site>& sites, const spec::RunSpec& run, const sp
   for (const Site& site : sites) losses.push_back(site.loss);
   Quadratics learning(small.problem(), history, losses, kStart);
   auto world = closed_form(sites.size(), [](world::Node) { return 1; });
-  return play(world, small, learning, run);
+  return simulate(world, small, learning, run);
 }
 
-void expect_model(const Played& played, std::size_t version, double x) {
-  EXPECT_NEAR(played.qualities.at(version)[1], x, 2e-5 * std::max(1.0, std::abs(x))) << version;
+void expect_model(const Simulated& simulated, std::size_t version, double x) {
+  EXPECT_NEAR(simulated.qualities.at(version)[1], x, 2e-5 * std::max(1.0, std::abs(x))) << version;
 }
 
 /// x after so many steps of gradient descent at the constant rate.
@@ -65,14 +65,14 @@ void expect_scaffold(const std::string& server_rate, bool falling_rate) {
     schedule.factor = 0.9;
     for (std::int64_t epoch = 1; epoch < 50; ++epoch) schedule.milestones.push_back(epoch);
   }
-  const Played found = played(kFour,
-                              run_of("scaffold", {{"rounds", std::to_string(kRounds)},
-                                                  {"fraction", "0.5"},
-                                                  {"local-steps", std::to_string(kSteps)},
-                                                  {"server-rate", server_rate}}),
-                              schedule);
+  const Simulated found = simulated(kFour,
+                                    run_of("scaffold", {{"rounds", std::to_string(kRounds)},
+                                                        {"fraction", "0.5"},
+                                                        {"local-steps", std::to_string(kSteps)},
+                                                        {"server-rate", server_rate}}),
+                                    schedule);
   std::map<std::int64_t, std::set<std::size_t>> drawn;
-  for (const auto& part : found.tally.parts) drawn[part.round].insert(static_cast<std::size_t>(part.client));
+  for (const auto& part : found.protocol_log.parts) drawn[part.round].insert(static_cast<std::size_t>(part.client));
   const double all = all_samples(kFour);
   double x = kStart;
   double c = 0;
@@ -116,7 +116,7 @@ TEST(UnequalSites, ScaffoldDividesByTheSumOfTheRatesOfARound) { expect_scaffold(
 // Batches are in proportion to the sites' samples, and so is what they count.
 TEST(UnequalSites, LocalSgdTakesTheMeanOfSamples) {
   const std::vector<Site> sites = {{30, {1, 1}}, {10, {2, 13}}};
-  const Played found = played(sites, run_of("local-sgd", {{"rounds", "10"}, {"period", "4"}}));
+  const Simulated found = simulated(sites, run_of("local-sgd", {{"rounds", "10"}, {"period", "4"}}));
   double x = kStart;
   for (std::size_t round = 0; round <= 10; ++round) {
     expect_model(found, round, x);
@@ -126,7 +126,7 @@ TEST(UnequalSites, LocalSgdTakesTheMeanOfSamples) {
 
 TEST(UnequalSites, DiLoCoTakesTheMeanOfSamples) {
   const std::vector<Site> sites = {{30, {1, 1}}, {10, {2, 13}}};
-  const Played found = played(sites, run_of("diloco", {{"rounds", "10"}, {"period", "3"}}));
+  const Simulated found = simulated(sites, run_of("diloco", {{"rounds", "10"}, {"period", "3"}}));
   double x = kStart;
   double v = 0;
   for (std::size_t round = 0; round <= 10; ++round) {
@@ -143,13 +143,13 @@ TEST(UnequalSites, StreamingDiLoCosBaseIsWhatTheServerSent) {
   constexpr std::int64_t kPeriod = 4;
   constexpr double kAlpha = 0.3;
   for (const std::int64_t delay : {0, 1, 3}) {
-    const Played found = played(sites, run_of("streaming-diloco", {{"rounds", "8"},
-                                                                   {"period", std::to_string(kPeriod)},
-                                                                   {"fragments", "1"},
-                                                                   {"delay", std::to_string(delay)},
-                                                                   {"alpha", std::to_string(kAlpha)},
-                                                                   {"outer-rate", "0.7"},
-                                                                   {"outer-gradients", "compress"}}));
+    const Simulated found = simulated(sites, run_of("streaming-diloco", {{"rounds", "8"},
+                                                                         {"period", std::to_string(kPeriod)},
+                                                                         {"fragments", "1"},
+                                                                         {"delay", std::to_string(delay)},
+                                                                         {"alpha", std::to_string(kAlpha)},
+                                                                         {"outer-rate", "0.7"},
+                                                                         {"outer-gradients", "compress"}}));
     const double shares[] = {0.75, 0.25};
     double theta = kStart;
     double v = 0;
@@ -180,8 +180,8 @@ TEST(UnequalSites, StreamingDiLoCosBaseIsWhatTheServerSent) {
 
 // A group's model counts by the samples behind it: two rounds in every group, then the mean of the groups.
 TEST(UnequalSites, HierFedAvgWeighsGroupsBySamples) {
-  const Played found =
-      played(kFour, run_of("hierfavg", {{"rounds", "6"}, {"groups", "2"}, {"edge-rounds", "2"}, {"local-steps", "3"}}));
+  const Simulated found = simulated(
+      kFour, run_of("hierfavg", {{"rounds", "6"}, {"groups", "2"}, {"edge-rounds", "2"}, {"local-steps", "3"}}));
   double x = kStart;
   for (std::size_t round = 0; round <= 6; ++round) {
     expect_model(found, round, x);
@@ -203,7 +203,7 @@ TEST(UnequalSites, HierFedAvgWeighsGroupsBySamples) {
 }
 
 TEST(UnequalSites, FedAvgTakesTheMeanOfSamples) {
-  const Played found = played(kFour, run_of("fedavg", {{"rounds", "6"}, {"local-steps", "3"}}));
+  const Simulated found = simulated(kFour, run_of("fedavg", {{"rounds", "6"}, {"local-steps", "3"}}));
   double x = kStart;
   for (std::size_t round = 0; round <= 6; ++round) {
     expect_model(found, round, x);

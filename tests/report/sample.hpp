@@ -106,48 +106,48 @@ inline Result sample_scale_result() {
 }
 
 /// An event-driven run of two workers and an aggregator: three rounds, an answer that is late, one that never comes.
-inline RunResult sample_played_run() {
+inline RunResult sample_event_driven_run() {
   using End = step::Participation::Part::End;
   using Kind = step::EventLog::Span::Kind;
-  PlayedRun run;
+  EventDrivenRun run;
   run.steps_per_epoch = 2;
   run.curve = {{0, 0, 2.5, 0.1, 0.5, 0, 0.0}, {1, 7, 1.5, 0.5, 0.8, 4000, 0.75}, {3, 30, 0.5, 0.96, 0.99, 9000, 2.25}};
-  run.played =
-      PlayedResult{.participation = {.updates = 3,
-                                     .samples = 72,
-                                     .asked = 6,
-                                     .answered = 4,
-                                     .late = 1,
-                                     .failed = 1,
-                                     .wasted_seconds = 1.5,
-                                     .wasted_bytes = 500,
-                                     .staleness = {{0, 3}, {2, 1}},
-                                     .took_part = {3, 1},
-                                     .facts = {{"drift", 0.25}},
-                                     .parts = {{1, 0, 0, 6, End::used},
-                                               {1, 1, 0, 6.5, End::used},
-                                               {2, 0, 7, 13, End::used},
-                                               {2, 1, 7, 16, End::failed},
-                                               {2, 1, 7, 22, End::late},
-                                               {3, 0, 15, 29, End::used}},
-                                     .first_update_at = 7},
-                   .log = {.nodes = {{.sent = 2000, .received = 2000, .busy = 9},
-                                     {.sent = 1000, .received = 1000, .lost = 500, .busy = 3, .down = 6, .outages = 1},
-                                     {.sent = 6000, .received = 5500}},
-                           .spans = {{Kind::compute, 0, -1, 1, 4, 0, 0, "client", false},
-                                     {Kind::send, 2, 1, 0, 2, 500, 1, "model", false},
-                                     {Kind::send, 2, 0, 0, 5, 500, 1, "model", false},
-                                     {Kind::lost, 1, 2, 8, 10, 500, 2, "update", true},
-                                     {Kind::down, 1, -1, 10, 16, 0, 0, "down", false},
-                                     {Kind::send, 2, 1, 17, 18, 500, 3, "model", false}},
-                           .outages = {{1, 10, 16}},
-                           .events = 40,
-                           .seconds = 30},
-                   .hosts = {"a", "b \"quoted\"", "hub"},
-                   .workers = 2,
-                   .learned = 7,
-                   .found = 2};
-  return summarise(sample_spec("fedavg", "played"), std::move(run), 0.95);
+  run.event_driven = EventDrivenResult{
+      .participation = {.updates = 3,
+                        .samples = 72,
+                        .asked = 6,
+                        .answered = 4,
+                        .late = 1,
+                        .failed = 1,
+                        .wasted_seconds = 1.5,
+                        .wasted_bytes = 500,
+                        .staleness = {{0, 3}, {2, 1}},
+                        .took_part = {3, 1},
+                        .facts = {{"drift", 0.25}},
+                        .parts = {{1, 0, 0, 6, End::used},
+                                  {1, 1, 0, 6.5, End::used},
+                                  {2, 0, 7, 13, End::used},
+                                  {2, 1, 7, 16, End::failed},
+                                  {2, 1, 7, 22, End::late},
+                                  {3, 0, 15, 29, End::used}},
+                        .first_update_at = 7},
+      .log = {.nodes = {{.sent = 2000, .received = 2000, .busy = 9},
+                        {.sent = 1000, .received = 1000, .lost = 500, .busy = 3, .down = 6, .outages = 1},
+                        {.sent = 6000, .received = 5500}},
+              .spans = {{Kind::compute, 0, -1, 1, 4, 0, 0, "client", false},
+                        {Kind::send, 2, 1, 0, 2, 500, 1, "model", false},
+                        {Kind::send, 2, 0, 0, 5, 500, 1, "model", false},
+                        {Kind::lost, 1, 2, 8, 10, 500, 2, "update", true},
+                        {Kind::down, 1, -1, 10, 16, 0, 0, "down", false},
+                        {Kind::send, 2, 1, 17, 18, 500, 3, "model", false}},
+              .outages = {{1, 10, 16}},
+              .events = 40,
+              .seconds = 30},
+      .hosts = {"a", "b \"quoted\"", "hub"},
+      .workers = 2,
+      .learned = 7,
+      .found = 2};
+  return summarise(sample_spec("fedavg", "simulated"), std::move(run), 0.95);
 }
 
 /// A run that shares, with nothing but what the verdict reads.

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "scenario/document/load.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::test {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "scenario/document/load.hpp"
+#include "scenario/document/print.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
-#include "scenario/print.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::test {

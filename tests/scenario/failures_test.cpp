@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "scenario/document/load.hpp"
+#include "scenario/document/print.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
-#include "scenario/print.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::test {

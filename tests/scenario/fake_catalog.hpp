@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "scenario/catalog.hpp"
+#include "scenario/language/catalog.hpp"
 
 namespace dadsim::test {
 

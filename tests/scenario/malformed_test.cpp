@@ -3,8 +3,8 @@
 
 #include <set>
 
+#include "scenario/document/load.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "scenario/document/load.hpp"
+#include "scenario/document/print.hpp"
 #include "scenario/fake_catalog.hpp"
 #include "scenario/generators.hpp"
-#include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
-#include "scenario/print.hpp"
 #include "spec/preset.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "scenario/document/load.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
 #include "scenario/same.hpp"
 #include "support/temporary_folder.hpp"

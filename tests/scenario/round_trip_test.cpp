@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "scenario/element.hpp"
+#include "scenario/document/load.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
+#include "scenario/language/schema.hpp"
 #include "scenario/malformed_cases.hpp"
 #include "scenario/same.hpp"
-#include "scenario/schema.hpp"
 #include "scenario/some_platform.hpp"
+#include "scenario/xml/element.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::test {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "scenario/document/load.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
 #include "scenario/same.hpp"
 #include "support/temporary_folder.hpp"

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "scenario/differences.hpp"
+#include "scenario/document/differences.hpp"
+#include "scenario/document/load.hpp"
+#include "scenario/document/print.hpp"
+#include "scenario/elements/stand_in.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
-#include "scenario/print.hpp"
 #include "scenario/same.hpp"
-#include "scenario/stand_in.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::test {

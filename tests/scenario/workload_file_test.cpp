@@ -1,10 +1,10 @@
 // Workloads of the user's own, in files.
 #include <gtest/gtest.h>
 
+#include "scenario/document/load.hpp"
+#include "scenario/elements/read_workload.hpp"
 #include "scenario/fake_catalog.hpp"
-#include "scenario/load.hpp"
 #include "scenario/malformed_cases.hpp"
-#include "scenario/read_workload.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::test {

@@ -203,7 +203,7 @@ Carried carry(const spec::PlatformSpec& platform, const std::vector<std::string>
       double due = 0;
       double with_tcp = 0;
       // A word of the receiver, without bytes, for each message where receivers say that they are ready.
-      const bool words = rounds->pace().ready != collectives::Pace::Ready::is_taken_for_granted;
+      const bool words = rounds->pace().handshake != collectives::Pace::Handshake::eager;
       std::map<std::int32_t, double> expected;
       std::vector<collectives::Transfer> transfers;
       for (std::int64_t round = 0; round < rounds->count(); ++round) {

@@ -156,14 +156,14 @@ TEST(Expression, SumsOverWorkersAreWorkedOutOnce) {
   EXPECT_EQ(rows_of_all.evaluate({&kLayer, &s, 1}), 10);
 }
 
-TEST(AlikeWorkers, HaveTheSameSamplesAndNumbers) {
+TEST(WorkerClasses, HaveTheSameSamplesAndNumbers) {
   const StepSizes s{{4, 6, 4, 6, 4}, {{3, 3, 3, 3, 5}, {7}, {1, 2, 3, 4, 5}}, {{2, 2, 2, 9, 2}}};
   const auto classes = [&](const Expression& expression) {
     Numbers numbers;
     expression.collect(numbers);
-    const AlikeWorkers alike = alike_workers(s, numbers);
-    EXPECT_EQ(alike.class_of.size(), 5U);
-    return std::pair(alike.class_of, alike.first);
+    const WorkerClasses classes = worker_classes(s, numbers);
+    EXPECT_EQ(classes.class_of.size(), 5U);
+    return std::pair(classes.class_of, classes.first);
   };
   using Ints = std::vector<std::int32_t>;
   EXPECT_EQ(classes(rows()), std::pair(Ints({0, 1, 0, 1, 0}), Ints({0, 1})));
@@ -171,23 +171,23 @@ TEST(AlikeWorkers, HaveTheSameSamplesAndNumbers) {
   EXPECT_EQ(classes(over_workers(min({slot(0), in()}))), std::pair(Ints({0, 1, 0, 1, 2}), Ints({0, 1, 4})));
   EXPECT_EQ(classes(earlier_rows(0)), std::pair(Ints({0, 1, 0, 2, 0}), Ints({0, 1, 3})));
   EXPECT_EQ(classes(slot(2)), std::pair(Ints({0, 1, 2, 3, 4}), Ints({0, 1, 2, 3, 4})));
-  const AlikeWorkers all = alike_workers({{4, 4, 4}, {{7}}}, {{0}, {}});
+  const WorkerClasses all = worker_classes({{4, 4, 4}, {{7}}}, {{0}, {}});
   EXPECT_TRUE(all.class_of.empty());
   EXPECT_EQ(all.first, Ints({0}));
-  EXPECT_THROW(alike_workers(s, {{3}, {}}), std::out_of_range);
+  EXPECT_THROW(worker_classes(s, {{3}, {}}), std::out_of_range);
 }
 
-TEST(AlikeWorkers, AddUpToTheSameSums) {
+TEST(WorkerClasses, AddUpToTheSameSums) {
   const StepSizes s{{4, 6, 4, 7, 4}, {{3, 5, 3, 3, 5}}};
   const Expression tenths = quotient(rows() * slot(0), 10.0);  // rounds otherwise where it is added up otherwise
   Numbers numbers;
   tenths.collect(numbers);
-  const AlikeWorkers alike = alike_workers(s, numbers);
-  ASSERT_LT(alike.first.size(), 5U);
+  const WorkerClasses classes = worker_classes(s, numbers);
+  ASSERT_LT(classes.first.size(), 5U);
   for (const Expression& sum : {over_workers(tenths), most_of_workers(tenths)}) {
     Scope scope{&kLayer, &s, -1};
     const double one_by_one = sum.evaluate(scope);
-    scope.alike = &alike;
+    scope.classes = &classes;
     EXPECT_EQ(sum.evaluate(scope), one_by_one);
   }
 }

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/learning/learned.hpp"
 #include "study/one_line.hpp"
 #include "study/setting/catalog.hpp"
@@ -33,12 +33,13 @@ TEST(ExactOnce, StepsAreThoseOfLearningEach) {
   ASSERT_EQ(once.runs.size(), 5U);
   for (std::size_t i = 0; i < once.runs.size(); ++i) {
     const step::Trajectory& own = each.runs[i]->trajectory;
-    const step::Trajectory& taken = once.runs[i]->trajectory;
-    EXPECT_EQ(taken.structures, own.structures) << i;
-    EXPECT_EQ(taken.distinct_steps, own.distinct_steps) << i;
-    EXPECT_EQ(taken.steps, own.steps) << i;
-    ASSERT_EQ(taken.curve.size(), own.curve.size()) << i;
-    for (std::size_t k = 0; k < own.curve.size(); ++k) EXPECT_NEAR(taken.curve[k].loss, own.curve[k].loss, 1e-3) << i;
+    const step::Trajectory& assignment = once.runs[i]->trajectory;
+    EXPECT_EQ(assignment.structures, own.structures) << i;
+    EXPECT_EQ(assignment.distinct_steps, own.distinct_steps) << i;
+    EXPECT_EQ(assignment.steps, own.steps) << i;
+    ASSERT_EQ(assignment.curve.size(), own.curve.size()) << i;
+    for (std::size_t k = 0; k < own.curve.size(); ++k)
+      EXPECT_NEAR(assignment.curve[k].loss, own.curve[k].loss, 1e-3) << i;
     const bool beside = i == 1 || i >= 3;
     EXPECT_EQ(once.runs[i]->remark.find("learned as 'gradient-sharing' did") != std::string::npos, beside) << i;
     EXPECT_EQ(each.runs[i]->remark.find("learned as"), std::string::npos) << i;

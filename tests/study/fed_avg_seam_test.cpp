@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "algorithms/local_gradient.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/exact/local_gradient.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "models/metrics.hpp"
-#include "protocols/playing.hpp"
+#include "protocols/simulating.hpp"
 #include "sim/star.hpp"
 #include "sim/world.hpp"
 
@@ -116,15 +116,15 @@ TEST(Seam, FedAvgOfAllClientsHasTheNumbersAndTheTimesOfItsLearnedFirstForm) {
   world::History history(1, nullptr);
   protocols::Learning learning(problem, history);
   const auto world = sim::simulate_world(cluster);
-  const test::Played played = test::play(*world, small, learning,
-                                         test::run_of("fedavg", {{"rounds", std::to_string(kRounds)},
-                                                                 {"local-steps", std::to_string(kSteps)},
-                                                                 {"initial", "in-place"}}));
-  ASSERT_EQ(played.qualities.size(), losses.size());
-  for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(played.qualities[i][0] / losses[i], 1, 1e-6);
+  const test::Simulated event_driven = test::simulate(*world, small, learning,
+                                                      test::run_of("fedavg", {{"rounds", std::to_string(kRounds)},
+                                                                              {"local-steps", std::to_string(kSteps)},
+                                                                              {"initial", "in-place"}}));
+  ASSERT_EQ(event_driven.qualities.size(), losses.size());
+  for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(event_driven.qualities[i][0] / losses[i], 1, 1e-6);
   // From one model of the server to the next: everything of a round, the first part of which is the model's way down.
   // The first two rounds have connections that are new.
-  const auto& versions = played.tally.versions;
+  const auto& versions = event_driven.protocol_log.versions;
   for (std::size_t i = 3; i < versions.size(); ++i) {
     EXPECT_NEAR((versions[i].at - versions[i - 1].at) / timed.steps.front().seconds, 1, 1e-9);
   }

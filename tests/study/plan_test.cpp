@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "estimate/comparison.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/one_line.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "study/run/experiment.hpp"

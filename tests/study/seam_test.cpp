@@ -3,13 +3,13 @@
 #include <cmath>
 #include <string>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/temporary_folder.hpp"
 
 // The test of the seam between the two directions: what is learned first and then timed, and the same written as a
-// World program, played and then learned, are the same.
+// World program, simulated and then learned, are the same.
 
 namespace dadsim::study {
 namespace {
@@ -35,19 +35,19 @@ const std::string kHospitals = std::string("<platform file=\"") + DADSIM_SOURCE_
                                "<workers><worker hosts=\"hospital-[1-5]\" device=\"rtx-3090\"/>\n"
                                "<aggregator host=\"hub\" device=\"xeon-8380\"/></workers>";
 
-void expect_same(const report::RunResult& learned_first, const report::RunResult& played) {
-  ASSERT_TRUE(played.played.has_value());
-  ASSERT_FALSE(learned_first.played.has_value());
-  EXPECT_EQ(played.steps, learned_first.steps);
-  EXPECT_NEAR(played.total_seconds / learned_first.total_seconds, 1, 1e-9);
-  EXPECT_EQ(played.total_bytes, learned_first.total_bytes);
-  ASSERT_EQ(played.curve.size(), learned_first.curve.size());
-  for (std::size_t i = 0; i < played.curve.size(); ++i) {
-    EXPECT_EQ(played.curve[i].step, learned_first.curve[i].step);
-    EXPECT_NEAR(played.curve[i].loss / learned_first.curve[i].loss, 1, 1e-6);
-    EXPECT_EQ(played.curve[i].accuracy, learned_first.curve[i].accuracy);
-    EXPECT_NEAR(played.curve[i].seconds, learned_first.curve[i].seconds, 1e-9 * learned_first.total_seconds);
-    EXPECT_EQ(played.curve[i].bytes, learned_first.curve[i].bytes);
+void expect_same(const report::RunResult& learned_first, const report::RunResult& event_driven) {
+  ASSERT_TRUE(event_driven.event_driven.has_value());
+  ASSERT_FALSE(learned_first.event_driven.has_value());
+  EXPECT_EQ(event_driven.steps, learned_first.steps);
+  EXPECT_NEAR(event_driven.total_seconds / learned_first.total_seconds, 1, 1e-9);
+  EXPECT_EQ(event_driven.total_bytes, learned_first.total_bytes);
+  ASSERT_EQ(event_driven.curve.size(), learned_first.curve.size());
+  for (std::size_t i = 0; i < event_driven.curve.size(); ++i) {
+    EXPECT_EQ(event_driven.curve[i].step, learned_first.curve[i].step);
+    EXPECT_NEAR(event_driven.curve[i].loss / learned_first.curve[i].loss, 1, 1e-6);
+    EXPECT_EQ(event_driven.curve[i].accuracy, learned_first.curve[i].accuracy);
+    EXPECT_NEAR(event_driven.curve[i].seconds, learned_first.curve[i].seconds, 1e-9 * learned_first.total_seconds);
+    EXPECT_EQ(event_driven.curve[i].bytes, learned_first.curve[i].bytes);
   }
 }
 

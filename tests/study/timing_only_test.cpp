@@ -7,7 +7,7 @@
 
 #include "report/run/answer.hpp"
 #include "report/run/table.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "sim/simulator.hpp"
 #include "study/explain/compare.hpp"
 #include "study/run/experiment.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimate/convergence.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "sim/device.hpp"
 #include "spec/workload.hpp"
 #include "study/run/experiment.hpp"
@@ -44,9 +44,9 @@ double add_residuals(test::Residuals& residuals, const Training& training, const
     static const study::PlainSteps steps;
     spec::DeviceSpec device = sim::device_catalog().at(training.device);
     device.efficiencies.clear();
-    const double seconds =
-        study::seconds_of(device, steps.of(spec::workload_registry().find(training.workload)->shape(),
-                                           std::stoll(training.batch), *spec::parse<spec::Precision>(training.precision)));
+    const double seconds = study::seconds_of(
+        device, steps.of(spec::workload_registry().find(training.workload)->shape(), std::stoll(training.batch),
+                         *spec::parse<spec::Precision>(training.precision)));
     residuals.add(what.substr(0, what.find(" gpus ")) + " by its class", "predicted", "compute.assumed",
                   {seconds, measured});
   }

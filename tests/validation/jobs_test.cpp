@@ -3,7 +3,7 @@
 // GPU (or one node, where there are none) (docs/validation.md).
 #include <gtest/gtest.h>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/device_lookup.hpp"

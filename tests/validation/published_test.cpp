@@ -2,7 +2,7 @@
 // (docs/validation.md).
 #include <gtest/gtest.h>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "sim/simulator.hpp"
 #include "study/setting/catalog.hpp"
 #include "validation/residuals.hpp"

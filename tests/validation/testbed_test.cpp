@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "sim/simulator.hpp"
 #include "study/setting/catalog.hpp"
 #include "validation/residuals.hpp"

@@ -1,7 +1,7 @@
 // Measured steps of PyTorch over gloo against the shipped scenarios testbed-train-*.xml (docs/validation.md).
 #include <gtest/gtest.h>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "validation/residuals.hpp"

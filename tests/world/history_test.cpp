@@ -82,26 +82,26 @@ TEST(History, WhatSomebodyElseHasGotMeanwhileIsNotWorkedOut) {
 TEST(History, ThatLearnsNothingHasNamesAlone) {
   History learns(1, nullptr);
   History names(1, nullptr);
-  names.learn_nothing();
+  names.set_dry_run();
   const Value a = sum(names, {number(names, 2), number(names, 3)});
   EXPECT_EQ(a.key(), sum(learns, {number(learns, 2), number(learns, 3)}).key());
-  EXPECT_THROW(names.get(a), NothingLearned);
-  EXPECT_THROW(names.work_out(std::vector{a}), NothingLearned);
+  EXPECT_THROW(names.get(a), DryRunError);
+  EXPECT_THROW(names.work_out(std::vector{a}), DryRunError);
   EXPECT_EQ(names.counts().worked_out, 0);
 }
 
 TEST(History, WhatTheStoreHasIsNotWorkedOutAgain) {
   Store store;
   double first = 0;
-  for (int play = 0; play < 2; ++play) {
+  for (int loop = 0; loop < 2; ++loop) {
     History history(7, &store);
     const Value trained = sum(history, {number(history, 1), number(history, 2)}, true);
     const Value quality = sum(history, {trained, trained}, true);
     const double value = history.get(quality)->scalars[0];
-    if (play == 0) first = value;
+    if (loop == 0) first = value;
     EXPECT_EQ(value, first);
-    EXPECT_EQ(history.counts().learned, play == 0 ? 2 : 0);
-    EXPECT_EQ(history.counts().found, play == 0 ? 0 : 1);
+    EXPECT_EQ(history.counts().learned, loop == 0 ? 2 : 0);
+    EXPECT_EQ(history.counts().found, loop == 0 ? 0 : 1);
   }
   History other(8, &store);  // another problem
   other.get(sum(other, {number(other, 1), number(other, 2)}, true));

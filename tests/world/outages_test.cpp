@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "world/closed_form_world.hpp"
-#include "world/play.hpp"
+#include "world/event_loop.hpp"
 
 namespace dadsim::world {
 namespace {
@@ -290,10 +290,10 @@ TEST(Outages, TheSameSeedGivesTheSameEvents) {
 
 // ---- checkpoints ----
 
-Task<> computes(Play& play, std::int64_t& done, std::int64_t wanted) {
+Task<> computes(EventLoop& loop, std::int64_t& done, std::int64_t wanted) {
   while (done < wanted) {
     Work work{.pieces = {}, .step = done};
-    const bool complete = co_await play.compute(0, std::move(work));
+    const bool complete = co_await loop.compute(0, std::move(work));
     if (complete) ++done;
   }
 }
@@ -302,14 +302,14 @@ TEST(Checkpoints, CostWhatTheyTakeToWriteToReadAndToCatchUp) {
   ClosedFormWorld inner = world_of(1, 10);
   // In the midst of the fourth computation, which begins at 32 (one checkpoint of 2 s after 20 s of computing).
   UnreliableWorld world(inner, {.what = {.outages = {{.match = "h", .from = 35, .seconds = 5}}}, .hosts = {"h"}});
-  Play play(world, {"h"});
-  play.set_checkpoints(0, {.every = 20, .write = 2, .restore = 3});
+  EventLoop loop(world, {"h"});
+  loop.set_checkpoints(0, {.every = 20, .write = 2, .restore = 3});
   std::int64_t done = 0;
-  play.join(0, "computes", [&] { return computes(play, done, 5); });
-  play.run();
+  loop.join(0, "computes", [&] { return computes(loop, done, 5); });
+  loop.run();
   // Up at 40, read until 43, the third computation again until 53, two more and a checkpoint after the first of them.
-  EXPECT_NEAR(play.log().seconds, 53 + 10 + 2 + 10, 1e-9);
-  const step::EventLog::NodeUse& use = play.log().nodes[0];
+  EXPECT_NEAR(loop.log().seconds, 53 + 10 + 2 + 10, 1e-9);
+  const step::EventLog::NodeUse& use = loop.log().nodes[0];
   EXPECT_EQ(use.restored, 1);
   EXPECT_NEAR(use.lost_work, 10, 1e-9);
   EXPECT_NEAR(use.cut_short, 3, 1e-9);

@@ -23,7 +23,7 @@ void Flexible::run(TrainingStep& step) {
   sharing_.resize(step.layers());
   for (std::size_t l = 0; l < step.layers(); ++l) {
     sharing_[l].due = (step.number() + 1) % plan_[l].every == 0;
-    if (!sharing_[l].due) step.let_stay(l);
+    if (!sharing_[l].due) step.freeze(l);
   }
   step.forward();
   step.backward([&](std::size_t l) {

@@ -71,10 +71,10 @@ SynchronousMethod flexible_method() {
     return estimate::AlgorithmState{rows};
   };
   // Of layers that are shared as rank-dAD shares them.
-  info.reach = [](const spec::ParameterValues& values) {
+  info.retained_rank = [](const spec::ParameterValues& values) {
     using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
     const step::Expression all = min({in_with_bias(), delta_directions(), all_rows()});
-    return Reach{min({static_cast<double>(Of::kCap.of(values)), all}), all};
+    return RetainedRank{min({static_cast<double>(Of::kCap.of(values)), all}), all};
   };
   info.checks =
       "the pooled gradient to 1e-5, with gradients, dAD and edAD mixed over two to five layers, five activations and 1 "

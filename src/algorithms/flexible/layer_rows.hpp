@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/pieces/shared_factors.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 // A and Δ of a layer as a flexible schema shares them, of one step or of several: each piece computes and records what
 // that costs.

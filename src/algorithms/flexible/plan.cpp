@@ -8,10 +8,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "algorithms/dad.hpp"
-#include "algorithms/edad.hpp"
-#include "algorithms/local_gradient.hpp"
-#include "algorithms/rank_dad.hpp"
+#include "algorithms/exact/dad.hpp"
+#include "algorithms/exact/edad.hpp"
+#include "algorithms/exact/local_gradient.hpp"
+#include "algorithms/low_rank/rank_dad.hpp"
 #include "models/network.hpp"
 #include "support/pattern.hpp"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
-#include "algorithms/dad.hpp"
-#include "algorithms/edad.hpp"
-#include "algorithms/rank_dad.hpp"
+#include "algorithms/exact/dad.hpp"
+#include "algorithms/exact/edad.hpp"
+#include "algorithms/low_rank/rank_dad.hpp"
 #include "models/network_fwd.hpp"
 #include "spec/specification.hpp"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "algorithms/flexible/plan.hpp"
-#include "step/choose.hpp"
+#include "step/assignment.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -47,13 +47,13 @@ step::Choices Rehearsal::choices(const TrainingStep& step) const {
 
 void Rehearsal::only_in(TrainingStep& step, std::size_t l, step::AlternativeSet alternatives,
                         const std::function<void()>& what) {
-  Entry entry{l, alternatives, step.exchange().bytes_handed_over(), step.exchange().bytes_handed_down()};
+  Entry entry{l, alternatives, step.exchange().uplink_bytes(), step.exchange().downlink_bytes()};
   step.recorder().only_in(alternatives);
   what();
   step.recorder().only_in(0);
-  const std::vector<double>& now = step.exchange().bytes_handed_over();
+  const std::vector<double>& now = step.exchange().uplink_bytes();
   for (std::size_t site = 0; site < now.size(); ++site) entry.over[site] = now[site] - entry.over[site];
-  entry.down = step.exchange().bytes_handed_down() - entry.down;
+  entry.down = step.exchange().downlink_bytes() - entry.down;
   entries_.push_back(std::move(entry));
 }
 
@@ -118,7 +118,7 @@ void Rehearsal::receive(TrainingStep& step, std::size_t l, Layer& layer) {
 
 void Rehearsal::count_what_is_taken(TrainingStep& step) const {
   const spec::ModelShape& shape = step.network().shape();
-  const step::Taken taken =
+  const step::Assignment taken =
       step::fewest_bytes(step.recorder().structure(), step.recorder().sizes(), shape, shape, 1, spec::Precision::fp32);
   std::vector<std::int32_t> of_layer;
   for (const std::int32_t one : taken) {

@@ -42,7 +42,7 @@ void ForwardGradient::run(TrainingStep& step) {
   step.forward();
   heads_->forward(step);
   charge_differentiation(step);
-  step.leave_the_rest();
+  step.skip_non_matrix_parameters();
   if (options_.perturb == Perturb::activity) {
     perturb_activities(step);
   } else {

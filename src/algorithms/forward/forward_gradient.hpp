@@ -8,7 +8,7 @@
 #include "algorithms/algorithm.hpp"
 #include "algorithms/forward/blocks.hpp"
 #include "algorithms/forward/local_heads.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 namespace dadsim::algorithms {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/forward/blocks.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "models/optimizer.hpp"
 
 namespace dadsim::algorithms {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 // Directions along which sites differentiate their losses. All entries ~ N(0, 1), drawn from a seed of eight bytes that
 // a site has drawn for this step: who knows the seed draws the same numbers.

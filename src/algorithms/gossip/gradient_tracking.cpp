@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "algorithms/pieces/fields.hpp"
+#include "algorithms/gossip/fields.hpp"
 
 namespace dadsim::algorithms {
 

@@ -4,8 +4,8 @@
 
 #include "algorithms/batches.hpp"
 #include "algorithms/cost.hpp"
+#include "algorithms/exact/local_gradient.hpp"
 #include "algorithms/learn.hpp"
-#include "algorithms/local_gradient.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::algorithms {

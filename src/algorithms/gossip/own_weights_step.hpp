@@ -8,7 +8,7 @@
 #include "algorithms/gossip/mixing.hpp"
 #include "algorithms/gossip/topology.hpp"
 #include "algorithms/learning_problem.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "models/optimizer.hpp"
 
 namespace dadsim::algorithms {

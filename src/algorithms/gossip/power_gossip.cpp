@@ -104,7 +104,7 @@ OwnWeightsStep::Sending PowerGossip::send(OwnWeightsStep& step, const Field& x, 
     step.recorder().add(step::ComputeOp{step::Phase::factorise,
                                         step::Role::workers,
                                         {products_work(rank, static_cast<double>(step.round().most_sent), even_)}});
-    message.alike = false;
+    message.same_for_all = false;
     message.parts.push_back({numbers, [&, b](std::size_t site, std::size_t neighbour) {
                                const auto at = std::ranges::find(to[site], static_cast<std::int32_t>(neighbour));
                                return models::ConstBlock(

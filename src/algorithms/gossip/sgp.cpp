@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "algorithms/pieces/fields.hpp"
+#include "algorithms/gossip/fields.hpp"
 
 namespace dadsim::algorithms {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "algorithms/pieces/fields.hpp"
+#include "algorithms/gossip/fields.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 
@@ -181,9 +181,9 @@ constexpr spec::RealParameter kPushGamma{
     "step of the averaging, of replicas; 0: twice the fraction, or 0.31 fraction^0.4 if "
     "that is more and all sites have equal degrees"};
 constexpr spec::IntegerParameter kDenseSteps{"dense-steps", 0, 1e9, "0",
-                                                    "steps at the beginning in which everything is sent"};
-constexpr auto kMerge = spec::choice<bool>(
-    "merge", {{"end", true}, {"never", false}}, "end: the last step of the budget ends with an average over all sites");
+                                             "steps at the beginning in which everything is sent"};
+constexpr auto kMerge = spec::choice<bool>("merge", {{"end", true}, {"never", false}},
+                                           "end: the last step of the budget ends with an average over all sites");
 RunFaults sparse_push_faults(const RunFacts& facts) {
   const spec::ParameterValues& values = facts.run.parameters;
   const std::string& graph = kGraph.of(values);

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "compress/largest_entries.hpp"
 
 // The largest entries of gradients as lists of values and indices: each piece that takes a step computes and records

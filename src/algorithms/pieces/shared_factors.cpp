@@ -48,8 +48,9 @@ step::Expression padded_rank(TrainingStep& step, const SharedFactorsOptions& opt
 step::Expression rank_found(TrainingStep& step, std::vector<std::int32_t> components, const step::Expression& rows,
                             const SharedFactorsOptions& options) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
-  return found(slot(step.recorder().add_slot(std::move(components))), static_cast<double>(options.factorise.cap),
-               min({in_with_bias(), out(), rows}), min({in_with_bias(), delta_directions(), rows}));
+  return censored_rank(slot(step.recorder().add_slot(std::move(components))),
+                       static_cast<double>(options.factorise.cap), min({in_with_bias(), out(), rows}),
+                       min({in_with_bias(), delta_directions(), rows}));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "algorithms/pieces/factorise.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 // Factorisations of gradients as algorithms share them: each piece computes and records what that costs.
 

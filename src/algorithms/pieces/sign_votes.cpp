@@ -136,7 +136,7 @@ void SignVotes::apply(TrainingStep& step, std::size_t l, const Rows& result) con
 }
 
 void SignVotes::apply_to_the_rest(TrainingStep& step) {
-  step.make_of_the_rest([](std::size_t, models::Vector& sum) { sum = sum.cwiseSign(); }, apply_work());
+  step.transform_non_matrix_parameters([](std::size_t, models::Vector& sum) { sum = sum.cwiseSign(); }, apply_work());
 }
 
 }  // namespace dadsim::algorithms

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 namespace dadsim::algorithms {
 

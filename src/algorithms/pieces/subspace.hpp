@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 // One step of subspace iteration on the gradients of all sites (Vogels, Karimireddy, Jaggi, NeurIPS 2019): each piece
 // computes and records what that costs.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 // The gradient of a table of embeddings by the rows that were read: what dAD shares of a dense layer, A and Δ, where A
 // is one-hot.

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 // Norms of the gradients of single examples from the rows of A and Δ, without forming the gradients where that takes
 // longer (Goodfellow, Efficient Per-Example Gradient Computations, arXiv 1510.01799; over several rows per example Li

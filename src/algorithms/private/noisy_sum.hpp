@@ -6,7 +6,7 @@
 
 #include "algorithms/private/example_norms.hpp"
 #include "algorithms/private/privacy.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 namespace dadsim::algorithms {
 

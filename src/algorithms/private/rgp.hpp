@@ -7,7 +7,7 @@
 #include "algorithms/algorithm.hpp"
 #include "algorithms/private/carriers.hpp"
 #include "algorithms/private/noisy_sum.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 
 namespace dadsim::algorithms {
 

@@ -10,7 +10,6 @@
 #include "algorithms/cost.hpp"
 #include "algorithms/pieces/chunked_cosines.hpp"
 #include "algorithms/pieces/largest_entries.hpp"
-#include "algorithms/training_step.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -75,6 +74,9 @@ class Means {
   Eigen::Index rows_, columns_;
 };
 
+/// 1 for a worker that has rows, else 0.
+step::Expression takes_part() { return step::extent::min({1.0, step::extent::rows()}); }
+
 }  // namespace
 
 void DeMo::take(models::Matrix& momentum, Lists& into) const {
@@ -111,79 +113,86 @@ DeMo::Lists DeMo::lists_of(models::LayerGradient& momentum) const {
   return lists;
 }
 
+std::vector<DeMo::Lists> DeMo::take_of_sites(TrainingStep& step, std::size_t l) {
+  const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
+  step.charge(step::Phase::factorise, step::Role::workers, {share_work(options_.kept, options_.chunk)});
+  const auto rate = static_cast<float>(step.update_rule().rate);
+  const models::WeightsOf<float>& weights = step.weights(l);
+  std::vector<Lists> lists(step.sites());
+  for (std::size_t site = 0; site < step.sites(); ++site) {
+    if (step.samples(site) == 0) continue;
+    models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
+                              models::Vector::Zero(weights.bias.size())};
+    models::LayerGradient& momentum = momentum_[l][site];
+    if (momentum.weight.size() == 0) momentum = own;
+    add_to(site, own);
+    momentum.weight = options_.decay * momentum.weight + rate * own.weight;
+    momentum.bias = options_.decay * momentum.bias + rate * own.bias;
+    lists[site] = lists_of(momentum);
+  }
+  return lists;
+}
+
+Contribution DeMo::contribution(const std::vector<Lists>& lists) const {
+  const step::Expression width = kept_of_chunks(options_.kept, options_.chunk);
+  std::vector<Contribution::Part> parts;
+  if (options_.packed) {
+    parts = {{.width = width,
+              .of = nullptr,
+              .codes = [&](std::size_t s) { return std::span<const std::uint32_t>(lists[s].value_codes); },
+              .bits = kPackedBits},
+             {.width = width,
+              .of = nullptr,
+              .codes = [&](std::size_t s) { return std::span<const std::uint32_t>(lists[s].place_codes); },
+              .bits = kPackedBits}};
+  } else {
+    parts = {{.width = width, .of = [&](std::size_t s) { return models::ConstBlock(lists[s].values); }},
+             {.width = width, .of = nullptr, .whole = [&](std::size_t s) {
+                return std::span<const std::int32_t>(lists[s].places);
+              }}};
+  }
+  return {takes_part(), std::move(parts)};
+}
+
+models::LayerGradient DeMo::signs_of_mean(TrainingStep& step, std::size_t l, const Rows& all) const {
+  step.charge(step::Phase::merge, step::Role::workers,
+              {merge_work(options_.kept, options_.chunk, step::extent::over_workers(takes_part()))});
+  const models::WeightsOf<float>& weights = step.weights(l);
+  const ChunkedCosines of_matrix(weights.out(), weights.in(), options_.chunk);
+  const ChunkedCosines of_biases(1, std::max<Eigen::Index>(1, weights.bias.size()), options_.chunk);
+  Means matrix(weights.out(), weights.in(), of_matrix);
+  Means biases(1, weights.bias.size(), of_biases);
+  const Eigen::Index per_chunk = std::min<Eigen::Index>(options_.kept, of_matrix.chunk_size());
+  const Eigen::Index per_bias_chunk = std::min<Eigen::Index>(options_.kept, of_biases.chunk_size());
+  const Eigen::Index of_site =
+      of_matrix.chunks() * per_chunk + (weights.bias.size() > 0 ? of_biases.chunks() * per_bias_chunk : 0);
+  const std::size_t count = options_.packed ? all.codes[0].size() : all.whole[0].size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Eigen::Index within = static_cast<Eigen::Index>(i) % of_site;
+    const Eigen::Index place = options_.packed ? static_cast<Eigen::Index>(all.codes[1][i]) : all.whole[0][i];
+    const float value = options_.packed ? of_bf16_code(all.codes[0][i]) : all[0].data()[i];
+    if (within < of_matrix.chunks() * per_chunk) {
+      matrix.add(within / per_chunk, place, value);
+    } else {
+      biases.add((within - of_matrix.chunks() * per_chunk) / per_bias_chunk, place, value);
+    }
+  }
+  // A loss that is no number must not be hidden by signs.
+  const float one = std::isfinite(step.loss()) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
+  return {one * matrix.signs(), one * biases.signs().transpose()};
+}
+
 void DeMo::run(TrainingStep& step) {
   momentum_.resize(step.matrices(), std::vector<models::LayerGradient>(step.sites()));
-  const auto rate = static_cast<float>(step.update_rule().rate);
-  const step::Expression takes_part = step::extent::min({1.0, step::extent::rows()});
-  const step::Expression senders = step::extent::over_workers(takes_part);
-  const step::Expression width = kept_of_chunks(options_.kept, options_.chunk);
   std::vector<Pending<Rows>> sums(step.matrices());
-
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
-    step.charge(step::Phase::factorise, step::Role::workers, {share_work(options_.kept, options_.chunk)});
-    const models::WeightsOf<float>& weights = step.weights(l);
-    std::vector<Lists> lists(step.sites());
-    for (std::size_t site = 0; site < step.sites(); ++site) {
-      if (step.samples(site) == 0) continue;
-      models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
-                                models::Vector::Zero(weights.bias.size())};
-      models::LayerGradient& momentum = momentum_[l][site];
-      if (momentum.weight.size() == 0) momentum = own;
-      add_to(site, own);
-      momentum.weight = options_.decay * momentum.weight + rate * own.weight;
-      momentum.bias = options_.decay * momentum.bias + rate * own.bias;
-      lists[site] = lists_of(momentum);
-    }
-    std::vector<Contribution::Part> parts;
-    if (options_.packed) {
-      parts = {{.width = width,
-                .of = nullptr,
-                .codes = [&](std::size_t s) { return std::span<const std::uint32_t>(lists[s].value_codes); },
-                .bits = kPackedBits},
-               {.width = width,
-                .of = nullptr,
-                .codes = [&](std::size_t s) { return std::span<const std::uint32_t>(lists[s].place_codes); },
-                .bits = kPackedBits}};
-    } else {
-      parts = {{.width = width, .of = [&](std::size_t s) { return models::ConstBlock(lists[s].values); }},
-               {.width = width, .of = nullptr, .whole = [&](std::size_t s) {
-                  return std::span<const std::int32_t>(lists[s].places);
-                }}};
-    }
-    sums[l] = step.exchange().combine({takes_part, std::move(parts)}, concatenation());
+    const std::vector<Lists> lists = take_of_sites(step, l);
+    sums[l] = step.exchange().combine(contribution(lists), concatenation());
     step.backpropagate(l);
   });
-
-  step.backward_with_embeddings([&](std::size_t l) {
-    const Rows& all = sums[l].wait();
-    step.charge(step::Phase::merge, step::Role::workers, {merge_work(options_.kept, options_.chunk, senders)});
-    const models::WeightsOf<float>& weights = step.weights(l);
-    const ChunkedCosines of_matrix(weights.out(), weights.in(), options_.chunk);
-    const ChunkedCosines of_biases(1, std::max<Eigen::Index>(1, weights.bias.size()), options_.chunk);
-    Means matrix(weights.out(), weights.in(), of_matrix);
-    Means biases(1, weights.bias.size(), of_biases);
-    const Eigen::Index per_chunk = std::min<Eigen::Index>(options_.kept, of_matrix.chunk_size());
-    const Eigen::Index per_bias_chunk = std::min<Eigen::Index>(options_.kept, of_biases.chunk_size());
-    const Eigen::Index of_site =
-        of_matrix.chunks() * per_chunk + (weights.bias.size() > 0 ? of_biases.chunks() * per_bias_chunk : 0);
-    const std::size_t count = options_.packed ? all.codes[0].size() : all.whole[0].size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const Eigen::Index within = static_cast<Eigen::Index>(i) % of_site;
-      const Eigen::Index place = options_.packed ? static_cast<Eigen::Index>(all.codes[1][i]) : all.whole[0][i];
-      const float value = options_.packed ? of_bf16_code(all.codes[0][i]) : all[0].data()[i];
-      if (within < of_matrix.chunks() * per_chunk) {
-        matrix.add(within / per_chunk, place, value);
-      } else {
-        biases.add((within - of_matrix.chunks() * per_chunk) / per_bias_chunk, place, value);
-      }
-    }
-    // A loss that is no number must not be hidden by signs.
-    const float one = std::isfinite(step.loss()) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
-    step.gradient(l) = {one * matrix.signs(), one * biases.signs().transpose()};
-  });
-  step.make_of_the_rest([](std::size_t, models::Vector& sum) { sum = sum.cwiseSign(); }, sign_work());
+  step.backward_with_embeddings([&](std::size_t l) { step.gradient(l) = signs_of_mean(step, l, sums[l].wait()); });
+  step.transform_non_matrix_parameters([](std::size_t, models::Vector& sum) { sum = sum.cwiseSign(); }, sign_work());
 }
 
 }  // namespace dadsim::algorithms

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "models/network.hpp"
 
 namespace dadsim::algorithms {
@@ -44,6 +45,12 @@ class DeMo final : public Algorithm {
   /// Takes the largest coefficients out of δ.
   void take(models::Matrix& momentum, Lists& into) const;
   Lists lists_of(models::LayerGradient& momentum) const;
+  /// Per site, of its δ with this step's gradient of matrix l. Charges.
+  std::vector<Lists> take_of_sites(TrainingStep& step, std::size_t l);
+  /// What sites hand over, as long as `lists` lives.
+  Contribution contribution(const std::vector<Lists>& lists) const;
+  /// Of the coefficients of all sites, back in matrix l and its biases. Charges.
+  models::LayerGradient signs_of_mean(TrainingStep& step, std::size_t l, const Rows& all) const;
 
   Options options_;
   std::vector<std::vector<models::LayerGradient>> momentum_;  ///< per matrix and site

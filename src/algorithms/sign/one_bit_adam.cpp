@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "algorithms/gradient_sharing.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/exact/gradient_sharing.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -187,6 +186,50 @@ OneBitAdam::Ballot OneBitAdam::combine(Tensor& tensor, std::size_t block, const 
   return made;
 }
 
+std::vector<std::vector<OneBitAdam::Ballot>> OneBitAdam::encode_sites(TrainingStep& step, std::size_t l) {
+  const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
+  step.charge(step::Phase::encode, step::Role::workers, {encode_signs_work()});
+  const models::WeightsOf<float>& weights = step.weights(l);
+  std::vector<std::vector<Ballot>> ballots(step.sites());
+  for (std::size_t site = 0; site < step.sites(); ++site) {
+    models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
+                              models::Vector::Zero(weights.bias.size())};
+    add_to(site, own);
+    ballots[site] = encode(step, l, site, std::move(own));
+  }
+  return ballots;
+}
+
+std::vector<Rows> OneBitAdam::combine_blocks(TrainingStep& step, std::size_t l, const std::vector<Rows>& of_sites) {
+  Exchange& exchange = step.exchange();
+  step.charge(step::Phase::add, exchange.combiner(),
+              {combine_signs_work(exchange.blocks(), static_cast<double>(step.sites()))});
+  std::vector<Rows> made;
+  for (std::size_t b = 0; b < exchange.blocks(); ++b) {
+    Ballot ballot = combine(tensors_[l], b, of_sites[b]);
+    made.push_back({1.0, {}, {}, {std::move(ballot.signs), std::move(ballot.scale)}});
+  }
+  return made;
+}
+
+void OneBitAdam::apply(TrainingStep& step, std::size_t l, const std::vector<Rows>& made) {
+  step.charge(step::Phase::decode, step::Role::workers, {step_work(2.0)});
+  Tensor& tensor = tensors_[l];
+  const auto width = static_cast<Index>(made.front().codes[0].size());
+  for (Index i = 0; i < tensor.momentum.size(); ++i) {
+    const Rows& block = made[static_cast<std::size_t>(i / width)];
+    const bool counts = tensor.per_deviation(i) > 0;
+    const float sign = of_sign_code(block.codes[0][static_cast<std::size_t>(i % width)]);
+    tensor.momentum(i) = counts ? of_scale_code(block.codes[1][0]) * sign : 0.0F;
+  }
+  const ArrayXf whole = tensor.momentum * tensor.per_deviation;
+  models::LayerGradient& gradient = step.gradient(l);
+  const models::WeightsOf<float>& weights = step.weights(l);
+  gradient.weight.resize(weights.out(), weights.in());
+  gradient.weight.reshaped<Eigen::RowMajor>() = whole.head(weights.weight.size()).matrix();
+  gradient.bias = whole.tail(weights.bias.size()).matrix();
+}
+
 void OneBitAdam::run(TrainingStep& step) {
   if (!frozen_ && is_warming_up(step)) {
     GradientSharing().run(step);
@@ -199,63 +242,34 @@ void OneBitAdam::run(TrainingStep& step) {
   const Contribution like = block_of(
       blocks, [](std::size_t) { return std::span<const std::uint32_t>(); },
       [](std::size_t) { return std::span<const std::uint32_t>(); });
-  std::vector<Pending<std::vector<Rows>>> handed_out(step.matrices()), together(step.matrices());
+  std::vector<Pending<std::vector<Rows>>> scattered(step.matrices()), gathered(step.matrices());
 
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
-    step.charge(step::Phase::encode, step::Role::workers, {encode_signs_work()});
-    const models::WeightsOf<float>& weights = step.weights(l);
-    std::vector<std::vector<Ballot>> ballots(step.sites());  // per site and block
-    for (std::size_t site = 0; site < step.sites(); ++site) {
-      models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
-                                models::Vector::Zero(weights.bias.size())};
-      add_to(site, own);
-      ballots[site] = encode(step, l, site, std::move(own));
-    }
+    const std::vector<std::vector<Ballot>> ballots = encode_sites(step, l);
     std::vector<Contribution> own;
     for (std::size_t b = 0; b < blocks; ++b) {
       own.push_back(block_of(
           blocks, [&ballots, b](std::size_t s) { return std::span<const std::uint32_t>(ballots[s][b].signs); },
           [&ballots, b](std::size_t s) { return std::span<const std::uint32_t>(ballots[s][b].scale); }));
     }
-    handed_out[l] = exchange.hand_out(own);
+    scattered[l] = exchange.scatter(own);
     step.backpropagate(l);
   });
 
   step.backward_with_embeddings([&](std::size_t l) {
-    const std::vector<Rows>& of_sites = handed_out[l].wait();
-    step.charge(step::Phase::add, exchange.combiner(), {combine_signs_work(blocks, static_cast<double>(step.sites()))});
-    std::vector<Rows> made;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      Ballot ballot = combine(tensors_[l], b, of_sites[b]);
-      made.push_back({1.0, {}, {}, {std::move(ballot.signs), std::move(ballot.scale)}});
-    }
-    together[l] = exchange.bring_together(made, like);
+    const std::vector<Rows>& of_sites = scattered[l].wait();
+    gathered[l] = exchange.all_gather(combine_blocks(step, l, of_sites), like);
   });
 
   step.backward_with_embeddings([&](std::size_t l) {
-    const std::vector<Rows>& made = together[l].wait();
-    step.charge(step::Phase::decode, step::Role::workers, {step_work(2.0)});
-    Tensor& tensor = tensors_[l];
-    const auto width = static_cast<Index>(made.front().codes[0].size());
-    for (Index i = 0; i < tensor.momentum.size(); ++i) {
-      const Rows& block = made[static_cast<std::size_t>(i / width)];
-      const bool counts = tensor.per_deviation(i) > 0;
-      const float sign = of_sign_code(block.codes[0][static_cast<std::size_t>(i % width)]);
-      tensor.momentum(i) = counts ? of_scale_code(block.codes[1][0]) * sign : 0.0F;
-    }
-    const ArrayXf whole = tensor.momentum * tensor.per_deviation;
-    models::LayerGradient& gradient = step.gradient(l);
-    const models::WeightsOf<float>& weights = step.weights(l);
-    gradient.weight.resize(weights.out(), weights.in());
-    gradient.weight.reshaped<Eigen::RowMajor>() = whole.head(weights.weight.size()).matrix();
-    gradient.bias = whole.tail(weights.bias.size()).matrix();
+    const std::vector<Rows>& made = gathered[l].wait();
+    apply(step, l, made);
   });
 
   const spec::OptimizerSpec adam = step.update_rule().optimizer;
   const models::Network& network = step.network();
-  step.make_of_the_rest(
+  step.transform_non_matrix_parameters(
       [this, adam, &network](std::size_t v, models::Vector& sum) {
         Tensor& tensor = vectors_[v];
         if (adam.kind == spec::OptimizerSpec::Kind::adam) {

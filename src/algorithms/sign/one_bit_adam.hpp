@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
-#include "algorithms/exchange.hpp"
+#include "algorithms/exchange/exchange.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "models/network.hpp"
 
 namespace dadsim::algorithms {
@@ -57,6 +58,13 @@ class OneBitAdam final : public Algorithm {
   std::vector<Ballot> encode(TrainingStep& step, std::size_t l, std::size_t site, models::LayerGradient own);
   /// z_b and what becomes of it.
   Ballot combine(Tensor& tensor, std::size_t block, const Rows& of_sites);
+  // The three of matrix l that follow charge for what they compute.
+  /// Per site and block.
+  std::vector<std::vector<Ballot>> encode_sites(TrainingStep& step, std::size_t l);
+  /// Every block of all sites' signs, encoded again.
+  std::vector<Rows> combine_blocks(TrainingStep& step, std::size_t l, const std::vector<Rows>& of_sites);
+  /// m from the blocks, and the step from m.
+  void apply(TrainingStep& step, std::size_t l, const std::vector<Rows>& made);
 
   Options options_;
   bool frozen_ = false;

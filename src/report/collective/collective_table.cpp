@@ -47,12 +47,12 @@ std::string ranks_in_words(const CollectiveReport& report) {
 }
 
 std::string pairs_in_words(const CollectiveReport& report) {
-  constexpr std::size_t kTold = 8;
+  constexpr std::size_t kListed = 8;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kTold, report.pairs.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kListed, report.pairs.size()); ++i) {
     text += fmt::format("{}{} → {}", i == 0 ? "" : ", ", report.pairs[i].first, report.pairs[i].second);
   }
-  if (report.pairs.size() > kTold) text += fmt::format(", … ({} in all)", report.pairs.size());
+  if (report.pairs.size() > kListed) text += fmt::format(", … ({} in all)", report.pairs.size());
   return text;
 }
 

@@ -1,5 +1,5 @@
 #include "report/explain/explanation.hpp"
-#include "report/explain/part_check.hpp"
+#include "report/explain/part_saving.hpp"
 #include "report/run/result_json.hpp"
 
 namespace dadsim::report {
@@ -27,7 +27,7 @@ std::string to_json(const Explanation& explanation) {
     for (const Cause& cause : causes_of(run)) {
       Json on = Json::array();
       for (const Cause::Part& part : cause.parts) {
-        const PartCheck check = check_part(explanation, i, cause, part);
+        const PartSaving check = saving_of_part(explanation, i, cause, part);
         on.push_back({{"pattern", name_of(part)},
                       {"resources", part.resources},
                       {"seconds", number(part.seconds)},

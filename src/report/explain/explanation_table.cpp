@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "report/explain/explanation.hpp"
-#include "report/explain/part_check.hpp"
-#include "report/run/played_table.hpp"
+#include "report/explain/part_saving.hpp"
+#include "report/run/event_driven_table.hpp"
 #include "report/run/table.hpp"
 #include "report/text/paragraph.hpp"
 #include "support/human.hpp"
@@ -17,7 +17,7 @@ constexpr std::size_t kMostParts = 4;  // of each kind
 constexpr double kNamed = 0.01;        // of the step: smaller parts are counted together
 
 /// "twice as fast saves 23.2 %", and where that is next to nothing, why.
-std::string check_in_words(const PartCheck& check) {
+std::string check_in_words(const PartSaving& check) {
   std::string text;
   if (check.what_if != nullptr) {
     const bool latency = check.what_if->kind == WhatIf::Kind::latency;
@@ -58,7 +58,7 @@ std::string critical_path(const Explanation& explanation, std::size_t index) {
       }
       text += row_of_path(part.share, part.seconds,
                           fmt::format("{}: {}", resources_in_words(cause, part),
-                                      check_in_words(check_part(explanation, index, cause, part))),
+                                      check_in_words(saving_of_part(explanation, index, cause, part))),
                           6);
     }
     if (rest >= kLeastSaving)
@@ -117,7 +117,7 @@ std::string answer_on(const Explanation& explanation, std::size_t index) {
   if (run.steps == 0) return {};
   const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);
   const std::string held =
-      run.played ? time_sentence(run) : fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
+      run.event_driven ? time_sentence(run) : fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
   return paragraph(best.empty() ? fmt::format("{} Nothing that was tried saves a hundredth of its time.", held)
                                 : fmt::format("{} Most would help: {}, which saves {:.1f} %.", held,
                                               best[0]->description, 100 * saving_of(explanation, index, *best[0])));
@@ -145,7 +145,7 @@ Summary summary_of(const Explanation& explanation, bool verbose) {
                                                                    human_seconds(run.target_seconds))
                                                      : "; the target is not reached"),
                       4);
-    if (run.played) {
+    if (run.event_driven) {
       text += paragraph("  " + time_sentence(run), 4);
     } else {
       text += "  On its critical path (share, time per step):\n" + critical_path(explanation, i);
@@ -164,9 +164,10 @@ Summary summary_of(const Explanation& explanation, bool verbose) {
       "Every line is a simulation of its own: what was learned is timed again with one thing changed and all else as "
       "it "
       "is; nothing is learned again.");
-  if (std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); })) {
+  if (std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); })) {
     text += paragraph(
-        "Event-driven runs are the exception: they are played again, and learned again as far as the order of events "
+        "Event-driven runs are the exception: they are simulated again, and learned again as far as the order of "
+        "events "
         "is "
         "another; a step is an update of the model.");
   }

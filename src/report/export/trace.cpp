@@ -26,7 +26,7 @@ std::vector<std::size_t> steps_that_fit(const Result& result) {
   std::vector<std::size_t> fit;
   std::size_t spans = 0;
   for (const RunResult& run : result.runs) {
-    if (run.played) spans += run.played->log.spans.size();
+    if (run.event_driven) spans += run.event_driven->log.spans.size();
   }
   for (const RunResult& run : result.runs) {
     std::size_t steps = 0;
@@ -50,7 +50,7 @@ class TraceWriter {
     out_ += ",\n\"traceEvents\":[";
     const std::vector<std::size_t> fit = steps_that_fit(result);
     for (std::size_t i = 0; i < result.runs.size(); ++i) {
-      if (result.runs[i].played) {
+      if (result.runs[i].event_driven) {
         write_play(result.runs[i]);
       } else {
         write_run(++processes_, result.runs[i], fit[i]);
@@ -116,34 +116,35 @@ class TraceWriter {
   /// lie over another, and when it was down.
   void write_play(const RunResult& run) {
     using Span = step::EventLog::Span;
-    const PlayedResult& played = *run.played;
+    const EventDrivenResult& event_driven = *run.event_driven;
     std::map<std::int32_t, std::vector<const Span*>> nodes;
-    for (const Span& span : played.log.spans) nodes[span.node].push_back(&span);
+    for (const Span& span : event_driven.log.spans) nodes[span.node].push_back(&span);
     for (auto& [node, spans] : nodes) {
       std::ranges::stable_sort(spans, {}, &Span::begin);
       const int process = ++processes_;
       metadata("process_name", process, 0, "name",
-               quoted(fmt::format("{}: {}", run.spec.label, name_of(played, node))));
+               quoted(fmt::format("{}: {}", run.spec.label, name_of(event_driven, node))));
       metadata("process_sort_index", process, 0, "sort_index", std::to_string(process));
       name_thread(process, 1, "computing");
       name_thread(process, 2, "down");
       std::vector<double> free_at;  // per track of what it sends
-      for (const Span* span : spans) write_span(process, *span, played, free_at);
+      for (const Span* span : spans) write_span(process, *span, event_driven, free_at);
     }
   }
 
-  static std::string name_of(const PlayedResult& played, std::int32_t node) {
+  static std::string name_of(const EventDrivenResult& event_driven, std::int32_t node) {
     const auto index = static_cast<std::size_t>(node);
-    const std::string host = index < played.hosts.size() ? played.hosts[index] : "";
-    return index < played.workers ? fmt::format("worker {} ({})", node, host) : fmt::format("aggregator ({})", host);
+    const std::string host = index < event_driven.hosts.size() ? event_driven.hosts[index] : "";
+    return index < event_driven.workers ? fmt::format("worker {} ({})", node, host)
+                                        : fmt::format("aggregator ({})", host);
   }
 
-  void write_span(int process, const step::EventLog::Span& span, const PlayedResult& played,
+  void write_span(int process, const step::EventLog::Span& span, const EventDrivenResult& event_driven,
                   std::vector<double>& free_at) {
     using Kind = step::EventLog::Span::Kind;
     int thread = span.kind == Kind::down ? 2 : 1;
     const bool sends = span.kind == Kind::send || span.kind == Kind::lost;
-    const std::string name = sends ? fmt::format("{} to {}", span.what, name_of(played, span.peer)) : span.what;
+    const std::string name = sends ? fmt::format("{} to {}", span.what, name_of(event_driven, span.peer)) : span.what;
     std::string arguments;
     if (sends) {
       std::size_t track = 0;
@@ -222,13 +223,14 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
       const std::string sentence = fmt::format("{}: {}", run.spec.label, what);
       if (std::ranges::count(sentences, sentence) == 0) sentences.push_back(sentence);
     };
-    if (run.played) {
-      // Its trace is of the play, not of steps.
-      if (run.played->log.spans_left_out > 0) {
+    if (run.event_driven) {
+      // Its trace is of the simulation, not of steps.
+      if (run.event_driven->log.spans_left_out > 0) {
         say(fmt::format(
-            "the first {} of {} spans of the play are there, until {}", run.played->log.spans.size(),
-            static_cast<std::int64_t>(run.played->log.spans.size()) + run.played->log.spans_left_out,
-            run.played->log.spans.empty() ? "its beginning" : human_seconds(run.played->log.spans.back().end)));
+            "the first {} of {} spans of the simulation are there, until {}", run.event_driven->log.spans.size(),
+            static_cast<std::int64_t>(run.event_driven->log.spans.size()) + run.event_driven->log.spans_left_out,
+            run.event_driven->log.spans.empty() ? "its beginning"
+                                                : human_seconds(run.event_driven->log.spans.back().end)));
       }
       continue;
     }

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMostTraceSpans = 300'000;
 /// The timelines of the runs in Chrome's trace event format, as ui.perfetto.dev reads it (docs/trace.md): the JSON
 /// object of Google's "Trace Event Format", with complete events (ph X) and metadata (ph M). A process per run, a
 /// thread per track; steps lie at their simulated dates. Of an event-driven run there are no steps to choose from: it
-/// has a process per node, with all of the play as far as it fits.
+/// has a process per node, with all of the simulation as far as it fits.
 std::string to_trace(const Result& result);
 
 /// What is not in the trace, in sentences.

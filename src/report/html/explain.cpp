@@ -7,7 +7,7 @@
 #include "report/html/page.hpp"
 #include "report/run/answer.hpp"
 #include "report/run/causes.hpp"
-#include "report/run/played_table.hpp"
+#include "report/run/event_driven_table.hpp"
 #include "report/text/json_values.hpp"
 
 namespace dadsim::report {
@@ -26,12 +26,12 @@ std::size_t run_in_question(const Result& result) {
 
 std::string words_of(const RunResult& run) {
   if (run.steps == 0) return "takes no step: the target was met before training";
-  return run.played ? time_sentence(run) : causes_in_words(run);
+  return run.event_driven ? time_sentence(run) : causes_in_words(run);
 }
 
 /// "Of its step 53 % is bandwidth, 22 % latency." What they lie on is said further down.
 std::string kinds_of(const RunResult& run) {
-  if (run.played) return time_sentence(run);
+  if (run.event_driven) return time_sentence(run);
   std::string text;
   for (const Cause& cause : causes_of(run)) {
     if (cause.share < kWorthSaying) break;
@@ -47,7 +47,7 @@ std::string summary_in_json(const Explanation& explanation) {
   Json runs = Json::array();
   for (const RunResult& run : result.runs) {
     runs.push_back({{"shares", run.spec.communicates},
-                    {"played", run.played.has_value()},
+                    {"event_driven", run.event_driven.has_value()},
                     {"steps_to_target", run.target_reached ? Json(run.target_step) : Json(nullptr)},
                     {"words", words_of(run)}});
   }

@@ -36,7 +36,7 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
     }
     case Metric::time_per_step:
     case Metric::throughput:
-      if (run.played || !(run.step_seconds > 0)) return std::nullopt;
+      if (run.event_driven || !(run.step_seconds > 0)) return std::nullopt;
       break;
     case Metric::time_to_target: {
       const auto reached = [](const auto& arrival) { return arrival.has_value(); };

@@ -78,11 +78,11 @@ double cost(Of of) {
 }
 
 template <auto member>
-double of_played(Of of) {
-  return of.run.played ? ((*of.run.played).*member)() : kNone;
+double of_event_driven(Of of) {
+  return of.run.event_driven ? ((*of.run.event_driven).*member)() : kNone;
 }
 
-double share_used(Of of) { return of.run.played ? of.run.played->participation.share_used() : kNone; }
+double share_used(Of of) { return of.run.event_driven ? of.run.event_driven->participation.share_used() : kNone; }
 
 std::string cause(Of of) {
   const std::vector<Cause> causes = causes_of(of.run);
@@ -124,7 +124,7 @@ constexpr std::array kFigures{
     text("exchange", "`aggregator` or `peer`; none for `pooled` and `no-sharing`, which exchange nothing",
          [](Of of) { return std::string(of.run.spec.communicates ? to_string(of.run.spec.exchange) : ""); }),
     truth("event_driven", "whether the order of events decides what is learned",
-          [](Of of) { return static_cast<double>(of.run.played.has_value()); }),
+          [](Of of) { return static_cast<double>(of.run.event_driven.has_value()); }),
     count("workers", "", "that were timed (1 for `pooled`)", plain<&RunResult::workers>),
     count("steps", "steps", "training steps taken; of an event-driven run rounds, or updates of the model",
           plain<&RunResult::steps>),
@@ -148,10 +148,10 @@ constexpr std::array kFigures{
           "whether training diverged: the loss is no finite number at the end, or ends above ten times that of the "
           "untrained network",
           [](Of of) { return static_cast<double>(of.run.divergence.has_value()); }),
-    truth("compression_bites",
+    truth("compression_is_lossy",
           "whether the run's compression left anything out while it learned: where it did not, what was learned says "
-          "nothing of the compression; not known without one ([carry-over.md](carry-over.md))",
-          [](Of of) { return as_number(of.run.bites); }),
+          "nothing of the compression; not known without one ([transfer.md](transfer.md))",
+          [](Of of) { return as_number(of.run.is_lossy); }),
     count("censored_layers", "layers",
           "of the network that is timed, whose ranks were at the limit of the network that learned, and which are "
           "timed with the cap",
@@ -223,12 +223,13 @@ constexpr std::array kFigures{
     number(
         "memory_bytes", "B", "that a worker's device holds, with the mean batch",
         [](Of of) { return of.run.memory.total(); }, Better::low),
-    number("relative_steps", "",
-           "steps to the target (interpolated between evaluations, mean over the seeds) ÷ those of gradient sharing. "
-           "Where gradient sharing did not reach the target: 1 by definition for it and for what equals it up to "
-           "rounding. Not known where one of them did not reach the target otherwise, or where `compression_bites` is "
-           "false ([workloads.md](workloads.md))",
-           relative_steps<&Estimate::value>, Better::low),
+    number(
+        "relative_steps", "",
+        "steps to the target (interpolated between evaluations, mean over the seeds) ÷ those of gradient sharing. "
+        "Where gradient sharing did not reach the target: 1 by definition for it and for what equals it up to "
+        "rounding. Not known where one of them did not reach the target otherwise, or where `compression_is_lossy` is "
+        "false ([workloads.md](workloads.md))",
+        relative_steps<&Estimate::value>, Better::low),
     number("relative_steps_low", "",
            "lower end of its interval (Fieller's of 95 %, and all that lies between evaluations); not known with one "
            "seed",
@@ -273,13 +274,14 @@ constexpr std::array kFigures{
            share_used, Better::high),
     number(
         "mean_staleness", "updates", "between what was read and what was written, where the algorithm tells of it",
-        [](Of of) { return of.run.played ? of.run.played->participation.mean_staleness() : kNone; }, Better::low),
+        [](Of of) { return of.run.event_driven ? of.run.event_driven->participation.mean_staleness() : kNone; },
+        Better::low),
     number("wasted_seconds", "s", "computing whose result went into no model, all nodes together",
-           of_played<&PlayedResult::wasted_seconds>, Better::low),
+           of_event_driven<&EventDrivenResult::wasted_seconds>, Better::low),
     number("wasted_bytes", "B", "of messages whose content went into no model, or that never arrived",
-           of_played<&PlayedResult::wasted_bytes>, Better::low),
-    number("down_seconds", "s", "that workers were down, all together", of_played<&PlayedResult::down_seconds>,
-           Better::low),
+           of_event_driven<&EventDrivenResult::wasted_bytes>, Better::low),
+    number("down_seconds", "s", "that workers were down, all together",
+           of_event_driven<&EventDrivenResult::down_seconds>, Better::low),
 };
 
 }  // namespace figure_table

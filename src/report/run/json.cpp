@@ -9,7 +9,7 @@
 
 #include "report/run/answer.hpp"
 #include "report/run/causes.hpp"
-#include "report/run/played_json.hpp"
+#include "report/run/event_driven_json.hpp"
 #include "report/run/result_json.hpp"
 #include "report/run/shift_json.hpp"
 #include "support/parse_whole.hpp"
@@ -227,7 +227,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   memory["gradients"] = number(run.memory.gradients);
   memory["activations"] = number(run.memory.activations);
   memory["algorithm"] = number(run.memory.algorithm);
-  if (run.played) json["played"] = to_json_object(*run.played);
+  if (run.event_driven) json["event_run"] = to_json_object(*run.event_driven);
   if (run.evaluation) json["evaluation"] = to_json_object(*run.evaluation);
   if (run.at_scale) json["at_scale"] = to_json_object(*run.at_scale);
   json["notes"] = in_json(run.notes);

@@ -101,7 +101,7 @@ struct TracedStep {
 
 /// What there is to say of a run whose order of events decides what is learned: what its protocol and its simulation
 /// have recorded, and what follows from both.
-struct PlayedResult {
+struct EventDrivenResult {
   step::Participation participation;
   step::EventLog log;
   std::vector<std::string> hosts;  ///< per node: workers, then the aggregator
@@ -193,20 +193,20 @@ struct RunResult {
   step::NetworkUse network;  ///< how the network was simulated
   std::vector<step::EpochRanks> ranks;
   std::vector<CurvePoint> curve;
-  std::optional<Divergence> divergence;       ///< where it has learned, and diverged
-  std::vector<Statement> notes;               ///< assumptions that concern this run alone
-  estimate::MemoryUse memory;                 ///< of one worker, with the mean batch
-  double device_memory = 0;                   ///< of the worker that has the least; 0: unknown
-  std::optional<ScaleResult> at_scale;        ///< where the result has a setting for it
-  std::vector<double> busy_seconds;           ///< per node: computing, mean per step
-  std::optional<RunCosts> costs;              ///< where the scenario asks for them
-  std::vector<TracedStep> traced;             ///< those asked for that the run has, in order
-  double compression_seconds = 0;             ///< of compute_seconds: what the algorithm computes beside a plain step
-  double waiting_seconds = 0;                 ///< of exposed_seconds: until others have issued what is waited for
-  std::vector<LayerStatistic> statistics;     ///< input first; empty where layers do not choose
-  std::optional<PlayedResult> played;         ///< of an event-driven run; its steps are updates of the model
-  std::optional<ShiftEvaluation> evaluation;  ///< of an event-driven run, where the scenario asks for it
-  std::optional<StepBand> step_band;          ///< none where no step was taken
+  std::optional<Divergence> divergence;    ///< where it has learned, and diverged
+  std::vector<Statement> notes;            ///< assumptions that concern this run alone
+  estimate::MemoryUse memory;              ///< of one worker, with the mean batch
+  double device_memory = 0;                ///< of the worker that has the least; 0: unknown
+  std::optional<ScaleResult> at_scale;     ///< where the result has a setting for it
+  std::vector<double> busy_seconds;        ///< per node: computing, mean per step
+  std::optional<RunCosts> costs;           ///< where the scenario asks for them
+  std::vector<TracedStep> traced;          ///< those asked for that the run has, in order
+  double compression_seconds = 0;          ///< of compute_seconds: what the algorithm computes beside a plain step
+  double waiting_seconds = 0;              ///< of exposed_seconds: until others have issued what is waited for
+  std::vector<LayerStatistic> statistics;  ///< input first; empty where layers do not choose
+  std::optional<EventDrivenResult> event_driven;  ///< of an event-driven run; its steps are updates of the model
+  std::optional<ShiftEvaluation> evaluation;      ///< of an event-driven run, where the scenario asks for it
+  std::optional<StepBand> step_band;              ///< none where no step was taken
 
   /// Passes over the training data at a point of the curve; not a number where an epoch has no steps.
   double epochs_at(const CurvePoint& point) const;
@@ -215,7 +215,7 @@ struct RunResult {
   /// Factors on any time of so many steps; none without a band.
   std::optional<estimate::Band> factors() const;
   /// Whether its compression left anything out while it learned; none: it has none, or the run is event-driven.
-  std::optional<bool> bites;
+  std::optional<bool> is_lossy;
   /// Layers of the network that is timed whose ranks were at the limit of the network that learned: timed with the cap.
   std::int64_t censored_layers = 0;
   std::optional<Throughput> throughput;  ///< of the network that is timed; none of event-driven runs
@@ -261,8 +261,8 @@ RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajector
                     const std::optional<step::StepTiming>& first = {}, const std::vector<double>& stand_for = {});
 
 /// What an event-driven run has left behind.
-struct PlayedRun {
-  PlayedResult played;
+struct EventDrivenRun {
+  EventDrivenResult event_driven;
   step::NetworkUse network;  ///< with the bytes of the whole run in the place of those of a step
   std::vector<CurvePoint> curve;
   std::int64_t steps_per_epoch = 0;
@@ -270,6 +270,6 @@ struct PlayedRun {
 };
 
 /// The same of an event-driven run, whose steps are updates of the model.
-RunResult summarise(const spec::RunSpec& spec, PlayedRun run, double target_accuracy);
+RunResult summarise(const spec::RunSpec& spec, EventDrivenRun run, double target_accuracy);
 
 }  // namespace dadsim::report

@@ -154,11 +154,11 @@ std::string scale_table(const Result& result, bool verbose) {
     if (const std::string spread = spread_sentence(run); !spread.empty()) text += paragraph(spread);
   }
   for (const RunResult& run : result.runs) {
-    if (run.played) {
-      text += paragraph(
-          fmt::format("{}: it has no relative steps, since what it learns depends on the cluster that it is played on; "
-                      "the first table has the time that it takes itself.",
-                      run.spec.label));
+    if (run.event_driven) {
+      text += paragraph(fmt::format(
+          "{}: it has no relative steps, since what it learns depends on the cluster that it is simulated on; "
+          "the first table has the time that it takes itself.",
+          run.spec.label));
     }
   }
   if (!setting.workload.empty()) text += paragraph(known_sentence(setting));

@@ -133,21 +133,21 @@ void average_steps(const step::Trajectory& trajectory, const std::vector<step::S
 }
 
 /// Means over the updates of the model; of workers, means over these too.
-void average_updates(const PlayedResult& played, RunResult& run) {
+void average_updates(const EventDrivenResult& event_driven, RunResult& run) {
   const auto updates = static_cast<double>(std::max<std::int64_t>(1, run.steps));
   const auto mean = [&](double step::EventLog::NodeUse::*what) {
-    return sum_over(played.log, run.workers, what) / updates / static_cast<double>(run.workers);
+    return sum_over(event_driven.log, run.workers, what) / updates / static_cast<double>(run.workers);
   };
   run.bytes_up_per_worker = mean(&step::EventLog::NodeUse::sent);
   run.bytes_down_per_worker = mean(&step::EventLog::NodeUse::received);
   run.step_seconds = run.total_seconds / updates;
-  const double first = played.participation.first_update_at;
+  const double first = event_driven.participation.first_update_at;
   run.first_step_seconds = first < 0 ? run.total_seconds : first;
   run.compute_seconds = mean(&step::EventLog::NodeUse::busy);
   run.exposed_seconds = run.step_seconds - run.compute_seconds;
   // The simulation does not say what of these is for compressing, and for others.
   run.compression_seconds = run.waiting_seconds = std::numeric_limits<double>::quiet_NaN();
-  for (const step::EventLog::NodeUse& node : played.log.nodes) run.busy_seconds.push_back(node.busy / updates);
+  for (const step::EventLog::NodeUse& node : event_driven.log.nodes) run.busy_seconds.push_back(node.busy / updates);
   for (step::LinkUse& use : run.network.link_use) use.bytes_per_step /= updates;
 }
 
@@ -203,21 +203,21 @@ RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajector
   return run;
 }
 
-RunResult summarise(const spec::RunSpec& spec, PlayedRun from, double target_accuracy) {
+RunResult summarise(const spec::RunSpec& spec, EventDrivenRun from, double target_accuracy) {
   if (from.curve.empty()) throw std::logic_error("a run without evaluations cannot be summarised");
   RunResult run;
   run.spec = spec;
   run.steps_per_epoch = from.steps_per_epoch;
   run.network = std::move(from.network);
   run.curve = std::move(from.curve);
-  run.played = std::move(from.played);
+  run.event_driven = std::move(from.event_driven);
   run.evaluation = std::move(from.evaluation);
-  const PlayedResult& played = *run.played;
-  run.steps = played.participation.updates;
-  run.workers = played.workers;
-  run.total_seconds = played.log.seconds;
-  run.total_bytes = played.bytes_sent();
-  average_updates(played, run);
+  const EventDrivenResult& event_driven = *run.event_driven;
+  run.steps = event_driven.participation.updates;
+  run.workers = event_driven.workers;
+  run.total_seconds = event_driven.log.seconds;
+  run.total_bytes = event_driven.bytes_sent();
+  average_updates(event_driven, run);
   follow_accuracy(target_accuracy, run);
   return run;
 }

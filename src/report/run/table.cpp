@@ -13,7 +13,7 @@
 #include "report/run/band_text.hpp"
 #include "report/run/causes.hpp"
 #include "report/run/cost_sentence.hpp"
-#include "report/run/played_table.hpp"
+#include "report/run/event_driven_table.hpp"
 #include "report/run/scale_table.hpp"
 #include "report/run/sites_sentence.hpp"
 #include "report/run/throughput_text.hpp"
@@ -56,11 +56,12 @@ std::string time_to_target_with_band(const RunResult& run) {
 
 /// `narrower`: how much is left out, first what follows from other columns.
 std::vector<RunColumn> run_columns(const Result& result, int narrower) {
-  const bool played = std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
+  const bool event_driven =
+      std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
   const std::string accuracy = "accuracy, %";
   const std::string target = "to " + target_text(result.target_accuracy);
-  const std::string step = played ? "time per step or update" : "time per step";
-  const std::string bytes = played ? "per worker and step or update" : "per worker and step";
+  const std::string step = event_driven ? "time per step or update" : "time per step";
+  const std::string bytes = event_driven ? "per worker and step or update" : "per worker and step";
   std::vector<RunColumn> columns{{"", "run", [](const RunResult& run) { return run.spec.label; }},
                                  {accuracy, "final", [](const RunResult& run) {
                                     return run.divergence ? "diverged" : accuracy_cell(run.final_accuracy);
@@ -141,7 +142,7 @@ std::string run_grid(const Result& result, int narrower = 0) {
 
 /// What bound a run, by kind first.
 std::string bound_sentence(const RunResult& run) {
-  if (run.played) return time_sentence(run);
+  if (run.event_driven) return time_sentence(run);
   if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
   return fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
 }
@@ -151,14 +152,14 @@ std::string bound_line(const RunResult& run, const Result& result) {
   std::string costs;
   if (run.costs && !result.currency.empty()) {
     const RunCosts& all = *run.costs;
-    costs =
-        "; " + (all.at_scale                        ? costs_in_words(*all.at_scale, result.currency) + " at scale"
-                : all.to_target                     ? costs_in_words(*all.to_target, result.currency) + " to the target"
-                : result.timing_only && !run.played ? costs_in_words(all.per_step, result.currency) + " a step"
-                                                    : costs_in_words(all.whole, result.currency) + " for all steps");
+    costs = "; " + (all.at_scale    ? costs_in_words(*all.at_scale, result.currency) + " at scale"
+                    : all.to_target ? costs_in_words(*all.to_target, result.currency) + " to the target"
+                    : result.timing_only && !run.event_driven
+                        ? costs_in_words(all.per_step, result.currency) + " a step"
+                        : costs_in_words(all.whole, result.currency) + " for all steps");
   }
   const auto line = [&](const std::string& bound) { return fmt::format("{}: {}{}.", run.spec.label, bound, costs); };
-  if (run.played) return line(time_in_words(*run.played));
+  if (run.event_driven) return line(time_in_words(*run.event_driven));
   if (run.bounds.empty()) return line("no step was taken");
   std::string shortest;
   for (const CausesNamed named : {CausesNamed::each, CausesNamed::first, CausesNamed::none}) {
@@ -234,16 +235,17 @@ std::string network_sentences(const Result& result) {
 
 /// What is timed first; the network that learned comes second, by name, where all is asked for.
 std::string grids(const Result& result, bool verbose) {
-  const bool played = std::ranges::any_of(result.runs, [](const RunResult& run) { return run.played.has_value(); });
+  const bool event_driven =
+      std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
   const bool other = result.scale && !result.scale->workload.empty();
   std::string text;
-  if (result.timing_only && !played) {
+  if (result.timing_only && !event_driven) {
     text += throughput_grid(result);
     return result.scale ? text + '\n' + scale_table(result, verbose) : text;
   }
   if (other) {
     text += scale_table(result, verbose);
-    if (!verbose && !played) return text;
+    if (!verbose && !event_driven) return text;
     text += '\n';
     text +=
         paragraph(fmt::format("On the network that learned ({}), each step as long as one of {}:", result.learned_on,
@@ -271,7 +273,7 @@ Summary summary_of(const Result& result, bool verbose) {
     if (const std::string sentence = band_sentence(run); !sentence.empty()) text += paragraph(sentence);
   }
   for (const RunResult& run : result.runs) {
-    if (run.played) text += played_paragraphs(run);
+    if (run.event_driven) text += event_driven_paragraphs(run);
   }
   for (const RunResult& run : result.runs) {
     if (const std::string sentence = sites_sentence(run); !sentence.empty()) text += paragraph(sentence);
@@ -316,7 +318,7 @@ std::string left_out(const Result& result) {
   if (some([](const RunResult& run) { return run.step_band.has_value(); })) more.emplace_back("bands");
   if (some([](const RunResult& run) { return run.memory.total() > 0; })) more.emplace_back("memory");
   if (some([](const RunResult& run) { return !run.ranks.empty(); })) more.emplace_back("effective ranks");
-  if (some([](const RunResult& run) { return run.played.has_value(); })) more.emplace_back("who took part");
+  if (some([](const RunResult& run) { return run.event_driven.has_value(); })) more.emplace_back("who took part");
   if (notes > 0) more.push_back(fmt::format("{} note{}", notes, notes == 1 ? "" : "s"));
   if (more.empty()) return {};
   const std::string last = std::move(more.back());

@@ -36,7 +36,7 @@ std::string timed_as_other(const Statement& assumption) {
   return fmt::format(
       "Learned on {}, timed as {}. Steps, accuracies and effective ranks are those of the network that learned (ranks "
       "by "
-      "relative depth, limited to what each layer allows; docs/carry-over.md); sizes and times are those of the "
+      "relative depth, limited to what each layer allows; docs/transfer.md); sizes and times are those of the "
       "workload. "
       "The steps that the workload itself needs {}.",
       assumption.text("learned_on"), assumption.text("timed_as"),

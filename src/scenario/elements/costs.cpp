@@ -4,7 +4,7 @@
 #include <set>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/read.hpp"
+#include "scenario/elements/read.hpp"
 #include "support/pattern.hpp"
 
 namespace dadsim::scenario {

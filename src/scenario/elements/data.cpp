@@ -9,8 +9,8 @@
 
 #include "scenario/elements/data_files.hpp"
 #include "scenario/elements/data_sources.hpp"
-#include "scenario/print_parts.hpp"
-#include "scenario/read.hpp"
+#include "scenario/elements/print_parts.hpp"
+#include "scenario/elements/read.hpp"
 
 namespace dadsim::scenario {
 namespace {

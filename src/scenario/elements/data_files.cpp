@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "scenario/files.hpp"
-#include "scenario/white_space.hpp"
+#include "scenario/xml/files.hpp"
+#include "scenario/xml/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "scenario/language/node.hpp"
 #include "scenario/language/read_context.hpp"
-#include "scenario/node.hpp"
 
 namespace dadsim::scenario {
 

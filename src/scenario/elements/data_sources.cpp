@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "scenario/elements/data_files.hpp"
-#include "scenario/read.hpp"
+#include "scenario/elements/read.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/load.hpp"
-#include "scenario/read.hpp"
+#include "scenario/elements/print_device.hpp"
+#include "scenario/elements/read.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/host_list.hpp"
-#include "scenario/read.hpp"
-#include "scenario/white_space.hpp"
+#include "scenario/elements/host_list.hpp"
+#include "scenario/elements/read.hpp"
+#include "scenario/xml/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {

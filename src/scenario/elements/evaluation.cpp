@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/read.hpp"
+#include "scenario/elements/read.hpp"
 
 namespace dadsim::scenario {
 namespace {

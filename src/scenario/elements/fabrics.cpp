@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "scenario/elements/link_rows.hpp"
-#include "scenario/read_platform.hpp"
+#include "scenario/elements/read_platform.hpp"
 
 namespace dadsim::scenario {
 namespace {

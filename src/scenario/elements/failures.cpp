@@ -4,11 +4,11 @@
 #include <cmath>
 #include <iterator>
 
-#include "scenario/availability_file.hpp"
+#include "scenario/elements/availability_file.hpp"
 #include "scenario/elements/elements.hpp"
-#include "scenario/files.hpp"
-#include "scenario/host_list.hpp"
-#include "scenario/read_failures.hpp"
+#include "scenario/elements/host_list.hpp"
+#include "scenario/elements/read_failures.hpp"
+#include "scenario/xml/files.hpp"
 #include "support/pattern.hpp"
 
 namespace dadsim::scenario {
@@ -327,15 +327,15 @@ void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathTex
 }
 
 std::vector<ElementRule> failures_rules() {
-  return {
-      element("failures", "What goes wrong while event-driven runs are played; other runs are timed as if nothing did.")
-          .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
-      fails_table().rule(),
-      outage_table().rule(),
-      joins_table().rule(),
-      leaves_table().rule(),
-      checkpoint_table().rule(),
-      availability_table().rule()};
+  return {element("failures",
+                  "What goes wrong while event-driven runs are simulated; other runs are timed as if nothing did.")
+              .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
+          fails_table().rule(),
+          outage_table().rule(),
+          joins_table().rule(),
+          leaves_table().rule(),
+          checkpoint_table().rule(),
+          availability_table().rule()};
 }
 
 }  // namespace dadsim::scenario

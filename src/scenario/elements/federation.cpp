@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "scenario/elements/link_rows.hpp"
-#include "scenario/print_platform.hpp"
-#include "scenario/read_platform.hpp"
+#include "scenario/elements/print_platform.hpp"
+#include "scenario/elements/read_platform.hpp"
 
 namespace dadsim::scenario {
 namespace {

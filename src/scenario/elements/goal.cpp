@@ -4,9 +4,9 @@
 #include <set>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/overrides.hpp"
-#include "scenario/read.hpp"
-#include "scenario/read_varied.hpp"
+#include "scenario/elements/read.hpp"
+#include "scenario/elements/read_varied.hpp"
+#include "scenario/language/overrides.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/read_link.hpp"
+#include "scenario/elements/read_link.hpp"
 
 // Attributes of links, which several elements have: how they are declared and printed. scenario/read_link.hpp reads
 // them.

@@ -4,16 +4,16 @@
 #include <filesystem>
 #include <optional>
 
-#include "scenario/declared_hosts.hpp"
+#include "scenario/elements/declared_hosts.hpp"
 #include "scenario/elements/elements.hpp"
-#include "scenario/files.hpp"
-#include "scenario/host_list.hpp"
-#include "scenario/print_platform.hpp"
-#include "scenario/read_link.hpp"
-#include "scenario/read_platform.hpp"
-#include "scenario/root_element.hpp"
-#include "scenario/schema.hpp"
-#include "scenario/white_space.hpp"
+#include "scenario/elements/host_list.hpp"
+#include "scenario/elements/print_platform.hpp"
+#include "scenario/elements/read_link.hpp"
+#include "scenario/elements/read_platform.hpp"
+#include "scenario/language/schema.hpp"
+#include "scenario/xml/files.hpp"
+#include "scenario/xml/root_element.hpp"
+#include "scenario/xml/white_space.hpp"
 #include "support/pattern.hpp"
 
 namespace dadsim::scenario {

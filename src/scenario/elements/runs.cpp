@@ -5,11 +5,11 @@
 #include <optional>
 #include <set>
 
-#include "scenario/compress_rules.hpp"
+#include "scenario/elements/compress_rules.hpp"
 #include "scenario/elements/elements.hpp"
-#include "scenario/print_parts.hpp"
-#include "scenario/read.hpp"
-#include "scenario/read_parameter.hpp"
+#include "scenario/elements/print_parts.hpp"
+#include "scenario/elements/read.hpp"
+#include "scenario/elements/read_parameter.hpp"
 
 namespace dadsim::scenario {
 namespace {

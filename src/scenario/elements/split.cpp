@@ -3,19 +3,19 @@
 #include <algorithm>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/read.hpp"
+#include "scenario/elements/read.hpp"
 
 namespace dadsim::scenario {
 namespace {
 
 /// "'north', 'south' and 3 more".
 std::string few_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kTold = 5;
+  constexpr std::size_t kListed = 5;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kTold, names.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kListed, names.size()); ++i) {
     text += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable(names[i]));
   }
-  return names.size() > kTold ? fmt::format("{} and {} more", text, names.size() - kTold) : text;
+  return names.size() > kListed ? fmt::format("{} and {} more", text, names.size() - kListed) : text;
 }
 
 /// That there is a worker for each site that the samples name.

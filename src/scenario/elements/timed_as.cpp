@@ -6,11 +6,11 @@
 #include <map>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/files.hpp"
-#include "scenario/read.hpp"
-#include "scenario/read_parallelism.hpp"
-#include "scenario/read_parameter.hpp"
-#include "scenario/read_workload.hpp"
+#include "scenario/elements/read.hpp"
+#include "scenario/elements/read_parallelism.hpp"
+#include "scenario/elements/read_parameter.hpp"
+#include "scenario/elements/read_workload.hpp"
+#include "scenario/xml/files.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/read.hpp"
-#include "scenario/white_space.hpp"
+#include "scenario/elements/read.hpp"
+#include "scenario/xml/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -156,7 +156,7 @@ const Table<spec::TrainingSpec>& training_table() {
                      "Budget: passes over the training samples; may be a fraction."),
            by_code<Spec>(attribute("target-accuracy", reals(kPositiveShare),
                                    "Share of the held-back samples to classify right; several: relative steps to each "
-                                   "of them ([carry-over.md](carry-over.md)), all else to the first, and "
+                                   "of them ([transfer.md](transfer.md)), all else to the first, and "
                                    "`stop=\"target\"` at the highest. Several with spaces between them."),
                          read_targets, targets_text),
            attribute("stop", &Spec::stop,

@@ -5,12 +5,12 @@
 #include <set>
 #include <utility>
 
-#include "scenario/declared_hosts.hpp"
+#include "scenario/elements/declared_hosts.hpp"
 #include "scenario/elements/elements.hpp"
-#include "scenario/host_list.hpp"
-#include "scenario/print_platform.hpp"
-#include "scenario/read_platform.hpp"
-#include "scenario/white_space.hpp"
+#include "scenario/elements/host_list.hpp"
+#include "scenario/elements/print_platform.hpp"
+#include "scenario/elements/read_platform.hpp"
+#include "scenario/xml/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/files.hpp"
-#include "scenario/read_workload.hpp"
-#include "scenario/schema.hpp"
-#include "scenario/white_space.hpp"
+#include "scenario/elements/read_workload.hpp"
+#include "scenario/language/schema.hpp"
+#include "scenario/xml/files.hpp"
+#include "scenario/xml/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "scenario/catalog.hpp"
-#include "scenario/findings.hpp"
+#include "scenario/language/catalog.hpp"
+#include "scenario/xml/findings.hpp"
 
 namespace dadsim::scenario {
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "scenario/language/node.hpp"
 #include "scenario/language/read_context.hpp"
 #include "scenario/language/rule.hpp"
 #include "scenario/language/value.hpp"
-#include "scenario/node.hpp"
-#include "scenario/xml_writer.hpp"
+#include "scenario/xml/xml_writer.hpp"
 
 // An element of the language and the struct that it stands for, as one table: a row says an attribute's name, the
 // member it fills in, its kind and range, what it means, and when it means anything. From the rows follow the schema,
@@ -39,7 +39,7 @@ struct Row {
   std::function<std::optional<Fault>(const Node&, const Spec&)> refused{};
   bool default_is_printed = true;
   bool needed_where_printed = false;
-  bool default_is_told = true;
+  bool default_is_documented = true;
 
   Row must() && {
     rule.required = true;
@@ -68,7 +68,7 @@ struct Row {
   }
   /// What stands for it where it is left out is for `words` to say.
   Row without_default() && {
-    default_is_told = false;
+    default_is_documented = false;
     return std::move(*this);
   }
   Row printed_if(std::function<bool(const Spec&)> condition) && {
@@ -148,7 +148,7 @@ Row<Spec> within(Part Spec::*member, Row<Part> row) {
   Row<Spec> whole{.rule = std::move(row.rule),
                   .default_is_printed = row.default_is_printed,
                   .needed_where_printed = row.needed_where_printed,
-                  .default_is_told = row.default_is_told};
+                  .default_is_documented = row.default_is_documented};
   if (row.read)
     whole.read = [member, read = row.read](const Node& node, const ReadContext& context, Spec& spec) {
       read(node, context, spec.*member);
@@ -179,7 +179,8 @@ class Table {
       : rule_{std::move(name), std::move(words)}, rows_(std::move(rows)), initial_(std::move(initial)) {
     for (const Row<Spec>& row : rows_) {
       AttributeRule& rule = rule_.attributes.emplace_back(row.rule);
-      if (!row.text || !row.default_is_told || rule.required || row.needed_where_printed || !rule.fallback.empty())
+      if (!row.text || !row.default_is_documented || rule.required || row.needed_where_printed ||
+          !rule.fallback.empty())
         continue;
       if (std::string text = row.text(initial_, {}); takes(rule.kind, text)) rule.fallback = std::move(text);
     }

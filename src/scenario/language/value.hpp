@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "scenario/language/node.hpp"
+#include "scenario/language/quantity.hpp"
 #include "scenario/language/read_context.hpp"
-#include "scenario/node.hpp"
-#include "scenario/quantity.hpp"
 #include "spec/names.hpp"
 
 // How a value of C++ is read from the text of an attribute, as its rule says, and printed again.

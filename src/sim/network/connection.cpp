@@ -113,8 +113,8 @@ Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, b
         return delay_factor(from, to, size);
       });
   at_work = this;
-  static bool told = false;
-  if (!std::exchange(told, true)) {
+  static bool reported = false;
+  if (!std::exchange(reported, true)) {
     sg4::Engine::on_time_advance_cb([](double) {
       if (at_work != nullptr) at_work->share_anew();
     });

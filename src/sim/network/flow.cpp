@@ -48,7 +48,7 @@ void FlowModel::keep_nothing() {
   known_ = nullptr;
   dates_.forget_patterns();
   check_.forget_patterns();
-  played_.clear();
+  timed_.clear();
   patterns_.forget();
   memory_.forget();
 }
@@ -72,8 +72,8 @@ FlowModel::InStep FlowModel::in_step(const collectives::Rounds& rounds, std::vec
 FlowModel::InStep FlowModel::run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end) {
   dates_.forget_patterns();
   if (known_ == &rounds) {
-    for (const PlayedRounds& played : played_) {
-      if (Refused refused = go_on(played, dates)) return {.refused = std::move(refused)};
+    for (const TimedRounds& timed : timed_) {
+      if (Refused refused = go_on(timed, dates)) return {.refused = std::move(refused)};
     }
     dates_.expand(dates);
     return {};
@@ -104,14 +104,14 @@ FlowModel::InStep FlowModel::work_out(const collectives::Rounds& rounds, std::ve
     for (std::int64_t i = 0; i < times; i += together) {
       const std::int64_t first = phase.first + i;
       const std::int64_t end = phase.first + std::min(i + together, times);
-      if (pace.ready != collectives::Pace::Ready::is_taken_for_granted) {
+      if (pace.handshake != collectives::Pace::Handshake::eager) {
         // Receivers say that they are ready: a round of messages without bytes, the other way.
         if (KnownPattern* ready = patterns_.of(rounds, first, end, true, flows_)) {
-          if (Refused refused = play(*ready, 1, dates)) return {.refused = std::move(refused)};
+          if (Refused refused = time_rounds(*ready, 1, dates)) return {.refused = std::move(refused)};
         }
       }
       if (KnownPattern* known = patterns_.of(rounds, first, end, false, flows_)) {
-        if (Refused refused = play(*known, phase.uniform ? phase.rounds : 1, dates))
+        if (Refused refused = time_rounds(*known, phase.uniform ? phase.rounds : 1, dates))
           return {.refused = std::move(refused)};
       }
       if (to_the_end || !(check_.doubt() > 0)) continue;
@@ -125,33 +125,33 @@ FlowModel::InStep FlowModel::work_out(const collectives::Rounds& rounds, std::ve
   return {};
 }
 
-Refused FlowModel::play(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates) {
+Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates) {
   rates_.prepare(flows_);
   if (rounds == 1) {
     if (Refused refused = rates_.share_and_finish(known.pattern, flows_)) return refused;
   } else {
     rates_.share_once(known.pattern, flows_);
   }
-  PlayedRounds played;
-  played.known = &known;
-  played.rounds = rounds;
-  played.flows = flows_;
-  played.contended = rates_.is_contended(flows_);
-  account_.describe(played);
+  TimedRounds timed;
+  timed.known = &known;
+  timed.rounds = rounds;
+  timed.flows = flows_;
+  timed.contended = rates_.is_contended(flows_);
+  account_.describe(timed);
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     known.carried[i].payload += static_cast<double>(rounds) * flows_[i].bytes;
     known.carried[i].wire += static_cast<double>(rounds) * flows_[i].wire_bytes;
   }
   ++known.used;
-  if (Refused refused = go_on(played, dates)) return refused;
+  if (Refused refused = go_on(timed, dates)) return refused;
   if (keeps_) {
     memory_.keep(8 * flows_.size());
-    played_.push_back(std::move(played));
+    timed_.push_back(std::move(timed));
   }
   if (!memory_.is_full()) return {};
   // Too much to keep: this pattern may be the next round's too.
   keeps_ = false;
-  played_.clear();
+  timed_.clear();
   memory_.forget();
   memory_.keep(known.pattern.pairs.size());
   if (patterns_.all().size() == 1) return {};
@@ -163,10 +163,10 @@ Refused FlowModel::play(KnownPattern& known, std::int64_t rounds, std::vector<do
   return {};
 }
 
-Refused FlowModel::go_on(const PlayedRounds& played, std::vector<double>& dates) {
+Refused FlowModel::go_on(const TimedRounds& timed, std::vector<double>& dates) {
   double seconds = 0;
-  if (Refused refused = dates_.go_on(played, dates, seconds)) return refused;
-  account_.spend(played, seconds);
+  if (Refused refused = dates_.go_on(timed, dates, seconds)) return refused;
+  account_.spend(timed, seconds);
   return {};
 }
 

@@ -61,8 +61,8 @@ class FlowModel {
   /// Works out everything but dates, round by round.
   InStep work_out(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
   /// Carries out a round of the pattern, or several that are alike, and keeps it if there is room.
-  Refused play(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates);
-  Refused go_on(const PlayedRounds& played, std::vector<double>& dates);
+  Refused time_rounds(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates);
+  Refused go_on(const TimedRounds& timed, std::vector<double>& dates);
   void keep_nothing();
 
   FlowNetwork ranks_;
@@ -75,7 +75,7 @@ class FlowModel {
   FollowedRounds followed_{ranks_};
   std::vector<RoundFlow> flows_;                ///< of the round at hand
   const collectives::Rounds* known_ = nullptr;  ///< whose rounds `played_` has, all of them
-  std::vector<PlayedRounds> played_;
+  std::vector<TimedRounds> timed_;
   bool keeps_ = true;                          ///< all of them; else only patterns, for the rounds that follow
   const collectives::Rounds* once_ = nullptr;  ///< whose first run was one from one date
 };

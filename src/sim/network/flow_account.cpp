@@ -24,15 +24,15 @@ void FlowAccount::count_loads(const KnownPattern& known) {
   }
 }
 
-void FlowAccount::describe(PlayedRounds& played) const {
-  const FlowPattern& pattern = played.known->pattern;
+void FlowAccount::describe(TimedRounds& timed) const {
+  const FlowPattern& pattern = timed.known->pattern;
   const auto whole = [](const RoundFlow& flow) { return flow.before + flow.in_turn + flow.seconds + flow.after; };
   std::size_t longest = 0;
-  for (std::size_t i = 0; i < played.flows.size(); ++i) {
-    if (whole(played.flows[i]) > whole(played.flows[longest])) longest = i;
+  for (std::size_t i = 0; i < timed.flows.size(); ++i) {
+    if (whole(timed.flows[i]) > whole(timed.flows[longest])) longest = i;
   }
-  played.latency = played.flows[longest].before + played.flows[longest].after;
-  played.path = played.flows[longest].path;
+  timed.latency = timed.flows[longest].before + timed.flows[longest].after;
+  timed.path = timed.flows[longest].path;
   // The link on the way that has the least left for each of its messages.
   const std::span<const FlowPattern::Crossing> on_way = pattern.crossings_of(longest);
   std::vector<double> messages(on_way.size(), 0);
@@ -42,7 +42,7 @@ void FlowAccount::describe(PlayedRounds& played) const {
     }
   }
   double least = std::numeric_limits<double>::infinity();
-  for (const std::int32_t index : network_[played.path].links) {
+  for (const std::int32_t index : network_[timed.path].links) {
     const NetworkLink& link = network_.link(index);
     const auto entry =
         std::ranges::lower_bound(pattern.class_of, index, {}, &std::pair<std::int32_t, std::int32_t>::first);
@@ -50,15 +50,15 @@ void FlowAccount::describe(PlayedRounds& played) const {
     const double share = link.bandwidth / (link.shared ? messages[static_cast<std::size_t>(place)] : 1);
     if (share < least) {
       least = share;
-      played.narrowest = index;
+      timed.narrowest = index;
     }
   }
 }
 
-void FlowAccount::spend(const PlayedRounds& played, double seconds) {
-  const double latency = std::min(seconds, static_cast<double>(played.rounds) * played.latency);
-  spent_[{"latency", network_[played.path].name()}] += latency;
-  if (played.narrowest >= 0) spent_[{"bandwidth", network_.link(played.narrowest).name}] += seconds - latency;
+void FlowAccount::spend(const TimedRounds& timed, double seconds) {
+  const double latency = std::min(seconds, static_cast<double>(timed.rounds) * timed.latency);
+  spent_[{"latency", network_[timed.path].name()}] += latency;
+  if (timed.narrowest >= 0) spent_[{"bandwidth", network_.link(timed.narrowest).name}] += seconds - latency;
 }
 
 }  // namespace dadsim::sim

@@ -167,7 +167,7 @@ void FlowEvents::enter(std::int32_t of, State& state) {
   const auto index = static_cast<std::size_t>(round - state.through);
   state.rounds.extend(index + 1);
   state.rounds[index].expected = static_cast<std::int32_t>(transfers_.size());
-  if (pace_.ready != collectives::Pace::Ready::is_taken_for_granted) return meet(of, state, round);
+  if (pace_.handshake != collectives::Pace::Handshake::eager) return meet(of, state, round);
   transfers_.clear();
   rounds_->lane_sends(rank, lane, numbered(round), transfers_);
   for (const collectives::Transfer& transfer : transfers_) send(of, transfer, round, state.date, state.cause);
@@ -186,7 +186,7 @@ void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
       send(of, {transfer.peer, 0}, round, state.date, state.cause, true);
     }
   };
-  if (pace_.ready == collectives::Pace::Ready::is_said_before_sending) say_ready();
+  if (pace_.handshake == collectives::Pace::Handshake::rendezvous) say_ready();
   for (const collectives::Transfer& transfer : transfers_) {
     const auto word = std::ranges::find(meeting.words, transfer.peer, &Round::Word::from);
     if (word == meeting.words.end()) {
@@ -198,7 +198,7 @@ void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
     send(of, transfer, round, waited ? word->date : state.date, waited ? word->event : state.cause);
   }
   meeting.words.clear();
-  if (pace_.ready == collectives::Pace::Ready::is_said_after_sending) say_ready();
+  if (pace_.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
 }
 
 /// As CollectiveRun::heard.
@@ -228,8 +228,8 @@ void FlowEvents::send(std::int32_t from, const collectives::Transfer& transfer, 
       connection(followed_[static_cast<std::size_t>(from / lanes_)], transfer.peer, transfer.channel);
   Connection& over = connections_[static_cast<std::size_t>(number)];
   // Pairs of a class that begin at one rank are one connection.
-  const std::int64_t handed_over = round * lanes_ + from % lanes_;
-  if (classes_ != nullptr && std::exchange(over.round, handed_over) == handed_over) return;
+  const std::int64_t uplink_round = round * lanes_ + from % lanes_;
+  if (classes_ != nullptr && std::exchange(over.round, uplink_round) == uplink_round) return;
   const auto event = static_cast<std::int32_t>(events_.size());
   events_.push_back({cause, number, -1, 0, date, 0});
   over.queue.push_back({round, place_of(transfer.peer) * lanes_ + from % lanes_, transfer.bytes, date, event, word});

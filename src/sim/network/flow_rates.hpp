@@ -4,7 +4,7 @@
 
 #include "sim/network/flow_network.hpp"
 #include "sim/network/flow_refusal.hpp"
-#include "sim/network/played_rounds.hpp"
+#include "sim/network/timed_rounds.hpp"
 
 namespace dadsim::sim {
 

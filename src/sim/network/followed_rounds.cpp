@@ -24,7 +24,7 @@ Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<doubl
   }
   if (!again || (classes_ && !classes_->hold_for(dates))) {
     classes_.reset();
-    if (ranks_.by_classes && rounds.pace().ready == collectives::Pace::Ready::is_taken_for_granted) {
+    if (ranks_.by_classes && rounds.pace().handshake == collectives::Pace::Handshake::eager) {
       MessageGraph graph(rounds, ranks_.routes(), ranks_.network, ranks_.hosts);
       classes_ = graph.classes(dates);
     }

@@ -28,26 +28,26 @@ void InStepCheck::begin_phase(bool checked) {
 
 void InStepCheck::is_busy_until(double date) { busy_until_ = std::max(busy_until_, date); }
 
-bool InStepCheck::begins_in_step(const PlayedRounds& played, const std::vector<Pair>& pairs,
+bool InStepCheck::begins_in_step(const TimedRounds& timed, const std::vector<Pair>& pairs,
                                  const std::vector<double>& dates) {
   double first = kNever;
   double last = -kNever;
   double least = kNever;
   double until = busy_until_;
   for (const Pair& pair : pairs) {
-    const RoundFlow& flow = played.flows[static_cast<std::size_t>(pair.flow)];
+    const RoundFlow& flow = timed.flows[static_cast<std::size_t>(pair.flow)];
     if (!(flow.wire_bytes > 0)) continue;
     const double begin = dates[static_cast<std::size_t>(pair.from)] + flow.before;
     first = std::min(first, begin);
     last = std::max(last, begin);
     until = std::max(until, begin + flow.in_turn + flow.seconds);
   }
-  for (const RoundFlow& flow : played.flows) {
+  for (const RoundFlow& flow : timed.flows) {
     if (flow.wire_bytes > 0) least = std::min(least, rates_.alone(flow));
   }
   if (first == kNever) return true;  // nothing is sent
   if (last - first > kAtOnce * least || first < busy_until_) return false;
-  last_in_step_ = {played.known, played.flows, first};
+  last_in_step_ = {timed.known, timed.flows, first};
   busy_until_ = until;
   return true;
 }
@@ -61,12 +61,12 @@ void InStepCheck::check_last_in_step() {
   check(*last.known, last.known->pattern.pairs, last.flows, begins, {}, true, 1);
 }
 
-Refused InStepCheck::out_of_step(const PlayedRounds& played, const std::vector<double>& dates, std::vector<Pair>& pairs,
+Refused InStepCheck::out_of_step(const TimedRounds& timed, const std::vector<double>& dates, std::vector<Pair>& pairs,
                                  std::vector<RoundFlow>& flows) {
   check_last_in_step();
-  const KnownPattern& known = *played.known;
+  const KnownPattern& known = *timed.known;
   pairs = known.pattern.pairs;
-  flows = played.flows;
+  flows = timed.flows;
   std::vector<double> begins;
   begins.reserve(pairs.size());
   double least = kNever;
@@ -80,8 +80,8 @@ Refused InStepCheck::out_of_step(const PlayedRounds& played, const std::vector<d
     most = std::max(most, date);
   }
   // Each pair gets rates of its own, from when it begins, where that makes a difference and pairs are not too many.
-  const bool by_dates = !played.contended || !known.pattern.is_divided || pairs.size() <= kMostFollowed;
-  if (by_dates && played.contended) {
+  const bool by_dates = !timed.contended || !known.pattern.is_divided || pairs.size() <= kMostFollowed;
+  if (by_dates && timed.contended) {
     std::vector<RoundFlow> of_pairs;
     of_pairs.reserve(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i) {

@@ -43,14 +43,14 @@ std::uint64_t rank_colour(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-Refused RankDates::go_on(const PlayedRounds& played, std::vector<double>& dates, double& seconds) {
-  KnownPattern& known = *played.known;
-  const bool many = played.rounds > 1;
-  const auto steps_of = [&](std::size_t pairs) { return played.rounds * static_cast<std::int64_t>(pairs); };
+Refused RankDates::go_on(const TimedRounds& timed, std::vector<double>& dates, double& seconds) {
+  KnownPattern& known = *timed.known;
+  const bool many = timed.rounds > 1;
+  const auto steps_of = [&](std::size_t pairs) { return timed.rounds * static_cast<std::int64_t>(pairs); };
   const bool step_by_step = !many || steps_of(known.pattern.pairs.size()) <= kStepsBySteps;
   const bool as_rings = !step_by_step && in_single_file(known.pattern.pairs, dates.size());
   // Where links are shared it matters when each pair begins.
-  const bool checked = many && step_by_step && played.contended;
+  const bool checked = many && step_by_step && timed.contended;
   if (condensed_ != &known || as_rings || checked) expand(dates);
   // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what has just been compared with an address is not at it
   if (condensed_ == nullptr && !as_rings && !checked && (known.used >= kUsesToCondense || many)) condense(known, dates);
@@ -58,21 +58,21 @@ Refused RankDates::go_on(const PlayedRounds& played, std::vector<double>& dates,
   const std::vector<Pair>& pairs = condensed_ != nullptr ? known.ranks->pairs : known.pattern.pairs;
   const double begin = *std::ranges::max_element(current);
   if (!many) {
-    if (check_.begins_in_step(played, pairs, current)) {
-      one_round(pairs, played.flows, current);
+    if (check_.begins_in_step(timed, pairs, current)) {
+      one_round(pairs, timed.flows, current);
     } else {
       expand(dates);
       std::vector<Pair> apart;
       std::vector<RoundFlow> flows;
-      if (Refused refused = check_.out_of_step(played, dates, apart, flows)) return refused;
+      if (Refused refused = check_.out_of_step(timed, dates, apart, flows)) return refused;
       one_round(apart, flows, dates);
       seconds = *std::ranges::max_element(dates) - begin;
       return {};
     }
   } else if (as_rings) {
-    if (Refused refused = around_rings(played, current)) return refused;
+    if (Refused refused = around_rings(timed, current)) return refused;
   } else if (steps_of(pairs.size()) <= kStepsBySteps) {
-    if (Refused refused = many_rounds(pairs, played, checked, current)) return refused;
+    if (Refused refused = many_rounds(pairs, timed, checked, current)) return refused;
   } else {
     return FlowRefusal{kSeveralMessages};
   }
@@ -156,19 +156,19 @@ void RankDates::one_round(const std::vector<Pair>& pairs, const std::vector<Roun
   dates.swap(after);
 }
 
-Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const PlayedRounds& played, bool checked,
+Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const TimedRounds& timed, bool checked,
                                std::vector<double>& dates) {
   std::int64_t most_in_line = kManyInLine;
-  for (const RoundFlow& flow : played.flows) most_in_line = std::min(most_in_line, flow.most_in_line);
+  for (const RoundFlow& flow : timed.flows) most_in_line = std::min(most_in_line, flow.most_in_line);
   check_.begin_phase(checked);
   std::vector<double> begins(pairs.size());
   std::vector<bool> steady(pairs.size());
   std::vector<double> free(pairs.size(), -1);  // when the pair's last transfer was over
   std::vector<double> after(dates.size());
-  for (std::int64_t round = 0; round < played.rounds; ++round) {
+  for (std::int64_t round = 0; round < timed.rounds; ++round) {
     after = dates;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const RoundFlow& flow = played.flows[static_cast<std::size_t>(pairs[i].flow)];
+      const RoundFlow& flow = timed.flows[static_cast<std::size_t>(pairs[i].flow)];
       const double sent = dates[static_cast<std::size_t>(pairs[i].from)];
       if (sent + static_cast<double>(most_in_line - 1) * flow.seconds < free[i] && most_in_line < kManyInLine) {
         return FlowRefusal{kInLine};
@@ -180,8 +180,8 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const PlayedRound
       date = std::max(date, free[i] + flow.after);
     }
     if (checked && std::has_single_bit(static_cast<std::uint64_t>(round + 1))) {
-      const auto stands_for = static_cast<double>(std::min(round + 1, played.rounds - round));
-      check_.check(*played.known, pairs, played.flows, begins, steady, false, stands_for);
+      const auto stands_for = static_cast<double>(std::min(round + 1, timed.rounds - round));
+      check_.check(*timed.known, pairs, timed.flows, begins, steady, false, stands_for);
     }
     dates.swap(after);
   }
@@ -193,12 +193,12 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const PlayedRound
 /// another, or moves on to the next pair with the message's latency. Staying pays on the slowest pair; moving through a
 /// pair gains (its whole time − the slowest transfer). So the time is that of the slowest pair in every round, plus the
 /// best gain of a stretch of at most `rounds` pairs in a row, which may go around more than once.
-Refused RankDates::around_rings(const PlayedRounds& played, std::vector<double>& dates) {
-  const std::vector<Pair>& pairs = played.known->pattern.pairs;
+Refused RankDates::around_rings(const TimedRounds& timed, std::vector<double>& dates) {
+  const std::vector<Pair>& pairs = timed.known->pattern.pairs;
   const auto flow_of = [&](std::size_t pair) -> const RoundFlow& {
-    return played.flows[static_cast<std::size_t>(pairs[pair].flow)];
+    return timed.flows[static_cast<std::size_t>(pairs[pair].flow)];
   };
-  const std::int64_t rounds = played.rounds;
+  const std::int64_t rounds = timed.rounds;
   std::vector<std::int32_t> out(dates.size(), -1);
   std::vector<int> in(dates.size(), 0);
   for (std::size_t i = 0; i < pairs.size(); ++i) {

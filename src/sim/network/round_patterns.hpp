@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/network/flow_network.hpp"
-#include "sim/network/played_rounds.hpp"
+#include "sim/network/timed_rounds.hpp"
 
 namespace dadsim::sim {
 

@@ -34,8 +34,8 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-constexpr double kCheckTimeLimit = 60;        // seconds
-constexpr std::size_t kRouteErrorsTold = 10;  // the rest are counted
+constexpr double kCheckTimeLimit = 60;          // seconds
+constexpr std::size_t kRouteErrorsListed = 10;  // the rest are counted
 constexpr std::size_t kFaultsLookedFor = 200;
 
 enum class CheckTopic : std::uint8_t { loaded, parse_error, host_error, host_ready, route_error, end };
@@ -47,19 +47,19 @@ void tell(const MessageSink& sink, CheckTopic topic, std::uint64_t index, std::s
   sink.send(message.bytes());
 }
 
-struct Told {
+struct CheckMessage {
   CheckTopic topic = CheckTopic::end;
   std::uint64_t index = 0;
   std::string what, remedy;
 };
 
-Told understand(std::string_view bytes) {
+CheckMessage understand(std::string_view bytes) {
   WireReader message(bytes);
   std::uint8_t topic = 0;
-  Told told;
-  message >> topic >> told.index >> told.what >> told.remedy;
-  told.topic = static_cast<CheckTopic>(topic);
-  return told;
+  CheckMessage reported;
+  message >> topic >> reported.index >> reported.what >> reported.remedy;
+  reported.topic = static_cast<CheckTopic>(topic);
+  return reported;
 }
 
 /// Names as SimGrid has them, which keeps the line breaks of a file that XML takes for blanks.
@@ -196,15 +196,15 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
       }
     };
     const auto listen = [&](std::string_view bytes) {
-      const Told told = understand(bytes);
-      reached = told.index;
-      if (told.topic == CheckTopic::route_error && ++faults <= kRouteErrorsTold) {
-        tell(sink, CheckTopic::route_error, told.index, told.what, told.remedy);
+      const CheckMessage reported = understand(bytes);
+      reached = reported.index;
+      if (reported.topic == CheckTopic::route_error && ++faults <= kRouteErrorsListed) {
+        tell(sink, CheckTopic::route_error, reported.index, reported.what, reported.remedy);
       }
     };
     const ChildOutcome outcome = run_in_child(look, listen);
     if (outcome.complete()) break;
-    if (++faults <= kRouteErrorsTold) {
+    if (++faults <= kRouteErrorsListed) {
       const std::string words = failure_of(outcome, {});
       tell(sink, CheckTopic::route_error, reached,
            fmt::format("there is no route from '{}' to '{}'{}", ways[reached].first->get_cname(),
@@ -214,7 +214,7 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
     if (faults > kFaultsLookedFor) break;  // a platform without routing: the rest is the same
     next = reached + 1;
   }
-  if (faults > kRouteErrorsTold) {
+  if (faults > kRouteErrorsListed) {
     tell(sink, CheckTopic::route_error, 0,
          fmt::format("{} {} ways between workers have no route", faults > kFaultsLookedFor ? "more than" : "altogether",
                      std::min(faults, kFaultsLookedFor)),
@@ -260,11 +260,11 @@ Diagnostic parse_error(const std::string& file, const std::string& text) {
 }  // namespace
 
 std::string which_host(const std::string& name, std::vector<std::string> known) {
-  constexpr std::size_t kTold = 20;
+  constexpr std::size_t kListed = 20;
   std::ranges::sort(known);
   if (known.empty()) return "the platform has no hosts";
   std::string text =
-      closest(name, known).empty() && known.size() > kTold
+      closest(name, known).empty() && known.size() > kListed
           ? fmt::format("the platform has {} hosts, from {} to {}", known.size(), known.front(), known.back())
           : suggestion(name, known);
   // Without the marks its words would be names of their own.

@@ -82,8 +82,8 @@ double parts_of_dragonfly(const std::vector<std::string_view>& parameters) {
 
 void PlatformSize::add_hosts(double count, int line) {
   hosts_ += count;
-  if (hosts_ <= kMostHosts || told_) return;
-  told_ = true;
+  if (hosts_ <= kMostHosts || reported_) return;
+  reported_ = true;
   faults_.push_back({file_, line,
                      hosts_ < 1e15 ? fmt::format("{} hosts up to here", human_count(static_cast<std::int64_t>(hosts_)))
                                    : fmt::format("{:.2g} hosts up to here", hosts_),

@@ -38,7 +38,7 @@ class PlatformSize {
   std::vector<Zone> zones_;
   std::vector<Diagnostic> faults_;
   double hosts_ = 0;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace dadsim::sim

@@ -19,8 +19,8 @@
 #include <exception>
 #include <new>
 
-#include "sim/process/last_words.hpp"
-#include "sim/process/message_cutter.hpp"
+#include "sim/process/message_framing.hpp"
+#include "sim/process/simgrid_output.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
 
@@ -225,7 +225,7 @@ std::string ChildOutcome::description() const {
 
 bool ChildOutcome::crashed() const {
   if (end == End::killed && (code == SIGSEGV || code == SIGBUS)) return true;
-  return tell_of_a_crash(output);
+  return says_crash(output);
 }
 
 // ---- the parent's side ----
@@ -253,7 +253,7 @@ struct ChildProcess::State {
   Pipe messages, output, orders;
   std::optional<Child> child;
   ChildOutcome outcome;
-  MessageCutter cutter;
+  MessageSplitter cutter;
   Clock::time_point start = Clock::now();
   bool timed_out = false;
 
@@ -354,7 +354,7 @@ ChildOutcome ChildProcess::end() {
     outcome.end = ChildOutcome::End::timed_out;
   } else if (!status) {
     throw EnvironmentError("the system tells nobody how processes end, since SIGCHLD is ignored");
-  } else if (*status != 0 && tell_of_denied_memory(outcome.output)) {
+  } else if (*status != 0 && says_out_of_memory(outcome.output)) {
     throw EnvironmentError("a process of this one had no memory left");
   } else if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) {
     throw EnvironmentError(

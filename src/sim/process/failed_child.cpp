@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "sim/process/last_words.hpp"
+#include "sim/process/simgrid_output.hpp"
 
 namespace dadsim::sim {
 
@@ -10,10 +10,10 @@ void throw_if_crashed(const ChildOutcome& outcome) {
   if (outcome.crashed()) throw std::runtime_error("the simulation crashed: " + outcome.description());
 }
 
-std::string failure_of(const ChildOutcome& outcome, std::string told) {
+std::string failure_of(const ChildOutcome& outcome, std::string reported) {
   throw_if_crashed(outcome);
-  if (told.empty()) return simgrid_words(outcome.output);
-  return told;
+  if (reported.empty()) return simgrid_words(outcome.output);
+  return reported;
 }
 
 }  // namespace dadsim::sim

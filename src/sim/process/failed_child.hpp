@@ -11,6 +11,6 @@ void throw_if_crashed(const ChildOutcome& outcome);
 
 /// Why a child that simulated did not come to its end: what it `told`, or SimGrid's last words; may be empty. Throws as
 /// above.
-std::string failure_of(const ChildOutcome& outcome, std::string told);
+std::string failure_of(const ChildOutcome& outcome, std::string reported);
 
 }  // namespace dadsim::sim

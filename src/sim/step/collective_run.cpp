@@ -79,7 +79,7 @@ void CollectiveRun::arrived(const Message& message, double date, const Holdup& h
   if (state.begun && index == 0) advance(message.to, lane, outbox);
 }
 
-bool CollectiveRun::says_ready() const { return pace_.ready != collectives::Pace::Ready::is_taken_for_granted; }
+bool CollectiveRun::says_ready() const { return pace_.handshake != collectives::Pace::Handshake::eager; }
 
 /// Whether the first round that the rank is in is over for it.
 bool CollectiveRun::over(State& state) const {
@@ -173,14 +173,14 @@ void CollectiveRun::meet(collectives::Rank rank, State& state, std::int64_t roun
                 state.cause, outbox);
     }
   };
-  if (pace_.ready == collectives::Pace::Ready::is_said_before_sending) say_ready();
+  if (pace_.handshake == collectives::Pace::Handshake::rendezvous) say_ready();
   for (const collectives::Transfer& transfer : leaving) {
     const Meeting::Word& word = *std::ranges::find(words, transfer.peer, &Meeting::Word::from);
     const bool waited = word.date > state.date;
     if (waited) state.rounds[index].came(word.date, word.event);
     send(rank, transfer, round, waited ? word.date : state.date, waited ? word.event : state.cause, outbox);
   }
-  if (pace_.ready == collectives::Pace::Ready::is_said_after_sending) say_ready();
+  if (pace_.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
 }
 
 /// A receiver is ready: what waited for that leaves.

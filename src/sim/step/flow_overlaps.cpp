@@ -33,7 +33,7 @@ void FlowOverlaps::meet(std::size_t number, double share, const User& user) {
   other.beyond = std::max(other.beyond, std::min(share, std::max(1 - user.share, kLeast)) + user.share - 1);
 }
 
-FlowOverlaps::Taken FlowOverlaps::occur(std::size_t number, double begin, double seconds) {
+FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, double seconds) {
   struct Beside {
     Span span;
     const Other* other;
@@ -54,7 +54,7 @@ FlowOverlaps::Taken FlowOverlaps::occur(std::size_t number, double begin, double
   std::ranges::sort(dates);
   double now = begin;
   double left = seconds;
-  Taken taken;
+  Occurrence occurrence;
   for (const double date : dates) {
     if (date <= now) continue;
     double pace = 1;
@@ -66,21 +66,21 @@ FlowOverlaps::Taken FlowOverlaps::occur(std::size_t number, double begin, double
     }
     const double until = std::min(date, now + left / pace);
     left -= (until - now) * pace;
-    taken.overlooked += (until - now) * beyond;
+    occurrence.overlooked += (until - now) * beyond;
     now = until;
     if (until < date) {
       left = 0;
       break;
     }
   }
-  taken.seconds = beside.empty() ? seconds : now + left - begin;
-  const Span span{begin, begin + taken.seconds};
+  occurrence.seconds = beside.empty() ? seconds : now + left - begin;
+  const Span span{begin, begin + occurrence.seconds};
   if (own.spans.empty() || own.spans.back().begin <= begin) {
     own.spans.push_back(span);
   } else {
     own.spans.insert(std::ranges::upper_bound(own.spans, begin, {}, &Span::begin), span);
   }
-  return taken;
+  return occurrence;
 }
 
 }  // namespace dadsim::sim

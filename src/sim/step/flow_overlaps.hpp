@@ -21,12 +21,12 @@ class FlowOverlaps {
   /// A collective that takes `seconds` where it is alone, and puts so much on links. Its number.
   std::size_t add(const std::vector<std::pair<std::int32_t, LinkLoad>>& loads, double seconds);
 
-  struct Taken {
+  struct Occurrence {
     double seconds = 0;     ///< that it takes beside the others
     double overlooked = 0;  ///< seconds that others would take longer for it, and do not
   };
   /// It occurs: from `begin` on, for `seconds` where it is alone.
-  Taken occur(std::size_t number, double begin, double seconds);
+  Occurrence occur(std::size_t number, double begin, double seconds);
 
  private:
   /// How it gets on while another one is on its way.

@@ -79,7 +79,7 @@ class StepByFlow {
       }
     }
     const std::size_t last = last_worker(streams_, parts_.workers());
-    divide_among_parts(streams_, last, streams_[last].end, timing_);
+    split_among_parts(streams_, last, streams_[last].end, timing_);
     // Who begins early may find the network less busy than all together would: by no more than that it is early.
     const double apart = apart_.most();
     if (apart > kTogether * timing_.seconds) {
@@ -235,10 +235,10 @@ class StepByFlow {
     if (single() || by_closed_form_ || part.traffic->loads.empty()) return;
     const double seconds = *std::ranges::max_element(dates_) - begin;
     if (!part.number) part.number = overlaps_.add(part.traffic->loads, seconds);
-    const FlowOverlaps::Taken taken = overlaps_.occur(*part.number, begin, seconds);
-    overlooked_.add(stage_of(part), taken.overlooked);
-    if (taken.seconds <= seconds) return;
-    for (double& date : dates_) date = begin + (date - begin) * (taken.seconds / seconds);
+    const FlowOverlaps::Occurrence occurrence = overlaps_.occur(*part.number, begin, seconds);
+    overlooked_.add(stage_of(part), occurrence.overlooked);
+    if (occurrence.seconds <= seconds) return;
+    for (double& date : dates_) date = begin + (date - begin) * (occurrence.seconds / seconds);
   }
 
   std::size_t stage_of(const FlowPart& part) const {

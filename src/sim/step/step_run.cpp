@@ -329,7 +329,7 @@ step::StepTiming StepRun::timing(std::size_t from, std::size_t to) const {
     stream.waiting /= steps;
   }
   step::StepTiming timing;
-  divide_among_parts(streams, last, (at_end.streams[last].end - since) / steps, timing);
+  split_among_parts(streams, last, (at_end.streams[last].end - since) / steps, timing);
   timing.bytes_sent = at_end.sent;
   timing.bytes_received = at_end.received;
   timing.bounds = graph_.critical_path(at_end.causes[last], names(), since);

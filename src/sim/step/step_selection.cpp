@@ -92,11 +92,11 @@ std::vector<double> StepSelection::stand_for() const {
   std::vector<double> times;
   if (!sample_) return times;
   times.reserve(kind_of_.size());
-  std::vector<bool> told(place_of_kind_.size());
+  std::vector<bool> reported(place_of_kind_.size());
   for (const std::size_t kind : kind_of_) {
     const std::size_t place = place_of_kind_[kind];
-    times.push_back(place < of_run_ && !told[kind] ? simulated_[place].times : 0);
-    told[kind] = true;
+    times.push_back(place < of_run_ && !reported[kind] ? simulated_[place].times : 0);
+    reported[kind] = true;
   }
   return times;
 }

@@ -48,8 +48,8 @@ std::size_t last_worker(const std::vector<StreamTime>& streams, std::size_t work
   return last;
 }
 
-void divide_among_parts(const std::vector<StreamTime>& streams, std::size_t last, double seconds,
-                        step::StepTiming& timing) {
+void split_among_parts(const std::vector<StreamTime>& streams, std::size_t last, double seconds,
+                       step::StepTiming& timing) {
   timing.seconds = seconds;
   timing.compute_seconds = std::min(streams[last].busy, seconds);
   timing.exposed_seconds = seconds - timing.compute_seconds;

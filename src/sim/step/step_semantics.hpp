@@ -7,7 +7,7 @@
 #include "step/schedule.hpp"
 #include "step/timing.hpp"
 
-// What a schedule means to the nodes that play it, message by message or by flow.
+// What a schedule means to the nodes that simulate it, message by message or by flow.
 
 namespace dadsim::sim {
 
@@ -109,7 +109,7 @@ inline double waiting_for_others(double begin, double end, double all_issued) {
 std::size_t last_worker(const std::vector<StreamTime>& streams, std::size_t workers);
 
 /// What the streams make of a step of `seconds`: its parts are those of the worker that ends last.
-void divide_among_parts(const std::vector<StreamTime>& streams, std::size_t last, double seconds,
-                        step::StepTiming& timing);
+void split_among_parts(const std::vector<StreamTime>& streams, std::size_t last, double seconds,
+                       step::StepTiming& timing);
 
 }  // namespace dadsim::sim

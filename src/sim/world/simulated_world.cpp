@@ -108,7 +108,7 @@ class ServedWorld final : public SimulatedWorld {
   void set_host(Node node, bool up) override {
     orders_ << Order::host << node << up;
     ++ordered_;
-    if (up_[static_cast<std::size_t>(node)] != up) ++told_;
+    if (up_[static_cast<std::size_t>(node)] != up) ++reported_;
     up_[static_cast<std::size_t>(node)] = up;
   }
   void set_link(const std::string& link, bool up) override {
@@ -121,7 +121,7 @@ class ServedWorld final : public SimulatedWorld {
 
   std::optional<Event> next() override {
     if (events_.empty()) {
-      if (underway_ == 0 && told_ == 0) return std::nullopt;
+      if (underway_ == 0 && reported_ == 0) return std::nullopt;
       ask();
     }
     const Event event = events_.front();
@@ -129,7 +129,7 @@ class ServedWorld final : public SimulatedWorld {
     if (event.kind == Event::Kind::done || event.kind == Event::Kind::failed) {
       --underway_;
     } else {
-      --told_;
+      --reported_;
     }
     now_ = event.at;
     return event;
@@ -203,7 +203,7 @@ class ServedWorld final : public SimulatedWorld {
   std::uint64_t ordered_ = 0;
   Activity last_ = 0;
   std::int64_t underway_ = 0;  ///< activities of which no event was taken
-  std::int64_t told_ = 0;      ///< changes of hosts, of which there is an event each
+  std::int64_t reported_ = 0;  ///< changes of hosts, of which there is an event each
   std::deque<Event> events_;   ///< those that are here
   double now_ = 0;
 };

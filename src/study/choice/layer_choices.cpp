@@ -21,10 +21,10 @@ namespace dadsim::study {
 namespace {
 
 /// Some steps of a structure, as they would be timed with one plan or another.
-class Audition {
+class PlanSearch {
  public:
-  Audition(const spec::RunSpec& run, const step::Trajectory& trajectory, std::size_t structure,
-           const spec::ModelShape& learned, const TimedAs& timed, const sim::Cluster& cluster)
+  PlanSearch(const spec::RunSpec& run, const step::Trajectory& trajectory, std::size_t structure,
+             const spec::ModelShape& learned, const TimedAs& timed, const sim::Cluster& cluster)
       : run_(run),
         trajectory_(trajectory),
         step_(*std::ranges::find(trajectory.distinct_steps, static_cast<std::int32_t>(structure),
@@ -46,20 +46,20 @@ class Audition {
     cluster_.network.timed_steps = 0;
   }
 
-  step::Taken fewest_bytes() const { return best_by(step::bytes_sent); }
+  step::Assignment fewest_bytes() const { return best_by(step::bytes_sent); }
 
-  step::Taken quickest() {
-    const std::vector<step::Taken> same = uniform();
-    std::vector<step::Taken> plans = same;
+  step::Assignment quickest() {
+    const std::vector<step::Assignment> same = uniform();
+    std::vector<step::Assignment> plans = same;
     plans.push_back(fewest_bytes());
-    for (step::Taken& plan : by_weights()) plans.push_back(std::move(plan));
+    for (step::Assignment& plan : by_weights()) plans.push_back(std::move(plan));
     try_out(plans);
     improve();
     // Steps differ: the last word is had over more of them.
-    std::vector<std::pair<double, step::Taken>> ranked;
+    std::vector<std::pair<double, step::Assignment>> ranked;
     for (const auto& [plan, seconds] : tried_) ranked.emplace_back(seconds, plan);
     std::ranges::sort(ranked);
-    std::vector<step::Taken> finalists;
+    std::vector<step::Assignment> finalists;
     for (std::size_t i = 0; i < std::min(kFinalists, ranked.size()); ++i) finalists.push_back(ranked[i].second);
     finalists.insert(finalists.end(), same.begin(), same.end());
     const std::vector<double> seconds = seconds_with(finalists, many_);
@@ -86,13 +86,13 @@ class Audition {
     return costs_of_alternatives(trajectory_.structures[static_cast<std::size_t>(step_.structure)], step_.sizes,
                                  learned_, timed_.shape, timed_.sample_scale, timed_.precision, price);
   }
-  step::Taken best_by(const step::Price& price) const {
+  step::Assignment best_by(const step::Price& price) const {
     return choose(choices_, costs_by(price), timed_.shape.layers.size());
   }
 
   /// Each statistic wherever a layer has it; elsewhere what sends the fewest bytes.
-  std::vector<step::Taken> uniform() const {
-    std::vector<step::Taken> plans;
+  std::vector<step::Assignment> uniform() const {
+    std::vector<step::Assignment> plans;
     std::set<std::string> done;
     for (const step::Alternative& wanted : choices_.alternatives) {
       if (!done.insert(wanted.name).second) continue;
@@ -112,11 +112,11 @@ class Audition {
   }
 
   /// What is best by sums in which the ways up, the ways down and computing weigh more or less.
-  std::vector<step::Taken> by_weights() {
+  std::vector<step::Assignment> by_weights() {
     const step::Prices prices =
         measured_prices(run_, step_.sizes.samples.size(), timed_.precision,
                         [&](const std::vector<step::Schedule>& schedules) { return seconds_of(schedules); });
-    std::vector<step::Taken> plans;
+    std::vector<step::Assignment> plans;
     for (const double up : {0.0, 0.25, 0.5, 0.75, 1.0}) {
       for (const double computing : {0.0, 0.1, 0.3, 1.0, 3.0, 10.0}) {
         plans.push_back(best_by([&](const step::Task& task, std::size_t workers) {
@@ -143,9 +143,9 @@ class Audition {
   }
 
   /// Mean seconds of a step, per plan.
-  std::vector<double> seconds_with(const std::vector<step::Taken>& plans, const Steps& steps) const {
+  std::vector<double> seconds_with(const std::vector<step::Assignment>& plans, const Steps& steps) const {
     std::vector<step::Schedule> schedules;
-    for (const step::Taken& plan : plans) {
+    for (const step::Assignment& plan : plans) {
       for (const step::Step* one : steps) {
         schedules.push_back(schedule_of(run_, trajectory_, *one, learned_, timed_, &plan));
       }
@@ -158,9 +158,9 @@ class Audition {
   }
 
   /// Simulates those that have not been; the quickest of all so far is the best.
-  void try_out(const std::vector<step::Taken>& plans) {
-    std::vector<step::Taken> fresh;
-    for (const step::Taken& plan : plans) {
+  void try_out(const std::vector<step::Assignment>& plans) {
+    std::vector<step::Assignment> fresh;
+    for (const step::Assignment& plan : plans) {
       if (tried_.emplace(plan, 0).second) fresh.push_back(plan);
     }
     const std::vector<double> seconds = seconds_with(fresh, few_);
@@ -180,13 +180,13 @@ class Audition {
       std::size_t layer = 0, alternative = 0;
     };
     for (std::size_t round = 0; round < kMostRounds && tried_.size() < kMostTrials; ++round) {
-      const step::Taken before = best_;
-      std::vector<std::pair<Change, step::Taken>> changed;
-      std::vector<step::Taken> plans;
+      const step::Assignment before = best_;
+      std::vector<std::pair<Change, step::Assignment>> changed;
+      std::vector<step::Assignment> plans;
       for (std::size_t i = 0; i < layers.size(); ++i) {
         for (std::size_t a = 0; a < choices_.alternatives.size(); ++a) {
           if (static_cast<std::int32_t>(a) == before[layers[i].position]) continue;
-          if (std::optional<step::Taken> plan = nearest(layers, before, i, a)) {
+          if (std::optional<step::Assignment> plan = nearest(layers, before, i, a)) {
             changed.push_back({{0, i, a}, *plan});
             plans.push_back(std::move(*plan));
           }
@@ -197,7 +197,7 @@ class Audition {
       std::erase_if(changed, [](const auto& one) { return !(one.first.gain > 0); });
       std::ranges::stable_sort(changed, std::greater(), [](const auto& one) { return one.first.gain; });
       plans.clear();
-      step::Taken together = before;
+      step::Assignment together = before;
       for (std::size_t i = 0; i < changed.size(); ++i) {
         const Change& change = changed[i].first;
         if (auto plan = nearest(layers, together, change.layer, change.alternative)) together = std::move(*plan);
@@ -210,15 +210,15 @@ class Audition {
 
   /// The plan with as many layers exact as a step can have without taking more than a hundredth longer: steps are known
   /// no better than that, and what is exact needs fewer of them.
-  step::Taken exact_for_nothing(const step::Taken& plan, double seconds) const {
+  step::Assignment exact_for_nothing(const step::Assignment& plan, double seconds) const {
     const std::vector<step::LayerCosts> layers = costs_by(step::bytes_sent);
     std::vector<std::size_t> lossy;
-    std::vector<step::Taken> plans;
+    std::vector<step::Assignment> plans;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       if (!loses(plan[layers[i].position])) continue;
       for (std::size_t a = 0; a < choices_.alternatives.size(); ++a) {
         if (loses(static_cast<std::int32_t>(a))) continue;
-        if (std::optional<step::Taken> other = nearest(layers, plan, i, a)) {
+        if (std::optional<step::Assignment> other = nearest(layers, plan, i, a)) {
           lossy.push_back(i);
           plans.push_back(std::move(*other));
         }
@@ -228,9 +228,9 @@ class Audition {
     std::vector<std::size_t> order(plans.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t one) { return alone[one]; });
-    std::vector<step::Taken> unions{plan};
+    std::vector<step::Assignment> unions{plan};
     std::set<std::size_t> done;
-    step::Taken together = plan;
+    step::Assignment together = plan;
     for (const std::size_t one : order) {
       if (!done.insert(lossy[one]).second) continue;
       const auto wanted = static_cast<std::size_t>(plans[one][layers[lossy[one]].position]);
@@ -249,8 +249,8 @@ class Audition {
   }
 
   /// The plan that changes the fewest layers of `plan` if layer i takes a.
-  std::optional<step::Taken> nearest(std::vector<step::LayerCosts> layers, const step::Taken& plan, std::size_t i,
-                                     std::size_t a) const {
+  std::optional<step::Assignment> nearest(std::vector<step::LayerCosts> layers, const step::Assignment& plan,
+                                          std::size_t i, std::size_t a) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     if (layers[i].costs[a] == kNever || (choices_.alternatives[a].from_above && !layers[i].chained)) return {};
     for (std::size_t l = 0; l < layers.size(); ++l) {
@@ -271,23 +271,23 @@ class Audition {
   const TimedAs& timed_;
   sim::Cluster cluster_;
   Steps few_, many_;
-  std::map<step::Taken, double> tried_;  ///< mean seconds of a step
-  step::Taken best_;
+  std::map<step::Assignment, double> tried_;  ///< mean seconds of a step
+  step::Assignment best_;
 };
 
 }  // namespace
 
-std::vector<step::Taken> choose_alternatives(const spec::RunSpec& run, const step::Trajectory& trajectory,
-                                             const spec::ModelShape& learned, const TimedAs& timed,
-                                             const sim::Cluster& cluster) {
-  std::vector<step::Taken> taken;
+std::vector<step::Assignment> choose_alternatives(const spec::RunSpec& run, const step::Trajectory& trajectory,
+                                                  const spec::ModelShape& learned, const TimedAs& timed,
+                                                  const sim::Cluster& cluster) {
+  std::vector<step::Assignment> assignment;
   for (std::size_t i = 0; i < trajectory.structures.size(); ++i) {
     const step::Choices& choices = trajectory.structures[i].choices;
     if (choices.alternatives.empty()) return {};
-    Audition audition(run, trajectory, i, learned, timed, cluster);
-    taken.push_back(choices.by == step::Choices::By::time ? audition.quickest() : audition.fewest_bytes());
+    PlanSearch search(run, trajectory, i, learned, timed, cluster);
+    assignment.push_back(choices.by == step::Choices::By::time ? search.quickest() : search.fewest_bytes());
   }
-  return taken;
+  return assignment;
 }
 
 bool may_be_settled(const spec::RunSpec& run) {
@@ -300,17 +300,17 @@ spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned,
   if (!may_be_settled(run)) return run;
   const methods::MethodInfo& info = algorithms::algorithm_registry().at(run.algorithm);
   const step::Trajectory first = rehearse();
-  const std::vector<report::LayerStatistic> taken =
+  const std::vector<report::LayerStatistic> assignment =
       statistics_of(first, choose_alternatives(run, first, learned, timed, cluster), timed.shape);
   std::vector<std::string> names;
   for (const spec::LayerShape& layer : learned.layers) {
     if (layer.has_outer_product()) names.push_back(layer.name);
   }
   std::vector<std::size_t> stands_for(names.size()), exact(names.size());
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    const std::size_t stand_in = step::layer_at_same_depth(i, taken.size(), names.size());
+  for (std::size_t i = 0; i < assignment.size(); ++i) {
+    const std::size_t stand_in = step::layer_at_same_depth(i, assignment.size(), names.size());
     ++stands_for[stand_in];
-    if (!is_lossy(info, taken[i].statistic)) ++exact[stand_in];
+    if (!is_lossy(info, assignment[i].statistic)) ++exact[stand_in];
   }
   spec::RunSpec settled = run;
   for (std::size_t l = 0; l < names.size(); ++l) {
@@ -321,13 +321,13 @@ spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned,
 }
 
 std::vector<report::LayerStatistic> statistics_of(const step::Trajectory& trajectory,
-                                                  const std::vector<step::Taken>& taken,
+                                                  const std::vector<step::Assignment>& assignment,
                                                   const spec::ModelShape& timed) {
   std::vector<report::LayerStatistic> statistics;
-  if (taken.empty()) return statistics;
+  if (assignment.empty()) return statistics;
   const std::vector<step::Alternative>& alternatives = trajectory.structures.front().choices.alternatives;
   for (std::size_t i = 0; i < timed.layers.size(); ++i) {
-    const std::int32_t one = taken.front().at(i);
+    const std::int32_t one = assignment.front().at(i);
     if (one >= 0) statistics.push_back({timed.layers[i].name, alternatives.at(static_cast<std::size_t>(one)).name});
   }
   return statistics;

@@ -7,7 +7,7 @@
 #include "report/run/result.hpp"
 #include "sim/simulator.hpp"
 #include "spec/specification.hpp"
-#include "step/choose.hpp"
+#include "step/assignment.hpp"
 #include "step/trajectory.hpp"
 #include "study/setting/timed_as.hpp"
 
@@ -23,9 +23,9 @@ namespace dadsim::study {
 /// computations. From the quickest plan on, layers are then changed as long as steps get quicker by it. A plan is tried
 /// on two steps of the run; the best ones and the uniform ones are tried on up to 16 more, spread over it, and those
 /// decide.
-std::vector<step::Taken> choose_alternatives(const spec::RunSpec& run, const step::Trajectory& trajectory,
-                                             const spec::ModelShape& learned, const TimedAs& timed,
-                                             const sim::Cluster& cluster);
+std::vector<step::Assignment> choose_alternatives(const spec::RunSpec& run, const step::Trajectory& trajectory,
+                                                  const spec::ModelShape& learned, const TimedAs& timed,
+                                                  const sim::Cluster& cluster);
 
 /// Whether layers of the run may choose what loses something.
 bool may_be_settled(const spec::RunSpec& run);
@@ -37,6 +37,7 @@ spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned,
 
 /// The same in names, of the run's first structure; layers with an outer product, input first.
 std::vector<report::LayerStatistic> statistics_of(const step::Trajectory& trajectory,
-                                                  const std::vector<step::Taken>& taken, const spec::ModelShape& timed);
+                                                  const std::vector<step::Assignment>& assignment,
+                                                  const spec::ModelShape& timed);
 
 }  // namespace dadsim::study

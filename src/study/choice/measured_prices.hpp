@@ -6,7 +6,7 @@
 
 #include "spec/precision.hpp"
 #include "spec/specification.hpp"
-#include "step/choose.hpp"
+#include "step/assignment.hpp"
 
 namespace dadsim::study {
 

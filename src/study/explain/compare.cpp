@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "scenario/differences.hpp"
+#include "scenario/document/differences.hpp"
 #include "study/learning/memory_store.hpp"
 #include "study/run/experiment.hpp"
 

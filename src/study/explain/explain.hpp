@@ -13,7 +13,8 @@ namespace dadsim::study {
 report::Explanation explain_scenario(const scenario::Scenario& scenario, const Learned& learned, bool show_progress);
 
 /// What has to be learned to explain a scenario, which is less than it asks for: until the last of its targets is
-/// reached, with one of the runs that are equal up to rounding, and one seed. Event-driven runs are played as they are.
+/// reached, with one of the runs that are equal up to rounding, and one seed. Event-driven runs are simulated as they
+/// are.
 scenario::Scenario as_explained(scenario::Scenario scenario);
 
 }  // namespace dadsim::study

@@ -25,9 +25,10 @@ step::StepOperations operations_of_step(const scenario::Scenario& scenario, cons
                       fmt::format("one from 1 to {}", steps)});
   }
   const TimedAs timed = timed_as_of(scenario, learned.runs.front()->shape);
-  const std::vector<step::Taken> taken = choose_alternatives(asked, known->trajectory, known->shape, timed, cluster);
+  const std::vector<step::Assignment> assignment =
+      choose_alternatives(asked, known->trajectory, known->shape, timed, cluster);
   const ScheduleMemory::Pointer schedules =
-      learned.schedules->of(asked, {known, &known->trajectory}, known->shape, timed, taken);
+      learned.schedules->of(asked, {known, &known->trajectory}, known->shape, timed, assignment);
   const auto index = static_cast<std::size_t>(known->trajectory.steps[static_cast<std::size_t>(number - 1)]);
   return sim::operations_of(cluster, schedules->schedules[index]);
 }

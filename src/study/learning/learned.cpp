@@ -15,10 +15,10 @@
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
 #include "models/network.hpp"
-#include "scenario/print.hpp"
-#include "scenario/stand_in.hpp"
+#include "scenario/document/print.hpp"
+#include "scenario/elements/stand_in.hpp"
 #include "spec/model_shape.hpp"
-#include "step/found.hpp"
+#include "step/censored_rank.hpp"
 #include "study/choice/layer_choices.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/cluster_of.hpp"
@@ -49,7 +49,7 @@ spec::TrainingSpec first_steps(const spec::TrainingSpec& training, const Problem
 void forget_what_was_learned(LearnedRun& run) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   step::Trajectory& trajectory = run.trajectory;
-  const double cap = step::take_what_was_asked(trajectory);
+  const double cap = step::assume_rank_cap(trajectory);
   for (step::Evaluation& at : trajectory.curve) at = {at.step, kNone, kNone, kNone, {}};
   trajectory.ranks.clear();
   trajectory.diverged_at = 0;
@@ -64,9 +64,9 @@ void forget_what_was_learned(LearnedRun& run) {
 /// What cannot be timed without having been learned.
 void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
   std::vector<Diagnostic> errors;
-  bool played = false;
+  bool event_driven = false;
   for (const spec::RunSpec& run : scenario.runs) {
-    played = played || run.event_driven;
+    event_driven = event_driven || run.event_driven;
     const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
     if (!compressor.adapts || run.event_driven) continue;
     errors.push_back({scenario.file, 0,
@@ -75,7 +75,7 @@ void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
                                   run.label, run.compress.method),
                       "a compressor that keeps as much as its parameters say, or a scenario that learns"});
   }
-  if (played && scenario.training.stop == spec::TrainingSpec::Stop::target) {
+  if (event_driven && scenario.training.stop == spec::TrainingSpec::Stop::target) {
     errors.push_back({scenario.file, 0, "--timing-only: <training stop=\"target\"> asks for accuracies",
                       "stop=\"budget\", or a number of rounds"});
   }

@@ -33,7 +33,7 @@ class LearningStore {
   virtual ~LearningStore() = default;
   virtual LearnedRunPtr find(std::uint64_t key) = 0;  ///< null if it is not there
   virtual void keep(std::uint64_t key, const LearnedRunPtr& run) = 0;
-  /// What runs whose order depends on time share from one play to another.
+  /// What runs whose order depends on time share from one simulation to another.
   const std::shared_ptr<SharedCache>& shared_cache();
 
  protected:
@@ -57,7 +57,7 @@ struct Learned {
   /// asked for.
   std::vector<std::vector<LearnedRunPtr>> other_seeds;
   std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where no run of the scenario is of it
-  bool nothing = false;                  ///< runs are timed and played, and no accuracy is known of any
+  bool nothing = false;                  ///< runs are timed and simulated, and no accuracy is known of any
   double wall_seconds = 0;
   /// The schedules of the runs above, for whoever times them on several platforms.
   std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();

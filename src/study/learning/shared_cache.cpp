@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "models/data/site_shift.hpp"
-#include "scenario/print.hpp"
+#include "scenario/document/print.hpp"
 
 namespace dadsim::study {
 

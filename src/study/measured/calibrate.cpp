@@ -256,16 +256,16 @@ Calibration calibrate(const DeviceSpec& base, std::span<const Measurement> measu
 
   const Fit fit(measurements);
   const std::vector<FitParameter> all = candidates(fit, base, measurements);
-  std::vector<FitParameter> taken;
+  std::vector<FitParameter> assignment;
   DeviceSpec device = base;
   for (const FitParameter& one : all) {
-    std::vector<FitParameter> more = taken;
+    std::vector<FitParameter> more = assignment;
     more.push_back(one);
     if (!identified(fit.uncertainties(device, more))) continue;
     DeviceSpec next = fit.fitted(device, more);
     if (!identified(fit.uncertainties(next, more))) continue;
     device = std::move(next);
-    taken = std::move(more);
+    assignment = std::move(more);
   }
   const Row residuals = fit.residuals(device);
   check_residuals(residuals, measurements, file, device);
@@ -275,15 +275,15 @@ Calibration calibrate(const DeviceSpec& base, std::span<const Measurement> measu
     if (std::ranges::find(workloads, one.workload) == workloads.end()) workloads.push_back(one.workload);
   }
   Calibration result{.device = device, .constants = {}, .seconds = {}, .spread = 0};
-  const Row uncertain = fit.uncertainties(device, taken);
+  const Row uncertain = fit.uncertainties(device, assignment);
   for (const FitParameter& one : all) {
-    const auto found = std::ranges::find(taken, one.name, &FitParameter::name);
-    CalibratedConstant constant{one.name, one.get(device), found != taken.end(), !one.share,
+    const auto found = std::ranges::find(assignment, one.name, &FitParameter::name);
+    CalibratedConstant constant{one.name, one.get(device), found != assignment.end(), !one.share,
                                 std::numeric_limits<double>::quiet_NaN()};
-    if (constant.fitted) constant.uncertainty = uncertain[static_cast<std::size_t>(found - taken.begin())];
+    if (constant.fitted) constant.uncertainty = uncertain[static_cast<std::size_t>(found - assignment.begin())];
     result.constants.push_back(std::move(constant));
   }
-  for (const FitParameter& one : taken) {
+  for (const FitParameter& one : assignment) {
     for (spec::KindEfficiency& efficiency : result.device.efficiencies) {
       if (efficiency.precision && one.name == efficiency_parameter(efficiency.kind, *efficiency.precision).name)
         efficiency.source = fmt::format("one's own measurements: {}", fmt::join(workloads, ", "));

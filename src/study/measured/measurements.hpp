@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/catalog.hpp"
+#include "scenario/language/catalog.hpp"
 #include "spec/precision.hpp"
 
 namespace dadsim::study {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimate/comparison.hpp"
-#include "scenario/print.hpp"
+#include "scenario/document/print.hpp"
 #include "study/learning/memory_store.hpp"
 #include "study/planning/goal_search.hpp"
 #include "study/run/experiment.hpp"

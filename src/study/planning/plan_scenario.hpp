@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/plan/plan_report.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 
 namespace dadsim::study {
 

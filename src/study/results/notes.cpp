@@ -86,7 +86,8 @@ Said divergence(const NoteContext& context) {
   const report::Divergence& how = *context.run.divergence;
   report::Statement statement{"divergence"};
   if (std::isfinite(how.loss)) return statement.with("loss", how.loss).with("loss_before", how.before);
-  return statement.with("step", static_cast<double>(how.step)).with("event_driven", context.run.played.has_value());
+  return statement.with("step", static_cast<double>(how.step))
+      .with("event_driven", context.run.event_driven.has_value());
 }
 
 /// Where layers choose what they hand over.
@@ -115,7 +116,7 @@ Said first_steps(const NoteContext& context) {
 
 /// Where a compression was there and never took anything away.
 Said idle_compression(const NoteContext& context) {
-  if (context.run.bites.value_or(true)) return {};
+  if (context.run.is_lossy.value_or(true)) return {};
   return report::Statement{"idle-compression"};
 }
 

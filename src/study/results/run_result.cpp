@@ -7,12 +7,12 @@
 #include "report/run/divergence.hpp"
 #include "study/choice/layer_choices.hpp"
 #include "study/results/arrivals.hpp"
-#include "study/results/carry_over.hpp"
 #include "study/results/costs.hpp"
 #include "study/results/notes.hpp"
 #include "study/results/throughput.hpp"
 #include "study/results/time_at_scale.hpp"
 #include "study/results/time_bands.hpp"
+#include "study/results/transfer.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -68,17 +68,17 @@ report::RunResult result_of_steps(const ResultContext& context, std::size_t i, c
                         scenario.training.target_accuracy, run.timings.first, run.timings.stand_for);
   result.network = run.timings.network;
   result.traced = traced_steps(run);
-  result.statistics = statistics_of(trajectory, run.taken, timed.shape);
+  result.statistics = statistics_of(trajectory, run.assignment, timed.shape);
   result.first_steps = run.timings.first_steps;
   if (!learned.nothing) {
     result.divergence = divergence_of(trajectory, result.curve);
-    tell_what_carries_over(scenario, learned, i, timed, result);
+    annotate_transfer(scenario, learned, i, timed, result);
   }
   add_memory(memory[i], result);
   return result;
 }
 
-report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::PlayedRun run) {
+report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::EventDrivenRun run) {
   report::RunResult result =
       report::summarise(context.scenario.runs[i], std::move(run), context.scenario.training.target_accuracy);
   if (!context.learned.nothing) result.divergence = report::divergence_of(result.curve);

@@ -8,7 +8,7 @@
 #include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
-#include "step/choose.hpp"
+#include "step/assignment.hpp"
 #include "study/learning/learned.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/timed_as.hpp"
@@ -35,8 +35,8 @@ struct ResultContext {
 struct TimedSteps {
   const step::Trajectory& trajectory;  ///< as it was timed: every step by itself where each has its own date
   const sim::TimedRun& timings;
-  const std::vector<step::Taken>& taken;          ///< by layers that choose
-  const std::vector<std::int64_t>& traced_steps;  ///< that timelines were asked for, from 1
+  const std::vector<step::Assignment>& assignment;  ///< by layers that choose
+  const std::vector<std::int64_t>& traced_steps;    ///< that timelines were asked for, from 1
 };
 
 /// The steps that are asked for, without those that the run does not have.
@@ -45,7 +45,7 @@ std::vector<std::int64_t> existing_steps(const step::Trajectory& trajectory, con
 /// Of run `i`, without what takes the other runs.
 report::RunResult result_of_steps(const ResultContext& context, std::size_t i, const TimedSteps& run);
 /// The same of an event-driven run.
-report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::PlayedRun run);
+report::RunResult result_of_events(const ResultContext& context, std::size_t i, report::EventDrivenRun run);
 
 /// Fills in the rest, with all runs there: bands, arrivals, the time to accuracy at scale, throughput, costs, notes.
 void complete(const ResultContext& context, const std::optional<report::ScaleSetting>& scale, report::Result& result);

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
-#include "scenario/stand_in.hpp"
+#include "scenario/elements/stand_in.hpp"
 #include "sim/device.hpp"
 #include "sim/simulator.hpp"
 #include "spec/workload.hpp"
@@ -121,14 +121,15 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
     alone = time_another(first_alone(scenario)).runs.front().step_seconds;
   }
   for (report::RunResult& run : result.runs) {
-    if (run.played || !(run.step_seconds > 0)) continue;
-    report::Throughput& told = run.throughput.emplace();
-    told.samples = samples / run.step_seconds;
-    if (tokens) told.tokens = *tokens * told.samples;
+    if (run.event_driven || !(run.step_seconds > 0)) continue;
+    report::Throughput& throughput = run.throughput.emplace();
+    throughput.samples = samples / run.step_seconds;
+    if (tokens) throughput.tokens = *tokens * throughput.samples;
     const std::optional<double> peak = peak_of(scenario, run.workers, timed.precision);
-    if (peak) told.model_flops_utilisation = flops / run.step_seconds / *peak;
-    if (told.model_flops_utilisation.value_or(0) > 1) told.above_peak = why_above_peak(scenario, run.workers, timed);
-    if (alone && run.spec.communicates) told.scaling_efficiency = *alone / run.step_seconds;
+    if (peak) throughput.model_flops_utilisation = flops / run.step_seconds / *peak;
+    if (throughput.model_flops_utilisation.value_or(0) > 1)
+      throughput.above_peak = why_above_peak(scenario, run.workers, timed);
+    if (alone && run.spec.communicates) throughput.scaling_efficiency = *alone / run.step_seconds;
   }
 }
 

@@ -28,7 +28,7 @@ struct SeedSteps {
 
 /// What comes out on the network that learned for run `i`; `as_many`: it needs as many steps as gradient sharing by
 /// definition.
-estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const std::optional<bool>& bites,
+estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const std::optional<bool>& is_lossy,
                                     bool as_many) {
   estimate::RelativeSteps relative = estimate::relative_steps(steps.runs.at(i), steps.gradient_sharing);
   if (!relative.ratio) {
@@ -43,7 +43,7 @@ estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const
   }
   if (steps.reference_run == i) {
     relative.ratio = steps.gradient_sharing.size() > 1 ? estimate::Estimate{1, 1, 1} : estimate::Estimate{1, {}, {}};
-  } else if (bites && !*bites) {
+  } else if (is_lossy && !*is_lossy) {
     return {std::nullopt, kCouldNotBite};
   }
   return relative;
@@ -103,12 +103,12 @@ void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& s
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     // What it learns depends on the cluster: there is no number of steps that would hold for another network.
     if (scenario.runs[i].event_driven) continue;
-    const std::optional<bool>& bites = result.runs[i].bites;
+    const std::optional<bool>& is_lossy = result.runs[i].is_lossy;
     const bool as_many = needs_as_many_steps(scenario.runs[i]);
-    report::ScaleResult scale{steps[0].runs.at(i), relative_of(steps[0], i, bites, as_many), {}, {}, {}};
+    report::ScaleResult scale{steps[0].runs.at(i), relative_of(steps[0], i, is_lossy, as_many), {}, {}, {}};
     for (std::size_t t = 1; t < steps.size(); ++t) {
       scale.further.push_back(
-          {scenario.training.further_targets[t - 1], steps[t].runs.at(i), relative_of(steps[t], i, bites, as_many)});
+          {scenario.training.further_targets[t - 1], steps[t].runs.at(i), relative_of(steps[t], i, is_lossy, as_many)});
     }
     add_time(setting, std::move(scale), result.runs[i]);
   }

@@ -9,7 +9,7 @@
 #include "report/export/trace.hpp"
 #include "sim/platform.hpp"
 #include "study/choice/layer_choices.hpp"
-#include "study/event_driven/played_run.hpp"
+#include "study/event_driven/event_driven_run.hpp"
 #include "study/results/assumptions.hpp"
 #include "study/results/run_result.hpp"
 #include "study/results/time_at_scale.hpp"
@@ -60,12 +60,12 @@ std::vector<step::Schedule> unfolded(const std::vector<step::Schedule>& schedule
   return result;
 }
 
-/// A play of which is told how far it is.
-PlayOptions watched_by(Progress& progress, const std::string& label) {
-  PlayOptions options;
-  options.playing = [&progress, &label](double seconds, std::int64_t updates) {
+/// A simulation of which is told how far it is.
+EventDrivenOptions watched_by(Progress& progress, const std::string& label) {
+  EventDrivenOptions options;
+  options.simulating = [&progress, &label](double seconds, std::int64_t updates) {
     progress.say([&] {
-      return fmt::format("playing {}: {} updates in {} of simulated time", label, human_count(updates),
+      return fmt::format("simulating {}: {} updates in {} of simulated time", label, human_count(updates),
                          human_seconds(seconds));
     });
   };
@@ -154,17 +154,17 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const LearnedRun& run = *learned.runs[i];
     if (scenario.runs[i].event_driven) {
-      PlayOptions options = watched_by(progress, scenario.runs[i].label);
+      EventDrivenOptions options = watched_by(progress, scenario.runs[i].label);
       options.learns = !learned.nothing;
       if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
       result.runs.push_back(result_of_events(
-          context, i, play_run(scenario, scenario.runs[i], timed, cluster, *learned.shared_cache, options)));
+          context, i, run_event_driven(scenario, scenario.runs[i], timed, cluster, *learned.shared_cache, options)));
       continue;
     }
-    const std::vector<step::Taken> taken =
+    const std::vector<step::Assignment> assignment =
         choose_alternatives(scenario.runs[i], run.trajectory, run.shape, timed, cluster);
     const ScheduleMemory::Pointer known =
-        learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed, taken);
+        learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed, assignment);
     std::optional<step::Trajectory> every_step;
     std::vector<step::Schedule> every_schedule;
     if (in_order) every_step = unfolded(run.trajectory);
@@ -179,7 +179,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
                  : time_run(known->schedules, &known->kinds, trajectory, cluster, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
     limit_by_input(timed, trajectory, timings);
-    result.runs.push_back(result_of_steps(context, i, {trajectory, timings, taken, trace.steps}));
+    result.runs.push_back(result_of_steps(context, i, {trajectory, timings, assignment, trace.steps}));
   }
   complete(context, scale, result);
   result.timing_wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

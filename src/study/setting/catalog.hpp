@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scenario/catalog.hpp"
+#include "scenario/language/catalog.hpp"
 
 namespace dadsim::study {
 

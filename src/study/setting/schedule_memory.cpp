@@ -20,12 +20,12 @@ double bytes_of(const step::Schedule& schedule) {
 step::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStructure& structure,
                                   const step::Step& step, const spec::ModelShape& learned,
                                   const spec::ModelShape& device, const TimedAs& timed, double sample_scale,
-                                  const step::Taken* taken, const spec::LayerRange* layers) {
+                                  const step::Assignment* assignment, const spec::LayerRange* layers) {
   // Stages put what each bucket sends together themselves.
   const bool staged = run.exchange == spec::ExchangeMode::peer &&
                       std::ranges::any_of(structure.sweeps, [](const step::Sweep& sweep) { return sweep.stage > 0; });
   step::Schedule schedule =
-      instantiate(structure, step.sizes, learned, device, sample_scale, timed.precision, taken,
+      instantiate(structure, step.sizes, learned, device, sample_scale, timed.precision, assignment,
                   {.bytes = staged ? run.bucket_bytes : 0, .first = run.first_bucket_bytes}, layers);
   for (step::Task& task : schedule.tasks) {
     if (auto* compute = std::get_if<step::ComputeTask>(&task.what);
@@ -45,14 +45,15 @@ step::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStru
 }  // namespace
 
 step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
-                           const spec::ModelShape& learned, const TimedAs& timed, const step::Taken* taken) {
+                           const spec::ModelShape& learned, const TimedAs& timed, const step::Assignment* assignment) {
   const step::StepStructure& structure = trajectory.structures[static_cast<std::size_t>(step.structure)];
   if (!timed.parallelism.divides()) {
-    return undivided_schedule(run, structure, step, learned, timed.shape, timed, timed.sample_scale, taken, nullptr);
+    return undivided_schedule(run, structure, step, learned, timed.shape, timed, timed.sample_scale, assignment,
+                              nullptr);
   }
   const spec::ModelShape device = spec::sharded(timed.shape, timed.parallelism.tensor);
   const auto of_layers = [&](const spec::LayerRange& layers, double sample_scale) {
-    return undivided_schedule(run, structure, step, learned, device, timed, sample_scale, taken, &layers);
+    return undivided_schedule(run, structure, step, learned, device, timed, sample_scale, assignment, &layers);
   };
   return step::divide({.step = of_layers,
                        .whole = timed.shape,
@@ -65,8 +66,8 @@ step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& tra
 }
 
 bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
-                           const TimedAs& timed, const std::vector<step::Taken>& taken) {
-  return entry.taken == taken && entry.trajectory == trajectory && entry.all_reduce == run.all_reduce &&
+                           const TimedAs& timed, const std::vector<step::Assignment>& assignment) {
+  return entry.assignment == assignment && entry.trajectory == trajectory && entry.all_reduce == run.all_reduce &&
          entry.all_gather == run.all_gather && entry.reduce_scatter == run.reduce_scatter &&
          entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
          entry.sample_scale == timed.sample_scale && entry.precision == timed.precision &&
@@ -76,11 +77,11 @@ bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const T
 
 ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const TrajectoryPtr& trajectory,
                                            const spec::ModelShape& learned, const TimedAs& timed,
-                                           const std::vector<step::Taken>& taken) {
+                                           const std::vector<step::Assignment>& assignment) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found =
-        std::ranges::find_if(entries_, [&](const Entry& entry) { return is_of(entry, run, trajectory, timed, taken); });
+    const auto found = std::ranges::find_if(
+        entries_, [&](const Entry& entry) { return is_of(entry, run, trajectory, timed, assignment); });
     if (found != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, found);
       return found->schedules;
@@ -90,7 +91,8 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   schedules.reserve(trajectory->distinct_steps.size());
   double bytes = 0;
   for (const step::Step& step : trajectory->distinct_steps) {
-    const step::Taken* of_step = taken.empty() ? nullptr : &taken.at(static_cast<std::size_t>(step.structure));
+    const step::Assignment* of_step =
+        assignment.empty() ? nullptr : &assignment.at(static_cast<std::size_t>(step.structure));
     schedules.push_back(schedule_of(run, *trajectory, step, learned, timed, of_step));
     bytes += bytes_of(schedules.back());
   }
@@ -100,7 +102,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   const std::lock_guard lock(mutex_);
   entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.reduce_scatter, run.bucket_bytes,
                        run.first_bucket_bytes, timed.shape, timed.parallelism, timed.sample_scale, timed.precision,
-                       timed.gradient_width, timed.search_share, taken, made, bytes});
+                       timed.gradient_width, timed.search_share, assignment, made, bytes});
   bytes_ += bytes;
   while (bytes_ > kMostBytes) {
     bytes_ -= entries_.back().bytes;

@@ -17,7 +17,8 @@ namespace dadsim::study {
 
 /// Puts numbers in one learned step, with the collectives that the run asks for. `taken`: see step::instantiate.
 step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
-                           const spec::ModelShape& learned, const TimedAs& timed, const step::Taken* taken = nullptr);
+                           const spec::ModelShape& learned, const TimedAs& timed,
+                           const step::Assignment* assignment = nullptr);
 
 /// Schedules of learned runs' distinct steps, kept for the next platform that they are timed on: a sweep asks for the
 /// same ones hundreds of times, and making them can take longer than their simulation. May be asked by several threads
@@ -33,7 +34,7 @@ class ScheduleMemory {
   using TrajectoryPtr = std::shared_ptr<const step::Trajectory>;
   /// `taken`: per structure of the trajectory, where its steps have alternatives.
   Pointer of(const spec::RunSpec& run, const TrajectoryPtr& trajectory, const spec::ModelShape& learned,
-             const TimedAs& timed, const std::vector<step::Taken>& taken = {});
+             const TimedAs& timed, const std::vector<step::Assignment>& assignment = {});
 
  private:
   struct Entry {
@@ -45,12 +46,12 @@ class ScheduleMemory {
     double sample_scale = 1;
     spec::Precision precision = spec::Precision::fp32;
     double gradient_width = 1, search_share = 0;
-    std::vector<step::Taken> taken;
+    std::vector<step::Assignment> assignment;
     Pointer schedules;
     double bytes = 0;  ///< of memory, roughly
   };
   static bool is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory, const TimedAs& timed,
-                    const std::vector<step::Taken>& taken);
+                    const std::vector<step::Assignment>& assignment);
 
   static constexpr double kMostBytes = 256e6;
   std::mutex mutex_;

@@ -15,8 +15,8 @@ namespace dadsim::study {
 inline constexpr std::int64_t kMostHistoryBytes = 200'000'000;
 
 /// What was learned in the order of events, in memory as far as there is room, and in a file of results: a sweep that
-/// is killed and goes on, and plays in nearly the same order, learn only what differs. What is kept is written some at
-/// a time, a second of learning later at most, and by flush(). For several threads.
+/// is killed and goes on, and simulates in nearly the same order, learn only what differs. What is kept is written some
+/// at a time, a second of learning later at most, and by flush(). For several threads.
 class SweepHistoryStore final : public world::HistoryStore {
  public:
   /// `file` keeps what is learned; `other`, if there is one, is only read.

@@ -108,7 +108,7 @@ SweepResults read_file_of(const std::string& file, bool salvage, std::vector<std
 }
 
 /// As far as it can be read: the rest is learned again.
-void copy_what_was_learned(const std::string& file, Database& to) {
+void copy_cache(const std::string& file, Database& to) {
   Database from(file, Database::Access::read);
   for (const auto copy : {&copy_learning, &copy_history}) {
     try {
@@ -178,7 +178,7 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
       write_trial(database, trial, origin.runs, origin.message);
       if (!origin.message.empty()) ++merged.failed;
     }
-    for (const std::string& file : files) copy_what_was_learned(file, database);
+    for (const std::string& file : files) copy_cache(file, database);
     database.close();
   }
   beside.rename_to(out);

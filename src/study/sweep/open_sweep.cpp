@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include "scenario/print.hpp"
+#include "scenario/document/print.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "support/build.hpp"

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include "scenario/print_parts.hpp"
-#include "scenario/print_platform.hpp"
+#include "scenario/elements/print_parts.hpp"
+#include "scenario/elements/print_platform.hpp"
 #include "support/fingerprint.hpp"
 
 namespace dadsim::study {

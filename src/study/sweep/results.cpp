@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "scenario/findings.hpp"
+#include "scenario/xml/findings.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"

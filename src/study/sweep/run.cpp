@@ -221,10 +221,10 @@ class Timers {
       runs.push_back({trial, static_cast<std::int64_t>(runs.size()) + 1, report::FigureValues({one, result}),
                       to_text(report::Uncertainty{
                           one.step_band ? one.step_band->parts : std::vector<estimate::TimePart>(), one.arrivals})});
-      if (!one.played) continue;
+      if (!one.event_driven) continue;
       ++plays_;
-      operations_learned_ += one.played->learned;
-      operations_found_ += one.played->found;
+      operations_learned_ += one.event_driven->learned;
+      operations_found_ += one.event_driven->found;
     }
     job.learned->shared_cache->histories().flush();
     write_settings(database_, unknown_of(settings_of(result)));

@@ -31,7 +31,7 @@ struct SweepProgressNumbers {
   std::int64_t finished = 0;                                  ///< now
   std::int64_t failed = 0;                                    ///< in the file altogether
   std::int64_t learned = 0;                                   ///< runs, now
-  std::int64_t plays = 0;                                     ///< runs that were played: event-driven ones
+  std::int64_t plays = 0;                                     ///< runs that were simulated: event-driven ones
   std::int64_t operations_learned = 0, operations_found = 0;  ///< of these
 };
 

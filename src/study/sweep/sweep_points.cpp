@@ -11,8 +11,8 @@
 #include <set>
 #include <tuple>
 
-#include "scenario/print.hpp"
-#include "scenario/print_parts.hpp"
+#include "scenario/document/print.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "spec/model_shape.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/scale_setting.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/sweep/lay_out.hpp"
 
 namespace dadsim::study {
@@ -33,7 +33,7 @@ class SweepPoints {
   /// Points with the same problem learn the same with the same seed; different runs may still be shared.
   std::size_t problems() const { return problems_; }
   /// What has to be learned from nothing: distinct runs times seeds, without what steps at scale ask for beside them,
-  /// and without event-driven runs, which are learned as they are played.
+  /// and without event-driven runs, which are learned as they are simulated.
   std::size_t distinct_runs() const { return distinct_runs_; }
   /// The hash of everything that results depend on: equal sweeps have equal hashes wherever their files lie.
   std::uint64_t hash() const { return hash_; }

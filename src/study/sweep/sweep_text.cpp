@@ -165,48 +165,48 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
 }
 
 /// Who is the quickest, and at how many points.
-struct Tally {
+struct ProtocolLog {
   std::vector<std::string> labels;  // those with the most points first, as they stand in the scenario where alike
   std::map<std::string, std::int64_t> won;
   std::int64_t open = 0;    // points where the quickest is not told apart from others
   std::int64_t nobody = 0;  // points where no run reaches the target
 };
 
-Tally tally_of(const std::vector<PointOutcome>& all) {
-  Tally tally;
+ProtocolLog tally_of(const std::vector<PointOutcome>& all) {
+  ProtocolLog log;
   for (const PointOutcome& outcome : all) {
     for (const TimeToTarget& run : outcome.ranked) {
-      if (tally.won.emplace(run.label, 0).second) tally.labels.push_back(run.label);
+      if (log.won.emplace(run.label, 0).second) log.labels.push_back(run.label);
     }
-    if (outcome.won()) ++tally.won[outcome.ranked.front().label];
-    if (outcome.is_open()) ++tally.open;
-    if (!outcome.ranked.empty() && !outcome.reached()) ++tally.nobody;
+    if (outcome.won()) ++log.won[outcome.ranked.front().label];
+    if (outcome.is_open()) ++log.open;
+    if (!outcome.ranked.empty() && !outcome.reached()) ++log.nobody;
   }
-  std::ranges::stable_sort(tally.labels, [&](const auto& a, const auto& b) { return tally.won[a] > tally.won[b]; });
-  return tally;
+  std::ranges::stable_sort(log.labels, [&](const auto& a, const auto& b) { return log.won[a] > log.won[b]; });
+  return log;
 }
 
 /// At how many points each run is the quickest; empty where there is no choice between runs.
 std::string answer_of_many(const std::vector<PointOutcome>& all) {
   const bool by_step = metric_of(all) == report::Metric::time_per_step;
-  Tally tally = tally_of(all);
-  if (tally.labels.size() < 2) return {};
-  std::erase_if(tally.labels, [&](const std::string& label) { return tally.won[label] == 0; });
+  ProtocolLog log = tally_of(all);
+  if (log.labels.size() < 2) return {};
+  std::erase_if(log.labels, [&](const std::string& label) { return log.won[label] == 0; });
   std::string text;
-  for (std::size_t i = 0; i < std::min(tally.labels.size(), kMostLabels); ++i) {
-    text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", tally.labels[i],
+  for (std::size_t i = 0; i < std::min(log.labels.size(), kMostLabels); ++i) {
+    text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", log.labels[i],
                         i > 0     ? " at"
                         : by_step ? " has the shortest step at"
                                   : " is the quickest at",
-                        human_count(tally.won[tally.labels[i]]));
+                        human_count(log.won[log.labels[i]]));
     if (i == 0) text += fmt::format(" of {} points", human_count(static_cast<std::int64_t>(all.size())));
   }
   const auto add = [&](std::int64_t count, const char* what) {
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", human_count(count), what);
   };
-  add(tally.open, tally.open == 1 ? "point has no single first" : "points have no single first");
-  add(tally.nobody,
-      tally.nobody == 1 ? "point has no run that reaches the target" : "points have no run that reaches the target");
+  add(log.open, log.open == 1 ? "point has no single first" : "points have no single first");
+  add(log.nobody,
+      log.nobody == 1 ? "point has no run that reaches the target" : "points have no run that reaches the target");
   return text.empty() ? text : report::paragraph(text + '.');
 }
 
@@ -335,25 +335,25 @@ std::string metric_in_words(const SweepResults& results, report::Metric metric) 
 }
 
 std::string table_of_winners(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  Tally tally = tally_of(all);
+  ProtocolLog log = tally_of(all);
   std::map<std::string, char> letters;
   std::vector<Row> rows{{"", "run", "quickest at points", "share"}};
   const auto points = static_cast<double>(all.size());
-  for (std::size_t i = 0; i < tally.labels.size(); ++i) {
+  for (std::size_t i = 0; i < log.labels.size(); ++i) {
     const char letter = i < 26 ? static_cast<char>('a' + i) : '?';
-    letters[tally.labels[i]] = letter;
+    letters[log.labels[i]] = letter;
     if (i >= kMostLabels) continue;
-    rows.push_back({std::string(1, letter), cut(tally.labels[i]), human_count(tally.won[tally.labels[i]]),
-                    human_percent(static_cast<double>(tally.won[tally.labels[i]]) / points)});
+    rows.push_back({std::string(1, letter), cut(log.labels[i]), human_count(log.won[log.labels[i]]),
+                    human_percent(static_cast<double>(log.won[log.labels[i]]) / points)});
   }
-  if (tally.open > 0)
-    rows.push_back({"=", "(equal, or not told apart)", human_count(tally.open),
-                    human_percent(static_cast<double>(tally.open) / points)});
-  if (tally.nobody > 0)
-    rows.push_back({"-", "(no run reaches the target)", human_count(tally.nobody),
-                    human_percent(static_cast<double>(tally.nobody) / points)});
+  if (log.open > 0)
+    rows.push_back({"=", "(equal, or not told apart)", human_count(log.open),
+                    human_percent(static_cast<double>(log.open) / points)});
+  if (log.nobody > 0)
+    rows.push_back({"-", "(no run reaches the target)", human_count(log.nobody),
+                    human_percent(static_cast<double>(log.nobody) / points)});
   std::string text = grid_text(rows, {1});
-  if (tally.labels.size() > kMostLabels) text += fmt::format("and {} more runs\n", tally.labels.size() - kMostLabels);
+  if (log.labels.size() > kMostLabels) text += fmt::format("and {} more runs\n", log.labels.size() - kMostLabels);
   return text + map_of(results, all, letters);
 }
 

@@ -53,7 +53,7 @@ class ForwardGradientTest : public testing::Test {
 
   struct Made {
     models::Gradient gradient;
-    std::vector<double> handed_over;
+    std::vector<double> uplink_bytes;
     step::StepStructure structure;
   };
   Made make(Algorithm& algorithm, std::uint64_t seed, std::int64_t number = 0) const {
@@ -62,7 +62,7 @@ class ForwardGradientTest : public testing::Test {
     step.begin(number, samples, batch);
     algorithm.run(step);
     step.finish();
-    return {step.gradient(), step.exchange().bytes_handed_over(), step.recorder().take().first};
+    return {step.gradient(), step.exchange().uplink_bytes(), step.recorder().take().first};
   }
   Made make(const ForwardGradient::Options& options, std::uint64_t seed = 1) const {
     ForwardGradient algorithm(options);
@@ -198,7 +198,7 @@ TEST_F(ForwardGradientTest, ASeedAndAScalarAreAllThatIsSent) {
   ForwardGradient::Options options = weights();
   options.compact = true;
   const Made made = make(options, 3);
-  EXPECT_EQ(made.handed_over, std::vector<double>(3, 12.0));
+  EXPECT_EQ(made.uplink_bytes, std::vector<double>(3, 12.0));
   // Whoever has the seeds and the derivatives of all sites makes the same gradient of them.
   const auto right = [&](std::size_t site) {
     Made own;
@@ -237,11 +237,11 @@ TEST_F(ForwardGradientTest, ASeedAndAScalarAreAllThatIsSent) {
   }
 
   options.directions = 5;
-  EXPECT_EQ(make(options).handed_over, std::vector<double>(3, 8.0 + 4.0 * 5));
+  EXPECT_EQ(make(options).uplink_bytes, std::vector<double>(3, 8.0 + 4.0 * 5));
   options.local = true;
   options.groups = 2;
   options.directions = 1;
-  EXPECT_EQ(make(options).handed_over, std::vector<double>(3, 8.0 + 4.0 * 2 * 2));  // two blocks of two groups
+  EXPECT_EQ(make(options).uplink_bytes, std::vector<double>(3, 8.0 + 4.0 * 2 * 2));  // two blocks of two groups
 }
 
 TEST_F(ForwardGradientTest, FactorsAreSentAsInDad) {
@@ -254,9 +254,9 @@ TEST_F(ForwardGradientTest, FactorsAreSentAsInDad) {
     EXPECT_LT((expected - factors.gradient.matrices[l].weight).norm(), 1e-5F * expected.norm());
   }
   const double per_row = 4.0 * ((5 + 4) + (4 + 6) + (6 + 3));
-  EXPECT_EQ(factors.handed_over, (std::vector<double>{2 * per_row, 0, 3 * per_row}));
+  EXPECT_EQ(factors.uplink_bytes, (std::vector<double>{2 * per_row, 0, 3 * per_row}));
   const double parameters = 4.0 * (5 * 4 + 4 + 4 * 6 + 6 + 6 * 3 + 3);
-  EXPECT_EQ(gradients.handed_over, std::vector<double>(3, parameters));
+  EXPECT_EQ(gradients.uplink_bytes, std::vector<double>(3, parameters));
 }
 
 TEST_F(ForwardGradientTest, HasNoBackwardPass) {

@@ -4,7 +4,7 @@
 
 #include "algorithms/gossip/graph.hpp"
 #include "algorithms/learn.hpp"
-#include "algorithms/learners.hpp"
+#include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "models/data/digits.hpp"
 #include "step/schedule.hpp"

@@ -6,7 +6,7 @@
 #include <boost/random/normal_distribution.hpp>
 
 #include "algorithms/gossip/own_weights_step.hpp"
-#include "algorithms/learners.hpp"
+#include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "step/schedule.hpp"
 #include "support/random.hpp"
@@ -135,7 +135,7 @@ TEST_P(GossipLaws, BytesRecordedAreBytesHandedOver) {
         for (std::int64_t number = 0; number < 3; ++number) {
           step.begin(number, 0.1, some_batch(all, number));
           algorithm->run(step);
-          const std::vector<double> handed_over = step.exchange().bytes_handed_over();
+          const std::vector<double> uplink_bytes = step.exchange().uplink_bytes();
           const auto [structure, sizes] = step.recorder().take();
           const spec::ModelShape& shape = step.network(0).shape();
           const step::Schedule schedule = instantiate(structure, sizes, shape, shape);
@@ -148,7 +148,7 @@ TEST_P(GossipLaws, BytesRecordedAreBytesHandedOver) {
               recorded[i] += collective->bytes[i] * static_cast<double>(collective->neighbours->to[i].size());
             }
           }
-          EXPECT_EQ(recorded, handed_over) << words(run) << ", step " << number;
+          EXPECT_EQ(recorded, uplink_bytes) << words(run) << ", step " << number;
         }
       }
     }

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "algorithms/gossip/sites_evaluation.hpp"
-#include "algorithms/learners.hpp"
+#include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "models/data/digits.hpp"
 

@@ -132,11 +132,11 @@ TEST(Private, HandsOverWhatItSays) {
   for (const spec::ExchangeMode mode : {kAggregator, kPeer}) {
     setup.exchange = mode;
     setup.parameters = {};
-    EXPECT_EQ(OneStep("dp-sgd", setup).handed_over[0], 4 * (784 * 512 + 512 * 256 + 256 * 10 + biases));
-    EXPECT_EQ(OneStep("rgp", setup).handed_over[0], 4 * (low + 2560 + biases));
+    EXPECT_EQ(OneStep("dp-sgd", setup).uplink_bytes[0], 4 * (784 * 512 + 512 * 256 + 256 * 10 + biases));
+    EXPECT_EQ(OneStep("rgp", setup).uplink_bytes[0], 4 * (low + 2560 + biases));
     setup.parameters = {{"density", "0.01"}};
     // ⌈207.36⌉ + ⌈122.88⌉ + ⌈25.6⌉
-    EXPECT_EQ(OneStep("lsg", setup).handed_over[0], 4 * (208 + 123 + 26 + biases));
+    EXPECT_EQ(OneStep("lsg", setup).uplink_bytes[0], 4 * (208 + 123 + 26 + biases));
     // Another network: a square matrix of 64 is thinner than carriers of rank 32 or more, but not of 16.
     const spec::ModelShape timed{"timed",
                                  {spec::dense_shape("a", 64, 64, true), spec::dense_shape("b", 20, 30, false)}};

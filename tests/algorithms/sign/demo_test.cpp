@@ -166,9 +166,9 @@ TEST(DeMo, SendsAListPerChunk) {
       setup.exchange = mode;
       setup.parameters["packing"] = each == 8 ? "wide" : "packed";
       const OneStep step("demo", setup);
-      EXPECT_EQ(step.handed_over, (std::vector<double>{each * kept, 0, each * kept}));
-      EXPECT_EQ(step.handed_down, mode == spec::ExchangeMode::aggregator ? 2 * each * kept : 0);
-      EXPECT_EQ(step.recorded().over, step.handed_over);
+      EXPECT_EQ(step.uplink_bytes, (std::vector<double>{each * kept, 0, each * kept}));
+      EXPECT_EQ(step.downlink_bytes, mode == spec::ExchangeMode::aggregator ? 2 * each * kept : 0);
+      EXPECT_EQ(step.recorded().over, step.uplink_bytes);
       // The paper's 4096 entries of a chunk become 32 · 4 bytes: 128 times fewer than fp32.
       const spec::ModelShape timed{"timed", {spec::dense_shape("a", 768, 3072, false)}};
       EXPECT_EQ(step.recorded(timed).over[0], 12 * 48 * 32 * each);

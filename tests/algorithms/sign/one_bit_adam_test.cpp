@@ -8,7 +8,7 @@
 #include <set>
 
 #include "algorithms/learn.hpp"
-#include "algorithms/learners.hpp"
+#include "algorithms/learning/learners.hpp"
 #include "algorithms/sign/several_steps.hpp"
 #include "models/data/digits.hpp"
 #include "step/schedule.hpp"
@@ -185,17 +185,18 @@ TEST(OneBitAdam, SendsABitForEveryNumberTwice) {
   for (const spec::ExchangeMode mode : kExchanges) {
     Frozen run(mode, {5, 3, 1});
     TrainingStep& step = run.next();
-    const std::vector<double> handed_over = step.exchange().bytes_handed_over();
-    const double handed_down = step.exchange().bytes_handed_down();
+    const std::vector<double> uplink_bytes = step.exchange().uplink_bytes();
+    const double downlink_bytes = step.exchange().downlink_bytes();
     const auto bytes = [](double blocks) {
       return std::ceil(260 / (8 * blocks)) + std::ceil(189 / (8 * blocks)) + std::ceil(50 / (8 * blocks)) + 3 * 4;
     };
     if (mode == spec::ExchangeMode::peer) {
-      EXPECT_EQ(handed_over, std::vector<double>(3, (2 + 1) * bytes(3))) << "two blocks of others, then its own to all";
-      EXPECT_EQ(handed_down, 0);
+      EXPECT_EQ(uplink_bytes, std::vector<double>(3, (2 + 1) * bytes(3)))
+          << "two blocks of others, then its own to all";
+      EXPECT_EQ(downlink_bytes, 0);
     } else {
-      EXPECT_EQ(handed_over, std::vector<double>(3, bytes(1)));
-      EXPECT_EQ(handed_down, bytes(1));
+      EXPECT_EQ(uplink_bytes, std::vector<double>(3, bytes(1)));
+      EXPECT_EQ(downlink_bytes, bytes(1));
     }
     // What has been recorded says the same, and can be sized for another network.
     const auto [structure, sizes] = step.recorder().take();
@@ -213,8 +214,8 @@ TEST(OneBitAdam, SendsABitForEveryNumberTwice) {
       }
       const bool peers = mode == spec::ExchangeMode::peer;
       const double of_large = std::ceil(300300.0 / (peers ? 24 : 8)) + 4;
-      EXPECT_EQ(over, timed_as_large ? (peers ? 3 : 1) * of_large : handed_over[0]);
-      EXPECT_EQ(down, peers ? 0 : timed_as_large ? of_large : handed_down);
+      EXPECT_EQ(over, timed_as_large ? (peers ? 3 : 1) * of_large : uplink_bytes[0]);
+      EXPECT_EQ(down, peers ? 0 : timed_as_large ? of_large : downlink_bytes);
     }
   }
 }

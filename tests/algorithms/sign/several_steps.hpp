@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "algorithms/training_step.hpp"
+#include "algorithms/step/training_step.hpp"
 #include "models/optimizer.hpp"
 #include "support/random.hpp"
 

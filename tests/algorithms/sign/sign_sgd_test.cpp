@@ -91,8 +91,8 @@ TEST(SignSgd, SendsABitForEveryNumber) {
       setup.exchange = mode;
       setup.parameters = {{"zeros", bits == 1 ? "random" : "abstain"}};
       const OneStep step("sign-sgd", setup);
-      EXPECT_EQ(step.handed_over, std::vector<double>(3, bytes(bits)));
-      EXPECT_EQ(step.handed_down, mode == spec::ExchangeMode::aggregator ? bytes(bits) : 0);
+      EXPECT_EQ(step.uplink_bytes, std::vector<double>(3, bytes(bits)));
+      EXPECT_EQ(step.downlink_bytes, mode == spec::ExchangeMode::aggregator ? bytes(bits) : 0);
       const spec::ModelShape timed{"timed",
                                    {spec::dense_shape("a", 1000, 300, true), spec::dense_shape("b", 30, 7, false)}};
       EXPECT_EQ(step.recorded(timed).over[0], std::ceil(300300 * bits / 8) + std::ceil(210 * bits / 8));

@@ -149,9 +149,9 @@ TEST(Trace, StaysSmall) {
             std::vector<std::string>{"rank-dad: step 3 does not fit into a trace of 300000 spans"});
 }
 
-TEST(Trace, OfAPlayHasAProcessPerNode) {
+TEST(Trace, OfAnEventDrivenRunHasAProcessPerNode) {
   Result result = sample_traced();
-  result.runs.push_back(sample_played_run());
+  result.runs.push_back(sample_event_driven_run());
   const TraceJson trace = TraceJson::parse(to_trace(result));
   std::map<int, std::string> processes;
   std::map<std::pair<int, int>, std::string> threads;
@@ -169,9 +169,9 @@ TEST(Trace, OfAPlayHasAProcessPerNode) {
   }
   EXPECT_EQ(processes, (std::map<int, std::string>{{1, "rank-dad"},
                                                    {2, "second"},
-                                                   {3, "played: worker 0 (a)"},
-                                                   {4, "played: worker 1 (b \"quoted\")"},
-                                                   {5, "played: aggregator (hub)"}}));
+                                                   {3, "simulated: worker 0 (a)"},
+                                                   {4, "simulated: worker 1 (b \"quoted\")"},
+                                                   {5, "simulated: aggregator (hub)"}}));
   ASSERT_EQ(spans.size(), 6U);
   EXPECT_EQ(spans[0], TraceJson::parse(R"({"ph": "X", "name": "client", "cat": "compute", "pid": 3, "tid": 1,
       "ts": 1000000.0, "dur": 3000000.0, "args": {"first_step": 0}})"));
@@ -183,9 +183,10 @@ TEST(Trace, OfAPlayHasAProcessPerNode) {
   EXPECT_EQ(threads.at({5, 4}), "sending, 2");
   EXPECT_EQ(spans[5]["tid"], 3);
   const std::vector<std::string> left_out = left_out_of_trace(result);
-  EXPECT_TRUE(std::ranges::none_of(left_out, [](const std::string& one) { return one.starts_with("played"); }));
-  result.runs.back().played->log.spans_left_out = 94;
-  EXPECT_EQ(left_out_of_trace(result).back(), "played: the first 6 of 100 spans of the play are there, until 18.0 s");
+  EXPECT_TRUE(std::ranges::none_of(left_out, [](const std::string& one) { return one.starts_with("simulated"); }));
+  result.runs.back().event_driven->log.spans_left_out = 94;
+  EXPECT_EQ(left_out_of_trace(result).back(),
+            "simulated: the first 6 of 100 spans of the simulation are there, until 18.0 s");
 }
 
 TEST(Trace, OfNothingIsATraceToo) {

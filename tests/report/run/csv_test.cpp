@@ -64,19 +64,19 @@ TEST(Csv, HasOneLinePerRunAndEvaluation) {
 
 TEST(Csv, CountsEpochsOfEventDrivenRunsByWhatWasTrainedWith) {
   Result result = sample_result();
-  result.runs = {sample_played_run()};
+  result.runs = {sample_event_driven_run()};
   const std::string csv = to_csv(result);
-  EXPECT_NE(csv.find(",played,1,0.75,7,4000,1.5,0.5,0.8,,,"), std::string::npos) << csv;
-  EXPECT_NE(csv.find(",played,3,2.25,30,9000,0.5,0.96,0.99,,,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",simulated,1,0.75,7,4000,1.5,0.5,0.8,,,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",simulated,3,2.25,30,9000,0.5,0.96,0.99,,,"), std::string::npos) << csv;
 }
 
 TEST(Csv, SaysWhetherCompressionBites) {
   Result result = sample_result();
-  EXPECT_EQ(cell(to_csv(result), 1, "compression_bites"), "");
-  result.runs[0].bites = false;
-  EXPECT_EQ(cell(to_csv(result), 1, "compression_bites"), "false");
-  result.runs[0].bites = true;
-  EXPECT_EQ(cell(to_csv(result), 1, "compression_bites"), "true");
+  EXPECT_EQ(cell(to_csv(result), 1, "compression_is_lossy"), "");
+  result.runs[0].is_lossy = false;
+  EXPECT_EQ(cell(to_csv(result), 1, "compression_is_lossy"), "false");
+  result.runs[0].is_lossy = true;
+  EXPECT_EQ(cell(to_csv(result), 1, "compression_is_lossy"), "true");
 }
 
 TEST(Csv, QuotesWhatNeedsIt) {

@@ -73,8 +73,8 @@ TEST(Json, DocumentsEveryFieldAndNoOther) {
   result.runs[0].network = sample_network();
   result.runs[0].throughput = Throughput{1024, 2048, 0.4, 0.8};
   result.runs.push_back(result.runs[0]);
-  result.runs[1].played = sample_played_run().played;
-  result.runs[1].curve = sample_played_run().curve;
+  result.runs[1].event_driven = sample_event_driven_run().event_driven;
+  result.runs[1].curve = sample_event_driven_run().curve;
   result.runs[1].evaluation = sample_evaluation();
   result.runs[0].curve[1].sites = step::SitesEvaluation{0.7, 0.95, 0.25, {0.94, 0.98}};
   result.timing_only = true;
@@ -195,47 +195,48 @@ TEST(Json, HoldsRelativeStepsToEveryTarget) {
 
 TEST(Json, SaysWhetherCompressionBites) {
   Result result = sample_result();
-  EXPECT_TRUE(Json::parse(to_json(result))["runs"][0]["compression_bites"].is_null());
-  result.runs[0].bites = false;
+  EXPECT_TRUE(Json::parse(to_json(result))["runs"][0]["compression_is_lossy"].is_null());
+  result.runs[0].is_lossy = false;
   result.runs[0].censored_layers = 12;
   const Json run = Json::parse(to_json(result))["runs"][0];
-  EXPECT_EQ(run["compression_bites"], false);
+  EXPECT_EQ(run["compression_is_lossy"], false);
   EXPECT_EQ(run["censored_layers"], 12);
 }
 
 TEST(Json, SaysHowAnEventDrivenRunWent) {
   Result result = sample_result();
-  result.runs = {sample_played_run()};
+  result.runs = {sample_event_driven_run()};
   const Json run = Json::parse(to_json(result))["runs"][0];
-  const Json& played = run["played"];
-  EXPECT_EQ(played["contributions"], Json::parse(R"({"asked": 6, "used": 4, "late": 1, "failed": 1, "retried": 0,
+  const Json& event_driven = run["event_run"];
+  EXPECT_EQ(event_driven["contributions"], Json::parse(R"({"asked": 6, "used": 4, "late": 1, "failed": 1, "retried": 0,
                                                      "restored": 0, "lost_work_seconds": 0.0})"));
-  EXPECT_EQ(played["staleness"], Json::parse(R"([{"updates": 0, "times": 3}, {"updates": 2, "times": 1}])"));
+  EXPECT_EQ(event_driven["staleness"], Json::parse(R"([{"updates": 0, "times": 3}, {"updates": 2, "times": 1}])"));
   EXPECT_EQ(run["mean_staleness"], 0.5);
   EXPECT_EQ(run["participation"], 4.0 / 6);
-  EXPECT_EQ(played["busy_seconds"], 12.0);
-  EXPECT_EQ(played["idle_seconds"], 42.0);
+  EXPECT_EQ(event_driven["busy_seconds"], 12.0);
+  EXPECT_EQ(event_driven["idle_seconds"], 42.0);
   EXPECT_EQ(run["down_seconds"], 6.0);
-  EXPECT_EQ(played["facts"], Json::parse(R"({"drift": 0.25})"));
-  EXPECT_EQ(played["per_worker"]["host"], Json::parse(R"(["a", "b \"quoted\""])"));
-  EXPECT_EQ(played["per_worker"]["failed"], Json::parse("[0, 1]"));
-  EXPECT_EQ(played["parts"][3], Json::parse(R"({"round": 2, "worker": 1, "begin_seconds": 7.0, "end_seconds": 16.0,
+  EXPECT_EQ(event_driven["facts"], Json::parse(R"({"drift": 0.25})"));
+  EXPECT_EQ(event_driven["per_worker"]["host"], Json::parse(R"(["a", "b \"quoted\""])"));
+  EXPECT_EQ(event_driven["per_worker"]["failed"], Json::parse("[0, 1]"));
+  EXPECT_EQ(event_driven["parts"][3],
+            Json::parse(R"({"round": 2, "worker": 1, "begin_seconds": 7.0, "end_seconds": 16.0,
                                                 "end": "failed"})"));
-  EXPECT_EQ(played["parts_left_out"], 0);
-  EXPECT_EQ(played["host_outages"][0], Json::parse(R"({"node": 1, "begin_seconds": 10.0, "end_seconds": 16.0})"));
+  EXPECT_EQ(event_driven["parts_left_out"], 0);
+  EXPECT_EQ(event_driven["host_outages"][0], Json::parse(R"({"node": 1, "begin_seconds": 10.0, "end_seconds": 16.0})"));
   EXPECT_EQ(run["curve"][2]["epochs"], 2.25);
-  EXPECT_FALSE(Json::parse(to_json(sample_result()))["runs"][0].contains("played"));
+  EXPECT_FALSE(Json::parse(to_json(sample_result()))["runs"][0].contains("event_run"));
 }
 
 TEST(Json, WritesNoMorePartsThanItSays) {
   Result result = sample_result();
-  result.runs = {sample_played_run()};
-  step::Participation& played = result.runs[0].played->participation;
-  played.parts.resize(25'000, played.parts.front());
-  played.answered = 30'000;
-  played.late = 10;
-  played.failed = 0;
-  const Json json = Json::parse(to_json(result))["runs"][0]["played"];
+  result.runs = {sample_event_driven_run()};
+  step::Participation& event_driven = result.runs[0].event_driven->participation;
+  event_driven.parts.resize(25'000, event_driven.parts.front());
+  event_driven.answered = 30'000;
+  event_driven.late = 10;
+  event_driven.failed = 0;
+  const Json json = Json::parse(to_json(result))["runs"][0]["event_run"];
   EXPECT_EQ(json["parts"].size(), 20'000U);
   EXPECT_EQ(json["parts_left_out"], 10'010);
 }

@@ -177,7 +177,7 @@ TEST(Summarise, RefusesHalvesThatDoNotFit) {
 }
 
 TEST(Summarise, AveragesAnEventDrivenRunOverItsUpdates) {
-  const RunResult run = sample_played_run();
+  const RunResult run = sample_event_driven_run();
   EXPECT_EQ(run.steps, 3);
   EXPECT_EQ(run.workers, 2U);
   EXPECT_EQ(run.total_seconds, 30);
@@ -198,47 +198,47 @@ TEST(Summarise, AveragesAnEventDrivenRunOverItsUpdates) {
 }
 
 TEST(Summarise, KnowsTheEvaluationBeforeTheTarget) {
-  EXPECT_EQ(sample_played_run().arrival(), (estimate::Arrival{7, 30, 3}));
-  RunResult run = sample_played_run();
+  EXPECT_EQ(sample_event_driven_run().arrival(), (estimate::Arrival{7, 30, 3}));
+  RunResult run = sample_event_driven_run();
   run.target_reached = false;
   EXPECT_FALSE(run.arrival());
-  PlayedRun at_once;
-  at_once.played.workers = 1;
-  at_once.played.log.nodes.resize(1);
+  EventDrivenRun at_once;
+  at_once.event_driven.workers = 1;
+  at_once.event_driven.log.nodes.resize(1);
   at_once.curve = {{0, 0, 1, 0.99, 1, 0}, {1, 5, 1, 0.99, 1, 0}};
   EXPECT_EQ(summarise(sample_spec("fedavg", "a"), at_once, 0.95).arrival(), (estimate::Arrival{0, 0, 0}));
 }
 
 TEST(Summarise, AddsUpWhatTheNodesOfAnEventDrivenRunDid) {
-  const PlayedResult played = *sample_played_run().played;
-  EXPECT_EQ(played.busy_seconds(), 12);
-  EXPECT_EQ(played.down_seconds(), 6);
-  EXPECT_EQ(played.idle_seconds(), 2 * 30 - 12 - 6);
-  EXPECT_EQ(played.bytes_sent(), played.bytes_received() + played.bytes_lost());
-  EXPECT_EQ(played.wasted_bytes(), 500 + 500);  // not used, and lost
-  EXPECT_EQ(played.outages(), 1);
-  EXPECT_EQ(played.participation.share_used(), 4.0 / 6);
-  EXPECT_EQ(played.participation.mean_staleness(), 0.5);
+  const EventDrivenResult event_driven = *sample_event_driven_run().event_driven;
+  EXPECT_EQ(event_driven.busy_seconds(), 12);
+  EXPECT_EQ(event_driven.down_seconds(), 6);
+  EXPECT_EQ(event_driven.idle_seconds(), 2 * 30 - 12 - 6);
+  EXPECT_EQ(event_driven.bytes_sent(), event_driven.bytes_received() + event_driven.bytes_lost());
+  EXPECT_EQ(event_driven.wasted_bytes(), 500 + 500);  // not used, and lost
+  EXPECT_EQ(event_driven.outages(), 1);
+  EXPECT_EQ(event_driven.participation.share_used(), 4.0 / 6);
+  EXPECT_EQ(event_driven.participation.mean_staleness(), 0.5);
   EXPECT_TRUE(std::isnan(step::Participation{}.share_used()));
   EXPECT_TRUE(std::isnan(step::Participation{}.mean_staleness()));
 }
 
 TEST(Summarise, AddsWhatProtocolAndSimulationCountOfCheckpointsAndWaste) {
-  PlayedResult played;
-  played.participation.restored = 1;
-  played.participation.lost_work = 2;
-  played.participation.wasted_seconds = 4;
-  played.log.nodes = {{.cut_short = 8, .restored = 2, .lost_work = 16}, {.cut_short = 32}};
-  EXPECT_EQ(played.restored(), 3);
-  EXPECT_EQ(played.lost_work(), 18);
-  EXPECT_EQ(played.wasted_seconds(), 44);
+  EventDrivenResult event_driven;
+  event_driven.participation.restored = 1;
+  event_driven.participation.lost_work = 2;
+  event_driven.participation.wasted_seconds = 4;
+  event_driven.log.nodes = {{.cut_short = 8, .restored = 2, .lost_work = 16}, {.cut_short = 32}};
+  EXPECT_EQ(event_driven.restored(), 3);
+  EXPECT_EQ(event_driven.lost_work(), 18);
+  EXPECT_EQ(event_driven.wasted_seconds(), 44);
 }
 
 TEST(Summarise, TakesLinksOfAnEventDrivenRunPerUpdate) {
-  PlayedRun run;
-  run.played.participation.updates = 4;
-  run.played.log.nodes.resize(1);
-  run.played.workers = 1;
+  EventDrivenRun run;
+  run.event_driven.participation.updates = 4;
+  run.event_driven.log.nodes.resize(1);
+  run.event_driven.workers = 1;
   run.network.link_use.resize(1);
   run.network.link_use[0].bytes_per_step = 100;
   run.curve = {{}};

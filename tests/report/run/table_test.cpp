@@ -94,19 +94,20 @@ TEST(Table, FitsATerminal) {
 
 TEST(Table, SaysHowAnEventDrivenRunWent) {
   Result result = sample_result();
-  result.runs.push_back(sample_played_run());
+  result.runs.push_back(sample_event_driven_run());
   const std::string text = to_table(result);
   for (const char* sentence :
        {"time per step or update",
-        "played: of its workers' time 20 % went into computing, 70 % into waiting for the network or for others, 10 % "
+        "simulated: of its workers' time 20 % went into computing, 70 % into waiting for the network or for others, 10 "
+        "% "
         "they were down.",
-        "played: 3 rounds or updates; clients began to take part 6 times: 4 (67 %) went into the model, 1 came too "
+        "simulated: 3 rounds or updates; clients began to take part 6 times: 4 (67 %) went into the model, 1 came too "
         "late, "
         "1 never came.",
-        "played: staleness (updates of the model between what was read and what was written): mean 0.5, at most 2.",
-        "played: wasted, since it went into no model: 1.50 s of computing and 1.00 kB sent.",
-        "played: survived 1 outage of a host.", "played: drift 0.25.",
-        "played: learned in 7 operations; 2 found, since another run had needed the same."}) {
+        "simulated: staleness (updates of the model between what was read and what was written): mean 0.5, at most 2.",
+        "simulated: wasted, since it went into no model: 1.50 s of computing and 1.00 kB sent.",
+        "simulated: survived 1 outage of a host.", "simulated: drift 0.25.",
+        "simulated: learned in 7 operations; 2 found, since another run had needed the same."}) {
     std::string flat = text;
     for (std::size_t at = 0; (at = flat.find("\n  ", at)) != std::string::npos;) flat.replace(at, 3, " ");
     EXPECT_NE(flat.find(sentence), std::string::npos) << sentence << "\n" << text;
@@ -117,7 +118,7 @@ TEST(Table, SaysHowAnEventDrivenRunWent) {
 
 TEST(Table, NamesNoWinnerWhereNothingWasLearned) {
   Result result = sample_result();
-  RunResult run = sample_played_run();
+  RunResult run = sample_event_driven_run();
   run.target_reached = false;
   run.final_accuracy = run.best_accuracy = std::numeric_limits<double>::quiet_NaN();
   result.runs = {run};

@@ -1,4 +1,4 @@
-// Steps of replicas of several devices, played on a star without contention, against what can be worked out by hand.
+// Steps of replicas of several devices, simulated on a star without contention, against what can be worked out by hand.
 #include <gtest/gtest.h>
 
 #include <numeric>

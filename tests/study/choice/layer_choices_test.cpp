@@ -5,7 +5,7 @@
 #include <fstream>
 #include <limits>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/schedule_memory.hpp"
@@ -35,14 +35,14 @@ class Alternatives : public testing::Test {
     scenario_ = load_scenario(path, {}, make_catalog());
     learned_ = learn_scenario(scenario_, nullptr, false);
   }
-  double seconds(const step::Taken& plan) const {
+  double seconds(const step::Assignment& plan) const {
     const LearnedRun& run = *learned_.runs.front();
     const TimedAs timed = timed_as_of(scenario_, run.shape);
     const std::vector<step::Schedule> schedules = {schedule_of(
         scenario_.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape, timed, &plan)};
     return sim::time_schedules(cluster_of(scenario_), schedules).steps.front().seconds;
   }
-  std::vector<step::Taken> chosen() const {
+  std::vector<step::Assignment> chosen() const {
     const LearnedRun& run = *learned_.runs.front();
     return choose_alternatives(scenario_.runs.front(), run.trajectory, run.shape, timed_as_of(scenario_, run.shape),
                                cluster_of(scenario_));
@@ -62,7 +62,7 @@ TEST_F(Alternatives, TimeTakesTheQuickestOfAllMixtures) {
     ASSERT_EQ(count, 6);
     double least = std::numeric_limits<double>::infinity();
     for (std::int32_t code = 0; code < count * count * count; ++code) {
-      const step::Taken plan = {code % count, code / count % count, code / count / count};
+      const step::Assignment plan = {code % count, code / count % count, code / count / count};
       bool fits = true;
       for (std::size_t l = 0; l < 3; ++l) {
         const auto& here = choices.alternatives[static_cast<std::size_t>(plan[l])];

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "report/explain/explanation.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"

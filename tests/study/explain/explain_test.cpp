@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/explain/explanation.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/one_line.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/temporary_folder.hpp"

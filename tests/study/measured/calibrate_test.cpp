@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
+#include "scenario/elements/print_device.hpp"
 #include "sim/device.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/catalog.hpp"

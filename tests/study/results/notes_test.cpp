@@ -16,7 +16,7 @@
 #include "protocols/registry.hpp"
 #include "report/run/json.hpp"
 #include "report/run/table.hpp"
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
@@ -86,7 +86,8 @@ const std::vector<Law>& laws() {
          return !result.timing_only && (!std::isfinite(end) || end > 10 * run.curve.front().loss);
        }},
       {"no-barrier", [](const Result&, const RunResult& run) { return !run.first_steps.empty(); }},
-      {"idle-compression", [](const Result&, const RunResult& run) { return run.bites.has_value() && !*run.bites; }},
+      {"idle-compression",
+       [](const Result&, const RunResult& run) { return run.is_lossy.has_value() && !*run.is_lossy; }},
       {"censored-ranks", [](const Result&, const RunResult& run) { return run.censored_layers > 0; }},
       {"above-peak",
        [](const Result&, const RunResult& run) {

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "scenario/load.hpp"
+#include "scenario/document/load.hpp"
 #include "study/learning/learned.hpp"
 #include "study/one_line.hpp"
 #include "study/setting/catalog.hpp"

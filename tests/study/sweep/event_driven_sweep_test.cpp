@@ -1,7 +1,7 @@
 // Sweeps over runs whose order of events decides what is learned.
 #include <gtest/gtest.h>
 
-#include "scenario/print.hpp"
+#include "scenario/document/print.hpp"
 #include "study/run/experiment.hpp"
 #include "study/sweep/history_store.hpp"
 #include "study/sweep/merge.hpp"
@@ -81,7 +81,7 @@ TEST_F(EventDrivenSweep, AnOrderOfAnotherPlatformIsNotTakenForItsOwn) {
     EXPECT_EQ(kept.figures["final_auc"], alone.runs[1].final_auc);
     EXPECT_EQ(kept.figures["final_accuracy"], alone.runs[1].final_accuracy);
     EXPECT_EQ(kept.figures["total_seconds"], alone.runs[1].total_seconds);
-    EXPECT_EQ(kept.figures["wasted_bytes"], alone.runs[1].played->wasted_bytes());
+    EXPECT_EQ(kept.figures["wasted_bytes"], alone.runs[1].event_driven->wasted_bytes());
     EXPECT_TRUE(kept.event_driven());
     EXPECT_FALSE(results.runs[2 * point].event_driven());
   }
@@ -99,7 +99,7 @@ TEST_F(EventDrivenSweep, PointsLearnOnlyWhatDiffers) {
   EXPECT_GT(numbers_.operations_found, 0);
   std::int64_t alone = 0;
   for (std::size_t point = 0; point < 4; ++point) {
-    alone += run_experiment(sweep.scenario(point, 0), false).runs[1].played->learned;
+    alone += run_experiment(sweep.scenario(point, 0), false).runs[1].event_driven->learned;
   }
   EXPECT_LT(numbers_.operations_learned, alone);
   // A deadline that nobody misses is as good as one ten times as long: the last point finds all of it.

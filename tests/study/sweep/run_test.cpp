@@ -11,7 +11,7 @@
 #include <set>
 #include <type_traits>
 
-#include "scenario/print.hpp"
+#include "scenario/document/print.hpp"
 #include "study/run/experiment.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"

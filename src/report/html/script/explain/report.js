@@ -15,7 +15,7 @@ function addExplainProvenance(page, section) {
   const tried = [
     "Every change is a simulation of its own: what was learned is timed again with one thing changed and all else as it is; nothing is learned again.",
   ];
-  if (page.summary.runs.some((run) => run.played)) {
+  if (page.summary.runs.some((run) => run.event_driven)) {
     tried.push(
       "Event-driven runs are the exception: they are played again, and learned again as far as the order of events is another; a step is an update of the model.",
     );

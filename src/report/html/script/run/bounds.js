@@ -30,7 +30,7 @@ const kWorthNaming = 0.2;
 /** What most of a step went into, what would shorten it, and what no such change can get below. */
 function adviceFor(run) {
   const kinds = boundKinds(run);
-  if (run.played) return "what its workers' time went into is said where it is said who took part.";
+  if (run.event_run) return "what its workers' time went into is said where it is said who took part.";
   if (kinds.length === 0) return "no step was taken, so nothing held it back.";
   const [main, next] = kinds;
   const { resource, share, seconds } = main.top;
@@ -70,7 +70,7 @@ function addBounds(page, section) {
     .filter((part) => part.values.some((value) => value > 0));
   const described = runs.map((run, i) => {
     const shares = kindsOf[i].map(({ kind, share }) => `${causeText(kind)} ${shareText(share)}`).join(", ");
-    return `${run.label}: ${shares || (run.played ? "not in steps" : "no step")}`;
+    return `${run.label}: ${shares || (run.event_run ? "not in steps" : "no step")}`;
   });
   const makeTable = () =>
     table(

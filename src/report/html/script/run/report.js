@@ -26,7 +26,7 @@ startPage(
     addSection(page, "bytes", addStepBytes);
     addSection(page, "played-step", addPlayedStep);
     addSection(page, "bounds", addBounds);
-    addSection(page, "plays", addPlays);
+    addSection(page, "participation", addParticipation);
     addSection(page, "shifts", addShifts);
     addSection(page, "scale", addScale);
     addSection(page, "costs", addCosts);

@@ -53,7 +53,7 @@ function scaleSentences(page, scale) {
         `${run.label}: relative steps from ${withDigits(range.least)} to ${withDigits(range.greatest)} over ${targets} targets.`,
       );
     }
-    if (run.played) {
+    if (run.event_run) {
       sentences.push(
         `${run.label}: it has no relative steps, since what it learns depends on the cluster that it is played on; ` +
           "the table of runs has the time that it takes itself.",

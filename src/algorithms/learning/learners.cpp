@@ -1,0 +1,227 @@
+#include "algorithms/learning/learners.hpp"
+
+#include <cmath>
+
+#include "algorithms/cost.hpp"
+#include "algorithms/gossip/own_weights_step.hpp"
+#include "algorithms/learn.hpp"
+#include "algorithms/registry.hpp"
+#include "models/optimizer.hpp"
+#include "models/sgd.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// The weights of one site, or of all that share them, with everything that trains them.
+class Replica {
+ public:
+  Replica(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem,
+          const RunContext& planned, std::int64_t steps)
+      : info_(info),
+        samples_(problem.data.train),
+        network_(problem.data.shape, problem.model, problem.seed),
+        algorithm_(make_algorithm(info, run)),
+        optimizer_(make_optimizer(problem.training.optimizer, network_)),
+        step_(network_, run.exchange, problem.seed, run.compress),
+        rule_{problem.training.optimizer, optimizer_.get(), 0, steps},
+        plain_(step_alone(problem.training.optimizer)) {
+    algorithm_->prepare(planned);
+  }
+
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+
+  Learners::Step train(std::int64_t number, const Batch& batch, double rate) {
+    step_.begin(number, samples_, batch);
+    rule_.rate = rate;
+    step_.set_update_rule(rule_);
+    run_step(info_, *algorithm_, step_);
+    const spec::OptimizerSpec& applied = step_.is_applied_as_it_is() ? plain_ : rule_.optimizer;
+    const step::Work work =
+        cost::update(models::update_floats_per_parameter(applied), models::update_flops_per_parameter(applied));
+    // What follows a matrix in the network and is no matrix is charged with it; where that stays, it is left out.
+    step_.backward([&](std::size_t l) {
+      if (!step_.is_frozen(l)) step_.charge(step::Phase::update, step::Role::workers, {work}, false, true);
+    });
+    if (step_.is_applied_as_it_is()) {
+      models::Sgd(plain_, network_).update(network_, step_.gradient(), rate);
+    } else {
+      optimizer_->update(network_, step_.gradient(), rate);
+    }
+    algorithm_->updated(step_, network_);
+    network_.update_running_statistics(step_.tape());
+    auto [structure, sizes] = step_.recorder().take();
+    return {std::isfinite(step_.loss()), std::move(structure), std::move(sizes), step_.ranks()};
+  }
+
+  const models::Network& network() const { return network_; }
+
+ private:
+  /// A step that an algorithm hands over whole: what is left of the optimizer is its decoupled decay.
+  static spec::OptimizerSpec step_alone(const spec::OptimizerSpec& optimizer) {
+    return {.kind = spec::OptimizerSpec::Kind::sgd,
+            .weight_decay = optimizer.kind == spec::OptimizerSpec::Kind::adamw ? optimizer.weight_decay : 0};
+  }
+
+  const SynchronousMethod& info_;
+  const models::Samples& samples_;
+  models::Network network_;
+  std::unique_ptr<Algorithm> algorithm_;
+  std::unique_ptr<models::Optimizer> optimizer_;
+  TrainingStep step_;
+  UpdateRule rule_;
+  spec::OptimizerSpec plain_;
+};
+
+Batch in_one_place(const Batch& batch) {
+  Batch pooled(1);
+  for (const auto& site : batch) pooled[0].insert(pooled[0].end(), site.begin(), site.end());
+  return pooled;
+}
+
+/// Sites that apply the same gradient to the same weights, or one that has all data.
+class OneNetwork final : public Learners {
+ public:
+  OneNetwork(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem,
+             std::int64_t steps)
+      : pooled_(info.sharing == Sharing::pooled), replica_(info, run, problem, planned_run(problem), steps) {}
+
+  Step train(std::int64_t number, double rate, const Batch& batch) override {
+    return replica_.train(number, pooled_ ? in_one_place(batch) : batch, rate);
+  }
+  std::vector<const models::Network*> networks() const override { return {&replica_.network()}; }
+
+ private:
+  bool pooled_;
+  Replica replica_;
+};
+
+/// Sites that have nothing to do with each other.
+class Alone final : public Learners {
+ public:
+  Alone(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
+    const RunContext planned = planned_run(problem);  // of all sites: not to be worked out for each of them
+    for (std::size_t i = 0; i < problem.partition.size(); ++i) {
+      replicas_.push_back(std::make_unique<Replica>(info, run, problem, planned, steps));
+    }
+  }
+
+  /// Every site records the same structure for its own rows: one step of all sites side by side.
+  Step train(std::int64_t number, double rate, const Batch& batch) override {
+    Step all;
+    for (std::size_t site = 0; site < replicas_.size(); ++site) {
+      all.sizes.samples.push_back(static_cast<std::int32_t>(batch[site].size()));
+      if (batch[site].empty()) continue;
+      Step one = replicas_[site]->train(number, {batch[site]}, rate);
+      all.finite = all.finite && one.finite;
+      all.structure = std::move(one.structure);
+    }
+    return all;
+  }
+  std::vector<const models::Network*> networks() const override {
+    std::vector<const models::Network*> all;
+    for (const auto& replica : replicas_) all.push_back(&replica->network());
+    return all;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Replica>> replicas_;
+};
+
+/// Sites that share some of their layers: each has a network, and in all of them the shared layers are the same.
+class OwnLayers final : public Learners {
+ public:
+  OwnLayers(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem)
+      : info_(info),
+        samples_(problem.data.train),
+        algorithm_(make_algorithm(info, run)),
+        networks_(problem.partition.size(), models::Network(problem.data.shape, problem.model, problem.seed)),
+        step_(networks_.front(), run.exchange, problem.seed, run.compress),
+        update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
+                             models::update_flops_per_parameter(problem.training.optimizer))) {
+    for (const models::Network& network : networks_) {
+      optimizers_.push_back(make_optimizer(problem.training.optimizer, network));
+    }
+    step_.set_networks(networks());
+  }
+
+  Step train(std::int64_t number, double rate, const Batch& batch) override {
+    step_.begin(number, samples_, batch);
+    run_step(info_, *algorithm_, step_);
+    step_.backward([&](std::size_t l) {
+      if (!step_.is_frozen(l)) step_.charge(step::Phase::update, step::Role::workers, {update_}, false, true);
+    });
+    parallel_for(networks_.size(), [&](std::size_t site) {
+      models::Gradient gradient = step_.gradient();
+      for (std::size_t l = 0; l < step_.layers(); ++l) {
+        const std::vector<models::LayerGradient>& own = step_.own_gradients(l);
+        if (!own.empty()) gradient.matrices[step_.in_network(l)] = own[site];
+      }
+      optimizers_[site]->update(networks_[site], gradient, rate);
+      if (!batch[site].empty()) networks_[site].update_running_statistics(step_.tape(site));
+    });
+    auto [structure, sizes] = step_.recorder().take();
+    return {std::isfinite(step_.loss()), std::move(structure), std::move(sizes), step_.ranks()};
+  }
+  std::vector<const models::Network*> networks() const override {
+    std::vector<const models::Network*> all;
+    for (const models::Network& network : networks_) all.push_back(&network);
+    return all;
+  }
+
+ private:
+  const SynchronousMethod& info_;
+  const models::Samples& samples_;
+  std::unique_ptr<Algorithm> algorithm_;
+  std::vector<models::Network> networks_;
+  std::vector<std::unique_ptr<models::Optimizer>> optimizers_;
+  TrainingStep step_;
+  step::Work update_;
+};
+
+/// Sites with weights of their own that exchange them with their neighbours.
+class Gossip final : public Learners {
+ public:
+  Gossip(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem)
+      : algorithm_(make_gossip(info, run)), step_(problem, run) {}
+
+  Step train(std::int64_t number, double rate, const Batch& batch) override {
+    step_.begin(number, rate, batch);
+    algorithm_->run(step_);
+    auto [structure, sizes] = step_.recorder().take();
+    return {std::isfinite(step_.loss()), std::move(structure), std::move(sizes), {}};
+  }
+  std::vector<const models::Network*> networks() const override {
+    std::vector<const models::Network*> all;
+    for (std::size_t site = 0; site < step_.sites(); ++site) all.push_back(&step_.network(site));
+    return all;
+  }
+  bool own_weights() const override { return true; }
+
+ private:
+  std::unique_ptr<GossipAlgorithm> algorithm_;
+  OwnWeightsStep step_;
+};
+
+}  // namespace
+
+std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
+  const SynchronousMethod& info = algorithm_registry().at(run.algorithm);
+  switch (info.sharing) {
+    case Sharing::one_network:
+      if (has_own_layers(info, run)) return std::make_unique<OwnLayers>(info, run, problem);
+      return std::make_unique<OneNetwork>(info, run, problem, steps);
+    case Sharing::pooled:
+      return std::make_unique<OneNetwork>(info, run, problem, steps);
+    case Sharing::no_sharing:
+      return std::make_unique<Alone>(info, run, problem, steps);
+    case Sharing::own_weights:
+      return std::make_unique<Gossip>(info, run, problem);
+    case Sharing::event_driven:
+      break;
+  }
+  throw std::logic_error("not a way in which steps are shared");
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "algorithms/learning_problem.hpp"
+#include "algorithms/step/training_step.hpp"
+
+namespace dadsim::algorithms {
+
+/// Per site, the indices of its samples in a step.
+using Batch = std::vector<std::vector<std::int32_t>>;
+
+/// All sites of a run, with as many sets of weights as they have between them.
+class Learners {
+ public:
+  virtual ~Learners() = default;
+
+  struct Step {
+    bool finite = true;  ///< the loss of every site
+    step::StepStructure structure;
+    step::StepSizes sizes;
+    StepRanks ranks;
+  };
+  /// Trains one step with the given learning rate.
+  virtual Step train(std::int64_t number, double rate, const Batch& batch) = 0;
+
+  /// Those whose quality is that of the run: the mean of theirs.
+  virtual std::vector<const models::Network*> networks() const = 0;
+  /// Whether these are of sites that exchange their weights: then their average means something too.
+  virtual bool own_weights() const { return false; }
+};
+
+/// Makes the learners of the algorithm that the run names. `steps`: that it may take; 0: nobody knows.
+std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem,
+                                        std::int64_t steps = 0);
+
+}  // namespace dadsim::algorithms

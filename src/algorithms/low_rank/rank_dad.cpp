@@ -1,0 +1,29 @@
+#include "algorithms/low_rank/rank_dad.hpp"
+
+#include "algorithms/pieces/table_rows.hpp"
+
+namespace dadsim::algorithms {
+
+void RankDad::run(TrainingStep& step) {
+  std::vector<Pending<Rows>> shared(step.matrices());
+  step.forward();
+  sweep_back(step, table_rows_, [&](std::size_t l) {
+    if (step.is_embedding(l)) {
+      shared[l] = share_table_rows(step, l);
+    } else {
+      const SiteFactors own = factorise_sites(step, l, options_);  // r_s × (in + out)
+      shared[l] = step.exchange().combine(own.contribution(),
+                                          mode_ == Mode::two_way ? refactorise(step, l, options_) : keep_all(step, l));
+    }
+    step.backpropagate(l);
+  });
+  sweep_back(step, table_rows_, [&](std::size_t l) {
+    if (step.is_embedding(l)) {
+      add_table_rows(step, l, shared[l].wait());
+    } else {
+      step.gradient(l) = multiply(step, l, shared[l].wait());
+    }
+  });
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,79 @@
+#include <memory>
+
+#include "algorithms/low_rank/rank_dad.hpp"
+#include "algorithms/pieces/table_rows.hpp"
+
+namespace dadsim::algorithms {
+
+SynchronousMethod rank_dad_method() {
+  static constexpr spec::IntegerParameter kCap{"cap", 1, 65536, "8", "most components a site sends per layer and step"};
+  static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "10", "power iterations per component"};
+  static constexpr spec::RealParameter kTolerance{
+      "tolerance", 0, 1, "0.01", "components whose singular value is at most this share of the largest are not sent"};
+  static constexpr auto kStop = spec::choice<FactoriseOptions::Stop>(
+      "stop", {{"share", FactoriseOptions::Stop::share}, {"directions", FactoriseOptions::Stop::directions}},
+      "share: the search ends at a component that is at most `tolerance` of the largest; "
+      "directions: as in the authors' code, where two directions that follow each other differ by "
+      "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality");
+  static constexpr auto kMode = spec::choice<RankDad::Mode>(
+      "mode", {{"two-way", RankDad::Mode::two_way}, {"one-way", RankDad::Mode::one_way}},
+      "two-way: the components of all sites are compressed once more before they are handed back; "
+      "one-way: they are handed back as they are");
+  static constexpr auto kPadding =
+      spec::choice<Padding>("padding", {{"agree", Padding::agree}, {"cap", Padding::cap}, {"none", Padding::none}},
+                            "agree: peers first agree on the most components that one of them has found, 4 "
+                            "bytes a layer, and fill "
+                            "theirs up with zeros (an aggregator takes messages of any size); cap: zeros "
+                            "fill them up to the cap "
+                            "(or what the matrix allows); none: only the components that were found are "
+                            "sent, and peers are taken "
+                            "to know how many");
+  return {
+      {.name = RankDad::kName,
+       .description =
+           "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and "
+           "deltas.",
+       .source = "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
+                 "singular value, as in no released code",
+       .payload = "r(p + q)",
+       .family = "low-rank",
+       .formula = "v ← M Mᵀ v, orthogonal to b_1 … b_{k−1}, for M = Δᵀ [A 1] without forming it\n"
+                  "σ_k = ‖Mᵀ b_k‖, c_k = Mᵀ b_k ÷ σ_k\n"
+                  "G = Σ_k σ_k b_k c_kᵀ of all sites, two-way factorised once more",
+       .compute = "the power iterations, and those of the components of all sites",
+       .checks = "With all components it equals the pooled gradient to 1e-4 (tests/algorithms/contract_test.cpp)\n"
+                 "Accuracies and effective ranks beside the published ones: docs/effective-ranks.md",
+       .parameters = {kCap, kIterations, kTolerance, kStop, kMode, kPadding, kTables},
+       // Deflation by squares leaves noise behind where the rank is exhausted, which may point anywhere.
+       .unstable =
+           [](const spec::ParameterValues& values) { return kStop.of(values) == FactoriseOptions::Stop::directions; },
+       .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
+       // Of the components of a site, or of what is left of those of all sites. Those that are small are left out
+       // besides, if there are any.
+       .retained_rank =
+           [](const spec::ParameterValues& values) {
+             using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the
+                                            // papers
+             const bool merges = kMode.of(values) == RankDad::Mode::two_way;
+             const step::Expression all =
+                 min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
+             return RetainedRank{min({static_cast<double>(kCap.of(values)), all}), all};
+           },
+       // At most: its own factors, and those of all sites.
+       .state =
+           [](const spec::ParameterValues& values) {
+             return estimate::AlgorithmState{(step::extent::rank(0) + step::extent::total_rank(0)) *
+                                                 (step::extent::in_with_bias() + step::extent::out()),
+                                             static_cast<std::int32_t>(kCap.of(values))};
+           }},
+      [](const spec::RunSpec& run) {
+        const FactoriseOptions options{.cap = kCap.of(run.parameters),
+                                       .iterations = kIterations.of(run.parameters),
+                                       .tolerance = kTolerance.of(run.parameters),
+                                       .stop = kStop.of(run.parameters)};
+        return std::make_unique<RankDad>(SharedFactorsOptions{options, kPadding.of(run.parameters)},
+                                         kMode.of(run.parameters), kTables.of(run.parameters));
+      }};
+}
+
+}  // namespace dadsim::algorithms

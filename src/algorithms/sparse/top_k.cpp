@@ -1,0 +1,33 @@
+#include "algorithms/sparse/top_k.hpp"
+
+#include <utility>
+
+#include "algorithms/pieces/subspace.hpp"
+
+namespace dadsim::algorithms {
+
+void TopK::run(TrainingStep& step) {
+  Exchange& exchange = step.exchange();
+  memory_.resize(step.matrices());
+  std::vector<Pending<models::Matrix>> biases(step.matrices());
+  std::vector<Pending<Rows>> lists(step.matrices());
+
+  step.forward();
+  step.backward_with_embeddings([&](std::size_t l) {
+    const std::vector<Kept> own = take_largest_of_sites(step, l, fraction_, memory_[l]);  // C_s; E_s is left
+    models::Matrix bias = models::Matrix::Zero(step.weights(l).bias.size(), 1);
+    for (const models::LayerGradient& site : memory_[l]) bias += site.bias;
+    biases[l] = exchange.sum_as_it_is(beside_matrix(), std::move(bias));
+    const Contribution::Part values{1.0, [&](std::size_t s) { return models::ConstBlock(own[s].values); }};
+    const Contribution::Part indices{1.0, nullptr,
+                                     [&](std::size_t s) { return std::span<const std::int32_t>(own[s].indices); }};
+    lists[l] = exchange.combine({step::extent::kept(fraction_), {values, indices}}, concatenation());
+    step.backpropagate(l);
+  });
+  step.backward_with_embeddings([&](std::size_t l) {
+    step.gradient(l).bias = biases[l].wait().reshaped();
+    step.gradient(l).weight = sum_of_lists(step, l, fraction_, lists[l].wait());
+  });
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,264 @@
+#include "protocols/asynchronous/ad_psgd.hpp"
+
+#include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <utility>
+
+#include "algorithms/gossip/graph.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::protocols {
+
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+
+namespace {
+
+constexpr world::Channel kAsk = "average";     // to a passive worker, and news for it
+constexpr world::Channel kReply = "averaged";  // back, and news for the active one
+constexpr world::Channel kGo = "go";           // within an active worker, from one coroutine to the other
+constexpr world::Channel kWent = "went";       // and back
+
+Node gossiper(std::size_t number) { return static_cast<Node>(number); }
+
+/// ½ (x_own + x_other) over the weights; the optimizer's state behind the own ones stays.
+Value averaged_with(world::History& history, const Value& own, const Value& other) {
+  return history.make("average of two", {own, other}, [](world::History::Inputs in) {
+    world::Datum result = *in[0];
+    for (std::size_t k = 0; k < in[1]->numbers.size(); ++k) {
+      result.numbers[k] = 0.5F * (result.numbers[k] + in[1]->numbers[k]);
+    }
+    return result;
+  });
+}
+
+std::vector<spec::ParameterSpec> gossip_parameters() {
+  return {
+      algorithms::graph_parameter(),
+      AdPsgd::kRateFactor,
+      AdPsgd::kUpdates,
+  };
+}
+
+}  // namespace
+
+AdPsgd::AdPsgd(const Setting& setting)
+    : setting_(setting),
+      updates_(setting.value(kUpdates)),
+      usual_(setting.learning.steps_per_epoch() * static_cast<std::int64_t>(setting.sites)),
+      rate_factor_(setting.value(kRateFactor)),
+      camps_(split_in_camps(
+          algorithms::graphs().at(setting.value(algorithms::kGraph)).make(setting.sites, setting.seed()))),
+      workers_(setting.sites) {
+  for (std::size_t site = 0; site < setting.sites; ++site) {
+    batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
+                          setting.seed());
+  }
+}
+
+void AdPsgd::begin() {
+  world::EventLoop& loop = setting_.loop;
+  setting_.log.took_part.assign(setting_.sites, 0);
+  for (Worker& worker : workers_) worker.own = setting_.learning.initial_with_state();
+  if (setting_.new_version(mean(), usual_)) return;
+  for (std::size_t number = 0; number < setting_.sites; ++number) {
+    if (camps_.active[number]) {
+      for (const std::int32_t partner : camps_.partners[number]) loop.watch(gossiper(number), partner, kReply);
+      loop.join(gossiper(number), "averages", [this, number] { return averages(number); });
+    } else {
+      loop.join(gossiper(number), "answers", [this, number] { return answers(number); });
+    }
+    loop.join(gossiper(number), "computes", [this, number] { return computes(number); });
+  }
+  setting_.log.facts["pairs of neighbours that never average"] = static_cast<double>(camps_.left_out);
+}
+
+bool AdPsgd::over() const {
+  if (updates_ > 0) return setting_.log.updates >= updates_;
+  if (!setting_.budget_spent()) return false;
+  for (std::size_t number = 0; number < workers_.size(); ++number) {
+    if (workers_[number].at_work && setting_.loop.is_up(gossiper(number))) return false;
+  }
+  return true;
+}
+
+std::vector<Value> AdPsgd::models() const {
+  std::vector<Value> models;
+  for (const Worker& worker : workers_) {
+    models.push_back(setting_.learning.without_state(worker.to_be ? worker.to_be : worker.own));
+  }
+  return models;
+}
+
+Value AdPsgd::mean() const {
+  const std::vector<double> weights(workers_.size(), 1.0 / static_cast<double>(workers_.size()));
+  return setting_.learning.weighted_sum(models(), weights);
+}
+
+// ---- averaging ----
+
+/// One of the neighbours that are up, each with the same chance; −1: none.
+std::int32_t AdPsgd::partner_of(std::size_t number) const {
+  std::vector<std::int32_t> up;
+  for (const std::int32_t partner : camps_.partners[number]) {
+    if (setting_.loop.is_up(partner)) up.push_back(partner);
+  }
+  if (up.empty()) return -1;
+  RandomStream random(setting_.seed(), Purpose::participation, static_cast<std::uint32_t>(number),
+                      static_cast<std::uint32_t>(workers_[number].asked));
+  return up[boost::random::uniform_int_distribution<std::size_t>(0, up.size() - 1)(random)];
+}
+
+void AdPsgd::average(std::size_t number, const Value& other) {
+  Worker& worker = workers_[number];
+  worker.own = averaged_with(setting_.learning.history(), worker.own, other);
+  ++worker.averaged;
+  ++worker.owes;
+}
+
+/// The worker's model as it arrives. What a compressor loses is not kept for the next message: that is of another
+/// model.
+Value AdPsgd::on_the_wire(std::size_t number, std::int64_t message) const {
+  spec::CompressSpec compress = setting_.run.compress;
+  compress.memory = false;
+  const Value model = setting_.learning.without_state(workers_[number].own);
+  return setting_.learning
+      .send(model, {}, compress, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(message))
+      .arrives;
+}
+
+/// A passive worker: what it sends back is its model as it was before, of which the other makes the same mean.
+Task<> AdPsgd::answers(std::size_t number) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = gossiper(number);
+  Worker& own = workers_[number];
+  own.later.clear();
+  for (;;) {
+    Parcel parcel = co_await loop.receive(me, kAsk, own.later.next());
+    while (auto due = own.later.take(loop.now())) {
+      ++setting_.log.retried;
+      Parcel again{.values = std::move(due->values), .bytes = due->bytes, .number = due->number};
+      loop.send(me, due->from, kReply, std::move(again), kAsk);
+    }
+    if (parcel.from < 0) continue;
+    if (parcel.lost) {  // an answer: the one who asked still waits
+      if (loop.is_up(parcel.from)) own.later.add(loop.now() + kRetrySeconds, std::move(parcel));
+      continue;
+    }
+    Parcel reply{.values = {on_the_wire(number, own.averaged)}, .bytes = setting_.sizing.compressed_bytes()};
+    reply.number = parcel.number;
+    average(number, parcel.values.front());
+    Worker& other = workers_[static_cast<std::size_t>(parcel.from)];
+    other.to_be = averaged_with(setting_.learning.history(), other.own, reply.values.front());
+    loop.send(me, parcel.from, kReply, std::move(reply), kAsk);
+  }
+}
+
+/// An active worker: averages once for every gradient that it begins. Its model stays as it was sent until the answer
+/// is there.
+Task<> AdPsgd::averages(std::size_t number) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = gossiper(number);
+  Worker& own = workers_[number];
+  own.to_be = {};
+  for (;;) {
+    co_await loop.receive(me, kGo);
+    const std::int32_t partner = partner_of(number);
+    const std::int64_t ticket = own.asked++;
+    if (partner >= 0) {
+      const double sent_at = loop.now();
+      Parcel question{.values = {on_the_wire(number, ticket)}, .bytes = setting_.sizing.compressed_bytes()};
+      question.number = ticket;
+      loop.send(me, partner, kAsk, std::move(question), kReply);
+      for (;;) {
+        const Parcel parcel = co_await loop.receive(me, kReply);
+        // News of a failure of that partner before it was asked is old.
+        if (parcel.gone && parcel.from == partner && parcel.arrived_at >= sent_at) break;
+        if (parcel.gone || parcel.back || parcel.number != ticket) continue;
+        if (!parcel.lost) average(number, parcel.values.front());
+        break;
+      }
+    }
+    own.to_be = {};
+    loop.hand(me, kWent, {});
+  }
+}
+
+// ---- computing ----
+
+Task<> AdPsgd::computes(std::size_t number) {
+  world::EventLoop& loop = setting_.loop;
+  ProtocolLog& log = setting_.log;
+  const Node me = gossiper(number);
+  const bool active = camps_.active[number];
+  Worker& own = workers_[number];
+  if (std::exchange(own.at_work, false)) ++log.failed;  // it was down
+  while (updates_ > 0 || !setting_.budget_spent()) {
+    while (batches_[number].size(own.batches) == 0) ++own.batches;
+    const std::int64_t batch = own.batches++;
+    const std::int64_t samples = batches_[number].size(batch);
+    log.samples += static_cast<double>(samples);
+    ++log.asked;
+    own.at_work = true;
+    const std::int64_t averaged_before = own.averaged;
+    const Value read = own.own;
+    if (active) loop.hand(me, kGo, {});
+    Work work = setting_.sizing.gradient(samples, batch);
+    // Each averaging sums two models, and encodes one and decodes one where that is asked for.
+    if (const auto owed = static_cast<double>(std::exchange(own.owes, 0)); owed > 0) {
+      Work sum = setting_.sizing.sum(step::Role::workers, 2);
+      for (Work::Piece& piece : sum.pieces) piece.times *= owed;
+      work = std::move(work) + sum + setting_.sizing.encode(step::Role::workers, owed) +
+             setting_.sizing.decode(step::Role::workers, owed);
+    }
+    co_await loop.compute(me, std::move(work));
+    if (active) co_await loop.receive(me, kWent);
+    co_await loop.compute(me, setting_.sizing.update(step::Role::workers));
+    const Value gradient = setting_.learning.gradient_with_statistics(read, number, SiteBatches::How::steps, batch);
+    const double rate = rate_factor_ * setting_.learning.rate(log.updates / static_cast<std::int64_t>(setting_.sites));
+    own.own = setting_.learning.apply(own.own, gradient, rate);
+    own.at_work = false;
+    ++log.updates;
+    ++log.answered;
+    ++log.took_part[number];
+    ++log.staleness[own.averaged - averaged_before];
+    if (setting_.new_version(mean(), usual_, over())) co_return;
+  }
+  // The last of those that are still at work ends the simulation, unless it fails.
+  while (!over()) co_await loop.sleep(me, kRetrySeconds);
+  setting_.new_version(mean(), usual_, true);
+}
+
+EventDrivenMethod ad_psgd_method() {
+  return {
+      {.name = "ad-psgd",
+       .description = "Every worker trains weights of its own and averages them with those of a random neighbour "
+                      "meanwhile, without waiting for anyone else (asynchronous gossip).",
+       .source = "AD-PSGD: Lian et al., Asynchronous Decentralized Parallel Stochastic Gradient Descent, ICML 2018, "
+                 "arXiv 1710.06952",
+       .payload = "d each way between two workers, per gradient of an active one",
+       .family = "asynchronous",
+       .on_failure = "workers that are down are not asked, and an averaging that one of them cuts short is left out "
+                     "by its partner; a worker that is back goes on with the weights that it had",
+       .parameters = gossip_parameters(),
+       .sharing = Sharing::event_driven,
+       .needs_server = false,
+       .follows_drift = false,
+       .check = [](const RunFacts& facts) -> RunFaults {
+         if (algorithms::kGraph.of(facts.run.parameters) != "ring" || facts.sites % 2 == 0 || facts.sites == 1)
+           return {};
+         return {Fault{"a ring of an odd number of workers has no active and passive ones in turn",
+                       "an even number, or another graph"}};
+       },
+       .state =
+           [](const spec::ParameterValues&) {
+             return estimate::AlgorithmState{step::extent::parameters()};  // the model that is read
+           },
+       .models_held = [](const spec::ParameterValues&, double sites, bool) { return sites; }},
+      [](const Setting& setting) { return std::make_unique<AdPsgd>(setting); }};
+}
+
+}  // namespace dadsim::protocols

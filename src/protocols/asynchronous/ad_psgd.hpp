@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "protocols/asynchronous/active_passive.hpp"
+#include "protocols/protocol.hpp"
+#include "protocols/send_later.hpp"
+
+namespace dadsim::protocols {
+
+/// Asynchronous decentralised parallel SGD (AD-PSGD; Lian et al., ICML 2018, arXiv 1710.06952, algorithm 1). There is
+/// no server; every worker i has weights x_i of its own and, again and again,
+///   takes a gradient g at x̂ = x_i;  averages x_i and the x_j of a random neighbour, meanwhile;  x_i ← step(x_i, g)
+/// with the scenario's optimizer, whose state stays with the worker. Averaging is atomic: the two hold the same
+/// afterwards, and the mean over all workers stays what it is. Only active workers ask and only passive ones answer
+/// (see ActivePassive), so that nobody waits in a circle: a passive worker answers at once, also while it computes (as
+/// the paper's does, whose models are averaged on the CPU), and an active one waits for no more than that answer. What
+/// averaging computes is charged to the next gradient of whoever averages.
+///
+/// Evaluated is the mean of all models. Staleness: averagings of the own model between reading and writing.
+class AdPsgd final : public Protocol {
+ public:
+  static constexpr spec::RealParameter kRateFactor{"rate-factor", 1e-9, 1e6, "1",
+                                                   "on the learning rate of every worker's own steps"};
+  static constexpr spec::IntegerParameter kUpdates{
+      "updates", 0, 1e12, "0",
+      "gradients of all workers together; 0: until they have trained with the epochs of <training>"};
+
+  explicit AdPsgd(const Setting& setting);
+  void begin() override;
+
+  /// The weights of every worker. Where an averaging has been made at one end and is on its way to the other, it has
+  /// been made at both: they hold what there is as soon as all messages have arrived.
+  std::vector<world::Value> models() const;
+
+ private:
+  struct Worker {
+    world::Value own;           ///< weights, the optimizer's state behind them
+    world::Value to_be;         ///< what they will be when the averaging that is on its way back has arrived
+    std::int64_t batches = 0;   ///< begun
+    std::int64_t asked = 0;     ///< averagings that it asked for
+    std::int64_t averaged = 0;  ///< times that its model was averaged
+    std::int64_t owes = 0;      ///< averagings that it has not been charged for
+    bool at_work = false;       ///< on a gradient
+    SendLater later;
+  };
+
+  world::Task<> computes(std::size_t number);
+  world::Task<> answers(std::size_t number);
+  world::Task<> averages(std::size_t number);
+  std::int32_t partner_of(std::size_t number) const;
+  void average(std::size_t number, const world::Value& other);
+  world::Value on_the_wire(std::size_t number, std::int64_t message) const;
+  world::Value mean() const;
+  bool over() const;
+
+  Setting setting_;
+  std::int64_t updates_ = 0, usual_ = 1;
+  double rate_factor_ = 1;
+  ActivePassive camps_;
+  std::vector<SiteBatches> batches_;
+  std::vector<Worker> workers_;
+};
+
+EventDrivenMethod ad_psgd_method();
+
+}  // namespace dadsim::protocols

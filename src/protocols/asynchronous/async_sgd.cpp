@@ -1,0 +1,264 @@
+#include "protocols/asynchronous/async_sgd.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace dadsim::protocols {
+
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+
+namespace {
+
+constexpr world::Channel kFresh = "model";    // to a worker, and news for it
+constexpr world::Channel kPush = "gradient";  // to the server; one without a gradient asks for the model
+
+Node worker_node(std::size_t number) { return static_cast<Node>(number); }
+
+/// g + λ g ⊙ g ⊙ (x_now − x_stale), over the parameters; what the gradient has behind them stays.
+Value compensated(Learning& learning, const Value& gradient, const Value& now, const Value& stale, double lambda) {
+  return learning.history().make(
+      fmt::format("compensated {} of {}", lambda, learning.parameters()), {gradient, now, stale},
+      [factor = static_cast<float>(lambda), count = learning.parameters()](world::History::Inputs in) {
+        world::Datum result = *in[0];
+        for (std::size_t k = 0; k < count; ++k) {
+          float& g = result.numbers[k];
+          g += factor * g * g * (in[1]->numbers[k] - in[2]->numbers[k]);
+        }
+        return result;
+      });
+}
+
+std::vector<spec::ParameterSpec> async_parameters() {
+  return {
+      AsyncSgd::kStaleness, AsyncSgd::kSlack, AsyncSgd::kLambda, AsyncSgd::kRateFactor, AsyncSgd::kUpdates,
+  };
+}
+
+}  // namespace
+
+AsyncSgd::AsyncSgd(const Setting& setting)
+    : setting_(setting),
+      slack_(setting.value(kSlack)),
+      updates_(setting.value(kUpdates)),
+      usual_(setting.learning.steps_per_epoch() * static_cast<std::int64_t>(setting.sites)),
+      lambda_(setting.value(kLambda)),
+      rate_factor_(setting.value(kRateFactor)),
+      workers_(setting.sites) {
+  staleness_ = setting.value(kStaleness);
+  for (std::size_t site = 0; site < setting.sites; ++site) {
+    batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
+                          setting.seed());
+  }
+  taking_in_ = setting.sizing.decode(step::Role::aggregator) + setting.sizing.update(step::Role::aggregator);
+  if (staleness_ == Staleness::compensated) {
+    // Four operations; reads g and two models, writes g.
+    taking_in_ = setting.sizing.per_parameter(step::Role::aggregator, 5, 4) + taking_in_;
+  }
+}
+
+void AsyncSgd::begin() {
+  model_ = setting_.learning.initial_with_state();
+  setting_.log.took_part.assign(setting_.sites, 0);
+  setting_.loop.join(setting_.server, "server", [this] { return server(); });
+  for (std::size_t number = 0; number < setting_.sites; ++number) {
+    setting_.loop.watch(setting_.server, worker_node(number), kPush);
+    setting_.loop.watch(worker_node(number), setting_.server, kFresh);
+    setting_.loop.join(worker_node(number), "worker", [this, number] { return worker(number); });
+  }
+}
+
+// ---- the server ----
+
+/// Without a number of updates, the last one is that of the last gradient that was begun within the budget.
+bool AsyncSgd::over() const {
+  if (updates_ > 0) return setting_.log.updates >= updates_;
+  return setting_.budget_spent() && std::ranges::none_of(workers_, &Worker::at_work);
+}
+
+std::int64_t AsyncSgd::slowest() const {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Worker& worker : workers_) {
+    if (!worker.away) least = std::min(least, worker.clock);
+  }
+  return least;
+}
+
+void AsyncSgd::give(std::size_t number, std::int64_t ticket) {
+  Worker& worker = workers_[number];
+  worker.read = setting_.log.updates;
+  if (staleness_ == Staleness::compensated) worker.given = model_;
+  Parcel parcel{.values = {model_}, .bytes = setting_.sizing.plain_bytes(), .number = ticket};
+  setting_.loop.send(setting_.server, worker_node(number), kFresh, std::move(parcel), kPush);
+}
+
+void AsyncSgd::answer(std::size_t number, std::int64_t ticket) {
+  Worker& worker = workers_[number];
+  if (staleness_ != Staleness::bounded || worker.clock <= slowest() + slack_) {
+    give(number, ticket);
+    return;
+  }
+  worker.held = ticket;
+  worker.held_since = setting_.loop.now();
+}
+
+void AsyncSgd::release() {
+  if (staleness_ != Staleness::bounded) return;
+  for (std::size_t number = 0; number < workers_.size(); ++number) {
+    Worker& worker = workers_[number];
+    if (worker.held == 0 || worker.clock > slowest() + slack_) continue;
+    setting_.log.facts["seconds that fast workers were held back"] += setting_.loop.now() - worker.held_since;
+    give(number, std::exchange(worker.held, 0));
+  }
+}
+
+/// Its gradient will not come any more.
+void AsyncSgd::left(std::size_t number) {
+  Worker& worker = workers_[number];
+  if (std::exchange(worker.at_work, false)) ++setting_.log.failed;
+  worker.held = 0;
+  worker.away = true;
+}
+
+/// A worker asks for the model without giving a gradient: at the beginning, when it is back, or since something got
+/// lost. One that was away goes on at the clock of the slowest: nobody waits until it has caught up.
+void AsyncSgd::joins(std::size_t number) {
+  Worker& worker = workers_[number];
+  if (std::exchange(worker.at_work, false)) ++setting_.log.failed;
+  if (!worker.away) return;
+  const std::int64_t least = slowest();
+  if (least != std::numeric_limits<std::int64_t>::max()) worker.clock = std::max(worker.clock, least);
+  worker.away = false;
+}
+
+void AsyncSgd::take_in(std::size_t number, const Parcel& parcel) {
+  Worker& worker = workers_[number];
+  ProtocolLog& log = setting_.log;
+  worker.at_work = false;
+  ++worker.clock;
+  const std::int64_t stale = log.updates - worker.read;
+  double rate = rate_factor_ * setting_.learning.rate(
+                                   log.updates / static_cast<std::int64_t>(std::max<std::size_t>(1, setting_.sites)));
+  if (staleness_ == Staleness::damped) rate /= static_cast<double>(stale + 1);
+  Value gradient = parcel.values.front();
+  if (staleness_ == Staleness::compensated) {
+    gradient = compensated(setting_.learning, gradient, model_, worker.given, lambda_);
+  }
+  model_ = setting_.learning.apply(model_, gradient, rate);
+  ++log.updates;
+  ++log.answered;
+  ++log.took_part[number];
+  ++log.staleness[stale];
+}
+
+Task<> AsyncSgd::server() {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = setting_.server;
+  later_.clear();
+  for (std::size_t number = 0; number < workers_.size(); ++number) {
+    workers_[number].held = 0;
+    workers_[number].away = !loop.is_up(worker_node(number));
+  }
+  if (setting_.log.versions.empty() && setting_.new_version(model_, usual_)) co_return;
+  for (;;) {
+    const Parcel parcel = co_await loop.receive(me, kPush, later_.next());
+    while (const auto due = later_.take(loop.now())) {
+      ++setting_.log.retried;
+      give(static_cast<std::size_t>(due->from), due->number);
+    }
+    if (parcel.from < 0 || parcel.back) continue;  // one that is back will ask
+    const auto from = static_cast<std::size_t>(parcel.from);
+    if (parcel.lost) {  // the model that it was to get
+      if (loop.is_up(parcel.from))
+        later_.add(loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
+      continue;
+    }
+    bool new_model = false;
+    if (parcel.gone) {
+      left(from);
+    } else if (parcel.values.empty()) {
+      joins(from);
+    } else {
+      co_await loop.compute(me, taking_in_);
+      take_in(from, parcel);
+      new_model = true;
+    }
+    const bool last = over();
+    if (last || new_model) {
+      if (setting_.new_version(model_, usual_, last)) co_return;
+    }
+    if (!parcel.gone) answer(from, parcel.number);
+    release();
+  }
+}
+
+// ---- workers ----
+
+void AsyncSgd::pull(std::size_t number) {
+  Parcel question{.number = ++workers_[number].ticket};
+  setting_.loop.send(worker_node(number), setting_.server, kPush, std::move(question), kFresh);
+}
+
+Task<> AsyncSgd::worker(std::size_t number) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = worker_node(number);
+  Worker& own = workers_[number];
+  pull(number);
+  for (;;) {
+    const Parcel parcel = co_await loop.receive(me, kFresh);
+    if (parcel.back) pull(number);  // the server
+    if (parcel.gone || parcel.back || parcel.number != own.ticket) continue;
+    if (parcel.lost) {
+      co_await loop.sleep(me, kRetrySeconds);
+      ++setting_.log.retried;
+      pull(number);
+      continue;
+    }
+    if (updates_ == 0 && setting_.budget_spent()) continue;
+    while (batches_[number].size(own.batches) == 0) ++own.batches;
+    const std::int64_t batch = own.batches++;
+    const std::int64_t samples = batches_[number].size(batch);
+    setting_.log.samples += static_cast<double>(samples);
+    ++setting_.log.asked;
+    own.at_work = true;
+    const double begin = loop.now();
+    Work work = setting_.sizing.gradient(samples, batch) + setting_.sizing.encode(step::Role::workers);
+    co_await loop.compute(me, std::move(work));
+    const Value gradient =
+        setting_.learning.gradient_with_statistics(parcel.values.front(), number, SiteBatches::How::steps, batch);
+    Learning::Sent sent = setting_.learning.send(gradient, own.memory, setting_.run.compress,
+                                                 static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(batch));
+    own.memory = sent.memory;
+    Parcel push{.values = {std::move(sent.arrives)}, .bytes = setting_.sizing.compressed_bytes()};
+    push.number = ++own.ticket;
+    push.work = loop.now() - begin;
+    loop.send(me, setting_.server, kPush, std::move(push), kFresh);
+  }
+}
+
+EventDrivenMethod async_sgd_method() {
+  return {{.name = "async-sgd",
+           .description = "Workers send gradients to a server whenever they are ready, and go on with the model that "
+                          "it has made of all that has arrived so far (asynchronous SGD).",
+           .source = "Dean et al., Large Scale Distributed Deep Networks, NIPS 2012; bounded: Ho et al., NIPS 2013; "
+                     "compensated: Zheng et al., ICML 2017, arXiv 1609.08326",
+           .payload = "d up and d down, per worker and gradient",
+           .family = "asynchronous",
+           .on_failure = "a worker that is down is dropped with its gradient, also from those that bounded staleness "
+                         "waits for; when it is back it asks for the model anew, at the clock of the slowest; what is "
+                         "lost on the way is asked for again after 5 s",
+           .parameters = async_parameters(),
+           .sharing = Sharing::event_driven,
+           .follows_drift = false,
+           // The model of each worker, and the gradients of half of them under way.
+           .models_held = [](const spec::ParameterValues&, double sites, bool) { return 1.5 * sites; }},
+          [](const Setting& setting) { return std::make_unique<AsyncSgd>(setting); }};
+}
+
+}  // namespace dadsim::protocols

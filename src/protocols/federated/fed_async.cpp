@@ -1,0 +1,93 @@
+#include "protocols/federated/fed_async.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "protocols/federated/federated_async.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+constexpr double kPaperA = -1;  ///< in place of `a`: that of the paper's experiments
+
+/// How the share of an update falls with its staleness.
+enum class Decay : std::uint8_t { constant, polynomial, hinge };
+
+class FedAsync final : public FederatedAsync {
+ public:
+  static constexpr spec::RealParameter kAlpha{"alpha", 1e-6, 1, "0.6",
+                                              "share of a fresh client's model in the new one"};
+  static constexpr auto kStaleness = spec::choice<Decay>(
+      "staleness", {{"constant", Decay::constant}, {"polynomial", Decay::polynomial}, {"hinge", Decay::hinge}},
+      "how that share falls with the staleness, which is 1 of an update that no other overtook", 1);
+  static constexpr spec::RealParameter kA{"a", kPaperA, 1000, "-1", "how fast it falls; -1: 0.5, hinge 10"};
+  static constexpr spec::RealParameter kB{"b", 0, 1e9, "4", "the staleness from which it falls; hinge"};
+  static constexpr spec::RealParameter kMu{"mu", 0, 1e6, "0",
+                                           "how strongly a client is held to the model that it was sent"};
+
+  explicit FedAsync(const Setting& setting)
+      : FederatedAsync(setting, 1, static_cast<std::int64_t>(setting.sites)),
+        decay_(setting.value(kStaleness)),
+        alpha_(setting.value(kAlpha)),
+        a_(setting.value(kA) == kPaperA ? usual_a(decay_) : setting.value(kA)),
+        b_(setting.value(kB)) {
+    add_proximal_term(setting.value(kMu));
+  }
+
+ protected:
+  world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
+    const Update& update = updates.front();
+    // The new model is one later than those made meanwhile.
+    const double alpha = alpha_ * factor(1 + static_cast<double>(update.staleness));
+    // x_k is what the client was sent less how far it has come.
+    return learning().weighted_sum({model, update.sent, update.difference}, {1 - alpha, alpha, -alpha});
+  }
+  world::Work combine_work(std::size_t updates) const override {
+    return repeated(setting().sizing.per_parameter(step::Role::aggregator, 3, 3), static_cast<double>(updates));
+  }
+
+ private:
+  static double usual_a(Decay decay) { return decay == Decay::hinge ? 10 : 0.5; }
+
+  double factor(double staleness) const {
+    if (decay_ == Decay::polynomial) return std::pow(staleness + 1, -a_);
+    if (decay_ == Decay::hinge) return staleness <= b_ ? 1 : 1 / (a_ * (staleness - b_) + 1);
+    return 1;
+  }
+
+  Decay decay_;
+  double alpha_, a_, b_;
+};
+
+}  // namespace
+
+EventDrivenMethod fed_async_method() {
+  std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
+  parameters.push_back(FedAsync::kAlpha);
+  parameters.push_back(FedAsync::kStaleness);
+  parameters.push_back(FedAsync::kA);
+  parameters.push_back(FedAsync::kB);
+  parameters.push_back(FedAsync::kMu);
+  return {
+      {.name = "fedasync",
+       .description =
+           "Clients train whenever there is room for them; the server mixes what each sends into the model at once, "
+           "old ones in a smaller share.",
+       .source = "Xie et al., Asynchronous Federated Optimization, 2019, arXiv 1903.03934",
+       .payload = "d down and d up, per client whenever it is asked",
+       .family = "asynchronous",
+       .on_failure = "a client that fails is replaced by another",
+       .parameters = std::move(parameters),
+       .sharing = Sharing::event_driven,
+       .check = [](const RunFacts& facts) -> RunFaults {
+         const double a = FedAsync::kA.of(facts.run.parameters);
+         if (a >= 0 || a == kPaperA) return {};
+         return {Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"}};
+       },
+       .models_held = [](const spec::ParameterValues& values, double sites,
+                         bool) { return FederatedAsync::models_held(values, sites, 1); }},
+      [](const Setting& setting) { return std::make_unique<FedAsync>(setting); }};
+}
+
+}  // namespace dadsim::protocols

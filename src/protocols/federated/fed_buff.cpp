@@ -1,0 +1,64 @@
+#include "protocols/federated/fed_buff.hpp"
+
+#include <cmath>
+
+#include "protocols/federated/federated_async.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+class FedBuff final : public FederatedAsync {
+ public:
+  static constexpr spec::IntegerParameter kBuffer{"buffer", 1, 1e6, "10", "updates that make a new model (K)"};
+  static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",
+                                                   "step of the server towards the mean of the clients' models"};
+
+  explicit FedBuff(const Setting& setting)
+      : FederatedAsync(setting, static_cast<std::size_t>(setting.value(kBuffer)), 1),
+        rate_(setting.value(kServerRate)) {}
+
+ protected:
+  world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
+    std::vector<world::Value> values = {model};
+    std::vector<double> weights = {1};
+    for (const Update& update : updates) {
+      values.push_back(update.difference);
+      weights.push_back(-rate_ / static_cast<double>(updates.size()) /
+                        std::sqrt(1.0 + static_cast<double>(update.staleness)));
+    }
+    return learning().weighted_sum(values, weights);
+  }
+  world::Work combine_work(std::size_t updates) const override {
+    return setting().sizing.sum(step::Role::aggregator, updates);
+  }
+
+ private:
+  double rate_;
+};
+
+}  // namespace
+
+EventDrivenMethod fed_buff_method() {
+  std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
+  parameters.push_back(FedBuff::kBuffer);
+  parameters.push_back(FedBuff::kServerRate);
+  return {
+      {.name = "fedbuff",
+       .description =
+           "Clients train whenever there is room for them; the server makes a new model of every few updates, old "
+           "ones counting less (buffered asynchronous aggregation).",
+       .source =
+           "Nguyen et al., Federated Learning with Buffered Asynchronous Aggregation, AISTATS 2022, arXiv 2106.06639",
+       .payload = "d down and d up, per client whenever it is asked",
+       .family = "asynchronous",
+       .on_failure = "a client that fails is replaced by another",
+       .parameters = std::move(parameters),
+       .sharing = Sharing::event_driven,
+       .models_held =
+           [](const spec::ParameterValues& values, double sites, bool) {
+             return FederatedAsync::models_held(values, sites, static_cast<double>(FedBuff::kBuffer.of(values)));
+           }},
+      [](const Setting& setting) { return std::make_unique<FedBuff>(setting); }};
+}
+
+}  // namespace dadsim::protocols

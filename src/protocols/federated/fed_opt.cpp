@@ -1,0 +1,160 @@
+#include "protocols/federated/fed_opt.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "protocols/federated/federated_rounds.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+using world::Datum;
+using world::Value;
+
+constexpr double kPaperBeta1 = -1;  ///< in place of `beta1`: that of the paper's experiments
+
+struct ServerOptimizer {
+  enum class Kind : std::uint8_t { momentum, adam, yogi, adagrad };
+  Kind kind = Kind::momentum;
+  double rate = 1, beta1 = 0.9, beta2 = 0.99, tau = 1e-3;
+
+  bool adaptive() const { return kind != Kind::momentum; }
+  std::string name() const {
+    return fmt::format("server {} {} {} {} {}", static_cast<int>(kind), rate, beta1, beta2, tau);
+  }
+
+  /// x, then m, then v where there is one, of the same and the mean difference x − y; `parameters` of the numbers of x
+  /// are learned.
+  Datum step(const Datum& before, const Datum& difference, std::size_t parameters) const {
+    const std::size_t size = difference.numbers.size();
+    Datum after = before;
+    float* x = after.numbers.data();
+    float* m = x + size;
+    float* v = m + parameters;
+    for (std::size_t k = 0; k < parameters; ++k) {
+      const double d = -static_cast<double>(difference.numbers[k]);
+      m[k] = static_cast<float>(beta1 * m[k] + (adaptive() ? 1 - beta1 : 1) * d);
+      double scale = 1;
+      if (adaptive()) {
+        v[k] = static_cast<float>(next_square(v[k], d * d));
+        scale = std::sqrt(static_cast<double>(v[k])) + tau;
+      }
+      x[k] = static_cast<float>(x[k] + rate * m[k] / scale);
+    }
+    for (std::size_t k = parameters; k < size; ++k) x[k] -= difference.numbers[k];
+    return after;
+  }
+
+ private:
+  double next_square(double v, double square) const {
+    switch (kind) {
+      case Kind::momentum:
+        return v;
+      case Kind::adam:
+        return beta2 * v + (1 - beta2) * square;
+      case Kind::yogi:
+        return v - (1 - beta2) * square * (v > square ? 1 : v < square ? -1 : 0);
+      case Kind::adagrad:
+        return v + square;
+    }
+    throw std::logic_error("unknown optimizer of a server");
+  }
+};
+
+class FedOpt final : public FederatedRounds {
+ public:
+  static constexpr auto kServer = spec::choice<ServerOptimizer::Kind>("server",
+                                                                      {{"momentum", ServerOptimizer::Kind::momentum},
+                                                                       {"adam", ServerOptimizer::Kind::adam},
+                                                                       {"yogi", ServerOptimizer::Kind::yogi},
+                                                                       {"adagrad", ServerOptimizer::Kind::adagrad}},
+                                                                      "optimizer of the server");
+  static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",
+                                                   "its rate; of the adaptive ones some 0.01 to 0.1 is usual"};
+  static constexpr spec::RealParameter kBeta1{"beta1", kPaperBeta1, 0.9999, "-1",
+                                              "share of what it remembers of earlier rounds; -1: 0.9, adagrad 0"};
+  static constexpr spec::RealParameter kBeta2{"beta2", 0, 0.99999, "0.99", "the same of squares; adam, yogi"};
+  static constexpr spec::RealParameter kTau{
+      "tau", 1e-9, 1, "0.001", "how adaptive it is: added to the root of the squares; adam, yogi, adagrad"};
+
+  explicit FedOpt(const Setting& setting) : FederatedRounds(setting) {
+    using Kind = ServerOptimizer::Kind;
+    optimizer_.kind = setting.value(kServer);
+    optimizer_.rate = setting.value(kServerRate);
+    optimizer_.beta1 = setting.value(kBeta1);
+    if (optimizer_.beta1 == kPaperBeta1) optimizer_.beta1 = optimizer_.kind == Kind::adagrad ? 0 : 0.9;
+    optimizer_.beta2 = setting.value(kBeta2);
+    optimizer_.tau = setting.value(kTau);
+    // m and x are read and written beside the difference; v too, with the square root and the division.
+    own_work_ = optimizer_.adaptive() ? setting.sizing.per_parameter(step::Role::aggregator, 12, 7)
+                                      : setting.sizing.per_parameter(step::Role::aggregator, 4, 5);
+  }
+
+ protected:
+  Value aggregate(const Value& model, const std::vector<Update>& updates) override {
+    const std::size_t parameters = learning().parameters();
+    if (!state_) state_ = first_state(model, parameters);
+    state_ = learning().history().make(optimizer_.name(), {state_, mean(updates, 0)},
+                                       [optimizer = optimizer_, parameters](world::History::Inputs in) {
+                                         return optimizer.step(*in[0], *in[1], parameters);
+                                       });
+    return learning().history().make("model of a server", {state_, model}, [](world::History::Inputs in) {
+      const auto begin = in[0]->numbers.begin();
+      return Datum{{begin, begin + static_cast<std::ptrdiff_t>(in[1]->numbers.size())}, {}};
+    });
+  }
+  world::Work aggregation_work(std::size_t updates) const override {
+    return FederatedRounds::aggregation_work(updates) + own_work_;
+  }
+
+ private:
+  Value first_state(const Value& model, std::size_t parameters) {
+    return learning().history().make("first state of " + optimizer_.name(), {model},
+                                     [optimizer = optimizer_, parameters](world::History::Inputs in) {
+                                       Datum state = *in[0];
+                                       state.numbers.insert(state.numbers.end(), parameters, 0.0F);
+                                       if (!optimizer.adaptive()) return state;
+                                       const auto square = static_cast<float>(optimizer.tau * optimizer.tau);
+                                       state.numbers.insert(state.numbers.end(), parameters, square);
+                                       return state;
+                                     });
+  }
+
+  ServerOptimizer optimizer_;
+  Value state_;
+  world::Work own_work_;
+};
+
+}  // namespace
+
+EventDrivenMethod fed_opt_method() {
+  std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
+  parameters.push_back(FedOpt::kServer);
+  parameters.push_back(FedOpt::kServerRate);
+  parameters.push_back(FedOpt::kBeta1);
+  parameters.push_back(FedOpt::kBeta2);
+  parameters.push_back(FedOpt::kTau);
+  return {
+      {.name = "fedopt",
+       .description =
+           "Federated averaging whose server takes what the clients have made of the model as the gradient of an "
+           "optimizer of its own (FedAvgM, FedAdam, FedYogi, FedAdagrad).",
+       .source =
+           "Reddi et al., Adaptive Federated Optimization, ICLR 2021, arXiv 2003.00295; momentum: Hsu et al., arXiv "
+           "1909.06335",
+       .payload = "d down and d up, per client and round",
+       .family = "federated",
+       .on_failure = "a client that fails is left out of the round; the server waits for the others",
+       .parameters = std::move(parameters),
+       .sharing = Sharing::event_driven,
+       .check = [](const RunFacts& facts) -> RunFaults {
+         const double beta1 = FedOpt::kBeta1.of(facts.run.parameters);
+         if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
+         return {Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"}};
+       },
+       .models_held = FederatedRounds::models_held()},
+      [](const Setting& setting) { return std::make_unique<FedOpt>(setting); }};
+}
+
+}  // namespace dadsim::protocols

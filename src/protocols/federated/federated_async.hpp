@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocols/federated/federation.hpp"
+
+namespace dadsim::protocols {
+
+/// Federated learning without rounds: a number of clients are at work at any time, each with the model that there was
+/// when it was asked; the server makes a new model of every so many updates, whichever they are of. Whoever has
+/// answered is replaced by one of those that are free, drawn with the same chance each. Updates that arrive at the same
+/// time are all taken in before anyone is asked again.
+///
+/// A client that fails is replaced at once. A server that comes back after it was down goes on from its last model,
+/// without what was in the buffer.
+class FederatedAsync : public Federation {
+ public:
+  static constexpr spec::IntegerParameter kConcurrency{"concurrency", 0, 1e9, "0",
+                                                       "clients that are at work at a time; 0: all"};
+  static constexpr spec::IntegerParameter kUpdates{
+      "updates", 0, 1e9, "0", "new models until the end; 0: until clients have trained with the epochs of <training>"};
+
+  /// `buffer`: updates of a new model. `usual`: new models between two evaluations if the scenario says nothing.
+  FederatedAsync(const Setting& setting, std::size_t buffer, std::int64_t usual);
+  void begin() override;
+
+  /// concurrency, updates, and the parameters of local training.
+  static std::vector<spec::ParameterSpec> common_parameters();
+  /// See MethodInfo::models_held; a model is made of so many updates.
+  static double models_held(const spec::ParameterValues& values, double sites, double buffer);
+
+ protected:
+  struct Update {
+    world::Value difference;  ///< model that it was sent − own model, as it arrives
+    world::Value sent;        ///< that model
+    std::size_t client = 0;
+    std::int64_t staleness = 0;  ///< new models since
+    RequestPool::Event event = {};
+  };
+  virtual world::Value combine(const world::Value& model, const std::vector<Update>& updates) = 0;
+  virtual world::Work combine_work(std::size_t updates) const = 0;
+
+ private:
+  struct Asked {
+    world::Value model;
+    std::int64_t version = 0;
+  };
+  world::Task<> server();
+  void ask_some();
+  void take_in(RequestPool::Event event);
+  std::vector<Update> take_buffer();
+
+  RequestPool pool_;
+  std::vector<Asked> asked_;  ///< per client
+  std::vector<Update> buffer_;
+  world::Value model_;
+  world::Work work_;
+  std::size_t capacity_ = 1, concurrency_ = 1;
+  std::int64_t usual_ = 1;
+  std::size_t at_work_ = 0;
+  std::int64_t requests_ = 0;
+};
+
+}  // namespace dadsim::protocols

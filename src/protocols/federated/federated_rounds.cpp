@@ -1,0 +1,293 @@
+#include "protocols/federated/federated_rounds.hpp"
+
+#include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <utility>
+
+#include "support/random.hpp"
+
+namespace dadsim::protocols {
+
+using world::Channel;
+using world::kNever;
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+using End = ProtocolLog::Part::End;
+using What = RequestPool::Event::What;
+
+namespace {
+
+constexpr Channel kSecretOrder = "secure aggregation";
+constexpr Channel kSecretAnswer = "keys and shares";
+
+std::vector<Node> all_clients(std::size_t sites) {
+  std::vector<Node> nodes(sites);
+  for (std::size_t i = 0; i < sites; ++i) nodes[i] = static_cast<Node>(i);
+  return nodes;
+}
+
+}  // namespace
+
+FederatedRounds::FederatedRounds(const Setting& setting)
+    : Federation(setting),
+      pool_(setting, {.asker = setting.server,
+                      .others = all_clients(setting.sites),
+                      .orders = kModel,
+                      .answers = kUpdate,
+                      .retries = setting.value(kRetries)}),
+      secrets_(setting, {.asker = setting.server,
+                         .others = all_clients(setting.sites),
+                         .orders = kSecretOrder,
+                         .answers = kSecretAnswer,
+                         .retries = setting.value(kRetries),
+                         .tells = false}),
+      secure_(setting),
+      has_stragglers_(setting.parameters().contains("stragglers")),
+      mask_work_(setting.sizing.per_parameter(step::Role::workers, SecureAggregation::kMaskFlops, 2)) {
+  const double wanted = std::round(setting.value(kFraction) * static_cast<double>(setting.sites));
+  per_round_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, setting.sites);
+  const double least = std::ceil(setting.value(kMinimum) * static_cast<double>(per_round_) - 1e-9);
+  at_least_ = std::max<std::size_t>(1, static_cast<std::size_t>(least));
+}
+
+void FederatedRounds::begin() {
+  model_ = learning().initial();
+  setting().log.took_part.assign(setting().sites, 0);
+  setting().loop.join(setting().server, "server", [this] { return server(); });
+  pool_.watch();
+  if (secure_.in_use()) secrets_.watch();
+  for (std::size_t number = 0; number < setting().sites; ++number) {
+    setting().loop.join(node_of(number), "client", [this, number] { return client(number, &pool_, number); });
+    if (!secure_.in_use()) continue;
+    setting().loop.join(node_of(number), "masks", [this, number] { return masks(number); });
+  }
+}
+
+// ---- what algorithms change ----
+
+Value FederatedRounds::mean(const std::vector<Update>& updates, std::size_t which, double all) const {
+  std::vector<Value> values;
+  std::vector<double> weights;
+  if (all == 0) {
+    for (const Update& update : updates) all += update.weight;
+  }
+  for (const Update& update : updates) {
+    values.push_back(update.values[which]);
+    weights.push_back(update.weight / all);
+  }
+  return learning().weighted_sum(values, weights);
+}
+
+Value FederatedRounds::aggregate(const Value& model, const std::vector<Update>& updates) {
+  return learning().difference(model, mean(updates, 0));
+}
+
+Work FederatedRounds::aggregation_work(std::size_t updates) const {
+  return setting().sizing.sum(step::Role::aggregator, updates);
+}
+
+double FederatedRounds::bytes_up() const {
+  if (!secure_.in_use()) return Federation::bytes_up();
+  return secure_.masked(setting().sizing.parameters()) * (1 + extra_up());
+}
+
+double FederatedRounds::bytes_down() const {
+  return Federation::bytes_down() + (secure_.in_use() ? secure_.shares_down() : 0);
+}
+
+Work FederatedRounds::work_per_order() const {
+  if (!secure_.in_use()) return {};
+  return repeated(mask_work_, secure_.masks_of_client());
+}
+
+// ---- who is asked ----
+
+/// Some of those that are free, each with the same chance, in rising order.
+std::vector<std::size_t> FederatedRounds::choose(std::int64_t round, std::size_t count) const {
+  std::vector<std::size_t> free;
+  for (std::size_t k = 0; k < pool_.free(); ++k) free.push_back(pool_.nth_free(k));
+  RandomStream random(setting().seed(), Purpose::participation, 0, static_cast<std::uint32_t>(round));
+  count = std::min(count, free.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t j = boost::random::uniform_int_distribution<std::size_t>(i, free.size() - 1)(random);
+    std::swap(free[i], free[j]);
+  }
+  free.resize(count);
+  std::ranges::sort(free);
+  return free;
+}
+
+/// Some of the clients of a round can do only a part of their work: x passes, or batches, of E, where x is 1 … E with
+/// the same chance (Li et al., arXiv 1812.06127, §5.2).
+void FederatedRounds::draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen) {
+  if (!has_stragglers_) return;
+  for (const std::size_t one : chosen) limit(one, 0, false);
+  const double share = setting().value(kStragglers);
+  if (share == 0) return;
+  const bool drop = !setting().value(kPartial);
+  std::vector<std::size_t> them = chosen;
+  RandomStream random(setting().seed(), Purpose::stragglers, 0, static_cast<std::uint32_t>(round));
+  const auto count = static_cast<std::size_t>(std::llround(share * static_cast<double>(them.size())));
+  using Uniform = boost::random::uniform_int_distribution<std::int64_t>;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::swap(them[i], them[static_cast<std::size_t>(
+                           Uniform(static_cast<std::int64_t>(i), static_cast<std::int64_t>(them.size()) - 1)(random))]);
+    const std::int64_t all = steps_of(them[i]);
+    if (passes() == 0) {
+      limit(them[i], Uniform(1, all)(random), drop);
+    } else {
+      limit(them[i], std::max<std::int64_t>(1, all * Uniform(1, passes())(random) / passes()), drop);
+    }
+  }
+}
+
+/// Something of an earlier round, if it is that.
+void FederatedRounds::take_in_late(const RequestPool::Event& event, std::int64_t round) {
+  if (event.number == round) return;
+  if (event.what == What::failed) pool_.tell(event, End::failed);
+  if (event.what == What::answer) pool_.tell(event, End::late);
+}
+
+/// Until enough clients are free. All news is taken in before anyone is asked: none of it is of a request to come.
+Task<> FederatedRounds::wait_for_clients() {
+  while (pool_.has_news() || pool_.free() < at_least_) {
+    const RequestPool::Event event = co_await pool_.next();
+    take_in_late(event, 0);
+  }
+}
+
+// ---- the server ----
+
+Task<> FederatedRounds::collect(std::int64_t round, std::size_t open, double until) {
+  while (updates_.size() < per_round_ && open > 0) {
+    RequestPool::Event event = co_await pool_.next(until);
+    if (event.what == What::nothing) break;  // time is up
+    take_in_late(event, round);
+    if (event.what == What::news || event.number != round) continue;
+    --open;
+    if (event.what == What::failed) {
+      pool_.tell(event, End::failed);
+      continue;
+    }
+    pool_.tell(event, End::used);
+    Update update{.values = event.parcel.values, .client = event.other, .weight = samples_of(event.other)};
+    update.event = std::move(event);
+    updates_.push_back(std::move(update));
+  }
+}
+
+Task<> FederatedRounds::server() {
+  world::EventLoop& loop = setting().loop;
+  ProtocolLog& log = setting().log;
+  const Sizing& sizing = setting().sizing;
+  const Node me = setting().server;
+  const std::int64_t rounds = setting().value(kRounds);
+  const double patience = setting().value(kDeadline);
+  const double over = std::ceil(setting().value(kOverSelection) * static_cast<double>(per_round_) - 1e-9);
+  const std::size_t asked = std::min(setting().sites, static_cast<std::size_t>(over));
+  for (const Update& update : updates_) pool_.waste(update.event.parcel);  // gone with what the server had in memory
+  pool_.begin();
+  secrets_.begin();
+  if (log.versions.empty() && setting().new_version(model_, 1)) co_return;
+  for (;;) {
+    updates_.clear();
+    co_await wait_for_clients();
+    const std::int64_t round = ++round_;
+    std::vector<std::size_t> chosen = choose(round, asked);
+    draw_stragglers(round, chosen);
+    const double until = patience > 0 ? loop.now() + patience : kNever;
+    if (secure_.in_use()) co_await exchange_keys(round, chosen, until);
+    const bool in_place = round == 1 && setting().value(kInitial);
+    const std::vector<Value> more = with_model();
+    for (const std::size_t one : chosen) ask(pool_, one, one, round, model_, more, in_place);
+    co_await collect(round, chosen.size(), until);
+    if (secure_.in_use() && !updates_.empty()) co_await unmask(round, updates_);
+    if (!updates_.empty()) {
+      Work work = sizing.decode(step::Role::aggregator, static_cast<double>(updates_.size())) +
+                  aggregation_work(updates_.size());
+      co_await loop.compute(me, std::move(work));
+      // In the order of clients, not of arrival: rounds of the same clients are the same.
+      std::ranges::sort(updates_, {}, &Update::client);
+      model_ = aggregate(model_, updates_);
+      for (const Update& update : updates_) count_used(update.client);
+      ++log.updates;
+    } else {
+      log.facts["rounds without an update"] += 1;
+    }
+    const bool last = rounds > 0 ? round >= rounds : budget_spent();
+    if (!updates_.empty() || last) {
+      if (setting().new_version(model_, 1, last)) co_return;
+    }
+  }
+}
+
+// ---- secure aggregation ----
+
+/// Two exchanges before the model is sent: public keys, then shares of secrets, which go to the clients with the model.
+Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen, double until) {
+  for (const Secret what : {Secret::keys, Secret::shares}) {
+    secure_.set_clients(chosen.size());
+    const std::int64_t number = round * kSecrets + static_cast<std::int64_t>(what);
+    for (const std::size_t one : chosen) {
+      secrets_.ask(one, {.bytes = what == Secret::keys ? 0 : secure_.keys_down(), .number = number});
+    }
+    std::vector<std::size_t> there;
+    for (std::size_t open = chosen.size(); open > 0;) {
+      const RequestPool::Event event = co_await secrets_.next(until);
+      if (event.what == What::nothing) break;
+      if (event.number != number) continue;
+      --open;
+      if (event.what == What::answer) there.push_back(event.other);
+    }
+    std::ranges::sort(there);
+    chosen = std::move(there);
+  }
+  secure_.set_clients(chosen.size());
+}
+
+/// One exchange after the updates: shares with which the server takes the masks off their sum.
+Task<> FederatedRounds::unmask(std::int64_t round, const std::vector<Update>& updates) {
+  const std::int64_t number = round * kSecrets + static_cast<std::int64_t>(Secret::unmask);
+  for (const Update& update : updates) {
+    secrets_.ask(update.client, {.bytes = secure_.left_down(), .number = number});
+  }
+  for (std::size_t open = updates.size(); open > 0;) {
+    const RequestPool::Event event = co_await secrets_.next();
+    if (event.number == number) --open;
+  }
+  Work work = repeated(setting().sizing.per_parameter(step::Role::aggregator, SecureAggregation::kMaskFlops, 2),
+                       secure_.masks_of_server(updates.size()));
+  co_await setting().loop.compute(setting().server, std::move(work));
+}
+
+/// A client's part in it.
+Task<> FederatedRounds::masks(std::size_t number) {
+  world::EventLoop& loop = setting().loop;
+  const Node me = node_of(number);
+  for (;;) {
+    const Parcel order = co_await loop.receive(me, kSecretOrder);
+    if (order.lost) {
+      secrets_.answer_lost(number, order.number);
+      continue;
+    }
+    Parcel answer{.values = {model_}, .number = order.number};  // a value that stands for what it says
+    switch (static_cast<Secret>(order.number % kSecrets)) {
+      case Secret::keys:
+        answer.bytes = secure_.keys_up();
+        break;
+      case Secret::shares:
+        answer.bytes = secure_.shares_up();
+        break;
+      case Secret::unmask:
+        answer.bytes = secure_.unmask_up();
+        break;
+    }
+    loop.send(me, setting().server, kSecretAnswer, std::move(answer), kSecretOrder);
+  }
+}
+
+}  // namespace dadsim::protocols

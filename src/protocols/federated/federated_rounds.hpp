@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "protocols/federated/federation.hpp"
+#include "protocols/federated/secure_aggregation.hpp"
+
+namespace dadsim::protocols {
+
+/// Federated learning in rounds: a server asks some clients, sends them the model, waits for their updates until enough
+/// are there or time is up, and makes a new model of them.
+///
+/// Clients are drawn from those that are free, each with the same chance (McMahan et al., arXiv 1602.05629), by seed
+/// and round alone. A client that fails is dropped from the round; what comes too late is ignored; a client that is
+/// still busy with an earlier round, or down, is not asked. A server that comes back after it was down goes on from its
+/// last model with a new round.
+class FederatedRounds : public Federation {
+ public:
+  static constexpr spec::RealParameter kStragglers{
+      "stragglers", 0, 1, "0", "share of a round's clients that can do only a part of their local work"};
+  static constexpr auto kPartial = spec::choice<bool>("partial", {{"keep", true}, {"drop", false}},
+                                                      "what becomes of the part that a straggler has done");
+
+  static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
+                                                 "share of all clients whose updates make a round (C)"};
+  static constexpr spec::RealParameter kMinimum{
+      "minimum", 0, 1, "0.5", "share of those that must be free for a round to begin; until then the server waits"};
+  static constexpr spec::IntegerParameter kRounds{
+      "rounds", 0, 1e9, "0", "that are simulated; 0: until clients have trained with the epochs of <training>"};
+  static constexpr spec::RealParameter kDeadline{
+      "deadline", 0, 1e9, "0", "seconds after which a round goes on with the updates that are there; 0: none"};
+  static constexpr spec::RealParameter kOverSelection{
+      "over-selection", 1, 100, "1", "clients asked per update that is waited for; the last ones are ignored"};
+  static constexpr auto kInitial = spec::choice<bool>("initial", {{"sent", false}, {"in-place", true}},
+                                                      "in-place: clients have the first model already");
+
+  explicit FederatedRounds(const Setting& setting);
+  void begin() override;
+
+  /// Parameters of rounds, and those of local training.
+  static std::vector<spec::ParameterSpec> common_parameters();
+  /// stragglers, partial; `keep`: their partial work is kept if nothing is said.
+  static std::vector<spec::ParameterSpec> straggler_parameters(bool keep);
+  /// MethodInfo::models_held, with so many numbers of the size of a model for each client of a round.
+  static std::function<double(const spec::ParameterValues&, double, bool)> models_held(double per_client = 2);
+
+ protected:
+  /// What a client has sent back.
+  struct Update {
+    std::vector<world::Value> values;  ///< the first is model − own model, as it arrives
+    std::size_t client = 0;
+    double weight = 0;  ///< its samples
+    RequestPool::Event event = {};
+  };
+
+  // ---- what an algorithm says ----
+
+  /// What the server sends with the model. By default nothing.
+  virtual std::vector<world::Value> with_model() { return {}; }
+  /// The new model. By default x − Σ p_k Δ_k, p_k the weights of the updates, adding up to 1.
+  virtual world::Value aggregate(const world::Value& model, const std::vector<Update>& updates);
+  virtual world::Work aggregation_work(std::size_t updates) const;
+  double bytes_up() const override;
+  double bytes_down() const override;
+  world::Work work_per_order() const override;
+
+  /// Σ p_k value `which` of the updates, p_k = weight ÷ `all` (0: the sum of the weights).
+  world::Value mean(const std::vector<Update>& updates, std::size_t which, double all = 0) const;
+
+ private:
+  /// The requests of secure aggregation in a round, each with a number of its own.
+  enum class Secret : std::uint8_t { keys, shares, unmask };
+  static constexpr std::int64_t kSecrets = 3;
+
+  world::Task<> server();
+  world::Task<> masks(std::size_t number);
+  world::Task<> exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen, double until);
+  world::Task<> unmask(std::int64_t round, const std::vector<Update>& updates);
+  world::Task<> wait_for_clients();
+  world::Task<> collect(std::int64_t round, std::size_t open, double until);
+  void take_in_late(const RequestPool::Event& event, std::int64_t round);
+  std::vector<std::size_t> choose(std::int64_t round, std::size_t count) const;
+  void draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen);
+
+  RequestPool pool_;
+  RequestPool secrets_;  ///< of secure aggregation: its messages beside the model's
+  SecureAggregation secure_;
+  bool has_stragglers_ = false;
+  world::Work mask_work_;
+  world::Value model_;
+  std::vector<Update> updates_;  ///< of the present round
+  std::size_t per_round_ = 1, at_least_ = 1;
+  std::int64_t round_ = 0;
+};
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,187 @@
+#include "protocols/federated/federation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace dadsim::protocols {
+
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+
+std::vector<spec::ParameterSpec> Federation::local_parameters() {
+  return {
+      kLocalEpochs,
+      kLocalSteps,
+      kRetries,
+  };
+}
+
+std::vector<spec::ParameterSpec> Federation::with_default(std::vector<spec::ParameterSpec> parameters,
+                                                          const std::string& name, const std::string& value) {
+  std::ranges::find(parameters, name, &spec::ParameterSpec::name)->default_value = value;
+  return parameters;
+}
+
+Work repeated(Work work, double times) {
+  for (Work::Piece& piece : work.pieces) piece.times *= times;
+  return work;
+}
+
+Federation::Federation(const Setting& setting)
+    : setting_(setting),
+      clients_(setting.sites),
+      local_steps_(setting.value(kLocalSteps)),
+      retries_(setting.value(kRetries)),
+      local_epochs_(setting.value(kLocalEpochs)),
+      encode_(setting.sizing.encode(step::Role::workers)) {
+  for (std::size_t i = 0; i < setting.sites; ++i) samples_ += samples_of(i);
+  const spec::ScheduleSpec& schedule = setting.training().schedule;
+  constant_rate_ = schedule.kind == spec::ScheduleSpec::Kind::constant && schedule.warm_up_epochs == 0;
+}
+
+void Federation::add_proximal_term(double mu) {
+  mu_ = mu;
+  // w − w_t, times μ, added to the gradient: reads w, w_t and the gradient, writes that.
+  if (mu > 0) proximal_work_ = setting_.sizing.per_parameter(step::Role::workers, 3, 4);
+}
+
+// ---- what algorithms change ----
+
+Value Federation::train(const Order& order) {
+  return learning().train(order.model, {.site = order.client,
+                                        .first = order.first,
+                                        .steps = order.steps,
+                                        .schedule_step = order.schedule_step,
+                                        .proximal = mu_,
+                                        .data_version = order.data_version});
+}
+
+std::vector<Value> Federation::beside(const Order& /*order*/, const Value& /*trained*/) { return {}; }
+
+// ---- how much clients train ----
+
+std::int64_t Federation::passes() const {
+  return local_steps_ > 0 ? 0 : std::max<std::int64_t>(1, static_cast<std::int64_t>(local_epochs_));
+}
+
+std::int64_t Federation::steps_of(std::size_t client) const {
+  if (local_steps_ > 0) return local_steps_;
+  const SiteBatches batches(SiteBatches::How::passes, setting_.training(), learning().problem().partition, client,
+                            setting_.seed());
+  const double steps = local_epochs_ * static_cast<double>(batches.per_pass());
+  return std::max<std::int64_t>(1, std::llround(steps));
+}
+
+std::vector<std::int64_t> Federation::batch_sizes(const Order& order) const {
+  const SiteBatches batches(SiteBatches::How::passes, setting_.training(), learning().problem().partition, order.client,
+                            setting_.seed());
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < order.steps; ++i) sizes.push_back(batches.size(order.first + i));
+  return sizes;
+}
+
+void Federation::limit(std::size_t client, std::int64_t steps, bool drops_out) {
+  clients_[client].limit = steps;
+  clients_[client].drops_out = drops_out;
+}
+
+void Federation::count_used(std::size_t client) {
+  used_samples_ += clients_[client].trained;
+  ++setting_.log.answered;
+  ++setting_.log.took_part[client];
+}
+
+bool Federation::budget_spent() const { return setting_.log.samples >= setting_.training().epochs * samples_ - 1e-6; }
+
+/// A step of synchronous training is worth the samples that all sites train with in it.
+std::int64_t Federation::schedule_step() const {
+  // Where the rate never changes all steps are the same, and what is learned has the same name.
+  if (constant_rate_) return 0;
+  return static_cast<std::int64_t>(used_samples_ / samples_ * static_cast<double>(learning().steps_per_epoch()) + 1e-6);
+}
+
+// ---- who is asked ----
+
+void Federation::ask(RequestPool& pool, std::size_t other, std::size_t client, std::int64_t number, const Value& model,
+                     std::vector<Value> more, bool in_place) {
+  clients_[client].schedule_step = schedule_step();
+  Parcel parcel{.values = {model}, .bytes = bytes_down(), .number = number};
+  for (Value& value : more) parcel.values.push_back(std::move(value));
+  pool.ask(other, std::move(parcel), in_place);
+}
+
+// ---- clients ----
+
+/// To whoever asked; it may run on the same node.
+void Federation::answer(std::size_t number, RequestPool& pool, Parcel parcel) {
+  const Node me = node_of(number);
+  if (me == pool.asker()) {
+    parcel.bytes = 0;
+    setting_.loop.hand(me, pool.options().answers, std::move(parcel));
+  } else {
+    setting_.loop.send(me, pool.asker(), pool.options().answers, std::move(parcel), pool.options().orders);
+  }
+}
+
+Task<> Federation::answer_again(std::size_t number, RequestPool& pool, std::size_t other, Parcel lost) {
+  Client& own = clients_[number];
+  if (own.attempts >= retries_) {
+    pool.waste({.work = lost.work});
+    pool.answer_lost(other, lost.number);
+    co_return;
+  }
+  co_await setting_.loop.sleep(node_of(number), std::ldexp(1.0, static_cast<int>(own.attempts++)));
+  ++setting_.log.retried;
+  lost.lost = false;
+  answer(number, pool, std::move(lost));
+}
+
+Task<> Federation::client(std::size_t number, RequestPool* pool, std::size_t other) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = node_of(number);
+  for (;;) {
+    Parcel parcel = co_await loop.receive(me, pool->options().orders);
+    if (parcel.lost) {
+      co_await answer_again(number, *pool, other, std::move(parcel));
+      continue;
+    }
+    Client& own = clients_[number];
+    Order order{.number = parcel.number, .client = number, .model = parcel.values.front()};
+    order.more.assign(parcel.values.begin() + 1, parcel.values.end());
+    order.steps = own.limit > 0 ? own.limit : steps_of(number);
+    order.first = own.batches;
+    order.schedule_step = own.schedule_step;
+    order.data_version = learning().data_version(number, loop.now());
+    own.batches += order.steps;
+    own.attempts = 0;
+    const bool drops_out = own.drops_out;
+    const std::vector<std::int64_t> sizes = batch_sizes(order);
+    const double begin = loop.now();
+    Work work = setting_.sizing.training(sizes, order.first) +
+                repeated(work_per_step(), static_cast<double>(order.steps)) + work_per_order() + encode_;
+    const bool done = co_await loop.compute(me, std::move(work));
+    if (!done) continue;
+    own.trained = 0;
+    for (const std::int64_t size : sizes) own.trained += static_cast<double>(size);
+    setting_.log.samples += own.trained;
+    Parcel reply{.number = order.number};
+    reply.work = loop.now() - begin;
+    if (!drops_out) {
+      const Value trained = train(order);
+      const Value difference = learning().difference(order.model, trained);
+      Learning::Sent sent = learning().send(difference, own.memory, setting_.run.compress,
+                                            static_cast<std::uint32_t>(number), own.answers++);
+      own.memory = sent.memory;
+      reply.values.push_back(std::move(sent.arrives));
+      reply.bytes = bytes_up();
+      for (Value& more : beside(order, trained)) reply.values.push_back(std::move(more));
+    }
+    answer(number, *pool, std::move(reply));
+  }
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,259 @@
+#include "protocols/federated/hier_fed_avg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "protocols/federated/federation.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+using End = ProtocolLog::Part::End;
+using What = RequestPool::Event::What;
+
+constexpr world::Channel kGroupModel = "model of all";
+constexpr world::Channel kGroupUpdate = "update of a group";
+
+class HierFedAvg final : public Federation {
+ public:
+  static constexpr spec::IntegerParameter kGroups{
+      "groups", 1, 1e9, "2", "of equally many workers, in their order; the first of a group leads it"};
+  static constexpr spec::IntegerParameter kEdgeRounds{"edge-rounds", 1, 1e9, "1",
+                                                      "rounds within the groups for one of all groups"};
+  static constexpr spec::IntegerParameter kRounds{
+      "rounds", 0, 1e9, "0", "of all groups; 0: until clients have trained with the epochs of <training>"};
+
+  explicit HierFedAvg(const Setting& setting)
+      : Federation(setting), rounds_(setting.value(kRounds)), edge_rounds_(setting.value(kEdgeRounds)) {
+    const auto groups = static_cast<std::size_t>(setting.value(kGroups));
+    const std::size_t size = setting.sites / groups;
+    std::vector<Node> leaders;
+    for (std::size_t g = 0; g < groups; ++g) {
+      Group group;
+      group.first = g * size;
+      leaders.push_back(node_of(group.first));
+      std::vector<Node> members;
+      for (std::size_t i = 0; i < size; ++i) members.push_back(node_of(group.first + i));
+      group.members = std::make_unique<RequestPool>(setting, RequestPool::Options{.asker = leaders.back(),
+                                                                                  .others = std::move(members),
+                                                                                  .orders = kModel,
+                                                                                  .answers = kUpdate,
+                                                                                  .retries = setting.value(kRetries)});
+      groups_.push_back(std::move(group));
+    }
+    // A leader that works for a server that has gone down goes on: its group cannot tell.
+    leaders_ = std::make_unique<RequestPool>(setting, RequestPool::Options{.asker = setting.server,
+                                                                           .others = std::move(leaders),
+                                                                           .orders = kGroupModel,
+                                                                           .answers = kGroupUpdate,
+                                                                           .retries = setting.value(kRetries),
+                                                                           .tells = false,
+                                                                           .stops = false});
+  }
+
+  void begin() override {
+    model_ = learning().initial();
+    setting().log.took_part.assign(setting().sites, 0);
+    setting().loop.join(setting().server, "server", [this] { return server(); });
+    leaders_->watch();
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      Group& group = groups_[g];
+      group.members->watch();
+      setting().loop.join(node_of(group.first), "leader", [this, g] { return leader(g); });
+      for (std::size_t i = 0; i < group.members->size(); ++i) {
+        setting().loop.join(node_of(group.first + i), "client",
+                            [this, &group, i] { return client(group.first + i, group.members.get(), i); });
+      }
+    }
+  }
+
+ private:
+  struct Group {
+    std::size_t first = 0;  ///< its leader
+    std::unique_ptr<RequestPool> members = nullptr;
+    double weight = 0;                   ///< samples of those who took part in its last round
+    std::vector<std::size_t> took_part;  ///< clients, in its rounds since it last heard of the server
+    Value memory;                        ///< what its compressor has lost
+    std::uint32_t answers = 0;
+    std::int64_t round = 0;
+  };
+  struct Update {
+    Value difference;
+    std::size_t from = 0;
+    double weight = 0;
+    Parcel parcel = {};
+  };
+
+  /// x − Σ p_k Δ_k.
+  Value mean_of(const Value& model, const std::vector<Update>& updates) {
+    double all = 0;
+    for (const Update& update : updates) all += update.weight;
+    std::vector<Value> values = {model};
+    std::vector<double> weights = {1};
+    for (const Update& update : updates) {
+      values.push_back(update.difference);
+      weights.push_back(-update.weight / all);
+    }
+    return learning().weighted_sum(values, weights);
+  }
+
+  Work sum_work(step::Role who, std::size_t updates) const {
+    return setting().sizing.decode(who, static_cast<double>(updates)) + setting().sizing.sum(who, updates);
+  }
+
+  Task<> server() {
+    world::EventLoop& loop = setting().loop;
+    leaders_->begin();
+    if (setting().log.versions.empty() && setting().new_version(model_, 1)) co_return;
+    for (;;) {
+      while (leaders_->has_news() || leaders_->free() == 0) {
+        const RequestPool::Event news = co_await leaders_->next();
+        if (news.what == What::answer) leaders_->waste(news.parcel);
+      }
+      const std::int64_t round = ++round_;
+      const std::size_t asked = leaders_->free();
+      std::vector<std::size_t> chosen;
+      for (std::size_t k = 0; k < asked; ++k) chosen.push_back(leaders_->nth_free(k));
+      for (const std::size_t g : chosen) {
+        leaders_->ask(g, {.values = {model_}, .bytes = bytes_down(), .number = round});
+      }
+      std::vector<Update> updates;
+      for (std::size_t open = asked; open > 0;) {
+        const RequestPool::Event event = co_await leaders_->next();
+        if (event.number != round) continue;
+        if (event.what == What::failed) --open;
+        if (event.what != What::answer) continue;
+        --open;
+        updates.push_back({.difference = event.parcel.values.front(),
+                           .from = event.other,
+                           .weight = groups_[event.other].weight,
+                           .parcel = event.parcel});
+      }
+      if (!updates.empty()) {
+        Work work = sum_work(step::Role::aggregator, updates.size());
+        co_await loop.compute(setting().server, std::move(work));
+        std::ranges::sort(updates, {}, &Update::from);
+        model_ = mean_of(model_, updates);
+        for (const Update& update : updates) {
+          for (const std::size_t one : groups_[update.from].took_part) count_used(one);
+        }
+        ++setting().log.updates;
+      }
+      const bool last = rounds_ > 0 ? round >= rounds_ : budget_spent();
+      if (!updates.empty() || last) {
+        if (setting().new_version(model_, 1, last)) co_return;
+      }
+    }
+  }
+
+  Task<> leader(std::size_t g) {
+    world::EventLoop& loop = setting().loop;
+    Group& group = groups_[g];
+    const Node me = node_of(group.first);
+    group.members->begin();
+    for (;;) {
+      const Parcel order = co_await loop.receive(me, kGroupModel);
+      if (order.lost) {
+        leaders_->answer_lost(g, order.number);
+        continue;
+      }
+      Value model = order.values.front();
+      group.took_part.clear();
+      group.weight = 0;
+      for (std::int64_t k = 0; k < edge_rounds_; ++k) {
+        std::vector<Update> updates;
+        co_await edge_round(group, model, updates);
+        if (updates.empty()) continue;
+        Work work = sum_work(step::Role::workers, updates.size());
+        co_await loop.compute(me, std::move(work));
+        model = mean_of(model, updates);
+        group.weight = 0;
+        for (const Update& update : updates) {
+          group.weight += update.weight;
+          group.took_part.push_back(group.first + update.from);
+        }
+      }
+      Parcel answer{.number = order.number};
+      if (!group.took_part.empty()) {
+        if (setting().run.compress.method != "none") {
+          Work work = setting().sizing.encode(step::Role::workers);
+          co_await loop.compute(me, std::move(work));
+        }
+        const Value difference = learning().difference(order.values.front(), model);
+        Learning::Sent sent = learning().send(difference, group.memory, setting().run.compress,
+                                              static_cast<std::uint32_t>(setting().sites + g), group.answers++);
+        group.memory = sent.memory;
+        answer.values.push_back(std::move(sent.arrives));
+        answer.bytes = bytes_up();
+      }
+      loop.send(me, setting().server, kGroupUpdate, std::move(answer), kGroupModel);
+    }
+  }
+
+  Task<> edge_round(Group& group, const Value& model, std::vector<Update>& updates) {
+    while (group.members->has_news()) {
+      const RequestPool::Event news = co_await group.members->next();
+      if (news.what == What::failed) group.members->tell(news, End::failed);
+    }
+    const std::int64_t round = ++group.round;
+    std::vector<std::size_t> chosen;
+    for (std::size_t k = 0; k < group.members->free(); ++k) chosen.push_back(group.members->nth_free(k));
+    for (const std::size_t i : chosen) {
+      ask(*group.members, i, group.first + i, round, model, {}, node_of(group.first + i) == group.members->asker());
+    }
+    for (std::size_t open = chosen.size(); open > 0;) {
+      const RequestPool::Event event = co_await group.members->next();
+      if (event.what != What::answer && event.what != What::failed) continue;
+      --open;
+      group.members->tell(event, event.what == What::answer ? End::used : End::failed);
+      if (event.what == What::failed) continue;
+      updates.push_back({.difference = event.parcel.values.front(),
+                         .from = event.other,
+                         .weight = samples_of(group.first + event.other),
+                         .parcel = event.parcel});
+    }
+    std::ranges::sort(updates, {}, &Update::from);
+  }
+
+  std::vector<Group> groups_;
+  std::unique_ptr<RequestPool> leaders_;
+  Value model_;
+  std::int64_t rounds_ = 0, edge_rounds_ = 1, round_ = 0;
+};
+
+}  // namespace
+
+EventDrivenMethod hier_fed_avg_method() {
+  std::vector<spec::ParameterSpec> parameters = Federation::local_parameters();
+  parameters.push_back(HierFedAvg::kGroups);
+  parameters.push_back(HierFedAvg::kEdgeRounds);
+  parameters.push_back(HierFedAvg::kRounds);
+  return {
+      {.name = "hierfavg",
+       .description =
+           "Federated averaging in groups: some rounds between clients and their group's leader, then one between "
+           "the leaders and the server.",
+       .source = "Liu et al., Client-Edge-Cloud Hierarchical Federated Learning, ICC 2020, arXiv 1905.06641",
+       .payload = "d down and d up, per client and round of its group; the same per group and round of all groups",
+       .family = "federated",
+       .on_failure = "a client that fails is left out of its group's round, a group whose leader fails of the round "
+                     "of all groups",
+       .parameters = std::move(parameters),
+       .sharing = Sharing::event_driven,
+       .check = [](const RunFacts& facts) -> RunFaults {
+         const auto groups = static_cast<std::size_t>(HierFedAvg::kGroups.of(facts.run.parameters));
+         if (facts.sites % groups == 0) return {};
+         return {Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
+                       fmt::format("a number that divides {}", facts.sites)}};
+       }},
+      [](const Setting& setting) { return std::make_unique<HierFedAvg>(setting); }};
+}
+
+}  // namespace dadsim::protocols

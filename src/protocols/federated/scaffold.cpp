@@ -1,0 +1,117 @@
+#include "protocols/federated/scaffold.hpp"
+
+#include "protocols/federated/federated_rounds.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+using world::Value;
+
+class Scaffold final : public FederatedRounds {
+ public:
+  static constexpr spec::RealParameter kServerRate{"server-rate", 1e-6, 100, "1",
+                                                   "step of the server towards the mean of the clients' models"};
+
+  explicit Scaffold(const Setting& setting)
+      : FederatedRounds(setting),
+        rate_(setting.value(kServerRate)),
+        controls_(setting.sites),
+        // c − c_i is added to the gradient: reads three numbers, writes one.
+        per_step_(setting.sizing.per_parameter(step::Role::workers, 2, 4)),
+        // c_i⁺ of c_i, c, x and y.
+        per_order_(setting.sizing.per_parameter(step::Role::workers, 4, 5)) {}
+
+ protected:
+  std::vector<Value> with_model() override {
+    // Before the first round c is zero, and so is every c_i.
+    if (!control_) control_ = zero();
+    return {control_};
+  }
+  double extra_down() const override { return 1; }
+  double extra_up() const override { return 1; }
+  world::Work work_per_step() const override { return per_step_; }
+  world::Work work_per_order() const override { return FederatedRounds::work_per_order() + per_order_; }
+
+  Value train(const Order& order) override {
+    const Value& c = order.more.front();
+    const Value& own = controls_[order.client];
+    return learning().train(order.model,
+                            {.site = order.client,
+                             .first = order.first,
+                             .steps = order.steps,
+                             .schedule_step = order.schedule_step,
+                             .data_version = order.data_version},
+                            own ? learning().difference(c, own) : c);
+  }
+
+  /// c_i⁺ − c_i.
+  std::vector<Value> beside(const Order& order, const Value& trained) override {
+    double rates = 0;
+    for (std::int64_t k = 0; k < order.steps; ++k) rates += learning().rate(order.schedule_step + k);
+    return {learning().weighted_sum({order.more.front(), parameters_of(order.model), parameters_of(trained)},
+                                    {-1, 1 / rates, -1 / rates})};
+  }
+
+  Value aggregate(const Value& model, const std::vector<Update>& updates) override {
+    for (const Update& update : updates) {
+      Value& own = controls_[update.client];
+      own = own ? learning().weighted_sum({own, update.values[1]}, {1, 1}) : update.values[1];
+    }
+    control_ = learning().weighted_sum({control_, mean(updates, 1, samples())}, {1, 1});
+    return learning().weighted_sum({model, mean(updates, 0)}, {1, -rate_});
+  }
+  world::Work aggregation_work(std::size_t updates) const override {
+    return FederatedRounds::aggregation_work(2 * updates);
+  }
+
+ private:
+  Value zero() {
+    const std::size_t numbers = learning().parameters();
+    return learning().history().make("zero", {}, [numbers](world::History::Inputs) {
+      return world::Datum{std::vector<float>(numbers, 0.0F), {}};
+    });
+  }
+  /// Without running statistics, of which there are no gradients.
+  Value parameters_of(const Value& weights) {
+    const std::size_t numbers = learning().parameters();
+    return learning().history().make("parameters", {weights}, [numbers](world::History::Inputs in) {
+      const auto begin = in[0]->numbers.begin();
+      return world::Datum{{begin, begin + static_cast<std::ptrdiff_t>(numbers)}, {}};
+    });
+  }
+
+  double rate_;
+  Value control_;                ///< c
+  std::vector<Value> controls_;  ///< c_i; no value: zero
+  world::Work per_step_, per_order_;
+};
+
+}  // namespace
+
+EventDrivenMethod scaffold_method() {
+  std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
+  parameters.push_back(Scaffold::kServerRate);
+  return {{.name = "scaffold",
+           .description =
+               "Federated averaging whose clients correct every step by how their gradients differ from everyone's "
+               "(control variates); needs plain SGD.",
+           .source =
+               "Karimireddy et al., SCAFFOLD: Stochastic Controlled Averaging for Federated Learning, ICML 2020, arXiv "
+               "1910.06378",
+           .payload = "2 d down and 2 d up, per client and round",
+           .family = "federated",
+           .on_failure = "a client that fails is left out of the round; the server waits for the others",
+           .parameters = std::move(parameters),
+           .sharing = Sharing::event_driven,
+           .optimizer = Needs::plain_sgd,
+           .state =
+               [](const spec::ParameterValues&) {
+                 // c and c_i.
+                 return estimate::AlgorithmState{2.0 * step::extent::parameters(), 0, true};
+               },
+           // With what corrects each client's gradients.
+           .models_held = FederatedRounds::models_held(3)},
+          [](const Setting& setting) { return std::make_unique<Scaffold>(setting); }};
+}
+
+}  // namespace dadsim::protocols

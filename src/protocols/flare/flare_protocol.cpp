@@ -1,0 +1,359 @@
+#include "protocols/flare/flare_protocol.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "models/uniform.hpp"
+
+namespace dadsim::protocols {
+
+using world::Node;
+using world::Parcel;
+using world::Task;
+
+namespace {
+
+constexpr world::Channel kDeployment = "deployment";
+constexpr world::Channel kUpload = "upload";
+
+double spread_of(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1));
+}
+
+}  // namespace
+
+FlareProtocol::FlareProtocol(const Setting& setting)
+    : setting_(setting), numbers_(setting.learning), sensors_(setting.sites) {}
+
+void FlareProtocol::begin() {
+  weights_ = setting_.learning.initial_with_state();
+  deployed_ = weights_;
+  setting_.log.took_part.assign(setting_.sites, 0);
+  const double share = setting_.value(kHeld);
+  const double validation = setting_.value(kValidation);
+  for (std::size_t site = 0; site < sensors_.size(); ++site) {
+    Sensor& own = sensors_[site];
+    const std::vector<std::int32_t>& all = setting_.learning.partition(0).at(site);
+    if (all.size() == 1) {  // it is all that there is to hold back and to see
+      own.held_back = all;
+      own.stream = SampleStream({0});
+      continue;
+    }
+    std::vector<std::size_t> places(all.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    RandomStream random(setting_.seed(), Purpose::drift, static_cast<std::uint32_t>(site) * 16 + 13);
+    models::shuffle(std::span<std::size_t>(places), random);
+    // At least one sample each to hold back and to see.
+    const auto count = static_cast<double>(all.size());
+    const std::size_t held = std::clamp<std::size_t>(static_cast<std::size_t>(share * count), 1, all.size() - 1);
+    const auto back = std::max<std::size_t>(1, static_cast<std::size_t>(validation * static_cast<double>(held)));
+    for (std::size_t i = 0; i < held; ++i) (i < back ? own.held_back : pool_).push_back(all[places[i]]);
+    own.stream = SampleStream({places.begin() + static_cast<std::ptrdiff_t>(held), places.end()});
+  }
+  if (pool_.empty()) pool_ = held_back();
+  setting_.loop.join(setting_.server, "client", [this] { return client(); });
+  setting_.loop.join(setting_.server, "clock", [this] { return clock(); });
+  if (fixed()) setting_.loop.join(setting_.server, "deployer", [this] { return deployer(); });
+  for (std::size_t number = 0; number < sensors_.size(); ++number) {
+    setting_.loop.watch(setting_.server, static_cast<Node>(number), kUpload);
+    setting_.loop.join(static_cast<Node>(number), "sensor", [this, number] { return sensor(number); });
+  }
+}
+
+// ---- the client ----
+
+std::vector<std::int32_t> FlareProtocol::held_back() const {
+  std::vector<std::int32_t> rows;
+  for (const Sensor& one : sensors_) rows.insert(rows.end(), one.held_back.begin(), one.held_back.end());
+  return rows;
+}
+
+/// The forward pass of a training step, which it begins with.
+world::Work FlareProtocol::inference(std::size_t samples) const {
+  world::Work work = setting_.sizing.gradient(static_cast<std::int64_t>(samples), 0);
+  const auto& tasks = work.pieces.front().schedule->tasks;
+  const auto other = std::ranges::find_if(tasks, [](const step::Task& task) {
+    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+    return compute != nullptr && compute->phase != step::Phase::forward;
+  });
+  work.pieces.front().behind = static_cast<std::size_t>(other - tasks.begin());
+  work.step = -1;
+  return work;
+}
+
+Task<> FlareProtocol::client() {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = setting_.server;
+  const std::int64_t steps = setting_.value(kLocalSteps);
+  for (;;) {
+    while (resting_ || loop.waiting(me, kUpload) > 0) {
+      const Parcel parcel = co_await loop.receive(me, kUpload);
+      take_in(parcel);
+    }
+    tick_rows_ = numbers_.draw(pool_, batches_, steps);
+    const std::vector<std::int64_t> sizes(static_cast<std::size_t>(steps), setting_.training().batch);
+    world::Work work = setting_.sizing.training(sizes, batches_) + inference(tick_rows_.size() + held_back().size());
+    const bool done = co_await loop.compute(me, std::move(work));
+    if (!done) continue;
+    tick();
+  }
+}
+
+void FlareProtocol::take_in(const Parcel& parcel) {
+  const auto from = static_cast<std::size_t>(parcel.from);
+  if (parcel.back && setting_.log.updates > 0) deploy_to(from, true);
+  if (parcel.back || parcel.gone || parcel.lost) return;
+  const auto found = uploads_.find(parcel.number);
+  if (found == uploads_.end()) return;
+  const Upload& got = found->second;
+  Sensor& own = sensors_[got.sensor];
+  const auto back = std::max<std::size_t>(
+      1, static_cast<std::size_t>(setting_.value(kValidation) * static_cast<double>(got.rows.size())));
+  // One after the other of the window, so that both parts are of the whole of it.
+  own.held_back.clear();
+  for (std::size_t i = 0; i < got.rows.size(); ++i) {
+    const bool held = (i + 1) * back / got.rows.size() > i * back / got.rows.size();
+    (held ? own.held_back : pool_).push_back(got.rows[i]);
+  }
+  own.held_back_version = got.version;
+  ++setting_.log.took_part[got.sensor];
+  uploads_.erase(found);
+  own.has_sent = true;
+  if (resting_) ticks_ = 0;
+  resting_ = false;
+  undisturbed_ = 0;
+}
+
+/// Trains, and looks whether training has settled, or has begun to move.
+void FlareProtocol::tick() {
+  const auto window = static_cast<std::size_t>(setting_.value(kWindow));
+  const std::int64_t patience = setting_.value(kPatience);
+  weights_ = numbers_.train(weights_, tick_rows_, batches_);
+  batches_ += setting_.value(kLocalSteps);
+  setting_.log.samples += static_cast<double>(tick_rows_.size());
+  losses_.push_back(numbers_.loss(weights_, tick_rows_));
+  differences_.push_back(losses_.back() - numbers_.loss(weights_, held_back()));
+  if (differences_.size() > window) differences_.erase(differences_.begin());
+  if (losses_.size() > window) losses_.erase(losses_.begin());
+  ++ticks_;
+  ++undisturbed_;
+  if (differences_.size() < window) return;
+  const double spread = spread_of(differences_);
+  if (setting_.log.updates > 0 && spread > setting_.value(kBeta) * deployed_spread_) unstable_ = true;
+  largest_spread_ = std::max(largest_spread_, spread);
+  const auto half = static_cast<std::ptrdiff_t>(window / 2);
+  const double earlier = std::accumulate(losses_.begin(), losses_.begin() + half, 0.0);
+  const double later = std::accumulate(losses_.end() - half, losses_.end(), 0.0);
+  const bool flat = later >= (1 - setting_.value(kTolerance)) * earlier;
+  const bool narrow = !unstable_ || spread <= setting_.value(kAlpha) * largest_spread_;
+  const bool settled = flat && narrow && undisturbed_ >= 2 * static_cast<std::int64_t>(window);
+  if (!settled && ticks_ < patience) return;
+  resting_ = true;
+  largest_spread_ = 0;
+  if (unstable_ && (!fixed() || setting_.log.updates == 0)) {
+    deployed_spread_ = spread;
+    deploy();
+  } else if (!fixed()) {
+    for (std::size_t number = 0; number < sensors_.size(); ++number) {
+      if (sensors_[number].has_sent) deploy_to(number, false);
+    }
+  }
+  unstable_ = false;
+}
+
+void FlareProtocol::deploy() {
+  deployed_ = weights_;
+  ++setting_.log.updates;
+  for (std::size_t number = 0; number < sensors_.size(); ++number) deploy_to(number, true);
+  setting_.new_version(setting_.learning.without_state(deployed_), 1);
+}
+
+void FlareProtocol::deploy_to(std::size_t number, bool with_model) {
+  Sensor& own = sensors_[number];
+  const auto count = static_cast<std::size_t>(setting_.value(kQuantiles));
+  const Deployment& sent = own.coming[++last_deployment_] =
+      Deployment{.model = deployed_,
+                 .quantiles = quantiles(numbers_.confidences(deployed_, own.held_back), count),
+                 .held_back = own.held_back.size(),
+                 .version = own.held_back_version};
+  own.has_sent = false;
+  // The quantiles, and of how many samples they are.
+  Parcel parcel{.bytes = 4.0 * static_cast<double>(sent.quantiles.size() + 1), .number = last_deployment_};
+  if (with_model) {
+    parcel.values.push_back(deployed_);
+    parcel.bytes += setting_.sizing.plain_bytes();
+  }
+  setting_.log.facts[with_model ? "deployments" : "quantiles sent alone"] += 1;
+  setting_.log.facts["bytes of deployments"] += parcel.bytes;
+  setting_.loop.send(setting_.server, static_cast<Node>(number), kDeployment, std::move(parcel));
+}
+
+Task<> FlareProtocol::deployer() {
+  for (;;) {
+    co_await setting_.loop.sleep(setting_.server, setting_.value(kDeployEvery));
+    if (setting_.log.updates > 0) deploy();
+  }
+}
+
+// ---- sensors ----
+
+/// The samples that come in the window that begins then.
+FlareProtocol::Upload FlareProtocol::window_of(std::size_t number, double begin) const {
+  const double interval = setting_.value(kInterval);
+  Upload window{.sensor = number, .places = sensors_[number].stream.next(samples()), .rows = {}};
+  for (std::size_t i = 0; i < samples(); ++i) {
+    const double at = begin + static_cast<double>(i + 1) * interval;
+    window.last_sample = at;
+    const std::int64_t version = setting_.learning.data_version(number, at);
+    if (i < window.places.size()) {
+      window.rows.push_back(setting_.learning.partition(version).at(number)[window.places[i]]);
+    }
+    window.version = i == 0 || window.version == version ? version : -1;
+  }
+  return window;
+}
+
+void FlareProtocol::take_over(std::size_t number, const Parcel& model) {
+  Sensor& own = sensors_[number];
+  const auto found = own.coming.find(model.number);
+  if (found == own.coming.end()) return;
+  own.deployed = std::move(found->second);
+  own.coming.erase(own.coming.begin(), std::next(found));
+}
+
+Task<> FlareProtocol::sensor(std::size_t number) {
+  world::EventLoop& loop = setting_.loop;
+  const auto me = static_cast<Node>(number);
+  Sensor& own = sensors_[number];
+  const double length = static_cast<double>(samples()) * setting_.value(kInterval);
+  const double every = setting_.value(kUploadEvery);
+  // Without a model there is nothing to infer with; what is seen meanwhile is not kept.
+  Parcel model = co_await loop.receive(me, kDeployment);
+  take_over(number, model);
+  double begin = loop.now();
+  double next_upload = begin + every;
+  int pass = 0;  // windows that follow an upload and are not looked at
+  for (;;) {
+    model = co_await loop.receive(me, kDeployment, begin + length);
+    if (model.from >= 0) {
+      // Confidences of another model do not count: a new window.
+      take_over(number, model);
+      own.stream.pass(static_cast<std::int64_t>((loop.now() - begin) / setting_.value(kInterval)));
+      begin = loop.now();
+      pass = 0;
+      continue;
+    }
+    const Upload window = window_of(number, begin);
+    own.stream.pass(setting_.value(kSamples));
+    begin += length;
+    const bool done = co_await loop.compute(me, inference(samples()));
+    begin = std::max(begin, loop.now());  // a sensor that is too slow lets samples pass
+    if (!done) continue;
+    if (fixed()) {
+      if (begin < next_upload - 1e-9) continue;
+      upload(number, window);
+      next_upload += every;
+    } else if (pass > 0) {
+      --pass;
+    } else {
+      const std::int64_t before = last_upload_;
+      look_at_window(number, window);
+      pass = last_upload_ == before ? 0 : 1;
+    }
+  }
+}
+
+void FlareProtocol::look_at_window(std::size_t number, const Upload& window) {
+  auto& facts = setting_.log.facts;
+  if (sensors_[number].stream.is_spent()) {
+    facts["windows not tested: all samples uploaded before"] = static_cast<double>(++untested_);
+    return;
+  }
+  const Deployment& deployed = *sensors_[number].deployed;
+  const std::vector<double> live = numbers_.confidences(deployed.model, window.rows);
+  const double phi = setting_.value(kPhi);
+  const double allowed = phi > 0 ? phi : ks_threshold(live.size(), deployed.held_back, setting_.value(kLevel));
+  const bool alarm = ks_distance(live, deployed.quantiles) > allowed;
+  // There is nothing to find where the samples are as those that the quantiles are of.
+  const bool clean = window.version >= 0 && window.version == deployed.version;
+  ++tested_;
+  tested_clean_ += clean ? 1 : 0;
+  false_alarms_ += clean && alarm ? 1 : 0;
+  facts["windows tested"] = static_cast<double>(tested_);
+  facts["windows tested without drift"] = static_cast<double>(tested_clean_);
+  facts["false alarms"] = static_cast<double>(false_alarms_);
+  if (tested_clean_ > 0) {
+    facts["share of false alarms"] = static_cast<double>(false_alarms_) / static_cast<double>(tested_clean_);
+  }
+  if (alarm) upload(number, window);
+}
+
+void FlareProtocol::upload(std::size_t number, const Upload& window) {
+  Sensor& own = sensors_[number];
+  const models::Dataset& data = setting_.learning.problem().data;
+  const double given = setting_.value(kSampleBytes);
+  const double sample_bytes = given > 0 ? given : 4.0 * static_cast<double>(data.shape.size());
+  const double now = setting_.loop.now();
+  auto& facts = setting_.log.facts;
+  // The first upload with drifted samples tells of a drift. Of one that another followed unseen, it is too late to
+  // tell.
+  const models::DriftedData* drift = setting_.learning.problem().drift;
+  const std::vector<double> none;
+  const std::vector<double>& dates = drift == nullptr ? none : drift->from.at(number);
+  while (own.detected < dates.size() && dates[own.detected] < window.last_sample) {
+    const double at = dates[own.detected++];
+    if (own.detected < dates.size() && dates[own.detected] < window.last_sample) continue;
+    ++detections_;
+    latency_seconds_ += now - at;
+    latency_samples_ += (now - at) / setting_.value(kInterval);
+    facts["detections"] = static_cast<double>(detections_);
+    facts["detection latency, seconds"] = latency_seconds_ / static_cast<double>(detections_);
+    facts["detection latency, samples"] = latency_samples_ / static_cast<double>(detections_);
+  }
+  // Where fewer samples are left than a window has, some of it are sent twice.
+  Parcel parcel{.bytes = static_cast<double>(samples()) * sample_bytes, .number = ++last_upload_};
+  facts["uploads"] += 1;
+  facts["bytes of uploads"] += parcel.bytes;
+  uploads_.emplace(last_upload_, window);
+  own.stream.withdraw(window.places);
+  setting_.loop.send(static_cast<Node>(number), setting_.server, kUpload, std::move(parcel));
+}
+
+// ---- what is told ----
+
+double FlareProtocol::accuracy(double seconds) {
+  Learning& learning = setting_.learning;
+  return learning.history().get(learning.evaluate_at(learning.without_state(deployed_), seconds))->scalars[1];
+}
+
+/// Measures what drift does to the model in use, and ends the simulation.
+Task<> FlareProtocol::clock() {
+  world::EventLoop& loop = setting_.loop;
+  const double end = setting_.value(kDuration);
+  auto& facts = setting_.log.facts;
+  const models::DriftedData* drift = setting_.learning.problem().drift;
+  std::vector<double> dates;
+  if (drift != nullptr) {
+    for (const models::DriftedData::HeldBack& mix : drift->held_back) dates.push_back(mix.from);
+  }
+  if (setting_.log.versions.empty()) setting_.new_version(setting_.learning.without_state(weights_), 1);
+  for (std::size_t i = 0; i < dates.size() && dates[i] < end; ++i) {
+    if (dates[i] <= loop.now()) continue;  // the aggregator has been down
+    co_await loop.sleep(setting_.server, dates[i] - loop.now());
+    if (i == 0) facts["accuracy before the drift"] = accuracy(std::nextafter(dates[i], 0.0));
+    if (i == 0) facts["accuracy after the drift"] = accuracy(dates[i]);
+    if (setting_.log.updates > 0) setting_.new_version(setting_.learning.without_state(deployed_), 1);
+  }
+  if (end > loop.now()) co_await loop.sleep(setting_.server, end - loop.now());
+  facts["accuracy at the end"] = accuracy(loop.now());
+  facts["bytes on sensor links"] = facts["bytes of uploads"] + facts["bytes of deployments"];
+  setting_.new_version(setting_.learning.without_state(deployed_), 1, true);
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "protocols/flare/flare_numbers.hpp"
+#include "protocols/protocol.hpp"
+#include "protocols/sample_stream.hpp"
+
+namespace dadsim::protocols {
+
+/// FLARE's two schedulers, or fixed intervals in their place. The aggregator is the client: it has the first samples of
+/// every worker, labelled, and trains. Workers are its sensors: they see one sample of theirs after the other and
+/// infer.
+///
+/// Assumed, since only the abstract of arXiv 2305.08504 was there to be read ("conditional on the training behaviour
+/// and inference statistics, respectively"):
+/// - Client: after every tick of `local-steps` batches, d = loss on what it has just trained with − loss on what it
+/// holds
+///   back, σ = standard deviation of the last `window` d. It is UNSTABLE at first, and once σ > β σ at the last
+///   deployment. It has settled, two windows after the last samples came at the soonest, when the training loss falls
+///   no more (its mean over the later half of the window is at least 1 − `tolerance` of that over the earlier half)
+///   and, where it is UNSTABLE, σ ≤ α × the largest σ since it rested; or after `patience` ticks. Then it rests until
+///   samples come. If it was UNSTABLE, it sends the model, and to each sensor `quantiles` quantiles of the model's
+///   confidences on samples of that sensor that it holds back. If not, what it has learned is worth no model: sensors
+///   that have sent samples get quantiles alone, of the model that they have.
+/// - Sensor: of every `samples` samples the largest probabilities of the softmax; where they lie farther from the
+///   quantiles than a Kolmogorov–Smirnov test of `level` allows (n = the samples that the quantiles are of), it uploads
+///   these samples and then lets as many pass. Windows do not overlap, and samples that were uploaded do not come
+///   again. An upload is labelled when it arrives; the client trains with one part of it and holds the other back, in
+///   place of what it held back of that sensor.
+/// - fixed: sensors upload the last `samples` samples every `upload-every` seconds; the client sends its model every
+///   `deploy-every` seconds, whatever it is worth.
+class FlareProtocol final : public Protocol {
+ public:
+  static constexpr auto kSchedule = spec::choice<bool>(
+      "schedule", {{"dual", false}, {"fixed", true}}, "dual: as training and confidences ask for; fixed: at intervals");
+  static constexpr spec::RealParameter kDuration{"duration", 1, 1e9, "3600", "seconds that are simulated"};
+  static constexpr spec::RealParameter kInterval{"interval", 1e-6, 1e6, "0.1",
+                                                 "seconds between two samples of a sensor"};
+  static constexpr spec::IntegerParameter kSamples{"samples", 10, 100000, "100",
+                                                   "of a window of confidences, and of an upload (m)"};
+  static constexpr spec::IntegerParameter kQuantiles{"quantiles", 10, 100000, "100",
+                                                     "of confidences that are sent with a model (K)"};
+  static constexpr spec::RealParameter kLevel{"level", 1e-9, 0.5, "0.05",
+                                              "of the Kolmogorov-Smirnov test of confidences"};
+  static constexpr spec::RealParameter kPhi{
+      "phi", 0, 1, "0", "distance of confidences from which samples are uploaded; 0: that of the test"};
+  static constexpr spec::RealParameter kHeld{"held", 0.01, 0.95, "0.5",
+                                             "share of its samples that a sensor's client has from the beginning"};
+  static constexpr spec::RealParameter kValidation{"validation", 0.05, 0.9, "0.3",
+                                                   "share of the client's samples that it holds back"};
+  static constexpr spec::IntegerParameter kLocalSteps{"local-steps", 1, 1e6, "5",
+                                                      "batches of the client between two looks at its training"};
+  static constexpr spec::IntegerParameter kWindow{"window", 2, 10000, "10", "looks over which the spread is taken (w)"};
+  static constexpr spec::RealParameter kAlpha{"alpha", 0.01, 1, "0.25",
+                                              "stable: a spread of at most this share of the largest since it rested"};
+  static constexpr spec::RealParameter kBeta{
+      "beta", 1, 1000, "1.5", "unstable: a spread of more than so many times that of the last deployment"};
+  static constexpr spec::RealParameter kTolerance{"tolerance", 0, 1, "0.02",
+                                                  "stable: share by which the training loss may fall within a window"};
+  static constexpr spec::IntegerParameter kPatience{"patience", 1, 1e6, "200",
+                                                    "looks after which training counts as settled, or as not moved"};
+  static constexpr spec::RealParameter kUploadEvery{"upload-every", 1e-3, 1e9, "600",
+                                                    "fixed: seconds between uploads of a sensor"};
+  static constexpr spec::RealParameter kDeployEvery{"deploy-every", 1e-3, 1e9, "600",
+                                                    "fixed: seconds between deployments"};
+  static constexpr spec::RealParameter kSampleBytes{"sample-bytes", 0, 1e12, "0",
+                                                    "of a raw sample on the wire; 0: four per value"};
+
+  explicit FlareProtocol(const Setting& setting);
+  void begin() override;
+
+ private:
+  struct Upload {
+    std::size_t sensor = 0;
+    std::vector<std::size_t> places;  ///< in the sensor's partition, each once
+    std::vector<std::int32_t> rows;   ///< of the training set
+    std::int64_t version = 0;         ///< of the sensor's data; −1: of several
+    double last_sample = 0;           ///< when it came
+  };
+  /// What a sensor was sent.
+  struct Deployment {
+    world::Value model;  ///< with the optimizer's state, which does not travel
+    std::vector<double> quantiles;
+    std::size_t held_back = 0;  ///< samples that the quantiles are of
+    std::int64_t version = 0;   ///< of the data of these
+  };
+  struct Sensor {
+    SampleStream stream;
+    std::map<std::int64_t, Deployment> coming;  ///< on their way, by number of the message
+    std::optional<Deployment> deployed;
+    std::vector<std::int32_t> held_back;
+    std::int64_t held_back_version = 0;
+    bool has_sent = false;     ///< samples, since it was sent quantiles
+    std::size_t detected = 0;  ///< drifts of it that an upload has told of
+  };
+
+  world::Task<> client();
+  world::Task<> deployer();
+  world::Task<> sensor(std::size_t number);
+  world::Task<> clock();
+
+  void take_in(const world::Parcel& parcel);
+  void tick();
+  void deploy();
+  void deploy_to(std::size_t number, bool with_model);
+  void take_over(std::size_t number, const world::Parcel& model);
+  Upload window_of(std::size_t number, double begin) const;
+  void look_at_window(std::size_t number, const Upload& window);
+  void upload(std::size_t number, const Upload& window);
+  world::Work inference(std::size_t samples) const;
+  std::vector<std::int32_t> held_back() const;
+  double accuracy(double seconds);
+  bool fixed() const { return setting_.value(kSchedule); }
+  std::size_t samples() const { return static_cast<std::size_t>(setting_.value(kSamples)); }
+
+  Setting setting_;
+  FlareNumbers numbers_;
+  std::vector<Sensor> sensors_;
+  std::map<std::int64_t, Upload> uploads_;              ///< on their way, by number
+  std::int64_t last_upload_ = 0, last_deployment_ = 0;  ///< numbers of messages
+
+  // The client.
+  bool resting_ = false, unstable_ = true;
+  std::vector<std::int32_t> pool_;  ///< that it trains with
+  world::Value weights_;            ///< with the optimizer's state
+  world::Value deployed_;
+  std::vector<double> differences_, losses_;  ///< d and training loss of the last ticks
+  double deployed_spread_ = 0, largest_spread_ = 0;
+  std::int64_t ticks_ = 0;        ///< since it rested
+  std::int64_t undisturbed_ = 0;  ///< ticks since samples came
+  std::int64_t batches_ = 0;      ///< trained so far
+  std::vector<std::int32_t> tick_rows_;
+
+  std::int64_t tested_ = 0, tested_clean_ = 0, false_alarms_ = 0, untested_ = 0, detections_ = 0;
+  double latency_seconds_ = 0, latency_samples_ = 0;
+};
+
+}  // namespace dadsim::protocols

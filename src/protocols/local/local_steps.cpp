@@ -1,0 +1,117 @@
+#include "protocols/local/local_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace dadsim::protocols {
+
+using world::Datum;
+using world::History;
+using world::Value;
+
+namespace {
+
+std::ptrdiff_t offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
+
+}  // namespace
+
+LocalSteps::LocalSteps(const Setting& setting)
+    : setting_(setting), period_(setting.value(kPeriod)), steps_(setting.learning.budget()) {
+  if (const std::int64_t rounds = setting.value(kRounds); rounds > 0) steps_ = rounds * period_;
+  for (std::size_t site = 0; site < setting.sites; ++site) {
+    batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
+                          setting.seed());
+  }
+}
+
+std::vector<spec::ParameterSpec> LocalSteps::parameters(const char* period) {
+  return {
+      kPeriod.with_default(period),
+      kRounds,
+  };
+}
+
+std::vector<spec::ParameterSpec> LocalSteps::outer_parameters(const char* rate) {
+  return {
+      kOuterRate.with_default(rate),
+      kOuterMomentum,
+  };
+}
+
+Value LocalSteps::with_state_of(const Value& weights, const Value& own) const {
+  return setting_.learning.history().make("weights with the state of", {weights, own}, [](History::Inputs in) {
+    Datum result = *in[1];
+    std::ranges::copy(in[0]->numbers, result.numbers.begin());
+    return result;
+  });
+}
+
+Value LocalSteps::train(std::size_t worker, const Value& own, std::int64_t first, std::int64_t count) const {
+  return setting_.learning.train(own, {.site = worker,
+                                       .batches = SiteBatches::How::steps,
+                                       .first = first,
+                                       .steps = count,
+                                       .schedule_step = first,
+                                       .data_version = setting_.learning.data_version(worker, setting_.loop.now()),
+                                       .keeps_state = true});
+}
+
+double LocalSteps::samples(std::size_t worker, std::int64_t first, std::int64_t count) const {
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(batches_[worker].size(first + i));
+  return sum;
+}
+
+world::Work LocalSteps::begin_training(std::size_t worker, std::int64_t first, std::int64_t count) const {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < count; ++i) sizes.push_back(batches_[worker].size(first + i));
+  setting_.log.samples += samples(worker, first, count);
+  return setting_.sizing.training(sizes, first);
+}
+
+Value OuterOptimizer::begin(History& history, const Value& theta, std::size_t parameters) {
+  return history.make(fmt::format("outer begin {}", parameters), {theta}, [parameters](History::Inputs in) {
+    Datum result{in[0]->numbers, {}};
+    result.numbers.insert(result.numbers.end(), parameters, 0.0F);
+    return result;
+  });
+}
+
+Value OuterOptimizer::step(History& history, const Value& theta_and_v, const Value& difference,
+                           std::size_t parameters) const {
+  return history.make(
+      fmt::format("outer step {} rate {} momentum {}", parameters, rate_, momentum_), {theta_and_v, difference},
+      [rate = static_cast<float>(rate_), momentum = static_cast<float>(momentum_), parameters](History::Inputs in) {
+        Datum result = *in[0];
+        const std::vector<float>& delta = in[1]->numbers;
+        for (std::size_t k = 0; k < parameters; ++k) {
+          float& v = result.numbers[delta.size() + k];
+          v = momentum * v + delta[k];
+          result.numbers[k] -= rate * (delta[k] + momentum * v);
+        }
+        for (std::size_t k = parameters; k < delta.size(); ++k) result.numbers[k] -= delta[k];
+        return result;
+      });
+}
+
+Value first_numbers(History& history, const Value& row, std::size_t count) {
+  return history.make(fmt::format("the first {}", count), {row}, [count](History::Inputs in) {
+    return Datum{{in[0]->numbers.begin(), in[0]->numbers.begin() + offset(count)}, {}};
+  });
+}
+
+world::Work share_of(world::Work work, double share) {
+  for (world::Work::Piece& piece : work.pieces) piece.times *= share;
+  return work;
+}
+
+Value weighted_mean(Learning& learning, const std::vector<Value>& values, std::vector<double> weights) {
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= all;
+  return learning.weighted_sum(values, weights);
+}
+
+}  // namespace dadsim::protocols

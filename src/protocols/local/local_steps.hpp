@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "protocols/protocol.hpp"
+
+namespace dadsim::protocols {
+
+/// What algorithms with local steps have in common: workers that train on batches of their own with an optimizer whose
+/// state stays with them, and an outer optimizer at the server. Steps are numbered as those of synchronous training: in
+/// step t each worker trains with its batch t at the learning rate of step t.
+class LocalSteps {
+ public:
+  static constexpr spec::IntegerParameter kPeriod{"period", 1, 1e9, "8", "local steps between synchronisations (H)"};
+  static constexpr spec::IntegerParameter kRounds{
+      "rounds", 0, 1e9, "0", "of so many steps each; 0: as many steps as synchronous training takes"};
+
+  static constexpr spec::RealParameter kOuterRate{"outer-rate", 1e-9, 1e3, "0.7",
+                                                  "learning rate of the outer optimizer"};
+  static constexpr spec::RealParameter kOuterMomentum{"outer-momentum", 0, 0.9999, "0.9", "its Nesterov momentum"};
+
+  explicit LocalSteps(const Setting& setting);
+
+  /// The parameters that all have: steps between synchronisations, rounds. `period` by default, for the description of
+  /// what is sent after it.
+  static std::vector<spec::ParameterSpec> parameters(const char* period);
+  /// Those of the outer optimizer.
+  static std::vector<spec::ParameterSpec> outer_parameters(const char* rate);
+
+  /// See MethodInfo::models_held: of every worker what it trains, and what has arrived of it.
+  static double models_held(const spec::ParameterValues&, double sites, bool /*fails*/) { return 2 * sites; }
+
+  /// Steps of the whole training: so many rounds, or else the epochs of the budget.
+  std::int64_t steps() const { return steps_; }
+  std::int64_t period() const { return period_; }
+
+  /// Everybody's first weights, the optimizer's state behind them.
+  world::Value initial() const { return setting_.learning.initial_with_state(); }
+  /// These weights with the optimizer's state of `own`.
+  world::Value with_state_of(const world::Value& weights, const world::Value& own) const;
+  /// A worker's weights and optimizer's state after steps first … first + count − 1.
+  world::Value train(std::size_t worker, const world::Value& own, std::int64_t first, std::int64_t count) const;
+  /// What it computes for that. Its samples are counted in the log.
+  world::Work begin_training(std::size_t worker, std::int64_t first, std::int64_t count) const;
+  /// Samples of those steps.
+  double samples(std::size_t worker, std::int64_t first, std::int64_t count) const;
+
+ private:
+  Setting setting_;
+  std::vector<SiteBatches> batches_;
+  std::int64_t period_ = 1, steps_ = 1;
+};
+
+/// Stochastic gradient descent with Nesterov momentum on what workers have moved away: with Δ = θ − mean of θ_i,
+///   v ← μ v + Δ,  θ ← θ − η (Δ + μ v)
+/// v starts at 0 (the outer optimizer of DiLoCo; Douillard et al., arXiv 2311.08105). What comes behind the parameters
+/// (running statistics) is averaged: θ ← θ − Δ.
+class OuterOptimizer {
+ public:
+  OuterOptimizer(double rate, double momentum) : rate_(rate), momentum_(momentum) {}
+
+  /// θ with v behind it, at the beginning; `parameters` of the numbers of θ are learned.
+  static world::Value begin(world::History& history, const world::Value& theta, std::size_t parameters);
+  world::Value step(world::History& history, const world::Value& theta_and_v, const world::Value& difference,
+                    std::size_t parameters) const;
+  /// Arithmetic and numbers read and written per parameter.
+  static constexpr double kFlops = 6, kFloats = 5;
+
+ private:
+  double rate_, momentum_;
+};
+
+/// The first `count` numbers.
+world::Value first_numbers(world::History& history, const world::Value& row, std::size_t count);
+
+/// That share of some work, for a share of the parameters; as many kernels in proportion.
+world::Work share_of(world::Work work, double share);
+
+/// Σ p_i x_i, p_i the weights over their sum.
+world::Value weighted_mean(Learning& learning, const std::vector<world::Value>& values, std::vector<double> weights);
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,58 @@
+#include "algorithms/exact/dad.hpp"
+#include "algorithms/exact/gradient_sharing.hpp"
+#include "algorithms/low_rank/rank_dad.hpp"
+#include "algorithms/registry.hpp"
+#include "protocols/partial/partial_participation.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm) {
+  std::vector<spec::ParameterSpec> parameters = {
+      PartialParticipation::kFraction,
+      PartialParticipation::kDeadline,
+      PartialParticipation::kUnbiased,
+      PartialParticipation::kBarrier,
+  };
+  for (const spec::ParameterSpec& own : algorithms::algorithm_registry().at(algorithm).parameters) {
+    if (own.name != "separate") parameters.push_back(own);
+  }
+  return parameters;
+}
+
+EventDrivenMethod partial_method(const std::string& name, const std::string& algorithm, const std::string& what) {
+  const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);
+  return {
+      {.name = name,
+       .description = what,
+       .source = info.source + "; partial participation is ours, its weights Horvitz and Thompson's (1952)",
+       .payload = info.payload,
+       .family = "federated",
+       .on_failure = "a site that fails is missed until it has fetched the weights again; where the aggregator fails "
+                     "its step is given up",
+       .parameters = partial_parameters(algorithm),
+       .sharing = Sharing::event_driven,
+       .remembers = false,
+       .follows_drift = false,
+       .state = info.state},
+      [algorithm](const Setting& setting) { return std::make_unique<PartialParticipation>(setting, algorithm); }};
+}
+
+}  // namespace
+
+EventDrivenMethod partial_gradient_sharing_method() {
+  return partial_method("partial-gradient-sharing", algorithms::GradientSharing::kName,
+                        "Gradient sharing among the sites that are asked, and whose gradients come before a deadline.");
+}
+
+EventDrivenMethod partial_dad_method() {
+  return partial_method("partial-dad", algorithms::Dad::kName,
+                        "dAD among the sites that are asked, and whose activations and deltas come before a deadline.");
+}
+
+EventDrivenMethod partial_rank_dad_method() {
+  return partial_method("partial-rank-dad", algorithms::RankDad::kName,
+                        "rank-dAD among the sites that are asked, and whose factors come before a deadline.");
+}
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocols/partial/shared_step.hpp"
+#include "protocols/protocol.hpp"
+
+namespace dadsim::protocols {
+
+/// A synchronous algorithm through an aggregator, as a World program: in every step some sites are asked, and the
+/// aggregator merges what has come from them before the deadline. What the participants compute and send, and in which
+/// order, is the recorded schedule of the algorithm's step. With all sites and no deadline it is the algorithm itself.
+///
+/// A message that is lost is sent again, after a second at first and then after ever longer, at most an hour.
+///
+/// A site that is late for a step takes its result all the same, and leaves out what it would still have had to send of
+/// steps that are over. One that goes down is missed from then on; once it is back it fetches the weights and takes
+/// part from the next step. Where the aggregator goes down its step is given up: nobody applies anything.
+///
+/// There is a new model once those who were merged have applied it; with a barrier, once all have.
+///
+/// Weights of the sites' parts (N_s rows of ΣN, π_s the probability that site s takes part):
+///   present:   N_s ÷ Σ_P N over those that are there: the mean gradient of their samples
+///   unbiased:  N_s ÷ (ΣN π_s): its expectation is the gradient of all samples (Horvitz and Thompson, JASA 47, 1952).
+///              π_s is the share of sites that are asked, times how often this site has been in time so far.
+class PartialParticipation final : public Protocol {
+ public:
+  static constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "1",
+                                                 "share of the sites that are asked in a step, drawn anew each time"};
+  static constexpr spec::RealParameter kDeadline{
+      "deadline", 0, 1e9, "0",
+      "seconds after which a step goes on with what has come, though never with nothing; 0: none"};
+  static constexpr auto kUnbiased = spec::choice<bool>(
+      "weights", {{"unbiased", true}, {"present", false}},
+      "unbiased: each part counts by the inverse of the site's chance to take part; present: the mean "
+      "over those that are there");
+  static constexpr auto kBarrier =
+      spec::choice<bool>("barrier", {{"false", false}, {"true", true}},
+                         "true: sites begin the next step together, once all are through; false: each when it is");
+
+  PartialParticipation(const Setting& setting, const std::string& algorithm);
+  void begin() override;
+
+ private:
+  using SchedulePtr = std::shared_ptr<const step::Schedule>;
+
+  static constexpr world::Channel kUp =
+      "statistics";  ///< to the aggregator: of a step, or a site that asks for weights
+  static constexpr world::Channel kDown = "merged";
+  static constexpr world::Channel kWeights = "weights";
+  static constexpr world::Channel kLost = "lost";  ///< news of messages that did not arrive
+  static constexpr world::Channel kGo = "go";      ///< the barrier is open
+  static constexpr std::int64_t kPull = -1;  ///< and below: which time it is that the site asks;        ///< number of
+                                             ///< a message that asks for the weights
+  static constexpr double kNotice = 64;      ///< bytes, assumed: of a message without numbers
+
+  /// A step, from when the first participant comes to it.
+  struct Step {
+    std::vector<bool> asked;
+    SchedulePtr schedule;       ///< among those who were asked
+    SchedulePtr merged;         ///< among those who were in time, once that is known; null: not yet
+    std::vector<bool> in_time;  ///< likewise: per site
+    std::vector<bool> done;     ///< sites that are through
+    bool closed = false;        ///< nothing that comes now is merged
+    bool given_up = false;
+    bool distributed = false;                          ///< the aggregator has done its part
+    std::map<std::size_t, std::vector<bool>> arrived;  ///< per gather, per site
+  };
+
+  world::Task<> server();
+  world::Task<> site(std::size_t number);
+  world::Task<> play_site(std::size_t number, std::int64_t at);
+  world::Task<> send_again(world::Node me);
+  world::Task<> gather(std::int64_t at, std::size_t task, double until);
+  world::Task<> wait_for_sites();
+  void take(const world::Parcel& parcel, std::int64_t at);
+  void leave(std::size_t site);
+  void redistribute();
+  void ask_for_weights(std::size_t site);
+
+  Step& step(std::int64_t number);
+  std::vector<bool> choose(std::int64_t number) const;
+  SharedStep::Sites sites_of(std::int64_t number, const std::vector<bool>& there, bool weighted) const;
+  bool complete(const Step& step, std::size_t site) const;
+  void merge(std::int64_t at);
+  void through(std::int64_t at);
+  static world::Node node_of(std::size_t site) { return static_cast<world::Node>(site); }
+  static const step::CollectiveTask* collective_of(const step::Task& task) {
+    return std::get_if<step::CollectiveTask>(&task.what);
+  }
+  static bool is_gather(const step::Task& task) {
+    const step::CollectiveTask* collective = collective_of(task);
+    return collective != nullptr && collective->kind == step::CollectiveKind::gather;
+  }
+  world::Work piece(const SchedulePtr& schedule, step::Role who, std::size_t entry, std::size_t first,
+                    std::size_t behind, std::int64_t at) const;
+
+  Setting setting_;
+  SharedStep shared_;
+  double deadline_;
+  bool unbiased_, barrier_;
+  std::size_t per_step_ = 1;                     ///< sites that are asked
+  std::map<std::int64_t, Step> steps_;           ///< those that somebody may still come to
+  std::map<std::int64_t, world::Value> models_;  ///< before each of them
+  std::vector<bool> member_;                     ///< sites that have the weights
+  std::vector<std::int64_t> site_at_;            ///< the step that each works on
+  std::vector<bool> began_;
+  std::vector<std::int64_t> asking_, answered_;  ///< per site: how often it has asked for the weights, and got them
+  std::vector<std::set<std::int64_t>> here_;     ///< per site: numbers of the messages that it has got and still needs
+  std::vector<std::size_t> pulls_;               ///< sites that wait for the weights
+  std::vector<double> in_time_, asked_;
+  std::int64_t server_at_ = 0;
+  bool server_began_ = false, ended_ = false;
+};
+
+EventDrivenMethod partial_gradient_sharing_method();
+EventDrivenMethod partial_dad_method();
+EventDrivenMethod partial_rank_dad_method();
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "algorithms/step/training_step.hpp"
+#include "protocols/learning.hpp"
+
+namespace dadsim::protocols {
+
+class Learning::Workspace {
+ public:
+  explicit Workspace(const algorithms::LearningProblem& problem);
+
+  void set_weights(std::span<const float> numbers) { models::set_flat_state(network_, numbers); }
+  models::Network& network() { return network_; }
+  /// The gradient of the mean loss over these samples, and the loss.
+  const models::Gradient& gradient(std::int64_t step_number, const std::vector<std::int32_t>& samples);
+  /// Takes the statistics of the last batch into the running ones.
+  void follow_statistics() { network_.update_running_statistics(step_.tape()); }
+  algorithms::TrainingStep& step() { return step_; }
+
+ private:
+  const models::Samples& samples_;
+  models::Network network_;
+  algorithms::TrainingStep step_;
+};
+
+}  // namespace dadsim::protocols

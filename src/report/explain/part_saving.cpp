@@ -1,0 +1,152 @@
+#include "report/explain/part_saving.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dadsim::report {
+namespace {
+
+constexpr double kConfirmed = 0.25;  // of what half of the share would be
+
+class PartChecker {
+ public:
+  PartChecker(const Explanation& explanation, std::size_t run) : explanation_(explanation), run_(run) {}
+
+  PartSaving check(const Cause& cause, const Cause::Part& part) const {
+    PartSaving check;
+    check.what_if = tried(cause, part);
+    if (check.what_if == nullptr) {
+      check.why_not = cause.kind == "compute"     ? "others are waited for here, which is no device of its own"
+                      : cause.kind == "bandwidth" ? "it is busy for less than a hundredth of every step, and was not "
+                                                    "changed: what takes long is the way there"
+                                                  : "no latency of a link was changed";
+      return check;
+    }
+    check.saving = saving(*check.what_if);
+    const bool of_links =
+        check.what_if->kind == WhatIf::Kind::bandwidth || check.what_if->kind == WhatIf::Kind::latency;
+    check.with_others = of_links && check.what_if->on != name_of_link(part.pattern) && check.what_if->on != "*" &&
+                        part.resources == 1 && check.what_if->on.find('#') != std::string::npos;
+    if (check.saving < kConfirmed * part.share / 2) check.why_not = why_not(cause, part, check.saving);
+    return check;
+  }
+
+ private:
+  double saving(const WhatIf& what_if) const { return saving_of(explanation_, run_, what_if); }
+
+  const WhatIf* find(WhatIf::Kind kind, const std::string& on) const {
+    const auto found = std::ranges::find_if(explanation_.what_ifs,
+                                            [&](const WhatIf& one) { return one.kind == kind && one.on == on; });
+    return found == explanation_.what_ifs.end() ? nullptr : &*found;
+  }
+
+  /// The change of that kind that saves most; null where none was tried.
+  const WhatIf* best(WhatIf::Kind kind) const {
+    const WhatIf* best = nullptr;
+    for (const WhatIf& one : explanation_.what_ifs) {
+      if (one.kind == kind && (best == nullptr || saving(one) > saving(*best))) best = &one;
+    }
+    return best;
+  }
+
+  static std::string group_of(const Cause::Part& part) { return with_numbers_open(name_of_link(part.pattern)); }
+
+  const WhatIf* tried(const Cause& cause, const Cause::Part& part) const {
+    if (cause.kind == "bandwidth") {
+      const WhatIf* alone = part.resources == 1 ? find(WhatIf::Kind::bandwidth, name_of_link(part.pattern)) : nullptr;
+      return alone != nullptr ? alone : find(WhatIf::Kind::bandwidth, group_of(part));
+    }
+    if (cause.kind == "compute") return part.device.empty() ? nullptr : find(WhatIf::Kind::device, part.device);
+    if (cause.kind == "queueing") {
+      // Windows go by round trips: whatever helps the queue's own link or the whole way most.
+      const WhatIf* best_of_all = nullptr;
+      for (const auto& [kind, on] :
+           {std::pair{WhatIf::Kind::latency, group_of(part)}, std::pair{WhatIf::Kind::bandwidth, group_of(part)},
+            std::pair{WhatIf::Kind::latency, std::string("*")}}) {
+        const WhatIf* one = find(kind, on);
+        if (one != nullptr && (best_of_all == nullptr || saving(*one) > saving(*best_of_all))) best_of_all = one;
+      }
+      return best_of_all;
+    }
+    // A route is made of links of several kinds.
+    const WhatIf* all = find(WhatIf::Kind::latency, "*");
+    return all != nullptr ? all : best(WhatIf::Kind::latency);
+  }
+
+  bool is_over_tcp() const {
+    return std::ranges::any_of(explanation_.result.runs[run_].network.links,
+                               [](const auto& link) { return link.transport.starts_with("tcp"); });
+  }
+
+  /// What the network as a whole is waited for.
+  double network_share() const {
+    double share = 0;
+    for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
+      if (cause.kind != "compute") share += cause.share;
+    }
+    return share;
+  }
+
+  /// A change that helps where that of the part alone does not, and what it tells of the part.
+  struct Evidence {
+    const WhatIf* what_if = nullptr;
+    std::string reason;
+  };
+
+  /// The reason with the change behind it that saves most.
+  std::string best_reason(const Cause::Part& part, double saved) const {
+    const std::string group = group_of(part);
+    const std::string by_round_trips =
+        is_over_tcp() ? "over TCP windows, queues and losses hold messages up there, which go by round trips and not "
+                        "by the width of the line"
+                      : "messages wait for one another there, which goes by the length of the way";
+    const Evidence best = std::ranges::max(
+        std::vector<Evidence>{
+            {find(WhatIf::Kind::bandwidth, group), "others of its kind are as tight, and take its place"},
+            {find(WhatIf::Kind::bandwidth, "*"), "others are as tight, and take its place"},
+            {find(WhatIf::Kind::latency, group), by_round_trips},
+            {find(WhatIf::Kind::latency, "*"), by_round_trips}},
+        {}, [&](const Evidence& one) { return one.what_if == nullptr ? -1.0 : saving(*one.what_if); });
+    if (best.what_if == nullptr || saving(*best.what_if) <= std::max(2 * saved, kLeastSaving)) return {};
+    return fmt::format("{}: {} saves {:.1f} %", best.reason, best.what_if->description, 100 * saving(*best.what_if));
+  }
+
+  std::string why_not(const Cause& cause, const Cause::Part& part, double saved) const {
+    if (saved < -kLeastSaving) {
+      return is_over_tcp()
+                 ? "over TCP what comes faster overflows the queue in front of the next slow line, and losses "
+                   "have to be repaired"
+                 : "what comes earlier meets others on its way that it did not meet before";
+    }
+    if (cause.kind == "compute") return "the rest of the step is waited for meanwhile, as long as before";
+    if (cause.kind == "bandwidth") {
+      if (std::string reason = best_reason(part, saved); !reason.empty()) return reason;
+    }
+    const WhatIf* without_network = find(WhatIf::Kind::limit, "network");
+    if (without_network != nullptr && saving(*without_network) < network_share() / 2) {
+      return fmt::format(
+          "most of it is what protocols and software take, or what others are waited for meanwhile: a network without "
+          "limits saves {:.1f} %",
+          100 * std::max(0.0, saving(*without_network)));
+    }
+    if (cause.kind == "queueing")
+      return "a longer queue, or fewer at once that write into it, would help; neither was tried";
+    if (cause.kind == "latency") return "of such a way links take the least; the rest is protocols and software";
+    if (is_over_tcp())
+      return "over TCP windows, queues and losses hold messages up there, which a wider line does not cure";
+    return "others are waited for as long meanwhile";
+  }
+
+  const Explanation& explanation_;
+  std::size_t run_;
+};
+
+}  // namespace
+
+PartSaving saving_of_part(const Explanation& explanation, std::size_t run, const Cause& cause,
+                          const Cause::Part& part) {
+  return PartChecker(explanation, run).check(cause, part);
+}
+
+}  // namespace dadsim::report

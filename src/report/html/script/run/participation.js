@@ -1,0 +1,273 @@
+// Event-driven runs: who took part, when, and how stale what they wrote was.
+
+/** Workers on the time line, and parts of rounds on it; the table below has the sums of all workers. */
+const kWorkersDrawn = 40;
+const kPartsDrawn = 4000;
+
+const kEnds = {
+  used: { label: "went into the model", part: kParts.compute },
+  late: { label: "came too late", part: kParts.communication },
+  failed: { label: "never came", part: kParts.bandwidth },
+  down: { label: "was down", part: kParts.latency },
+};
+
+const workerName = (played, worker) => {
+  const host = played.per_worker.host[worker];
+  return `worker ${worker}${host ? ` (${host})` : ""}`;
+};
+
+/** What is drawn of a run: [{worker, begin, end, what}], and how many workers and parts there are beside. */
+function timelineOf(run) {
+  const { parts, host_outages: outages, per_worker: workers, parts_left_out: unknown } = run.event_run;
+  const rows = Math.min(workers.host.length, kWorkersDrawn);
+  const shown = [];
+  for (const { worker, begin_seconds: begin, end_seconds: end, end: what, round } of parts) {
+    if (worker < rows) shown.push({ worker, begin, end, what, round });
+  }
+  const drawn = shown.slice(0, kPartsDrawn);
+  for (const { node, begin_seconds: begin, end_seconds: end } of outages) {
+    if (node < rows) drawn.push({ worker: node, begin, end, what: "down" });
+  }
+  return {
+    rows,
+    bars: drawn,
+    workersLeftOut: workers.host.length - rows,
+    partsLeftOut: shown.length - Math.min(shown.length, kPartsDrawn) + unknown,
+  };
+}
+
+/** A row a worker, a bar for each part that it took in a round. Returns a function that draws another run. */
+function drawTimeline(figure, initial) {
+  let chart = null;
+  let run = initial;
+  const draw = () => {
+    chart?.destroy();
+    const { drawing, canvas } = figure;
+    const { rows, bars: all } = timelineOf(run);
+    const { ink } = palette();
+    const names = Array.from({ length: rows }, (_, worker) => workerName(run.event_run, worker));
+    drawing.style.height = `${rows * 18 + 60}px`;
+    const context = canvas.getContext("2d");
+    const datasets = Object.entries(kEnds)
+      .map(([what, { label, part }]) => ({
+        label,
+        data: all
+          .filter((bar) => bar.what === what)
+          .map((bar) => ({ x: [bar.begin, bar.end], y: names[bar.worker], bar })),
+        backgroundColor: filling(context, part),
+        borderColor: palette().paper, // rounds that follow one another are told apart
+        borderWidth: 1,
+        borderSkipped: false,
+        grouped: false,
+        barPercentage: 0.8,
+        categoryPercentage: 1,
+        minBarLength: 2,
+      }))
+      .filter((dataset) => dataset.data.length > 0);
+    chart = new Chart(context, {
+      type: "bar",
+      data: { labels: names, datasets },
+      options: {
+        indexAxis: "y",
+        interaction: { mode: "nearest", axis: "xy", intersect: true },
+        scales: {
+          x: axisFor({
+            kind: "seconds",
+            title: "simulated time",
+            values: [run.total_seconds],
+            most: run.total_seconds,
+            count: ticksAcross(drawing),
+          }),
+          y: {
+            ticks: {
+              color: ink,
+              autoSkip: false,
+              callback(value) {
+                return shortened(this.getLabelForValue(value), 28);
+              },
+            },
+            grid: { display: false, drawBorder: false },
+          },
+        },
+        plugins: {
+          tooltip: tooltip((item) => {
+            const { begin, end, what, round } = item.raw.bar;
+            const where = what === "down" ? "" : `round ${round}: `;
+            return `${where}${kEnds[what].label}, ${humanSeconds(begin)} … ${humanSeconds(end)}`;
+          }),
+        },
+      },
+    });
+  };
+  drawn(draw);
+  return (other) => {
+    run = other;
+    draw();
+  };
+}
+
+function addTimeline(runs, section) {
+  let current = runs[0];
+  const text = () => {
+    const { workersLeftOut, partsLeftOut } = timelineOf(current);
+    const rest = [];
+    if (workersLeftOut > 0) rest.push(`${humanCount(workersLeftOut)} more workers are in the table alone`);
+    if (partsLeftOut > 0) rest.push(`${humanCount(partsLeftOut)} later parts are not drawn`);
+    const tail = rest.length > 0 ? ` Of what there is, ${rest.join(", and ")}.` : "";
+    return `From when a worker was asked, or began, until its answer was there, was lost, or was no longer waited for.${tail}`;
+  };
+  const description = () => {
+    const { contributions: took } = current.event_run;
+    return (
+      `Time line of ${current.label}, a row a worker: of ${humanCount(took.asked)} parts ${humanCount(took.used)} went ` +
+      `into the model, ${humanCount(took.late)} came too late, ${humanCount(took.failed)} never came.`
+    );
+  };
+  let figure = null;
+  let redraw = null;
+  const said = lead(text());
+  const controls =
+    runs.length < 2
+      ? []
+      : [
+          selection(
+            "Run",
+            runs.map((run) => ({ value: run, text: run.label })),
+            current,
+            (run) => {
+              current = run;
+              said.textContent = kept(text());
+              figure.canvas.setAttribute("aria-label", description());
+              redraw(run);
+              figure.refreshTable();
+            },
+          ),
+        ];
+  const makeTable = () => {
+    const { per_worker: workers } = current.event_run;
+    return table(
+      `Every worker of ${current.label} over the whole run`,
+      [
+        { title: "worker" },
+        { title: "used", number: true },
+        { title: "late", number: true },
+        { title: "failed", number: true },
+        { title: "computing", number: true },
+        { title: "down", number: true },
+        { title: "sent", number: true },
+        { title: "received", number: true },
+      ],
+      workers.host.map((_, worker) => [
+        workerName(current.event_run, worker),
+        humanCount(workers.used[worker]),
+        humanCount(workers.late[worker]),
+        humanCount(workers.failed[worker]),
+        humanSeconds(workers.busy_seconds[worker]),
+        humanSeconds(workers.down_seconds[worker]),
+        humanBytes(workers.bytes_sent[worker]),
+        humanBytes(workers.bytes_received[worker]),
+      ]),
+    );
+  };
+  figure = chartFigure(description(), controls, makeTable);
+  section.append(element("h3", {}, "When who took part"), said, key(Object.values(kEnds)), figure.figure);
+  redraw = drawTimeline(figure, current);
+}
+
+/** With more values than this, neighbours share a bar. */
+const kStalenessBars = 30;
+
+/** [{label, times}] of a run, the least stale first. */
+function stalenessBars(counts) {
+  const most = Math.max(...counts.map(({ updates }) => updates));
+  const width = Math.ceil((most + 1) / kStalenessBars);
+  const list = Array.from({ length: Math.floor(most / width) + 1 }, (_, i) => ({
+    label: width === 1 ? String(i) : `${i * width} … ${i * width + width - 1}`,
+    times: 0,
+  }));
+  for (const { updates, times } of counts) list[Math.floor(updates / width)].times += times;
+  return list;
+}
+
+function addStaleness(runs, section) {
+  const stale = runs.filter((run) => run.event_run.staleness.length > 0);
+  if (stale.length === 0) return;
+  section.append(
+    element("h3", {}, "Staleness"),
+    lead("How many updates of the model there were between what was read and what was written, and how often."),
+  );
+  for (const run of stale) {
+    const list = stalenessBars(run.event_run.staleness);
+    const mean = withDigits(run.mean_staleness);
+    const described = list
+      .filter(({ times }) => times > 0)
+      .map(({ label, times }) => `${label}: ${humanCount(times)}`)
+      .join("; ");
+    const figure = chartFigure(`Bars: staleness in ${run.label}, mean ${mean}. ${described}.`, [], () =>
+      table(
+        `Staleness in ${run.label}, mean ${mean}`,
+        [
+          { title: "updates", number: true },
+          { title: "how often", number: true },
+        ],
+        run.event_run.staleness.map(({ updates, times }) => [humanCount(updates), humanCount(times)]),
+      ),
+    );
+    section.append(element("h4", {}, `${run.label}, mean ${mean}`), figure.figure);
+    bars(figure, {
+      labels: list.map(({ label }) => label),
+      parts: [{ label: "how often", part: kParts.compute, values: list.map(({ times }) => times) }],
+      stacked: false,
+      kind: "count",
+      title: "",
+      ends: [list.map(({ times }) => ({ at: times, text: humanCount(times) }))],
+    });
+  }
+}
+
+function addParticipation(page, section) {
+  const runs = page.runs.filter((run) => run.event_run);
+  if (runs.length === 0) return;
+  const columns = [
+    { title: "run" },
+    { title: "rounds, updates", number: true },
+    { title: "began", number: true, group: "parts of clients" },
+    { title: "used", number: true, group: "parts of clients" },
+    { title: "late", number: true, group: "parts of clients" },
+    { title: "failed", number: true, group: "parts of clients" },
+    { title: "staleness", number: true },
+    { title: "computing", number: true, group: "of the workers' time" },
+    { title: "waiting", number: true, group: "of the workers' time" },
+    { title: "down", number: true, group: "of the workers' time" },
+    { title: "computing", number: true, group: "wasted" },
+    { title: "sent", number: true, group: "wasted" },
+    { title: "outages", number: true },
+  ];
+  const rows = runs.map((run) => {
+    const { contributions, busy_seconds: busy, idle_seconds: idle, outages } = run.event_run;
+    const all = busy + idle + run.down_seconds;
+    return [
+      nameOf(page, run),
+      humanCount(run.steps),
+      humanCount(contributions.asked),
+      humanCount(contributions.used),
+      humanCount(contributions.late),
+      humanCount(contributions.failed),
+      withDigits(run.mean_staleness),
+      ...[busy, idle, run.down_seconds].map((part) => shareText(part / all)),
+      humanSeconds(run.wasted_seconds),
+      humanBytes(run.wasted_bytes),
+      humanCount(outages.hosts + outages.links),
+    ];
+  });
+  section.append(
+    lead(
+      "In these runs the order of events decides what is learned: they were played on the cluster, and learned as they " +
+        "were played. What is said of a step elsewhere on this page is of a round, or of an update of the model.",
+    ),
+    table("What became of those who took part", columns, rows),
+  );
+  const withParts = runs.filter((run) => run.event_run.parts.length > 0);
+  if (withParts.length > 0) addTimeline(withParts, section);
+  addStaleness(runs, section);
+}

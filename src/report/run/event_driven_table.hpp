@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "report/run/result.hpp"
+
+namespace dadsim::report {
+
+/// What the time of an event-driven run's workers went into: what stands for other runs in what bound them.
+std::string time_sentence(const RunResult& run);
+/// The same without the label and in a line, with how many contributions were used and how stale they were.
+std::string time_in_words(const EventDrivenResult& event_driven);
+
+/// Who took part, how stale, what was wasted, what failed: sentences for a terminal, each a paragraph.
+std::string event_driven_paragraphs(const RunResult& run);
+
+}  // namespace dadsim::report

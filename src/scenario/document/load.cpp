@@ -1,0 +1,63 @@
+#include "scenario/document/load.hpp"
+
+#include <optional>
+#include <stdexcept>
+
+#include "scenario/document/print.hpp"
+#include "scenario/elements/read_platform.hpp"
+#include "scenario/language/overrides.hpp"
+#include "scenario/language/schema.hpp"
+#include "scenario/xml/element.hpp"
+#include "scenario/xml/files.hpp"
+#include "scenario/xml/findings.hpp"
+
+namespace dadsim::scenario {
+
+ScenarioSource::ScenarioSource(std::string path) : path_(std::move(path)) {
+  Findings findings(path_);
+  std::optional<std::string> content = read_document(path_, kScenarioDocument, findings);
+  findings.throw_if_any();
+  text_ = std::move(*content);
+  root_ = parse_xml(text_, kScenarioDocument, findings);
+  findings.throw_if_any();
+}
+
+Scenario ScenarioSource::load(const std::vector<std::string>& overrides, const Catalog& catalog) const {
+  return complete(overrides, catalog, true);
+}
+
+Scenario ScenarioSource::load_point(const std::vector<std::string>& overrides, const Catalog& catalog) const {
+  return complete(overrides, catalog, false);
+}
+
+Scenario ScenarioSource::complete(const std::vector<std::string>& overrides, const Catalog& catalog,
+                                  bool with_questions) const {
+  Findings findings(path_);
+  Element root = root_;
+  if (root.name == "scenario") {
+    for (const std::string& text : overrides) apply_override(root, text, findings);
+  }
+  if (!with_questions)
+    std::erase_if(root.children, [](const Element& child) { return child.name == "sweep" || child.name == "goal"; });
+
+  Scenario scenario = read_scenario(root, {path_, catalog, findings});
+  check_against_schema(root, findings);
+  findings.throw_if_any();
+  if (catalog.files_of_platform) scenario.platform_files = catalog.files_of_platform(scenario.platform);
+  scenario.hash = hash_of(scenario);
+  return scenario;
+}
+
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides, const Catalog& catalog) {
+  return ScenarioSource(path).load(overrides, catalog);
+}
+
+spec::PlatformSpec load_platform_file(const std::string& path, const Catalog& catalog) {
+  Findings findings(path);
+  std::optional<spec::PlatformSpec> platform = read_platform_file({path, catalog, findings});
+  findings.throw_if_any();
+  if (!platform) throw std::logic_error("a platform without findings was not read");
+  return std::move(*platform);
+}
+
+}  // namespace dadsim::scenario

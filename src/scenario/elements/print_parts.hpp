@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "scenario/language/read_context.hpp"
+#include "scenario/xml/xml_writer.hpp"
+#include "spec/cost_specification.hpp"
+#include "spec/evaluation_specification.hpp"
+#include "spec/failure_specification.hpp"
+#include "spec/goal_specification.hpp"
+#include "spec/specification.hpp"
+#include "spec/sweep_specification.hpp"
+
+namespace dadsim::scenario {
+
+void write_devices(XmlWriter& xml, const std::vector<spec::DeviceSpec>& devices);
+void write_drifts(XmlWriter& xml, const std::vector<spec::DriftSpec>& drifts);
+void write_data(XmlWriter& xml, const spec::DataSpec& data, const PathText& file);
+void write_model(XmlWriter& xml, const spec::ModelSpec& model);
+void write_training(XmlWriter& xml, const spec::TrainingSpec& training);
+void write_timing_only(XmlWriter& xml, const spec::OptimizerSpec& optimizer);
+void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathText& file);
+void write_goal(XmlWriter& xml, const spec::GoalSpec& goal);
+void write_runs(XmlWriter& xml, const std::vector<spec::RunSpec>& runs, const PathText& file);
+void write_parameters(XmlWriter::Open& element, const spec::RunSpec& run, const PathText& file);
+void write_compress(XmlWriter& xml, const spec::CompressSpec& compress);
+void write_share(XmlWriter& xml, const spec::RunSpec& run);
+void write_sweep(XmlWriter& xml, const spec::SweepSpec& sweep);
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,305 @@
+#include "scenario/elements/read.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unordered_set>
+
+#include "scenario/elements/declared_hosts.hpp"
+#include "scenario/elements/elements.hpp"
+#include "scenario/elements/host_list.hpp"
+#include "scenario/elements/read_failures.hpp"
+#include "scenario/elements/read_parallelism.hpp"
+#include "scenario/elements/read_platform.hpp"
+#include "scenario/elements/stand_in.hpp"
+#include "scenario/language/quantity.hpp"
+#include "scenario/xml/white_space.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+/// The workers and the aggregator with the lines they come from, to say where a host is wrong.
+struct Cluster {
+  std::vector<spec::Placement> workers;
+  std::vector<Origin> origins;  ///< per worker
+  std::optional<spec::Placement> aggregator;
+  Origin aggregator_origin;
+  bool ignore_memory = false;
+};
+
+/// The host of <aggregator>.
+std::string read_aggregator_host(const Node& node) {
+  const std::vector<std::string> words =
+      split_host_words(node.required_text("host", "the name of a host in the platform").value_or(""));
+  if (words.empty()) return {};
+  if (words.size() > 1) {
+    node.fail_at("host", "is more than one name", "one host; a name that holds blanks in quotation marks, as 'Edge 1'");
+  } else if (words.front().size() > kMaxHostName) {
+    node.fail_at("host", "is too long", fmt::format("at most {} bytes", kMaxHostName));
+  } else {
+    return words.front();
+  }
+  return {};
+}
+
+/// The hosts of the platform that a * in <worker hosts="…"> may stand for: not the aggregator's, no hubs, and none that
+/// has a worker already.
+std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& platform, const Cluster& cluster,
+                                    const ReadContext& context) {
+  if (!platform || !context.catalog.hosts_of_platform) return {};
+  std::vector<std::string> hosts = context.catalog.hosts_of_platform(*platform);
+  const std::vector<std::string> hubs = hubs_of(*platform);
+  std::unordered_set<std::string> taken(hubs.begin(), hubs.end());
+  if (cluster.aggregator) taken.insert(cluster.aggregator->host);
+  for (const spec::Placement& worker : cluster.workers) taken.insert(worker.host);
+  std::erase_if(hosts, [&](const std::string& host) { return taken.contains(host); });
+  return hosts;
+}
+
+Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
+                     const std::optional<spec::PlatformSpec>& platform, const ReadContext& context) {
+  const std::vector<std::string> devices = device_names(own_devices, context);
+  const auto read_device = [&](const Node& node) {
+    std::string name = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");
+    if (!name.empty() && std::ranges::find(devices, name) == devices.end())
+      node.fail_at("device", "is unknown", context.findings.suggest(name, devices));
+    return name;
+  };
+
+  const Node node(element, context.findings);
+  Cluster cluster;
+  cluster.ignore_memory = node.chosen("memory") == 1;
+  if (const Element* aggregator = node.child("aggregator")) {
+    const Node one(*aggregator, context.findings);
+    spec::Placement placement;
+    placement.device = read_device(one);
+    placement.host = read_aggregator_host(one);
+    cluster.aggregator = std::move(placement);
+    cluster.aggregator_origin = one.origin("host");
+  }
+  const std::vector<const Element*> workers = node.children("worker");
+  if (workers.empty())
+    node.fail("<workers> lacks <worker>", "at least one, e.g. <worker hosts=\"gpu-[0-15]\" device=\"a100-sxm4-80\"/>");
+  for (const Element* worker : workers) {
+    const Node one(*worker, context.findings);
+    const std::string device = read_device(one);
+    const double spread = worker_table().read(one, context).speed_spread;
+    const std::optional<std::string> text =
+        one.required_text("hosts", "names of hosts in the platform, e.g. gpu-[0-15]");
+    if (!text) continue;
+    HostList list = expand_hosts(*text, kMaxWorkers - cluster.workers.size(),
+                                 [&] { return hosts_left(platform, cluster, context); });
+    if (!list.what.empty()) one.fail_at("hosts", list.what, list.remedy);
+    for (std::string& host : list.hosts) {
+      cluster.workers.push_back({std::move(host), device, spread});
+      cluster.origins.push_back(one.origin("hosts"));
+    }
+  }
+  return cluster;
+}
+
+/// Which of the workers and the aggregator after them stand on hosts that a declared platform does not have: each with
+/// a finding.
+std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const Cluster& cluster, const ReadContext& context) {
+  std::vector<bool> unknown(cluster.workers.size() + 1);
+  if (std::holds_alternative<spec::PlatformFileSpec>(platform.what)) return unknown;
+  const DeclaredHosts hosts(platform);
+  const auto check = [&](const std::string& host, const Origin& origin, std::size_t i) {
+    if (host.empty() || hosts.contains(host)) return;
+    unknown[i] = true;
+    context.findings.add(origin, fmt::format("no host '{}' in the platform", printable(host)),
+                         context.findings.full() ? "" : hosts.suggest(host));
+  };
+  for (std::size_t i = 0; i < cluster.workers.size(); ++i) check(cluster.workers[i].host, cluster.origins[i], i);
+  if (cluster.aggregator) check(cluster.aggregator->host, cluster.aggregator_origin, cluster.workers.size());
+  return unknown;
+}
+
+void check_platform(const spec::PlatformSpec& platform, const Cluster& cluster, const std::vector<spec::RunSpec>& runs,
+                    const ReadContext& context) {
+  const std::vector<bool> unknown = check_hosts(platform, cluster, context);
+  Catalog::PlatformQuestion question;
+  question.platform = platform;
+  for (const spec::Placement& worker : cluster.workers) question.hosts.push_back(worker.host);
+  const std::size_t count = cluster.workers.size();
+  const bool aggregator = cluster.aggregator && !cluster.aggregator->host.empty();
+  if (aggregator) question.hosts.push_back(cluster.aggregator->host);
+  const auto uses = [&](spec::ExchangeMode exchange) {
+    return std::ranges::any_of(runs,
+                               [&](const spec::RunSpec& run) { return run.exchange == exchange && run.communicates; });
+  };
+  const bool star = aggregator && uses(spec::ExchangeMode::aggregator);
+  if (star) {
+    for (std::size_t i = 0; i < count; ++i) question.pairs.emplace_back(i, count);
+  }
+  if (uses(spec::ExchangeMode::peer) && count > 1) {
+    // Each pair stands for both ways: two workers have one.
+    for (std::size_t i = 0; i < (count == 2 ? 1 : count); ++i) question.pairs.emplace_back(i, (i + 1) % count);
+  }
+
+  Catalog::PlatformAnswer answer = context.catalog.check_platform(question);
+  for (Diagnostic& error : answer.file_errors) context.findings.add(std::move(error));
+  for (std::size_t i = 0; i < answer.host_errors.size() && i < question.hosts.size(); ++i) {
+    const Origin& origin = i < count ? cluster.origins[i] : cluster.aggregator_origin;
+    if (!answer.host_errors[i].empty() && !unknown[i])
+      context.findings.add(origin, std::move(answer.host_errors[i]), "");
+  }
+  for (std::string& error : answer.route_errors) {
+    context.findings.add(star ? cluster.aggregator_origin : cluster.origins.front(), std::move(error), "");
+  }
+}
+
+void fail_at(const Node& node, const char* attribute, const std::optional<Fault>& fault) {
+  if (fault) node.fail_at(attribute, fault->what, fault->remedy);
+}
+
+/// Whether algorithms of collectives that were asked for by name can be laid out over the workers as they stand: a run
+/// would find that out when it is timed, after it has learned.
+void check_collectives(const Scenario& scenario, const std::vector<const Element*>& runs, const ReadContext& context) {
+  if (!context.catalog.check_collective || runs.size() != scenario.runs.size() || scenario.workers.size() < 2) return;
+  Catalog::PlatformQuestion question;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const spec::RunSpec& run = scenario.runs[i];
+    if (!run.communicates || run.event_driven || run.exchange != spec::ExchangeMode::peer) continue;
+    for (const auto& [name, algorithm] : {std::pair{"all-reduce", &run.all_reduce},
+                                          {"all-gather", &run.all_gather},
+                                          {"reduce-scatter", &run.reduce_scatter}}) {
+      if (*algorithm == "auto") continue;
+      if (question.hosts.empty()) {
+        question.platform = scenario.platform;
+        for (const spec::Placement& worker : scenario.workers) question.hosts.push_back(worker.host);
+      }
+      fail_at(Node(*runs[i], context.findings), name, context.catalog.check_collective(question, name, *algorithm));
+    }
+  }
+}
+
+/// Whether this machine has the memory to learn it, with the runs that have been read by now.
+void check_host_memory(const Scenario& scenario, const DataFindings& data, const Node& node,
+                       const ReadContext& context) {
+  const Element* model = node.child("model");
+  if (!context.catalog.check_host_memory || !context.findings.empty() || model == nullptr) return;
+  if (const std::optional<Fault> fault = context.catalog.check_host_memory(scenario, data.shape))
+    Node(*model, context.findings).fail("<model>: " + fault->what, fault->remedy);
+}
+
+/// A split by class deals classes and one by site goes by what rows say: whether each worker gets a sample is in the
+/// data. The other kinds are checked where they are read.
+void check_split(const Scenario& scenario, const Element& data, const ReadContext& context) {
+  constexpr std::int64_t kMostLoaded = 200'000;  // samples; with more than these, a class without one is a rare thing
+  const spec::SplitSpec::Kind kind = scenario.data.split.kind;
+  if (kind != spec::SplitSpec::Kind::by_class && kind != spec::SplitSpec::Kind::by_site) return;
+  if (!context.catalog.check_split) return;
+  if (std::visit([](const auto& one) { return one.train; }, scenario.data.source) > kMostLoaded) return;
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, scenario.training.seeds); ++i) {
+    const std::size_t before = context.findings.added();
+    const Element* split = Node(data, context.findings).child("split");
+    fail_at(Node(split == nullptr ? data : *split, context.findings), "by",
+            context.catalog.check_split(scenario.data, scenario.workers.size(),
+                                        scenario.seed + static_cast<std::uint64_t>(i)));
+    if (context.findings.added() > before) return;
+  }
+}
+
+}  // namespace
+
+Scenario read_scenario(const Element& root, const ReadContext& context) {
+  Scenario scenario;
+  scenario.file = context.path;
+  if (root.name != "scenario" || root.in_namespace) {
+    context.findings.add(root.origin,
+                         root.in_namespace ? fmt::format("<{}> is in a namespace", printable(root.name))
+                                           : fmt::format("the root element is <{}>", printable(root.name)),
+                         root.in_namespace ? "remove xmlns: the language has no namespace"
+                                           : "a scenario starts with <scenario name=\"…\">");
+    return scenario;
+  }
+  const Node node(root, context.findings);
+  scenario_table().read(node, context, scenario);
+  if (const Element* description = node.child("description")) {
+    const Node text(*description, context.findings);
+    scenario.description = trimmed(description->text);
+  }
+  std::optional<spec::PlatformSpec> given_platform;
+  if (const Element* platform = node.required_child("platform", "the cluster, e.g. <platform file=\"cluster.xml\"/>"))
+    given_platform = read_platform(*platform, context);
+  if (const Element* network = node.child("network")) scenario.network = network_table().read(*network, context);
+  scenario.devices = read_devices(node, context);
+
+  Cluster cluster;
+  if (const Element* workers =
+          node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
+    cluster = read_workers(*workers, scenario.devices, given_platform, context);
+  const Element* timed_as = node.child("timed-as");
+  // Who learns: workers, of which some may be of several devices.
+  const auto per_worker = static_cast<std::size_t>(devices_per_worker(timed_as));
+  const std::size_t worker_count = std::max<std::size_t>(1, cluster.workers.size() / per_worker);
+  std::vector<std::string> placed;
+  for (const spec::Placement& worker : cluster.workers) placed.push_back(worker.host);
+  if (cluster.aggregator) placed.push_back(cluster.aggregator->host);
+  scenario.failures = read_failures(node, placed, context);
+  const std::optional<StandIn> stand_in = read_timing_only(node, worker_count, context);
+  scenario.timing_only = scenario.stand_in = stand_in.has_value();
+  DataFindings data;
+  const Element* data_element =
+      stand_in ? &stand_in->data
+               : node.required_child("data", "what is learned from: <data> with <digits/> or <idx …/>");
+  if (data_element != nullptr) data = read_data(*data_element, worker_count, context);
+  const Element* model =
+      stand_in ? &stand_in->model
+               : node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>");
+  if (model != nullptr) scenario.model = read_model(*model, data, context);
+  check_host_memory(scenario, data, node, context);  // before anything makes such a network to look at
+  const bool model_is_right = context.findings.added() == 0;
+  // Left out, it is all defaults; those are checked as if they stood there.
+  const Element left_out{.name = "training", .origin = root.origin};
+  const Element* training = stand_in ? &stand_in->training : node.child("training");
+  scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);
+  if (timed_as != nullptr) scenario.timed_as = read_timed_as(*timed_as, scenario.training.batch, context);
+  check_precision(scenario, cluster.workers, cluster.origins, timed_as, context);
+  const LearningNetwork network{model_is_right ? &scenario.model : nullptr, data.shape,
+                                scenario.training.batches == spec::TrainingSpec::Batches::equal};
+  scenario.runs = read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, network, context);
+  if (stand_in) reject_event_driven(node.children("run"), scenario.runs, context);
+  if (timed_as != nullptr) {
+    check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, context);
+  }
+  if (data_element != nullptr)
+    data.spec.drifts = read_drifts(*data_element, cluster.workers, data, scenario.runs, context);
+  if (const Element* evaluation = node.child("evaluation"))
+    scenario.evaluation = scenario::read_evaluation(*evaluation, data, scenario.runs, context);
+  if (const Element* costs = node.child("costs")) scenario.costs = read_costs(*costs, scenario.devices, context);
+  if (const Element* goal = node.child("goal")) scenario.goal = scenario::read_goal(*goal, scenario, context);
+  if (const Element* sweep = node.child("sweep")) scenario.sweep = read_sweep(*sweep, context);
+
+  if (given_platform && !cluster.workers.empty()) {
+    check_platform(*given_platform, cluster, scenario.runs, context);
+  }
+  if (given_platform) {
+    draw_populations_from(scenario.seed, *given_platform);
+    scenario.platform = std::move(*given_platform);
+  }
+  scenario.ignore_memory = cluster.ignore_memory;
+  if (per_worker > 1 && !cluster.workers.empty() && cluster.workers.size() % per_worker == 0) {
+    scenario.devices_of_workers = std::move(cluster.workers);
+    const auto side_by_side = static_cast<std::size_t>(scenario.timed_as->parallelism.tensor);
+    for (std::size_t d = 0; d < worker_count; ++d)
+      scenario.workers.push_back(scenario.devices_of_workers[d * side_by_side]);
+  } else {
+    scenario.workers = std::move(cluster.workers);
+  }
+  scenario.aggregator = std::move(cluster.aggregator);
+  scenario.data = std::move(data.spec);
+  if (context.findings.empty()) check_host_memory(scenario, data, node, context);
+  if (context.findings.empty()) {
+    // Of devices that divide workers among them the groups are known once steps are.
+    if (per_worker == 1) check_collectives(scenario, node.children("run"), context);
+    check_split(scenario, *data_element, context);
+    if (const Element* costs = node.child("costs")) check_lines(*costs, scenario, context);
+  }
+  return scenario;
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <string>
+
+#include "scenario/language/catalog.hpp"
+#include "scenario/language/node.hpp"
+#include "scenario/language/read_context.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/xml/element.hpp"
+#include "scenario/xml/findings.hpp"
+#include "spec/sample_shape.hpp"
+
+namespace dadsim::scenario {
+
+/// The data as they turned out; classes and the channels of the shape are 0 if unknown because something is wrong.
+struct DataFindings {
+  spec::DataSpec spec;
+  std::int64_t train = 0;
+  std::int64_t classes = 0;
+  spec::SampleShape shape;
+  std::int64_t labels_per_sample = 1;
+  std::vector<std::string> sites{};  ///< that samples say they are of; empty: none, or unknown
+};
+
+inline constexpr std::size_t kMaxDevices = 1000;
+inline constexpr std::int64_t kMaxSamples = 1'000'000'000;
+
+// One function per element; the files follow. Each fills in defaults and goes on after errors.
+/// `fallback` is the kind where the element says none.
+spec::SplitSpec read_split(const Element& element, std::size_t workers, const DataFindings& data,
+                           spec::SplitSpec::Kind fallback, const ReadContext& context);
+DataFindings read_data(const Element& element, std::size_t workers, const ReadContext& context);
+/// The drifts of <data>, once the workers and the runs are known; in the order of their times.
+std::vector<spec::DriftSpec> read_drifts(const Element& data_element, const std::vector<spec::Placement>& workers,
+                                         const DataFindings& data, const std::vector<spec::RunSpec>& runs,
+                                         const ReadContext& context);
+spec::ModelSpec read_model(const Element& element, const DataFindings& data, const ReadContext& context);
+spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
+                                 const ReadContext& context);
+std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadContext& context);
+/// That the devices of the workers have the precision that the scenario is timed in. `timed_as` may be nullptr;
+/// `origins` are of the workers.
+void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
+                     const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
+spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
+/// The network that learns.
+struct LearningNetwork {
+  const spec::ModelSpec* model;     ///< null where something is wrong with it
+  const spec::SampleShape& sample;  ///< 0 if unknown because something is wrong
+  bool equal_batches = false;       ///< all sites have batches of one size
+};
+std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
+                                     const spec::TrainingSpec& training, const LearningNetwork& network,
+                                     const ReadContext& context);
+/// How the matrices of a run become bytes.
+spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
+/// Reads the rules by which a run shares its layers.
+void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context);
+/// Asks the method what is wrong with a run, of which all else has been read.
+void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read, std::size_t workers,
+               const LearningNetwork& network, const ReadContext& context);
+/// The runs are complete.
+spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings& data,
+                                     const std::vector<spec::RunSpec>& runs, const ReadContext& context);
+spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
+                          const ReadContext& context);
+/// That a corruption of pictures is one of pictures.
+void check_picture(const Node& node, spec::Corruption corruption, const DataFindings& data);
+/// Devices that a scenario may name: its own and those of the catalogue.
+std::vector<std::string> device_names(const std::vector<spec::DeviceSpec>& own_devices, const ReadContext& context);
+/// The lines that have a price must be there.
+void check_lines(const Element& costs, const Scenario& scenario, const ReadContext& context);
+/// `scenario` is complete but for hosts and data.
+spec::GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context);
+spec::SweepSpec read_sweep(const Element& element, const ReadContext& context);
+
+/// Checks and completes the tree of a <scenario>. Without findings the result is complete except for its hash.
+Scenario read_scenario(const Element& root, const ReadContext& context);
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/language/node.hpp"
+#include "spec/sweep_specification.hpp"
+
+namespace dadsim::scenario {
+
+// What <vary> and <allow> have in common: a path, its values, and the form in which they are set.
+
+/// Words, or with semicolons what stands between these; what is empty at the end counts for nothing.
+std::vector<std::string> values_of(const std::string& text);
+/// The inverse of values_of(): text with semicolons where a value is empty or holds white space.
+std::string values_text(const std::vector<std::string>& values);
+
+/// The attribute `unit` or `form`.
+void read_form(const Node& node, spec::VariedPath& varied);
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "scenario/xml/findings.hpp"
+#include "spec/layer_shape.hpp"
+
+namespace dadsim::scenario {
+
+/// A workload of the user's own.
+struct OwnWorkload {
+  spec::ModelShape shape;
+  std::int64_t dataset_size = 0;  ///< samples per epoch; 0: not said
+};
+
+/// Reads a workload from a file: XML (<workload> with <layer> inside) or CSV (a heading, then a line per layer).
+/// Everything wrong goes to `findings`, which are those of the file; nullopt then.
+std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings& findings);
+
+}  // namespace dadsim::scenario

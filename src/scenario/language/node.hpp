@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenario/language/rule.hpp"
+#include "scenario/xml/element.hpp"
+#include "spec/names.hpp"
+
+namespace dadsim::scenario {
+
+/// The whole text as a number, or nullopt: no spaces, no nan, no infinity, nothing that a double cannot hold.
+std::optional<double> parse_real(std::string_view text);
+std::optional<std::int64_t> parse_integer(std::string_view text);
+std::optional<std::uint64_t> parse_unsigned(std::string_view text);
+
+/// Reads one element and says what is wrong with it. Every getter returns its fallback where the attribute is missing
+/// or wrong, so that reading goes on and finds the other errors; what is wrong has gone to the findings.
+class Node {
+ public:
+  /// Checks names, counts of elements, and text against the vocabulary.
+  Node(const Element& element, Findings& findings);
+
+  const Element& element() const { return element_; }
+  Findings& findings() const { return findings_; }
+  Origin origin() const { return element_.origin; }
+  /// The origin of an attribute where it is there, else that of the element.
+  Origin origin(std::string_view attribute) const;
+  bool has(std::string_view attribute) const { return element_.find(attribute) != nullptr; }
+
+  /// The text of an attribute that must be there and hold something.
+  std::optional<std::string> required_text(std::string_view attribute, const std::string& remedy) const;
+  std::string text(std::string_view attribute, const std::string& fallback) const;
+
+  std::int64_t integer(std::string_view attribute, std::int64_t minimum, std::int64_t maximum,
+                       std::int64_t fallback) const;
+  /// Without a fallback the attribute is required; nullopt if it is missing or wrong.
+  std::optional<std::int64_t> integer(std::string_view attribute, std::int64_t minimum, std::int64_t maximum) const;
+  double real(std::string_view attribute, const Range& range, double fallback) const;
+  std::optional<double> real(std::string_view attribute, const Range& range) const;
+  std::vector<std::int64_t> integers(std::string_view attribute, std::int64_t minimum, std::int64_t maximum) const;
+  bool boolean(std::string_view attribute, bool fallback) const;
+  // In the range that the language says.
+  std::optional<std::int64_t> integer(std::string_view attribute) const;
+  std::optional<double> real(std::string_view attribute) const;
+  /// Index into `choices`.
+  std::size_t choice(std::string_view attribute, std::span<const std::string> choices, std::size_t fallback) const;
+  /// Which of the names that the language lists; the first where it is left out or wrong.
+  std::size_t chosen(std::string_view attribute) const;
+  /// A value of an enumeration by its name.
+  template <spec::Named Enum>
+  Enum named(std::string_view attribute, Enum fallback) const {
+    static const std::vector<std::string> kNames = spec::all_names<Enum>();
+    const std::size_t chosen = choice(attribute, kNames, kNames.size());
+    return chosen == kNames.size() ? fallback : names_of(Enum{})[chosen].value;
+  }
+
+  /// The child of that name, or nullptr.
+  const Element* child(std::string_view name) const;
+  /// The child of that name, or nullptr and an error.
+  const Element* required_child(std::string_view name, const std::string& remedy) const;
+  std::vector<const Element*> children(std::string_view name) const;
+  /// The first `most` of them, with an error if there are more.
+  std::vector<const Element*> children(std::string_view name, std::size_t most) const;
+
+  /// An error if the attribute is there: it means nothing beside what `because` says.
+  void refuse(std::string_view attribute, const std::string& because, const std::string& remedy) const;
+
+  void fail(std::string what, std::string remedy) const { findings_.add(origin(), std::move(what), std::move(remedy)); }
+  /// `attribute="value" of <element> what; remedy` at the attribute.
+  void fail_at(std::string_view attribute, std::string_view what, std::string remedy) const;
+
+ private:
+  void check_attributes() const;
+  void check_children() const;
+  void missing(std::string_view attribute, const std::string& remedy) const;
+
+  const Element& element_;
+  const ElementRule& rule_;
+  Findings& findings_;
+};
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,378 @@
+#include "scenario/xml/element.hpp"
+
+#include <fmt/format.h>
+#include <libxml/SAX2.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "scenario/xml/white_space.hpp"
+#include "support/watched_memory.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+/// Far beyond any scenario; keeps the tree of 16 MB of tags out of the gigabytes.
+constexpr std::size_t kMaxElements = 100000;
+
+/// Lines by byte offset. libxml2 counts only to the end of a start tag, and its tree only to 65535.
+class Lines {
+ public:
+  explicit Lines(std::string_view content) {
+    for (std::size_t i = content.find('\n'); i != std::string_view::npos; i = content.find('\n', i + 1)) {
+      ends_.push_back(i);
+    }
+  }
+  int at(std::size_t offset) const {
+    return static_cast<int>(std::ranges::lower_bound(ends_, offset) - ends_.begin()) + 1;
+  }
+
+ private:
+  std::vector<std::size_t> ends_;
+};
+
+/// What to do about libxml2's commoner complaints.
+std::string remedy_for(int code, const DocumentKind& kind) {
+  switch (code) {
+    case XML_ERR_TAG_NAME_MISMATCH:
+      return "close the element that was opened last, by the same name";
+    case XML_ERR_TAG_NOT_FINISHED:
+    case XML_ERR_GT_REQUIRED:
+    case XML_ERR_LTSLASH_REQUIRED:
+      return "close every element; the file may have been cut off";
+    case XML_ERR_DOCUMENT_END:
+      return fmt::format("nothing may follow {}", kind.end);
+    case XML_ERR_DOCUMENT_EMPTY:
+      return fmt::format("a {} starts with {}", kind.noun, kind.start);
+    case XML_ERR_ATTRIBUTE_REDEFINED:
+      return "give each attribute once";
+    case XML_ERR_UNDECLARED_ENTITY:
+    case XML_WAR_UNDECLARED_ENTITY:
+    case XML_ERR_NAME_REQUIRED:
+    case XML_ERR_ENTITYREF_SEMICOL_MISSING:
+      return "write & as &amp;";
+    case XML_ERR_LT_IN_ATTRIBUTE:
+      return "write < as &lt;";
+    case XML_ERR_ATTRIBUTE_NOT_FINISHED:
+      return "close the quotes; no value is longer than 10 MB";
+    case XML_ERR_ATTRIBUTE_NOT_STARTED:
+      return "put every value in quotes";
+    case XML_ERR_INTERNAL_ERROR:
+      return fmt::format("no {} needs so much depth or so long a value", kind.noun);
+    default:
+      return "the file must be well-formed XML 1.0";
+  }
+}
+
+/// Builds the tree while libxml2 reads. The callbacks get it as `userData`.
+class TreeBuilder {
+ public:
+  TreeBuilder(const std::string& content, const DocumentKind& kind, Findings& findings)
+      : content_(content), kind_(kind), lines_(content), findings_(findings) {}
+
+  Element take_root() { return failed_ ? Element{} : std::move(root_); }
+  bool failed() const { return failed_; }
+  xmlParserCtxtPtr context = nullptr;
+
+  void start(const xmlChar* local, const xmlChar* prefix, const xmlChar* uri, int namespaces, const xmlChar** declared,
+             int count, const xmlChar** attributes) {
+    // '<' cannot stand in an attribute value, so that the last one before the end of the start tag begins it.
+    const std::size_t end = position();
+    const std::size_t begin = end == 0 ? 0 : content_.rfind('<', end - 1);
+    Element element;
+    element.name = qualified(local, prefix);
+    element.in_namespace = uri != nullptr;
+    element.origin.line = lines_.at(begin);
+    const std::map<std::string, int> at = attribute_lines(begin, end);
+    const auto line_of = [&](const std::string& name) {
+      const auto found = at.find(name);
+      return found == at.end() ? element.origin.line : found->second;
+    };
+    for (int i = 0; i < namespaces; ++i, declared += 2) {  // prefix and URI of each
+      const std::string name = declared[0] == nullptr ? "xmlns" : fmt::format("xmlns:{}", view(declared[0]));
+      const std::string value(declared[1] == nullptr ? "" : view(declared[1]));
+      element.attributes.push_back({name, value, {"", line_of(name)}});
+    }
+    // Five pointers per attribute: local name, prefix, namespace, begin and end of the value.
+    for (int i = 0; i < count; ++i, attributes += 5) {
+      const std::string name = qualified(attributes[0], attributes[1]);
+      const auto* first = reinterpret_cast<const char*>(attributes[3]);
+      const auto* last = reinterpret_cast<const char*>(attributes[4]);
+      element.attributes.push_back({name, unescaped({first, last}), {"", line_of(name)}});
+    }
+    open_.push_back(std::move(element));
+    if (++elements_ > kMaxElements) {
+      fail(open_.back().origin.line, fmt::format("more than {} elements", kMaxElements),
+           fmt::format("no {} needs so many", kind_.noun));
+      xmlStopParser(context);
+    }
+  }
+
+  void end() {
+    if (open_.empty()) return;
+    Element done = std::move(open_.back());
+    open_.pop_back();
+    if (open_.empty()) {
+      root_ = std::move(done);
+    } else {
+      open_.back().children.push_back(std::move(done));
+    }
+  }
+
+  void characters(std::string_view text) {
+    if (open_.empty()) return;
+    Element& parent = open_.back();
+    const std::size_t visible = text.find_first_not_of(kWhiteSpace);
+    if (parent.text_origin.line == 0 && visible != std::string_view::npos) {
+      // libxml2 has read either up to or past the text when it hands it over: look for it from the tag or child before.
+      const std::size_t here = position();
+      const std::size_t ahead =
+          content_.compare(here, text.size(), text) == 0 ? here : here - std::min(here, text.size());
+      parent.text_origin.line = lines_.at(ahead + visible);
+    }
+    parent.text += text;
+  }
+
+  void doctype() {
+    fail(lines_.at(content_.rfind("<!DOCTYPE", position())), "a document type declaration (DOCTYPE)",
+         fmt::format("remove it: a {} needs none, and entities are not allowed", kind_.noun));
+    xmlStopParser(context);
+  }
+
+  void error(const xmlError& problem) {
+    if (failed_ || problem.level == XML_ERR_WARNING) return;  // the first one only: the rest follow from it
+    std::string message = problem.message == nullptr ? "" : problem.message;
+    while (!message.empty() && kWhiteSpace.find(message.back()) != std::string_view::npos) message.pop_back();
+    fail(problem.line, fmt::format("not well-formed XML: {}", shorten(message)), remedy_for(problem.code, kind_));
+  }
+
+  void fail(int line, std::string what, std::string remedy) {
+    if (failed_) return;
+    failed_ = true;
+    findings_.add(Origin{"", line}, std::move(what), std::move(remedy));
+  }
+
+ private:
+  static std::string_view view(const xmlChar* text) { return reinterpret_cast<const char*>(text); }
+  static std::string qualified(const xmlChar* local, const xmlChar* prefix) {
+    return prefix == nullptr ? std::string(view(local)) : fmt::format("{}:{}", view(prefix), view(local));
+  }
+  /// Unless it replaces entities, libxml2 hands over every & of a value, however it was written, as &#38;.
+  static std::string unescaped(std::string value) {
+    constexpr std::string_view kAmpersand = "&#38;";
+    std::size_t end = 0;  // what is before it is done; shrinks in place, so that a value of 10 MB takes one pass
+    for (std::size_t i = 0; i < value.size(); ++end) {
+      value[end] = value[i];
+      i += value[i] == '&' && value.compare(i, kAmpersand.size(), kAmpersand) == 0 ? kAmpersand.size() : 1;
+    }
+    value.resize(end);
+    return value;
+  }
+  static std::string shorten(std::string message) {
+    // libxml2 cites names and values of any length.
+    for (char& c : message) {
+      if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+    }
+    if (message.size() <= 200) return message;
+    std::size_t cut = 200;
+    while (cut > 0 && (static_cast<unsigned char>(message[cut]) & 0xC0U) == 0x80U) --cut;
+    return message.substr(0, cut) + "…";
+  }
+
+  std::size_t position() const {
+    const long offset = xmlByteConsumed(context);
+    return offset < 0 ? 0 : std::min(static_cast<std::size_t>(offset), content_.size());
+  }
+
+  /// Where each attribute of the start tag in [begin, end) stands. libxml2 has accepted the tag, so that it is
+  /// `<name name="value" …`.
+  std::map<std::string, int> attribute_lines(std::size_t begin, std::size_t end) const {
+    std::map<std::string, int> result;
+    const std::string_view tag = std::string_view(content_).substr(begin, end - begin);
+    std::size_t i = tag.find_first_of(kWhiteSpace);
+    while (i < tag.size()) {
+      const std::size_t name = tag.find_first_not_of(kWhiteSpace, i);
+      if (name == std::string_view::npos) break;
+      const std::size_t name_end = tag.find_first_of(" \t\r\n=", name);
+      if (name_end == std::string_view::npos) break;
+      const std::size_t quote = tag.find_first_of("\"'", name_end);
+      if (quote == std::string_view::npos) break;
+      const std::size_t close = tag.find(tag[quote], quote + 1);
+      if (close == std::string_view::npos) break;
+      result.emplace(tag.substr(name, name_end - name), lines_.at(begin + name));
+      i = close + 1;
+    }
+    return result;
+  }
+
+  const std::string& content_;
+  const DocumentKind& kind_;
+  Lines lines_;
+  Findings& findings_;
+  std::vector<Element> open_;
+  Element root_;
+  std::size_t elements_ = 0;
+  bool failed_ = false;
+};
+
+TreeBuilder& builder(void* data) { return *static_cast<TreeBuilder*>(data); }
+
+xmlSAXHandler handler() {
+  xmlSAXHandler sax{};
+  sax.initialized = XML_SAX2_MAGIC;
+  sax.startElementNs = [](void* data, const xmlChar* local, const xmlChar* prefix, const xmlChar* uri, int namespaces,
+                          const xmlChar** declared, int count, int, const xmlChar** attributes) {
+    builder(data).start(local, prefix, uri, namespaces, declared, count, attributes);
+  };
+  sax.endElementNs = [](void* data, const xmlChar*, const xmlChar*, const xmlChar*) { builder(data).end(); };
+  const auto characters = [](void* data, const xmlChar* text, int length) {
+    builder(data).characters({reinterpret_cast<const char*>(text), static_cast<std::size_t>(length)});
+  };
+  sax.characters = characters;
+  sax.ignorableWhitespace = characters;
+  sax.cdataBlock = characters;
+  sax.internalSubset = [](void* data, const xmlChar*, const xmlChar*, const xmlChar*) { builder(data).doctype(); };
+  // Without an entity table, `&name;` is an error of the document.
+  sax.reference = [](void* data, const xmlChar* name) {
+    builder(data).fail(0, fmt::format("entity '{}'", printable(reinterpret_cast<const char*>(name))),
+                       "write & as &amp;");
+  };
+#if LIBXML_VERSION >= 21200
+  sax.serror = [](void* data, const xmlError* problem) { builder(data).error(*problem); };
+#else
+  sax.serror = [](void* data, xmlErrorPtr problem) { builder(data).error(*problem); };
+#endif
+  return sax;
+}
+
+/// The encoding that the XML declaration names, if it names one.
+std::string declared_encoding(std::string_view content) {
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
+  if (!content.starts_with("<?xml")) return {};
+  const std::string_view declaration = content.substr(0, content.find("?>"));
+  const std::size_t key = declaration.find("encoding");
+  if (key == std::string_view::npos) return {};
+  const std::size_t quote = declaration.find_first_of("\"'", key);
+  if (quote == std::string_view::npos) return {};
+  const std::size_t close = declaration.find(declaration[quote], quote + 1);
+  if (close == std::string_view::npos) return {};
+  return std::string(declaration.substr(quote + 1, close - quote - 1));
+}
+
+/// Offset of the first byte that is no well-formed UTF-8 (Unicode 15, table 3-7) or no character of XML 1.0; npos if
+/// all are.
+std::size_t first_bad_byte(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    std::size_t length = 1;
+    if (lead >= 0x80) {
+      length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+      if (lead < 0xC2 || lead > 0xF4 || i + length > text.size()) return i;
+      std::uint32_t code = lead & (0x7FU >> length);
+      for (std::size_t k = 1; k < length; ++k) {
+        const auto byte = static_cast<unsigned char>(text[i + k]);
+        if ((byte & 0xC0U) != 0x80U) return i;
+        code = (code << 6U) | (byte & 0x3FU);
+      }
+      const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+      const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+      if (overlong || surrogate || code > 0x10FFFF || code == 0xFFFE || code == 0xFFFF) return i;
+    } else if (lead < 0x20 && lead != '\t' && lead != '\n' && lead != '\r') {
+      return i;
+    }
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+/// Offset of a tag with more than 5,000 values, npos if there is none. libxml2 compares every attribute of a tag with
+/// every other, so that a million of them would take hours.
+std::size_t overloaded_tag(std::string_view content) {
+  constexpr std::size_t kQuotes = 10000;
+  for (std::size_t tag = content.find('<'); tag != std::string_view::npos;) {
+    const std::size_t next = std::min(content.find('<', tag + 1), content.size());
+    const std::string_view text = content.substr(tag, next - tag);
+    const bool starts_element = text.size() > 1 && text[1] != '!' && text[1] != '?' && text[1] != '/';
+    if (starts_element && std::ranges::count_if(text, [](char c) { return c == '"' || c == '\''; }) >
+                              static_cast<std::ptrdiff_t>(kQuotes)) {
+      return tag;
+    }
+    tag = next < content.size() ? next : std::string_view::npos;
+  }
+  return std::string_view::npos;
+}
+
+/// False, and a finding, if the bytes are no text that XML could be.
+bool check_bytes(const std::string& content, const DocumentKind& kind, Findings& findings) {
+  const auto line_at = [&](std::size_t offset) {
+    return Origin{
+        "",
+        static_cast<int>(std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(offset), '\n')) + 1};
+  };
+  if (content.find_first_not_of(kWhiteSpace) == std::string::npos) {
+    findings.add(Origin{}, "the file is empty", fmt::format("a {} starts with {}", kind.noun, kind.start));
+    return false;
+  }
+  if (const std::size_t nul = content.find('\0'); nul != std::string::npos) {
+    findings.add(line_at(nul), fmt::format("a NUL byte at offset {}", nul),
+                 fmt::format("a {} is UTF-8 text", kind.noun));
+    return false;
+  }
+  if (const std::size_t bad = first_bad_byte(content); bad != std::string::npos) {
+    const auto byte = static_cast<unsigned char>(content[bad]);
+    const bool control = byte < 0x20;
+    findings.add(line_at(bad),
+                 fmt::format("{} 0x{:02X} at offset {}", control ? "control character" : "not UTF-8: byte", byte, bad),
+                 control ? "of control characters, text holds tabs and line ends alone" : "save the file as UTF-8");
+    return false;
+  }
+  if (const std::size_t tag = overloaded_tag(content); tag != std::string::npos) {
+    findings.add(line_at(tag), "a tag with more than 5000 attributes", "no element has so many");
+    return false;
+  }
+  std::string encoding = declared_encoding(content);
+  std::string upper = encoding;
+  std::ranges::transform(upper, upper.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  if (!encoding.empty() && upper != "UTF-8" && upper != "US-ASCII") {
+    findings.add(Origin{"", 1}, fmt::format("encoding '{}'", printable(encoding)),
+                 "save the file as UTF-8 and declare encoding=\"UTF-8\"");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Attribute* Element::find(std::string_view attribute) const {
+  const auto found = std::ranges::find(attributes, attribute, &Attribute::name);
+  return found == attributes.end() ? nullptr : &*found;
+}
+
+bool is_xml_text(std::string_view text) { return first_bad_byte(text) == std::string_view::npos; }
+
+Element parse_xml(const std::string& content, const DocumentKind& kind, Findings& findings) {
+  if (!check_bytes(content, kind, findings)) return {};
+  const WatchedMemory memory = WatchedMemory::of(xmlMemSetup);
+  TreeBuilder tree(content, kind, findings);
+  const std::unique_ptr<xmlParserCtxt, decltype(&xmlFreeParserCtxt)> context(xmlNewParserCtxt(), &xmlFreeParserCtxt);
+  if (context == nullptr) throw std::bad_alloc();
+  tree.context = context.get();
+  *context->sax = handler();
+  context->userData = &tree;
+  // Neither NOENT nor DTDLOAD nor HUGE: libxml2's own limits on depth and length stay in force.
+  xmlDoc* document = xmlCtxtReadMemory(context.get(), content.data(), static_cast<int>(content.size()), nullptr,
+                                       nullptr, XML_PARSE_NONET);
+  if (document != nullptr) xmlFreeDoc(document);
+  if (context->myDoc != nullptr && context->myDoc != document) xmlFreeDoc(context->myDoc);
+  memory.check();
+  if (!tree.failed() && context->wellFormed == 0) tree.fail(0, "not well-formed XML", remedy_for(0, kind));
+  return tree.take_root();
+}
+
+}  // namespace dadsim::scenario

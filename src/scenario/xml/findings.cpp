@@ -1,0 +1,88 @@
+#include "scenario/xml/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr std::size_t kShown = 100;
+// Kept before they are sorted; a 16 MB file of nonsense must not take gigabytes of messages.
+constexpr std::size_t kKept = 1000;
+
+}  // namespace
+
+void Findings::add(const Origin& origin, std::string what, std::string remedy) {
+  const bool from_file = origin.override_text.empty();
+  add({from_file ? file_ : origin.override_text, from_file ? origin.line : 0, std::move(what), std::move(remedy)});
+}
+
+void Findings::add(Diagnostic diagnostic) {
+  ++added_;
+  if (diagnostics_.size() >= kKept) {
+    ++beyond_;
+    return;
+  }
+  // One override can put the same mistake into many elements.
+  const bool repeated = diagnostic.line == 0 && std::ranges::any_of(diagnostics_, [&](const Diagnostic& known) {
+                          return known.line == 0 && known.file == diagnostic.file && known.what == diagnostic.what;
+                        });
+  if (!repeated) diagnostics_.push_back(std::move(diagnostic));
+}
+
+void Findings::take(const Findings& other) {
+  std::vector<Diagnostic> sorted = other.diagnostics_;
+  std::ranges::stable_sort(sorted, {}, &Diagnostic::line);
+  for (Diagnostic& diagnostic : sorted) add(std::move(diagnostic));
+  beyond_ += other.beyond_;
+}
+
+std::string Findings::suggest(std::string_view word, std::span<const std::string> candidates) const {
+  return full() ? std::string{} : suggestion(word, candidates);
+}
+
+bool Findings::full() const { return diagnostics_.size() >= kKept; }
+
+bool Findings::any_at(const Origin& origin) const {
+  const bool from_file = origin.override_text.empty();
+  if (from_file && origin.line == 0) return false;  // nowhere
+  return std::ranges::any_of(diagnostics_, [&](const Diagnostic& known) {
+    return known.file == (from_file ? file_ : origin.override_text) && known.line == (from_file ? origin.line : 0);
+  });
+}
+
+void Findings::throw_if_any() const {
+  if (diagnostics_.empty()) return;
+  const auto group = [&](const Diagnostic& diagnostic) {
+    if (diagnostic.file == file_) return 0;
+    return diagnostic.file.starts_with("--set ") ? 1 : 2;
+  };
+  std::vector<Diagnostic> sorted = diagnostics_;
+  std::ranges::stable_sort(sorted, [&](const Diagnostic& a, const Diagnostic& b) {
+    const int of_a = group(a);
+    const int of_b = group(b);
+    return of_a != of_b ? of_a < of_b : of_a == 0 && a.line < b.line;
+  });
+  const std::size_t total = sorted.size() + beyond_;
+  if (total > kShown) {
+    sorted.resize(kShown);
+    sorted.push_back({file_, 0, fmt::format("and {} more errors", total - kShown), ""});
+  }
+  throw InputError(std::move(sorted));
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t kCharacters = 60;
+  std::string result;
+  std::size_t characters = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool continues = (byte & 0xC0U) == 0x80U;  // of a UTF-8 sequence
+    if (!continues && ++characters > kCharacters) return result + "…";
+    result += byte < 0x20 || byte == 0x7F ? ' ' : c;
+  }
+  return result;
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "step/schedule.hpp"
+
+// How layers choose among the alternatives of a step.
+
+namespace dadsim::step {
+
+/// Bytes that all nodes together send in a task, each counted once: a gather takes what every worker hands over, a
+/// broadcast hands its bytes to every worker, an all-gather brings everyone what the others have, and an all-reduce of
+/// n bytes moves 2 (S − 1) n, which is the least it can (Patarasuk & Yuan, J. Parallel Distrib. Comput. 2009).
+double bytes_sent(const Task& task, std::size_t workers);
+
+/// Takes an alternative for every layer so that the sum of their costs is least: a layer that needs what comes from
+/// above has a layer above it that passes that down, and such a layer has one below that needs it. The layers are a
+/// chain, so that the best way through them is found from the last to the first, exactly (Viterbi). Of equally good
+/// ones the alternative that stands first is taken. `layers` in the order of the network; `positions` is how many
+/// layers of any kind the network has. Nothing where no alternative fits a layer.
+std::optional<Assignment> least_of(const Choices& choices, const std::vector<LayerCosts>& layers,
+                                   std::size_t positions);
+/// The same where one does: throws std::logic_error otherwise.
+Assignment choose(const Choices& choices, const std::vector<LayerCosts>& layers, std::size_t positions);
+
+/// Those that send the fewest bytes in all; arguments as of instantiate.
+Assignment fewest_bytes(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
+                        const spec::ModelShape& timed, double sample_scale, spec::Precision precision);
+
+/// What a choice is made of where time counts: seconds per collective and per byte of it, and of computing.
+struct Prices {
+  struct Collective {
+    double once = 0;      ///< seconds for each
+    double per_byte = 0;  ///< seconds per byte of the worker that hands over most
+  };
+  Collective gather, broadcast, all_reduce, all_gather;
+  struct Device {
+    double per_flop = 0;        ///< seconds
+    double per_byte_moved = 0;  ///< seconds; the longer of arithmetic and memory counts
+    double per_launch = 0;      ///< seconds
+  };
+  Device worker, aggregator;
+
+  /// Seconds of a task by these prices, one after the other: nothing overlaps.
+  double of(const Task& task, std::size_t workers) const;
+};
+
+}  // namespace dadsim::step

@@ -1,0 +1,153 @@
+#include "study/event_driven/event_driven_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "protocols/registry.hpp"
+#include "scenario/document/print.hpp"
+#include "sim/platform.hpp"
+#include "sim/world.hpp"
+#include "study/event_driven/evaluation.hpp"
+#include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
+#include "support/pattern.hpp"
+#include "world/event_loop.hpp"
+#include "world/outages.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using protocols::ProtocolLog;
+
+std::vector<std::string> node_names(const scenario::Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const spec::Placement& worker : scenario.workers) names.push_back(worker.host);
+  if (scenario.aggregator) names.push_back(scenario.aggregator->host);
+  return names;
+}
+
+world::Outages outages_of(const scenario::Scenario& scenario, sim::SimulatedWorld& simulated) {
+  world::Outages outages{.what = scenario.failures,
+                         .profiles = sim::state_profiles(scenario.platform),
+                         .hosts = node_names(scenario),
+                         .links = {},
+                         .seed = scenario.seed};
+  const auto of_links = [](const auto& rule) { return rule.links; };
+  if (std::ranges::any_of(outages.what.random, of_links) || std::ranges::any_of(outages.what.outages, of_links) ||
+      std::ranges::any_of(outages.profiles, of_links)) {
+    outages.links = simulated.links();
+  }
+  return outages;
+}
+
+/// Of every node by the first rule that fits it.
+void set_checkpoints(const spec::FailureSpec& failures, world::EventLoop& loop) {
+  for (world::Node node = 0; node < static_cast<world::Node>(loop.nodes()); ++node) {
+    const auto rule = std::ranges::find_if(
+        failures.checkpoints, [&](const spec::CheckpointSpec& one) { return fits(one.hosts, loop.name(node)); });
+    if (rule == failures.checkpoints.end()) continue;
+    const double seconds = rule->bytes / rule->storage;
+    loop.set_checkpoints(node, {.every = rule->every, .write = seconds, .restore = rule->restore + seconds});
+  }
+}
+
+/// Points of the curve: of versions, in the order in which they came to be. `trained` are the samples of all sites.
+std::vector<report::CurvePoint> curve_of(const ProtocolLog& log, double trained, bool learns) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<report::CurvePoint> curve;
+  for (const ProtocolLog::Version& version : log.versions) {
+    report::CurvePoint point{version.updates, version.at, kUnknown, kUnknown, kUnknown, version.bytes};
+    point.epochs = version.samples / trained;
+    if (learns) {
+      const world::DatumPtr quality = world::History::datum_of(version.quality);
+      point.loss = quality->scalars[0];
+      point.accuracy = quality->scalars[1];
+      point.auc = quality->scalars[2];
+    }
+    curve.push_back(point);
+  }
+  return curve;
+}
+
+double samples_of(const models::Partition& partition) {
+  double samples = 0;
+  for (const auto& site : partition) samples += static_cast<double>(site.size());
+  return samples;
+}
+
+/// Everything of a simulation that lives as long as it does.
+world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOptions& options) {
+  world::EventLoop::Limits limits;
+  limits.most_spans = options.most_spans;
+  limits.each_event = [&log, &options](const world::EventLoop& loop) {
+    if (interrupted().load(std::memory_order_relaxed)) throw Cancelled();
+    if (options.simulating) options.simulating(loop.now(), log.updates);
+  };
+  return limits;
+}
+
+}  // namespace
+
+report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                        const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
+                                        const EventDrivenOptions& options) {
+  const std::shared_ptr<const Problem> problem = shared_cache.problem(scenario, scenario.seed);
+  const algorithms::LearningProblem asked{problem->data,     problem->partition, scenario.model,
+                                          scenario.training, scenario.seed,      &problem->drift};
+  world::History history(scenario::learning_problem_hash_of(scenario, scenario.seed), &shared_cache.histories());
+  if (!options.learns) history.set_dry_run();
+  protocols::Learning learning(asked, history);
+  const protocols::Sizing sizing(asked, run.compress, {timed.shape, timed.sample_scale, timed.precision});
+  ProtocolLog log;
+  report::EventDrivenRun event_driven;
+  event_driven.steps_per_epoch = learning.steps_per_epoch();
+  const std::size_t workers = scenario.workers.size();
+  try {
+    const std::unique_ptr<sim::SimulatedWorld> simulated = sim::simulate_world(cluster);
+    world::UnreliableWorld unreliable(*simulated, outages_of(scenario, *simulated));
+    world::EventLoop loop(unreliable, node_names(scenario), limits_of(log, options));
+    set_checkpoints(scenario.failures, loop);
+    const protocols::Setting setting{.loop = loop,
+                                     .learning = learning,
+                                     .sizing = sizing,
+                                     .run = run,
+                                     .sites = workers,
+                                     .server = scenario.aggregator ? static_cast<world::Node>(workers) : -1,
+                                     .log = log};
+    const std::unique_ptr<protocols::Protocol> protocol =
+        protocols::protocol_registry().at(run.algorithm).make(setting);
+    protocol->begin();
+    loop.run();
+    event_driven.network = simulated->finish();
+    event_driven.event_driven = {
+        .participation = log, .log = loop.log(), .hosts = node_names(scenario), .workers = workers};
+    event_driven.event_driven.log.link_outages = unreliable.link_outages();
+    if (options.learns) {
+      std::vector<world::Value> wanted;
+      for (const ProtocolLog::Version& version : log.versions) wanted.push_back(version.quality);
+      world::Value tried;
+      if (scenario.evaluation && log.last) {
+        tried = shift_evaluation(learning, log.last, *scenario.evaluation);
+        wanted.push_back(tried);
+      }
+      history.work_out(wanted, options.learning, &interrupted());
+      if (tried) event_driven.evaluation = told_of(tried, learning, *scenario.evaluation);
+    }
+    event_driven.curve = curve_of(log, samples_of(asked.partition), options.learns);
+  } catch (const std::invalid_argument& wrong) {
+    throw sim::SimulationError(run.label + ": " + wrong.what());
+  } catch (const world::Deadlock& deadlock) {
+    throw sim::SimulationError(run.label + ": " + deadlock.what());
+  } catch (const world::DryRunError&) {
+    throw InputError(Diagnostic{
+        scenario.file, 0, fmt::format("'{}' decides by numbers that are learned, and nothing is learned", run.label),
+        "no --timing-only"});
+  }
+  event_driven.event_driven.learned = history.counts().learned;
+  event_driven.event_driven.found = history.counts().found;
+  return event_driven;
+}
+
+}  // namespace dadsim::study

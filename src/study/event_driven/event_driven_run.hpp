@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report/run/result.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
+#include "study/learning/learned.hpp"
+#include "study/learning/shared_cache.hpp"
+#include "study/setting/timed_as.hpp"
+
+namespace dadsim::study {
+
+/// How a run is simulated. What is told of its progress is told by this thread and, of learning, by those that learn.
+struct EventDrivenOptions {
+  std::size_t most_spans = 0;  ///< of the trace
+  bool learns = true;          ///< false: nothing is worked out, and qualities are not numbers
+  std::function<void(double seconds, std::int64_t updates)> simulating = {};
+  std::function<void(std::int64_t done, std::int64_t all)> learning = {};
+};
+
+/// Simulates an event-driven run of the scenario on a cluster, then learns as it was simulated what the shared_cache
+/// does not know yet. Throws SimulationError, also where the protocol is stuck (its words say who waits for whom);
+/// InputError where it asks for a number and nothing is learned; Cancelled.
+report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                        const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
+                                        const EventDrivenOptions& options);
+
+}  // namespace dadsim::study

@@ -1,0 +1,101 @@
+#include "study/results/transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "models/data/dataset.hpp"
+#include "scenario/xml/findings.hpp"
+#include "sim/platform.hpp"
+#include "spec/model_shape.hpp"
+#include "step/censored_rank.hpp"
+#include "study/results/time_at_scale.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// The same in every evaluation that both have.
+bool learned_the_same(const step::Trajectory& a, const step::Trajectory& b) {
+  const std::size_t common = std::min(a.curve.size(), b.curve.size());
+  return common > 1 && std::equal(a.curve.begin(), a.curve.begin() + static_cast<std::ptrdiff_t>(common),
+                                  b.curve.begin(), [](const step::Evaluation& one, const step::Evaluation& other) {
+                                    return one.step == other.step && one.loss == other.loss;
+                                  });
+}
+
+/// Of what learns, and of what is timed.
+std::pair<algorithms::LossyLayers, algorithms::LossyLayers> lossy_layers_of(const scenario::Scenario& scenario,
+                                                                            const spec::RunSpec& run,
+                                                                            const spec::ModelShape& learned,
+                                                                            const TimedAs& timed) {
+  const methods::MethodInfo& info = algorithms::algorithm_registry().at(run.algorithm);
+  const std::size_t workers = scenario.workers.size();
+  return {algorithms::lossy_layers(info, run, learned, scenario.training.batch, workers),
+          algorithms::lossy_layers(info, run, timed.shape, timed.batch, workers)};
+}
+
+/// Gradient sharing with the scenario's own seed; null where nobody has learned it.
+const LearnedRun* reference_of(const scenario::Scenario& scenario, const Learned& learned) {
+  if (!learned.reference.empty()) return learned.reference.front().get();
+  const std::optional<std::size_t> run = reference_run_of(scenario);
+  return run ? learned.runs.at(*run).get() : nullptr;
+}
+
+std::optional<bool> is_lossy(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& learned,
+                             const TimedAs& timed, const LearnedRun* reference) {
+  if (!algorithms::compresses_gradients(algorithms::algorithm_registry().at(run.algorithm), run)) return std::nullopt;
+  const auto [here, there] = lossy_layers_of(scenario, run, learned.shape, timed);
+  if (here.layers == 0 && there.layers > 0) return false;
+  const step::CensoredCount found = count_censored(learned.trajectory, learned.shape);
+  if (found.looked > 0 && found.left_out == 0) return false;
+  return reference == nullptr || !learned_the_same(learned.trajectory, reference->trajectory);
+}
+
+}  // namespace
+
+void annotate_transfer(const scenario::Scenario& scenario, const Learned& learned, std::size_t run,
+                       const TimedAs& timed, report::RunResult& result) {
+  result.is_lossy = is_lossy(scenario, scenario.runs[run], *learned.runs[run], timed, reference_of(scenario, learned));
+  const LearnedRun& learned_run = *learned.runs[run];
+  const std::set<std::size_t> layers =
+      censored_layers(learned_run.trajectory, learned_run.shape, timed.shape, timed.sample_scale);
+  result.censored_layers = static_cast<std::int64_t>(layers.size());
+}
+
+std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
+  std::vector<std::string> warnings = sim::passed_over_of(scenario.platform);
+  if (!scale_setting(scenario) && !std::holds_alternative<spec::CsvSource>(scenario.data.source)) return warnings;
+  try {
+    const spec::DataFacts facts = models::inspect_data(scenario.data.source);
+    warnings.insert(warnings.end(), facts.notes.begin(), facts.notes.end());
+    if (!scale_setting(scenario)) return warnings;
+    const spec::ModelShape learned = spec::model_shape(scenario.model, facts.shape);
+    const TimedAs timed = timed_as_of(scenario, learned);
+    for (const spec::RunSpec& run : scenario.runs) {
+      if (run.event_driven) continue;
+      if (!algorithms::compresses_gradients(algorithms::algorithm_registry().at(run.algorithm), run)) continue;
+      const auto [here, there] = lossy_layers_of(scenario, run, learned, timed);
+      if (here.layers > 0) continue;
+      std::string text = fmt::format(
+          "run '{}': its compression is too weak to leave anything out of the network that learns, with {} samples of "
+          "each worker in a step",
+          scenario::printable(run.label), scenario.training.batch);
+      if (there.layers > 0) {
+        text += fmt::format(
+            ", but does so in {} of {} layers of what is timed: how many more steps that takes will not be known",
+            there.layers, there.of);
+      }
+      warnings.push_back(text + "; a larger batch, wider layers or a stronger compression");
+    }
+  } catch (const InputError&) {
+    // Data that cannot be read are an error of their own, told where they are read.
+  }
+  return warnings;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,397 @@
+#include "study/retiming/fit_retiming.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/platform.hpp"
+#include "study/choice/layer_choices.hpp"
+#include "study/explain/link_groups.hpp"
+#include "study/retiming/fit_points.hpp"
+#include "study/retiming/spline.hpp"
+#include "study/run/experiment.hpp"
+#include "study/run/input_limit.hpp"
+#include "support/human.hpp"
+#include "support/interrupt.hpp"
+#include "support/parallel_forks.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using Knob = report::Retiming::Knob;
+constexpr std::array kReaches{1.5, 1.0};                                 // × 1/2.8 … × 2.8 first
+constexpr std::array<std::size_t, 5> kPointsWanted{1, 12, 40, 90, 160};  // by the number of knobs
+constexpr std::size_t kRounds = 3;                                       // of held-out points that may join, per reach
+constexpr std::size_t kHeldOut = 24;
+constexpr double kGoodEnough = 0.03;
+constexpr double kWorthALook = 0.02;    // of an error: around such a point more are timed
+constexpr std::size_t kAround = 3;      // so many
+constexpr std::size_t kFewSteps = 3;    // of a run whose steps differ, to fit to
+constexpr std::size_t kManySteps = 6;   // to hold against
+constexpr std::size_t kMostGroups = 2;  // kinds of links with a knob of their own
+constexpr double kLeastBusy = 0.02;     // of a step
+// A simulation of all runs, in messages; with some 4 µs each and several hundred of them that is several seconds.
+constexpr double kMostMessages = 8000;
+// The same where messages are not simulated one by one: computations and collectives of all workers.
+constexpr double kMostTasks = 40'000;
+constexpr double kCoarse = 0.1;  // of these: from here on there are fewer knobs, which reach less far
+
+/// A step of each run on a cluster.
+struct Timed {
+  std::vector<double> seconds;                       ///< per run, a mean step
+  std::vector<std::map<std::string, double>> kinds;  ///< per run: seconds of the critical path by kind
+};
+
+/// Steps of a run, evenly over it; those of which nothing differs once.
+struct Sample {
+  step::Trajectory steps;  ///< as a trajectory of their own
+  std::vector<step::Schedule> schedules;
+};
+
+class Retimer {
+ public:
+  Retimer(const scenario::Scenario& scenario, const Learned& learned, const report::Result& result, bool show_progress)
+      : scenario_(scenario),
+        learned_(learned),
+        result_(result),
+        show_progress_(show_progress),
+        timed_as_(timed_as_of(scenario, learned.runs.front()->shape)),
+        cluster_(cluster_of(scenario)) {}
+
+  report::Retiming fit() {
+    cluster_.network.jitter = {};  // that goes into all times alike
+    if (sim::every_step_differs(cluster_)) {
+      retiming_.why_not = "the network changes over time, or others use it: no step is like another";
+      return std::move(retiming_);
+    }
+    for (std::size_t i = 0; i < scenario_.runs.size(); ++i) add_run(i);
+    if (runs_.empty()) {
+      retiming_.why_not =
+          "its runs are event-driven: what they learn depends on the cluster, and is simulated anew on another";
+      return std::move(retiming_);
+    }
+    cluster_.network.timed_steps = 0;
+    add_knobs();
+    if (const std::string why = too_long(); !why.empty()) {
+      retiming_.why_not = why;
+      return std::move(retiming_);
+    }
+    for (const double reach : kReaches) {
+      if ((!coarse_ || reach == kReaches.back()) && fit_within(reach)) break;
+    }
+    return std::move(retiming_);
+  }
+
+ private:
+  void add_run(std::size_t i) {
+    const spec::RunSpec& run = scenario_.runs[i];
+    const LearnedRun& learned = *learned_.runs[i];
+    if (run.event_driven || learned.trajectory.steps.empty()) return;
+    const std::vector<step::Assignment> assignment =
+        choose_alternatives(run, learned.trajectory, learned.shape, timed_as_, cluster_);
+    const ScheduleMemory::Pointer known =
+        learned_.schedules->of(run, {learned_.runs[i], &learned.trajectory}, learned.shape, timed_as_, assignment);
+    runs_.push_back(i);
+    few_.push_back(sample(learned.trajectory, *known, kFewSteps));
+    many_.push_back(sample(learned.trajectory, *known, kManySteps));
+  }
+
+  static Sample sample(const step::Trajectory& trajectory, const ScheduleMemory::Schedules& known, std::size_t most) {
+    Sample sample;
+    const std::size_t count = known.kinds.kinds().size() == 1 ? 1 : std::min(most, trajectory.steps.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto index =
+          static_cast<std::size_t>(trajectory.steps[(2 * i + 1) * trajectory.steps.size() / (2 * count)]);
+      sample.steps.distinct_steps.push_back(trajectory.distinct_steps[index]);
+      sample.schedules.push_back(known.schedules[index]);
+    }
+    return sample;
+  }
+
+  void add_knobs() {
+    std::map<std::string, LinkGroup> groups;
+    double latency = 0;
+    for (const report::RunResult& run : result_.runs) {
+      if (run.event_driven) continue;
+      for (const step::LinkUse& use : run.network.link_use) {
+        LinkGroup& group = groups[pattern_of_link(use.link)];
+        group.pattern = pattern_of_link(use.link);
+        group.add(use);
+        latency = std::max(latency, use.latency);
+      }
+    }
+    std::vector<const LinkGroup*> busiest;
+    for (const auto& [pattern, group] : groups) {
+      if (group.busy_share >= kLeastBusy) busiest.push_back(&group);
+    }
+    std::ranges::stable_sort(busiest, std::greater<>(), &LinkGroup::busy_share);
+    if (busiest.size() > kMostGroups) busiest.resize(kMostGroups);
+    for (const LinkGroup* group : busiest) {
+      retiming_.knobs.push_back({Knob::What::bandwidth, "bandwidth of " + group->pattern,
+                                 sim::rate_in_words(group->least_bandwidth), sim::rate_in_words(group->most_bandwidth),
+                                 group->links});
+    }
+    if (latency > 0) {
+      double least = latency;
+      for (const auto& [pattern, group] : groups) {
+        if (group.least_latency > 0) least = std::min(least, group.least_latency);
+      }
+      retiming_.knobs.push_back(
+          {Knob::What::latency, "latency of all links", human_seconds(least), human_seconds(latency), {"*"}});
+    }
+    std::set<std::string> devices;
+    for (const spec::DeviceSpec& device : cluster_.devices) devices.insert(device.name);
+    retiming_.knobs.push_back({Knob::What::speed, "speed of the workers", *devices.begin(), *devices.rbegin(), {}});
+  }
+
+  /// Why so many simulations would take too long; empty: they do not.
+  std::string too_long() {
+    double messages = 0;
+    nominal_ = time(Point(retiming_.knobs.size(), 0.0), few_, &messages);
+    nominal_many_ = time(Point(retiming_.knobs.size(), 0.0), many_);
+    double tasks = 0;
+    for (const Sample& sample : few_) {
+      for (const step::Schedule& schedule : sample.schedules)
+        tasks += static_cast<double>(schedule.tasks.size() * schedule.workers);
+    }
+    if (messages > kMostMessages)
+      return fmt::format("a step of each run is {} messages, and several hundred of them would take too long",
+                         human_count(static_cast<std::int64_t>(messages)));
+    if (messages == 0 && tasks > kMostTasks)
+      return fmt::format("a step of each run is {} operations, and several hundred of them would take too long",
+                         human_count(static_cast<std::int64_t>(tasks)));
+    coarse_ = messages > kCoarse * kMostMessages || (messages == 0 && tasks > kCoarse * kMostTasks);
+    if (coarse_ && retiming_.knobs.size() > 3) retiming_.knobs.erase(retiming_.knobs.begin() + 1);
+    return {};
+  }
+
+  /// All runs on a cluster, in one simulation for those of one fidelity: to start it takes longer than most steps.
+  Timed time(const Point& at, const std::vector<Sample>& samples, double* messages = nullptr) const {
+    if (interrupted().load()) throw Cancelled();
+    Timed timed;
+    timed.seconds.resize(runs_.size());
+    timed.kinds.resize(runs_.size());
+    std::map<std::string, std::vector<std::size_t>> by_fidelity;
+    for (std::size_t r = 0; r < runs_.size(); ++r) by_fidelity[result_.runs[runs_[r]].network.fidelity].push_back(r);
+    for (const auto& [fidelity, together] : by_fidelity) {
+      sim::Cluster cluster = cluster_;
+      for (const spec::Fidelity one : {spec::Fidelity::message, spec::Fidelity::flow, spec::Fidelity::closed_form}) {
+        if (fidelity == spec::to_string(one)) cluster.network.fidelity = one;
+      }
+      turn(retiming_, at, cluster);
+      std::vector<step::Schedule> schedules;
+      step::Trajectory steps;
+      for (const std::size_t r : together) {
+        schedules.insert(schedules.end(), samples[r].schedules.begin(), samples[r].schedules.end());
+        const std::vector<step::Step>& own = samples[r].steps.distinct_steps;
+        steps.distinct_steps.insert(steps.distinct_steps.end(), own.begin(), own.end());
+      }
+      sim::TimedRun timings = sim::time_schedules(cluster, schedules);
+      limit_by_input(timed_as_, steps, timings);
+      if (messages != nullptr) *messages += timings.network.messages;
+      auto timing = timings.steps.begin();
+      for (const std::size_t r : together) {
+        const auto count = static_cast<double>(samples[r].schedules.size());
+        for (std::size_t i = 0; i < samples[r].schedules.size(); ++i, ++timing) {
+          timed.seconds[r] += timing->seconds / count;
+          for (const step::Bound& bound : timing->bounds) timed.kinds[r][bound.kind] += bound.seconds / count;
+        }
+      }
+    }
+    return timed;
+  }
+
+  std::vector<Timed> time_all(const std::vector<Point>& points, const std::vector<Sample>& samples) const {
+    std::vector<Timed> timed(points.size());
+    Progress progress("sliders of the page", points.size(), show_progress_);
+    parallel_for_forks(points.size(), [&](std::size_t i) {
+      timed[i] = time(points[i], samples);
+      progress.update(i, 1, 1);
+    });
+    return timed;
+  }
+
+  void add_points(const std::vector<Point>& all) {
+    std::vector<Point> points;  // no function goes through one point twice
+    for (const Point& point : all) {
+      if (!is_known(point) && std::ranges::find(points, point) == points.end()) points.push_back(point);
+    }
+    std::vector<Timed> timed = time_all(points, few_);
+    retiming_.points.insert(retiming_.points.end(), points.begin(), points.end());
+    timed_.insert(timed_.end(), std::make_move_iterator(timed.begin()), std::make_move_iterator(timed.end()));
+  }
+
+  /// Whether all runs are within what is good enough. Points of a wider reach stay where they are not far out.
+  bool fit_within(double reach) {
+    retiming_.reach = reach;
+    std::vector<Point> kept;
+    std::vector<Timed> kept_timed;
+    for (std::size_t i = 0; i < timed_.size(); ++i) {
+      constexpr double kMargin = 0.5;
+      const Point& point = retiming_.points[i];
+      if (std::ranges::any_of(point, [&](double log) { return std::abs(log) > reach + kMargin; })) continue;
+      kept.push_back(point);
+      kept_timed.push_back(std::move(timed_[i]));
+    }
+    retiming_.points = std::move(kept);
+    timed_ = std::move(kept_timed);
+    const std::size_t knobs = retiming_.knobs.size();
+    std::vector<Point> points;
+    for (Point& point : skeleton(knobs, reach)) {
+      if (std::ranges::find(retiming_.points, point) == retiming_.points.end()) points.push_back(std::move(point));
+    }
+    while (retiming_.points.size() + points.size() < kPointsWanted.at(knobs)) {
+      Point point = next_point(reach);
+      if (std::ranges::find(points, point) == points.end()) points.push_back(std::move(point));
+    }
+    add_points(points);
+    for (std::size_t round = 1;; ++round) {
+      fit_runs();
+      std::vector<Point> fresh;
+      for (std::size_t i = 0; i < kHeldOut; ++i) fresh.push_back(next_point(reach));
+      const std::vector<Timed> truth = time_all(fresh, many_);
+      if (hold_against(fresh, truth) <= kGoodEnough) return true;
+      if (coarse_ || round == kRounds) return false;
+      for (const std::size_t i : far_off_) {
+        for (std::size_t more = 0; more < kAround; ++more) fresh.push_back(near(fresh[i], reach));
+      }
+      add_points(fresh);
+    }
+  }
+
+  /// A point not far from another: where the time bends, it does so along a surface.
+  Point near(const Point& point, double reach) {
+    constexpr double kShareOfReach = 0.3;
+    Point other = next_point(kShareOfReach * reach);
+    for (std::size_t k = 0; k < point.size(); ++k) other[k] = rounded(std::clamp(point[k] + other[k], -reach, reach));
+    return other;
+  }
+  /// The next of the sequence that nothing is fitted to yet.
+  Point next_point(double reach) {
+    for (;;) {
+      Point point = halton(++drawn_, retiming_.knobs.size(), reach);
+      if (!is_known(point)) return point;
+    }
+  }
+  bool is_known(const Point& point) const {
+    return std::ranges::find(retiming_.points, point) != retiming_.points.end();
+  }
+
+  void fit_runs() {
+    std::set<std::string> kinds;
+    for (const Timed& one : timed_) {
+      for (const auto& run : one.kinds) {
+        for (const auto& [kind, seconds] : run) kinds.insert(kind);
+      }
+    }
+    retiming_.kinds.assign(kinds.begin(), kinds.end());
+    std::vector<MetricMatrix> metrics = metrics_of(retiming_.knobs);
+    std::vector<Spline> splines;
+    for (const MetricMatrix& metric : metrics) splines.emplace_back(retiming_.points, metric);
+    retiming_.runs.clear();
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      report::Retiming::Run run;
+      run.run = runs_[r];
+      std::vector<double> logs;
+      for (const Timed& one : timed_) {
+        logs.push_back(std::log(one.seconds[r] / nominal_.seconds[r]));
+        std::vector<std::int32_t>& shares = run.shares.emplace_back();
+        for (const std::string& kind : retiming_.kinds) {
+          const auto found = one.kinds[r].find(kind);
+          const double seconds = found == one.kinds[r].end() ? 0 : found->second;
+          shares.push_back(static_cast<std::int32_t>(std::lround(100 * seconds / one.seconds[r])));
+        }
+      }
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t m = 0; m < metrics.size(); ++m) {
+        std::vector<double> weights = splines[m].weights(logs);
+        const double error = splines[m].error_left_out(weights);
+        if (!(error < least)) continue;
+        least = error;
+        run.weights = std::move(weights);
+        run.metric = metrics[m];
+      }
+      retiming_.runs.push_back(std::move(run));
+    }
+  }
+
+  /// The worst error of any run.
+  double hold_against(const std::vector<Point>& points, const std::vector<Timed>& truth) {
+    double worst = 0;
+    retiming_.held_out = static_cast<std::int64_t>(points.size());
+    std::set<std::size_t> far_off;
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      std::vector<double> errors;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const double factor = truth[i].seconds[r] / nominal_many_.seconds[r];
+        errors.push_back(std::abs(report::factor_at(retiming_, r, points[i]) / factor - 1));
+        if (errors.back() > kWorthALook) far_off.insert(i);
+      }
+      std::ranges::sort(errors);
+      retiming_.runs[r].worst_error = errors.back();
+      retiming_.runs[r].median_error = errors[errors.size() / 2];
+      worst = std::max(worst, errors.back());
+    }
+    far_off_.assign(far_off.begin(), far_off.end());
+    return worst;
+  }
+
+  const scenario::Scenario& scenario_;
+  const Learned& learned_;
+  const report::Result& result_;
+  bool show_progress_;
+  TimedAs timed_as_;
+  sim::Cluster cluster_;
+  report::Retiming retiming_;
+  std::vector<std::size_t> runs_;     ///< of the scenario
+  std::vector<Sample> few_, many_;    ///< per run
+  Timed nominal_, nominal_many_;      ///< on the scenario's own cluster
+  std::vector<Timed> timed_;          ///< per point
+  std::vector<std::size_t> far_off_;  ///< of the points held out last
+  bool coarse_ = false;
+  std::size_t drawn_ = 0;  ///< of the sequence of well spread points
+};
+
+}  // namespace
+
+void turn(const report::Retiming& retiming, const std::vector<double>& at, sim::Cluster& cluster) {
+  for (std::size_t k = 0; k < retiming.knobs.size(); ++k) {
+    const Knob& knob = retiming.knobs[k];
+    const double factor = std::exp2(at.at(k));
+    if (factor == 1) continue;
+    for (const std::string& link : knob.links) {
+      const bool bandwidth = knob.what == Knob::What::bandwidth;
+      cluster.changes.push_back({link, bandwidth ? factor : 1, bandwidth ? 1 : factor});
+    }
+    if (knob.what != Knob::What::speed) continue;
+    for (spec::DeviceSpec& device : cluster.devices) device.slowness /= factor;
+  }
+}
+
+report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned& learned, const report::Result& result,
+                              bool show_progress) {
+  const auto without = [](const std::exception& error) {
+    report::Retiming none;
+    none.failure = error.what();
+    none.why_not = "the times of other clusters could not be fitted: " + none.failure;
+    return none;
+  };
+  try {
+    return Retimer(scenario, learned, result, show_progress).fit();
+  } catch (const sim::SimulationError& error) {  // a cluster on which the simulation comes to no end
+    return without(error);
+  } catch (const std::invalid_argument& error) {  // times that no function goes through
+    return without(error);
+  }
+}
+
+}  // namespace dadsim::study

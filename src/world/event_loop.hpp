@@ -1,0 +1,210 @@
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "step/event_log.hpp"
+#include "world/parcel.hpp"
+#include "world/task.hpp"
+#include "world/world.hpp"
+
+namespace dadsim::world {
+
+/// Nothing can go on any more, or nothing has been achieved for too long. The message says who waits for what, since
+/// when.
+class Deadlock : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// The participants of a protocol in a World: one coroutine each, or several, which go on when what they await has
+/// come. A node that goes down loses its coroutines and what has arrived there; they begin anew when it is up again.
+///
+/// EXAMPLE: a client that trains what it gets
+///     Task<> client(EventLoop& loop, Node me, Node server) {
+///       for (;;) {
+///         const Parcel order = co_await loop.receive(me, "model");
+///         if (!co_await loop.compute(me, work)) continue;  // cancelled
+///         loop.send(me, server, "update", {.values = {train(order.values[0])}, .bytes = size, .number =
+///         order.number});
+///       }
+///     }
+///     loop.join(me, "client", [&] { return client(simulate, me, server); });
+///     loop.run();
+///
+/// Coroutines are functions or member functions, not lambdas with captures: what they capture would be gone.
+class EventLoop {
+ private:
+  struct Process;
+
+ public:
+  struct Limits {
+    std::size_t most_spans = 0;                  ///< that the log takes down
+    double most_idle = 90 * 86400;               ///< seconds without progress(), after which an EventLoop is stuck
+    std::int64_t most_idle_events = 50'000'000;  ///< the same in events
+    /// Called before each event is dealt with; what it throws ends the simulation.
+    std::function<void(const EventLoop&)> each_event = {};
+  };
+
+  /// `names` per node, for diagnoses.
+  EventLoop(World& world, std::vector<std::string> names, Limits limits);
+  EventLoop(World& world, std::vector<std::string> names) : EventLoop(world, std::move(names), Limits()) {}
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+  ~EventLoop();
+
+  /// A coroutine of a node. It begins with run(), or at once where that is going on, if the node is up; and anew
+  /// whenever the node comes up again.
+  void join(Node node, std::string role, std::function<Task<>()> begin);
+  /// Simulates until stop(), or until all coroutines have ended. Throws Deadlock, and what coroutines throw.
+  void run();
+  /// Ends the simulation once the coroutine that calls this awaits something.
+  void stop() { stopped_ = true; }
+  /// Something has been achieved (a round, an update): an EventLoop without that for long is stuck.
+  void progress();
+
+  double now() const { return world_.now(); }
+  std::size_t nodes() const { return names_.size(); }
+  bool is_up(Node node) const { return nodes_[index(node)].up; }
+  const std::string& name(Node node) const { return names_[index(node)]; }
+
+  // ---- what coroutines await ----
+
+  struct Computation {
+    Process* process = nullptr;
+    Work work;
+    double begin = 0;
+    bool done = false;
+  };
+  struct ComputeAwaiter {
+    EventLoop& loop;
+    Node node;
+    Computation own;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> handle);
+    bool await_resume() const noexcept { return own.done; }
+  };
+  struct SleepAwaiter {
+    EventLoop& loop;
+    double seconds;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> handle);
+    void await_resume() const noexcept {}
+  };
+  struct ReceiveAwaiter {
+    EventLoop& loop;
+    Node node;
+    Channel channel;
+    double until;
+    Parcel got;
+    bool await_ready();
+    void await_suspend(std::coroutine_handle<> handle);
+    Parcel await_resume() { return std::move(got); }
+  };
+
+  /// A node computes; its computations go one after the other. False: it was cancelled (see cancel_computing).
+  ComputeAwaiter compute(Node node, Work work);
+  /// Some time passes.
+  SleepAwaiter sleep(Node node, double seconds);
+  /// The next message on a channel, in the order of arrival; with `lost`, `gone` or `back` set, the news that there is
+  /// none. At the date `until` (seconds), if none has come by then, one with from = −1.
+  ReceiveAwaiter receive(Node node, Channel channel, double until = kNever);
+
+  // ---- what coroutines do ----
+
+  /// A message is on its way. If it is lost and `news` is not empty, the sender gets it back there, with `lost` set.
+  Activity send(Node from, Node to, Channel channel, Parcel parcel, Channel news = {});
+  /// A node finds this on a channel without anything having been sent: what it has from the beginning.
+  void hand(Node to, Channel channel, Parcel parcel);
+  /// It will not arrive, and counts as lost. Nothing happens where it has arrived already.
+  void cancel(Activity message);
+  /// What the node computes ends at once; whoever awaits it gets false.
+  void cancel_computing(Node node);
+  /// What has arrived on the channel and was not received.
+  std::size_t waiting(Node node, Channel channel) const;
+  /// From now on `watcher` hears on the channel when `watched` goes down and when it comes up again.
+  void watch(Node watcher, Node watched, Channel channel);
+
+  /// What a node's checkpoints cost. After every `every` seconds of computing it stands still for `write`. Where it
+  /// comes up again it takes part once it has read the last one (`restore`) and has done again what it had computed
+  /// since; what it was computing as it went down is lost in any case. Coroutines begin anew all the same: what
+  /// outlives an outage is what the protocol keeps outside of them.
+  struct Checkpoints {
+    double every = 0;  ///< seconds of computing; 0: there are none
+    double write = 0, restore = 0;
+  };
+  /// Before run().
+  void set_checkpoints(Node node, Checkpoints checkpoints) { nodes_[index(node)].checkpoints = checkpoints; }
+
+  /// As complete as it is now: after run(), all of it, also where that has thrown.
+  const step::EventLog& log() const { return log_; }
+
+ private:
+  struct PerNode {
+    std::vector<Process*> processes;
+    bool up = true;
+    double down_since = 0;
+    std::map<Channel, std::deque<Parcel>> inbox;
+    std::vector<std::pair<Node, Channel>> watchers;
+    Activity computing = 0;  ///< 0: nothing
+    std::deque<Computation*> queue;
+    Checkpoints checkpoints;
+    double since_checkpoint = 0;  ///< seconds computed
+    bool writing = false;         ///< what is computed now is a checkpoint
+    Activity restoring = 0;       ///< up again, and not yet taking part
+  };
+  struct Underway {
+    Parcel parcel;
+    Channel channel, news;
+  };
+
+  static std::size_t index(Node node) { return static_cast<std::size_t>(node); }
+  void begin(Process& process);
+  void resume(Process& process);
+  void ready(Process& process) { ready_.push_back(&process); }
+  void run_ready();
+  void drain();
+  void handle(const Event& event);
+  void start_computing(Node node);
+  void computed(Node node, bool done);
+  void arrived(Activity activity, bool failed);
+  void deliver(Node node, Channel channel, Parcel parcel);
+  void went_down(Node node);
+  void came_up(Node node);
+  void take_part(Node node);
+  bool begin_checkpoint(Node node);
+  void was_down(Node node);
+  void finish();
+  void take_down(step::EventLog::Span span);
+  std::string who_waits() const;
+
+  World& world_;
+  std::vector<std::string> names_;
+  Limits limits_;
+  std::vector<PerNode> nodes_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::deque<Process*> ready_;
+  Process* current_ = nullptr;
+  std::unordered_map<Activity, Process*> timers_;
+  std::unordered_map<Activity, Underway> messages_;
+  std::unordered_map<Activity, Node> computations_;
+  std::unordered_map<Activity, Node> restoring_;
+  std::size_t ended_ = 0;  ///< coroutines
+  bool running_ = false, stopped_ = false;
+  double last_progress_ = 0;
+  std::int64_t events_at_progress_ = 0;
+  step::EventLog log_;
+};
+
+}  // namespace dadsim::world

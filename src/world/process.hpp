@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "world/event_loop.hpp"
+
+namespace dadsim::world {
+
+/// A coroutine with what it waits for.
+struct EventLoop::Process {
+  Node node = -1;
+  std::string role;
+  std::function<Task<>()> begin;
+  Task<> task;
+  bool ended = false;
+
+  enum class Waiting : std::uint8_t { nothing, computing, sleeping, receiving };
+  Waiting waiting = Waiting::nothing;
+  std::coroutine_handle<> handle;  ///< of what awaits, which may be deep in the task
+  double since = 0;
+  Activity timer = 0;                  ///< sleeping; receiving with an end
+  ReceiveAwaiter* receiver = nullptr;  ///< receiving
+  Computation* computation = nullptr;  ///< computing
+};
+
+}  // namespace dadsim::world

@@ -1,0 +1,134 @@
+#include "protocols/partial/partial_participation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "protocols/simulating.hpp"
+
+namespace dadsim::test {
+namespace {
+
+/// Sites of unequal size, the whole of a site in every batch, so that every step has the same gradients.
+SmallProblem uneven(double rate, double epochs) {
+  SmallProblem small(4, 120, rate);
+  std::vector<std::int32_t>& first = small.partition[0];
+  for (std::size_t from = 1; from < 4; ++from) {
+    for (std::size_t k = 0; k < 5 * from; ++k) {
+      first.push_back(small.partition[from].back());
+      small.partition[from].pop_back();
+    }
+  }
+  small.training.batch = 1000;
+  small.training.batches = spec::TrainingSpec::Batches::equal;
+  small.training.epochs = epochs;
+  small.training.evaluate_every = 1'000'000;
+  return small;
+}
+
+/// What a simulation has made of the first weights.
+std::vector<double> displacement(const SmallProblem& small, const spec::RunSpec& run) {
+  History history(1, nullptr);
+  Learning learning(small.problem(), history);
+  auto world = closed_form(4, [](world::Node) { return 0.01; });
+  struct Kept final : Learning {
+    using Learning::Learning;
+    Value evaluate(const Value& weights) override {
+      last = weights;
+      return Learning::evaluate(weights);
+    }
+    Value last;
+  } kept(small.problem(), history);
+  simulate(world, small, kept, run);
+  const std::vector<float> before = history.get(kept.initial())->numbers;
+  const std::vector<float> after = history.get(kept.last)->numbers;
+  std::vector<double> moved;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    moved.push_back(static_cast<double>(after[i]) - static_cast<double>(before[i]));
+  }
+  return moved;
+}
+
+double norm(const std::vector<double>& of) {
+  double sum = 0;
+  for (const double x : of) sum += x * x;
+  return std::sqrt(sum);
+}
+
+/// ‖a − b‖ ÷ ‖b‖.
+double distance(std::vector<double> a, const std::vector<double>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+  return norm(a) / norm(b);
+}
+
+// With so small a rate the gradients stay what they are, and the displacement is the sum of the steps' gradients: its
+// expectation is that of all sites. The standard error of the mean of n draws of 2 sites of 4 is worked out from the
+// sites' own gradients.
+TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
+  constexpr double kSteps = 600;
+  const SmallProblem small = uneven(1e-4, kSteps);
+  for (const std::string protocol : {"partial-dad", "partial-gradient-sharing"}) {
+    const std::vector<double> all = displacement(small, run_of(protocol));
+    const std::vector<double> half = displacement(small, run_of(protocol, {{"fraction", "0.5"}}));
+    const std::vector<double> biased =
+        displacement(small, run_of(protocol, {{"fraction", "0.5"}, {"weights", "present"}}));
+    // Gradients of the sites, weighted N_s ÷ ΣN: what a site alone contributes.
+    History history(1, nullptr);
+    Learning learning(small.problem(), history);
+    const Value start = learning.initial();
+    std::vector<std::vector<double>> parts;
+    for (std::size_t site = 0; site < 4; ++site) {
+      const auto gradient = history.get(learning.gradient(start, site, protocols::SiteBatches::How::steps, 0));
+      std::vector<double>& part = parts.emplace_back(gradient->numbers.begin(), gradient->numbers.end());
+      for (double& x : part) x *= static_cast<double>(small.partition[site].size()) / 120;
+    }
+    double variance = 0;  // of the estimate from one draw, all coordinates together
+    std::vector<double> full(parts[0].size());
+    for (const auto& part : parts) {
+      for (std::size_t i = 0; i < full.size(); ++i) full[i] += part[i];
+    }
+    for (std::size_t a = 0; a < 4; ++a) {
+      for (std::size_t b = a + 1; b < 4; ++b) {
+        for (std::size_t i = 0; i < full.size(); ++i) {
+          const double off = 2 * (parts[a][i] + parts[b][i]) - full[i];
+          variance += off * off / 6;
+        }
+      }
+    }
+    const double expected_error = std::sqrt(variance / kSteps) / norm(full);
+    const double error = distance(half, all);
+    EXPECT_LT(error, 3 * expected_error) << protocol;
+    EXPECT_GT(error, expected_error / 3) << protocol << ": no draws at all?";
+    // The mean over those that are there gives small sites more than their share.
+    EXPECT_GT(distance(biased, all), 0);
+  }
+}
+
+TEST(PartialParticipation, RankDadWithAllComponentsIsDad) {
+  const SmallProblem small = uneven(1e-2, 20);
+  const std::vector<double> dad = displacement(small, run_of("partial-dad", {{"fraction", "0.5"}}));
+  const std::vector<double> rank = displacement(
+      small,
+      run_of("partial-rank-dad", {{"fraction", "0.5"}, {"cap", "64"}, {"tolerance", "0"}, {"iterations", "200"}}));
+  EXPECT_LT(distance(rank, dad), 1e-3);
+}
+
+// A site that takes ten times as long as the deadline allows is never merged, and still takes the steps.
+TEST(PartialParticipation, WhoIsLateIsLeftOutAndGoesOn) {
+  SmallProblem small(3);
+  small.training.evaluate_every = 1000;
+  History history(1, nullptr);
+  Learning learning(small.problem(), history);
+  auto world = closed_form(3, [](world::Node node) { return node == 2 ? 1.0 : 0.01; });
+  const Simulated simulated = simulate(world, small, learning, run_of("partial-dad", {{"deadline", "0.2"}}));
+  const std::int64_t steps = learning.budget();
+  EXPECT_EQ(simulated.protocol_log.updates, steps);
+  EXPECT_EQ(simulated.protocol_log.took_part[0], steps);
+  EXPECT_EQ(simulated.protocol_log.took_part[1], steps);
+  EXPECT_EQ(simulated.protocol_log.took_part[2], 0);
+  EXPECT_EQ(simulated.protocol_log.late, steps);
+  EXPECT_GT(simulated.protocol_log.wasted_seconds, 0);
+}
+
+}  // namespace
+}  // namespace dadsim::test
