@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "step/instantiation.hpp"
+#include "step/layer_positions.hpp"
+#include "step/op_sizing.hpp"
 
 namespace dadsim::step {
 namespace {

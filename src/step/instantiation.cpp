@@ -1,51 +1,105 @@
 #include "step/instantiation.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
 
 namespace dadsim::step {
+namespace {
 
-bool takes_part(const spec::LayerShape& layer, bool embeddings) {
-  return embeddings ? layer.has_matrix() : layer.has_outer_product();
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::int32_t kNothing = -1;  // a collective that was left out
+
+/// Whether it is a part of the passes through the network.
+bool is_of_pass(const Op& op) {
+  const auto* compute = std::get_if<ComputeOp>(&op.what);
+  return compute != nullptr && (compute->phase == Phase::forward || compute->phase == Phase::loss ||
+                                compute->phase == Phase::backpropagate || compute->phase == Phase::weight_gradient);
 }
 
-Positions positions_of(const spec::ModelShape& model, bool embeddings) {
-  Positions positions;
-  for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    if (takes_part(model.layers[i], embeddings)) positions.push_back(i);
+}  // namespace
+
+Instantiation::Instantiation(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
+                             const spec::ModelShape& timed, double sample_scale, spec::Precision precision,
+                             Assignment assignment, Buckets buckets, const spec::LayerRange* only)
+    : structure_(structure),
+      timed_(timed),
+      positions_(learned, timed),
+      sizing_(sizes, learned, timed, sample_scale, precision),
+      assignment_(std::move(assignment)),
+      buckets_(buckets),
+      only_(only == nullptr ? spec::LayerRange{0, timed.layers.size()} : *only) {
+  schedule_.workers = sizing_.workers();
+  schedule_.precision = precision;
+  look_through_ops();
+  spec::ModelShape in_range{timed.name, {}};
+  for (std::size_t i = only_.first; i < only_.end; ++i) in_range.layers.push_back(timed.layers[i]);
+  for (const bool embeddings : {false, true}) all_layers_[embeddings ? 1 : 0] = spec::all_as_one(in_range, embeddings);
+}
+
+void Instantiation::look_through_ops() {
+  std::set<std::int32_t> waited;
+  for (const Sweep& sweep : structure_.sweeps) {
+    embeddings_apart_ |= sweep.embeddings;
+    for (const Group& group : sweep.groups) {
+      const std::int32_t at = group.layer < 0 ? -1 : positions_.learned_position(group.layer, sweep.embeddings);
+      for (const Op& op : group.ops) {
+        recorded_at_[op.serial] = at;
+        if (std::holds_alternative<WaitOp>(op.what)) waited.insert(at);
+        if (is_of_pass(op) && !waited.contains(at)) of_pass_.insert(op.serial);
+      }
+    }
   }
-  return positions;
 }
 
-spec::LayerShape embedding_alone(spec::LayerShape layer) {
-  layer.parameters = layer.in * layer.out;
-  layer.bias = false;
-  return layer;
+Schedule Instantiation::run() {
+  const std::vector<Sweep>& sweeps = structure_.sweeps;
+  for (std::size_t i = 0; i < sweeps.size(); ++i) {
+    if (const std::size_t staged = sweeps_in_buckets(i); staged > 0) {
+      expand_in_buckets(std::span(sweeps).subspan(i, staged));
+      i += staged - 1;
+    } else {
+      expand(sweeps[i]);
+    }
+  }
+  return std::move(schedule_);
 }
 
-spec::LayerShape beside_embedding(const spec::LayerShape& layer) {
-  spec::LayerShape rest;
-  rest.name = layer.name;
-  rest.kind = spec::LayerKind::element_wise;
-  rest.parameters = layer.parameters - layer.in * layer.out;
-  return rest;
-}
-
-StepSizes scale_samples(const StepSizes& sizes, double scale) {
-  if (!(scale > 0)) throw std::invalid_argument("the scale of samples must be positive");
-  StepSizes scaled = sizes;
-  const auto number = [scale](std::int32_t samples) {
-    return samples > 0 ? static_cast<std::int32_t>(std::max(1.0, std::round(samples * scale))) : samples;
-  };
-  std::ranges::transform(scaled.samples, scaled.samples.begin(), number);
-  for (auto& earlier : scaled.earlier) std::ranges::transform(earlier, earlier.begin(), number);
-  return scaled;
+void Instantiation::expand(const Sweep& sweep) {
+  if (sweep.stage == kTogether) {
+    const Positions& forward = positions_.timed(sweep.embeddings);
+    emit_stage(sweep, {forward.rbegin(), forward.rend()});
+    return;
+  }
+  const std::size_t last = positions_.timed(false).back();
+  switch (sweep.over) {
+    case Over::layers_forward:
+      expand_layers(sweep, false);
+      break;
+    case Over::layers_backward:
+      expand_layers(sweep, true);
+      break;
+    case Over::last_layer:
+      if (only_.holds(last)) expand_once(sweep, {&timed_.layers[last]});
+      break;
+    case Over::other_layers:
+      expand_once(sweep, positions_.other_layers(only_, embeddings_apart_));
+      break;
+    case Over::all_layers:
+      expand_once(sweep, {&all_layers_[sweep.embeddings ? 1 : 0]});
+      break;
+  }
 }
 
 std::vector<LayerCosts> Instantiation::costs(const Price& price) {
+  // Whether the Δ of a layer follows from that of the layer after it alone.
+  const auto chained = [&](std::size_t below, std::size_t above) {
+    return above == below + 1 && timed_.layers[below].delta_follows;
+  };
   std::vector<LayerCosts> all;
-  for (std::size_t i = 0; i < timed_positions_[0].size(); ++i) {
-    const Positions& timed = timed_positions_[0];
-    const std::size_t stand_in = layer_at_same_depth(i, timed.size(), learned_positions_[0].size());
+  const Positions& timed = positions_.timed(false);
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    const std::size_t stand_in = layer_at_same_depth(i, timed.size(), positions_.learned(false).size());
     all.push_back({timed[i], {}, i + 1 < timed.size() && chained(timed[i], timed[i + 1])});
     for (std::size_t a = 0; a < structure_.choices.alternatives.size(); ++a) {
       all.back().costs.push_back(((structure_.choices.offered.at(stand_in) >> a) & 1) != 0 ? 0 : kNever);
@@ -65,12 +119,58 @@ void Instantiation::add_costs(const Group& group, std::size_t position, const Pr
     const auto* compute = std::get_if<ComputeOp>(&op.what);
     if (op.only_in == 0 || std::holds_alternative<WaitOp>(op.what)) continue;
     if (compute != nullptr && compute->except_first_layer && position == 0) continue;
-    size_after(learned_position(group.layer, false));
-    const double cost = price(sized(op, {&timed_.layers[position]}), schedule_.workers);
+    sizing_.stand_for(positions_.learned_position(group.layer, false));
+    const double cost = price(sizing_.sized(op, {&timed_.layers[position]}), schedule_.workers);
     for (std::size_t a = 0; a < costs.size(); ++a) {
       if (((op.only_in >> a) & 1) != 0) costs[a] += cost;
     }
   }
+}
+
+bool Instantiation::is_taken(const Op& op, std::size_t position) const {
+  return op.only_in == 0 || (assignment_.at(position) >= 0 && ((op.only_in >> assignment_[position]) & 1) != 0);
+}
+
+void Instantiation::expand_layers(const Sweep& sweep, bool backward) {
+  const std::size_t count = timed_.layers.size();
+  for (std::size_t i = 0; i < count; ++i) expand_layer(sweep, backward ? count - 1 - i : i);
+}
+
+void Instantiation::expand_layer(const Sweep& sweep, std::size_t position) {
+  if (!only_.holds(position)) return;
+  const spec::LayerShape& layer = timed_.layers[position];
+  const std::size_t stand_in = positions_.stand_in(position, sweep.embeddings);
+  const auto group = std::ranges::find(sweep.groups, static_cast<std::int32_t>(stand_in), &Group::layer);
+  if (group == sweep.groups.end()) throw std::logic_error("a sweep over layers lacks a layer");
+  const Place place{static_cast<std::int32_t>(position),
+                    static_cast<std::int32_t>(positions_.learned(sweep.embeddings)[stand_in]), sweep.embeddings};
+  for (const Op& op : group->ops) {
+    const auto* compute = std::get_if<ComputeOp>(&op.what);
+    const bool every_layer = compute != nullptr && compute->every_layer;
+    // Alternatives are of matrices alone.
+    if (!takes_part(layer, sweep.embeddings) && (!every_layer || op.only_in != 0)) continue;
+    if (!is_taken(op, position)) continue;
+    if (compute != nullptr && compute->except_first_layer && position == 0) continue;
+    emit(op, {every_layer ? &layer : &positions_.without_beside(layer)}, place);
+  }
+}
+
+void Instantiation::expand_once(const Sweep& sweep, const std::vector<const spec::LayerShape*>& layers) {
+  if (layers.empty()) return;
+  for (const Group& group : sweep.groups) {
+    for (const Op& op : group.ops) emit(op, layers, {});
+  }
+}
+
+std::size_t Instantiation::sweeps_in_buckets(std::size_t first) const {
+  const std::vector<Sweep>& sweeps = structure_.sweeps;
+  if (!(buckets_.bytes > 0) || sweeps[first].over != Over::layers_backward || sweeps[first].stage == kTogether)
+    return 0;
+  std::size_t end = first + 1;
+  while (end < sweeps.size() && sweeps[end].over == Over::other_layers) ++end;
+  const std::size_t stages = end;
+  while (end < sweeps.size() && sweeps[end].stage > 0) ++end;
+  return end > stages ? end - first : 0;
 }
 
 void Instantiation::expand_in_buckets(std::span<const Sweep> sweeps) {
@@ -91,9 +191,8 @@ void Instantiation::expand_in_buckets(std::span<const Sweep> sweeps) {
     expand_layer(sweeps[0], position);
     const spec::LayerShape& layer = timed_.layers[position];
     if (!only_.holds(position) || !takes_part(layer, sweeps[0].embeddings)) continue;
-    const auto table = tables_.find(&layer);
     buckets.back().push_back(position);
-    bytes += 4.0 * narrower_ * static_cast<double>((table == tables_.end() ? layer : table->second).parameters);
+    bytes += 4.0 * sizing_.narrower() * static_cast<double>(positions_.without_beside(layer).parameters);
     if (bytes < (buckets.size() == 1 ? std::min(buckets_.first, buckets_.bytes) : buckets_.bytes)) continue;
     buckets.emplace_back();
     bytes = 0;
@@ -105,6 +204,20 @@ void Instantiation::expand_in_buckets(std::span<const Sweep> sweeps) {
   if (open) buckets.emplace_back();
   for (std::size_t newest = buckets.size() - (open ? 2 : 1); newest < buckets.size() + sweeps.size(); ++newest)
     stages_behind(newest);
+}
+
+void Instantiation::Merged::add(std::size_t place, Task task, Key member) {
+  const auto at = std::ranges::find(number, place) - number.begin();
+  if (at == std::ssize(number)) {
+    number.push_back(place);
+    messages.emplace_back(std::move(task), std::vector<Key>{member});
+    return;
+  }
+  auto& [sum, members] = messages[static_cast<std::size_t>(at)];
+  auto& into = std::get<CollectiveTask>(sum.what);
+  into.bytes = into.bytes.plus(std::get<CollectiveTask>(task.what).bytes);
+  sum.layer = sum.layer.substr(0, sum.layer.find(" … ")) + " … " + task.layer;
+  members.push_back(member);
 }
 
 void Instantiation::emit_stage(const Sweep& sweep, const Positions& bucket) {
@@ -120,73 +233,25 @@ void Instantiation::emit_stage(const Sweep& sweep, const Positions& bucket) {
   }
 }
 
-const WorkerClasses& Instantiation::classes_in(const Op& op) const {
-  const auto [known, added] = classes_of_op_.try_emplace(&op, nullptr);
-  if (!added) return *known->second;
-  Numbers numbers;
-  if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
-    for (const Work& branch : compute->branches) {
-      for (const Expression* part : {&branch.flops, &branch.bytes_moved, &branch.launches}) part->collect(numbers);
-    }
-  } else if (const auto* collective = std::get_if<CollectiveOp>(&op.what)) {
-    for (const Payload& payload : collective->payload) payload.elements.collect(numbers);
-  }
-  const auto [place, first] = classes_by_.try_emplace(numbers);
-  if (first) place->second = worker_classes(recorded_, numbers);
-  return *(known->second = &place->second);
-}
-
-Task Instantiation::sized(const Op& op, const std::vector<const spec::LayerShape*>& layers) const {
-  classes_ = &classes_in(op);
-  Task task;
-  task.layer = layers.size() == 1 ? layers.front()->name : "other layers";
-  if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
-    const auto cost = [&](Expression Work::*part) {
-      return per_participant(compute->who, [&](std::int32_t worker) {
-        return evaluate(cheapest(*compute, layers, worker).*part, layers, worker);
-      });
-    };
-    ComputeTask sized{compute->phase, compute->who, cost(&Work::flops),
-                      cost(&Work::bytes_moved).scaled(compute->phase == Phase::update ? 1 : narrower_),
-                      cost(&Work::launches)};
-    describe_layer(layers, sized);
-    sized.of_pass = of_pass_.contains(op.serial);
-    task.what = std::move(sized);
-    return task;
-  }
-  const auto& collective = std::get<CollectiveOp>(op.what);
-  const Role sender = collective.kind == CollectiveKind::broadcast ? Role::aggregator : Role::workers;
-  CollectiveTask sized;
-  sized.kind = collective.kind;
-  sized.neighbours = collective.neighbours;
-  sized.bytes = per_participant(sender, [&](std::int32_t worker) {
-    double bytes = 0;
-    for (const Payload& payload : collective.payload) {
-      for (const spec::LayerShape* layer : layers) {
-        bytes += wire_bytes(payload, scope_of(layer, worker));
-      }
-    }
-    return bytes;
-  });
-  task.what = std::move(sized);
-  return task;
+void Instantiation::emit_wait(const WaitOp& wait, const std::vector<const spec::LayerShape*>& layers,
+                              const Place& place) {
+  const std::int32_t at = positions_.awaited_at(recorded_at_.at(wait.collective), place);
+  const auto found = task_of_.find({wait.collective, at});
+  // What another stage has sent is its own to wait for.
+  if (found == task_of_.end() && only_.end - only_.first < timed_.layers.size()) return;
+  if (found == task_of_.end()) throw std::logic_error("a wait for a collective that was not recorded before it");
+  if (found->second == kNothing) return;
+  if (merged_ && !merged_->waited.insert(found->second).second) return;
+  schedule_.tasks.push_back(
+      {layers.size() == 1 ? layers.front()->name : "other layers", WaitTask{wait.who, found->second}});
 }
 
 void Instantiation::emit(const Op& op, const std::vector<const spec::LayerShape*>& layers, const Place& place) {
-  size_after(place.learned);
-  if (const auto* wait = std::get_if<WaitOp>(&op.what)) {
-    const auto found = task_of_.find({wait->collective, awaited_at(wait->collective, place)});
-    // What another stage has sent is its own to wait for.
-    if (found == task_of_.end() && only_.end - only_.first < timed_.layers.size()) return;
-    if (found == task_of_.end()) throw std::logic_error("a wait for a collective that was not recorded before it");
-    if (found->second == kNothing) return;
-    if (merged_ && !merged_->waited.insert(found->second).second) return;
-    schedule_.tasks.push_back(
-        {layers.size() == 1 ? layers.front()->name : "other layers", WaitTask{wait->who, found->second}});
-    return;
-  }
-  Task task = sized(op, layers);
-  if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
+  sizing_.stand_for(place.learned);
+  if (const auto* wait = std::get_if<WaitOp>(&op.what)) return emit_wait(*wait, layers, place);
+  Task task = sizing_.sized(op, layers);
+  if (auto* compute = std::get_if<ComputeTask>(&task.what)) {
+    compute->of_pass = of_pass_.contains(op.serial);
     schedule_.uses_aggregator |= compute->who == Role::aggregator;
   } else {
     const auto& collective = std::get<CollectiveTask>(task.what);

@@ -1,0 +1,161 @@
+#include "step/op_sizing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace dadsim::step {
+namespace {
+
+/// What the efficiency of a computation depends on beside its amounts.
+void describe_layer(const std::vector<const spec::LayerShape*>& layers, ComputeTask& task) {
+  if (layers.size() != 1) {
+    task.kind = spec::LayerKind::element_wise;
+    return;
+  }
+  const spec::LayerShape& layer = *layers.front();
+  task.kind = layer.kind;
+  if (layer.has_outer_product()) task.weights = static_cast<double>(layer.in) * static_cast<double>(layer.out);
+  task.overlap = layer.overlap();
+  // The gradient of a recurrence's weights is one product over all positions.
+  if (task.phase != Phase::forward && task.phase != Phase::backpropagate) return;
+  task.sequential = static_cast<double>(layer.sequential);
+  task.launches = task.launches.scaled(task.sequential);
+}
+
+}  // namespace
+
+StepSizes scale_samples(const StepSizes& sizes, double scale) {
+  if (!(scale > 0)) throw std::invalid_argument("the scale of samples must be positive");
+  StepSizes scaled = sizes;
+  const auto number = [scale](std::int32_t samples) {
+    return samples > 0 ? static_cast<std::int32_t>(std::max(1.0, std::round(samples * scale))) : samples;
+  };
+  std::ranges::transform(scaled.samples, scaled.samples.begin(), number);
+  for (auto& earlier : scaled.earlier) std::ranges::transform(earlier, earlier.begin(), number);
+  return scaled;
+}
+
+OpSizing::OpSizing(const StepSizes& sizes, const spec::ModelShape& learned, const spec::ModelShape& timed,
+                   double sample_scale, spec::Precision precision)
+    : learned_(learned),
+      recorded_(sizes),
+      sizes_(scale_samples(sizes, sample_scale)),
+      narrower_(bytes_per_element(precision) / bytes_per_element(spec::Precision::fp32)) {
+  for (std::size_t i = 0; i < timed.layers.size(); ++i) {
+    deltas_.emplace(&timed.layers[i], spec::delta_relations(timed, i));
+  }
+}
+
+void OpSizing::stand_for(std::int32_t learned) {
+  sums_.clear();
+  learned_sums_.clear();
+  if (learned < 0) {
+    stand_in_ = {};
+  } else if (const spec::LayerShape* layer = &learned_.layers[static_cast<std::size_t>(learned)];
+             layer != stand_in_.layer) {
+    stand_in_ = {layer, &recorded_, spec::delta_relations(learned_, static_cast<std::size_t>(learned)), &learned_sums_};
+  }
+}
+
+double OpSizing::wire_bytes(const Payload& payload, const Scope& scope) const {
+  return payload.bytes(scope) * (payload.type == ElementType::float32 ? narrower_ : 1);
+}
+
+double OpSizing::evaluate(const Expression& expression, const std::vector<const spec::LayerShape*>& layers,
+                          std::int32_t worker) const {
+  double sum = 0;
+  for (const spec::LayerShape* layer : layers) sum += expression.evaluate(scope_of(layer, worker));
+  return sum;
+}
+
+Scope OpSizing::scope_of(const spec::LayerShape* layer, std::int32_t worker) const {
+  const auto deltas = deltas_.find(layer);
+  return {layer,
+          &sizes_,
+          worker,
+          &sums_[layer],
+          deltas == deltas_.end() ? spec::DeltaRelations{} : deltas->second,
+          stand_in_.layer == nullptr ? nullptr : &stand_in_,
+          nullptr,
+          classes_};
+}
+
+const Work& OpSizing::cheapest(const ComputeOp& op, const std::vector<const spec::LayerShape*>& layers,
+                               std::int32_t worker) const {
+  const Work* best = nullptr;
+  double fewest = 0;
+  for (const Work& branch : op.branches) {
+    const double flops = evaluate(branch.flops, layers, worker);
+    if (best == nullptr || flops < fewest) {
+      best = &branch;
+      fewest = flops;
+    }
+  }
+  if (best == nullptr) throw std::logic_error("a computation without a cost");
+  return *best;
+}
+
+const WorkerClasses& OpSizing::classes_of(const Op& op) const {
+  const auto [known, added] = classes_of_op_.try_emplace(&op, nullptr);
+  if (!added) return *known->second;
+  Numbers numbers;
+  if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
+    for (const Work& branch : compute->branches) {
+      for (const Expression* part : {&branch.flops, &branch.bytes_moved, &branch.launches}) part->collect(numbers);
+    }
+  } else if (const auto* collective = std::get_if<CollectiveOp>(&op.what)) {
+    for (const Payload& payload : collective->payload) payload.elements.collect(numbers);
+  }
+  const auto [place, first] = classes_by_.try_emplace(numbers);
+  if (first) place->second = worker_classes(recorded_, numbers);
+  return *(known->second = &place->second);
+}
+
+template <class Value>
+PerWorker OpSizing::per_participant(Role who, Value&& value) const {
+  if (who == Role::aggregator) return PerWorker({value(-1)});
+  std::vector<double> of_class;
+  for (const std::int32_t worker : classes_->first) of_class.push_back(value(worker));
+  if (classes_->class_of.empty()) return PerWorker(std::move(of_class));
+  std::vector<double> values;
+  values.reserve(workers());
+  for (const std::int32_t own : classes_->class_of) values.push_back(of_class[static_cast<std::size_t>(own)]);
+  return PerWorker(std::move(values));
+}
+
+Task OpSizing::sized(const Op& op, const std::vector<const spec::LayerShape*>& layers) const {
+  classes_ = &classes_of(op);
+  Task task;
+  task.layer = layers.size() == 1 ? layers.front()->name : "other layers";
+  if (const auto* compute = std::get_if<ComputeOp>(&op.what)) {
+    const auto cost = [&](Expression Work::*part) {
+      return per_participant(compute->who, [&](std::int32_t worker) {
+        return evaluate(cheapest(*compute, layers, worker).*part, layers, worker);
+      });
+    };
+    ComputeTask sized{compute->phase, compute->who, cost(&Work::flops),
+                      cost(&Work::bytes_moved).scaled(compute->phase == Phase::update ? 1 : narrower_),
+                      cost(&Work::launches)};
+    describe_layer(layers, sized);
+    task.what = std::move(sized);
+    return task;
+  }
+  const auto& collective = std::get<CollectiveOp>(op.what);
+  const Role sender = collective.kind == CollectiveKind::broadcast ? Role::aggregator : Role::workers;
+  CollectiveTask sized;
+  sized.kind = collective.kind;
+  sized.neighbours = collective.neighbours;
+  sized.bytes = per_participant(sender, [&](std::int32_t worker) {
+    double bytes = 0;
+    for (const Payload& payload : collective.payload) {
+      for (const spec::LayerShape* layer : layers) bytes += wire_bytes(payload, scope_of(layer, worker));
+    }
+    return bytes;
+  });
+  task.what = std::move(sized);
+  return task;
+}
+
+}  // namespace dadsim::step
