@@ -27,7 +27,7 @@ SynchronousMethod twice_method() {
            .family = "decentralised",
            .parameters = graph_parameters(GraphNeeds::doubly_stochastic),
            .sharing = Sharing::own_weights,
-           .remembers = false,
+           .forgets = methods::kSendsWeights,
            .check = graph_check(GraphNeeds::doubly_stochastic),
            .remark = graph_remark},
           [](const spec::RunSpec&) { return std::make_unique<Twice>(); }};

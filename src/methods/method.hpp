@@ -41,6 +41,13 @@ struct RetainedRank {
   step::Expression all;   ///< all that there is
 };
 
+// Why sites cannot remember what a compressor lost (MethodInfo::forgets).
+inline constexpr const char* kSendsWeights =
+    "sites send their weights, and what is lost of those does not add up over steps";
+inline constexpr const char* kSitesChange = "who takes part changes from step to step";
+inline constexpr const char* kSendsRows =
+    "sites send the rows of a batch, and what is lost of those is no part of the next batch's";
+
 /// How one layer may be shared, where layers may be shared in different ways.
 struct LayerStatistic {
   std::string name;         ///< as in <share statistic="…">
@@ -104,7 +111,7 @@ struct MethodInfo {
   bool sends_gradients = false;
   bool sums_in_buckets = false;      ///< as frameworks do it: 25 MiB at a time, unless the run says otherwise
   spec::Property compresses = true;  ///< <compress> means something to it
-  bool remembers = true;             ///< <compress memory="true"> does
+  const char* forgets = nullptr;     ///< why <compress memory="true"> means nothing to it; null: it means something
 
   // What it needs.
   Needs optimizer = Needs::any_optimizer;
@@ -149,6 +156,7 @@ struct MethodInfo {
 
   bool event_driven() const { return sharing == Sharing::event_driven; }
   bool decentralised() const { return sharing == Sharing::own_weights; }
+  bool remembers() const { return forgets == nullptr; }
   bool communicates() const { return sharing != Sharing::pooled && sharing != Sharing::no_sharing; }
 };
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "algorithms/registry.hpp"
+#include "compress/registry.hpp"
 #include "models/data/digits.hpp"
 
 namespace dadsim::algorithms {
@@ -60,6 +61,23 @@ TEST_F(Learn, ExactAlgorithmsLearnAlike) {
         EXPECT_NEAR(other.curve[i].loss, pooled.curve[i].loss, 2e-3) << algorithm << " evaluation " << i;
       }
     }
+  }
+}
+
+// A memory that is accepted changes what is learned: in every algorithm that does not refuse it.
+TEST_F(Learn, AMemoryOfACompressorMeansSomethingWhereItIsLetIn) {
+  for (const SynchronousMethod& method : algorithm_registry().all()) {
+    const spec::ParameterValues parameters = default_parameters(method);
+    if (!method.communicates() || !method.remembers() || !method.compresses(parameters)) continue;
+    if (method.sharing != Sharing::one_network || method.optimizer != Needs::any_optimizer) continue;
+    spec::RunSpec run{method.name, method.name, spec::ExchangeMode::aggregator, parameters};
+    run.compress = {.method = "top-k",
+                    .parameters = compress::default_parameters(compress::compressors().at("top-k")),
+                    .memory = false};
+    const step::Trajectory without = learn(run, {data_, partition_, model_, training_, 3});
+    run.compress.memory = true;
+    const step::Trajectory with = learn(run, {data_, partition_, model_, training_, 3});
+    EXPECT_NE(with.curve.back().loss, without.curve.back().loss) << method.name;
   }
 }
 

@@ -107,7 +107,7 @@ inline scenario::Catalog fake_catalog() {
     methods::MethodInfo& info = catalog.algorithms.back();
     info.parameters = std::move(parameters);
     info.sharing = sharing;
-    info.remembers = !info.decentralised();
+    if (info.decentralised()) info.forgets = methods::kSendsWeights;
     info.follows_drift = false;
     return info;
   };

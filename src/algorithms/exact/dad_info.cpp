@@ -22,6 +22,7 @@ SynchronousMethod dad_method() {
            .checks = "Equals the pooled gradient to 1e-5 (tests/algorithms/contract_test.cpp)\n"
                      "Steps of PyTorch over gloo: docs/validation.md",
            .parameters = {kSeparate, kTables},
+           .forgets = methods::kSendsRows,
            .exact = true,
            // A and Δ of all sites, layer by layer until the second sweep. Separately those of a layer at a time: this
            // is an upper bound then.

@@ -22,6 +22,7 @@ SynchronousMethod edad_method() {
                   "G_l = Δ̂_lᵀ Â_{l−1}",
        .compute = "the sweep over the rows of all sites; its own backward pass only as far down as a Δ does not follow",
        .checks = "Equals the pooled gradient to 1e-5, with five activations (tests/algorithms/contract_test.cpp)",
+       .forgets = methods::kSendsRows,
        .exact = true,
        // A of all sites; the Δ̂ of one layer at a time counts for little.
        .state =

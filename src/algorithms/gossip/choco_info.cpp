@@ -29,7 +29,7 @@ SynchronousMethod choco_method() {
                  "The mean of the sites stays, to 1e-12 in double precision",
        .parameters = with_graph(GraphNeeds::undirected_fixed, {kGamma}),
        .sharing = Sharing::own_weights,
-       .remembers = false,
+       .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::undirected_fixed),
        // x̂ of its own, the sum of those of its neighbours, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },

@@ -58,7 +58,7 @@ SynchronousMethod d2_method() {
            "where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
        .parameters = with_graph(GraphNeeds::undirected_fixed, {}),
        .sharing = Sharing::own_weights,
-       .remembers = false,
+       .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::undirected_fixed),
        // Weights and move of the step before, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },

@@ -24,7 +24,7 @@ SynchronousMethod d_psgd_method() {
                  "On the complete graph, adapt-then-combine equals gradient sharing to 2e-5",
        .parameters = with_graph(GraphNeeds::doubly_stochastic, {kOrder}),
        .sharing = Sharing::own_weights,
-       .remembers = false,
+       .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::doubly_stochastic),
        // Its own weights as they were sent, and a message of each neighbour.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },

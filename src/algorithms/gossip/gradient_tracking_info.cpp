@@ -23,7 +23,7 @@ SynchronousMethod gradient_tracking_method() {
            "where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
        .parameters = with_graph(GraphNeeds::doubly_stochastic, {}),
        .sharing = Sharing::own_weights,
-       .remembers = false,
+       .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::doubly_stochastic),
        // y, the gradient before, and a message of two.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },

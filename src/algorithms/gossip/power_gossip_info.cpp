@@ -36,7 +36,7 @@ SynchronousMethod power_gossip_method() {
                  "The mean of the sites stays, to 1e-12 in double precision",
        .parameters = with_graph(GraphNeeds::undirected, {kRank, kIterations, kGamma, kStart}),
        .sharing = Sharing::own_weights,
-       .remembers = false,
+       .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::undirected),
        .lossless = {},
        // The weights before the gradient, which neighbours' messages are of; vectors of two edges, as in a ring.

@@ -23,7 +23,7 @@ SynchronousMethod sgp_method() {
            "tests/algorithms/gossip/consensus_test.cpp)",
        .parameters = with_graph(GraphNeeds::nothing, {}, "one-peer-exponential"),
        .sharing = Sharing::own_weights,
-       .remembers = false,
+       .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::nothing),
        // x beside z, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },

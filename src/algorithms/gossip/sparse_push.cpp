@@ -225,7 +225,7 @@ SynchronousMethod sparse_push_method() {
        .parameters =
            with_graph(GraphNeeds::nothing, {kForm, kPushedFraction, kPushGamma, kDenseSteps, kMerge}, "exponential"),
        .sharing = Sharing::own_weights,
-       .remembers = false,
+       .forgets = methods::kSendsWeights,
        .check = sparse_push_faults,
        .lossless = {{"fraction", "1"}, {"gamma", "1"}},
        // x beside z; x̂ of its own and the sum of those it hears, or weights of its coordinates.

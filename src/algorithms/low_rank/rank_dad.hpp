@@ -10,20 +10,28 @@ namespace dadsim::algorithms {
 /// and step (the effective rank, the paper's "introspection"). Two-way: the aggregator (or every peer alike) compresses
 /// the components of all sites once more; one-way: all components are used as they are. A bias is compressed together
 /// with its matrix, as a column of ones in A: the sum of the left factors alone would depend on their signs.
+/// With error feedback, which no released code has, G_s + E_s is factorised in place of G_s, and E_s is what its
+/// components lack of it.
 class RankDad final : public Algorithm {
  public:
   static constexpr const char* kName = "rank-dad";
 
   enum class Mode { one_way, two_way };
-  /// `table_rows`: tables of embeddings by the rows that were read, see pieces/table_rows.hpp.
-  RankDad(SharedFactorsOptions options, Mode mode, bool table_rows)
-      : options_(options), mode_(mode), table_rows_(table_rows) {}
+  /// `table_rows`: tables of embeddings by the rows that were read, see pieces/table_rows.hpp. `remembers`: what a
+  /// factorisation leaves out, at sites or where theirs are merged, is added to the next one of that matrix.
+  RankDad(SharedFactorsOptions options, Mode mode, bool table_rows, bool remembers = false)
+      : options_(options), mode_(mode), table_rows_(table_rows), remembers_(remembers) {}
   void run(TrainingStep& step) override;
+
+  /// What is held of matrix l: one per site, then of where they are merged.
+  const FactorMemory& memory(std::size_t l) const { return memory_.at(l); }
 
  private:
   SharedFactorsOptions options_;
   Mode mode_;
   bool table_rows_;
+  bool remembers_;
+  std::vector<FactorMemory> memory_;  ///< per matrix
 };
 
 SynchronousMethod rank_dad_method();

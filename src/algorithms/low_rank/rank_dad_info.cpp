@@ -28,6 +28,10 @@ SynchronousMethod rank_dad_method() {
                             "(or what the matrix allows); none: only the components that were found are "
                             "sent, and peers are taken "
                             "to know how many");
+  static constexpr auto kMemory = spec::choice<bool>("memory", {{"false", false}, {"true", true}},
+                                                     "true: what a factorisation leaves out, at a site or where those "
+                                                     "of all sites are merged, is added to the next one "
+                                                     "of that matrix, which is then formed; as in no released code");
   return {
       {.name = RankDad::kName,
        .description =
@@ -43,7 +47,10 @@ SynchronousMethod rank_dad_method() {
        .compute = "the power iterations, and those of the components of all sites",
        .checks = "With all components it equals the pooled gradient to 1e-4 (tests/algorithms/contract_test.cpp)\n"
                  "Accuracies and effective ranks beside the published ones: docs/effective-ranks.md",
-       .parameters = {kCap, kIterations, kTolerance, kStop, kMode, kPadding, kTables},
+       .parameters = {kCap, kIterations, kTolerance, kStop, kMode, kPadding, kMemory, kTables},
+       .forgets =
+           "what <compress> loses of factors is no part of the next ones; memory=\"true\" of the run itself keeps "
+           "what factorisations leave out",
        // Deflation by squares leaves noise behind where the rank is exhausted, which may point anywhere.
        .unstable =
            [](const spec::ParameterValues& values) { return kStop.of(values) == FactoriseOptions::Stop::directions; },
@@ -59,12 +66,14 @@ SynchronousMethod rank_dad_method() {
                  min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
              return RetainedRank{min({static_cast<double>(kCap.of(values)), all}), all};
            },
-       // At most: its own factors, and those of all sites.
+       // At most: its own factors, and those of all sites; what was left out, at a site and of all.
        .state =
            [](const spec::ParameterValues& values) {
-             return estimate::AlgorithmState{(step::extent::rank(0) + step::extent::total_rank(0)) *
-                                                 (step::extent::in_with_bias() + step::extent::out()),
-                                             static_cast<std::int32_t>(kCap.of(values))};
+             using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
+             const double held = !kMemory.of(values) ? 0 : kMode.of(values) == RankDad::Mode::two_way ? 2 : 1;
+             return estimate::AlgorithmState{
+                 (rank(0) + total_rank(0)) * (in_with_bias() + out()) + held * in_with_bias() * out(),
+                 static_cast<std::int32_t>(kCap.of(values))};
            }},
       [](const spec::RunSpec& run) {
         const FactoriseOptions options{.cap = kCap.of(run.parameters),
@@ -72,7 +81,8 @@ SynchronousMethod rank_dad_method() {
                                        .tolerance = kTolerance.of(run.parameters),
                                        .stop = kStop.of(run.parameters)};
         return std::make_unique<RankDad>(SharedFactorsOptions{options, kPadding.of(run.parameters)},
-                                         kMode.of(run.parameters), kTables.of(run.parameters));
+                                         kMode.of(run.parameters), kTables.of(run.parameters),
+                                         kMemory.of(run.parameters));
       }};
 }
 

@@ -8,16 +8,13 @@
 
 namespace dadsim::algorithms {
 
-Factors factorise_by_deflation(const models::ConstBlock& delta, const models::ConstBlock& input,
-                               const FactoriseOptions& options, std::uint64_t seed, std::uint32_t stream,
-                               std::uint32_t step, FactoriseBranch branch) {
-  const Eigen::Index out = delta.cols();
-  const Eigen::Index in = input.cols();
-  const Eigen::Index most = std::min({static_cast<Eigen::Index>(options.cap), delta.rows(), in, out});
-  Factors factors{models::Matrix(most, out), models::Matrix(most, in)};
+Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOptions& options, std::uint64_t seed,
+                               std::uint32_t stream, std::uint32_t step) {
+  const Eigen::Index out = product.out();
+  const Eigen::Index most = std::min(static_cast<Eigen::Index>(options.cap), product.most());
+  Factors factors{models::Matrix(most, out), models::Matrix(most, product.in())};
   Eigen::Index found = 0;
   if (most > 0) {
-    const GradientProduct product(delta, input, branch);
     models::Matrix directions(most, out);  // b_k as rows
     models::Vector squares(most);          // σ_k²
     RandomStream random(seed, Purpose::factor_start, stream, step);

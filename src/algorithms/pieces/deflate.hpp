@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algorithms/pieces/factorise.hpp"
+#include "algorithms/pieces/gradient_product.hpp"
 
 namespace dadsim::algorithms {
 
@@ -12,8 +13,7 @@ namespace dadsim::algorithms {
 /// exhausted and noise has turned back to the direction before: both are dropped), where σ_k is zero or no number, and
 /// at the cap. Of what the code does, two accidents are left out: it drops the last one or two components whatever has
 /// ended the search, and it fails on a matrix of zeros.
-Factors factorise_by_deflation(const models::ConstBlock& delta, const models::ConstBlock& input,
-                               const FactoriseOptions& options, std::uint64_t seed, std::uint32_t stream,
-                               std::uint32_t step, FactoriseBranch branch);
+Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOptions& options, std::uint64_t seed,
+                               std::uint32_t stream, std::uint32_t step);
 
 }  // namespace dadsim::algorithms

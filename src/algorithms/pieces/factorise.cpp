@@ -24,26 +24,16 @@ void orthogonalise(const models::Matrix& directions, Eigen::Index count, models:
   }
 }
 
-}  // namespace
-
-Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
-                  std::uint64_t seed, std::uint32_t stream, std::uint32_t step) {
-  return factorise(delta, input, options, seed, stream, step,
-                   cheaper_branch(delta.rows(), input.cols(), delta.cols(), options));
-}
-
-Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
-                  std::uint64_t seed, std::uint32_t stream, std::uint32_t step, FactoriseBranch branch) {
+Factors components_of(const GradientProduct& product, const FactoriseOptions& options, std::uint64_t seed,
+                      std::uint32_t stream, std::uint32_t step) {
   if (options.stop == FactoriseOptions::Stop::directions) {
-    return factorise_by_deflation(delta, input, options, seed, stream, step, branch);
+    return factorise_by_deflation(product, options, seed, stream, step);
   }
-  const Eigen::Index out = delta.cols();
-  const Eigen::Index in = input.cols();
-  const Eigen::Index most = std::min({static_cast<Eigen::Index>(options.cap), delta.rows(), in, out});
-  Factors factors{models::Matrix(most, out), models::Matrix(most, in)};
+  const Eigen::Index out = product.out();
+  const Eigen::Index most = std::min(static_cast<Eigen::Index>(options.cap), product.most());
+  Factors factors{models::Matrix(most, out), models::Matrix(most, product.in())};
   Eigen::Index found = 0;
   if (most > 0) {
-    const GradientProduct product(delta, input, branch);
     const float tolerance = std::max(static_cast<float>(options.tolerance), kNoise);
     models::Matrix directions(most, out);  // b_k as rows
     RandomStream random(seed, Purpose::factor_start, stream, step);
@@ -79,6 +69,27 @@ Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& inp
   factors.left.conservativeResize(found, Eigen::NoChange);
   factors.right.conservativeResize(found, Eigen::NoChange);
   return factors;
+}
+
+}  // namespace
+
+Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
+                  std::uint64_t seed, std::uint32_t stream, std::uint32_t step) {
+  return factorise(delta, input, options, seed, stream, step,
+                   cheaper_branch(delta.rows(), input.cols(), delta.cols(), options));
+}
+
+Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
+                  std::uint64_t seed, std::uint32_t stream, std::uint32_t step, FactoriseBranch branch) {
+  if (std::min({delta.rows(), delta.cols(), input.cols()}) == 0) {
+    return {models::Matrix(0, delta.cols()), models::Matrix(0, input.cols())};
+  }
+  return components_of(GradientProduct(delta, input, branch), options, seed, stream, step);
+}
+
+Factors factorise_matrix(const models::Matrix& matrix, const FactoriseOptions& options, std::uint64_t seed,
+                         std::uint32_t stream, std::uint32_t step) {
+  return components_of(GradientProduct(matrix), options, seed, stream, step);
 }
 
 std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& rank,

@@ -44,6 +44,10 @@ Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& inp
 Factors factorise(const models::ConstBlock& delta, const models::ConstBlock& input, const FactoriseOptions& options,
                   std::uint64_t seed, std::uint32_t stream, std::uint32_t step, FactoriseBranch branch);
 
+/// The same of a matrix M (out × in) that is there as it is.
+Factors factorise_matrix(const models::Matrix& matrix, const FactoriseOptions& options, std::uint64_t seed,
+                         std::uint32_t stream, std::uint32_t step);
+
 /// The branch with fewer flops when all components up to the cap are sought.
 FactoriseBranch cheaper_branch(std::int64_t rows, std::int64_t in, std::int64_t out, const FactoriseOptions& options);
 

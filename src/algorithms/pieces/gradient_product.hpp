@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "algorithms/pieces/factorise.hpp"
 #include "models/gemm/work_count.hpp"
 
@@ -12,11 +14,14 @@ inline float magnitude_of(const models::ConstBlock& matrix) {
   return largest > 0 ? largest : 1.0F;
 }
 
-/// M = Δᵀ A and M Mᵀ as operators, with M scaled to the order of 1.
+/// M = Δᵀ A (out × in) and M Mᵀ as operators, with M scaled to the order of 1.
 class GradientProduct {
  public:
   GradientProduct(const models::ConstBlock& delta, const models::ConstBlock& input, FactoriseBranch branch)
-      : scale_(magnitude_of(delta) * magnitude_of(input)),
+      : in_(input.cols()),
+        out_(delta.cols()),
+        most_(std::min({delta.rows(), in_, out_})),
+        scale_(magnitude_of(delta) * magnitude_of(input)),
         delta_(delta / magnitude_of(delta)),
         input_(input / magnitude_of(input)),
         branch_(branch) {
@@ -29,6 +34,22 @@ class GradientProduct {
       left_.noalias() = models::counted(product_ * product_.transpose());  // M Mᵀ: out × out
     }
   }
+
+  /// Of M as it is.
+  explicit GradientProduct(const models::Matrix& matrix)
+      : in_(matrix.cols()),
+        out_(matrix.rows()),
+        most_(std::min(in_, out_)),
+        scale_(magnitude_of(matrix)),
+        branch_(FactoriseBranch::explicit_),
+        product_(matrix / scale_) {
+    left_.noalias() = models::counted(product_ * product_.transpose());
+  }
+
+  Eigen::Index in() const { return in_; }
+  Eigen::Index out() const { return out_; }
+  /// Components that M has at most.
+  Eigen::Index most() const { return most_; }
 
   /// What M was divided by.
   float scale() const { return scale_; }
@@ -52,6 +73,7 @@ class GradientProduct {
   }
 
  private:
+  Eigen::Index in_, out_, most_;
   float scale_;
   models::Matrix delta_;
   models::Matrix input_;

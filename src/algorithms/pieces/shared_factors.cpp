@@ -53,6 +53,9 @@ step::Expression rank_found(TrainingStep& step, std::vector<std::int32_t> compon
                        min({in_with_bias(), delta_directions(), rows}));
 }
 
+/// As many as any matrix of the layer has directions.
+step::Expression any_rows() { return step::extent::min({step::extent::in_with_bias(), step::extent::out()}); }
+
 }  // namespace
 
 Contribution SiteFactors::contribution() const {
@@ -66,12 +69,13 @@ SiteRows rows_of_step(TrainingStep& step, std::size_t l) {
           [&step, l](std::size_t site) { return step.delta(site, l); }, step::extent::rows()};
 }
 
-SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options) {
-  return factorise_sites(step, l, options, rows_of_step(step, l));
+SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
+                            FactorMemory* memory) {
+  return factorise_sites(step, l, options, rows_of_step(step, l), memory);
 }
 
-SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
-                            const SiteRows& own) {
+SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options, const SiteRows& own,
+                            FactorMemory* memory) {
   const models::WeightsOf<float>& weights = step.weights(l);
   const std::int64_t in = weights.in() + (weights.has_bias() ? 1 : 0);
   std::map<Eigen::Index, FactoriseBranch> branch;
@@ -80,10 +84,19 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
     if (!branch.contains(rows)) branch[rows] = cheaper_branch(rows, in, weights.out(), options.factorise);
   }
   std::vector<Factors> factors(step.sites());
+  if (memory != nullptr) memory->hold(step.sites() + 1);
   parallel_for(step.sites(), [&](std::size_t site) {
     const models::ConstBlock delta = own.delta(site);
-    factors[site] = factorise(delta, with_ones(own.input(site), weights.has_bias()), options.factorise, step.seed(),
-                              stream_of(l, false), static_cast<std::uint32_t>(step.number()), branch.at(delta.rows()));
+    const models::Matrix input = with_ones(own.input(site), weights.has_bias());
+    const auto number = static_cast<std::uint32_t>(step.number());
+    if (memory == nullptr) {
+      factors[site] =
+          factorise(delta, input, options.factorise, step.seed(), stream_of(l, false), number, branch.at(delta.rows()));
+      return;
+    }
+    models::Matrix whole = memory->add(site, delta, input);
+    factors[site] = factorise_matrix(whole, options.factorise, step.seed(), stream_of(l, false), number);
+    memory->keep(site, std::move(whole), factors[site]);
   });
 
   std::vector<std::int32_t> found;
@@ -99,8 +112,13 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
   }
   step.ranks().site.resize(step.layers());
   step.ranks().site[l] = sum / with_rows;
-  const step::Expression rank = rank_found(step, std::move(found), own.rows, options);
-  step.charge(step::Phase::factorise, step::Role::workers, factorise_work(own.rows, rank, options.factorise));
+  const step::Expression rank = rank_found(step, std::move(found), memory == nullptr ? own.rows : any_rows(), options);
+  if (memory == nullptr) {
+    step.charge(step::Phase::factorise, step::Role::workers, factorise_work(own.rows, rank, options.factorise));
+  } else {
+    step.charge(step::Phase::factorise, step::Role::workers,
+                {factorise_and_keep_work(own.rows, rank, options.factorise)});
+  }
   const bool agree = options.padding == Padding::agree && step.exchange().mode() == spec::ExchangeMode::peer;
   if (options.padding == Padding::none || (options.padding == Padding::agree && !agree)) {
     return {std::move(factors), rank};
@@ -115,14 +133,26 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
 }
 
 Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
-                        const step::Expression& rows) {
-  return [&step, l, options, all_rows = step::extent::over_workers(rows)](Rows all, step::Role who) -> Rows {
-    Factors merged = factorise(all[0], all[1], options.factorise, step.seed(), stream_of(l, true),
-                               static_cast<std::uint32_t>(step.number()));
+                        const step::Expression& rows, FactorMemory* memory) {
+  return [&step, l, options, all_rows = memory == nullptr ? step::extent::over_workers(rows) : any_rows(), memory](
+             Rows all, step::Role who) -> Rows {
+    const auto number = static_cast<std::uint32_t>(step.number());
+    Factors merged;
+    if (memory == nullptr) {
+      merged = factorise(all[0], all[1], options.factorise, step.seed(), stream_of(l, true), number);
+    } else {
+      models::Matrix whole = memory->add(step.sites(), all[0], all[1]);
+      merged = factorise_matrix(whole, options.factorise, step.seed(), stream_of(l, true), number);
+      memory->keep(step.sites(), std::move(whole), merged);
+    }
     step.ranks().merged.resize(step.layers());
     step.ranks().merged[l] = static_cast<double>(merged.rank());
     step::Expression rank = rank_found(step, {static_cast<std::int32_t>(merged.rank())}, all_rows, options);
-    step.charge(step::Phase::merge, who, factorise_work(all.rows, rank, options.factorise));
+    if (memory == nullptr) {
+      step.charge(step::Phase::merge, who, factorise_work(all.rows, rank, options.factorise));
+    } else {
+      step.charge(step::Phase::merge, who, {factorise_and_keep_work(all.rows, rank, options.factorise)});
+    }
     // Only what is sent is padded.
     if (who == step::Role::aggregator && options.padding == Padding::cap) {
       pad(merged, options.factorise.cap);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "algorithms/pieces/factor_memory.hpp"
 #include "algorithms/pieces/factorise.hpp"
 #include "algorithms/step/training_step.hpp"
 
@@ -45,15 +46,17 @@ struct SiteRows {
 /// Those of this step.
 SiteRows rows_of_step(TrainingStep& step, std::size_t l);
 
-/// Every site factorises its Δᵀ [A 1] of layer l. Notes the effective ranks.
-SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options);
+/// Every site factorises its Δᵀ [A 1] of layer l. Notes the effective ranks. `memory` (may be null) has a matrix per
+/// site of what was left out of this layer, which is added first and kept anew.
 SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
-                            const SiteRows& own);
+                            FactorMemory* memory = nullptr);
+SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options, const SiteRows& own,
+                            FactorMemory* memory = nullptr);
 
 /// The components of all sites, factorised once more with the same limits. Notes the effective rank. `rows` of a site
-/// were factorised first.
+/// were factorised first. `memory`: as above, with what is left out here behind that of the sites.
 Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
-                        const step::Expression& rows = step::extent::rows());
+                        const step::Expression& rows = step::extent::rows(), FactorMemory* memory = nullptr);
 /// The components of all sites as they are. Notes how many they are together.
 Combination keep_all(TrainingStep& step, std::size_t l);
 

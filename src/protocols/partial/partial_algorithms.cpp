@@ -15,9 +15,20 @@ std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm
       PartialParticipation::kBarrier,
   };
   for (const spec::ParameterSpec& own : algorithms::algorithm_registry().at(algorithm).parameters) {
-    if (own.name != "separate") parameters.push_back(own);
+    // A step of some sites follows from its weights alone: there is no memory of others.
+    if (own.name != "separate" && own.name != "memory") parameters.push_back(own);
   }
   return parameters;
+}
+
+/// What the algorithm itself holds; of parameters that are none here at their defaults.
+std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state_of(const std::string& algorithm) {
+  return [algorithm](const spec::ParameterValues& given) {
+    const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);
+    spec::ParameterValues values = default_parameters(info);
+    for (const auto& [name, value] : given) values[name] = value;
+    return info.state(values);
+  };
 }
 
 EventDrivenMethod partial_method(const std::string& name, const std::string& algorithm, const std::string& what) {
@@ -32,9 +43,9 @@ EventDrivenMethod partial_method(const std::string& name, const std::string& alg
                      "its step is given up",
        .parameters = partial_parameters(algorithm),
        .sharing = Sharing::event_driven,
-       .remembers = false,
+       .forgets = methods::kSitesChange,
        .follows_drift = false,
-       .state = info.state},
+       .state = info.state ? state_of(algorithm) : nullptr},
       [algorithm](const Setting& setting) { return std::make_unique<PartialParticipation>(setting, algorithm); }};
 }
 

@@ -67,7 +67,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
     spec.parameters[parameter.name] = read_parameter(node, parameter, context);
   }
   // What a biased method leaves out is missed for good unless it is kept: its authors keep it.
-  spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers &&
+  spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers() &&
                                            (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {
     node.fail_at("memory", fmt::format("means nothing to '{}'", *name), "remove it: nothing is lost");

@@ -250,11 +250,9 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       }
     }
     check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
-    if (run.compress.memory && !algorithm->remembers) {
+    if (run.compress.memory && !algorithm->remembers()) {
       node.fail(fmt::format("<compress memory=\"true\"> means nothing to '{}'", algorithm->name),
-                algorithm->decentralised() ? "remove the memory: sites send their weights, and what is lost of those "
-                                             "does not add up over steps"
-                                           : "remove the memory: who takes part changes from step to step");
+                fmt::format("remove the memory: {}", algorithm->forgets));
     }
     if (const auto compressor =
             std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
