@@ -41,6 +41,7 @@ Batches::Batches(const spec::TrainingSpec& training, const models::Partition& pa
 }
 
 const std::vector<std::int32_t>& Batches::order(std::size_t site, std::int64_t pass) {
+  if (training_.in_order) return partition_[site];
   if (order_pass_[site] != pass) {
     order_[site] = shuffled(partition_[site], seed_, site, pass);
     order_pass_[site] = pass;

@@ -115,8 +115,9 @@ struct MethodInfo {
 
   // What it needs.
   Needs optimizer = Needs::any_optimizer;
-  bool needs_server = true;   ///< where it is event-driven: an aggregator
-  bool follows_drift = true;  ///< where it is event-driven: its sites train with the data that they have by then
+  bool needs_server = true;    ///< where it is event-driven: an aggregator
+  bool draws_samples = false;  ///< its sites draw samples by chance: <training shuffle="no"> means nothing to it
+  bool follows_drift = true;   ///< where it is event-driven: its sites train with the data that they have by then
   /// Everything that is wrong with such a run; what depends on facts that are not known is not looked at. Throws
   /// InputError for what is wrong with a file that a parameter names.
   std::function<RunFaults(const RunFacts&)> check = nullptr;

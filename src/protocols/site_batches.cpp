@@ -29,6 +29,7 @@ SiteBatches::Range SiteBatches::range(std::int64_t number) const {
 }
 
 const std::vector<std::int32_t>& SiteBatches::order(std::int64_t pass) {
+  if (training_.in_order) return samples_;
   if (pass_ != pass) order_ = algorithms::shuffled(samples_, seed_, site_, pass);
   pass_ = pass;
   return order_;

@@ -24,10 +24,21 @@ inline constexpr std::int64_t kMaxTextLength = 4096;
 inline constexpr std::int64_t kMaxTabularFeatures = 10000;
 inline constexpr std::int64_t kMaxTabularClasses = 1000;
 
+/// What the features of a source are learned as.
+enum class Scale : std::uint8_t {
+  none,     ///< as they are in the files: pixels from 0 to 255
+  unit,     ///< between 0 and 1: pixels ÷ 255, others by the least and the largest of their channel or column
+  standard  ///< mean 0 and deviation 1 of their channel or column
+};
+constexpr auto names_of(Scale) {
+  return std::to_array<Name<Scale>>({{Scale::none, "none"}, {Scale::unit, "unit"}, {Scale::standard, "standard"}});
+}
+
 /// The embedded, procedurally drawn digits.
 struct DigitsSource {
   std::int64_t train = 8000;  ///< samples
   std::int64_t test = 2000;
+  Scale scale = Scale::unit;
 };
 
 /// Images and labels in IDX files (plain or gzip).
@@ -36,6 +47,7 @@ struct IdxSource {
   std::string test_images, test_labels;  ///< both empty: the test samples follow the training samples in the same files
   std::int64_t train = 0;                ///< samples
   std::int64_t test = 0;
+  Scale scale = Scale::unit;
 };
 
 /// Colour images in the binary files of CIFAR-10.
@@ -44,6 +56,7 @@ struct Cifar10Source {
   std::vector<std::string> test_files;  ///< empty: the test samples follow the training samples in the same files
   std::int64_t train = 0;
   std::int64_t test = 0;
+  Scale scale = Scale::unit;
 };
 
 /// Labelled time series in the .ts files of the UEA & UCR archive.
@@ -51,6 +64,7 @@ struct TsSource {
   std::string train_file, test_file;
   std::int64_t train = 0;
   std::int64_t test = 0;
+  Scale scale = Scale::standard;
 };
 
 /// A table; one column is the class. Columns by name, by number from 1, or "last".
@@ -64,6 +78,7 @@ struct CsvSource {
   double test_share = 0.2;              ///< without a test file: in (0, 1)
   std::int64_t train = 0;
   std::int64_t test = 0;
+  Scale scale = Scale::standard;
 };
 
 /// Plain text, of which the next character is learned.
@@ -79,6 +94,7 @@ struct TextSource {
 struct ShapesSource {
   std::int64_t train = 8000;
   std::int64_t test = 2000;
+  Scale scale = Scale::unit;
 };
 
 /// Drawn: sequences in the manner of spoken digits.
@@ -86,6 +102,7 @@ struct UtterancesSource {
   std::int64_t length = 93;  ///< frames, padded
   std::int64_t train = 4000;
   std::int64_t test = 1000;
+  Scale scale = Scale::none;
 };
 
 /// Drawn: arithmetic with nested brackets, of which the next character is learned.
@@ -102,6 +119,7 @@ struct TabularSource {
   double noise = 0.05;  ///< share of the labels that are replaced by one at random
   std::int64_t train = 8000;
   std::int64_t test = 2000;
+  Scale scale = Scale::none;
 };
 
 using DataSource = std::variant<DigitsSource, IdxSource, Cifar10Source, TsSource, CsvSource, TextSource, ShapesSource,

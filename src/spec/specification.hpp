@@ -59,6 +59,7 @@ struct TrainingSpec {
   std::int64_t batch = 32;                  ///< rows per worker and step (on average over workers if proportional)
   Batches batches = Batches::proportional;  ///< proportional: a site with twice the samples takes twice the rows;
                                             ///< poisson: the same on average, every sample by chance for itself
+  bool in_order = false;                    ///< samples are taken in the order of the data, in every pass
   double epochs = 10;                       ///< budget
   double target_accuracy = 0.95;            ///< on held-back data, 0…1
   /// Further targets, each told apart from the others: at how many of them relative steps are asked for.

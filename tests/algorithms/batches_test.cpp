@@ -27,6 +27,23 @@ spec::TrainingSpec training(std::int64_t batch, spec::TrainingSpec::Batches kind
   return spec;
 }
 
+TEST(Batches, InOrderTakesSamplesAsTheyStandInEveryPass) {
+  for (const auto kind : {spec::TrainingSpec::Batches::proportional, spec::TrainingSpec::Batches::equal}) {
+    spec::TrainingSpec of = training(4, kind);
+    of.in_order = true;
+    Batches batches(of, partition_of({8, 4}), 5);
+    std::vector<std::int32_t> first;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::int64_t step = 0; step < batches.steps_per_epoch(); ++step) {
+        const auto batch = batches.next();
+        EXPECT_TRUE(std::ranges::is_sorted(batch[0]));
+        if (pass == 0) first.insert(first.end(), batch[0].begin(), batch[0].end());
+      }
+    }
+    EXPECT_EQ(first, (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  }
+}
+
 TEST(Batches, PoissonTakesEverySampleByChance) {
   const std::vector<std::int32_t> sizes{300, 100, 1};
   const spec::TrainingSpec of = training(10, spec::TrainingSpec::Batches::poisson);

@@ -40,6 +40,17 @@ std::vector<std::string> drift_errors(const std::string& drifts, const std::stri
   return errors;
 }
 
+TEST(DriftElement, ACorruptionIsOfPixelsBetween0And1) {
+  const std::string drift = R"(<drift at="1s" corruption="blur"/>)";
+  EXPECT_TRUE(drift_errors(drift).empty());
+  for (const char* scale : {"none", "standard"}) {
+    EXPECT_EQ(drift_errors(drift, fmt::format("<digits scale=\"{}\"/>", scale)),
+              (std::vector<std::string>{
+                  "2: corruption=\"blur\" of <drift> is of pixels between 0 and 1; scale=\"unit\" of the "
+                  "source of data"}));
+  }
+}
+
 TEST(DriftElement, IsReadSortedAndPrintedAgain) {
   const scenario::Scenario scenario =
       load_drift(R"(<drift at="20s" label-alpha="0.1"/><drift sites="site-[2-2]" at="10s" corruption="blur"/>)"

@@ -66,7 +66,8 @@ inline std::string some_source(bool& whole_labels) {
   }
   if (kind == "ts") return "<ts train-file=\"images\" test-file=\"a table\"" + counts(4000, 4000) + "/>";
   if (kind == "csv" && coin()) {
-    return "<csv file=\"a table\" test-file=\"images\" target=\"" + some_text() + "\"" + counts(4000, 4000) + "/>";
+    return "<csv file=\"a table\" test-file=\"images\" target=\"" + some_text() + "\"" + counts(4000, 4000) +
+           maybe("scale", one_of("none", "unit", "standard")) + "/>";
   }
   if (kind == "csv") {
     return "<csv file=\"a table\" target=\"" + some_text() + "\"" + maybe("test-share", 0.1 + share() * 0.3) +

@@ -1281,7 +1281,7 @@ class MalformedCases {
           {"--set training.batsh=5: unknown attribute 'batsh' of <training>; did you mean 'batch'?"},
           {"training.batsh=5"});
     exact("override of an element", fixture(),
-          {"--set training=5: <training> is an element; a path ends with an attribute: batch, batches, epochs, "
+          {"--set training=5: <training> is an element; a path ends with an attribute: batch, batches, shuffle, epochs, "
            "target-accuracy, stop, evaluate-every, exact, seeds, clip-norm"},
           {"training=5"});
     exact(

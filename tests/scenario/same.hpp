@@ -104,30 +104,31 @@ struct Same {
   }
 
   static bool same(const spec::DigitsSource& a, const spec::DigitsSource& b) {
-    return a.train == b.train && a.test == b.test;
+    return a.train == b.train && a.test == b.test && a.scale == b.scale;
   }
 
   static bool same(const spec::IdxSource& a, const spec::IdxSource& b) {
-    const auto& [images, labels, test_images, test_labels, train, test] = a;
-    return std::tie(images, labels, test_images, test_labels, train, test) ==
-           std::tie(b.images, b.labels, b.test_images, b.test_labels, b.train, b.test);
+    const auto& [images, labels, test_images, test_labels, train, test, scale] = a;
+    return std::tie(images, labels, test_images, test_labels, train, test, scale) ==
+           std::tie(b.images, b.labels, b.test_images, b.test_labels, b.train, b.test, b.scale);
   }
 
   static bool same(const spec::Cifar10Source& a, const spec::Cifar10Source& b) {
-    const auto& [files, test_files, train, test] = a;
-    return std::tie(files, test_files, train, test) == std::tie(b.files, b.test_files, b.train, b.test);
+    const auto& [files, test_files, train, test, scale] = a;
+    return std::tie(files, test_files, train, test, scale) == std::tie(b.files, b.test_files, b.train, b.test, b.scale);
   }
 
   static bool same(const spec::TsSource& a, const spec::TsSource& b) {
-    const auto& [train_file, test_file, train, test] = a;
-    return std::tie(train_file, test_file, train, test) == std::tie(b.train_file, b.test_file, b.train, b.test);
+    const auto& [train_file, test_file, train, test, scale] = a;
+    return std::tie(train_file, test_file, train, test, scale) ==
+           std::tie(b.train_file, b.test_file, b.train, b.test, b.scale);
   }
 
   static bool same(const spec::CsvSource& a, const spec::CsvSource& b) {
-    const auto& [file, target, site_files, site, ignore, names, test_file, test_share, train, test] = a;
-    return std::tie(file, target, site_files, site, ignore, names, test_file, test_share, train, test) ==
+    const auto& [file, target, site_files, site, ignore, names, test_file, test_share, train, test, scale] = a;
+    return std::tie(file, target, site_files, site, ignore, names, test_file, test_share, train, test, scale) ==
            std::tie(b.file, b.target, b.site_files, b.site, b.ignore, b.names, b.test_file, b.test_share, b.train,
-                    b.test);
+                    b.test, b.scale);
   }
 
   static bool same(const spec::TextSource& a, const spec::TextSource& b) {
@@ -136,13 +137,13 @@ struct Same {
   }
 
   static bool same(const spec::ShapesSource& a, const spec::ShapesSource& b) {
-    const auto& [train, test] = a;
-    return std::tie(train, test) == std::tie(b.train, b.test);
+    const auto& [train, test, scale] = a;
+    return std::tie(train, test, scale) == std::tie(b.train, b.test, b.scale);
   }
 
   static bool same(const spec::UtterancesSource& a, const spec::UtterancesSource& b) {
-    const auto& [length, train, test] = a;
-    return std::tie(length, train, test) == std::tie(b.length, b.train, b.test);
+    const auto& [length, train, test, scale] = a;
+    return std::tie(length, train, test, scale) == std::tie(b.length, b.train, b.test, b.scale);
   }
 
   static bool same(const spec::GrammarSource& a, const spec::GrammarSource& b) {
@@ -151,8 +152,9 @@ struct Same {
   }
 
   static bool same(const spec::TabularSource& a, const spec::TabularSource& b) {
-    const auto& [features, classes, noise, train, test] = a;
-    return std::tie(features, classes, noise, train, test) == std::tie(b.features, b.classes, b.noise, b.train, b.test);
+    const auto& [features, classes, noise, train, test, scale] = a;
+    return std::tie(features, classes, noise, train, test, scale) ==
+           std::tie(b.features, b.classes, b.noise, b.train, b.test, b.scale);
   }
 
   static bool same(const spec::ShiftSpec& a, const spec::ShiftSpec& b) {
@@ -191,11 +193,11 @@ struct Same {
   }
 
   static bool same(const spec::TrainingSpec& a, const spec::TrainingSpec& b) {
-    const auto& [batch, batches, epochs, target_accuracy, further_targets, stop, evaluate_every, optimizer, schedule,
-                 seeds, exact_once] = a;
-    return std::tie(batch, batches, epochs, target_accuracy, further_targets, stop, evaluate_every, seeds,
-                    exact_once) == std::tie(b.batch, b.batches, b.epochs, b.target_accuracy, b.further_targets, b.stop,
-                                            b.evaluate_every, b.seeds, b.exact_once) &&
+    const auto& [batch, batches, in_order, epochs, target_accuracy, further_targets, stop, evaluate_every, optimizer,
+                 schedule, seeds, exact_once] = a;
+    return std::tie(batch, batches, in_order, epochs, target_accuracy, further_targets, stop, evaluate_every, seeds,
+                    exact_once) == std::tie(b.batch, b.batches, b.in_order, b.epochs, b.target_accuracy,
+                                            b.further_targets, b.stop, b.evaluate_every, b.seeds, b.exact_once) &&
            same(optimizer, b.optimizer) && same(schedule, b.schedule);
   }
 

@@ -124,7 +124,8 @@ CsvTables read_tables(const spec::CsvSource& source) {
 
 }  // namespace
 
-Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t test, std::uint64_t seed) {
+Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t test, std::uint64_t seed,
+                   spec::Scale scale) {
   const CsvColumns table = inspect_csv(tables);
   const bool own_test = !tables.test.empty();
   const std::int64_t rows = rows_to_train(tables, table);
@@ -180,9 +181,11 @@ Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t tes
       if (c == table.target) {
         samples.labels[sample] = number_of(class_of, value);
       } else if (is_missing_field(value)) {
-        continue;  // the mean of standardised numbers, or none of the words
+        // The mean of numbers, or none of the words.
+        if (column.number) samples.features(row.place.row, column.first) = moments[c].scaled(moments[c].mean(), scale);
       } else if (column.number) {
-        samples.features(row.place.row, column.first) = moments[c].standardise(*number_of_field(value, row.separator));
+        samples.features(row.place.row, column.first) =
+            moments[c].scaled(*number_of_field(value, row.separator), scale);
       } else {
         samples.features(row.place.row,
                          column.first + (std::ranges::lower_bound(column.words, value) - column.words.begin())) = 1;
@@ -212,7 +215,7 @@ spec::DataFacts inspect_csv(const spec::CsvSource& source) {
 }
 
 Dataset read_csv(const spec::CsvSource& source, std::uint64_t seed) {
-  return dataset_of(read_tables(source), source.train, source.test, seed);
+  return dataset_of(read_tables(source), source.train, source.test, seed, source.scale);
 }
 
 }  // namespace dadsim::models

@@ -53,9 +53,10 @@ struct CsvColumns {
 CsvColumns inspect_csv(const CsvTables& tables);
 
 /// The rows in an order drawn from `seed`: of all that there are to train on the first `train`; of those to test on
-/// (or, without such a table, of the end of the others) `test` rows. Numbers are standardised by the training rows, a
-/// missing one is their mean; a column of words becomes one feature per word, 1 or 0, all 0 where missing.
-Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t test, std::uint64_t seed);
+/// (or, without such a table, of the end of the others) `test` rows. Numbers are scaled by the training rows, a missing
+/// one is their mean; a column of words becomes one feature per word, 1 or 0, all 0 where missing.
+Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t test, std::uint64_t seed,
+                   spec::Scale scale = spec::Scale::standard);
 
 spec::DataFacts inspect_csv(const spec::CsvSource& source);
 Dataset read_csv(const spec::CsvSource& source, std::uint64_t seed);

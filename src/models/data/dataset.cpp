@@ -14,6 +14,7 @@
 #include "models/data/grammar.hpp"
 #include "models/data/idx.hpp"
 #include "models/data/shapes.hpp"
+#include "models/data/standardise.hpp"
 #include "models/data/tabular.hpp"
 #include "models/data/text.hpp"
 #include "models/data/ts.hpp"
@@ -164,6 +165,39 @@ Dataset load(const spec::IdxSource& source, std::uint64_t) {
   return data;
 }
 
+// How features are scaled that come as pixels ÷ 255, or as they were drawn; tables and series scale their own.
+
+spec::Scale scale_as_loaded(const spec::DigitsSource&) { return spec::Scale::unit; }
+spec::Scale scale_as_loaded(const spec::ShapesSource&) { return spec::Scale::unit; }
+spec::Scale scale_as_loaded(const spec::IdxSource&) { return spec::Scale::unit; }
+spec::Scale scale_as_loaded(const spec::Cifar10Source&) { return spec::Scale::unit; }
+spec::Scale scale_as_loaded(const spec::UtterancesSource&) { return spec::Scale::none; }
+spec::Scale scale_as_loaded(const spec::TabularSource&) { return spec::Scale::none; }
+
+/// Values of a sample stand position by position, and within one channel by channel.
+void rescale(Dataset& data, spec::Scale from, spec::Scale to) {
+  if (from == to) return;
+  if (from == spec::Scale::unit && to == spec::Scale::none) {
+    constexpr float kWhite = 255;
+    for (Samples* samples : {&data.train, &data.test}) samples->features = (kWhite * samples->features).array().round();
+    return;
+  }
+  const Eigen::Index channels = data.shape.channels;
+  std::vector<Moments> moments(static_cast<std::size_t>(channels));
+  for (Eigen::Index row = 0; row < data.train.size(); ++row) {
+    for (Eigen::Index i = 0; i < data.train.features.cols(); ++i)
+      moments[static_cast<std::size_t>(i % channels)].add(data.train.features(row, i));
+  }
+  for (Samples* samples : {&data.train, &data.test}) {
+    for (Eigen::Index row = 0; row < samples->size(); ++row) {
+      for (Eigen::Index i = 0; i < samples->features.cols(); ++i) {
+        float& value = samples->features(row, i);
+        value = moments[static_cast<std::size_t>(i % channels)].scaled(value, to);
+      }
+    }
+  }
+}
+
 // Other files.
 
 spec::DataFacts inspect(const spec::Cifar10Source& source) { return inspect_cifar10(source); }
@@ -187,7 +221,9 @@ Dataset load_dataset(const spec::DataSpec& spec, std::uint64_t seed) {
       [&](const auto& source) {
         require_positive(source.train, "training");
         require_positive(source.test, "test");
-        return load(source, seed);
+        Dataset data = load(source, seed);
+        if constexpr (requires { scale_as_loaded(source); }) rescale(data, scale_as_loaded(source), source.scale);
+        return data;
       },
       spec.source);
 }

@@ -12,7 +12,8 @@ namespace dadsim::models {
 
 /// Labelled samples.
 struct Samples {
-  Matrix features;  ///< samples × values of a sample (SampleShape::size()), 0…1 for images; symbols as whole numbers
+  Matrix features;  ///< samples × values of a sample (SampleShape::size()), scaled as its source asks; symbols as whole
+                    ///< numbers
   /// samples × labels_per_sample values, 0 … classes−1, sample by sample
   std::vector<std::int32_t> labels;
   std::int64_t labels_per_sample = 1;  ///< more than one where every position has its own (the next symbol of a text)

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+
+#include "spec/data_specification.hpp"
 
 namespace dadsim::models {
 
@@ -13,6 +17,8 @@ class Moments {
     const double before = value - mean_;
     mean_ += before / static_cast<double>(count_);
     squares_ += before * (value - mean_);
+    least_ = std::min(least_, value);
+    largest_ = std::max(largest_, value);
   }
 
   std::int64_t count() const { return count_; }
@@ -25,10 +31,19 @@ class Moments {
     return static_cast<float>((value - mean_) / deviation);
   }
 
+  /// The value as features are to be learned; of numbers that are all the same 0, but for Scale::none.
+  float scaled(double value, spec::Scale scale) const {
+    if (scale == spec::Scale::none) return static_cast<float>(value);
+    if (scale == spec::Scale::standard) return standardise(value);
+    return largest_ > least_ ? static_cast<float>((value - least_) / (largest_ - least_)) : 0;
+  }
+
  private:
   std::int64_t count_ = 0;
   double mean_ = 0;
   double squares_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();
+  double largest_ = -std::numeric_limits<double>::infinity();
 };
 
 }  // namespace dadsim::models

@@ -305,27 +305,26 @@ spec::DataFacts facts_of(const TsFile& train, const TsFile& test) {
 
 std::vector<Moments> moments_of(const TsFile& file, std::int64_t cases) {
   std::vector<Moments> moments(static_cast<std::size_t>(file.channels));
-  for (std::int64_t i = 0; i < cases * file.channels; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+  for (std::size_t at = 0; at < static_cast<std::size_t>(cases) * moments.size(); ++at) {
     for (std::uint32_t k = file.starts[at]; k < file.starts[at + 1]; ++k) {
-      const float value = file.values[k];
-      if (!std::isnan(value)) moments[static_cast<std::size_t>(i % file.channels)].add(value);
+      if (const float value = file.values[k]; !std::isnan(value)) moments[at % moments.size()].add(value);
     }
   }
   return moments;
 }
 
-Samples samples_of(const TsFile& file, std::int64_t cases, std::int64_t length, const std::vector<Moments>& moments) {
+Samples samples_of(const TsFile& file, std::int64_t cases, std::int64_t length, const std::vector<Moments>& moments,
+                   spec::Scale scale) {
   Samples samples;
   samples.features = Matrix::Zero(cases, length * file.channels);
   samples.labels.assign(file.labels.begin(), file.labels.begin() + cases);
   for (std::int64_t row = 0; row < cases; ++row) {
     for (std::int64_t channel = 0; channel < file.channels; ++channel) {
       const auto at = static_cast<std::size_t>(row * file.channels + channel);
-      float last = 0;
+      const Moments& own = moments[static_cast<std::size_t>(channel)];
+      float last = own.scaled(own.mean(), scale);
       for (std::uint32_t k = file.starts[at]; k < file.starts[at + 1]; ++k) {
-        const float value = file.values[k];
-        if (!std::isnan(value)) last = moments[static_cast<std::size_t>(channel)].standardise(value);
+        if (const float value = file.values[k]; !std::isnan(value)) last = own.scaled(value, scale);
         samples.features(row, static_cast<std::int64_t>(k - file.starts[at]) * file.channels + channel) = last;
       }
     }
@@ -358,7 +357,8 @@ TsFile read_ts(SourceBytes& bytes, std::int64_t keep) {
   return TsReader(bytes.name(), keep).read(content);
 }
 
-Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_cases, std::int64_t test_cases) {
+Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_cases, std::int64_t test_cases,
+                   spec::Scale scale) {
   const spec::DataFacts facts = facts_of(train, test);
   if (train_cases > facts.train || test_cases > *facts.test) {
     throw InputError(Diagnostic{
@@ -378,8 +378,8 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
   data.shape = facts.shape;
   data.classes = facts.classes;
   const std::vector<Moments> moments = moments_of(train, train_cases);
-  data.train = samples_of(train, train_cases, facts.shape.width, moments);
-  data.test = samples_of(test, test_cases, facts.shape.width, moments);
+  data.train = samples_of(train, train_cases, facts.shape.width, moments, scale);
+  data.test = samples_of(test, test_cases, facts.shape.width, moments, scale);
   const std::vector<std::int32_t> number = renumber(train, test);
   for (std::int32_t& label : data.test.labels) label = number[static_cast<std::size_t>(label)];
   data.name = std::filesystem::path(train.name).filename().string();
@@ -393,7 +393,7 @@ spec::DataFacts inspect_ts(const spec::TsSource& source) {
 
 Dataset read_ts(const spec::TsSource& source) {
   const auto [train, test] = read_files(source, source.train, source.test);
-  return dataset_of(train, test, source.train, source.test);
+  return dataset_of(train, test, source.train, source.test, source.scale);
 }
 
 }  // namespace dadsim::models

@@ -30,10 +30,11 @@ struct TsFile {
 /// The values of the first `keep` cases are kept, the others looked at.
 TsFile read_ts(SourceBytes& bytes, std::int64_t keep = std::numeric_limits<std::int64_t>::max());
 
-/// The first cases of two files, each a sequence of `longest` positions. Every channel is standardised by the values
-/// that the training part of it holds; a missing value is the last one seen of its channel, 0 before any; the rest of
-/// a shorter series is 0. Throws InputError where the files do not fit each other.
-Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_cases, std::int64_t test_cases);
+/// The first cases of two files, each a sequence of `longest` positions. Every channel is scaled by the values
+/// that the training part of it holds; a missing value is the last one seen of its channel, the mean before any; the
+/// rest of a shorter series is 0. Throws InputError where the files do not fit each other.
+Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_cases, std::int64_t test_cases,
+                   spec::Scale scale = spec::Scale::standard);
 
 spec::DataFacts inspect_ts(const spec::TsSource& source);
 Dataset read_ts(const spec::TsSource& source);

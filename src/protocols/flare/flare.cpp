@@ -23,7 +23,8 @@ EventDrivenMethod flare_method() {
                       FlareProtocol::kPatience, FlareProtocol::kUploadEvery, FlareProtocol::kDeployEvery,
                       FlareProtocol::kSampleBytes},
        .sharing = Sharing::event_driven,
-       .compresses = false},
+       .compresses = false,
+       .draws_samples = true},
       [](const Setting& setting) { return std::make_unique<FlareProtocol>(setting); }};
 }
 

@@ -72,6 +72,22 @@ Row<spec::CsvSource> ignored(const char* name, const char* words) {
       .if_given();
 }
 
+/// Of features that are numbers.
+template <class Source>
+Row<Source> scale(const char* words) {
+  return attribute("scale", &Source::scale, words).if_given();
+}
+
+constexpr const char* kPixelScale =
+    "`none`: pixels from 0 to 255; `unit`: divided by 255; `standard`: less the mean of their colour over the training "
+    "samples, divided by its deviation.";
+constexpr const char* kColumnScale =
+    "`none`: numbers as they stand in the file; `unit`: from 0 to 1 by the least and the largest among the training "
+    "samples; `standard`: less their mean there, divided by their deviation.";
+constexpr const char* kDrawnScale =
+    "`none`: as they are drawn; `unit`: from 0 to 1 by the least and the largest among the training samples; "
+    "`standard`: less their mean there, divided by their deviation.";
+
 }  // namespace
 
 const Table<spec::DigitsSource>& source_table(const spec::DigitsSource&) {
@@ -79,7 +95,8 @@ const Table<spec::DigitsSource>& source_table(const spec::DigitsSource&) {
   static const Table<Spec> kTable = Table<Spec>(
       "digits", "Built-in handwritten-like digits, 28 by 28, ten classes; nothing to download.",
       {attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples), "Training samples."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy.")});
+       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy."),
+       scale<Spec>(kPixelScale)});
   return kTable;
 }
 
@@ -99,7 +116,8 @@ const Table<spec::IdxSource>& source_table(const spec::IdxSource&) {
        count("train", &Spec::train, "Training samples.")
            .if_left_out("all there are, with held-back files of their own; else required"),
        count("test", &Spec::test, "Held-back samples.")
-           .if_left_out("all there are, with held-back files of their own; else required")});
+           .if_left_out("all there are, with held-back files of their own; else required"),
+       scale<Spec>(kPixelScale)});
   return kTable;
 }
 
@@ -118,20 +136,21 @@ const Table<spec::Cifar10Source>& source_table(const spec::Cifar10Source&) {
        count("train", &Spec::train, "Training samples.")
            .if_left_out("all there are, with held-back files of their own; else required"),
        count("test", &Spec::test, "Held-back samples.")
-           .if_left_out("all there are, with held-back files of their own; else required")});
+           .if_left_out("all there are, with held-back files of their own; else required"),
+       scale<Spec>(kPixelScale)});
   return kTable;
 }
 
 const Table<spec::TsSource>& source_table(const spec::TsSource&) {
   using Spec = spec::TsSource;
-  static const Table<Spec> kTable =
-      Table<Spec>("ts",
-                  "Labelled time series in the .ts files of the UEA and UCR archive. Looked up beside the scenario "
-                  "file, then in the folder named by the environment variable DADSIM_DATA; plain or gzip.",
-                  {file("train-file", &Spec::train_file, kTsFile, "Training series.").must(),
-                   file("test-file", &Spec::test_file, kTsFile, "Held-back series.").must(),
-                   count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
-                   count("test", &Spec::test, "Held-back samples.").if_left_out("all there are")});
+  static const Table<Spec> kTable = Table<Spec>(
+      "ts",
+      "Labelled time series in the .ts files of the UEA and UCR archive. Looked up beside the scenario "
+      "file, then in the folder named by the environment variable DADSIM_DATA; plain or gzip.",
+      {file("train-file", &Spec::train_file, kTsFile, "Training series.").must(),
+       file("test-file", &Spec::test_file, kTsFile, "Held-back series.").must(),
+       count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
+       count("test", &Spec::test, "Held-back samples.").if_left_out("all there are"), scale<Spec>(kColumnScale)});
   return kTable;
 }
 
@@ -173,7 +192,7 @@ const Table<spec::CsvSource>& source_table(const spec::CsvSource&) {
        file("test-file", &Spec::test_file, kCsvFile,
             "Held-back rows, with the same names; the columns of the site and those that are ignored may be missing."),
        count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
-       count("test", &Spec::test, "Held-back samples.").if_left_out("all there are")});
+       count("test", &Spec::test, "Held-back samples.").if_left_out("all there are"), scale<Spec>(kColumnScale)});
   return kTable;
 }
 
@@ -200,7 +219,8 @@ const Table<spec::ShapesSource>& source_table(const spec::ShapesSource&) {
       "shapes", "Built-in coloured shapes, 32 by 32 by 3, ten classes; nothing to download.",
       {attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples),
                  "Training samples; with test at most 200000."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy.")});
+       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy."),
+       scale<Spec>(kPixelScale)});
   return kTable;
 }
 
@@ -212,7 +232,8 @@ const Table<spec::UtterancesSource>& source_table(const spec::UtterancesSource&)
                  "Frames to which all are padded, 8 to 2000."),
        attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples),
                  "Training samples; with test at most 200000."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy.")});
+       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy."),
+       scale<Spec>(kDrawnScale)});
   return kTable;
 }
 
@@ -240,7 +261,8 @@ const Table<spec::TabularSource>& source_table(const spec::TabularSource&) {
                  "Share of the labels that are replaced by a class at random, from 0 to below 1."),
        attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples),
                  "Training samples; with test at most 200000."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy.")});
+       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy."),
+       scale<Spec>(kDrawnScale)});
   return kTable;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/host_list.hpp"
@@ -91,12 +92,25 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
   return numbers;
 }
 
+/// False of pictures of another scale.
+bool has_pixels_from_0_to_1(const spec::DataSource& source) {
+  return std::visit(
+      []<class Source>(const Source& one) {
+        if constexpr (requires { one.scale; })
+          return Source{}.scale != spec::Scale::unit || one.scale == spec::Scale::unit;
+        return true;
+      },
+      source);
+}
+
 void check_corruption(const Node& node, const spec::DriftSpec& drift, const DataFindings& data) {
   if (drift.corrupts && drift.corruption != spec::Corruption::none) {
     if (data.shape.vocabulary > 0)
       node.fail_at("corruption", "is of data that are symbols", "data that are numbers, or label-alpha");
     else
       check_picture(node, drift.corruption, data);
+    if (!has_pixels_from_0_to_1(data.spec.source))
+      node.fail_at("corruption", "is of pixels between 0 and 1", "scale=\"unit\" of the source of data");
   }
   if (node.has("label-alpha") && data.labels_per_sample > 1) {
     node.fail_at("label-alpha",

@@ -267,6 +267,10 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       node.fail_at("algorithm", fmt::format("'{}' knows no <training batches=\"poisson\">", algorithm->name),
                    "proportional or equal");
     }
+    if (algorithm->draws_samples && training.in_order) {
+      node.fail_at("algorithm", fmt::format("'{}' draws its samples by chance", algorithm->name),
+                   "<training> without shuffle=\"no\"");
+    }
     const spec::OptimizerSpec& optimizer = training.optimizer;
     if (const auto compressor =
             std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);

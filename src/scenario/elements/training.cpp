@@ -152,6 +152,15 @@ const Table<spec::TrainingSpec>& training_table() {
                      "`proportional`: a worker with twice the samples takes twice the rows; `equal`: all take the "
                      "same; `poisson`: as many as proportional on average, every sample with the same chance in every "
                      "step, as accountants of [privacy](private.md) assume; not for runs that are event-driven."),
+           attribute(
+               "shuffle", &Spec::in_order, one_of({"yes", "no"}),
+               "`yes`: each site takes its samples in another order in every pass; `no`: in the order in which they "
+               "stand in the data, as some published runs do. Not with batches=\"poisson\", which draws.")
+               .refused_if([](const Node&, const spec::TrainingSpec& training) -> std::optional<Fault> {
+                 if (training.batches != spec::TrainingSpec::Batches::poisson) return std::nullopt;
+                 return Fault{"means nothing where samples are drawn", "remove it, or batches=\"proportional\""};
+               })
+               .if_given(),
            attribute("epochs", &Spec::epochs, real(kPositive),
                      "Budget: passes over the training samples; may be a fraction."),
            by_code<Spec>(attribute("target-accuracy", reals(kPositiveShare),
