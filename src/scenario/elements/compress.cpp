@@ -71,6 +71,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
                                            (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {
     node.fail_at("memory", fmt::format("means nothing to '{}'", *name), "remove it: nothing is lost");
+    spec.memory = false;
   }
   compress_table().read(node, context, spec);
   if (spec.scope != spec::CompressSpec::Scope::layer && !algorithm.sends_gradients) {
