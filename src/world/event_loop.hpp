@@ -40,7 +40,7 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 ///         order.number});
 ///       }
 ///     }
-///     loop.join(me, "client", [&] { return client(simulate, me, server); });
+///     loop.join(me, "client", [&] { return client(loop, me, server); });
 ///     loop.run();
 ///
 /// Coroutines are functions or member functions, not lambdas with captures: what they capture would be gone.

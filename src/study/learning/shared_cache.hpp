@@ -45,7 +45,7 @@ class MemoryHistoryStore final : public world::HistoryStore {
   std::map<world::ValueKey, std::list<Entry>::iterator> index_;
 };
 
-/// What simulates of one process share: data, and what was learned. For several threads.
+/// What simulations of one process share: data, and what was learned. For several threads.
 class SharedCache {
  public:
   /// `histories`: where what was learned is kept; none: in a gigabyte of memory.
