@@ -99,7 +99,7 @@ std::vector<LayerCosts> Instantiation::costs(const Price& price) {
   std::vector<LayerCosts> all;
   const Positions& timed = positions_.timed(false);
   for (std::size_t i = 0; i < timed.size(); ++i) {
-    const std::size_t stand_in = layer_at_same_depth(i, timed.size(), positions_.learned(false).size());
+    const std::size_t stand_in = positions_.stand_in(timed[i], false);
     all.push_back({timed[i], {}, i + 1 < timed.size() && chained(timed[i], timed[i + 1])});
     for (std::size_t a = 0; a < structure_.choices.alternatives.size(); ++a) {
       all.back().costs.push_back(((structure_.choices.offered.at(stand_in) >> a) & 1) != 0 ? 0 : kNever);

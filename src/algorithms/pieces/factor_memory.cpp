@@ -7,26 +7,27 @@
 
 namespace dadsim::algorithms {
 
-models::Matrix FactorMemory::add(std::size_t of, const models::ConstBlock& delta, const models::ConstBlock& input) {
+Factors FactorMemory::factorise(std::size_t of, const models::ConstBlock& delta, const models::ConstBlock& input,
+                                const FactoriseOptions& options, std::uint64_t seed, std::uint32_t stream,
+                                std::uint32_t step) {
   models::Matrix whole = models::counted(delta.transpose() * input);
   if (held_.at(of).size() > 0) whole += held_[of];
-  return whole;
+  Factors factors = factorise_matrix(whole, options, seed, stream, step);
+  if (factors.rank() > 0) whole.noalias() -= models::counted(factors.left.transpose() * factors.right);
+  held_[of] = std::move(whole);
+  return factors;
 }
 
-void FactorMemory::keep(std::size_t of, models::Matrix whole, const Factors& sent) {
-  if (sent.rank() > 0) whole.noalias() -= models::counted(sent.left.transpose() * sent.right);
-  held_.at(of) = std::move(whole);
-}
-
-step::Work factorise_and_keep_work(const step::Expression& rows, const step::Expression& rank,
-                                   const FactoriseOptions& options) {
+std::vector<step::Work> factorise_work(const FactorMemory* memory, const step::Expression& rows,
+                                       const step::Expression& rank, const FactoriseOptions& options) {
+  if (memory == nullptr) return factorise_work(rows, rank, options);
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
   step::Work work = factorise_work(rows, rank, options).back();  // of the matrix itself
   const step::Expression entries = in_with_bias() * out();
   work.flops = work.flops + entries + 2.0 * rank * entries;
   work.bytes_moved = work.bytes_moved + cost::kFloatBytes * (4.0 * entries + rank * (in_with_bias() + out()));
   work.launches = work.launches + 2.0;
-  return work;
+  return {work};
 }
 
 }  // namespace dadsim::algorithms

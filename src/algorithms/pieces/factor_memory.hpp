@@ -13,14 +13,14 @@ namespace dadsim::algorithms {
 /// can have.
 class FactorMemory {
  public:
-  /// From here on for so many; before add() in several threads, each of its own `of`.
+  /// From here on for so many; before factorise() in several threads, each of its own `of`.
   void hold(std::size_t many) {
     if (held_.size() < many) held_.resize(many);
   }
-  /// Δᵀ A and what is held for `of`, out × in. `delta` is rows × out, `input` rows × in.
-  models::Matrix add(std::size_t of, const models::ConstBlock& delta, const models::ConstBlock& input);
-  /// Holds for `of` what `sent` lacks of `whole`.
-  void keep(std::size_t of, models::Matrix whole, const Factors& sent);
+  /// Factors of Δᵀ A and what is held for `of`, which from then on is what they lack of that. `delta` is rows × out,
+  /// `input` rows × in; for the others see factorise().
+  Factors factorise(std::size_t of, const models::ConstBlock& delta, const models::ConstBlock& input,
+                    const FactoriseOptions& options, std::uint64_t seed, std::uint32_t stream, std::uint32_t step);
   /// What is held; empty before anything was.
   const models::Matrix& held(std::size_t of) const { return held_.at(of); }
 
@@ -28,8 +28,8 @@ class FactorMemory {
   std::vector<models::Matrix> held_;
 };
 
-/// What factorising and remembering costs for so many rows and components.
-step::Work factorise_and_keep_work(const step::Expression& rows, const step::Expression& rank,
-                                   const FactoriseOptions& options);
+/// What factorising costs for so many rows and components, with a memory (may be null) or without.
+std::vector<step::Work> factorise_work(const FactorMemory* memory, const step::Expression& rows,
+                                       const step::Expression& rank, const FactoriseOptions& options);
 
 }  // namespace dadsim::algorithms

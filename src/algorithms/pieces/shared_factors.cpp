@@ -89,14 +89,11 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
     const models::ConstBlock delta = own.delta(site);
     const models::Matrix input = with_ones(own.input(site), weights.has_bias());
     const auto number = static_cast<std::uint32_t>(step.number());
-    if (memory == nullptr) {
-      factors[site] =
-          factorise(delta, input, options.factorise, step.seed(), stream_of(l, false), number, branch.at(delta.rows()));
-      return;
-    }
-    models::Matrix whole = memory->add(site, delta, input);
-    factors[site] = factorise_matrix(whole, options.factorise, step.seed(), stream_of(l, false), number);
-    memory->keep(site, std::move(whole), factors[site]);
+    const std::uint32_t stream = stream_of(l, false);
+    factors[site] =
+        memory == nullptr
+            ? factorise(delta, input, options.factorise, step.seed(), stream, number, branch.at(delta.rows()))
+            : memory->factorise(site, delta, input, options.factorise, step.seed(), stream, number);
   });
 
   std::vector<std::int32_t> found;
@@ -113,12 +110,7 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
   step.ranks().site.resize(step.layers());
   step.ranks().site[l] = sum / with_rows;
   const step::Expression rank = rank_found(step, std::move(found), memory == nullptr ? own.rows : any_rows(), options);
-  if (memory == nullptr) {
-    step.charge(step::Phase::factorise, step::Role::workers, factorise_work(own.rows, rank, options.factorise));
-  } else {
-    step.charge(step::Phase::factorise, step::Role::workers,
-                {factorise_and_keep_work(own.rows, rank, options.factorise)});
-  }
+  step.charge(step::Phase::factorise, step::Role::workers, factorise_work(memory, own.rows, rank, options.factorise));
   const bool agree = options.padding == Padding::agree && step.exchange().mode() == spec::ExchangeMode::peer;
   if (options.padding == Padding::none || (options.padding == Padding::agree && !agree)) {
     return {std::move(factors), rank};
@@ -137,22 +129,14 @@ Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOp
   return [&step, l, options, all_rows = memory == nullptr ? step::extent::over_workers(rows) : any_rows(), memory](
              Rows all, step::Role who) -> Rows {
     const auto number = static_cast<std::uint32_t>(step.number());
-    Factors merged;
-    if (memory == nullptr) {
-      merged = factorise(all[0], all[1], options.factorise, step.seed(), stream_of(l, true), number);
-    } else {
-      models::Matrix whole = memory->add(step.sites(), all[0], all[1]);
-      merged = factorise_matrix(whole, options.factorise, step.seed(), stream_of(l, true), number);
-      memory->keep(step.sites(), std::move(whole), merged);
-    }
+    const std::uint32_t stream = stream_of(l, true);
+    Factors merged = memory == nullptr ? factorise(all[0], all[1], options.factorise, step.seed(), stream, number)
+                                       : memory->factorise(step.sites(), all[0], all[1], options.factorise, step.seed(),
+                                                           stream, number);
     step.ranks().merged.resize(step.layers());
     step.ranks().merged[l] = static_cast<double>(merged.rank());
     step::Expression rank = rank_found(step, {static_cast<std::int32_t>(merged.rank())}, all_rows, options);
-    if (memory == nullptr) {
-      step.charge(step::Phase::merge, who, factorise_work(all.rows, rank, options.factorise));
-    } else {
-      step.charge(step::Phase::merge, who, {factorise_and_keep_work(all.rows, rank, options.factorise)});
-    }
+    step.charge(step::Phase::merge, who, factorise_work(memory, all.rows, rank, options.factorise));
     // Only what is sent is padded.
     if (who == step::Role::aggregator && options.padding == Padding::cap) {
       pad(merged, options.factorise.cap);

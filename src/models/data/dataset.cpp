@@ -165,14 +165,15 @@ Dataset load(const spec::IdxSource& source, std::uint64_t) {
   return data;
 }
 
-// How features are scaled that come as pixels ÷ 255, or as they were drawn; tables and series scale their own.
-
-spec::Scale scale_as_loaded(const spec::DigitsSource&) { return spec::Scale::unit; }
-spec::Scale scale_as_loaded(const spec::ShapesSource&) { return spec::Scale::unit; }
-spec::Scale scale_as_loaded(const spec::IdxSource&) { return spec::Scale::unit; }
-spec::Scale scale_as_loaded(const spec::Cifar10Source&) { return spec::Scale::unit; }
-spec::Scale scale_as_loaded(const spec::UtterancesSource&) { return spec::Scale::none; }
-spec::Scale scale_as_loaded(const spec::TabularSource&) { return spec::Scale::none; }
+/// Tables and series are scaled where they are read; what else has a scale comes in the usual one of its source.
+template <class Source>
+constexpr bool kComesInUsualScale = requires(const Source& source) {
+  source.scale;
+};
+template <>
+constexpr bool kComesInUsualScale<spec::TsSource> = false;
+template <>
+constexpr bool kComesInUsualScale<spec::CsvSource> = false;
 
 /// Values of a sample stand position by position, and within one channel by channel.
 void rescale(Dataset& data, spec::Scale from, spec::Scale to) {
@@ -218,11 +219,11 @@ spec::DataFacts inspect_data(const spec::DataSource& source) {
 
 Dataset load_dataset(const spec::DataSpec& spec, std::uint64_t seed) {
   return std::visit(
-      [&](const auto& source) {
+      [&]<class Source>(const Source& source) {
         require_positive(source.train, "training");
         require_positive(source.test, "test");
         Dataset data = load(source, seed);
-        if constexpr (requires { scale_as_loaded(source); }) rescale(data, scale_as_loaded(source), source.scale);
+        if constexpr (kComesInUsualScale<Source>) rescale(data, Source{}.scale, source.scale);
         return data;
       },
       spec.source);

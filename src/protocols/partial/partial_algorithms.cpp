@@ -25,9 +25,7 @@ std::vector<spec::ParameterSpec> partial_parameters(const std::string& algorithm
 std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state_of(const std::string& algorithm) {
   return [algorithm](const spec::ParameterValues& given) {
     const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);
-    spec::ParameterValues values = default_parameters(info);
-    for (const auto& [name, value] : given) values[name] = value;
-    return info.state(values);
+    return info.state(run_of(info, given).parameters);
   };
 }
 
