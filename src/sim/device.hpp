@@ -20,7 +20,7 @@ bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& l
 /// Seconds of one computation by the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009), with the
 /// part of `entry` of what differs from worker to worker:
 ///     launches × overhead + max(flops ÷ attainable rate, bytes ÷ (bandwidth × memory efficiency)),
-/// times the slowness of this one device. Products of matrices (forward, propagate and weight gradient of dense
+/// times the slowdown of this one device. Products of matrices (forward, propagate and weight gradient of dense
 /// layers, convolutions and attention) attain
 ///     peak × efficiency × W ÷ (W + peak × ramp),
 /// with W flops per kernel; fewer rows than a tile has are filled up to one. Compression (factorise, merge) is thin

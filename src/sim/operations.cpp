@@ -12,8 +12,8 @@
 #include "sim/network/rank_layout.hpp"
 #include "sim/process/failed_child.hpp"
 #include "sim/step/collective_choice.hpp"
+#include "sim/step/collective_layouts.hpp"
 #include "sim/step/compute_time.hpp"
-#include "sim/step/laid_out.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "step/operations_bytes.hpp"
 #include "support/diagnostics.hpp"
@@ -96,7 +96,7 @@ class OperationWriter {
         name_of(task, to_string(collective.kind), step::is_star(collective.kind) ? "" : collective.algorithm);
     written.collective = true;
     written.kind = collective.kind;
-    const std::shared_ptr<const LaidOut> laid_out = layouts_.of(task);
+    const std::shared_ptr<const CollectiveLayout> laid_out = layouts_.of(task);
     const collectives::Rounds& rounds = *laid_out->rounds;
     written.together = laid_out->groups.size() == 1 && laid_out->groups.front().size() == parts_.workers() &&
                        !step::is_star(collective.kind);
@@ -183,7 +183,7 @@ class OperationWriter {
 
   const step::Schedule& schedule_;
   Parts parts_;
-  Layouts layouts_;
+  CollectiveLayouts layouts_;
   ComputeTime measured_;
   StepOperations result_;
   std::vector<Operations> streams_;  ///< per node: what its compute stream is through with

@@ -46,7 +46,7 @@ struct DeviceSpec {
   double winograd_share = 1;
   std::vector<KindEfficiency> efficiencies = {};  ///< other than matrix_efficiency
   double fp8_flops = 0;
-  double slowness = 1;  ///< of this one of its kind: by how much longer all that it computes takes, above 0
+  double slowdown = 1;  ///< of this one of its kind: by how much longer all that it computes takes, above 0
   std::optional<CollectiveLibrary> library = std::nullopt;  ///< what carries out its collectives; nothing: not known
   GpuGeneration generation = GpuGeneration::ampere;         ///< of NVIDIA's
 

@@ -233,14 +233,14 @@ struct Same {
   static bool same(const spec::DeviceSpec& a, const spec::DeviceSpec& b) {
     const auto& [name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency, launch_overhead,
                  source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power, ramp_seconds, tile_rows,
-                 winograd_share, efficiencies, fp8_flops, slowness, library, generation] = a;
+                 winograd_share, efficiencies, fp8_flops, slowdown, library, generation] = a;
     return std::tie(name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency,
                     launch_overhead, source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power,
-                    ramp_seconds, tile_rows, winograd_share, fp8_flops, slowness, library, generation) ==
+                    ramp_seconds, tile_rows, winograd_share, fp8_flops, slowdown, library, generation) ==
                std::tie(b.name, b.description, b.peak_flops, b.memory_bandwidth, b.matrix_efficiency,
                         b.memory_efficiency, b.launch_overhead, b.source, b.step_seconds, b.tf32_flops, b.fp16_flops,
                         b.bf16_flops, b.memory_bytes, b.power, b.ramp_seconds, b.tile_rows, b.winograd_share,
-                        b.fp8_flops, b.slowness, b.library, b.generation) &&
+                        b.fp8_flops, b.slowdown, b.library, b.generation) &&
            same(efficiencies, b.efficiencies);
   }
 

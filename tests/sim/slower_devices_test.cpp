@@ -15,7 +15,7 @@ constexpr double kSlower[] = {1, 2.5, 0.4};
 sim::Cluster uneven_star(const std::string& platform, spec::Fidelity fidelity, double measured) {
   sim::Cluster cluster = cluster_on(platform, 3);
   for (std::size_t w = 0; w < 3; ++w) {
-    cluster.devices[w].slowness = kSlower[w];
+    cluster.devices[w].slowdown = kSlower[w];
     cluster.devices[w].step_seconds = measured;
   }
   cluster.network.fidelity = fidelity;

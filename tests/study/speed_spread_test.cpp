@@ -22,7 +22,7 @@ TEST(SpeedSpread, FactorsAreLogNormalWithMedianOne) {
   double mean = 0;
   double square = 0;
   for (const spec::DeviceSpec& device : cluster.devices) {
-    const double z = std::log(device.slowness);
+    const double z = std::log(device.slowdown);
     mean += z / kWorkers;
     square += z * z / kWorkers;
   }
@@ -35,10 +35,10 @@ TEST(SpeedSpread, AWorkersFactorIsItsOwnAndTheSeeds) {
   const sim::Cluster many = cluster_of(with_workers(30, 0.5, 3));
   const sim::Cluster other = cluster_of(with_workers(3, 0.5, 4));
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(few.devices[i].slowness, many.devices[i].slowness);
-    EXPECT_NE(few.devices[i].slowness, other.devices[i].slowness);
+    EXPECT_EQ(few.devices[i].slowdown, many.devices[i].slowdown);
+    EXPECT_NE(few.devices[i].slowdown, other.devices[i].slowdown);
   }
-  for (const spec::DeviceSpec& device : cluster_of(with_workers(3, 0, 3)).devices) EXPECT_EQ(device.slowness, 1);
+  for (const spec::DeviceSpec& device : cluster_of(with_workers(3, 0, 3)).devices) EXPECT_EQ(device.slowdown, 1);
 }
 
 }  // namespace

@@ -17,9 +17,9 @@
 #include "sim/step/collective_by_flow.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/fidelity.hpp"
+#include "sim/step/jitter.hpp"
 #include "sim/step/message_effort.hpp"
 #include "sim/step/replay.hpp"
-#include "sim/step/slowness.hpp"
 #include "sim/step/steady_state.hpp"
 #include "sim/step/step_by_flow.hpp"
 #include "sim/step/timeline_recorder.hpp"
@@ -47,7 +47,7 @@ class RunOfSchedules {
         choices_(layout_, use_, loaded.nodes.hosts, loaded.network.get()),
         fidelity_(
             job.cluster, settle(), [this] { return effort_of_run(); }, kMostSecondsOfRun),
-        slowness_(job.cluster.network.jitter, job.cluster.seed, loaded.nodes.hosts.size()) {}
+        jitter_(job.cluster.network.jitter, job.cluster.seed, loaded.nodes.hosts.size()) {}
 
   void time() {
     start_background(job_.cluster.platform, *loaded_.engine);
@@ -178,7 +178,7 @@ class RunOfSchedules {
     std::vector<ReplayStep> steps;
     for (std::size_t k = i; k < settled_.size() && steps.size() < kStepsTogether; ++k) {
       if (has_barrier(settled_[k]) || settled_[k].workers != settled_[i].workers) break;
-      steps.push_back({&settled_[k], slowness_.of_step(k)});
+      steps.push_back({&settled_[k], jitter_.of_step(k)});
     }
     const std::unique_ptr<StepRun> run = replayer.replay(first_ranks(layout_, settled_[i].workers), steps);
     if (i == 0) send_first_steps(*run);
@@ -196,7 +196,7 @@ class RunOfSchedules {
     const step::Schedule several = repeated(settled_[i], kStepsTraced);
     TimelineRecorder recorder(loaded_.nodes, several, simgrid::s4u::Engine::get_clock(), job_.request.most_spans);
     loaded_.network->trace(&recorder.links());
-    const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], slowness_.of_step(i)});
+    const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], jitter_.of_step(i)});
     replayer.replay(first_ranks(layout_, settled_[i].workers), steps, &recorder);
     loaded_.network->trace(nullptr);
     loaded_.network->take_loads();  // a trace changes nothing about the run
@@ -227,7 +227,7 @@ class RunOfSchedules {
       loaded_.network->trace(&recorder->links());
     }
     step::StepTiming timing =
-        replayer.replay(first_ranks(layout_, settled_[i].workers), settled_[i], slowness_.of_step(i), recorder.get());
+        replayer.replay(first_ranks(layout_, settled_[i].workers), settled_[i], jitter_.of_step(i), recorder.get());
     loaded_.network->trace(nullptr);
     return timing;
   }
@@ -258,7 +258,7 @@ class RunOfSchedules {
   CollectiveChoices choices_;
   std::vector<step::Schedule> settled_;  ///< those of the plan, with the algorithms of their collectives
   FidelityChoice fidelity_;
-  Slowness slowness_;
+  Jitter jitter_;
   LinkUseCount link_use_;
 };
 

@@ -85,7 +85,7 @@ double seconds_on(const spec::DeviceSpec& device, const step::ComputeTask& task,
   } else {
     arithmetic = flops / (0.5 * vector_peak(device));
   }
-  return device.slowness * (launches * device.launch_overhead +
+  return device.slowdown * (launches * device.launch_overhead +
                             std::max(arithmetic, bytes / (device.memory_bandwidth * device.memory_efficiency)));
 }
 

@@ -5,7 +5,7 @@
 
 #include "collectives/groups.hpp"
 #include "sim/network/interconnect.hpp"
-#include "sim/step/requests.hpp"
+#include "sim/step/collective_requests.hpp"
 
 namespace dadsim::sim {
 

@@ -10,8 +10,8 @@
 
 #include "collectives/collective.hpp"
 #include "sim/network/interconnect.hpp"
+#include "sim/step/collective_requests.hpp"
 #include "sim/step/per_collective.hpp"
-#include "sim/step/requests.hpp"
 #include "step/schedule.hpp"
 #include "step/step_kinds.hpp"
 #include "step/timing.hpp"

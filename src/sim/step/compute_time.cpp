@@ -26,7 +26,7 @@ double measured_factor(const spec::DeviceSpec& device, const step::Schedule& sch
     if (stage != step::kEveryStage && task.stage != step::kEveryStage && task.stage != stage) continue;
     sum += seconds_on(device, *compute, entry, schedule.precision);
   }
-  return sum > 0 ? device.slowness * device.step_seconds / sum : 1;
+  return sum > 0 ? device.slowdown * device.step_seconds / sum : 1;
 }
 
 double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule& schedule,
@@ -52,7 +52,7 @@ ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, co
     const std::int32_t stage = worker ? parts.stage_of(i) : step::kEveryStage;
     const std::size_t entry = worker ? parts.entry(i) : 0;
     const auto [factor, added] =
-        known.try_emplace({device.name, device.step_seconds, device.slowness, worker, stage, uniform ? 0 : entry}, 1);
+        known.try_emplace({device.name, device.step_seconds, device.slowdown, worker, stage, uniform ? 0 : entry}, 1);
     if (added) {
       factor->second =
           measured_factor(device, schedule, worker ? step::Role::workers : step::Role::aggregator, entry, stage);

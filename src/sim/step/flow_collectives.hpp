@@ -11,9 +11,9 @@
 
 #include "sim/network/flow.hpp"
 #include "sim/network/interconnect.hpp"
+#include "sim/step/collective_requests.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/per_collective.hpp"
-#include "sim/step/requests.hpp"
 #include "sim/step/step_semantics.hpp"
 
 namespace dadsim::sim {

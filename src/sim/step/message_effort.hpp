@@ -8,7 +8,7 @@
 
 #include "collectives/rounds.hpp"
 #include "sim/network/connection.hpp"
-#include "sim/step/requests.hpp"
+#include "sim/step/collective_requests.hpp"
 #include "step/schedule.hpp"
 
 namespace dadsim::sim {

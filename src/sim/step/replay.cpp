@@ -77,8 +77,8 @@ std::unique_ptr<StepRun> StepReplayer::replay(const collectives::RankLayout& lay
 }
 
 step::StepTiming StepReplayer::replay(const collectives::RankLayout& layout, const step::Schedule& schedule,
-                                      const std::vector<double>& slowness, TimelineRecorder* recorder) {
-  const ReplayStep step{&schedule, slowness};
+                                      const std::vector<double>& slowdown, TimelineRecorder* recorder) {
+  const ReplayStep step{&schedule, slowdown};
   return replay(layout, std::span(&step, 1), recorder)->timing(0, 1);
 }
 

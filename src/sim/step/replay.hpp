@@ -21,10 +21,10 @@ class StepReplayer {
   StepReplayer(const Nodes& nodes, Interconnect& network, Connections& connections);
 
   /// One step by itself, from now on; to be called inside an actor of its own. `layout` is of the schedule's workers.
-  /// `slowness` multiplies the seconds of computations, per node (empty: 1). `recorder`, if any, takes down what
+  /// `slowdown` multiplies the seconds of computations, per node (empty: 1). `recorder`, if any, takes down what
   /// happens. Returns when all messages are through.
   step::StepTiming replay(const collectives::RankLayout& layout, const step::Schedule& schedule,
-                          const std::vector<double>& slowness = {}, TimelineRecorder* recorder = nullptr);
+                          const std::vector<double>& slowdown = {}, TimelineRecorder* recorder = nullptr);
 
   /// Steps without a barrier between them, likewise; they have the same workers. `steps` is used until it returns.
   std::unique_ptr<StepRun> replay(const collectives::RankLayout& layout, std::span<const ReplayStep> steps,

@@ -8,13 +8,13 @@
 #include <variant>
 
 #include "sim/network/flow.hpp"
-#include "sim/step/by_stage.hpp"
 #include "sim/step/closed_form.hpp"
 #include "sim/step/collective_dates.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/critical_paths.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/flow_overlaps.hpp"
+#include "sim/step/stage_seconds.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
 
@@ -57,7 +57,7 @@ class StepByFlow {
     std::map<std::pair<std::string, double>, std::size_t> classes;
     for (std::size_t node = 0; node < count; ++node) {
       const spec::DeviceSpec& device = *nodes_.devices[parts_.host_index(node)];
-      class_of_.push_back(classes.try_emplace({device.name, device.slowness}, classes.size()).first->second);
+      class_of_.push_back(classes.try_emplace({device.name, device.slowdown}, classes.size()).first->second);
     }
     known_.resize(classes.size());
   }
@@ -371,8 +371,8 @@ class StepByFlow {
   std::vector<const FlowPart*> together_;  ///< whose outcome is known, in the order in which it was found
   std::vector<LinkLoad> loads_;
   SpentSeconds spent_;
-  ByStage apart_;              ///< seconds between the first and the last worker
-  ByStage overlooked_;         ///< seconds that collectives would hold up others that share their links
+  StageSeconds apart_;         ///< seconds between the first and the last worker
+  StageSeconds overlooked_;    ///< seconds that collectives would hold up others that share their links
   double taken_together_ = 0;  ///< seconds of `apart_`, of those that were taken as begun together
   double worst_apart_ = 0;     ///< of one
   std::string worst_;

@@ -50,7 +50,7 @@ void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& l
   stage.causes.resize(count, EventGraph::kStart);
   stage.sent.resize(count);
   stage.received.resize(count);
-  Layouts layouts(*step.schedule, layout);
+  CollectiveLayouts layouts(*step.schedule, layout);
   for (const step::Task& task : step.schedule->tasks) {
     const std::size_t i = stage.behind++;
     tasks_.push_back(&task);
@@ -120,7 +120,7 @@ void StepRun::compute_in_order(std::size_t node) {
 /// of the others in between. Returns the task behind them.
 std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Stage& stage) {
   ComputeStream& own = streams_[node];
-  const std::vector<double>& slowness = stage.step->slowness;
+  const std::vector<double>& slowdown = stage.step->slowdown;
   std::size_t next = first;
   double together = 0;
   own.pieces.clear();
@@ -129,7 +129,7 @@ std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Sta
     const auto* task = std::get_if<step::ComputeTask>(&tasks_[next]->what);
     if (task == nullptr || (together > 0 && network_.varies())) break;
     double seconds = stage.measured->seconds(parts_.host_index(node), *task, parts_.entry(node));
-    if (!slowness.empty()) seconds *= slowness[parts_.host_index(node)];
+    if (!slowdown.empty()) seconds *= slowdown[parts_.host_index(node)];
     if (seconds <= 0) continue;
     together += seconds;
     own.pieces.push_back({next, together});
@@ -172,7 +172,7 @@ void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
 /// all have by then. In most kinds these are all who issue it, in the node's group.
 double StepRun::all_issued(std::size_t task, std::size_t node) const {
   const Operation& operation = operations_[task];
-  const LaidOut& laid_out = *operation.laid_out;
+  const CollectiveLayout& laid_out = *operation.laid_out;
   double last = 0;
   const auto count = [&](collectives::Rank peer) {
     last = std::max(last, operation.parts[static_cast<std::size_t>(peer)].issued_at);

@@ -9,9 +9,9 @@
 #include "collectives/collective.hpp"
 #include "sim/network/connection.hpp"
 #include "sim/network/event_graph.hpp"
+#include "sim/step/collective_layouts.hpp"
 #include "sim/step/collective_run.hpp"
 #include "sim/step/compute_time.hpp"
-#include "sim/step/laid_out.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "step/schedule.hpp"
@@ -24,7 +24,7 @@ class TimelineRecorder;
 /// A step that is to be replayed.
 struct ReplayStep {
   const step::Schedule* schedule = nullptr;
-  std::vector<double> slowness{};  ///< per host: multiplies the seconds of computations; empty: 1
+  std::vector<double> slowdown{};  ///< per host: multiplies the seconds of computations; empty: 1
 };
 
 /// Steps that follow one another without a barrier, every message of them: a node begins its next step when it is done
@@ -86,7 +86,7 @@ class StepRun {
   };
 
   struct Operation {
-    std::shared_ptr<const LaidOut> laid_out;
+    std::shared_ptr<const CollectiveLayout> laid_out;
     std::unique_ptr<CollectiveRun> run;
     std::vector<Part> parts;  ///< per node
     double last_issued = 0;   ///< seconds: by who issued it last, so far

@@ -8,7 +8,7 @@
 
 #include "sim/process/failed_child.hpp"
 #include "sim/step/compute_time.hpp"
-#include "sim/step/slowness.hpp"
+#include "sim/step/jitter.hpp"
 #include "sim/world.hpp"
 #include "sim/world/orders.hpp"
 #include "sim/world/world_server.hpp"
@@ -29,18 +29,18 @@ class NodeSpeeds {
  public:
   explicit NodeSpeeds(const Cluster& cluster)
       : devices_(cluster.devices),
-        slowness_(cluster.network.jitter, cluster.seed, cluster.hosts.size() + 1),
+        jitter_(cluster.network.jitter, cluster.seed, cluster.hosts.size() + 1),
         jitters_(!(cluster.network.jitter == spec::JitterSpec{})) {
     if (!cluster.aggregator_host.empty()) devices_.push_back(cluster.aggregator_device);
     // What a kind of device takes is worked out once for all of them.
-    for (spec::DeviceSpec& device : devices_) slower_by_.push_back(std::exchange(device.slowness, 1));
+    for (spec::DeviceSpec& device : devices_) slowdown_.push_back(std::exchange(device.slowdown, 1));
   }
 
   double seconds(Node node, const Work& work) {
     double seconds = 0;
     for (const Work::Piece& piece : work.pieces) seconds += piece.times * seconds_of(node, piece);
-    seconds *= slower_by_.at(static_cast<std::size_t>(node));
-    return jitters_ ? seconds * mean_slowness(node, work) : seconds;
+    seconds *= slowdown_.at(static_cast<std::size_t>(node));
+    return jitters_ ? seconds * mean_slowdown(node, work) : seconds;
   }
 
   std::size_t nodes() const { return devices_.size(); }
@@ -61,18 +61,18 @@ class NodeSpeeds {
   }
 
   /// Over the steps of the work; each has a factor of its own.
-  double mean_slowness(Node node, const Work& work) const {
+  double mean_slowdown(Node node, const Work& work) const {
     const std::int64_t first = std::max<std::int64_t>(0, work.step);
     double sum = 0;
     for (std::int64_t step = first; step < first + work.steps; ++step) {
-      sum += slowness_.of(static_cast<std::size_t>(node), static_cast<std::size_t>(step));
+      sum += jitter_.of(static_cast<std::size_t>(node), static_cast<std::size_t>(step));
     }
     return sum / static_cast<double>(work.steps);
   }
 
   std::vector<spec::DeviceSpec> devices_;  ///< per node, as fast as its kind
-  std::vector<double> slower_by_;          ///< per node
-  Slowness slowness_;
+  std::vector<double> slowdown_;           ///< per node
+  Jitter jitter_;
   bool jitters_;
   std::map<std::tuple<const step::Schedule*, std::string, std::size_t, std::size_t, std::size_t>, double> known_;
   std::vector<std::shared_ptr<const step::Schedule>> kept_;

@@ -373,7 +373,7 @@ void turn(const report::Retiming& retiming, const std::vector<double>& at, sim::
       cluster.changes.push_back({link, bandwidth ? factor : 1, bandwidth ? 1 : factor});
     }
     if (knob.what != Knob::What::speed) continue;
-    for (spec::DeviceSpec& device : cluster.devices) device.slowness /= factor;
+    for (spec::DeviceSpec& device : cluster.devices) device.slowdown /= factor;
   }
 }
 

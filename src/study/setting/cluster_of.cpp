@@ -11,7 +11,7 @@ namespace dadsim::study {
 namespace {
 
 /// exp(σz): the median is 1, of speeds as of times. A worker's is its own, whoever else there is.
-double slowness_of(const spec::Placement& worker, std::uint32_t number, std::uint64_t seed) {
+double slowdown_of(const spec::Placement& worker, std::uint32_t number, std::uint64_t seed) {
   if (worker.speed_spread == 0) return 1;
   RandomStream stream(seed, Purpose::speeds, number);
   return std::exp(boost::random::normal_distribution<double>(0, worker.speed_spread)(stream));
@@ -26,7 +26,7 @@ sim::Cluster cluster_of(const scenario::Scenario& scenario) {
     const auto number = static_cast<std::uint32_t>(cluster.hosts.size());
     cluster.hosts.push_back(worker.host);
     cluster.devices.push_back(find_device(scenario, worker.device));
-    cluster.devices.back().slowness = slowness_of(worker, number, scenario.seed);
+    cluster.devices.back().slowdown = slowdown_of(worker, number, scenario.seed);
   }
   if (scenario.aggregator) {
     cluster.aggregator_host = scenario.aggregator->host;

@@ -8,9 +8,9 @@
 namespace dadsim::sim {
 
 /// Seconds of collectives that may be wrong, each stage's one after the other; parts of a task are side by side.
-class ByStage {
+class StageSeconds {
  public:
-  explicit ByStage(std::int32_t stages)
+  explicit StageSeconds(std::int32_t stages)
       : all_(static_cast<std::size_t>(stages)), worst_(all_.size()), of_task_(all_.size()) {}
   /// Another task begins.
   void next() { std::ranges::fill(of_task_, 0); }

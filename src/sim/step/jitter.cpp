@@ -1,4 +1,4 @@
-#include "sim/step/slowness.hpp"
+#include "sim/step/jitter.hpp"
 
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
@@ -17,7 +17,7 @@ double factor(double sigma, std::uint64_t seed, std::size_t node, std::size_t st
 
 }  // namespace
 
-std::vector<double> Slowness::of_step(std::size_t step) const {
+std::vector<double> Jitter::of_step(std::size_t step) const {
   if (jitter_ == spec::JitterSpec{}) return {};
   std::vector<double> factors;
   factors.reserve(nodes_);
@@ -25,7 +25,7 @@ std::vector<double> Slowness::of_step(std::size_t step) const {
   return factors;
 }
 
-double Slowness::of(std::size_t node, std::size_t step) const {
+double Jitter::of(std::size_t node, std::size_t step) const {
   return factor(jitter_.spatial, seed_, node, 0) * factor(jitter_.temporal, seed_, node, step + 1);
 }
 

@@ -8,14 +8,14 @@
 
 namespace dadsim::sim {
 
-/// By how much each node computes more slowly than its device says: log-normal factors with mean 1, one per node for
-/// good (spatial) times one per node and step (temporal).
-class Slowness {
+/// Jitter of a run (<network jitter…>): factors on the seconds of a node's computations, log-normal with mean 1, one
+/// per node for good (spatial) times one per node and step (temporal).
+class Jitter {
  public:
-  Slowness(const spec::JitterSpec& jitter, std::uint64_t seed, std::size_t nodes)
+  Jitter(const spec::JitterSpec& jitter, std::uint64_t seed, std::size_t nodes)
       : jitter_(jitter), seed_(seed), nodes_(nodes) {}
 
-  /// Per node; empty if nothing jitters.
+  /// Per node; empty if nothing jitters. `step`: of the run, from 0.
   std::vector<double> of_step(std::size_t step) const;
   /// Of one node.
   double of(std::size_t node, std::size_t step) const;

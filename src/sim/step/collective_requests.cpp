@@ -1,4 +1,4 @@
-#include "sim/step/requests.hpp"
+#include "sim/step/collective_requests.hpp"
 
 #include <algorithm>
 #include <map>
