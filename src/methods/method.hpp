@@ -135,7 +135,7 @@ struct MethodInfo {
   bool perturbs = false;
   spec::Property unstable = false;  ///< rounding may decide what it finds: no law holds to rounding
   /// It carries out alternatives of which a layer takes one, so that more is computed than is charged.
-  spec::Property rehearses = false;
+  spec::Property records_alternatives = false;
   /// Parameters (the others at their defaults) with which a method that compresses loses nothing.
   spec::ParameterValues lossless = {};
   /// Of a method that compresses gradients: it leaves nothing out where `most` is `all`, for want of anything to leave

@@ -40,20 +40,20 @@ double bytes_sent(const Task& task, std::size_t workers) {
   }
 }
 
-std::optional<Assignment> least_of(const Choices& choices, const std::vector<LayerCosts>& layers,
+std::optional<Assignment> least_of(const Alternatives& alternatives, const std::vector<LayerCosts>& layers,
                                    std::size_t positions) {
-  const std::size_t count = choices.alternatives.size();
+  const std::size_t count = alternatives.all.size();
   // best[a]: of the layers from this one to the last, with a taken here; above[i][a]: what the layer above takes then.
   std::vector<double> best;
   std::vector<std::vector<std::size_t>> above(layers.size(), std::vector<std::size_t>(count));
   for (std::size_t i = layers.size(); i-- > 0;) {
     std::vector<double> here(count, kImpossible);
     for (std::size_t a = 0; a < count; ++a) {
-      const bool from_above = choices.alternatives[a].from_above;
+      const bool from_above = alternatives.all[a].from_above;
       if (from_above && !layers[i].chained) continue;
       double least = best.empty() && !from_above ? 0 : kImpossible;
       for (std::size_t b = 0; b < best.size(); ++b) {
-        if (choices.alternatives[b].passes_down == from_above && best[b] < least) {
+        if (alternatives.all[b].passes_down == from_above && best[b] < least) {
           least = best[b];
           above[i][a] = b;
         }
@@ -66,7 +66,7 @@ std::optional<Assignment> least_of(const Choices& choices, const std::vector<Lay
   std::size_t at = count;
   for (std::size_t a = 0; a < best.size(); ++a) {
     // There is nothing below the first.
-    if (choices.alternatives[a].passes_down || best[a] == kImpossible) continue;
+    if (alternatives.all[a].passes_down || best[a] == kImpossible) continue;
     if (at == count || best[a] < best[at]) at = a;
   }
   if (at == count) return {};
@@ -77,15 +77,15 @@ std::optional<Assignment> least_of(const Choices& choices, const std::vector<Lay
   return assignment;
 }
 
-Assignment choose(const Choices& choices, const std::vector<LayerCosts>& layers, std::size_t positions) {
-  std::optional<Assignment> assignment = least_of(choices, layers, positions);
+Assignment choose(const Alternatives& alternatives, const std::vector<LayerCosts>& layers, std::size_t positions) {
+  std::optional<Assignment> assignment = least_of(alternatives, layers, positions);
   if (!assignment) throw std::logic_error("no alternative fits every layer");
   return *std::move(assignment);
 }
 
 Assignment fewest_bytes(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
                         const spec::ModelShape& timed, double sample_scale, spec::Precision precision) {
-  return choose(structure.choices,
+  return choose(structure.alternatives,
                 costs_of_alternatives(structure, sizes, learned, timed, sample_scale, precision, bytes_sent),
                 timed.layers.size());
 }

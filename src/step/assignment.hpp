@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -15,15 +16,31 @@ namespace dadsim::step {
 /// n bytes moves 2 (S − 1) n, which is the least it can (Patarasuk & Yuan, J. Parallel Distrib. Comput. 2009).
 double bytes_sent(const Task& task, std::size_t workers);
 
+/// What a task costs, for a choice between alternatives; `workers` of the step.
+using Price = std::function<double(const Task& task, std::size_t workers)>;
+
+/// What each alternative of a layer of the timed network costs.
+struct LayerCosts {
+  std::size_t position = 0;   ///< in the timed network
+  std::vector<double> costs;  ///< per alternative; infinity: it has not got that
+  bool chained = false;       ///< Δ may come down from the layer after it among these
+};
+
+/// Per layer with an outer product of the timed network, first to last; nothing where the step has no alternatives.
+/// Arguments as of instantiate.
+std::vector<LayerCosts> costs_of_alternatives(const StepStructure& structure, const StepSizes& sizes,
+                                              const spec::ModelShape& learned, const spec::ModelShape& timed,
+                                              double sample_scale, spec::Precision precision, const Price& price);
+
 /// Takes an alternative for every layer so that the sum of their costs is least: a layer that needs what comes from
 /// above has a layer above it that passes that down, and such a layer has one below that needs it. The layers are a
 /// chain, so that the best way through them is found from the last to the first, exactly (Viterbi). Of equally good
 /// ones the alternative that stands first is taken. `layers` in the order of the network; `positions` is how many
 /// layers of any kind the network has. Nothing where no alternative fits a layer.
-std::optional<Assignment> least_of(const Choices& choices, const std::vector<LayerCosts>& layers,
+std::optional<Assignment> least_of(const Alternatives& alternatives, const std::vector<LayerCosts>& layers,
                                    std::size_t positions);
 /// The same where one does: throws std::logic_error otherwise.
-Assignment choose(const Choices& choices, const std::vector<LayerCosts>& layers, std::size_t positions);
+Assignment choose(const Alternatives& alternatives, const std::vector<LayerCosts>& layers, std::size_t positions);
 
 /// Those that send the fewest bytes in all; arguments as of instantiate.
 Assignment fewest_bytes(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,

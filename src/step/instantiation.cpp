@@ -1,13 +1,11 @@
 #include "step/instantiation.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 namespace dadsim::step {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int32_t kNothing = -1;  // a collective that was left out
 
 /// Whether it is a part of the passes through the network.
@@ -91,44 +89,9 @@ void Instantiation::expand(const Sweep& sweep) {
   }
 }
 
-std::vector<LayerCosts> Instantiation::costs(const Price& price) {
-  // Whether the Δ of a layer follows from that of the layer after it alone.
-  const auto chained = [&](std::size_t below, std::size_t above) {
-    return above == below + 1 && timed_.layers[below].delta_follows;
-  };
-  std::vector<LayerCosts> all;
-  const Positions& timed = positions_.timed(false);
-  for (std::size_t i = 0; i < timed.size(); ++i) {
-    const std::size_t stand_in = positions_.stand_in(timed[i], false);
-    all.push_back({timed[i], {}, i + 1 < timed.size() && chained(timed[i], timed[i + 1])});
-    for (std::size_t a = 0; a < structure_.choices.alternatives.size(); ++a) {
-      all.back().costs.push_back(((structure_.choices.offered.at(stand_in) >> a) & 1) != 0 ? 0 : kNever);
-    }
-    for (const Sweep& sweep : structure_.sweeps) {
-      for (const Group& group : sweep.groups) {
-        if (group.layer == static_cast<std::int32_t>(stand_in)) add_costs(group, timed[i], price, all.back().costs);
-      }
-    }
-  }
-  return all;
-}
-
-void Instantiation::add_costs(const Group& group, std::size_t position, const Price& price,
-                              std::vector<double>& costs) {
-  for (const Op& op : group.ops) {
-    const auto* compute = std::get_if<ComputeOp>(&op.what);
-    if (op.only_in == 0 || std::holds_alternative<WaitOp>(op.what)) continue;
-    if (compute != nullptr && compute->except_first_layer && position == 0) continue;
-    sizing_.stand_for(positions_.learned_position(group.layer, false));
-    const double cost = price(sizing_.sized(op, {&timed_.layers[position]}), schedule_.workers);
-    for (std::size_t a = 0; a < costs.size(); ++a) {
-      if (((op.only_in >> a) & 1) != 0) costs[a] += cost;
-    }
-  }
-}
-
 bool Instantiation::is_taken(const Op& op, std::size_t position) const {
-  return op.only_in == 0 || (assignment_.at(position) >= 0 && ((op.only_in >> assignment_[position]) & 1) != 0);
+  return op.alternatives == 0 ||
+         (assignment_.at(position) >= 0 && ((op.alternatives >> assignment_[position]) & 1) != 0);
 }
 
 void Instantiation::expand_layers(const Sweep& sweep, bool backward) {
@@ -148,7 +111,7 @@ void Instantiation::expand_layer(const Sweep& sweep, std::size_t position) {
     const auto* compute = std::get_if<ComputeOp>(&op.what);
     const bool every_layer = compute != nullptr && compute->every_layer;
     // Alternatives are of matrices alone.
-    if (!takes_part(layer, sweep.embeddings) && (!every_layer || op.only_in != 0)) continue;
+    if (!takes_part(layer, sweep.embeddings) && (!every_layer || op.alternatives != 0)) continue;
     if (!is_taken(op, position)) continue;
     if (compute != nullptr && compute->except_first_layer && position == 0) continue;
     emit(op, {every_layer ? &layer : &positions_.without_beside(layer)}, place);

@@ -23,8 +23,6 @@ class Instantiation {
                 Buckets buckets = {}, const spec::LayerRange* only = nullptr);
 
   Schedule run();
-  /// What each alternative of each layer costs.
-  std::vector<LayerCosts> costs(const Price& price);
 
  private:
   /// Serial and timed position of a collective.
@@ -41,7 +39,6 @@ class Instantiation {
 
   /// Where ops were recorded, and which are of the passes through the network.
   void look_through_ops();
-  void add_costs(const Group& group, std::size_t position, const Price& price, std::vector<double>& costs);
   /// Whether the layer takes an alternative that the op belongs to.
   bool is_taken(const Op& op, std::size_t position) const;
 

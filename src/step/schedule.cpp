@@ -9,20 +9,13 @@ Schedule instantiate(const StepStructure& structure, const StepSizes& sizes, con
                      const spec::ModelShape& timed, double sample_scale, spec::Precision precision,
                      const Assignment* assignment, const Buckets& buckets, const spec::LayerRange* only) {
   Assignment fewest;
-  if (assignment == nullptr && !structure.choices.alternatives.empty()) {
+  if (assignment == nullptr && !structure.alternatives.all.empty()) {
     fewest = fewest_bytes(structure, sizes, learned, timed, sample_scale, precision);
     assignment = &fewest;
   }
   return Instantiation(structure, sizes, learned, timed, sample_scale, precision,
                        assignment == nullptr ? Assignment{} : *assignment, buckets, only)
       .run();
-}
-
-std::vector<LayerCosts> costs_of_alternatives(const StepStructure& structure, const StepSizes& sizes,
-                                              const spec::ModelShape& learned, const spec::ModelShape& timed,
-                                              double sample_scale, spec::Precision precision, const Price& price) {
-  if (structure.choices.alternatives.empty()) return {};
-  return Instantiation(structure, sizes, learned, timed, sample_scale, precision, {}).costs(price);
 }
 
 }  // namespace dadsim::step

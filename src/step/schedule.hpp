@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -107,10 +106,6 @@ bool has_barrier(const Schedule& schedule);
 /// `count` of the schedule, one behind the other.
 Schedule repeated(const Schedule& schedule, std::size_t count);
 
-/// Which of a step's alternatives each layer of a network takes: per position in the network an index into
-/// Choices::alternatives, or −1 where there is nothing to choose.
-using Assignment = std::vector<std::int32_t>;
-
 /// When what follows on the gradients of several layers begins: see Sweep::stage. Bytes of gradients.
 struct Buckets {
   double bytes = 0;  ///< 0: once all gradients are there
@@ -122,28 +117,12 @@ struct Buckets {
 /// per worker. In 16 bit, whatever the step has as floats takes two bytes on the wire and in memory, but for the
 /// optimizer: it reads a 16-bit gradient and writes a 16-bit copy of the weights beside its fp32 master, which is as
 /// much as it moves in fp32. Integers and bits keep their size. Where the step has alternatives, each layer of `timed`
-/// takes the one in `taken`; without that, those are taken that send the fewest bytes (see choose.hpp). With `only`,
-/// what is done for those layers of `timed`, and what the network's end is for if they hold it.
+/// takes the one in `assignment`; without that, those are taken that send the fewest bytes (see assignment.hpp). With
+/// `only`, what is done for those layers of `timed`, and what the network's end is for if they hold it.
 Schedule instantiate(const StepStructure& structure, const StepSizes& sizes, const spec::ModelShape& learned,
                      const spec::ModelShape& timed, double sample_scale = 1.0,
                      spec::Precision precision = spec::Precision::fp32, const Assignment* assignment = nullptr,
                      const Buckets& buckets = {}, const spec::LayerRange* only = nullptr);
-
-/// What a task costs, for a choice between alternatives; `workers` of the step.
-using Price = std::function<double(const Task& task, std::size_t workers)>;
-
-/// What each alternative of a layer of the timed network costs.
-struct LayerCosts {
-  std::size_t position = 0;   ///< in the timed network
-  std::vector<double> costs;  ///< per alternative; infinity: it has not got that
-  bool chained = false;       ///< Δ may come down from the layer after it among these
-};
-
-/// Per layer with an outer product of the timed network, first to last; nothing where the step has no alternatives.
-/// Arguments as of instantiate.
-std::vector<LayerCosts> costs_of_alternatives(const StepStructure& structure, const StepSizes& sizes,
-                                              const spec::ModelShape& learned, const spec::ModelShape& timed,
-                                              double sample_scale, spec::Precision precision, const Price& price);
 
 /// Which learned matrix layer stands for matrix layer `timed` of `timed_layers`: the same relative depth, ends mapped
 /// to ends.

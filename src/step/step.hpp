@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "step/expression.hpp"
+#include "step/alternatives.hpp"
 #include "step/neighbours.hpp"
 
 namespace dadsim::step {
@@ -78,13 +79,10 @@ struct WaitOp {
   bool operator==(const WaitOp&) const = default;
 };
 
-/// Some of the alternatives of a step, a bit each.
-using AlternativeSet = std::uint32_t;
-
 struct Op {
   std::int32_t serial = 0;  ///< unique within the step
   std::variant<ComputeOp, CollectiveOp, WaitOp> what;
-  AlternativeSet only_in = 0;  ///< done at a layer that takes one of these; 0: always
+  AlternativeSet alternatives = 0;  ///< done at a layer that takes one of these; 0: whatever it takes
   bool operator==(const Op&) const = default;
 };
 
@@ -122,27 +120,10 @@ struct Sweep {
   bool operator==(const Sweep&) const = default;
 };
 
-/// One of several ways to share a layer's gradient that a step has recorded side by side.
-struct Alternative {
-  std::string name;          ///< "gradient", "dad" …; several may have the same, where a neighbour's choice differs
-  bool from_above = false;   ///< needs what the layer above passes down
-  bool passes_down = false;  ///< leaves what the layer below needs: one that takes it, and no other, is below it
-  bool operator==(const Alternative&) const = default;
-};
-
-/// The ways among which each layer of whatever is timed takes one, the same in every step of a run.
-struct Choices {
-  enum class By : std::uint8_t { bytes, time };
-  std::vector<Alternative> alternatives;  ///< none: there is nothing to choose; 32 at most
-  std::vector<AlternativeSet> offered;    ///< per layer of the learned network with an outer product
-  By by = By::bytes;                      ///< what is to be least
-  bool operator==(const Choices&) const = default;
-};
-
 /// Everything one training step did, in program order, with symbolic sizes.
 struct StepStructure {
   std::vector<Sweep> sweeps;
-  Choices choices = {};
+  Alternatives alternatives = {};  ///< among which each layer takes one; as a rule there are none
   bool operator==(const StepStructure&) const = default;
 };
 

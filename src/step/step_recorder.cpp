@@ -9,7 +9,7 @@ void StepRecorder::begin(std::vector<std::int32_t> samples) {
   structure_ = {};
   sizes_ = {std::move(samples), {}, {}};
   next_serial_ = 0;
-  only_in_ = 0;
+  alternatives_ = 0;
 }
 
 void StepRecorder::begin_sweep(Over over, bool embeddings, std::int32_t stage) {
@@ -19,7 +19,7 @@ void StepRecorder::begin_sweep(Over over, bool embeddings, std::int32_t stage) {
 void StepRecorder::begin_group(std::int32_t layer) {
   if (structure_.sweeps.empty()) throw std::logic_error("a group outside a sweep");
   structure_.sweeps.back().groups.push_back({layer, {}});
-  only_in_ = 0;
+  alternatives_ = 0;
 }
 
 std::int32_t StepRecorder::layer() const {
@@ -34,7 +34,7 @@ bool StepRecorder::over_embeddings() const { return structure_.sweeps.back().emb
 std::int32_t StepRecorder::add(decltype(Op::what) what) {
   if (structure_.sweeps.empty() || structure_.sweeps.back().groups.empty())
     throw std::logic_error("an op outside a group");
-  structure_.sweeps.back().groups.back().ops.push_back({next_serial_, std::move(what), only_in_});
+  structure_.sweeps.back().groups.back().ops.push_back({next_serial_, std::move(what), alternatives_});
   return next_serial_++;
 }
 

@@ -36,10 +36,10 @@ class StepRecorder {
   /// Notes samples per worker of earlier steps whose rows are sent with this one's; for extent::earlier_rows().
   std::int32_t add_earlier(std::vector<std::int32_t> samples);
 
-  /// Until the next group begins: what is appended is done only where a layer takes one of these; 0: always.
-  void only_in(AlternativeSet alternatives) { only_in_ = alternatives; }
-  /// Among what layers choose.
-  void set_choices(Choices choices) { structure_.choices = std::move(choices); }
+  /// Until the next group begins: what is appended is done only where a layer takes one of these; 0: whatever it takes.
+  void begin_alternatives(AlternativeSet alternatives) { alternatives_ = alternatives; }
+  /// Among which each layer takes one.
+  void offer(Alternatives alternatives) { structure_.alternatives = std::move(alternatives); }
 
   /// Appends what another recorder has taken down of the same step: its waits still mean its own collectives.
   void append(const StepStructure& structure);
@@ -53,7 +53,7 @@ class StepRecorder {
   StepStructure structure_;
   StepSizes sizes_;
   std::int32_t next_serial_ = 0;
-  AlternativeSet only_in_ = 0;
+  AlternativeSet alternatives_ = 0;
 };
 
 }  // namespace dadsim::step

@@ -18,7 +18,7 @@ constexpr Phase last_of(Phase /*type*/) { return Phase::decode; }
 constexpr Role last_of(Role /*type*/) { return Role::aggregator; }
 constexpr CollectiveKind last_of(CollectiveKind /*type*/) { return CollectiveKind::reduce; }
 constexpr Over last_of(Over /*type*/) { return Over::all_layers; }
-constexpr Choices::By last_of(Choices::By /*type*/) { return Choices::By::time; }
+constexpr Alternatives::By last_of(Alternatives::By /*type*/) { return Alternatives::By::time; }
 constexpr ElementType last_of(ElementType /*type*/) { return ElementType::int8; }
 constexpr Symbol last_of(Symbol /*type*/) { return Symbol::rows_per_sample; }
 constexpr Function last_of(Function /*type*/) { return Function::censored_rank; }
@@ -57,14 +57,14 @@ void fields(auto& bytes, of<CollectiveOp> auto& op) {
   if (op.kind > CollectiveKind::neighbour_exchange) throw std::out_of_range("no collective of a training step");
 }
 void fields(auto& bytes, of<WaitOp> auto& op) { bytes(op.who, op.collective); }
-void fields(auto& bytes, of<Op> auto& op) { bytes(op.serial, op.only_in, op.what); }
+void fields(auto& bytes, of<Op> auto& op) { bytes(op.serial, op.alternatives, op.what); }
 void fields(auto& bytes, of<Group> auto& group) { bytes(group.layer, group.ops); }
 void fields(auto& bytes, of<Sweep> auto& sweep) { bytes(sweep.over, sweep.groups, sweep.embeddings, sweep.stage); }
 void fields(auto& bytes, of<Alternative> auto& alternative) {
   bytes(alternative.name, alternative.from_above, alternative.passes_down);
 }
-void fields(auto& bytes, of<Choices> auto& choices) { bytes(choices.alternatives, choices.offered, choices.by); }
-void fields(auto& bytes, of<StepStructure> auto& structure) { bytes(structure.sweeps, structure.choices); }
+void fields(auto& bytes, of<Alternatives> auto& choice) { bytes(choice.all, choice.offered, choice.by); }
+void fields(auto& bytes, of<StepStructure> auto& structure) { bytes(structure.sweeps, structure.alternatives); }
 void fields(auto& bytes, of<StepSizes> auto& sizes) { bytes(sizes.samples, sizes.slots, sizes.earlier); }
 void fields(auto& bytes, of<Step> auto& step) { bytes(step.structure, step.sizes); }
 

@@ -47,7 +47,7 @@ struct Variant {
   /// Rounding decides what it finds.
   bool unstable() const { return info().unstable(parameters()); }
   /// Computes alternatives of which one is charged.
-  bool rehearses() const { return info().rehearses(parameters()); }
+  bool records_alternatives() const { return info().records_alternatives(parameters()); }
 };
 
 std::string to_string(const Variant& variant) {
@@ -220,7 +220,7 @@ double flops_charged(const OneStep& step) {
 
 // With one site nothing is computed by several alike, so that what is charged once is done once. What is charged beyond
 // products are passes over entries.
-LAW(WhatIsComputedIsCharged, [](const Variant& one) { return !one.gossips() && !one.rehearses(); }) {
+LAW(WhatIsComputedIsCharged, [](const Variant& one) { return !one.gossips() && !one.records_alternatives(); }) {
   for (const spec::ExchangeMode mode : modes()) {
     OneStep::Setup setup;
     setup.widths = {40, 60, 50, 30};

@@ -229,17 +229,17 @@ TEST(FlexibleChoice, IsTheBestOfAllMixtures) {
   setup.rows = {3, 5};
   setup.parameters = {{"policy", "bytes"}};
   const OneStep step("flexible", setup);
-  const step::Choices& choices = step.structure.choices;
+  const step::Alternatives& alternatives = step.structure.alternatives;
   double least = std::numeric_limits<double>::infinity();
   int possible = 0;
-  const auto count = static_cast<std::int32_t>(choices.alternatives.size());
+  const auto count = static_cast<std::int32_t>(alternatives.all.size());
   for (std::int32_t code = 0; code < count * count * count; ++code) {
     const step::Assignment plan = {code % count, code / count % count, code / count / count};
-    bool fits = !choices.alternatives[static_cast<std::size_t>(plan[0])].passes_down;
+    bool fits = !alternatives.all[static_cast<std::size_t>(plan[0])].passes_down;
     for (std::size_t l = 0; l < 3; ++l) {
-      fits = fits && ((choices.offered[l] >> plan[l]) & 1) != 0;
-      const bool needs = choices.alternatives[static_cast<std::size_t>(plan[l])].from_above;
-      const bool given = l + 1 < 3 && choices.alternatives[static_cast<std::size_t>(plan[l + 1])].passes_down;
+      fits = fits && ((alternatives.offered[l] >> plan[l]) & 1) != 0;
+      const bool needs = alternatives.all[static_cast<std::size_t>(plan[l])].from_above;
+      const bool given = l + 1 < 3 && alternatives.all[static_cast<std::size_t>(plan[l + 1])].passes_down;
       fits = fits && needs == given;
     }
     if (!fits) continue;

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "algorithms/flexible/flexible.hpp"
-#include "algorithms/flexible/rehearsal.hpp"
+#include "algorithms/flexible/flexible_by_cost.hpp"
 #include "models/network.hpp"
 
 namespace dadsim::algorithms {
@@ -23,7 +23,7 @@ constexpr std::array kAllStatistics{Statistic::gradient, Statistic::dad, Statist
 
 std::unique_ptr<Algorithm> make_flexible(const spec::RunSpec& run) {
   if (!chooses(run.parameters)) return std::make_unique<Flexible>(run);
-  return std::make_unique<Rehearsal>(run, factors_of(run.parameters));
+  return std::make_unique<FlexibleByCost>(run, factors_of(run.parameters));
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ SynchronousMethod flexible_method() {
   };
   // A gradient and its factors are not the same once both have been rounded.
   info.compresses = [](const spec::ParameterValues& values) { return !chooses(values); };
-  info.rehearses = chooses;
+  info.records_alternatives = chooses;
   info.lossless = {{"cap", "65536"}, {"tolerance", "0"}};
   // At most, beside what comes together over steps: A and Δ of all sites. Where bytes decide, these are only taken
   // where they are less than twice the gradient: what they send, (S + 1) times or S − 1 times as many numbers, is less

@@ -29,7 +29,7 @@ class PlanSearch {
         trajectory_(trajectory),
         step_(*std::ranges::find(trajectory.distinct_steps, static_cast<std::int32_t>(structure),
                                  &step::Step::structure)),
-        choices_(trajectory.structures[structure].choices),
+        alternatives_(trajectory.structures[structure].alternatives),
         learned_(learned),
         timed_(timed),
         cluster_(cluster) {
@@ -87,14 +87,14 @@ class PlanSearch {
                                  learned_, timed_.shape, timed_.sample_scale, timed_.precision, price);
   }
   step::Assignment best_by(const step::Price& price) const {
-    return choose(choices_, costs_by(price), timed_.shape.layers.size());
+    return choose(alternatives_, costs_by(price), timed_.shape.layers.size());
   }
 
   /// Each statistic wherever a layer has it; elsewhere what sends the fewest bytes.
   std::vector<step::Assignment> uniform() const {
     std::vector<step::Assignment> plans;
     std::set<std::string> done;
-    for (const step::Alternative& wanted : choices_.alternatives) {
+    for (const step::Alternative& wanted : alternatives_.all) {
       if (!done.insert(wanted.name).second) continue;
       std::vector<step::LayerCosts> layers = costs_by(step::bytes_sent);
       double all = 1;
@@ -103,10 +103,10 @@ class PlanSearch {
       }
       for (step::LayerCosts& layer : layers) {
         for (std::size_t a = 0; a < layer.costs.size(); ++a) {
-          if (choices_.alternatives[a].name != wanted.name) layer.costs[a] += all;
+          if (alternatives_.all[a].name != wanted.name) layer.costs[a] += all;
         }
       }
-      plans.push_back(choose(choices_, layers, timed_.shape.layers.size()));
+      plans.push_back(choose(alternatives_, layers, timed_.shape.layers.size()));
     }
     return plans;
   }
@@ -184,7 +184,7 @@ class PlanSearch {
       std::vector<std::pair<Change, step::Assignment>> changed;
       std::vector<step::Assignment> plans;
       for (std::size_t i = 0; i < layers.size(); ++i) {
-        for (std::size_t a = 0; a < choices_.alternatives.size(); ++a) {
+        for (std::size_t a = 0; a < alternatives_.all.size(); ++a) {
           if (static_cast<std::int32_t>(a) == before[layers[i].position]) continue;
           if (std::optional<step::Assignment> plan = nearest(layers, before, i, a)) {
             changed.push_back({{0, i, a}, *plan});
@@ -216,7 +216,7 @@ class PlanSearch {
     std::vector<step::Assignment> plans;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       if (!loses(plan[layers[i].position])) continue;
-      for (std::size_t a = 0; a < choices_.alternatives.size(); ++a) {
+      for (std::size_t a = 0; a < alternatives_.all.size(); ++a) {
         if (loses(static_cast<std::int32_t>(a))) continue;
         if (std::optional<step::Assignment> other = nearest(layers, plan, i, a)) {
           lossy.push_back(i);
@@ -245,14 +245,14 @@ class PlanSearch {
   }
   bool loses(std::int32_t alternative) const {
     return is_lossy(algorithms::algorithm_registry().at(run_.algorithm),
-                    choices_.alternatives[static_cast<std::size_t>(alternative)].name);
+                    alternatives_.all[static_cast<std::size_t>(alternative)].name);
   }
 
   /// The plan that changes the fewest layers of `plan` if layer i takes a.
   std::optional<step::Assignment> nearest(std::vector<step::LayerCosts> layers, const step::Assignment& plan,
                                           std::size_t i, std::size_t a) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
-    if (layers[i].costs[a] == kNever || (choices_.alternatives[a].from_above && !layers[i].chained)) return {};
+    if (layers[i].costs[a] == kNever || (alternatives_.all[a].from_above && !layers[i].chained)) return {};
     for (std::size_t l = 0; l < layers.size(); ++l) {
       for (std::size_t b = 0; b < layers[l].costs.size(); ++b) {
         if (layers[l].costs[b] == kNever) continue;
@@ -260,13 +260,13 @@ class PlanSearch {
         if (l == i) layers[l].costs[b] = b == a ? 0 : kNever;
       }
     }
-    return least_of(choices_, layers, timed_.shape.layers.size());  // nothing: nothing goes with it
+    return least_of(alternatives_, layers, timed_.shape.layers.size());  // nothing: nothing goes with it
   }
 
   const spec::RunSpec& run_;
   const step::Trajectory& trajectory_;
   const step::Step& step_;
-  const step::Choices& choices_;
+  const step::Alternatives& alternatives_;
   const spec::ModelShape& learned_;
   const TimedAs& timed_;
   sim::Cluster cluster_;
@@ -282,24 +282,24 @@ std::vector<step::Assignment> choose_alternatives(const spec::RunSpec& run, cons
                                                   const sim::Cluster& cluster) {
   std::vector<step::Assignment> assignment;
   for (std::size_t i = 0; i < trajectory.structures.size(); ++i) {
-    const step::Choices& choices = trajectory.structures[i].choices;
-    if (choices.alternatives.empty()) return {};
+    const step::Alternatives& alternatives = trajectory.structures[i].alternatives;
+    if (alternatives.all.empty()) return {};
     PlanSearch search(run, trajectory, i, learned, timed, cluster);
-    assignment.push_back(choices.by == step::Choices::By::time ? search.quickest() : search.fewest_bytes());
+    assignment.push_back(alternatives.by == step::Alternatives::By::time ? search.quickest() : search.fewest_bytes());
   }
   return assignment;
 }
 
 bool may_be_settled(const spec::RunSpec& run) {
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
-  return info != nullptr && info->rehearses(run.parameters) && !info->exact(run);
+  return info != nullptr && info->records_alternatives(run.parameters) && !info->exact(run);
 }
 
 spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned, const TimedAs& timed,
-                      const sim::Cluster& cluster, const std::function<step::Trajectory()>& rehearse) {
+                      const sim::Cluster& cluster, const std::function<step::Trajectory()>& learn_first_steps) {
   if (!may_be_settled(run)) return run;
   const methods::MethodInfo& info = algorithms::algorithm_registry().at(run.algorithm);
-  const step::Trajectory first = rehearse();
+  const step::Trajectory first = learn_first_steps();
   const std::vector<report::LayerStatistic> assignment =
       statistics_of(first, choose_alternatives(run, first, learned, timed, cluster), timed.shape);
   std::vector<std::string> names;
@@ -325,7 +325,7 @@ std::vector<report::LayerStatistic> statistics_of(const step::Trajectory& trajec
                                                   const spec::ModelShape& timed) {
   std::vector<report::LayerStatistic> statistics;
   if (assignment.empty()) return statistics;
-  const std::vector<step::Alternative>& alternatives = trajectory.structures.front().choices.alternatives;
+  const std::vector<step::Alternative>& alternatives = trajectory.structures.front().alternatives.all;
   for (std::size_t i = 0; i < timed.layers.size(); ++i) {
     const std::int32_t one = assignment.front().at(i);
     if (one >= 0) statistics.push_back({timed.layers[i].name, alternatives.at(static_cast<std::size_t>(one)).name});

@@ -31,9 +31,9 @@ std::vector<step::Assignment> choose_alternatives(const spec::RunSpec& run, cons
 bool may_be_settled(const spec::RunSpec& run);
 
 /// The run as it is to be learned: where layers may choose what loses something, those that do not on this cluster are
-/// learned exactly. They are found from first steps, `rehearse`d before; each gets a rule in RunSpec::share.
+/// learned exactly. They are found from first steps; each gets a rule in RunSpec::share.
 spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned, const TimedAs& timed,
-                      const sim::Cluster& cluster, const std::function<step::Trajectory()>& rehearse);
+                      const sim::Cluster& cluster, const std::function<step::Trajectory()>& learn_first_steps);
 
 /// The same in names, of the run's first structure; layers with an outer product, input first.
 std::vector<report::LayerStatistic> statistics_of(const step::Trajectory& trajectory,

@@ -57,19 +57,19 @@ TEST_F(Alternatives, TimeTakesTheQuickestOfAllMixtures) {
   for (const char* exchange : {"aggregator", "peer"}) {
     load(choosing(std::string(R"(<run algorithm="flexible" policy="time" lossy="true" exchange=")") + exchange +
                   R"("/>)"));
-    const step::Choices& choices = learned_.runs.front()->trajectory.structures.front().choices;
-    const auto count = static_cast<std::int32_t>(choices.alternatives.size());
+    const step::Alternatives& alternatives = learned_.runs.front()->trajectory.structures.front().alternatives;
+    const auto count = static_cast<std::int32_t>(alternatives.all.size());
     ASSERT_EQ(count, 6);
     double least = std::numeric_limits<double>::infinity();
     for (std::int32_t code = 0; code < count * count * count; ++code) {
       const step::Assignment plan = {code % count, code / count % count, code / count / count};
       bool fits = true;
       for (std::size_t l = 0; l < 3; ++l) {
-        const auto& here = choices.alternatives[static_cast<std::size_t>(plan[l])];
-        const bool passed = l < 2 && choices.alternatives[static_cast<std::size_t>(plan[l + 1])].passes_down;
-        fits = fits && ((choices.offered[l] >> plan[l]) & 1) != 0 && here.from_above == passed;
+        const auto& here = alternatives.all[static_cast<std::size_t>(plan[l])];
+        const bool passed = l < 2 && alternatives.all[static_cast<std::size_t>(plan[l + 1])].passes_down;
+        fits = fits && ((alternatives.offered[l] >> plan[l]) & 1) != 0 && here.from_above == passed;
       }
-      if (fits && !choices.alternatives[static_cast<std::size_t>(plan[0])].passes_down) {
+      if (fits && !alternatives.all[static_cast<std::size_t>(plan[0])].passes_down) {
         least = std::min(least, seconds(plan));
       }
     }
@@ -97,7 +97,7 @@ TEST_F(Alternatives, WhatLosesNothingIsLearnedExactly) {
   load(choosing(R"(<run algorithm="flexible" policy="time" lossy="true"/>)"));
   // The last layer is 12 × 10: eight components of it would be more than it is. The first is 784 × 64.
   const std::vector<step::AlternativeSet>& offered =
-      learned_.runs.front()->trajectory.structures.front().choices.offered;
+      learned_.runs.front()->trajectory.structures.front().alternatives.offered;
   constexpr step::AlternativeSet kRank = 1U << 5U;
   EXPECT_EQ(offered[2] & kRank, 0U);
   EXPECT_NE(offered[0] & kRank, 0U);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
 #include "algorithms/flexible/layer_rows.hpp"
+#include "algorithms/step/layer_alternatives.hpp"
 
 namespace dadsim::algorithms {
 
@@ -15,9 +15,9 @@ namespace dadsim::algorithms {
 /// rank-dAD may be taken too, it is always its gradient that is learned from: choosing an exact way cannot lose more.
 ///
 /// Counted as handed over is what is taken on the network that learns where bytes decide.
-class Rehearsal final : public Algorithm {
+class FlexibleByCost final : public Algorithm {
  public:
-  Rehearsal(spec::RunSpec run, SharedFactorsOptions factors);
+  FlexibleByCost(spec::RunSpec run, SharedFactorsOptions factors);
   void run(TrainingStep& step) override;
 
  private:
@@ -25,27 +25,16 @@ class Rehearsal final : public Algorithm {
     Pending<models::LayerGradient> sum;
     Pending<Rows> dad, edad, rank;
   };
-  /// Bytes handed over in the ops of some alternatives of a layer.
-  struct Entry {
-    std::size_t layer = 0;
-    step::AlternativeSet alternatives = 0;
-    std::vector<double> over;
-    double down = 0;
-  };
 
-  step::Choices choices(const TrainingStep& step) const;
-  /// Carries out `what`, which belongs to these alternatives of layer l.
-  void only_in(TrainingStep& step, std::size_t l, step::AlternativeSet alternatives, const std::function<void()>& what);
-  void share(TrainingStep& step, std::size_t l, Layer& layer);
-  void receive(TrainingStep& step, std::size_t l, Layer& layer);
-  void count_what_is_taken(TrainingStep& step) const;
+  step::Alternatives alternatives(const TrainingStep& step) const;
+  void share(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer);
+  void receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer);
 
   spec::RunSpec run_;
-  step::Choices::By by_;
+  step::Alternatives::By by_;
   bool lossy_;
   SharedFactorsOptions factors_;
   std::vector<bool> may_lose_;               ///< per layer: it may take rank-dAD
-  std::vector<Entry> entries_;               ///< of this step
   models::Matrix delta_;                     ///< Δ̂ of the layer at hand, or what comes down to its outputs
   const models::Matrix* outputs_ = nullptr;  ///< of the layer at hand, at all sites
 };
