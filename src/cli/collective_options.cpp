@@ -4,8 +4,6 @@
 
 #include <array>
 #include <boost/program_options.hpp>
-#include <charconv>
-#include <limits>
 #include <stdexcept>
 #include <string_view>
 
@@ -17,6 +15,8 @@
 #include "collectives/collective.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "support/diagnostics.hpp"
+#include "support/parse_whole.hpp"
+#include "support/split.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -80,12 +80,10 @@ Value one_of(const std::array<Value, n>& values, const std::string& option, cons
 }
 
 std::size_t whole_number(const std::string& option, const std::string& text, std::size_t least, std::size_t most) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+  const auto value = parse_whole<std::size_t>(text, least, most);
+  if (!value)
     throw UsageError(fmt::format("--{} '{}' is not right; a whole number from {} to {}", option, text, least, most));
-  }
-  return value;
+  return *value;
 }
 
 /// "0>1,2>3"
@@ -94,14 +92,13 @@ std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
   std::string_view rest = text;
   for (;;) {
     const std::string_view word = rest.substr(0, rest.find(','));
-    std::pair<int, int> pair{-1, -1};
-    const char* end = word.data() + word.size();
-    const auto from = std::from_chars(word.data(), end, pair.first);
-    const bool arrow = from.ec == std::errc() && from.ptr != end && *from.ptr == '>';
-    const auto to = arrow ? std::from_chars(from.ptr + 1, end, pair.second) : from;
-    if (!arrow || to.ec != std::errc() || to.ptr != end || pair.first < 0 || pair.second < 0) {
-      throw UsageError(fmt::format("--pairs: '{}' is no pair of ranks; e.g. 0>1,2>3", word));
-    }
+    const std::vector<std::string_view> ends = split_at(word, '>');
+    const auto rank = [&](std::size_t end) {
+      const auto value = ends.size() == 2 ? parse_whole<int>(ends[end], 0) : std::nullopt;
+      if (!value) throw UsageError(fmt::format("--pairs: '{}' is no pair of ranks; e.g. 0>1,2>3", word));
+      return *value;
+    };
+    const std::pair<int, int> pair{rank(0), rank(1)};
     if (pair.first == pair.second) {
       throw UsageError(fmt::format("--pairs: '{}' goes from a rank to itself; two different ranks", word));
     }

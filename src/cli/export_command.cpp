@@ -42,8 +42,8 @@ po::options_description export_options() {
 }
 
 std::int64_t parse_step(const std::string& text) {
-  const std::optional<std::int64_t> step = parse_whole<std::int64_t>(text);
-  if (!step || *step < 1) throw UsageError(fmt::format("--step '{}' is no step; a whole number from 1 on", text));
+  const auto step = parse_whole<std::int64_t>(text, 1);
+  if (!step) throw UsageError(fmt::format("--step '{}' is no step; a whole number from 1 on", text));
   return *step;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "support/diagnostics.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -63,10 +63,9 @@ std::vector<std::int64_t> parse_steps(const std::string& text) {
         fmt::format("--trace-steps '{}' {}; numbers of steps from 1 on and ranges of them, as 1,10-12", text, why));
   };
   const auto number = [&](std::string_view word) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size() || value < 1) throw refuse("are no steps");
-    return value;
+    const auto value = parse_whole<std::int64_t>(word, 1);
+    if (!value) throw refuse("are no steps");
+    return *value;
   };
   std::set<std::int64_t> steps;
   std::string_view rest = text;

@@ -18,11 +18,10 @@ namespace po = boost::program_options;
 }  // namespace
 
 std::size_t parse_threads(const std::string& text) {
-  const std::optional<std::size_t> threads = parse_whole<std::size_t>(text);
-  if (!threads || *threads < 1 || *threads > kMostThreads) {
+  const auto threads = parse_whole<std::size_t>(text, 1, kMostThreads);
+  if (!threads)
     throw UsageError(
         fmt::format("--threads '{}' is no number of threads; a whole number from 1 to {}", text, kMostThreads));
-  }
   return *threads;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <charconv>
 #include <filesystem>
 
 #include "cli/arguments.hpp"
@@ -25,7 +24,9 @@
 #include "support/atomic_file.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
+#include "support/parse_whole.hpp"
 #include "support/progress.hpp"
+#include "support/split.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -58,18 +59,13 @@ po::options_description sweep_options() {
 }
 
 study::Shard parse_shard(const std::string& text) {
-  study::Shard shard;
-  if (text.empty()) return shard;
-  const char* end = text.data() + text.size();
-  const auto number = std::from_chars(text.data(), end, shard.number);
-  bool right = number.ec == std::errc() && number.ptr != end && *number.ptr == '/';
-  if (right) {
-    const auto count = std::from_chars(number.ptr + 1, end, shard.count);
-    right = count.ec == std::errc() && count.ptr == end;
-  }
-  if (!right || shard.count < 1 || shard.count > kMostShards || shard.number < 1 || shard.number > shard.count)
-    throw UsageError(fmt::format("--shard '{}' is no shard; I/N with I from 1 to N, e.g. 3/20", text));
-  return shard;
+  if (text.empty()) return {};
+  using Number = decltype(study::Shard::count);
+  const std::vector<std::string_view> parts = split_at(text, '/');
+  const auto count = parts.size() == 2 ? parse_whole<Number>(parts[1], 1, kMostShards) : std::nullopt;
+  const auto number = count ? parse_whole<Number>(parts[0], 1, *count) : std::nullopt;
+  if (!number) throw UsageError(fmt::format("--shard '{}' is no shard; I/N with I from 1 to N, e.g. 3/20", text));
+  return {.number = *number, .count = *count};
 }
 
 std::string default_file(const std::string& scenario, const study::Shard& shard) {

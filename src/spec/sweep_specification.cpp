@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
+
+#include "support/parse_whole.hpp"
 
 namespace dadsim::spec {
 namespace {
@@ -15,9 +16,7 @@ namespace {
 std::string number_text(const VariedPath& varied, double number) {
   if (varied.whole) return fmt::format("{:.0f}", std::round(number));
   if (number == varied.from || number == varied.to) return fmt::format("{}", number);
-  const std::string rounded = fmt::format("{:.6g}", number);
-  std::from_chars(rounded.data(), rounded.data() + rounded.size(), number);
-  return fmt::format("{}", number);
+  return fmt::format("{}", parse_whole<double>(fmt::format("{:.6g}", number)).value_or(number));
 }
 
 double number_at(const VariedPath& varied, double share) {

@@ -2,24 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
 
 #include "spec/workloads/architectures.hpp"
 #include "spec/workloads/workloads.csv.hpp"
 #include "support/fact_table.hpp"
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::spec {
 namespace {
 
 std::int64_t size_in(const std::string& text, const std::string& name) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1)
-    throw std::invalid_argument("'" + name + "' is no size: '" + text + "'");
-  return value;
+  const auto value = parse_whole<std::int64_t>(text, 1);
+  if (!value) throw std::invalid_argument("'" + name + "' is no size: '" + text + "'");
+  return *value;
 }
 
 /// A size that can be asked for: the same range and words in all architectures.
@@ -59,10 +57,8 @@ Sizes sizes_in(const FactTable::Row& row) {
   Sizes sizes;
   for (const std::string& word : words_of(row.text("sizes"))) {
     const std::vector<std::string_view> parts = split_at(word, '=');
-    std::int64_t value = -1;
-    if (parts.size() == 2) std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), value);
-    if (value < 0 || parts[1] != std::to_string(value) || !sizes.emplace(parts[0], value).second)
-      row.wrong("'" + word + "' as a size", "name=number, once");
+    const auto value = parts.size() == 2 ? parse_whole<std::int64_t>(parts[1], 0) : std::nullopt;
+    if (!value || !sizes.emplace(parts[0], *value).second) row.wrong("'" + word + "' as a size", "name=number, once");
   }
   return sizes;
 }

@@ -10,10 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include "support/parse_whole.hpp"
 
 namespace dadsim {
 namespace {
@@ -63,10 +64,8 @@ std::optional<int> descriptor_of(const std::string& path) {
   if (path == "/dev/stderr") return STDERR_FILENO;
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
     if (!path.starts_with(folder)) continue;
-    int number = -1;
-    const char* end = path.data() + path.size();
-    const auto read = std::from_chars(path.data() + folder.size(), end, number);
-    if (read.ec == std::errc() && read.ptr == end && number >= 0) return number;
+    const std::string_view number = std::string_view(path).substr(folder.size());
+    if (const auto descriptor = parse_whole<int>(number, 0)) return descriptor;
   }
   return std::nullopt;
 }

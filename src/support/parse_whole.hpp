@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -15,6 +16,14 @@ std::optional<Number> parse_whole(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// The same where the number is from `least` to `most`.
+template <class Number>
+std::optional<Number> parse_whole(std::string_view text, Number least,
+                                  Number most = std::numeric_limits<Number>::max()) {
+  const std::optional<Number> value = parse_whole<Number>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 }  // namespace dadsim

@@ -9,12 +9,13 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
+
+#include "support/parse_whole.hpp"
 
 namespace dadsim {
 namespace {
@@ -109,10 +110,8 @@ Listening& who_listens() {
 std::optional<std::size_t> columns_of_terminal(int descriptor) {
   if (::isatty(descriptor) != 1) return std::nullopt;
   if (const char* named = std::getenv("COLUMNS")) {
-    const std::string_view text = named;
-    std::size_t columns = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
-    if (error == std::errc() && end == text.data() + text.size() && columns > 0) return columns;
+    const auto columns = parse_whole<std::size_t>(named, 1);
+    if (columns) return columns;
   }
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include "models/data/number_text.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::models {
 namespace {
@@ -211,10 +211,8 @@ CsvRoles roles_of(const CsvTables& tables, const std::vector<std::string>& names
   const auto named = [&](const std::string& asked) {
     if (names.empty() || asked.empty() || std::ranges::find(names, asked) != names.end()) return asked;
     if (asked == "last") return names.back();
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), number);
-    const bool is_column = error == std::errc() && end == asked.data() + asked.size() && number >= 1;
-    return is_column && number <= names.size() ? names[number - 1] : asked;
+    const auto number = parse_whole<std::size_t>(asked, 1, names.size());
+    return number ? names[*number - 1] : asked;
   };
   CsvRoles roles{named(tables.target), named(tables.site), {}};
   for (const std::string& name : tables.ignore) roles.ignore.push_back(named(name));

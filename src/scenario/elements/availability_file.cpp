@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -15,6 +14,7 @@
 
 #include "scenario/elements/host_list.hpp"
 #include "scenario/xml/white_space.hpp"
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::scenario {
@@ -116,11 +116,8 @@ class AvailabilityReader {
   };
 
   std::optional<double> time_of(const std::string& word) const {
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seconds);
-    const bool plain = error == std::errc() && end == word.data() + word.size();
-    const std::optional<double> time =
-        plain ? std::optional(seconds) : catalog_.parse_unit(Catalog::Unit::seconds, word);
+    const std::optional<double> plain = parse_whole<double>(word);
+    const std::optional<double> time = plain ? plain : catalog_.parse_unit(Catalog::Unit::seconds, word);
     return time && std::isfinite(*time) && *time >= 0 ? time : std::nullopt;
   }
 

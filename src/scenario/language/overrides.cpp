@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "scenario/language/rule.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -162,14 +162,13 @@ class Override {
       return true;
     }
     if (std::ranges::all_of(selector, [](char c) { return c >= '0' && c <= '9'; })) {
-      std::size_t index = 0;
-      const auto result = std::from_chars(selector.data(), selector.data() + selector.size(), index);
-      if (result.ec != std::errc{} || index < 1 || index > same.size()) {
+      const auto index = parse_whole<std::size_t>(selector, 1, same.size());
+      if (!index) {
         fail(fmt::format("no <{}> number {}", rule.name, printable(selector)),
              fmt::format("there are {}, counted from 1", same.size()));
         return false;
       }
-      found.push_back(same[index - 1]);
+      found.push_back(same[*index - 1]);
       return true;
     }
     std::vector<std::string> names;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "sim/platform/profiles.hpp"
 #include "sim/process/compat.hpp"
 #include "sim/simulator.hpp"
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 #include "support/terminal.hpp"
 
@@ -136,13 +136,8 @@ std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_v
                 fmt::format("take it out; of SimGrid's options a platform may set {}", fmt::join(names, " and ")));
   }
   // SimGrid takes what follows a blank or a comma for another option.
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  const bool whole = !allowed->whole || number == std::floor(number);
-  if (error == std::errc() && end == value.data() + value.size() && whole && number >= allowed->least &&
-      number <= allowed->most) {
-    return std::nullopt;
-  }
+  const std::optional<double> number = parse_whole<double>(value, allowed->least, allowed->most);
+  if (number && (!allowed->whole || *number == std::floor(*number))) return std::nullopt;
   return pair(fmt::format("<config> sets '{}' to '{}'", shown, with_hidden_characters_shown(value.substr(0, 60))),
               fmt::format("a {}number from {} to {}", allowed->whole ? "whole " : "", allowed->least, allowed->most));
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -26,6 +25,7 @@
 #include "sim/process/compat.hpp"
 #include "sim/process/failed_child.hpp"
 #include "support/environment_error.hpp"
+#include "support/parse_whole.hpp"
 #include "support/terminal.hpp"
 #include "support/wire.hpp"
 
@@ -246,7 +246,7 @@ Diagnostic parse_error(const std::string& file, const std::string& text) {
   for (std::size_t colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1)) {
     const std::size_t end = text.find_first_not_of("0123456789", colon + 1);
     if (end == std::string::npos || end == colon + 1 || text[end] != ':') continue;
-    std::from_chars(text.data() + colon + 1, text.data() + end, diagnostic.line);
+    diagnostic.line = parse_whole<int>(std::string_view(text).substr(colon + 1, end - colon - 1)).value_or(0);
     const std::size_t words = text.find_first_not_of(" \t\n\v\f\r", end + 1);
     diagnostic.what = words == std::string::npos ? std::string() : text.substr(words);
     break;
