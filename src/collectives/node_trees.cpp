@@ -126,7 +126,7 @@ class NodeTrees final : public BlockRounds {
       return;
     }
     const Rank n = plan_.per_node;
-    const double weight = port_weight((1 + 1.0 / n) / kNvlsTreeEfficiency, n);
+    const double weight = port_weight((1 + 1.0 / n) / nvls_tree_efficiency(), n);
     for (Rank step = 1; step < n; ++step) {
       const Rank peer = (sends ? l + step : l - step + n) % n;
       const Rank in_charge = reduce == sends ? peer : l;  // of what is added up: its receiver; of a copy: its sender
@@ -205,7 +205,7 @@ NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes bet
 }
 
 double NodePlan::port_bytes() const {
-  return within == WithinNode::rings ? 2.0 * (per_node - 1) / per_node : (1 + 1.0 / per_node) / kNvlsTreeEfficiency;
+  return within == WithinNode::rings ? 2.0 * (per_node - 1) / per_node : (1 + 1.0 / per_node) / nvls_tree_efficiency();
 }
 
 double NodePlan::turns(const RankLayout& layout) const {

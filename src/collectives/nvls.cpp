@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "collectives/layouts.hpp"
+#include "collectives/nccl_facts.hpp"
 #include "collectives/segments.hpp"
 
 namespace dadsim::collectives {
@@ -29,7 +30,7 @@ class Nvls final : public BlockRounds {
   Nvls(Rank ranks, double bytes, std::int64_t segments)
       : BlockRounds(ranks, BlockSizes(segments * ranks, bytes / static_cast<double>(segments * ranks))),
         segments_(segments),
-        of_port_(bytes / static_cast<double>(segments) * (ranks + 1) / ranks / kNvlsEfficiency) {}
+        of_port_(bytes / static_cast<double>(segments) * (ranks + 1) / ranks / nvls_efficiency()) {}
 
   std::int64_t count() const override {
     return 2 * (segments_ + 1) +
@@ -98,7 +99,7 @@ class NvlsOneWay final : public BlockRounds {
  private:
   void add(Rank peer, Rank sender, Rank receiver, std::int64_t round, std::vector<Parcel>& out) const {
     if (round == 1) {
-      out.push_back({peer, reduces_ ? receiver : sender, 1, reduces_, 1 / kNvlsEfficiency});
+      out.push_back({peer, reduces_ ? receiver : sender, 1, reduces_, 1 / nvls_efficiency()});
     } else {
       out.push_back({peer, sender, 0, false});
     }
@@ -108,6 +109,8 @@ class NvlsOneWay final : public BlockRounds {
 };
 
 }  // namespace
+
+double nvls_efficiency() { return nccl::generation_of(spec::GpuGeneration::hopper).nvls_efficiency; }
 
 std::int64_t nvls_segments(double bytes, double segment_bytes, const RankLayout& layout) {
   // Segments as large as suits the protocol Simple, the only one that NVLS has: layout.inside is for the quickest.

@@ -6,11 +6,11 @@
 
 namespace dadsim::collectives {
 
-/// Share of the links' payload rate that NVLS reaches on Hopper, from NCCL's tuner (src/graph/tuning.cc,
-/// nvlsEfficiency).
-inline constexpr double kNvlsEfficiency = 0.85;
-/// The same where trees go on between the nodes: one channel of sixteen less (the same file, intraBw of NVLSTree).
-inline constexpr double kNvlsTreeEfficiency = kNvlsEfficiency * 15 / 16;
+/// Share of the links' payload rate that NVLS reaches on Hopper, as NCCL's tuner has it (nccl_generations.csv).
+double nvls_efficiency();
+/// The same where trees go on between the nodes: one channel of sixteen less (its src/graph/tuning.cc, intraBw of
+/// NVLSTree).
+inline double nvls_tree_efficiency() { return nvls_efficiency() * 15 / 16; }
 
 /// Into how many segments the vector is cut: S of them take about
 /// 2(S + 2)·α + (S + 1)/S · (N + 1)/N · b/(nvls_efficiency·β).

@@ -9,6 +9,7 @@
 
 #include "collectives/layouts.hpp"
 #include "collectives/libraries.hpp"
+#include "collectives/nccl_facts.hpp"
 #include "collectives/node_trees.hpp"
 
 namespace dadsim::collectives {
@@ -19,7 +20,7 @@ namespace {
 constexpr std::int64_t kMostStages = 128;
 
 /// Of NCCL's tuner, from which RCCL's comes: rings between nodes that wait for their latencies wait longer.
-constexpr double kPlateau = 1.4;
+double plateau() { return nccl::generation_of(spec::GpuGeneration::ampere).plateau; }
 
 /// `passes` times N − 1 rounds of one block, each ring with its share of it. The longest chain of causes stays on the
 /// pair whose transfers take longest, or moves on with a block where its latency makes it wait.
@@ -42,7 +43,7 @@ double ring_seconds(const RankLayout& layout, int passes, double block, Protocol
   };
   const double wait = hops_between * std::max(0.0, latency(layout.between) + between - transfer) +
                       hops_inside * std::max(0.0, latency(layout.inside) + inside - transfer);
-  return passes * (n - 1) * transfer + kPlateau * wait;
+  return passes * (n - 1) * transfer + plateau() * wait;
 }
 
 std::string setting(const char* algorithm, Protocol protocol) {

@@ -13,17 +13,16 @@ namespace dadsim::estimate {
 /// What published runs with plain gradient sharing needed to reach a target at one global batch.
 struct ConvergenceResult {
   enum class Unit : std::uint8_t { epochs, samples };
-  const char* workload;  ///< of the registry
-  const char* target;
+  std::string workload;  ///< of the registry
+  std::string target;
   std::int64_t batch;  ///< samples of all workers per step
   Unit unit;
   double minimum, maximum;  ///< over the results
   int results;
-  const char* source;
+  std::string source;
 };
 
-/// All of them: results submitted to MLPerf Training (Mattson et al., MLSys 2020, arXiv:1910.01500) by workload, then
-/// by batch.
+/// All of them (convergence.csv), by workload, then by batch.
 std::span<const ConvergenceResult> convergence_table();
 
 /// Steps that a workload is known to need with gradient sharing.

@@ -7,25 +7,21 @@
 namespace dadsim::estimate {
 
 const std::vector<DevicePrice>& device_prices() {
-  static const std::vector<DevicePrice> kPrices = [] {
-    std::vector<DevicePrice> prices;
-    const FactTable table(tables::kDevicePrices, {"device", "price [USD/h]", "date", "source"}, 3);
-    for (const FactTable::Row& row : table.rows())
-      prices.push_back({row.text("device"), row.number("price [USD/h]"), row.text("date"), row.text("source")});
-    return prices;
-  }();
+  static const std::vector<DevicePrice> kPrices =
+      FactTable(tables::kDevicePrices, {"device", "price [USD/h]", "date", "source"}, 3)
+          .each([](const FactTable::Row& row) {
+            return DevicePrice{row.text("device"), row.number("price [USD/h]"), row.text("date"), row.text("source")};
+          });
   return kPrices;
 }
 
 const std::vector<EgressPrice>& egress_prices() {
-  static const std::vector<EgressPrice> kPrices = [] {
-    std::vector<EgressPrice> prices;
-    const FactTable table(tables::kEgressPrices, {"from", "to", "price [USD/GB]", "date", "source"}, 4);
-    for (const FactTable::Row& row : table.rows())
-      prices.push_back(
-          {row.text("from"), row.text("to"), row.number("price [USD/GB]"), row.text("date"), row.text("source")});
-    return prices;
-  }();
+  static const std::vector<EgressPrice> kPrices =
+      FactTable(tables::kEgressPrices, {"from", "to", "price [USD/GB]", "date", "source"}, 4)
+          .each([](const FactTable::Row& row) {
+            return EgressPrice{row.text("from"), row.text("to"), row.number("price [USD/GB]"), row.text("date"),
+                               row.text("source")};
+          });
   return kPrices;
 }
 

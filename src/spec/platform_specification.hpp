@@ -39,10 +39,19 @@ constexpr auto names_of(CollectiveLibrary) {
 
 /// Generation of NVIDIA's GPUs, as far as NCCL's tuner tells them apart.
 enum class GpuGeneration : std::uint8_t { volta, ampere, hopper, blackwell };
+constexpr auto names_of(GpuGeneration) {
+  using enum GpuGeneration;
+  return std::to_array<Name<GpuGeneration>>(
+      {{volta, "volta"}, {ampere, "ampere"}, {hopper, "hopper"}, {blackwell, "blackwell"}});
+}
 
 /// Which of the library's tables says what a message costs over a link of transport rdma, beside the link's own
 /// latency.
 enum class MessageCosts : std::uint8_t { network, pcie, xgmi, efa };
+constexpr auto names_of(MessageCosts) {
+  using enum MessageCosts;
+  return std::to_array<Name<MessageCosts>>({{network, "network"}, {pcie, "pcie"}, {xgmi, "xgmi"}, {efa, "efa"}});
+}
 
 /// One direction of a link.
 struct LinkSpec {

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,13 @@ class FactTable {
   FactTable& operator=(const FactTable&) = delete;
 
   const std::vector<Row>& rows() const { return rows_; }
+  /// What `make` makes of each row.
+  template <class Make>
+  auto each(const Make& make) const {
+    std::vector<std::invoke_result_t<const Make&, const Row&>> all;
+    for (const Row& row : rows_) all.push_back(make(row));
+    return all;
+  }
 
  private:
   [[noreturn]] void wrong(int line, std::string what, std::string remedy) const;
@@ -75,6 +83,19 @@ class FactTable {
   std::vector<std::string> columns_;
   std::vector<Row> rows_;
 };
+
+/// The constants of a table that has a row for each: name, value, unit, words, date and source. `members`: where each
+/// goes by its name; a name without a row, or a row without a name, is wrong.
+template <class Constants>
+Constants read_constants(const TableText& file,
+                         std::initializer_list<std::pair<std::string_view, double Constants::*>> members) {
+  const FactTable table(file, {"name", "value", "unit", "words", "date", "source"});
+  Constants all{};
+  for (const FactTable::Row& row : table.rows())
+    all.*row.one_of<double Constants::*>("name", members) = row.number("value");
+  if (table.rows().size() != members.size()) table.rows().back().wrong("the last row", "a row for every constant");
+  return all;
+}
 
 /// The cells of a line of a CSV file, without their quotes. Throws std::invalid_argument where quotes are not in pairs.
 std::vector<std::string> csv_cells(std::string_view line);

@@ -249,7 +249,7 @@ TEST(NvlsOneWay, LoadsAPortWithTheBlocksOfTheOthers) {
   for (std::int64_t round = 0; round < rounds->count(); ++round) rounds->sends(3, round, transfers);
   double sent = 0;
   for (const Transfer& one : transfers) sent += one.bytes;
-  EXPECT_NEAR(sent, (n - 1) * 1e9 / kNvlsEfficiency, 1);
+  EXPECT_NEAR(sent, (n - 1) * 1e9 / nvls_efficiency(), 1);
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 #include "sim/devices/classes.csv.hpp"
 #include "sim/devices/devices.csv.hpp"
 #include "sim/devices/efficiencies.csv.hpp"
-#include "sim/devices/fact_cells.hpp"
-#include "support/fact_table.hpp"
+#include "spec/fact_cells.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -21,12 +20,6 @@ constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 /// calibrated: the middle of that (geometric), where nobody measured one.
 constexpr double kTrainingOfBestProduct = 0.70;
 
-spec::Precision precision_in(const FactTable::Row& row) {
-  const auto precision = spec::parse<spec::Precision>(row.text("precision"));
-  if (!precision) row.wrong("'" + row.text("precision") + "' as precision", "fp32, tf32, fp16, bf16 or fp8");
-  return *precision;
-}
-
 /// The shares of the device's own. `peak`s are known.
 void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
   for (const FactTable::Row& row : table.rows()) {
@@ -35,7 +28,7 @@ void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
     one.kind = row.one_of<spec::LayerKind>("kind", {{"dense", spec::LayerKind::dense},
                                                     {"convolution", spec::LayerKind::convolution},
                                                     {"attention", spec::LayerKind::attention}});
-    one.precision = precision_in(row);
+    one.precision = spec::named_in<spec::Precision>(row, "precision");
     one.source = row.text("source");
     if (row.optional_text("share").empty()) {
       one.share = kTrainingOfBestProduct * row.number("best product [Tflop/s]") * kTera / device.peak(*one.precision);
@@ -79,8 +72,9 @@ spec::DeviceSpec read_device(const FactTable::Row& row) {
   device.memory_bytes = row.number_or("memory [GiB]", 0) * kGib;
   device.power = row.number_or("power [W]", 0);
   device.source = row.text("source");
-  if (!row.optional_text("library").empty()) device.library = library_in(row);
-  if (device.library == spec::CollectiveLibrary::nccl) device.generation = generation_in(row);
+  if (!row.optional_text("library").empty()) device.library = spec::named_in<spec::CollectiveLibrary>(row, "library");
+  if (device.library == spec::CollectiveLibrary::nccl)
+    device.generation = spec::named_in<spec::GpuGeneration>(row, "generation");
   return device;
 }
 
@@ -96,13 +90,12 @@ Registry<spec::DeviceSpec>& device_catalog() {
                                                "launch [s]", "ramp [s]", "tile rows", "winograd", "date", "source"});
     const FactTable efficiencies(
         tables::kEfficiencies, {"device", "kind", "precision", "share", "best product [Tflop/s]", "date", "source"}, 3);
-    std::vector<spec::DeviceSpec> all;
-    for (const FactTable::Row& row : devices.rows()) {
+    auto all = devices.each([&](const FactTable::Row& row) {
       spec::DeviceSpec device = read_device(row);
       read_efficiencies(device, efficiencies);
       read_class(device, row.row_of("class", classes));
-      all.push_back(std::move(device));
-    }
+      return device;
+    });
     for (const FactTable::Row& row : efficiencies.rows()) static_cast<void>(row.row_of("device", devices));
     return Registry<spec::DeviceSpec>("device", std::move(all));
   }();

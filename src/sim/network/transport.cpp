@@ -1,6 +1,10 @@
 #include "sim/network/transport.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -36,6 +40,28 @@ const Protocols& protocols_over(const std::string& what) {
     return all;
   }();
   return kProtocols.at(what);
+}
+
+/// "LL (2.7 µs, 50 %), Simple (14 µs)": what each costs beside the links' own latency, and its share of the bandwidth.
+std::string in_words(const std::string& what) {
+  std::vector<std::string> words;
+  for (const Protocol& protocol : protocols_over(what)) {
+    std::vector<std::string> costs;
+    if (protocol.latency > 0) costs.push_back(fmt::format("{:.3g} µs", 1e6 * protocol.latency));
+    if (protocol.efficiency < 1) costs.push_back(fmt::format("{:.0f} %", 100 * protocol.efficiency));
+    words.push_back(fmt::format("{} ({})", to_string(protocol.name), fmt::join(costs, ", ")));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// "LL up to 16 KiB, LL128 up to 256 KiB": of messages by themselves.
+std::string limits_in_words(const std::string& what) {
+  std::vector<std::string> words;
+  for (const Protocol& protocol : protocols_over(what)) {
+    if (std::isfinite(protocol.most_bytes))
+      words.push_back(fmt::format("{} up to {:g} KiB", to_string(protocol.name), protocol.most_bytes / 1024));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::span<const Protocol> rdma_protocols_of(std::span<const PathLink> links) {
@@ -121,20 +147,29 @@ std::string describe(spec::Transport transport) {
     case spec::Transport::plain:
       return "bandwidth and latency as the platform gives them";
     case spec::Transport::nvlink:
-      return "the stated share of the nominal bandwidth; NCCL's protocols LL (half of the bandwidth), LL128 "
-             "(1.9 µs, 94 %), Simple (3.4 µs): in a collective the one that its tuner takes, for a message by itself "
-             "the quickest, LL up to 16 KiB, LL128 up to 256 KiB";
+      return fmt::format(
+          "the stated share of the nominal bandwidth; NCCL's protocols {}: in a collective the one that its tuner "
+          "takes, "
+          "for a message by itself the quickest, {}",
+          in_words("nvlink"), limits_in_words("nvlink"));
     case spec::Transport::rdma:
-      return "the stated share of the nominal bandwidth; NCCL's protocols LL (2.7 µs, half of the bandwidth), LL128 "
-             "(4 µs, 94 %; not EFA), Simple (14 µs; EFA: 50 µs): in a collective the one that its tuner takes, for a "
-             "message by itself the quicker of LL and Simple; over PCIe LL 0.5 µs, Simple 5.2 µs; over xGMI LL 1.2 µs, "
-             "Simple 2.7 µs, between its nodes, with RCCL, LL 39 µs, Simple 67 µs";
+      return fmt::format(
+          "the stated share of the nominal bandwidth; NCCL's protocols {}; over EFA {}: in a collective the one that "
+          "its "
+          "tuner takes, for a message by itself the quicker of LL and Simple; over PCIe {}; over xGMI {}, between its "
+          "nodes, with RCCL, {}",
+          in_words("network"), in_words("efa"), in_words("pcie"), in_words("xgmi"), in_words("rccl"));
     case spec::Transport::tcp:
-      return "one connection per pair, first in, first out: sending returns at once, a message is delivered a path "
-             "latency after its transfer; headers (1448 of 1514 bytes), half a frame and 75 µs of software per access "
-             "link; slow start on cold connections (10 segments, doubling every round trip); a burst that lies in the "
-             "queue of its host's link leaves in the order of writing; acknowledgements of data both ways; "
-             "windows, losses and recovery where messages overflow a queue (fitted, docs/validation.md)";
+      return fmt::format(
+          "one connection per pair, first in, first out: sending returns at once, a message is delivered a path "
+          "latency "
+          "after its transfer; headers ({:g} of {:g} bytes), half a frame and {:g} µs of software per access link; "
+          "slow "
+          "start on cold connections ({:g} segments, doubling every round trip); a burst that lies in the queue of its "
+          "host's link leaves in the order of writing; acknowledgements of data both ways; windows, losses and "
+          "recovery "
+          "where messages overflow a queue (fitted, docs/validation.md)",
+          tcp::kSegment, tcp::kFrame, 1e6 * tcp::fitted().software, tcp::kInitialWindow / tcp::kSegment);
   }
   throw std::logic_error("unknown transport");
 }

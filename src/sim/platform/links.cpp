@@ -1,10 +1,9 @@
 #include <algorithm>
 
-#include "sim/devices/fact_cells.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/link_classes.csv.hpp"
 #include "sim/platform/links.csv.hpp"
-#include "support/fact_table.hpp"
+#include "spec/fact_cells.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -15,18 +14,14 @@ spec::LinkSpec read_link(const FactTable::Row& row, const FactTable& classes) {
   link.name = row.text("name");
   link.bandwidth = row.number("bandwidth [Mbit/s]") * 1e6 / 8;
   link.latency = row.number("latency [s]");
-  link.transport = kind.one_of<spec::Transport>(
-      "transport",
-      {{"tcp", spec::Transport::tcp}, {"rdma", spec::Transport::rdma}, {"nvlink", spec::Transport::nvlink}});
+  link.transport = spec::named_in<spec::Transport>(kind, "transport");
   link.efficiency = kind.number("efficiency");
   link.queue_bytes = row.number_or("queue [byte]", link.queue_bytes);
   link.source = row.text("source");
-  link.costs = kind.one_of<spec::MessageCosts>("costs", {{"network", spec::MessageCosts::network},
-                                                         {"pcie", spec::MessageCosts::pcie},
-                                                         {"xgmi", spec::MessageCosts::xgmi},
-                                                         {"efa", spec::MessageCosts::efa}});
-  link.library = library_in(kind);
-  if (!row.optional_text("generation").empty()) link.generation = generation_in(row);
+  link.costs = spec::named_in<spec::MessageCosts>(kind, "costs");
+  link.library = spec::named_in<spec::CollectiveLibrary>(kind, "library");
+  if (!row.optional_text("generation").empty())
+    link.generation = spec::named_in<spec::GpuGeneration>(row, "generation");
   return link;
 }
 
@@ -38,9 +33,7 @@ const std::vector<spec::LinkSpec>& link_catalog() {
                             {"name", "transport", "efficiency", "costs", "library", "date", "source"});
     const FactTable links(tables::kLinks, {"name", "class", "bandwidth [Mbit/s]", "latency [s]", "queue [byte]",
                                            "generation", "date", "source"});
-    std::vector<spec::LinkSpec> all;
-    for (const FactTable::Row& row : links.rows()) all.push_back(read_link(row, classes));
-    return all;
+    return links.each([&](const FactTable::Row& row) { return read_link(row, classes); });
   }();
   return catalog;
 }

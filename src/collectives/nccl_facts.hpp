@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "spec/platform_specification.hpp"
+
+// The numbers of NCCL's tuner: rows of nccl_*.csv, with the source of each. Its formulas are in nccl.cpp.
+
+namespace dadsim::collectives::nccl {
+
+/// What NCCL_ALGO chooses between.
+enum class Algorithm : std::uint8_t { tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat };
+constexpr auto names_of(Algorithm) {
+  using enum Algorithm;
+  return std::to_array<spec::Name<Algorithm>>({{tree, "Tree"},
+                                               {ring, "Ring"},
+                                               {collnet_direct, "CollnetDirect"},
+                                               {collnet_chain, "CollnetChain"},
+                                               {nvls, "NVLS"},
+                                               {nvls_tree, "NVLSTree"},
+                                               {pat, "PAT"}});
+}
+
+/// Microseconds with LL, LL128 and Simple. Algorithms that have Simple alone have its number thrice.
+using Latencies = std::array<double, 3>;
+struct AlgorithmLatencies {
+  Latencies base{};  ///< once for an operation
+  Latencies over_nvlink{}, over_pcie{},
+      between{};  ///< of a step: inside a node over NVLink and over PCIe; between nodes
+};
+const AlgorithmLatencies& latencies_of(Algorithm algorithm);
+
+/// GB/s on one node, on two, on more.
+using ByNodes = std::array<double, 3>;
+
+/// What NCCL takes of a generation of GPUs, and of the servers they come in.
+struct Generation {
+  ByNodes tree{}, ring_ll128{}, tree_ll128{}, nvls_tree{};  ///< at most, per channel
+  ByNodes ll{};        ///< at most with LL, of all channels; between nodes by the CPU
+  double channel = 0;  ///< GB/s of a channel inside a node
+  bool amd_cpu = false;
+  double plateau = 1;          ///< factor on the latency of ring all-reduces with Simple between nodes
+  double nvls_efficiency = 0;  ///< of the links; 0: it has no NVLS
+  double nvls_channels = 0;    ///< on one node
+  std::vector<double> speeds;  ///< GB/s that a channel between nodes may have, falling
+};
+const Generation& generation_of(spec::GpuGeneration generation);
+
+/// Of the formulas; nccl_constants.csv says what each is.
+struct Constants {
+  double ring_ll, ring_ll128, tree_simple, tree_ll, tree_ll128_one_node, tree_ll128, collnet_direct, collnet_gather,
+      pat, pat_levels, pat_rank, post, post_amd, post_simple, plateau_from, split;
+};
+const Constants& constants();
+
+}  // namespace dadsim::collectives::nccl
