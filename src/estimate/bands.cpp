@@ -15,35 +15,13 @@
 namespace dadsim::estimate {
 namespace {
 
-/// The table, read.
-struct Known {
-  std::vector<ErrorCategory> categories;
-  std::vector<CategorySpread> spreads;
-
-  Known() {
-    const FactTable table(tables::kCategorySpreads,
-                          {"category", "parent", "gathers", "words", "low", "high", "rows", "date", "source"});
-    for (const FactTable::Row& row : table.rows()) {
-      if (!row.optional_text("parent").empty()) static_cast<void>(row.row_of("parent", table));
-      categories.push_back({row.text("category"), row.optional_text("parent"), row.text("words"), row.yes("gathers")});
-      spreads.push_back(
-          {row.text("category"), row.number("low"), row.number("high"), static_cast<std::size_t>(row.integer("rows"))});
-    }
-  }
-};
-
-const Known& known() {
-  static const Known kKnown;
-  return kKnown;
-}
-
 /// The end of a spread on the one side or the other.
 constexpr double kTail = 0.05;
 
-const CategorySpread& spread_in(std::span<const CategorySpread> spreads, const std::string& name) {
-  const auto found = std::ranges::find_if(spreads, [&](const CategorySpread& one) { return name == one.category; });
-  if (found == spreads.end()) throw std::logic_error(fmt::format("no spread of '{}'", name));
-  return *found;
+const Spread& spread_in(std::span<const ErrorCategory> categories, const std::string& name) {
+  const auto found = std::ranges::find(categories, name, &ErrorCategory::name);
+  if (found == categories.end()) throw std::logic_error(fmt::format("no spread of '{}'", name));
+  return found->spread;
 }
 
 bool is_below(std::string_view name, std::string_view above) {
@@ -55,7 +33,7 @@ bool is_below(std::string_view name, std::string_view above) {
 struct LogEnds {
   double low, high;
 };
-LogEnds log_ends(const CategorySpread& spread) { return {std::log(spread.low), std::log(spread.high)}; }
+LogEnds log_ends(const Spread& spread) { return {std::log(spread.low), std::log(spread.high)}; }
 
 double sum_of(std::span<const TimePart> parts) {
   double sum = 0;
@@ -65,15 +43,25 @@ double sum_of(std::span<const TimePart> parts) {
 
 }  // namespace
 
-std::span<const ErrorCategory> error_categories() { return known().categories; }
+std::span<const ErrorCategory> error_categories() {
+  static const std::vector<ErrorCategory> kCategories = [] {
+    const FactTable table(tables::kCategorySpreads,
+                          {"category", "parent", "gathers", "words", "low", "high", "rows", "date", "source"});
+    return table.each([&](const FactTable::Row& row) {
+      if (!row.optional_text("parent").empty()) static_cast<void>(row.row_of("parent", table));
+      const Spread spread{row.number("low"), row.number("high"), static_cast<std::size_t>(row.integer("rows"))};
+      return ErrorCategory{row.text("category"), spread, row.optional_text("parent"), row.text("words"),
+                           row.yes("gathers")};
+    });
+  }();
+  return kCategories;
+}
 
 const ErrorCategory& error_category(std::string_view name) {
   const auto found = std::ranges::find(error_categories(), name, &ErrorCategory::name);
   if (found == error_categories().end()) throw std::logic_error(fmt::format("'{}' is no category of errors", name));
   return *found;
 }
-
-std::span<const CategorySpread> category_spreads() { return known().spreads; }
 
 Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
   std::vector<double> values;
@@ -93,20 +81,20 @@ Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
   return {std::min(1.0, std::exp(values[low - 1])), std::max(1.0, std::exp(values[high - 1])), values.size()};
 }
 
-Band band_of(std::span<const TimePart> parts, std::span<const CategorySpread> spreads) {
+Band band_of(std::span<const TimePart> parts, std::span<const ErrorCategory> categories) {
   const double sum = sum_of(parts);
   if (!(sum > 0)) return {};
   double below = 0;
   double above = 0;
   for (const TimePart& part : parts) {
-    const CategorySpread& spread = spread_in(spreads, part.category);
+    const Spread& spread = spread_in(categories, part.category);
     below += std::pow(part.seconds * (1 - spread.low), 2);
     above += std::pow(part.seconds * (spread.high - 1), 2);
   }
   return {1 - std::sqrt(below) / sum, 1 + std::sqrt(above) / sum};
 }
 
-Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::span<const CategorySpread> spreads) {
+Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::span<const ErrorCategory> categories) {
   const double sum_a = sum_of(a);
   const double sum_b = sum_of(b);
   if (!(sum_a > 0) || !(sum_b > 0)) return {};
@@ -119,7 +107,7 @@ Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b, std::s
   double below = 0;
   double above = 0;
   for (const auto& [of, share] : shares) {
-    const LogEnds ends = log_ends(spread_in(spreads, of.second));
+    const LogEnds ends = log_ends(spread_in(categories, of.second));
     // Where b has more of it than a, the ratio is the less the longer it takes.
     below += std::pow(share * (share > 0 ? ends.low : ends.high), 2);
     above += std::pow(share * (share > 0 ? ends.high : ends.low), 2);

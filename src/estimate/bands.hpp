@@ -13,12 +13,19 @@
 
 namespace dadsim::estimate {
 
-/// Rows of validation whose errors have the same causes.
+/// Between which factors of a prediction nine measurements out of ten lie. The prediction itself is always between.
+struct Spread {
+  double low = 1, high = 1;  ///< measured ÷ predicted
+  std::size_t rows = 0;      ///< that it is computed from
+};
+
+/// Rows of validation whose errors have the same causes: a row of category_spreads.csv.
 struct ErrorCategory {
-  std::string name;      ///< as in tests/validation/residuals.csv
-  std::string parent;    ///< the next wider category, whose rows are taken where there are too few of its own; or empty
-  std::string words;     ///< what a time of it rests on
-  bool gathers = false;  ///< it has no rows of its own but those of all categories below it
+  std::string name;         ///< as in tests/validation/residuals.csv
+  Spread spread = {};       ///< computed from those rows
+  std::string parent = {};  ///< the next wider category, whose rows are taken where there are too few of its own
+  std::string words = {};   ///< what a time of it rests on
+  bool gathers = false;     ///< it has no rows of its own but those of all categories below it
 };
 
 /// All of them.
@@ -26,12 +33,6 @@ std::span<const ErrorCategory> error_categories();
 
 /// Throws std::logic_error for a name that is none.
 const ErrorCategory& error_category(std::string_view name);
-
-/// Between which factors of a prediction nine measurements out of ten lie. The prediction itself is always between.
-struct Spread {
-  double low = 1, high = 1;  ///< measured ÷ predicted
-  std::size_t rows = 0;      ///< that it is computed from
-};
 
 /// A validated row of a category.
 struct Residual {
@@ -48,14 +49,6 @@ inline constexpr std::size_t kLeastRows = 9;
 /// probability of at most one in ten for n of 19 or more, of 2/(n + 1) below (order statistics: David and Nagaraja,
 /// 2003, section 7.2). Nothing is assumed of their distribution. Without any row the answer has none.
 Spread spread_of(std::string_view category, std::span<const Residual> residuals);
-
-/// A spread by category, computed from tests/validation/residuals.csv (category_spreads.csv).
-struct CategorySpread {
-  std::string category;
-  double low, high;
-  std::size_t rows;
-};
-std::span<const CategorySpread> category_spreads();
 
 /// A part of a time whose error has one cause.
 struct TimePart {
@@ -77,15 +70,15 @@ struct Band {
 /// The band of the sum of the parts. Their errors are taken to be independent of each other: how far the sum may lie
 /// above it is the root of the summed squares of how far each part may,
 ///     high = 1 + √Σ (sᵢ (hᵢ − 1))² ÷ Σ sᵢ,   low likewise.
-/// `spreads`: by category, those of category_spreads() as a rule.
-Band band_of(std::span<const TimePart> parts, std::span<const CategorySpread> spreads = category_spreads());
+/// `categories`: whose spreads they have.
+Band band_of(std::span<const TimePart> parts, std::span<const ErrorCategory> categories = error_categories());
 
 /// The band of the ratio a ÷ b, as factors on the predicted ratio. An error of the same cause is the same in both and
 /// counts by the difference of the shares that it has of the two times; others count for themselves. To first order in
 /// the logarithms, the terms added as in band_of:
 ///     log of the ratio = Σ over causes (share in a − share in b) × log of the error.
 Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b,
-                std::span<const CategorySpread> spreads = category_spreads());
+                std::span<const ErrorCategory> categories = error_categories());
 
 /// The interval of a time of so many steps, and the band of a step, together: the logarithms of what each allows on a
 /// side are added in squares. The interval is one of 95 % where the band is one of 90 %: it is taken as it is.

@@ -8,7 +8,7 @@
 namespace dadsim::estimate {
 namespace {
 
-const std::vector<CategorySpread> two{{"compute.assumed", 0.8, 1.5, 30}, {"network.tcp", 0.9, 1.1, 30}};
+const std::vector<ErrorCategory> two{{"compute.assumed", {0.8, 1.5, 30}}, {"network.tcp", {0.9, 1.1, 30}}};
 
 TEST(Band, EndsOfASpreadAreOrderStatistics) {
   std::vector<Residual> rows;

@@ -30,22 +30,22 @@ std::vector<estimate::Residual> residuals_without(const std::vector<test::Residu
   return result;
 }
 
-std::vector<estimate::CategorySpread> spreads_of(const std::vector<estimate::Residual>& residuals) {
-  std::vector<estimate::CategorySpread> spreads;
-  for (const estimate::ErrorCategory& category : estimate::error_categories()) {
-    const estimate::Spread spread = spread_of(category.name, residuals);
-    spreads.push_back({category.name, spread.low, spread.high, spread.rows});
+std::vector<estimate::ErrorCategory> spreads_of(const std::vector<estimate::Residual>& residuals) {
+  std::vector<estimate::ErrorCategory> categories;
+  for (estimate::ErrorCategory category : estimate::error_categories()) {
+    category.spread = spread_of(category.name, residuals);
+    categories.push_back(std::move(category));
   }
-  return spreads;
+  return categories;
 }
 
-bool inside(const test::ResidualRow& row, const std::vector<estimate::CategorySpread>& spreads) {
+bool inside(const test::ResidualRow& row, const std::vector<estimate::ErrorCategory>& spreads) {
   const estimate::Band band = band_of(row.time_parts(), spreads);
   return row.ratio() >= band.low && row.ratio() <= band.high;
 }
 
 /// The table with these numbers. What has not changed keeps its date.
-std::string table_of(const std::string& before, const std::vector<estimate::CategorySpread>& spreads) {
+std::string table_of(const std::string& before, const std::vector<estimate::ErrorCategory>& spreads) {
   const std::time_t now = std::time(nullptr);
   char today[sizeof "2026-11-25"];
   std::strftime(today, sizeof today, "%Y-%m-%d", std::gmtime(&now));
@@ -53,13 +53,13 @@ std::string table_of(const std::string& before, const std::vector<estimate::Cate
   std::size_t row = 0;
   for (const std::string_view line : lines_of(before)) {
     std::vector<std::string> cells = csv_cells(line);
-    const auto one = std::ranges::find(spreads, cells.front(), &estimate::CategorySpread::category);
+    const auto one = std::ranges::find(spreads, cells.front(), &estimate::ErrorCategory::name);
     if (one == spreads.end()) {
       text += std::string(line) + "\n";
       continue;
     }
     EXPECT_EQ(one - spreads.begin(), row++);
-    const std::string numbers = fmt::format("{:.4f},{:.4f},{}", one->low, one->high, one->rows);
+    const std::string numbers = fmt::format("{:.4f},{:.4f},{}", one->spread.low, one->spread.high, one->spread.rows);
     if (numbers != fmt::format("{},{},{}", cells[4], cells[5], cells[6])) cells[7] = today;
     text += fmt::format("{},{},{},{},{},{},{}\n", cells[0], cells[1], cells[2],
                         cells[3].find(',') == std::string::npos ? cells[3] : '"' + cells[3] + '"', numbers, cells[7],
@@ -71,23 +71,23 @@ std::string table_of(const std::string& before, const std::vector<estimate::Cate
 
 TEST(Bands, AreThoseOfTheRows) {
   const std::string file = std::string(DADSIM_SOURCE_DIR) + "/src/estimate/category_spreads.csv";
-  const std::vector<estimate::CategorySpread> now = spreads_of(residuals_without(test::residual_rows(), ""));
+  const std::vector<estimate::ErrorCategory> now = spreads_of(residuals_without(test::residual_rows(), ""));
   // What is compiled is older while they are written.
   const bool writes = std::getenv("DADSIM_WRITE_VALIDATION") != nullptr;
   const std::string table_text = table_of(whole_file(file).value(), now);
   if (writes) std::ofstream(file) << table_text;
   EXPECT_EQ(whole_file(file).value(), table_text) << "scripts/validation writes it";
-  const auto compiled = estimate::category_spreads();
+  const auto compiled = estimate::error_categories();
   ASSERT_EQ(compiled.size(), now.size());
   test::DocumentedTable table("bands", {"category", "what a time of it rests on", "rows", "measured ÷ predicted"});
   for (std::size_t i = 0; i < now.size(); ++i) {
-    EXPECT_EQ(compiled[i].category, now[i].category);
+    EXPECT_EQ(compiled[i].name, now[i].name);
     if (!writes) {
-      EXPECT_NEAR(compiled[i].low, now[i].low, 1e-4) << now[i].category;
-      EXPECT_NEAR(compiled[i].high, now[i].high, 1e-4) << now[i].category;
+      EXPECT_NEAR(compiled[i].spread.low, now[i].spread.low, 1e-4) << now[i].name;
+      EXPECT_NEAR(compiled[i].spread.high, now[i].spread.high, 1e-4) << now[i].name;
     }
-    table.add({now[i].category, estimate::error_category(now[i].category).words, fmt::format("{}", now[i].rows),
-               fmt::format("{:.2f} to {:.2f}", now[i].low, now[i].high)});
+    table.add({now[i].name, estimate::error_category(now[i].name).words, fmt::format("{}", now[i].spread.rows),
+               fmt::format("{:.2f} to {:.2f}", now[i].spread.low, now[i].spread.high)});
   }
   table.expect_in_document();
 }

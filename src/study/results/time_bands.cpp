@@ -61,10 +61,9 @@ const spec::KindEfficiency* efficiency_of(const spec::DeviceSpec& device, spec::
 }
 
 double width(const std::string& category) {
-  const auto spreads = estimate::category_spreads();
-  const auto found =
-      std::ranges::find_if(spreads, [&](const estimate::CategorySpread& one) { return category == one.category; });
-  return found == spreads.end() ? 0 : found->high / found->low;
+  const auto categories = estimate::error_categories();
+  const auto found = std::ranges::find(categories, category, &estimate::ErrorCategory::name);
+  return found == categories.end() ? 0 : found->spread.high / found->spread.low;
 }
 
 constexpr double kMebibyte = 1 << 20;
