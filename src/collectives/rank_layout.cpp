@@ -13,20 +13,6 @@ constexpr double kLl128Share = 120.0 / 128.0;
 
 }  // namespace
 
-const char* to_string(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::by_message:
-      return "";
-    case Protocol::ll:
-      return "LL";
-    case Protocol::ll128:
-      return "LL128";
-    case Protocol::simple:
-      return "Simple";
-  }
-  throw std::logic_error("unknown protocol");
-}
-
 double RankLayout::Channel::transfer(double bytes, Protocol protocol) const {
   const double whole = bytes / bandwidth;
   if (!(bulk_latency > 0)) return whole;

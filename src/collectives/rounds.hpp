@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "spec/names.hpp"
 
 namespace dadsim::collectives {
 
@@ -27,7 +30,11 @@ enum class Protocol : std::uint8_t {
   ll128,       ///< a flag with every 120 of 128 bytes
   simple,      ///< bytes and then a flag: all of the bandwidth
 };
-const char* to_string(Protocol protocol);
+constexpr auto names_of(Protocol) {
+  using enum Protocol;
+  return std::to_array<spec::Name<Protocol>>({{by_message, ""}, {ll, "LL"}, {ll128, "LL128"}, {simple, "Simple"}});
+}
+using spec::to_string;
 
 /// Rounds of one kind, one after the other.
 struct RoundPhase {

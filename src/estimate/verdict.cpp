@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -83,23 +82,10 @@ Learned learned_ratio(const Contender& first, const Contender& other) {
 
 }  // namespace
 
-const char* to_string(Standing standing) {
-  constexpr std::array kNames{"first", "behind", "equal", "undecided"};
-  return kNames.at(static_cast<std::size_t>(standing));
-}
-
-namespace {
-
-constexpr std::array kWouldTell{"nothing", "seeds", "evaluations", "calibration"};
-
-}  // namespace
-
-const char* to_string(WouldTell what) { return kWouldTell.at(static_cast<std::size_t>(what)); }
-
 WouldTell would_tell_of(std::string_view name) {
-  const auto found = std::ranges::find(kWouldTell, name);
-  if (found == kWouldTell.end()) throw std::logic_error(fmt::format("'{}' would tell nothing", name));
-  return static_cast<WouldTell>(found - kWouldTell.begin());
+  const auto what = spec::parse<WouldTell>(name);
+  if (!what) throw std::logic_error(fmt::format("'{}' would tell nothing", name));
+  return *what;
 }
 
 double align_exact(std::vector<Contender>& contenders) {

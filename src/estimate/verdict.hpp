@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "estimate/bands.hpp"
 #include "estimate/comparison.hpp"
 #include "estimate/efficiency.hpp"
+#include "spec/names.hpp"
 
 // Who is first, by how much, and how sure that is: one decision for runs, sweeps, comparisons, plans and pages.
 
@@ -20,8 +22,11 @@ enum class Standing : std::uint8_t {
   equal,      ///< it takes as long, within kMargin: the whole interval of the ratio lies inside
   undecided,  ///< what is known leaves open which of the two is the quicker one
 };
-/// "first", "behind", "equal", "undecided".
-const char* to_string(Standing standing);
+constexpr auto names_of(Standing) {
+  using enum Standing;
+  return std::to_array<spec::Name<Standing>>(
+      {{first, "first"}, {behind, "behind"}, {equal, "equal"}, {undecided, "undecided"}});
+}
 /// Not told apart from the first.
 inline bool is_beside(Standing standing) { return standing == Standing::equal || standing == Standing::undecided; }
 
@@ -30,8 +35,12 @@ inline constexpr double kMargin = 0.05;
 
 /// What a verdict that is undecided waits for, by what leaves the most open.
 enum class WouldTell : std::uint8_t { nothing, seeds, evaluations, calibration };
-/// "nothing", "seeds", "evaluations", "calibration".
-const char* to_string(WouldTell what);
+constexpr auto names_of(WouldTell) {
+  using enum WouldTell;
+  return std::to_array<spec::Name<WouldTell>>(
+      {{nothing, "nothing"}, {seeds, "seeds"}, {evaluations, "evaluations"}, {calibration, "calibration"}});
+}
+using spec::to_string;
 /// The one of that name. Throws std::logic_error where there is none.
 WouldTell would_tell_of(std::string_view name);
 

@@ -7,76 +7,46 @@
 #include <stdexcept>
 
 namespace dadsim::step {
+constexpr auto names_of(Symbol) {
+  using enum Symbol;
+  return std::to_array<spec::Name<Symbol>>({{rows, "rows"},
+                                            {in, "in"},
+                                            {out, "out"},
+                                            {bias, "bias"},
+                                            {parameters, "parameters"},
+                                            {forward_macs, "forward_macs"},
+                                            {backward_macs, "backward_macs"},
+                                            {gradient_macs, "gradient_macs"},
+                                            {inputs, "inputs"},
+                                            {outputs, "outputs"},
+                                            {delta_follows, "delta_follows"},
+                                            {delta_follows_below, "delta_follows_below"},
+                                            {delta_needed_below, "delta_needed_below"},
+                                            {last_matrix, "last_matrix"},
+                                            {earlier_rows, "earlier rows"},
+                                            {slot, "slot"},
+                                            {call, "call"},
+                                            {samples, "samples"},
+                                            {rows_per_sample, "rows_per_sample"}});
+}
+
+constexpr auto names_of(Function) {
+  using enum Function;
+  return std::to_array<spec::Name<Function>>({{least, "min"},
+                                              {round_up, "ceil"},
+                                              {over_workers, "sum over workers"},
+                                              {exceeds, "exceeds"},
+                                              {most_of_workers, "most of workers"},
+                                              {largest_divisor, "largest divisor"},
+                                              {quotient, "quotient"},
+                                              {censored_rank, "found"}});
+}
+
 namespace {
 
-const char* name(Symbol symbol) {
-  switch (symbol) {
-    case Symbol::rows:
-      return "rows";
-    case Symbol::in:
-      return "in";
-    case Symbol::out:
-      return "out";
-    case Symbol::bias:
-      return "bias";
-    case Symbol::parameters:
-      return "parameters";
-    case Symbol::forward_macs:
-      return "forward_macs";
-    case Symbol::backward_macs:
-      return "backward_macs";
-    case Symbol::gradient_macs:
-      return "gradient_macs";
-    case Symbol::inputs:
-      return "inputs";
-    case Symbol::outputs:
-      return "outputs";
-    case Symbol::delta_follows:
-      return "delta_follows";
-    case Symbol::delta_follows_below:
-      return "delta_follows_below";
-    case Symbol::delta_needed_below:
-      return "delta_needed_below";
-    case Symbol::last_matrix:
-      return "last_matrix";
-    case Symbol::earlier_rows:
-      return "earlier rows";
-    case Symbol::slot:
-      return "slot";
-    case Symbol::call:
-      return "call";
-    case Symbol::samples:
-      return "samples";
-    case Symbol::rows_per_sample:
-      return "rows_per_sample";
-  }
-  throw std::logic_error("unknown symbol");
-}
-
-const char* name(Function function) {
-  switch (function) {
-    case Function::least:
-      return "min";
-    case Function::round_up:
-      return "ceil";
-    case Function::over_workers:
-      return "sum over workers";
-    case Function::exceeds:
-      return "exceeds";
-    case Function::most_of_workers:
-      return "most of workers";
-    case Function::largest_divisor:
-      return "largest divisor";
-    case Function::quotient:
-      return "quotient";
-    case Function::censored_rank:
-      return "found";
-  }
-  throw std::logic_error("unknown function");
-}
-
 double samples_of(const Scope& scope, Symbol symbol) {
-  if (scope.worker < 0) throw std::logic_error(fmt::format("'{}' has no value at the aggregator", name(symbol)));
+  if (scope.worker < 0)
+    throw std::logic_error(fmt::format("'{}' has no value at the aggregator", spec::to_string(symbol)));
   return scope.sizes->samples.at(static_cast<std::size_t>(scope.worker));
 }
 
@@ -257,7 +227,7 @@ Expression::Expression(Symbol symbol, std::int32_t slot) { terms_.push_back({1.0
 
 Expression::Expression(Function function, std::vector<Expression> arguments) {
   if (!takes(function, arguments.size())) {
-    throw std::logic_error(fmt::format("'{}' of {} arguments", name(function), arguments.size()));
+    throw std::logic_error(fmt::format("'{}' of {} arguments", spec::to_string(function), arguments.size()));
   }
   terms_.push_back({1.0, {{Symbol::call, 0, std::make_shared<const Call>(Call{function, std::move(arguments)})}}});
 }
@@ -385,14 +355,14 @@ std::string Expression::to_string() const {
 
 std::string Expression::to_string(const Factor& factor) {
   if (factor.symbol == Symbol::slot || factor.symbol == Symbol::earlier_rows) {
-    return fmt::format("{} {}", name(factor.symbol), factor.slot);
+    return fmt::format("{} {}", spec::to_string(factor.symbol), factor.slot);
   }
-  if (factor.symbol != Symbol::call) return name(factor.symbol);
+  if (factor.symbol != Symbol::call) return spec::to_string(factor.symbol);
   std::string arguments;
   for (const Expression& argument : factor.call->arguments) {
     arguments += (arguments.empty() ? "" : ", ") + argument.to_string();
   }
-  return fmt::format("{}({})", name(factor.call->function), arguments);
+  return fmt::format("{}({})", spec::to_string(factor.call->function), arguments);
 }
 
 }  // namespace dadsim::step

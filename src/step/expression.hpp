@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "spec/layer_shape.hpp"
+#include "spec/names.hpp"
 
 namespace dadsim::step {
 
@@ -233,7 +235,12 @@ Expression kept_of(double fraction, const Expression& of);
 
 /// What one element of a message is on the wire.
 enum class ElementType : std::uint8_t { float32, float16, int32, bit, bfloat16, int8 };
-const char* to_string(ElementType type);
+constexpr auto names_of(ElementType) {
+  using enum ElementType;
+  return std::to_array<spec::Name<ElementType>>(
+      {{float32, "fp32"}, {float16, "fp16"}, {int32, "int32"}, {bit, "bits"}, {bfloat16, "bf16"}, {int8, "int8"}});
+}
+using spec::to_string;
 
 /// Bits of one element on the wire.
 int bits(ElementType type);

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "spec/names.hpp"
 
 namespace dadsim::step {
 
@@ -40,5 +43,10 @@ struct Participation {
   double share_used() const;      ///< contributions that went into a model ÷ parts begun; NaN where none was begun
   double mean_staleness() const;  ///< NaN where the protocol counts none
 };
+constexpr auto names_of(Participation::Part::End) {
+  using enum Participation::Part::End;
+  return std::to_array<spec::Name<Participation::Part::End>>({{used, "used"}, {late, "late"}, {failed, "failed"}});
+}
+using spec::to_string;
 
 }  // namespace dadsim::step

@@ -5,24 +5,6 @@
 
 namespace dadsim::step {
 
-const char* to_string(ElementType type) {
-  switch (type) {
-    case ElementType::float32:
-      return "fp32";
-    case ElementType::float16:
-      return "fp16";
-    case ElementType::int32:
-      return "int32";
-    case ElementType::bit:
-      return "bits";
-    case ElementType::bfloat16:
-      return "bf16";
-    case ElementType::int8:
-      return "int8";
-  }
-  throw std::logic_error("unknown element type");
-}
-
 int bits(ElementType type) {
   switch (type) {
     case ElementType::float32:

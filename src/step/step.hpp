@@ -1,13 +1,14 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "step/expression.hpp"
 #include "step/alternatives.hpp"
+#include "step/expression.hpp"
 #include "step/neighbours.hpp"
 
 namespace dadsim::step {
@@ -26,9 +27,19 @@ enum class Phase : std::uint8_t {
   decode,     ///< and back
 };
 
-/// Whether a phase is made of matrix products (limited by arithmetic) or passes over memory.
-bool is_matrix_product(Phase phase);
-const char* to_string(Phase phase);
+constexpr auto names_of(Phase) {
+  using enum Phase;
+  return std::to_array<spec::Name<Phase>>({{forward, "forward"},
+                                           {loss, "loss"},
+                                           {backpropagate, "propagate"},
+                                           {weight_gradient, "weight gradient"},
+                                           {factorise, "factorise"},
+                                           {merge, "merge"},
+                                           {add, "add"},
+                                           {update, "update"},
+                                           {encode, "encode"},
+                                           {decode, "decode"}});
+}
 
 /// Who takes part in an operation.
 enum class Role : std::uint8_t { workers, aggregator };
@@ -56,7 +67,19 @@ enum class CollectiveKind : std::uint8_t {
   stage_send,          ///< every device of a stage sends to the one in its place in another stage
   reduce,              ///< the root ends with the sum
 };
-const char* to_string(CollectiveKind kind);
+constexpr auto names_of(CollectiveKind) {
+  using enum CollectiveKind;
+  return std::to_array<spec::Name<CollectiveKind>>({{gather, "gather"},
+                                                    {broadcast, "broadcast"},
+                                                    {all_reduce, "all-reduce"},
+                                                    {all_gather, "all-gather"},
+                                                    {reduce_scatter, "reduce-scatter"},
+                                                    {scatter, "scatter"},
+                                                    {all_to_all, "all-to-all"},
+                                                    {neighbour_exchange, "neighbour-exchange"},
+                                                    {stage_send, "stage send"},
+                                                    {reduce, "reduce"}});
+}
 /// Whether it goes straight to or from the aggregator, which has no part in what the workers do among themselves.
 constexpr bool is_star(CollectiveKind kind) {
   return kind == CollectiveKind::gather || kind == CollectiveKind::broadcast;

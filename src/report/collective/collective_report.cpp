@@ -12,48 +12,10 @@ constexpr double kElementBytes = 4;  // float32
 
 }  // namespace
 
-const char* to_string(Operation operation) {
-  switch (operation) {
-    case Operation::all_reduce:
-      return "all-reduce";
-    case Operation::all_gather:
-      return "all-gather";
-    case Operation::reduce_scatter:
-      return "reduce-scatter";
-    case Operation::broadcast:
-      return "broadcast";
-    case Operation::reduce:
-      return "reduce";
-    case Operation::gather:
-      return "gather";
-    case Operation::scatter:
-      return "scatter";
-    case Operation::all_to_all:
-      return "all-to-all";
-    case Operation::neighbour_exchange:
-      return "neighbour-exchange";
-    case Operation::send:
-      return "send";
-  }
-  throw std::logic_error("unknown operation");
-}
-
 bool has_blocks(Operation operation) {
-  switch (operation) {
-    case Operation::all_gather:
-    case Operation::reduce_scatter:
-    case Operation::gather:
-    case Operation::scatter:
-    case Operation::all_to_all:
-      return true;
-    case Operation::all_reduce:
-    case Operation::broadcast:
-    case Operation::reduce:
-    case Operation::neighbour_exchange:
-    case Operation::send:
-      return false;
-  }
-  throw std::logic_error("unknown operation");
+  using enum Operation;
+  return operation == all_gather || operation == reduce_scatter || operation == gather || operation == scatter ||
+         operation == all_to_all;
 }
 
 double bus_factor(Operation operation, std::size_t ranks) {

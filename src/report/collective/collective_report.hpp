@@ -23,7 +23,20 @@ enum class Operation {
   neighbour_exchange,
   send,
 };
-const char* to_string(Operation operation);
+constexpr auto names_of(Operation) {
+  using enum Operation;
+  return std::to_array<spec::Name<Operation>>({{all_reduce, "all-reduce"},
+                                               {all_gather, "all-gather"},
+                                               {reduce_scatter, "reduce-scatter"},
+                                               {broadcast, "broadcast"},
+                                               {reduce, "reduce"},
+                                               {gather, "gather"},
+                                               {scatter, "scatter"},
+                                               {all_to_all, "all-to-all"},
+                                               {neighbour_exchange, "neighbour-exchange"},
+                                               {send, "send"}});
+}
+using spec::to_string;
 
 /// Whether its vector is made of one block per rank.
 bool has_blocks(Operation operation);

@@ -7,18 +7,6 @@ namespace {
 
 using Part = step::Participation::Part;
 
-const char* to_string(Part::End end) {
-  switch (end) {
-    case Part::End::used:
-      return "used";
-    case Part::End::late:
-      return "late";
-    case Part::End::failed:
-      return "failed";
-  }
-  return "";
-}
-
 /// A list per figure, with an entry per worker.
 Json workers_to_json(const EventDrivenResult& event_driven) {
   Json json;

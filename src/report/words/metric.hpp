@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+
+#include "spec/names.hpp"
 
 namespace dadsim::report {
 
@@ -11,6 +14,13 @@ enum class Metric : std::uint8_t {
   throughput,      ///< the same where a step of one does more than a step of the other: samples or tokens per second
   time_to_target,  ///< of the network that learned, where that is what is timed
 };
-const char* to_string(Metric metric);
+constexpr auto names_of(Metric) {
+  using enum Metric;
+  return std::to_array<spec::Name<Metric>>({{time_at_scale, "time-at-scale"},
+                                            {time_per_step, "time-per-step"},
+                                            {throughput, "throughput"},
+                                            {time_to_target, "time-to-target"}});
+}
+using spec::to_string;
 
 }  // namespace dadsim::report
