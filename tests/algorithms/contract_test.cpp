@@ -28,14 +28,10 @@ struct Variant {
   std::vector<spec::ShareRule> share = {};
 
   const SynchronousMethod& info() const { return algorithm_registry().at(algorithm); }
-  spec::ParameterValues parameters() const {
-    spec::ParameterValues values = default_parameters(info());
-    for (const auto& [parameter, value] : chosen) values[parameter] = value;
-    return values;
-  }
+  spec::ParameterValues parameters() const { return run_of(info(), chosen).parameters; }
   /// As it runs in the laws.
   spec::RunSpec run(spec::ExchangeMode mode) const {
-    spec::RunSpec run{algorithm, algorithm, mode, parameters()};
+    spec::RunSpec run = test::run_of(algorithm, mode, chosen);
     run.share = share;
     return run;
   }

@@ -5,6 +5,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/run_of.hpp"
 #include "models/data/digits.hpp"
 #include "step/schedule.hpp"
 
@@ -12,8 +13,7 @@ namespace dadsim::algorithms {
 namespace {
 
 spec::RunSpec own_run(std::vector<spec::ShareRule> share, const std::string& above = "") {
-  spec::RunSpec run{"flexible", "flexible", spec::ExchangeMode::aggregator,
-                    default_parameters(algorithm_registry().at("flexible"))};
+  spec::RunSpec run = test::run_of("flexible", spec::ExchangeMode::aggregator);
   run.share = std::move(share);
   run.average_deltas_above = above;
   return run;

@@ -12,9 +12,7 @@ namespace {
 using test::OneStep;
 
 spec::RunSpec flexible_run(std::vector<spec::ShareRule> share, const spec::ParameterValues& chosen = {}) {
-  spec::RunSpec run{"flexible", "flexible", spec::ExchangeMode::aggregator,
-                    default_parameters(algorithm_registry().at("flexible"))};
-  for (const auto& [name, value] : chosen) run.parameters[name] = value;
+  spec::RunSpec run = test::run_of("flexible", spec::ExchangeMode::aggregator, chosen);
   run.share = std::move(share);
   return run;
 }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "algorithms/registry.hpp"
+#include "algorithms/run_of.hpp"
 #include "compress/registry.hpp"
 #include "models/data/digits.hpp"
 
@@ -28,8 +29,7 @@ class Learn : public testing::Test {
   }
 
   step::Trajectory run(const std::string& algorithm, spec::ExchangeMode mode = spec::ExchangeMode::aggregator) const {
-    return learn({algorithm, algorithm, mode, default_parameters(algorithm_registry().at(algorithm))},
-                 {data_, partition_, model_, training_, 3});
+    return learn(test::run_of(algorithm, mode), {data_, partition_, model_, training_, 3});
   }
 
   models::Dataset data_;
@@ -156,10 +156,9 @@ TEST_F(Learn, CanBeCancelled) {
   const std::atomic<bool> cancelled{true};
   LearningObserver observer;
   observer.cancelled = &cancelled;
-  const SynchronousMethod& info = algorithm_registry().at("dad");
-  EXPECT_THROW(learn({"dad", "dad", spec::ExchangeMode::peer, default_parameters(info)},
-                     {data_, partition_, model_, training_, 3}, observer),
-               Cancelled);
+  EXPECT_THROW(
+      learn(test::run_of("dad", spec::ExchangeMode::peer), {data_, partition_, model_, training_, 3}, observer),
+      Cancelled);
 }
 
 TEST_F(Learn, FractionalEpochsRoundUp) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/registry.hpp"
+#include "algorithms/run_of.hpp"
 #include "algorithms/step/training_step.hpp"
 #include "models/gemm/work_count.hpp"
 #include "step/schedule.hpp"
@@ -45,9 +45,6 @@ struct OneStep {
 
   OneStep(const std::string& algorithm, const Setup& setup) {
     const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
-    spec::ParameterValues values = methods::default_parameters(info);
-    for (const auto& [name, value] : setup.parameters) values[name] = value;
-
     const spec::SampleShape sample = setup.model ? setup.sample : spec::SampleShape{1, 1, setup.widths.front()};
     models::Network network(sample, setup.model ? *setup.model : mlp(setup), setup.seed);
     RandomStream random(setup.seed, Purpose::test);
@@ -96,7 +93,7 @@ struct OneStep {
 
     algorithms::TrainingStep step(network, setup.exchange, setup.seed, setup.compress);
     step.begin(0, samples, batch);
-    spec::RunSpec run{algorithm, algorithm, setup.exchange, values};
+    spec::RunSpec run = run_of(algorithm, setup.exchange, setup.parameters);
     run.share = setup.share;
     const std::unique_ptr<algorithms::Algorithm> instance = make_algorithm(info, run);
     const std::uint64_t before = models::multiply_adds_done();

@@ -7,6 +7,7 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/run_of.hpp"
 #include "models/data/digits.hpp"
 
 namespace dadsim::algorithms {
@@ -29,9 +30,7 @@ TEST(ForwardGradientLearning, LearnsDigits) {
        {spec::ParameterValues{}, spec::ParameterValues{{"loss", "local"}},
         spec::ParameterValues{{"loss", "local"}, {"blocks", "1"}, {"groups", "8"}},
         spec::ParameterValues{{"perturb", "weight"}, {"share", "ingredients"}}}) {
-    spec::RunSpec run{"forward-gradient", "", spec::ExchangeMode::peer,
-                      default_parameters(algorithm_registry().at("forward-gradient"))};
-    for (const auto& [name, value] : chosen) run.parameters[name] = value;
+    const spec::RunSpec run = test::run_of("forward-gradient", spec::ExchangeMode::peer, chosen);
     // With weights perturbed steps have to be smaller (with 0.001 this run diverges), and little is learned in so few.
     problem.training.optimizer.learning_rate = chosen.contains("perturb") ? 0.0003 : 0.005;
     const step::Trajectory learned = learn(run, problem);

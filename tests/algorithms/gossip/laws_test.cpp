@@ -8,6 +8,7 @@
 #include "algorithms/gossip/own_weights_step.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/run_of.hpp"
 #include "step/schedule.hpp"
 #include "support/random.hpp"
 
@@ -62,8 +63,7 @@ class GossipLaws : public testing::TestWithParam<std::string> {
   std::vector<spec::RunSpec> runs(std::size_t sites) const {
     std::vector<spec::RunSpec> all;
     const auto add = [&](const spec::ParameterValues& chosen) {
-      spec::RunSpec run{info().name, info().name, spec::ExchangeMode::peer, default_parameters(info())};
-      for (const auto& [name, value] : chosen) run.parameters[name] = value;
+      spec::RunSpec run = test::run_of(info().name, spec::ExchangeMode::peer, chosen);
       run.decentralised = true;
       if (faults_of(info(), {run, sites}).empty()) all.push_back(run);
     };
@@ -251,10 +251,9 @@ class ExactMixing : public GossipLaws {};
 TEST_P(ExactMixing, OnTheCompleteGraphIsGradientSharing) {
   for (const std::size_t sites : {2, 8}) {
     const LearningProblem all = problem(sites);
-    spec::RunSpec run{info().name, info().name, spec::ExchangeMode::peer, default_parameters(info())};
+    spec::RunSpec run = test::run_of(info().name, spec::ExchangeMode::peer, info().lossless);
     run.parameters["graph"] = "complete";
     if (GetParam() == "d-psgd") run.parameters["order"] = "adapt-then-combine";
-    for (const auto& [name, value] : info().lossless) run.parameters[name] = value;
     const auto gossip = make_learners(run, all);
     const auto sharing = make_learners({"gradient-sharing", "", spec::ExchangeMode::peer, {}}, all);
     for (std::int64_t step = 0; step < 8; ++step) {

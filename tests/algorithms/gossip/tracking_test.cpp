@@ -7,6 +7,7 @@
 #include "algorithms/gossip/sites_evaluation.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/run_of.hpp"
 #include "models/data/digits.hpp"
 
 namespace dadsim::algorithms {
@@ -33,8 +34,7 @@ Settled settle(const std::string& algorithm) {
   problem.training.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
   problem.training.optimizer.momentum = 0;
   problem.training.optimizer.weight_decay = 0.5;  // so that there is one minimum
-  spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::peer,
-                    default_parameters(algorithm_registry().at(algorithm))};
+  spec::RunSpec run = test::run_of(algorithm, spec::ExchangeMode::peer);
   run.decentralised = true;
   const auto learners = make_learners(run, problem);
   const Batch all(partition.begin(), partition.end());

@@ -429,9 +429,7 @@ TEST(PowerSgd, LearnsNearlyAsMuch) {
   problem.training.epochs = 8;
   problem.training.optimizer = {.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 0.05, .momentum = 0.9};
   const auto accuracy = [&](const std::string& algorithm, const spec::ParameterValues& given) {
-    spec::ParameterValues values = default_parameters(algorithm_registry().at(algorithm));
-    for (const auto& [name, value] : given) values[name] = value;
-    return learn({algorithm, algorithm, spec::ExchangeMode::peer, values}, problem).curve.back().accuracy;
+    return learn(test::run_of(algorithm, spec::ExchangeMode::peer, given), problem).curve.back().accuracy;
   };
   EXPECT_GT(accuracy("power-sgd", {}), accuracy("gradient-sharing", {}) - 0.05);
 }

@@ -4,6 +4,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/private/example_norms.hpp"
 #include "algorithms/private/private_step.hpp"
+#include "algorithms/run_of.hpp"
 #include "models/data/digits.hpp"
 #include "spec/preset.hpp"
 
@@ -245,9 +246,7 @@ TEST_F(PrivateRun, LearnsWithLittleNoiseAndNotWithMuch) {
   problem_.training.optimizer.kind = spec::OptimizerSpec::Kind::sgd;
   problem_.training.optimizer.learning_rate = 2;
   const auto accuracy = [&](const std::string& algorithm, const std::string& epsilon) {
-    spec::RunSpec run{algorithm, algorithm, kPeer, default_parameters(algorithm_registry().at(algorithm))};
-    run.parameters["epsilon"] = epsilon;
-    return learn(run, problem_).curve.back().accuracy;
+    return learn(test::run_of(algorithm, kPeer, {{"epsilon", epsilon}}), problem_).curve.back().accuracy;
   };
   for (const char* algorithm : {"dp-sgd", "rgp", "lsg"}) {
     EXPECT_GT(accuracy(algorithm, "1000"), 0.5) << algorithm;

@@ -85,9 +85,7 @@ struct PrivateStep {
   }
   models::Gradient run(const std::string& algorithm, const spec::ParameterValues& given, std::int64_t number = 0) {
     const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
-    spec::ParameterValues values = methods::default_parameters(info);
-    for (const auto& [name, value] : given) values.at(name) = value;
-    const std::unique_ptr<algorithms::Algorithm> instance = make_algorithm(info, values);
+    const std::unique_ptr<algorithms::Algorithm> instance = make_algorithm(info, given);
     step.begin(number, samples, batch);
     algorithms::run_step(info, *instance, step);
     return step.gradient();

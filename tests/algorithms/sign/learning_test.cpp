@@ -3,6 +3,7 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/run_of.hpp"
 #include "compress/registry.hpp"
 #include "models/data/digits.hpp"
 
@@ -28,9 +29,7 @@ class SignMethods : public testing::Test {
   /// Accuracy on held-back digits.
   double learned(const std::string& algorithm, const spec::OptimizerSpec& optimizer,
                  const spec::ParameterValues& given = {}, const spec::CompressSpec& compress = {}) {
-    spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::peer,
-                      default_parameters(algorithm_registry().at(algorithm))};
-    for (const auto& [parameter, value] : given) run.parameters[parameter] = value;
+    spec::RunSpec run = test::run_of(algorithm, spec::ExchangeMode::peer, given);
     run.compress = compress;
     for (const spec::ParameterSpec& parameter : compress::compressors().at(compress.method).parameters) {
       run.compress.parameters.try_emplace(parameter.name, parameter.default_value);

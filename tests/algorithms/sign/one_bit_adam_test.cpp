@@ -9,6 +9,7 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/learning/learners.hpp"
+#include "algorithms/run_of.hpp"
 #include "algorithms/sign/several_steps.hpp"
 #include "models/data/digits.hpp"
 #include "step/schedule.hpp"
@@ -42,11 +43,7 @@ struct Digits {
   LearningProblem problem() const { return {data, partition, model, training, 3}; }
 };
 
-spec::RunSpec run_of(const std::string& name, spec::ExchangeMode mode, const spec::ParameterValues& given = {}) {
-  spec::RunSpec run{name, name, mode, default_parameters(algorithm_registry().at(name))};
-  for (const auto& [parameter, value] : given) run.parameters[parameter] = value;
-  return run;
-}
+using test::run_of;
 
 TEST(OneBitAdam, IsAdamToTheBitUntilTheVarianceIsFrozen) {
   Digits digits(400);

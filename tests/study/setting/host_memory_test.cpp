@@ -56,14 +56,11 @@ TEST_F(HostMemory, OfAnEventDrivenRunIsWhatItsClientsHold) {
   scenario.workers.resize(1000);
   scenario.training.evaluate_every = 1;  // no weights between evaluations are kept
   const auto models = [&](const std::string& algorithm, const spec::ParameterValues& parameters) {
-    spec::RunSpec run;
-    run.algorithm = "gradient-sharing";
-    const double none = host_bytes_of(scenario, run, sample);
-    run.algorithm = algorithm;
+    spec::RunSpec sharing;
+    sharing.algorithm = "gradient-sharing";
+    const double none = host_bytes_of(scenario, sharing, sample);
+    spec::RunSpec run = methods::run_of(protocols::protocol_registry().at(algorithm), parameters);
     run.event_driven = true;
-    for (const spec::ParameterSpec& one : protocols::protocol_registry().at(algorithm).parameters)
-      run.parameters[one.name] = one.default_value;
-    for (const auto& [name, value] : parameters) run.parameters[name] = value;
     return (host_bytes_of(scenario, run, sample) - none) / model;
   };
   // Who is asked hands in a model, and what has arrived of it is a second one.
