@@ -1,15 +1,14 @@
 #include "models/network.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <stdexcept>
 #include <utility>
 
+#include "models/cross_entropy.hpp"
 #include "models/gemm/product.hpp"
 #include "models/operations/column_sums.hpp"
 #include "spec/model_shape.hpp"
-#include "support/parallel.hpp"
 
 namespace dadsim::models {
 
@@ -203,42 +202,16 @@ std::vector<typename NetworkOf<T>::BatchNormInput> NetworkOf<T>::batch_norms() c
 }
 
 template <class T>
-T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape,
-                     std::span<const T> weights) const {
+T NetworkOf<T>::loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape, std::span<const T> weights,
+                     T label_smoothing) const {
   if (nodes_.empty() || tape.values.size() != nodes_.size() + 1) throw std::logic_error("loss: forward comes first");
   const Index classes = output_shape().channels;
-  const RowsOf<T> logits = as_rows(tape.logits(), classes);
-  if (static_cast<Index>(labels.size()) != logits.rows()) throw std::logic_error("loss: one label per row");
-  if (!weights.empty() && weights.size() != labels.size()) throw std::logic_error("loss: one weight per label");
-  if (!(total_rows > T(0))) throw std::logic_error("loss: total_rows must be positive");
-  tape.value_gradients.back().resize(tape.logits().rows(), tape.logits().cols());
-  MutableRowsOf<T> value_gradient = as_rows(tape.value_gradients.back(), classes);
-
-  constexpr std::size_t kRows = 128;
-  std::vector<double> sums((labels.size() + kRows - 1) / kRows, 0.0);
-  parallel_for_blocks(labels.size(), kRows, [&](std::size_t begin, std::size_t end) {
-    double sum = 0;
-    for (std::size_t row = begin; row < end; ++row) {
-      const std::int32_t label = labels[row];
-      if (label < 0 || label >= classes) throw std::logic_error("loss: a label is not one of the classes");
-      // log Σ exp(z) = m + log Σ exp(z − m): nothing overflows.
-      const auto z = logits.row(static_cast<Index>(row)).array();
-      const T largest = z.maxCoeff();
-      auto p = value_gradient.row(static_cast<Index>(row)).array();
-      p = (z - largest).exp();
-      const T total = p.sum();
-      const double own = static_cast<double>(std::log(total) + largest - z(label));
-      p *= T(1) / (total * total_rows);
-      p(label) -= T(1) / total_rows;
-      sum += weights.empty() ? own : own * static_cast<double>(weights[row]);
-      if (!weights.empty()) p *= weights[row];
-    }
-    sums[begin / kRows] = sum;
-  });
-  double sum = 0;
-  for (const double part : sums) sum += part;
+  MatrixOf<T>& gradient = tape.value_gradients.back();
+  gradient.resize(tape.logits().rows(), tape.logits().cols());
+  const T loss = cross_entropy<T>(as_rows(tape.logits(), classes), labels, total_rows, weights, label_smoothing,
+                                  as_rows(gradient, classes));
   backward_until_matrix(nodes_.size(), tape);
-  return static_cast<T>(sum / static_cast<double>(total_rows));
+  return loss;
 }
 
 template <class T>

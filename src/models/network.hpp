@@ -103,8 +103,10 @@ class NetworkOf {
   /// Softmax cross-entropy of the logits; starts the backward pass: the Δ of the last matrix is there after it. One
   /// label per position of the output. Returns the summed loss ÷ total_rows, and value_gradients are scaled alike: with
   /// total_rows = labels of all sites together, the Δ of each site carry the weight N_s ÷ ΣN. Throws std::logic_error
-  /// for labels that do not fit the logits. `weights`, if not empty, has a factor per label, on its part of the loss.
-  T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape, std::span<const T> weights = {}) const;
+  /// for labels that do not fit the logits. `weights`, if not empty, has a factor per label, on its part of the loss;
+  /// `label_smoothing`: see cross_entropy.hpp.
+  T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape, std::span<const T> weights = {},
+         T label_smoothing = 0) const;
 
   /// Goes on from matrix l, whose Δ is there, until the Δ of matrix l − 1 is there, or to the end. In falling order,
   /// tables included (there is nothing to do at them).

@@ -171,6 +171,64 @@ TEST(Network, ForwardByHand) {
   EXPECT_NEAR(tape.value_gradients[2](0, 1), p / 2, 1e-15);
 }
 
+TEST(Network, SmoothedLossByHand) {
+  NetworkOf<double> network(1, mlp({3}, spec::Activation::identity, spec::Activation::identity, false), 1);
+  network.layer(0).weight << 1, -2, 0.5;
+  TapeOf<double> tape;
+  MatrixOf<double> x(2, 1);
+  x << 1, -0.5;
+  network.forward(x, Pass{}, tape);
+  const std::vector<std::int32_t> labels{2, 0};
+  const std::vector<double> weights{1, 3};  // of the rows
+  constexpr double kSmoothing = 0.3;
+  const double loss = network.loss(labels, 2.0, tape, weights, kSmoothing);
+  // 1 − ε on the label and ε ÷ 3 on each class: 0.1, 0.1, 0.8 and 0.8, 0.1, 0.1.
+  double expected = 0;
+  for (Eigen::Index row = 0; row < 2; ++row) {
+    const Eigen::Array3d z = tape.values[1].row(row).transpose().array();
+    const Eigen::Array3d log_p = z - std::log(z.exp().sum());
+    Eigen::Array3d target = Eigen::Array3d::Constant(0.1);
+    target(labels[static_cast<std::size_t>(row)]) = 0.8;
+    const double weight = weights[static_cast<std::size_t>(row)];
+    expected -= weight * (target * log_p).sum() / 2;
+    const Eigen::Array3d gradient = tape.value_gradients[1].row(row).transpose().array();
+    EXPECT_LT((gradient - weight * (log_p.exp() - target) / 2).abs().maxCoeff(), 1e-14) << row;
+  }
+  EXPECT_NEAR(loss, expected, 1e-14);
+  EXPECT_THROW(network.loss(labels, 2.0, tape, {}, 1.0), std::logic_error);
+  EXPECT_THROW(network.loss(labels, 2.0, tape, {}, -0.1), std::logic_error);
+}
+
+TEST(Network, GradientOfTheSmoothedLossIsThatOfDifferences) {
+  NetworkOf<double> network(9, mlp({8, 5}, spec::Activation::gelu, spec::Activation::identity, true), 5);
+  const MatrixOf<double> inputs = random_matrix<double>(12, 9, 6);
+  const auto labels = random_labels(12, 5, 7);
+  constexpr double kSmoothing = 0.25;
+  TapeOf<double> tape;
+  const auto loss = [&] {
+    network.forward(inputs, Pass{}, tape);
+    return network.loss(labels, 12.0, tape, {}, kSmoothing);
+  };
+  loss();
+  const MatrixOf<double> last = network.delta(1, tape).transpose() * network.input(1, tape);
+  network.backpropagate(1, tape);
+  const MatrixOf<double> first = network.delta(0, tape).transpose() * network.input(0, tape);
+  constexpr double kStep = 1e-5;
+  for (const auto& [l, gradient] : {std::pair{0, first}, std::pair{1, last}}) {
+    auto& weight = network.layer(static_cast<std::size_t>(l)).weight;
+    for (Eigen::Index i = 0; i < weight.size(); ++i) {
+      const double before = weight.data()[i];
+      weight.data()[i] = before + kStep;
+      const double above = loss();
+      weight.data()[i] = before - kStep;
+      const double below = loss();
+      weight.data()[i] = before;
+      // Central differences: their error is of the order of the square of the step, and of rounding ÷ the step.
+      EXPECT_NEAR(gradient.data()[i], (above - below) / (2 * kStep), 1e-9) << l << ' ' << i;
+    }
+  }
+}
+
 TEST(Network, LossIsStableForHugeLogits) {
   Network network(1, mlp({3}, spec::Activation::identity, spec::Activation::identity, false), 1);
   network.layer(0).weight << 1e30F, 0.0F, -1e30F;
