@@ -25,7 +25,7 @@ using world::Value;
 Learning::Workspace::Workspace(const algorithms::LearningProblem& problem)
     : samples_(problem.data.train),
       network_(problem.data.shape, problem.model, problem.seed),
-      step_(network_, spec::ExchangeMode::peer, problem.seed) {}
+      step_(network_, spec::ExchangeMode::peer, problem) {}
 
 const models::Gradient& Learning::Workspace::gradient(std::int64_t step_number,
                                                       const std::vector<std::int32_t>& samples) {

@@ -66,6 +66,7 @@ struct TrainingSpec {
   std::vector<double> further_targets = {};
   Stop stop = Stop::budget;         ///< target: end a run at the first evaluation that reaches the target
   std::int64_t evaluate_every = 0;  ///< steps; 0: once per epoch
+  double label_smoothing = 0;  ///< share of every label that is spread over all classes; of the training loss alone
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   std::int64_t seeds = 1;   ///< learned with: the scenario's, the next, …; the first is timed

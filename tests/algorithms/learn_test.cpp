@@ -64,6 +64,23 @@ TEST_F(Learn, ExactAlgorithmsLearnAlike) {
   }
 }
 
+// Held-back samples are looked at without it, and everybody trains with it: sites that share a network, that have one
+// each, and that exchange weights.
+TEST_F(Learn, LabelSmoothingIsOfTheTrainingLossAlone) {
+  for (const char* algorithm : {"gradient-sharing", "no-sharing", "d-psgd"}) {
+    training_.label_smoothing = 0;
+    const step::Trajectory plain = run(algorithm, spec::ExchangeMode::peer);
+    training_.label_smoothing = 0.4;
+    const step::Trajectory smoothed = run(algorithm, spec::ExchangeMode::peer);
+    EXPECT_EQ(smoothed.curve.front().loss, plain.curve.front().loss) << algorithm;
+    EXPECT_NE(smoothed.curve.back().loss, plain.curve.back().loss) << algorithm;
+    EXPECT_EQ(smoothed.structures, plain.structures) << algorithm;
+  }
+  const step::Trajectory pooled = run("pooled");
+  const step::Trajectory edad = run("edad");
+  for (std::size_t i = 0; i < pooled.curve.size(); ++i) EXPECT_NEAR(edad.curve[i].loss, pooled.curve[i].loss, 2e-3);
+}
+
 // A memory that is accepted changes what is learned: in every algorithm that does not refuse it.
 TEST_F(Learn, AMemoryOfACompressorMeansSomethingWhereItIsLetIn) {
   for (const SynchronousMethod& method : algorithm_registry().all()) {

@@ -139,7 +139,8 @@ std::string some_scenario(const TemporaryFolder& folder) {
            maybe("batches", one_of("proportional", "equal", "poisson")) + maybe("epochs", share() * 100) +
            maybe("target-accuracy", one_of("0.5", "0.875", "0.9 0.95 0.97")) +
            maybe("stop", one_of("budget", "target")) + maybe("evaluate-every", one_of("epoch", "1", "500")) +
-           maybe("seeds", between(1, 1000)) + maybe("clip-norm", 0.1 + share()) + ">";
+           maybe("seeds", between(1, 1000)) + maybe("label-smoothing", 0.9 * share()) +
+           maybe("clip-norm", 0.1 + share()) + ">";
     const std::string optimizer = one_of("", "adam", "adamw", "sgd", "lamb", "lars");
     if (optimizer == "sgd") {
       xml += "<sgd" + maybe("learning-rate", share());

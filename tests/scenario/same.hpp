@@ -193,11 +193,12 @@ struct Same {
   }
 
   static bool same(const spec::TrainingSpec& a, const spec::TrainingSpec& b) {
-    const auto& [batch, batches, in_order, epochs, target_accuracy, further_targets, stop, evaluate_every, optimizer,
-                 schedule, seeds, exact_once] = a;
-    return std::tie(batch, batches, in_order, epochs, target_accuracy, further_targets, stop, evaluate_every, seeds,
-                    exact_once) == std::tie(b.batch, b.batches, b.in_order, b.epochs, b.target_accuracy,
-                                            b.further_targets, b.stop, b.evaluate_every, b.seeds, b.exact_once) &&
+    const auto& [batch, batches, in_order, epochs, target_accuracy, further_targets, stop, evaluate_every,
+                 label_smoothing, optimizer, schedule, seeds, exact_once] = a;
+    return std::tie(batch, batches, in_order, epochs, target_accuracy, further_targets, stop, evaluate_every,
+                    label_smoothing, seeds, exact_once) ==
+               std::tie(b.batch, b.batches, b.in_order, b.epochs, b.target_accuracy, b.further_targets, b.stop,
+                        b.evaluate_every, b.label_smoothing, b.seeds, b.exact_once) &&
            same(optimizer, b.optimizer) && same(schedule, b.schedule);
   }
 

@@ -121,7 +121,7 @@ class OwnWeightsStep {
     explicit Site(const LearningProblem& problem)
         : network(problem.data.shape, problem.model, problem.seed),
           optimizer(make_optimizer(problem.training.optimizer, network)),
-          step(network, spec::ExchangeMode::peer, problem.seed) {}
+          step(network, spec::ExchangeMode::peer, problem) {}
     models::Network network;
     std::unique_ptr<models::Optimizer> optimizer;
     TrainingStep step;

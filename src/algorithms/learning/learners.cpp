@@ -23,7 +23,7 @@ class Replica {
         network_(problem.data.shape, problem.model, problem.seed),
         algorithm_(make_algorithm(info, run)),
         optimizer_(make_optimizer(problem.training.optimizer, network_)),
-        step_(network_, run.exchange, problem.seed, run.compress),
+        step_(network_, run.exchange, problem, run.compress),
         rule_{problem.training.optimizer, optimizer_.get(), 0, steps},
         plain_(step_alone(problem.training.optimizer)) {
     algorithm_->prepare(planned);
@@ -137,7 +137,7 @@ class OwnLayers final : public Learners {
         samples_(problem.data.train),
         algorithm_(make_algorithm(info, run)),
         networks_(problem.partition.size(), models::Network(problem.data.shape, problem.model, problem.seed)),
-        step_(networks_.front(), run.exchange, problem.seed, run.compress),
+        step_(networks_.front(), run.exchange, problem, run.compress),
         update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
                              models::update_flops_per_parameter(problem.training.optimizer))) {
     for (const models::Network& network : networks_) {

@@ -31,6 +31,12 @@ TrainingStep::TrainingStep(const models::Network& network, spec::ExchangeMode mo
   own_gradients_.resize(network.layers());
 }
 
+TrainingStep::TrainingStep(const models::Network& network, spec::ExchangeMode mode, const LearningProblem& problem,
+                           const spec::CompressSpec& compress)
+    : TrainingStep(network, mode, problem.seed, compress) {
+  label_smoothing_ = static_cast<float>(problem.training.label_smoothing);
+}
+
 void TrainingStep::set_networks(std::vector<const models::Network*> of_sites) {
   networks_ = std::move(of_sites);
   tapes_ = std::vector<models::Tape>(networks_.size());
@@ -132,7 +138,7 @@ float TrainingStep::loss_of(const models::Network& network, models::Tape& tape, 
   const std::span<const float> of_pass =
       weights.empty() ? std::span<const float>() : std::span<const float>(weights).subspan(from, size);
   return network.loss(std::span<const std::int32_t>(labels_).subspan(from, size), static_cast<float>(labels_.size()),
-                      tape, of_pass);
+                      tape, of_pass, label_smoothing_);
 }
 
 void TrainingStep::skip_non_matrix_parameters() {

@@ -7,6 +7,7 @@
 
 #include "algorithms/cost.hpp"
 #include "algorithms/exchange/exchange.hpp"
+#include "algorithms/learning_problem.hpp"
 #include "models/data/dataset.hpp"
 #include "models/network.hpp"
 #include "models/optimizer.hpp"
@@ -42,6 +43,9 @@ struct UpdateRule {
 class TrainingStep {
  public:
   TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed,
+               const spec::CompressSpec& compress = {});
+  /// With the seed and the loss of what is to be learned.
+  TrainingStep(const models::Network& network, spec::ExchangeMode mode, const LearningProblem& problem,
                const spec::CompressSpec& compress = {});
 
   /// From now on the passes of each site go through a network of its own, of the shape of `network`; those layers that
@@ -195,6 +199,7 @@ class TrainingStep {
   const models::Network& network_;
   std::vector<std::size_t> matrix_;  ///< number here → number in the network
   std::size_t layers_ = 0;
+  float label_smoothing_ = 0;
   step::StepRecorder recorder_;
   Exchange exchange_;
   std::uint64_t seed_;

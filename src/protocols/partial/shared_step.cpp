@@ -26,7 +26,7 @@ class SharedStep::Stage {
         info_(algorithms::algorithm_registry().at(algorithm)),
         network_(problem.data.shape, problem.model, problem.seed),
         algorithm_(make_algorithm(info_, run)),
-        step_(network_, spec::ExchangeMode::aggregator, problem.seed, run.compress),
+        step_(network_, spec::ExchangeMode::aggregator, problem, run.compress),
         update_(algorithms::cost::update(models::update_floats_per_parameter(problem.training.optimizer),
                                          models::update_flops_per_parameter(problem.training.optimizer))) {}
 

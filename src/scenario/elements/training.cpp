@@ -184,6 +184,10 @@ const Table<spec::TrainingSpec>& training_table() {
            attribute("seeds", &Spec::seeds, integer(1, 1000),
                      "Learned with so many seeds, the scenario's and those after it, for intervals of the relative "
                      "steps; the first is timed."),
+           attribute("label-smoothing", &Spec::label_smoothing, real(kDecay),
+                     "Share of every label that is spread over all classes, of the training loss alone; held-back "
+                     "samples are looked at without it (arXiv 1512.00567).")
+               .if_given(),
            within(&Spec::optimizer,
                   attribute("clip-norm", &spec::OptimizerSpec::clip_norm,
                             real({.minimum = 0, .maximum = 1e9, .open_minimum = true}),
