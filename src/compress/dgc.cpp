@@ -123,8 +123,6 @@ CompressorInfo dgc_info() {
           "remembered has momentum (deep gradient compression).",
       .source = "Lin, Han, Mao, Wang, Dally, Deep Gradient Compression, ICLR 2018, arXiv 1712.01887",
       .size = "8k̂ + 4, k̂ ≤ 4/3 ⌈fraction · n⌉",
-      .adds = false,
-      .lossless = false,
       .adapts = true,
       .forwards = true,
       .biased = true,

@@ -97,8 +97,6 @@ CompressorInfo e3m0_info() {
           "in the spirit of the outer gradients of Streaming DiLoCo (Douillard et al., arXiv 2501.18512), which "
           "names the format; the scale per matrix and the rounding are ours",
       .size = "n / 2 + 4",
-      .adds = false,
-      .lossless = false,
       .parameters = {kRounding},
       .make = [](const spec::ParameterValues& values) { return std::make_unique<E3m0>(kRounding.of(values)); }};
 }

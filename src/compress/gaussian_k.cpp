@@ -75,12 +75,9 @@ CompressorInfo gaussian_k_info() {
           "Shi, Chu, Cheung, See, Understanding Top-k Sparsification in Distributed Deep Learning, arXiv 1911.08772, "
           "algorithm 1, and its authors' program (hclhkbu/GaussianK-SGD, compression.py)",
       .size = "8k̂ + 4",
-      .adds = false,
-      .lossless = false,
       .adapts = true,
       .forwards = true,
       .biased = true,
-      .has_momentum = false,
       .leaves_biases = true,
       .family = "sparsification",
       .formula =

@@ -33,7 +33,6 @@ CompressorInfo info_of(std::string name, std::string description, std::string so
           .source = std::move(source),
           .size = "2n",
           .adds = true,
-          .lossless = false,
           .parameters = {},
           .make = [type](const spec::ParameterValues&) { return std::make_unique<Half>(type); }};
 }

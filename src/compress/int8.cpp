@@ -78,8 +78,6 @@ CompressorInfo int8_info() {
           "stochastic rounding as in QSGD (Alistarh et al., NeurIPS 2017, arXiv 1610.02132), with 127 levels "
           "and the largest magnitude in place of the 2-norm",
       .size = "n + 4",
-      .adds = false,
-      .lossless = false,
       .parameters = {kRounding},
       .make = [](const spec::ParameterValues& values) { return std::make_unique<Int8>(kRounding.of(values)); }};
 }

@@ -116,18 +116,25 @@ step::Work RandomCoordinates::memory_work(const Amount& numbers) const {
   return error_feedback_work(numbers, kept(numbers));
 }
 
-std::vector<spec::ParameterSpec> coordinates_parameters() { return {kFraction, kCoordinates, kScale, kWholeBelow}; }
-
 RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values) {
-  return {kFraction.of(values), coordinates_shared(values), !coordinates_biased(values), kWholeBelow.of(values)};
+  return {kFraction.of(values), kCoordinates.of(values), !kScale.of(values), kWholeBelow.of(values)};
 }
 
-step::Expression coordinates_kept(const spec::ParameterValues& values, const step::Expression& elements) {
-  return kept_of(coordinates_options(values), elements);
+CompressorInfo coordinates_info() {
+  CompressorInfo info;
+  info.size = "4k with k = ⌈fraction · n⌉, or n of few numbers; of places of its own 8 more";
+  // What lies at the same places can be summed on the way.
+  info.adds = Property([](const spec::ParameterValues& values) { return kCoordinates.of(values); });
+  info.forwards = Property([](const spec::ParameterValues& values) { return !kCoordinates.of(values); });
+  // Not scaled, numbers that were not drawn are missed.
+  info.biased = Property([](const spec::ParameterValues& values) { return kScale.of(values); });
+  info.keeps = [](const spec::ParameterValues& values, const step::Expression& elements) {
+    return kept_of(coordinates_options(values), elements);
+  };
+  info.leaves_biases = true;
+  info.family = "sparsification";
+  info.parameters = {kFraction, kCoordinates, kScale, kWholeBelow};
+  return info;
 }
-
-bool coordinates_shared(const spec::ParameterValues& values) { return kCoordinates.of(values); }
-
-bool coordinates_biased(const spec::ParameterValues& values) { return kScale.of(values); }
 
 }  // namespace dadsim::compress

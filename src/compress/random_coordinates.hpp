@@ -37,14 +37,8 @@ class RandomCoordinates : public Compressor {
   Options options_;
 };
 
-/// What both have: fraction, coordinates, scale.
-std::vector<spec::ParameterSpec> coordinates_parameters();
+/// What all of them have, their parameters among it: fraction, coordinates, scale.
+CompressorInfo coordinates_info();
 RandomCoordinates::Options coordinates_options(const spec::ParameterValues& values);
-/// CompressorInfo::keeps of both.
-step::Expression coordinates_kept(const spec::ParameterValues& values, const step::Expression& elements);
-/// Sums of what lies at the same places can be made on the way.
-bool coordinates_shared(const spec::ParameterValues& values);
-/// Not scaled, numbers that were not drawn are missed.
-bool coordinates_biased(const spec::ParameterValues& values);
 
 }  // namespace dadsim::compress

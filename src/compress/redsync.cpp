@@ -63,12 +63,9 @@ CompressorInfo redsync_info() {
               "Fang, Fu, Yang, Hsieh, RedSync, JPDC 133, 2019, arXiv 1808.04357; trim as in hclhkbu/GaussianK-SGD, "
               "compression.py",
           .size = "8k̂ + 4",
-          .adds = false,
-          .lossless = false,
           .adapts = true,
           .forwards = true,
           .biased = true,
-          .has_momentum = false,
           .leaves_biases = true,
           .family = "sparsification",
           .formula =

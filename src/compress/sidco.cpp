@@ -133,12 +133,9 @@ CompressorInfo sidco_info() {
               "Abdelmoniem, Elzanaty, Alouini, Canini, SIDCo, MLSys 2021, arXiv 2101.10761; constants and the search "
               "for a number of stages as in the authors' public code",
           .size = "8k̂ + 4, k̂ ≈ fraction · n",
-          .adds = false,
-          .lossless = false,
           .adapts = true,
           .forwards = true,
           .biased = true,
-          .has_momentum = false,
           .leaves_biases = true,
           .family = "sparsification",
           .formula =

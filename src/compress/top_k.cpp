@@ -31,13 +31,9 @@ CompressorInfo top_k_info() {
           "Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, Sparsified SGD with Memory, "
           "NeurIPS 2018, arXiv 1809.07599",
       .size = "8k with k = ⌈fraction · n⌉",
-      .adds = false,
-      .lossless = false,
-      .adapts = false,
       .forwards = true,
       .biased = true,
       .keeps = keeps_fraction,
-      .has_momentum = false,
       .leaves_biases = true,
       .family = "sparsification",
       .formula = "C(v) = v where |v| is among the k = ⌈fraction · n⌉ largest, 0 elsewhere",

@@ -76,7 +76,6 @@ class NetworkOf {
   ParametersOf<T>& parameters() { return parameters_; }
   const ParametersOf<T>& parameters() const { return parameters_; }
 
-  const spec::SampleShape& input_shape() const { return sample_; }
   spec::SampleShape output_shape() const { return nodes_.empty() ? sample_ : nodes_.back().operation->out(); }
   std::string name() const { return shape_.name; }
   /// Its layers in the order of the forward pass, those without a matrix among them.
@@ -88,7 +87,7 @@ class NetworkOf {
   /// l.
   std::optional<spec::Activation> chained(std::size_t l) const { return chained_[l]; }
 
-  /// Fills the tape from the inputs (samples × input_shape().size()). Inputs that already lie in tape.inputs() are not
+  /// Fills the tape from the inputs (samples × values of a sample). Inputs that already lie in tape.inputs() are not
   /// copied.
   void forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const;
   /// The same from a value of the tape on that somebody has changed: an index into TapeOf::values.

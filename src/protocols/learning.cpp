@@ -64,7 +64,6 @@ Learning::Learning(const algorithms::LearningProblem& problem, History& history)
   models::Network& network = workspace->network();
   parameters_ = models::flat_size(network);
   state_ = models::flat_state(network).size();
-  optimizer_state_ = make_optimizer(problem.training.optimizer, network)->state().size();
   std::size_t rest = parameters_;
   for (const auto& matrix : network.parameters().matrices) {
     pieces_.push_back(static_cast<std::size_t>(matrix.weight.size() + matrix.bias.size()));

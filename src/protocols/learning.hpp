@@ -43,7 +43,6 @@ class Learning {
   const algorithms::LearningProblem& problem() const { return problem_; }
   std::size_t parameters() const { return parameters_; }  ///< numbers of a gradient
   std::size_t state() const { return state_; }            ///< numbers of weights, running statistics among them
-  std::size_t optimizer_state() const { return optimizer_state_; }
   /// Numbers of each message that the parameters go in: one per matrix with its biases, one for all the rest.
   const std::vector<std::size_t>& pieces() const { return pieces_; }
   /// Which of its data a site sees at a time, from 0: they change where they drift.
@@ -127,7 +126,7 @@ class Learning {
   struct Workspaces;
   const algorithms::LearningProblem problem_;
   world::History& history_;
-  std::size_t parameters_ = 0, state_ = 0, optimizer_state_ = 0;
+  std::size_t parameters_ = 0, state_ = 0;
   std::vector<std::size_t> pieces_;
   std::int64_t steps_per_epoch_ = 1, budget_ = 1;
   std::unique_ptr<Workspaces> workspaces_;

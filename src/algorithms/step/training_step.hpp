@@ -112,9 +112,6 @@ class TrainingStep {
   void backpropagate(std::size_t l);
   /// Does so only where a layer below needs a Δ of the sites' own: one that does not follow from that above it.
   void backpropagate_where_needed(std::size_t l);
-  /// Ends the backward pass where the algorithm needs no Δ of the sites' own any more, and nothing is learned beside
-  /// the matrices.
-  void end_pass() { passed_ = true; }
   /// There is no backward pass, and what is beside the matrices stays as it is: its gradient is zero and nobody sends
   /// it.
   void skip_non_matrix_parameters();
@@ -199,10 +196,10 @@ class TrainingStep {
   const models::Network& network_;
   std::vector<std::size_t> matrix_;  ///< number here → number in the network
   std::size_t layers_ = 0;
-  float label_smoothing_ = 0;
   step::StepRecorder recorder_;
   Exchange exchange_;
   std::uint64_t seed_;
+  float label_smoothing_ = 0;
   bool sharing_ = true;
   UpdateRule rule_;
   bool as_it_is_ = false;

@@ -43,10 +43,33 @@ Row<Source> files(const char* name, std::vector<std::string> Source::*member, co
       .if_given();
 }
 
+constexpr const char* kAll = "all there are";
+constexpr const char* kAllOfFiles = "all there are, with held-back files of their own; else required";
+
 /// Samples of a set in files, which finish_files() reads.
 template <class Source>
-Row<Source> count(const char* name, std::int64_t Source::*member, const char* words) {
-  return attribute(name, member, integer(1, kMaxSamples), words).by_reader().without_default();
+Row<Source> train_count(const char* left_out) {
+  return attribute("train", &Source::train, integer(1, kMaxSamples), "Training samples.")
+      .by_reader()
+      .without_default()
+      .if_left_out(left_out);
+}
+template <class Source>
+Row<Source> test_count(const char* left_out) {
+  return attribute("test", &Source::test, integer(1, kMaxSamples), "Held-back samples.")
+      .by_reader()
+      .without_default()
+      .if_left_out(left_out);
+}
+
+/// Samples of a set that is drawn.
+template <class Source>
+Row<Source> drawn_train_count(const char* words = "Training samples; with test at most 200000.") {
+  return attribute("train", &Source::train, integer(1, spec::kMaxDrawnSamples), words);
+}
+template <class Source>
+Row<Source> drawn_test_count() {
+  return attribute("test", &Source::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy.");
 }
 
 template <class Source>
@@ -92,11 +115,9 @@ constexpr const char* kDrawnScale =
 
 const Table<spec::DigitsSource>& source_table(const spec::DigitsSource&) {
   using Spec = spec::DigitsSource;
-  static const Table<Spec> kTable = Table<Spec>(
-      "digits", "Built-in handwritten-like digits, 28 by 28, ten classes; nothing to download.",
-      {attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples), "Training samples."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy."),
-       scale<Spec>(kPixelScale)});
+  static const Table<Spec> kTable =
+      Table<Spec>("digits", "Built-in handwritten-like digits, 28 by 28, ten classes; nothing to download.",
+                  {drawn_train_count<Spec>("Training samples."), drawn_test_count<Spec>(), scale<Spec>(kPixelScale)});
   return kTable;
 }
 
@@ -113,11 +134,7 @@ const Table<spec::IdxSource>& source_table(const spec::IdxSource&) {
            .if_left_out("the held-back samples follow the training samples in the same files"),
        file("test-labels", &Spec::test_labels, kIdxFile, "Held-back labels; with test-images only.")
            .if_left_out("the held-back samples follow the training samples in the same files"),
-       count("train", &Spec::train, "Training samples.")
-           .if_left_out("all there are, with held-back files of their own; else required"),
-       count("test", &Spec::test, "Held-back samples.")
-           .if_left_out("all there are, with held-back files of their own; else required"),
-       scale<Spec>(kPixelScale)});
+       train_count<Spec>(kAllOfFiles), test_count<Spec>(kAllOfFiles), scale<Spec>(kPixelScale)});
   return kTable;
 }
 
@@ -133,24 +150,19 @@ const Table<spec::Cifar10Source>& source_table(const spec::Cifar10Source&) {
        files("test-files", &Spec::test_files, kCifarFiles,
              "Held-back files. Without them the held-back samples follow the training samples in the same files.")
            .if_left_out("the held-back samples follow the training samples in the same files"),
-       count("train", &Spec::train, "Training samples.")
-           .if_left_out("all there are, with held-back files of their own; else required"),
-       count("test", &Spec::test, "Held-back samples.")
-           .if_left_out("all there are, with held-back files of their own; else required"),
-       scale<Spec>(kPixelScale)});
+       train_count<Spec>(kAllOfFiles), test_count<Spec>(kAllOfFiles), scale<Spec>(kPixelScale)});
   return kTable;
 }
 
 const Table<spec::TsSource>& source_table(const spec::TsSource&) {
   using Spec = spec::TsSource;
-  static const Table<Spec> kTable = Table<Spec>(
-      "ts",
-      "Labelled time series in the .ts files of the UEA and UCR archive. Looked up beside the scenario "
-      "file, then in the folder named by the environment variable DADSIM_DATA; plain or gzip.",
-      {file("train-file", &Spec::train_file, kTsFile, "Training series.").must(),
-       file("test-file", &Spec::test_file, kTsFile, "Held-back series.").must(),
-       count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
-       count("test", &Spec::test, "Held-back samples.").if_left_out("all there are"), scale<Spec>(kColumnScale)});
+  static const Table<Spec> kTable =
+      Table<Spec>("ts",
+                  "Labelled time series in the .ts files of the UEA and UCR archive. Looked up beside the scenario "
+                  "file, then in the folder named by the environment variable DADSIM_DATA; plain or gzip.",
+                  {file("train-file", &Spec::train_file, kTsFile, "Training series.").must(),
+                   file("test-file", &Spec::test_file, kTsFile, "Held-back series.").must(), train_count<Spec>(kAll),
+                   test_count<Spec>(kAll), scale<Spec>(kColumnScale)});
   return kTable;
 }
 
@@ -191,8 +203,7 @@ const Table<spec::CsvSource>& source_table(const spec::CsvSource&) {
            .printed_if([](const Spec& csv) { return csv.test_file.empty(); }),
        file("test-file", &Spec::test_file, kCsvFile,
             "Held-back rows, with the same names; the columns of the site and those that are ignored may be missing."),
-       count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
-       count("test", &Spec::test, "Held-back samples.").if_left_out("all there are"), scale<Spec>(kColumnScale)});
+       train_count<Spec>(kAll), test_count<Spec>(kAll), scale<Spec>(kColumnScale)});
   return kTable;
 }
 
@@ -208,19 +219,15 @@ const Table<spec::TextSource>& source_table(const spec::TextSource&) {
                              "Characters of a sample, 2 to 4096."),
                    attribute("test-share", &Spec::test_share, real(kTestShare),
                              "Share of the characters, at the end of the text, that is held back; above 0, below 1."),
-                   count("train", &Spec::train, "Training samples.").if_left_out("all there are"),
-                   count("test", &Spec::test, "Held-back samples.").if_left_out("all there are")});
+                   train_count<Spec>(kAll), test_count<Spec>(kAll)});
   return kTable;
 }
 
 const Table<spec::ShapesSource>& source_table(const spec::ShapesSource&) {
   using Spec = spec::ShapesSource;
-  static const Table<Spec> kTable = Table<Spec>(
-      "shapes", "Built-in coloured shapes, 32 by 32 by 3, ten classes; nothing to download.",
-      {attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples),
-                 "Training samples; with test at most 200000."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy."),
-       scale<Spec>(kPixelScale)});
+  static const Table<Spec> kTable =
+      Table<Spec>("shapes", "Built-in coloured shapes, 32 by 32 by 3, ten classes; nothing to download.",
+                  {drawn_train_count<Spec>(), drawn_test_count<Spec>(), scale<Spec>(kPixelScale)});
   return kTable;
 }
 
@@ -230,10 +237,7 @@ const Table<spec::UtterancesSource>& source_table(const spec::UtterancesSource&)
       "utterances", "Built-in sequences in the manner of spoken digits, 13 channels, ten classes; nothing to download.",
       {attribute("length", &Spec::length, integer(spec::kMinUtteranceLength, spec::kMaxUtteranceLength),
                  "Frames to which all are padded, 8 to 2000."),
-       attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples),
-                 "Training samples; with test at most 200000."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy."),
-       scale<Spec>(kDrawnScale)});
+       drawn_train_count<Spec>(), drawn_test_count<Spec>(), scale<Spec>(kDrawnScale)});
   return kTable;
 }
 
@@ -245,24 +249,19 @@ const Table<spec::GrammarSource>& source_table(const spec::GrammarSource&) {
       "download.",
       {attribute("length", &Spec::length, integer(spec::kMinTextLength, spec::kMaxTextLength),
                  "Characters of a sample, 2 to 4096."),
-       attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples),
-                 "Training samples; with test at most 200000."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy.")});
+       drawn_train_count<Spec>(), drawn_test_count<Spec>()});
   return kTable;
 }
 
 const Table<spec::TabularSource>& source_table(const spec::TabularSource&) {
   using Spec = spec::TabularSource;
-  static const Table<Spec> kTable = Table<Spec>(
-      "tabular", "Built-in table that a random network labels; nothing to download.",
-      {attribute("features", &Spec::features, integer(1, spec::kMaxTabularFeatures), "1 to 10000."),
-       attribute("classes", &Spec::classes, integer(2, spec::kMaxTabularClasses), "2 to 1000."),
-       attribute("noise", &Spec::noise, real(kDecay),
-                 "Share of the labels that are replaced by a class at random, from 0 to below 1."),
-       attribute("train", &Spec::train, integer(1, spec::kMaxDrawnSamples),
-                 "Training samples; with test at most 200000."),
-       attribute("test", &Spec::test, integer(1, spec::kMaxDrawnSamples), "Samples held back to measure accuracy."),
-       scale<Spec>(kDrawnScale)});
+  static const Table<Spec> kTable =
+      Table<Spec>("tabular", "Built-in table that a random network labels; nothing to download.",
+                  {attribute("features", &Spec::features, integer(1, spec::kMaxTabularFeatures), "1 to 10000."),
+                   attribute("classes", &Spec::classes, integer(2, spec::kMaxTabularClasses), "2 to 1000."),
+                   attribute("noise", &Spec::noise, real(kDecay),
+                             "Share of the labels that are replaced by a class at random, from 0 to below 1."),
+                   drawn_train_count<Spec>(), drawn_test_count<Spec>(), scale<Spec>(kDrawnScale)});
   return kTable;
 }
 

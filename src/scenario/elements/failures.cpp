@@ -20,6 +20,8 @@ constexpr std::size_t kMaxRules = 1000;                 // of each kind
 constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below, means are made by a few very long times
 constexpr const char* kHosts = "names of hosts in which * stands for anything, e.g. phone-*";
 constexpr const char* kLinks = "names of links in which * stands for anything, e.g. \"hub *\"";
+constexpr const char* kWhichLinks =
+    "Links of the platform by name (dadsim platform lists them), in which * stands for anything; instead of hosts.";
 constexpr const char* kWhichHosts = "Hosts of workers or of the aggregator by name, in which * stands for anything.";
 
 template <class Spec>
@@ -32,15 +34,12 @@ const Table<spec::RandomFailureSpec>& fails_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "fails", "Hosts or links that fail at random, each by itself.",
-          {by_code<Spec>(attribute("hosts", text(),
-                                   "Hosts of workers or of the aggregator by name, in which * stands for anything."),
-                         {}, match_text<Spec>)
-               .printed_if([](const Spec& one) { return !one.links; }),
-           by_code<Spec>(attribute("links", text(),
-                                   "Links of the platform by name (dadsim platform lists them), in which * stands for "
-                                   "anything; instead of hosts."),
-                         {}, match_text<Spec>)
-               .printed_if([](const Spec& one) { return one.links; }),
+          {by_code<Spec>(attribute("hosts", text(), kWhichHosts), {}, match_text<Spec>).printed_if([](const Spec& one) {
+             return !one.links;
+           }),
+           by_code<Spec>(attribute("links", text(), kWhichLinks), {}, match_text<Spec>).printed_if([](const Spec& one) {
+             return one.links;
+           }),
            attribute("mtbf", &Spec::mean_up, quantity(kDurationForm),
                      "Mean time from the end of a repair to the next failure, with its unit.")
                .must(),
@@ -58,15 +57,12 @@ const Table<spec::OutageSpec>& outage_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "outage", "One outage of hosts or links.",
-          {by_code<Spec>(attribute("hosts", text(),
-                                   "Hosts of workers or of the aggregator by name, in which * stands for anything."),
-                         {}, match_text<Spec>)
-               .printed_if([](const Spec& one) { return !one.links; }),
-           by_code<Spec>(attribute("links", text(),
-                                   "Links of the platform by name (dadsim platform lists them), in which * stands for "
-                                   "anything; instead of hosts."),
-                         {}, match_text<Spec>)
-               .printed_if([](const Spec& one) { return one.links; }),
+          {by_code<Spec>(attribute("hosts", text(), kWhichHosts), {}, match_text<Spec>).printed_if([](const Spec& one) {
+             return !one.links;
+           }),
+           by_code<Spec>(attribute("links", text(), kWhichLinks), {}, match_text<Spec>).printed_if([](const Spec& one) {
+             return one.links;
+           }),
            attribute("from", &Spec::from, quantity(kLatencyForm), "When it begins, with its unit."),
            attribute("for", &Spec::seconds, quantity(kDurationForm),
                      "How long it lasts, with its unit. Left out, it has no end.")
@@ -79,12 +75,9 @@ const Table<spec::OutageSpec>& outage_table() {
 const Table<spec::OutageSpec>& joins_table() {
   using Spec = spec::OutageSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "joins", "Hosts that are not there before a time.",
-          {by_code<Spec>(attribute("hosts", text(),
-                                   "Hosts of workers or of the aggregator by name, in which * stands for anything.")
-                             .must()),
-           attribute("at", &Spec::seconds, quantity(kDurationForm), "When they come, with its unit.").must()})
+      Table<Spec>("joins", "Hosts that are not there before a time.",
+                  {by_code<Spec>(attribute("hosts", text(), kWhichHosts).must()),
+                   attribute("at", &Spec::seconds, quantity(kDurationForm), "When they come, with its unit.").must()})
           .repeats();
   return kTable;
 }
@@ -92,12 +85,9 @@ const Table<spec::OutageSpec>& joins_table() {
 const Table<spec::OutageSpec>& leaves_table() {
   using Spec = spec::OutageSpec;
   static const Table<Spec> kTable =
-      Table<Spec>(
-          "leaves", "Hosts that go for good.",
-          {by_code<Spec>(attribute("hosts", text(),
-                                   "Hosts of workers or of the aggregator by name, in which * stands for anything.")
-                             .must()),
-           attribute("at", &Spec::from, quantity(kLatencyForm), "When they go, with its unit.").must()})
+      Table<Spec>("leaves", "Hosts that go for good.",
+                  {by_code<Spec>(attribute("hosts", text(), kWhichHosts).must()),
+                   attribute("at", &Spec::from, quantity(kLatencyForm), "When they go, with its unit.").must()})
           .repeats();
   return kTable;
 }
@@ -108,10 +98,7 @@ const Table<spec::CheckpointSpec>& checkpoint_table() {
       Table<Spec>(
           "checkpoint",
           "Nodes that write down their state and go on from it after a failure. The first that fits a node counts.",
-          {attribute("hosts", &Spec::hosts, text(),
-                     "Hosts of workers or of the aggregator by name, in which * stands for anything.")
-               .by_reader()
-               .if_left_out("`*`"),
+          {attribute("hosts", &Spec::hosts, text(), kWhichHosts).by_reader().if_left_out("`*`"),
            attribute("every", &Spec::every, quantity(kDurationForm), "Time of computing between two, with its unit.")
                .must(),
            attribute("size", &Spec::bytes, quantity(kBytesForm), "Bytes of one, with their unit.").must(),
@@ -130,10 +117,7 @@ const Table<spec::AvailabilitySpec>& availability_table() {
   static const Table<Spec> kTable =
       Table<Spec>(
           "availability", "When hosts are there, in event-driven runs. Runs begin at midnight.",
-          {attribute("hosts", &Spec::hosts, text(),
-                     "Hosts of workers or of the aggregator by name, in which * stands for anything.")
-               .must()
-               .by_reader(),
+          {attribute("hosts", &Spec::hosts, text(), kWhichHosts).must().by_reader(),
            attribute("by", &Spec::by,
                      "always: whenever nothing fails. diurnal: within a window of the day. sessions: by turns for "
                      "random times. file: as a file lists it.")

@@ -30,8 +30,6 @@ class XmlWriter {
     }
     // SimGrid's units Bps, s and B stand for a factor of one.
     Open& set_bandwidth(const char* name, double value) { return set(name, fmt::format("{}Bps", value)); }
-    Open& set_seconds(const char* name, double value) { return set(name, fmt::format("{}s", value)); }
-    Open& set_bytes(const char* name, double value) { return set(name, fmt::format("{}B", value)); }
 
     void content(const std::string& value);
 

@@ -59,7 +59,6 @@ class MessageGraph {
   std::optional<EventClasses> classes(const std::vector<double>& dates) const;
 
   /// Whether all pairs are there; else there are too many, and no classes.
-  bool is_complete() const { return is_complete_; }
 
  private:
   struct Pair {
