@@ -28,7 +28,7 @@ enum class Sharing : std::uint8_t {
   event_driven,  ///< who shares what with whom, and when, is the method's own affair
 };
 
-/// Which optimizer a method can do with.
+/// Which optimizers a method works with.
 enum class Needs : std::uint8_t {
   any_optimizer,
   plain_sgd,  ///< SGD without momentum: its own momentum, or the sign that it applies, is in the place of one

@@ -20,7 +20,7 @@
 //     reduce-scatter in place of each (Korthikanti et al., arXiv:2205.05198, section 4.2).
 //   - What is not kept is computed again block by block before the block's backward pass.
 //   - Replicas that divide parameters, gradients or the optimizer gather and scatter them in place of summing gradients
-//     (ZeRO: Rajbhandari et al., SC 2020, arXiv:1910.02054): see sharded_exchange.hpp.
+//     (ZeRO: Rajbhandari et al., SC 2020, arXiv:1910.02054): see piece.hpp.
 
 namespace dadsim::step {
 

@@ -132,7 +132,7 @@ class Expression {
   void visit(const std::function<void(const Call&)>& visitor) const;
 
  private:
-  friend struct ExpressionBytes;  // of trajectory_bytes.cpp
+  friend struct ExpressionBytes;  // of trajectory_bytes.hpp
   struct Factor {
     Symbol symbol;
     std::int32_t slot = 0;

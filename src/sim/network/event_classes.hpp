@@ -14,7 +14,8 @@
 
 namespace dadsim::sim {
 
-/// Ranks, pairs (of each channel) and links that fare alike throughout a collective: one of each stands for its class.
+/// Equivalence classes of the ranks, pairs (of each channel) and links of a collective: those of a class have the same
+/// dates and rates throughout, and one of them stands for all.
 struct EventClasses {
   struct Crossing {
     std::int32_t link = 0;  ///< the first of its class

@@ -19,7 +19,7 @@ namespace dadsim::sim {
 /// network is idle and steady (InStepCheck). Where they do not keep in step by more than kMostDoubt of the time, the
 /// messages are followed one by one (FollowedRounds), or it is refused.
 ///
-/// Rates are those of classes of pairs that fare alike (RoundPatterns), dates those of ranks.
+/// Rates are those of equivalence classes of pairs (RoundPatterns), dates those of ranks.
 class FlowModel {
  public:
   /// `by_classes`: false works out the rate of every pair for itself, however alike they are. `memory`: shared with

@@ -21,7 +21,7 @@ namespace dadsim::sim {
 /// is a flow, messages of a pair follow one another, and a rank goes on when its messages have come, as it does message
 /// by message (CollectiveRun over connections of nvlink, rdma and plain links). What it saves is SimGrid's bookkeeping.
 ///
-/// Where ranks, pairs and links fall into classes that fare alike (EventClasses), one of each is followed for its
+/// Where ranks, pairs and links fall into equivalence classes (EventClasses), one of each is followed for its
 /// class.
 ///
 /// Of rounds that are alike it carries out as many as it takes until each adds the same time, twice; what the others

@@ -51,7 +51,7 @@ class Ways {
   std::vector<std::int32_t> kept_;
 };
 
-/// Divides flows and links until all of a class fare alike.
+/// Divides flows and links into equivalence classes: all of a class have the same rate.
 class Refinement {
  public:
   Refinement(FlowPattern& pattern, collectives::Rank lanes, FlowRoutes& routes, Interconnect& network,

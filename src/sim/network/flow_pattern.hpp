@@ -11,7 +11,7 @@
 
 namespace dadsim::sim {
 
-/// The pairs of a round, and which of them fare alike.
+/// The pairs of a round, and their equivalence classes.
 ///
 /// Flows and links are divided into classes so that all flows of a class have the same size, and cross links of the
 /// same classes in the same order, and all links of a class have the same properties and carry equally many flows of

@@ -16,7 +16,7 @@ class Fluid {
   /// A transfer that may be under way, once or many times, one at a time: over `links`, which it shares with others, at
   /// most at `most` byte/s. Returns its number.
   std::int32_t add(std::vector<std::int32_t> links, double most);
-  /// The same for one that stands for several which fare alike, as links may: `flows` of them, a whole number, are on
+  /// The same for one that stands for an equivalence class, as links may: `flows` of them, a whole number, are on
   /// each link that one of its links stands for. No link comes twice.
   std::int32_t add(std::vector<std::int32_t> links, std::vector<double> flows, double most);
   /// Byte/s; links are numbered from 0.

@@ -13,7 +13,7 @@ namespace dadsim::sim {
 std::vector<double> max_min_rates(const std::vector<double>& capacity,
                                   const std::vector<const std::vector<std::int32_t>*>& links);
 
-/// The links of flows one after the other, in one piece. A flow may stand for several that fare alike: `flows` of them
+/// The links of flows one after the other, in one piece. A flow may stand for an equivalence class: `flows` of them
 /// share each link that stands for several.
 class LinksOfFlows {
  public:

@@ -37,7 +37,7 @@ class KeptMemory {
   std::size_t own_ = 0;
 };
 
-/// The patterns of a collective's rounds: who sends to whom, and which of these pairs fare alike.
+/// The patterns of a collective's rounds: who sends to whom, and the equivalence classes of these pairs.
 class RoundPatterns {
  public:
   RoundPatterns(FlowNetwork& ranks, KeptMemory& memory) : ranks_(ranks), memory_(memory) {}
