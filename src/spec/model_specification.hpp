@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,6 +26,7 @@ struct DenseSpec {
   Activation activation = Activation::relu;
   bool bias = true;
   bool each_position = false;  ///< the same weights at every position; otherwise all positions together are one input
+  std::optional<double> initial_limit = std::nullopt;  ///< of uniform initial weights; none: by the widths
   bool operator==(const DenseSpec&) const = default;
 };
 

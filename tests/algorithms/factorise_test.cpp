@@ -90,6 +90,22 @@ TEST(Factorise, FindsTheRankThatThereIs) {
   }
 }
 
+TEST(Factorise, AsReleasedDropsTheLastTwoThatWereTried) {
+  using enum FactoriseOptions::Stop;
+  const auto rank = [](const models::Matrix& delta, FactoriseOptions::Stop stop) {
+    const models::Matrix input = random_matrix(delta.rows(), 50, 2);
+    return factorise(delta, input, {.cap = 8, .iterations = 10, .tolerance = 1e-3, .stop = stop}, 1, 0, 0).rank();
+  };
+  // At the cap both are components that count.
+  const models::Matrix full = random_matrix(30, 40, 1);
+  EXPECT_EQ(rank(full, directions), 8);
+  EXPECT_EQ(rank(full, released), 6);
+  // A single row: what is left of it is zero, or noise that may point anywhere.
+  const models::Matrix one = random_matrix(1, 40, 1);
+  EXPECT_EQ(rank(one, directions), 1);
+  EXPECT_EQ(rank(one, released), 0);
+}
+
 TEST(Factorise, NothingInNothingOut) {
   EXPECT_EQ(factorise(models::Matrix::Zero(8, 5), random_matrix(8, 6, 2), kAll, 1, 0, 0).rank(), 0);
   EXPECT_EQ(factorise(random_matrix(8, 5, 1), models::Matrix::Zero(8, 6), kAll, 1, 0, 0).rank(), 0);
@@ -139,7 +155,7 @@ TEST(RankDad, WithoutACutItIsDad) {
           setup.rows = rows;
           setup.exchange = exchange;
           setup.bias = bias;
-          setup.parameters = {{"cap", "64"}, {"tolerance", "0"}, {"mode", mode}};
+          setup.parameters = {{"cap", "64"}, {"tolerance", "0"}, {"iterations", "10"}, {"mode", mode}};
           test::OneStep::Setup dad = setup;
           dad.parameters = {};
           EXPECT_LT(test::OneStep("rank-dad", setup).relative_difference(test::OneStep("dad", dad)), 1e-5)

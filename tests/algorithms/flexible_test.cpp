@@ -138,7 +138,8 @@ TEST(Flexible, EveryKStepsIsABatchKTimesAsLarge) {
   const FlexibleProblem large(30, 0.3);
   const step::Trajectory expected = learn({"gradient-sharing", "g", spec::ExchangeMode::aggregator, {}}, large.problem);
   for (const char* statistic : {"gradient", "dad", "edad", "rank-dad"}) {
-    spec::RunSpec run = flexible_run({{"*", statistic, 3}}, {{"cap", "65536"}, {"tolerance", "0"}});
+    spec::RunSpec run =
+        flexible_run({{"*", statistic, 3}}, {{"cap", "65536"}, {"tolerance", "0"}, {"iterations", "10"}});
     const step::Trajectory got = learn(run, small.problem);
     ASSERT_EQ(got.curve.size(), expected.curve.size()) << statistic;
     for (std::size_t i = 0; i < got.curve.size(); ++i) {
@@ -158,8 +159,8 @@ TEST(Flexible, EveryKStepsIsABatchKTimesAsLarge) {
     };
     EXPECT_EQ(bytes(got, 0, network.shape()), 0);
     EXPECT_EQ(bytes(got, 1, network.shape()), 0);
-    const step::Trajectory fixed =
-        learn(flexible_run({{"*", statistic}}, {{"cap", "65536"}, {"tolerance", "0"}}), large.problem);
+    const step::Trajectory fixed = learn(
+        flexible_run({{"*", statistic}}, {{"cap", "65536"}, {"tolerance", "0"}, {"iterations", "10"}}), large.problem);
     EXPECT_EQ(bytes(got, 2, network.shape()), bytes(fixed, 0, network.shape())) << statistic;
   }
 }

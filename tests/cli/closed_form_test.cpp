@@ -51,9 +51,9 @@ double weight_gradient(std::size_t l, double rows) {
 double add(std::size_t l) { return pass(kSites * p(l) * q(l), (kSites + 1) * p(l) * q(l), 1); }
 
 /// Power iterations on the factors of p × q from `rows` rows: `rank` components, the branch with fewer flops.
-double factorise(std::size_t l, double rows, double rank, double iterations) {
-  const double launches = 2 + rank * (6 * iterations + 6);
-  const double orthogonal = 4 * (iterations + 1) * rank * rank * q(l);
+double factorise(std::size_t l, double rows, double rank, double iterations, bool fused = false) {
+  const double launches = 2 + rank * (fused ? 1 : 6 * iterations + 6);
+  const double orthogonal = 4 * (iterations + 2) * rank * rank * q(l);
   const double gram_flops = 2 * rows * rows * (p(l) + q(l)) + 4 * iterations * rank * rows * q(l) +
                             2 * rank * rows * (p(l) + q(l)) + orthogonal;
   const double gram_floats = rows * p(l) + 2 * rows * q(l) + 2 * iterations * rank * rows * q(l) +
@@ -185,13 +185,16 @@ TEST(ClosedForm, RankDad) {
   const spec::ParameterValues two_way{{"cap", "3"}, {"iterations", "4"}, {"tolerance", "0"}};
   spec::ParameterValues one_way = two_way;
   one_way["mode"] = "one-way";
-  for (const bool twice : {true, false}) {
-    expect_close(simulated("rank-dad", spec::ExchangeMode::aggregator, twice ? two_way : one_way),
+  spec::ParameterValues in_fewer_launches = two_way;
+  in_fewer_launches["kernels"] = "fused";
+  for (const spec::ParameterValues& parameters : {two_way, one_way, in_fewer_launches}) {
+    const bool twice = !parameters.contains("mode"), fused = parameters.contains("kernels");
+    expect_close(simulated("rank-dad", spec::ExchangeMode::aggregator, parameters),
                  star_step(from_last([&](std::size_t l) {
                    const double down_rank = twice ? kRank : kSites * kRank;
-                   return LayerTimes{.before = factorise(l, kRows, kRank, kIterations),
+                   return LayerTimes{.before = factorise(l, kRows, kRank, kIterations, fused),
                                      .up = kRank * (p(l) + q(l)),
-                                     .aggregate = twice ? factorise(l, kSites * kRank, kRank, kIterations) : 0,
+                                     .aggregate = twice ? factorise(l, kSites * kRank, kRank, kIterations, fused) : 0,
                                      .down = down_rank * (p(l) + q(l)),
                                      .meanwhile = backpropagate(l, kRows),
                                      .after = product_of_factors(l, down_rank)};

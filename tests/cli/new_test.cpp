@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Templates, NewScenario,
                                          Asked{"gpu-cluster", {"sweep"}, {"ib-edr", "ib-hdr"}},
                                          Asked{"csv", {}, {"each for itself", "they reach 85 % in"}},
                                          Asked{"sweep", {"sweep"}, {"12 points"}},
-                                         Asked{"plan", {"plan"}, {"within 20.0 s", "1.5"}},
+                                         Asked{"plan", {"plan"}, {"within 20.0 s", "rank-dad needs about 2."}},
                                          Asked{"federated", {}, {"fedbuff reaches 70 % first"}}),
                          [](const auto& each) {
                            std::string name = each.param.name;

@@ -39,7 +39,7 @@ struct FlexibleParameters {
       spec::choice<bool>("lossy", {{"false", false}, {"true", true}}, "true: bytes and time may choose rank-dad too");
   static constexpr spec::IntegerParameter kCap{"cap", 1, 65536, "8",
                                                "rank-dad: most components a site sends per layer and step"};
-  static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "10",
+  static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "1",
                                                       "rank-dad: power iterations per component"};
   static constexpr spec::RealParameter kTolerance{
       "tolerance", 0, 1, "0.01",

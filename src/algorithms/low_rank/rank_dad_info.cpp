@@ -7,14 +7,24 @@ namespace dadsim::algorithms {
 
 SynchronousMethod rank_dad_method() {
   static constexpr spec::IntegerParameter kCap{"cap", 1, 65536, "8", "most components a site sends per layer and step"};
-  static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "10", "power iterations per component"};
+  static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "1", "power iterations per component"};
   static constexpr spec::RealParameter kTolerance{
       "tolerance", 0, 1, "0.01", "components whose singular value is at most this share of the largest are not sent"};
   static constexpr auto kStop = spec::choice<FactoriseOptions::Stop>(
-      "stop", {{"share", FactoriseOptions::Stop::share}, {"directions", FactoriseOptions::Stop::directions}},
+      "stop",
+      {{"share", FactoriseOptions::Stop::share},
+       {"directions", FactoriseOptions::Stop::directions},
+       {"released", FactoriseOptions::Stop::released}},
       "share: the search ends at a component that is at most `tolerance` of the largest; "
       "directions: as in the authors' code, where two directions that follow each other differ by "
-      "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality");
+      "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality; "
+      "released: the same, and the last two that were tried are dropped whatever has ended the search, as in their "
+      "code "
+      "behind the published ranks");
+  static constexpr auto kKernels = spec::choice<FactoriseOptions::Kernels>(
+      "kernels", {{"launched", FactoriseOptions::Kernels::launched}, {"fused", FactoriseOptions::Kernels::fused}},
+      "what a factorisation costs: launched: each operation of an iteration is a kernel of its own, as in the authors' "
+      "programs; fused: the search for one component is one kernel, as in no released code");
   static constexpr auto kMode = spec::choice<RankDad::Mode>(
       "mode", {{"two-way", RankDad::Mode::two_way}, {"one-way", RankDad::Mode::one_way}},
       "two-way: the components of all sites are compressed once more before they are handed back; "
@@ -47,13 +57,13 @@ SynchronousMethod rank_dad_method() {
        .compute = "the power iterations, and those of the components of all sites",
        .checks = "With all components it equals the pooled gradient to 1e-4 (tests/algorithms/contract_test.cpp)\n"
                  "Accuracies and effective ranks beside the published ones: docs/effective-ranks.md",
-       .parameters = {kCap, kIterations, kTolerance, kStop, kMode, kPadding, kMemory, kTables},
+       .parameters = {kCap, kIterations, kTolerance, kStop, kKernels, kMode, kPadding, kMemory, kTables},
        .forgets =
            "what <compress> loses of factors is no part of the next ones; memory=\"true\" of the run itself keeps "
            "what factorisations leave out",
        // Deflation by squares leaves noise behind where the rank is exhausted, which may point anywhere.
        .unstable =
-           [](const spec::ParameterValues& values) { return kStop.of(values) == FactoriseOptions::Stop::directions; },
+           [](const spec::ParameterValues& values) { return kStop.of(values) != FactoriseOptions::Stop::share; },
        .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
        // Of the components of a site, or of what is left of those of all sites. Those that are small are left out
        // besides, if there are any.
@@ -79,7 +89,8 @@ SynchronousMethod rank_dad_method() {
         const FactoriseOptions options{.cap = kCap.of(run.parameters),
                                        .iterations = kIterations.of(run.parameters),
                                        .tolerance = kTolerance.of(run.parameters),
-                                       .stop = kStop.of(run.parameters)};
+                                       .stop = kStop.of(run.parameters),
+                                       .kernels = kKernels.of(run.parameters)};
         return std::make_unique<RankDad>(SharedFactorsOptions{options, kPadding.of(run.parameters)},
                                          kMode.of(run.parameters), kTables.of(run.parameters),
                                          kMemory.of(run.parameters));

@@ -14,6 +14,7 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
   const Eigen::Index most = std::min(static_cast<Eigen::Index>(options.cap), product.most());
   Factors factors{models::Matrix(most, out), models::Matrix(most, product.in())};
   Eigen::Index found = 0;
+  bool dropped = false;
   if (most > 0) {
     models::Matrix directions(most, out);  // b_k as rows
     models::Vector squares(most);          // σ_k²
@@ -39,6 +40,7 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
         const auto last = directions.row(found - 1).transpose();
         if ((v - last).norm() < static_cast<float>(options.tolerance) * last.norm()) {
           --found;  // the direction before was noise already
+          dropped = true;
           break;
         }
       }
@@ -48,6 +50,11 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
       factors.right.row(found) = image.transpose() / sigma;
       ++found;
     }
+  }
+  // Of their list of what was tried, the last two go: after a σ of zero, which stands in it, one component; at the cap
+  // two.
+  if (options.stop == FactoriseOptions::Stop::released && !dropped) {
+    found = std::max<Eigen::Index>(found - (found < options.cap ? 1 : 2), 0);
   }
   factors.left.conservativeResize(found, Eigen::NoChange);
   factors.right.conservativeResize(found, Eigen::NoChange);

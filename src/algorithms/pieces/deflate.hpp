@@ -11,8 +11,10 @@ namespace dadsim::algorithms {
 /// from a start of numbers in [0, 1), `iterations` times; σ_k = ‖Mᵀ v‖, b_k = v, c_k = Mᵀ v ÷ σ_k. The search ends
 /// where two directions that follow each other are alike, ‖b_k − b_{k−1}‖ < tolerance · ‖b_{k−1}‖ (the rank is
 /// exhausted and noise has turned back to the direction before: both are dropped), where σ_k is zero or no number, and
-/// at the cap. Of what the code does, two accidents are left out: it drops the last one or two components whatever has
-/// ended the search, and it fails on a matrix of zeros.
+/// at the cap. Of what the code does, two accidents are left out: it drops the last components of its
+/// list whatever has ended the search, and it fails on a matrix of zeros. With Stop::released the former is as in the
+/// code behind the published ranks (bbradt/edad at a93efcd): two are dropped at the cap, and one that counts where σ_k
+/// was zero.
 Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOptions& options, std::uint64_t seed,
                                std::uint32_t stream, std::uint32_t step);
 

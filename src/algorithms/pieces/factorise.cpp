@@ -26,7 +26,7 @@ void orthogonalise(const models::Matrix& directions, Eigen::Index count, models:
 
 Factors components_of(const GradientProduct& product, const FactoriseOptions& options, std::uint64_t seed,
                       std::uint32_t stream, std::uint32_t step) {
-  if (options.stop == FactoriseOptions::Stop::directions) {
+  if (options.stop != FactoriseOptions::Stop::share) {
     return factorise_by_deflation(product, options, seed, stream, step);
   }
   const Eigen::Index out = product.out();
@@ -92,14 +92,18 @@ Factors factorise_matrix(const models::Matrix& matrix, const FactoriseOptions& o
   return components_of(GradientProduct(matrix), options, seed, stream, step);
 }
 
-std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& rank,
+std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& kept,
                                        const FactoriseOptions& options) {
+  // What is dropped has been searched for.
+  const step::Expression rank = options.stop == FactoriseOptions::Stop::released ? kept + 2.0 : kept;
   const auto iterations = static_cast<double>(options.iterations);
   const step::Expression in = step::extent::in_with_bias();
   const step::Expression out = step::extent::out();
-  // Keeping component k orthogonal costs 8(k−1)·out per iteration: 4·rank²·out over all components.
-  const step::Expression orthogonal = 4.0 * (iterations + 1.0) * rank * rank * out;
-  const step::Expression kernels = 2.0 + rank * (6.0 * iterations + 6.0);
+  // Keeping component k orthogonal costs 8(k−1)·out at its start, in each iteration and at its end: 4·rank²·out over
+  // all components.
+  const step::Expression orthogonal = 4.0 * (iterations + 2.0) * rank * rank * out;
+  const bool fused = options.kernels == FactoriseOptions::Kernels::fused;
+  const step::Expression kernels = 2.0 + rank * (fused ? 1.0 : 6.0 * iterations + 6.0);
   const step::Work gram{.flops = 2.0 * rows * rows * (in + out) + 4.0 * iterations * rank * rows * out +
                                  2.0 * rank * rows * (in + out) + orthogonal,
                         .bytes_moved = 4.0 * (rows * in + 2.0 * rows * out + 2.0 * iterations * rank * rows * out +

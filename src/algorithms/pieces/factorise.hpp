@@ -8,14 +8,20 @@
 namespace dadsim::algorithms {
 
 struct FactoriseOptions {
-  std::int64_t cap = 8;          ///< most components
-  std::int64_t iterations = 10;  ///< power iterations per component
-  double tolerance = 0.01;       ///< a component with σ ≤ tolerance × σ₁ ends the search
+  std::int64_t cap = 8;         ///< most components
+  std::int64_t iterations = 1;  ///< power iterations per component
+  double tolerance = 0.01;      ///< a component with σ ≤ tolerance × σ₁ ends the search
   enum class Stop {
     share,       ///< as above
     directions,  ///< two directions that follow each other and differ by less than `tolerance`: see deflate.hpp
+    released,    ///< the same, and the last two components are dropped whatever has ended the search
   };
   Stop stop = Stop::share;
+  enum class Kernels {
+    launched,  ///< each operation of an iteration is a kernel of its own, as the released programs run it
+    fused,     ///< the search for one component is one kernel
+  };
+  Kernels kernels = Kernels::launched;  ///< what it costs, not what it finds
 };
 
 /// Lᵀ R ≈ M with r ≤ cap components: L = r × out has the orthonormal directions b_k scaled by σ_k, R = r × in the unit
@@ -52,7 +58,7 @@ Factors factorise_matrix(const models::Matrix& matrix, const FactoriseOptions& o
 FactoriseBranch cheaper_branch(std::int64_t rows, std::int64_t in, std::int64_t out, const FactoriseOptions& options);
 
 /// What the factorisation costs in each branch, for the number of rows and of components found.
-std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& rank,
+std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& kept,
                                        const FactoriseOptions& options);
 
 }  // namespace dadsim::algorithms

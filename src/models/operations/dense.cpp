@@ -92,8 +92,8 @@ OperationPointer<T> make_dense(const spec::DenseSpec& spec, const spec::SampleSh
                                ParameterBuilder<T>& parameters) {
   const std::int64_t width = spec.each_position ? in.channels : in.size();
   const bool half_passes = spec.activation == spec::Activation::relu || spec.activation == spec::Activation::gelu;
-  const std::size_t matrix =
-      parameters.matrix(spec.units, width, spec.bias, initial_limit(half_passes, width, spec.units));
+  const double limit = spec.initial_limit.value_or(initial_limit(half_passes, width, spec.units));
+  const std::size_t matrix = parameters.matrix(spec.units, width, spec.bias, limit);
   const spec::SampleShape out =
       spec.each_position ? spec::SampleShape{in.height, in.width, spec.units} : spec::SampleShape{1, 1, spec.units};
   return std::make_shared<Dense<T>>(spec, in, out, matrix);

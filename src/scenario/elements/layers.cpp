@@ -15,7 +15,11 @@ const Table<spec::DenseSpec>& dense_table() {
            attribute("bias", &Spec::bias, "Whether each output has a bias."),
            attribute("positions", &Spec::each_position, one_of({"together", "each"}),
                      "`together`: all values of a sample are one input; `each`: the same weights at every position.")
-               .if_left_out("`together`")})
+               .if_left_out("`together`"),
+           attribute("initial", &Spec::initial_limit, real({.minimum = 0, .maximum = 1e3, .open_minimum = true}),
+                     "Initial weights are uniform up to this, either way.")
+               .if_left_out("√(6/inputs) before ReLU and GELU (He et al.), otherwise √(6/(inputs + units)) (Glorot and "
+                            "Bengio)")})
           .repeats();
   return kTable;
 }
