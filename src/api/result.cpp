@@ -80,11 +80,12 @@ const std::vector<CurvePoint>& Run::curve() const noexcept { return state_->curv
 Result result_of(report::Result&& from) {
   auto state = std::make_shared<Result::State>();
   for (const report::RunResult& run : from.runs) {
-    auto one = std::make_shared<Run::State>(Run::State{report::FigureValues({run, from}), in_words(run.notes), {}});
+    auto one =
+        std::make_shared<Run::State>(Run::State{report::FigureValues({run, from}), report::in_words(run.notes), {}});
     for (const report::CurvePoint& point : run.curve) one->curve.push_back(point_of(point, run));
     state->runs.emplace_back(std::move(one));
   }
-  state->assumptions = in_words(from.assumptions);
+  state->assumptions = report::in_words(from.assumptions);
   state->result = std::move(from);
   return Result(std::move(state));
 }

@@ -251,7 +251,7 @@ void run_collective_command(const std::vector<std::string>& arguments) {
   std::optional<study::NcclTimes> times;
   if (!options.measured.empty()) {
     times = study::times_of(read_log(options.measured), options.measured, test_of(options.operation), ranks.size());
-    for (const std::string& warning : times->warnings) say(fmt::format("dadsim: warning: {}\n", warning));
+    for (const Diagnostic& warning : times->warnings) say(fmt::format("dadsim: warning: {}\n", to_string(warning)));
   }
   if (options.sizes_of_log) {
     options.sizes.clear();

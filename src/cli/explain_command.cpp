@@ -58,9 +58,7 @@ void run_explain_command(const std::vector<std::string>& arguments) {
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   report::Explanation explanation = study::explain_scenario(scenario, learned, show_progress);
   if (asked.training.stop != scenario.training.stop && !scenario.timing_only) {
-    explanation.notes.emplace_back(
-        "runs are learned until they reach the target, those that are equal up to rounding as one; steps are means "
-        "until then");
+    explanation.notes.push_back({"learned-until-target"});
   }
   if (!json.empty()) write_file_atomically(json, to_json(explanation));
   if (!page.empty()) {

@@ -248,7 +248,7 @@ void run_merge_command(const std::vector<std::string>& arguments) {
   const study::MergedSweep merged =
       study::merge_sweeps(operands[0], {operands.begin() + 1, operands.end()},
                           {.any_build = values.contains("any-build"), .salvage = values.contains("salvage")});
-  for (const std::string& sentence : merged.lost) fmt::print(stderr, "dadsim: {}\n", sentence);
+  for (const Diagnostic& lost : merged.lost) fmt::print(stderr, "dadsim: {}\n", to_string(lost));
   if (!csv.empty() || !report.empty() || !values.contains("quiet")) {
     study::Database database(operands[0], study::Database::Access::read);
     const study::SweepResults results = study::read_results(database);

@@ -126,18 +126,18 @@ Estimate with_band(const Estimate& time, const Band& step) {
   return both;
 }
 
-std::string basis_of(std::span<const TimePart> parts) {
+std::vector<Statement> basis_of(std::span<const TimePart> parts) {
   constexpr double kListed = 0.01;
   const double sum = sum_of(parts);
   std::vector<TimePart> sorted(parts.begin(), parts.end());
   std::ranges::stable_sort(sorted, [](const TimePart& a, const TimePart& b) { return a.seconds > b.seconds; });
-  std::vector<std::string> bases;
+  std::vector<Statement> bases;
   for (const TimePart& part : sorted) {
     if (part.seconds < kListed * sum) continue;
-    std::string words = part.basis.empty() ? error_category(part.category).words : part.basis;
-    if (std::ranges::find(bases, words) == bases.end()) bases.push_back(std::move(words));
+    Statement basis = part.basis.value_or(Statement{"as-its-category"}.with("category", part.category));
+    if (std::ranges::find(bases, basis) == bases.end()) bases.push_back(std::move(basis));
   }
-  return fmt::format("{}", fmt::join(bases, "; "));
+  return bases;
 }
 
 }  // namespace dadsim::estimate

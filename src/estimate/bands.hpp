@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimate/efficiency.hpp"
+#include "support/statement.hpp"
 
 // How far a predicted time may be off, by how far predictions of its category were off that were held against
 // measurements (docs/validation.md). The numbers are computed from those rows, and none is chosen.
@@ -21,11 +22,11 @@ struct Spread {
 
 /// Rows of validation whose errors have the same causes: a row of category_spreads.csv.
 struct ErrorCategory {
-  std::string name;         ///< as in tests/validation/residuals.csv
-  Spread spread = {};       ///< computed from those rows
-  std::string parent = {};  ///< the next wider category, whose rows are taken where there are too few of its own
-  std::string words = {};   ///< what a time of it rests on
-  bool gathers = false;     ///< it has no rows of its own but those of all categories below it
+  std::string name;          ///< as in tests/validation/residuals.csv
+  Spread spread = {};        ///< computed from those rows
+  std::string parent = {};   ///< the next wider category, whose rows are taken where there are too few of its own
+  std::string meaning = {};  ///< what a time of it rests on
+  bool gathers = false;      ///< it has no rows of its own but those of all categories below it
 };
 
 /// All of them.
@@ -57,7 +58,7 @@ struct TimePart {
   /// Errors with the same cause are one and the same in two times of one cluster: which devices compute, what is
   /// carried out over which links.
   std::string cause = {};
-  std::string basis = {};  ///< in words, what the prediction rests on; empty: the words of the category
+  std::optional<Statement> basis = {};  ///< what the prediction rests on; none: what its category does
   bool operator==(const TimePart&) const = default;
 };
 
@@ -85,6 +86,6 @@ Band ratio_band(std::span<const TimePart> a, std::span<const TimePart> b,
 Estimate with_band(const Estimate& time, const Band& step);
 
 /// What a band rests on, the longest part first: "calibrated on …; assumed". Parts under one in a hundred are left out.
-std::string basis_of(std::span<const TimePart> parts);
+std::vector<Statement> basis_of(std::span<const TimePart> parts);
 
 }  // namespace dadsim::estimate

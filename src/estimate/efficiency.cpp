@@ -28,9 +28,11 @@ std::size_t missed(const StepsToTarget& steps) {
   return static_cast<std::size_t>(std::ranges::count_if(steps, [](const auto& one) { return !one; }));
 }
 
-std::string in_words(std::size_t missing, std::size_t seeds, const char* who) {
-  return seeds == 1 ? fmt::format("{} did not reach the target", who)
-                    : fmt::format("{} did not reach the target with {} of {} seeds", who, missing, seeds);
+Statement not_reached(std::size_t missing, std::size_t seeds, bool of_gradient_sharing) {
+  return Statement{"target-not-reached"}
+      .with("of_gradient_sharing", of_gradient_sharing)
+      .with("seeds_missed", static_cast<double>(missing))
+      .with("seeds", static_cast<double>(seeds));
 }
 
 std::vector<double> between_evaluations(const StepsToTarget& steps) {
@@ -89,17 +91,17 @@ RelativeSteps relative_steps(const StepsToTarget& algorithm, const StepsToTarget
   if (algorithm.size() != gradient_sharing.size() || algorithm.empty())
     throw std::invalid_argument("the same seeds are needed of both");
   if (const std::size_t missing = missed(gradient_sharing); missing > 0) {
-    return {std::nullopt, in_words(missing, gradient_sharing.size(), "gradient sharing")};
+    return {std::nullopt, not_reached(missing, gradient_sharing.size(), true)};
   }
   if (const std::size_t missing = missed(algorithm); missing > 0) {
-    return {std::nullopt, in_words(missing, algorithm.size(), "it")};
+    return {std::nullopt, not_reached(missing, algorithm.size(), false)};
   }
   if (std::ranges::any_of(gradient_sharing, [](const auto& steps) { return steps->at == 0; }))
-    return {std::nullopt, "the target was met before the first step"};
+    return {std::nullopt, Statement{"met-before-training"}};
   Estimate ratio = ratio_of_means(between_evaluations(algorithm), between_evaluations(gradient_sharing));
   if (ratio.low) ratio.low = std::min(*ratio.low, fewest(algorithm) / most(gradient_sharing));
   if (ratio.high) ratio.high = std::max(*ratio.high, most(algorithm) / fewest(gradient_sharing));
-  return {ratio, ""};
+  return {ratio};
 }
 
 Estimate time_at_scale(double known_steps, const Estimate& relative, double step_seconds, const Charges& charges) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "step/trajectory.hpp"
+#include "support/statement.hpp"
 
 namespace dadsim::estimate {
 
@@ -39,8 +40,8 @@ using StepsToTarget = std::vector<std::optional<Passage>>;
 
 /// How many times the steps of gradient sharing an algorithm needs on the network that learned.
 struct RelativeSteps {
-  std::optional<Estimate> ratio;  ///< above 1: more steps
-  std::string why_not;            ///< where there is none
+  std::optional<Estimate> ratio;          ///< above 1: more steps
+  std::optional<Statement> why_not = {};  ///< where there is none
 };
 
 /// The ratio of the mean steps to the target, steps taken from the straight lines between evaluations. Its interval

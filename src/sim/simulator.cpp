@@ -126,10 +126,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
   result.network.sampling = plan.sampling(simulated);
   result.steps = plan.timings_of_all(std::move(simulated), std::move(others));
   if (every_step && most > 0 && most < schedules.size()) {
-    std::string& note = result.network.fidelity_note;
-    note +=
-        fmt::format("{}every step simulated: the network or the speed of computing changes over time, or others use it",
-                    note.empty() ? "" : "; ");
+    result.network.fidelity_notes.push_back({"every-step-simulated"});
   }
   for (const std::size_t schedule : request.trace) result.timelines.push_back(timelines[plan.place_of(schedule)]);
   if (request.trace_first && !result.first_timeline) result.first_timeline = timelines.front();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/statement.hpp"
+
 namespace dadsim::step {
 
 /// A resource on the critical path of a step.
@@ -49,8 +51,8 @@ struct LinkUse {
 
 /// How the network was simulated.
 struct NetworkUse {
-  std::string fidelity;       ///< "message", "flow" or "closed-form"
-  std::string fidelity_note;  ///< why, where that is not what was asked for; may be empty
+  std::string fidelity;                        ///< "message", "flow" or "closed-form"
+  std::vector<Statement> fidelity_notes = {};  ///< why, where that is not what was asked for
   /// What collectives were carried out as.
   struct Collective {
     std::string kind, algorithm;

@@ -2,6 +2,7 @@
 
 #include "step/timeline.hpp"
 #include "step/timing.hpp"
+#include "support/statement_bytes.hpp"
 #include "support/wire.hpp"
 
 // What a simulation found, on its way from the process that simulates: both ends are of one build, so enumerations
@@ -31,7 +32,7 @@ void fields(auto& bytes, of<LinkUse> auto& one) {
 }
 /// Without the sampling, which the process that simulates knows nothing of.
 void fields(auto& bytes, of<NetworkUse> auto& use) {
-  bytes(use.fidelity, use.fidelity_note, use.messages, use.collectives, use.links, use.links_used, use.link_use);
+  bytes(use.fidelity, use.fidelity_notes, use.messages, use.collectives, use.links, use.links_used, use.link_use);
 }
 
 void fields(auto& bytes, of<Timeline::Label> auto& label) {

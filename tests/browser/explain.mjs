@@ -11,7 +11,8 @@ beforeAll((folder) => {
   dadsim("explain", join(root, "scenarios/gpt2-medium.xml"), ...quick, "--report", reports.cluster);
 });
 
-for (const name of ["explain", "cluster"]) testLayout(name);
+testLayout("explain");
+testLayout("cluster", { ends: true });
 
 const shown = (page) =>
   page.locator("#changes .changes li").evaluateAll((all) =>

@@ -143,68 +143,78 @@ export const isNoWiderThanTheWindow = (page, width) =>
     (tooWide) => assert.ok(tooWide <= 0, `${tooWide} px too wide at ${width} px`),
   );
 
-/** Tests that every page must pass. */
-export function testLayout(name) {
-  test(`${name}: every chart is drawn, and nothing is wider than the page`, async () => {
-    for (const [width, colorScheme] of [...kWidths.map((width) => [width, "light"]), [1280, "dark"]]) {
-      const { page, close } = await open(name, { width, colorScheme });
-      const blank = () =>
-        page.evaluate(() =>
-          [...document.querySelectorAll("canvas")]
-            .filter((canvas) => {
-              const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-              return !new Uint32Array(data.buffer).some((pixel) => pixel !== 0);
-            })
-            .map((canvas) => canvas.closest("section")?.id),
-        );
-      await shows(blank, []);
-      await isNoWiderThanTheWindow(page, width);
-      if (process.env.DADSIM_ARTEFACTS !== undefined) {
-        await page.screenshot({ path: join(ARTEFACTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-      }
-      await close();
-    }
-  });
+/** Every chart of a page has something drawn, and nothing is wider than its window. */
+async function isLaidOut(page, name, width, colorScheme) {
+  const blank = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll("canvas")]
+        .filter((canvas) => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return !new Uint32Array(data.buffer).some((pixel) => pixel !== 0);
+        })
+        .map((canvas) => canvas.closest("section")?.id),
+    );
+  await shows(blank, [], `${width} px, ${colorScheme}`);
+  await isNoWiderThanTheWindow(page, width);
+  if (process.env.DADSIM_ARTEFACTS !== undefined) {
+    await page.screenshot({ path: join(ARTEFACTS, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+  }
+}
 
-  test(`${name}: axe-core finds nothing that bars a reader`, async () => {
-    for (const [width, colorScheme] of [[1280, "dark"], [390, "light"]]) {
-      const { page, close } = await open(name, { width, colorScheme });
-      await openAll(page);
-      await page.evaluate(axe);
-      const { passes, violations } = await page.evaluate(() => window.axe.run());
-      assert.ok(passes.length > 10, "axe-core has looked at something");
-      const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
-      assert.deepEqual(told, [], `${width} px, ${colorScheme}`);
-      await close();
-    }
-  });
+/** axe-core finds nothing that bars a reader, with every part of the page open. */
+async function barsNobody(page, width, colorScheme) {
+  await openAll(page);
+  await page.evaluate(axe);
+  const { passes, violations } = await page.evaluate(() => window.axe.run());
+  assert.ok(passes.length > 10, "axe-core has looked at something");
+  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
+  assert.deepEqual(told, [], `${width} px, ${colorScheme}`);
+}
 
-  test(`${name}: parts have names for those who do not see them`, async () => {
-    const { page, close } = await open(name);
-    const faults = await page.evaluate(() => {
-      const faults = [];
-      const say = (what, node) => faults.push(`${what}: ${node.outerHTML.slice(0, 100)}`);
-      for (const canvas of document.querySelectorAll("canvas")) {
-        if (canvas.getAttribute("aria-hidden") !== "true" && !(canvas.getAttribute("aria-label")?.length > 10))
-          say("unnamed", canvas);
-      }
-      for (const input of document.querySelectorAll("input, select"))
-        if (input.labels.length === 0) say("unlabelled", input);
-      for (const button of document.querySelectorAll("button")) if (!button.textContent.trim()) say("unnamed", button);
-      for (const section of document.querySelectorAll("section")) {
-        if (!document.getElementById(section.getAttribute("aria-labelledby"))) say("no heading", section);
-      }
-      for (const link of document.querySelectorAll("a[href^='#']")) {
-        if (!document.querySelector(link.getAttribute("href"))) say("leads nowhere", link);
-      }
-      const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
-      for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`${id} twice`);
-      for (const tag of ["h1", "main", "nav", "header", "footer"]) {
-        if (document.querySelectorAll(tag).length !== 1) faults.push(`not one ${tag}`);
-      }
-      return faults;
+/** Parts have names for those who do not see them. */
+async function namesItsParts(page) {
+  const faults = await page.evaluate(() => {
+    const faults = [];
+    const say = (what, node) => faults.push(`${what}: ${node.outerHTML.slice(0, 100)}`);
+    for (const canvas of document.querySelectorAll("canvas")) {
+      if (canvas.getAttribute("aria-hidden") !== "true" && !(canvas.getAttribute("aria-label")?.length > 10))
+        say("unnamed", canvas);
+    }
+    for (const input of document.querySelectorAll("input, select"))
+      if (input.labels.length === 0) say("unlabelled", input);
+    for (const button of document.querySelectorAll("button")) if (!button.textContent.trim()) say("unnamed", button);
+    for (const section of document.querySelectorAll("section")) {
+      if (!document.getElementById(section.getAttribute("aria-labelledby"))) say("no heading", section);
+    }
+    for (const link of document.querySelectorAll("a[href^='#']")) {
+      if (!document.querySelector(link.getAttribute("href"))) say("leads nowhere", link);
+    }
+    const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
+    for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`${id} twice`);
+    for (const tag of ["h1", "main", "nav", "header", "footer"]) {
+      if (document.querySelectorAll(tag).length !== 1) faults.push(`not one ${tag}`);
+    }
+    return faults;
+  });
+  assert.deepEqual(faults, []);
+}
+
+/**
+ * What every page must pass, on a phone, a tablet and a desktop, in the light and in the dark. To open a page takes longer
+ * than to look at it: each is opened once for all that is looked at. What bars readers takes the longest to find: one page
+ * of each kind is searched for it on the phone and on the dark desktop, its siblings (`sibling`) on the latter. Of a page
+ * whose sample is tested too (`ends`) no other sizes are looked at.
+ */
+export function testLayout(name, { ends = false, sibling = ends } = {}) {
+  const openings = [...kWidths.map((width) => [width, "light"]), [1280, "dark"]];
+  for (const [width, colorScheme] of ends ? [openings[0], openings.at(-1)] : openings) {
+    const reader = colorScheme === "dark" || (width === kWidths[0] && !sibling);
+    test(`${name} at ${width} px, ${colorScheme}: drawn, no wider than the window${reader ? ", and bars nobody" : ""}`, async () => {
+      const { page, close } = await open(name, { width, colorScheme });
+      await isLaidOut(page, name, width, colorScheme);
+      if (reader) await namesItsParts(page);
+      if (reader) await barsNobody(page, width, colorScheme);
+      await close();
     });
-    assert.deepEqual(faults, []);
-    await close();
-  });
+  }
 }

@@ -29,7 +29,7 @@ report::RunResult with_parts(report::RunResult run, double scale) {
   run.memory = {4e6, 2e6, 8e6, 4e6, 3e7, 1e6};
   run.device_memory = 2.4e10;
   run.network.fidelity = "flow";
-  run.network.fidelity_note = "by flow: messages are more than the budget";
+  run.network.fidelity_notes = {Statement{"flow-by-budget"}.with("messages", 3e6)};
   run.network.sampling = {750, 32, 0.0234, 0.00312};
   run.network.collectives = {{"all-reduce", "ring", 1000, 2000, 3}};
   run.network.links = {{"ib-ndr", "rdma", "a stated share", 5e10, 0.92, 64}};
@@ -53,13 +53,14 @@ report::Result everything() {
   plain.ranks.clear();
   plain.target_seconds *= 3;
   plain.at_scale = report::ScaleResult{{report::reached_at(40), report::reached_at(40)},
-                                       {estimate::Estimate{1, 1, 1}, ""},
+                                       {estimate::Estimate{1, 1, 1}},
                                        estimate::Estimate{1100, 1100, 1100}};
 
   report::RunResult alone = with_parts(report::sample_run("no-sharing", "no-sharing", 2), 0.001);
   alone.ranks.clear();
-  alone.at_scale = report::ScaleResult{
-      {std::nullopt, report::reached_at(50)}, {std::nullopt, "the target was not reached with every seed"}, {}};
+  const auto missed =
+      Statement{"target-not-reached"}.with("of_gradient_sharing", false).with("seeds_missed", 1.0).with("seeds", 2.0);
+  alone.at_scale = report::ScaleResult{{std::nullopt, report::reached_at(50)}, {std::nullopt, missed}, {}};
   report::RunResult event_driven = with_parts(report::sample_event_driven_run(), 1);
   event_driven.event_driven->hosts[0] = kHostile;
   result.runs = {first, plain, alone, event_driven};
@@ -94,7 +95,7 @@ report::SweepReport sweep_of_three() {
   report.runs[2].label = kHostile;
   report.learned_on = {kHostile};
   report.timed_as = {"one", "another"};
-  report.assumptions = {kHostile};
+  report.assumptions = {Statement{"remark"}.with("text", std::string(kHostile))};
   report.scenario = "<scenario><description>Of three axes.</description></scenario>";
   return report;
 }

@@ -32,7 +32,9 @@ beforeAll((folder) => {
   dadsim("sweep", join(root, "scenarios/crossover.xml"), ...quick, ...files, "--quiet");
 });
 
-for (const name of ["sweep-three", "sweep-drawn", "sweep-one", "crossover"]) testLayout(name);
+testLayout("sweep-three");
+for (const name of ["sweep-drawn", "sweep-one"]) testLayout(name, { sibling: true });
+testLayout("crossover", { ends: true });
 
 const map = "#map svg[role=grid]";
 const linesChart = "#lines figure > .drawing > canvas";

@@ -44,10 +44,13 @@ TEST(Convergence, AtAPublishedBatchItIsWhatWasPublished) {
   EXPECT_EQ(answer.known->fewest, answer.known->steps);
   EXPECT_EQ(answer.known->most, answer.known->steps);
   EXPECT_EQ(answer.known->target, "75.9 % top-1");
-  EXPECT_NE(answer.known->source.find("45 epochs of 1281167 samples, mean of 2 results at this batch: MLPerf Training "
-                                      "v1.0"),
-            std::string::npos)
-      << answer.known->source;
+  const Statement& source = answer.known->source;
+  EXPECT_EQ(source.kind, "published-steps");
+  EXPECT_EQ(source.number("samples") / source.number("samples_per_epoch"), 45);
+  EXPECT_EQ(source.number("samples_per_epoch"), 1281167);
+  EXPECT_EQ(source.numbers("batches"), std::vector<double>{13'056});
+  EXPECT_EQ(source.numbers("results"), std::vector<double>{2});
+  EXPECT_TRUE(source.subject().starts_with("MLPerf Training v1.0")) << source.subject();
 }
 
 TEST(Convergence, RoundsCountByTheirResults) {
@@ -65,15 +68,16 @@ TEST(Convergence, BetweenBatchesItIsLinearInTheLogarithm) {
   const KnownStepsAnswer answer = resnet(14'626);
   ASSERT_TRUE(answer.known);
   EXPECT_NEAR(answer.known->steps, 46 * kImages / 14'626, 2);
-  EXPECT_NE(answer.known->source.find("between 2 results at a batch of 13056 and 2 results at 16384"),
-            std::string::npos);
+  EXPECT_EQ(answer.known->source.numbers("batches"), (std::vector<double>{13'056, 16'384}));
+  EXPECT_EQ(answer.known->source.numbers("results"), (std::vector<double>{2, 2}));
 }
 
 TEST(Convergence, SamplesNeedNoEpochs) {
   const KnownStepsAnswer answer = bert(2048);
   ASSERT_TRUE(answer.known);
   EXPECT_EQ(answer.known->steps, 2'850'816 / 2048);
-  EXPECT_NE(answer.known->source.find("2850816 samples"), std::string::npos);
+  EXPECT_EQ(answer.known->source.number("samples"), 2'850'816);
+  EXPECT_FALSE(answer.known->source.has("samples_per_epoch"));
 }
 
 TEST(Convergence, AnIncredibleMostIsLeftOut) {
@@ -88,13 +92,16 @@ TEST(Convergence, NothingIsExtrapolated) {
   for (const std::int64_t batch : {407, 67'457}) {
     const KnownStepsAnswer answer = resnet(batch);
     EXPECT_FALSE(answer.known);
-    EXPECT_NE(answer.why_not.find("from a global batch of 408 to 67456"), std::string::npos) << answer.why_not;
+    EXPECT_EQ(answer.why_not, (Statement{"batch-beyond-published", {"resnet-50"}}
+                                   .with("least_batch", 408.0)
+                                   .with("most_batch", 67'456.0)
+                                   .with("batch", static_cast<double>(batch))));
   }
   EXPECT_TRUE(resnet(408).known);
   EXPECT_TRUE(resnet(67'456).known);
   const KnownStepsAnswer none = published_steps(*spec::workload_registry().find("vgg-16"), 256);
   EXPECT_FALSE(none.known);
-  EXPECT_EQ(none.why_not, "no published results for vgg-16 are known here");
+  EXPECT_EQ(none.why_not, (Statement{"no-published-steps", {"vgg-16"}}));
 }
 
 }  // namespace

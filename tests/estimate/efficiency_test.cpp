@@ -66,12 +66,17 @@ std::optional<Passage> at(std::int64_t step) { return Passage{step - 1, step, st
 TEST(RelativeSteps, SayWhoDidNotReachTheTarget) {
   const StepsToTarget both{at(100), at(120)};
   EXPECT_DOUBLE_EQ(relative_steps({at(150), at(180)}, both).ratio.value().value, 1.5);
-  EXPECT_EQ(relative_steps({at(150), std::nullopt}, both).why_not, "it did not reach the target with 1 of 2 seeds");
+  const auto missed = [](bool of_gradient_sharing, double missing, double seeds) {
+    return Statement{"target-not-reached"}
+        .with("of_gradient_sharing", of_gradient_sharing)
+        .with("seeds_missed", missing)
+        .with("seeds", seeds);
+  };
+  EXPECT_EQ(relative_steps({at(150), std::nullopt}, both).why_not, missed(false, 1, 2));
   EXPECT_FALSE(relative_steps({at(150), std::nullopt}, both).ratio);
-  EXPECT_EQ(relative_steps(both, {std::nullopt, std::nullopt}).why_not,
-            "gradient sharing did not reach the target with 2 of 2 seeds");
-  EXPECT_EQ(relative_steps({std::nullopt}, {at(10)}).why_not, "it did not reach the target");
-  EXPECT_EQ(relative_steps({at(1)}, {Passage{0, 0, 0}}).why_not, "the target was met before the first step");
+  EXPECT_EQ(relative_steps(both, {std::nullopt, std::nullopt}).why_not, missed(true, 2, 2));
+  EXPECT_EQ(relative_steps({std::nullopt}, {at(10)}).why_not, missed(false, 1, 1));
+  EXPECT_EQ(relative_steps({at(1)}, {Passage{0, 0, 0}}).why_not, Statement{"met-before-training"});
   EXPECT_THROW(relative_steps({at(1)}, {}), std::invalid_argument);
 }
 

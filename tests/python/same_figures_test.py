@@ -16,7 +16,7 @@ except ImportError:
 import dadsim
 
 SCENARIOS = 200
-EVERY = 1 if "DADSIM_ALL_DRAWN" in os.environ else 5
+EVERY = 1 if "DADSIM_ALL_DRAWN" in os.environ else 10
 
 
 class SameFigures(unittest.TestCase):

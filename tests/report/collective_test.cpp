@@ -29,7 +29,7 @@ CollectiveReport sample(Operation operation) {
   report.rows = {{.size_bytes = 4000,
                   .block_bytes = 1000,
                   .algorithm = "ring",
-                  .compared = "",
+                  .compared = {},
                   .fidelity = spec::Fidelity::message,
                   .warm_seconds = 2e-3,
                   .cold_seconds = 5e-3,
@@ -37,12 +37,12 @@ CollectiveReport sample(Operation operation) {
                  {.size_bytes = 8002,
                   .block_bytes = 2000.5,
                   .algorithm = "ring",
-                  .compared = "",
+                  .compared = {},
                   .fidelity = spec::Fidelity::flow,
                   .warm_seconds = 4e-3,
                   .cold_seconds = {},
                   .messages = 24}};
-  report.network.fidelity_note = "by flow: too many messages";
+  report.network.fidelity_notes = {Statement{"flow-by-size"}.with("fault", std::string("too many messages"))};
   report.network.links = {{"ethernet-1g", "tcp", "in order", 1.25e8, 0.9564, 8}};
   return report;
 }
@@ -115,9 +115,14 @@ TEST(CollectiveReport, DocumentsEveryFieldAndNoOther) {
   CollectiveReport report = sample(Operation::send);
   report.pairs = {{0, 1}};
   report.root = 0;
-  report.rows.front().compared = "tree";
+  report.rows.front().compared =
+      Statement{"compared-by-flow", {"tree"}}.with("seconds", std::vector<double>{1e-3}).with("slower", 0.0);
   report.rows.front().protocol = "LL";
-  report.rows.front().quicker = "tree with Simple takes half of it";
+  report.rows.front().quicker = Statement{"quicker-in-library", {"tree"}}
+                                    .with("protocol", std::string("Simple"))
+                                    .with("seconds", 5e-4)
+                                    .with("saving", 0.5)
+                                    .with("setting", std::string("NCCL_ALGO=Tree"));
   report.measured_file = "all_reduce.log";
   report.rows.front().measured = CollectiveRow::Measured{1e-3};
   EXPECT_EQ(test::fields_of(to_json(report)), test::documented_in("output-collective.md", "JSON"));
@@ -178,7 +183,7 @@ TEST(CollectiveReport, SaysNothingWhereThereIsNoNumber) {
   report.rows = {{.size_bytes = 4000,
                   .block_bytes = 4000,
                   .algorithm = "ring",
-                  .compared = "",
+                  .compared = {},
                   .fidelity = spec::Fidelity::message,
                   .warm_seconds = 0,
                   .cold_seconds = {},

@@ -9,9 +9,12 @@
 
 namespace dadsim::test {
 
-/// The path of every value below `json`: objects by name, lists as `[]`.
+/// The path of every value below `json`: objects by name, lists as `[]`. A statement is one: docs/statements.md has
+/// what is in it.
 inline void collect_fields(const nlohmann::ordered_json& json, const std::string& path, std::set<std::string>& fields) {
-  if (json.is_object()) {
+  if (json.contains("kind") && json.contains("subjects") && json.contains("words")) {
+    fields.insert(path);
+  } else if (json.is_object()) {
     for (const auto& [name, value] : json.items())
       collect_fields(value, path.empty() ? name : path + "." + name, fields);
   } else if (json.is_array() && !json.empty() && json[0].is_object()) {

@@ -67,7 +67,7 @@ inline Result sample_result() {
   result.assumptions = {{"memory-unknown"}};
   RunResult run = sample_run("rank-dad", "rank-dad");
   run.spec.parameters = {{"cap", "8"}, {"tolerance", "1e-3"}, {"way", "two"}};
-  run.step_band = StepBand{2.5, 3.75, {{"compute.assumed", 1, "computing"}, {"network.tcp", 2, "sending"}}, "assumed"};
+  run.step_band = StepBand{2.5, 3.75, {{"compute.assumed", 1, "computing"}, {"network.tcp", 2, "sending"}}};
   run.notes = {Statement{"remark"}.with("text", "Ranks were mapped by depth.")};
   run.statistics = {{"fc1", "rank-dad"}, {"fc2", "gradient"}};
   result.runs = {run};
@@ -90,7 +90,10 @@ inline Result sample_scale_result() {
   setting.workload = "resnet-50";
   setting.batch = 512;
   setting.seeds = 2;
-  setting.known = estimate::KnownSteps{1000, 900, 1200, 512, "75.9 % top-1", "40 epochs (MLPerf)"};
+  setting.known = estimate::KnownSteps{
+      1000,           900,
+      1200,           512,
+      "75.9 % top-1", Statement{"steps-as-said"}.with("epochs", 40.0).with("samples_per_epoch", 50000.0)};
   setting.charges = {.evaluation_every = 100, .evaluation_seconds = 2, .start_up_seconds = 60};
   result.scale = setting;
   RunResult& run = result.runs[0];
@@ -98,7 +101,7 @@ inline Result sample_scale_result() {
   run.step_band->low = 0.4;
   run.step_band->high = 0.6;
   run.at_scale = ScaleResult{{reached_at(30), reached_at(60)},
-                             {estimate::Estimate{1.5, 1.2, 2.0}, ""},
+                             {estimate::Estimate{1.5, 1.2, 2.0}},
                              estimate::Estimate{840, 684, 1100},
                              {},
                              estimate::Estimate{840, 660, 1150}};
@@ -147,7 +150,9 @@ inline RunResult sample_event_driven_run() {
       .workers = 2,
       .learned = 7,
       .found = 2};
-  return summarise(sample_spec("fedavg", "simulated"), std::move(run), 0.95);
+  spec::RunSpec spec = sample_spec("fedavg", "simulated");
+  spec.event_driven = true;
+  return summarise(spec, std::move(run), 0.95);
 }
 
 /// A run that shares, with nothing but what the verdict reads.

@@ -123,11 +123,12 @@ TEST(GoalSearch, SeedsLeaveABandOpen) {
   EXPECT_EQ(answer.answer->value, "152");
   EXPECT_EQ(answer.may.value(), "137");
   EXPECT_EQ(answer.safe.value(), "167");
-  EXPECT_EQ(band_in_words(answer), "137 to 167 (over 5 seeds)");
+  EXPECT_EQ(report::in_words(seed_band_of(answer).value()), "137 to 167 (over 5 seeds)");
   const auto open = with({0, std::numeric_limits<double>::infinity()});
   EXPECT_EQ(open.may.value(), "1");
   EXPECT_FALSE(open.safe);
-  EXPECT_NE(band_in_words(open).find("no number of the range is surely enough"), std::string::npos);
+  EXPECT_NE(report::in_words(seed_band_of(open).value()).find("no number of the range is surely enough"),
+            std::string::npos);
 }
 
 TEST(GoalSearch, PrefersTheMostWhereAsked) {

@@ -86,7 +86,7 @@ TEST(Bands, AreThoseOfTheRows) {
       EXPECT_NEAR(compiled[i].spread.low, now[i].spread.low, 1e-4) << now[i].name;
       EXPECT_NEAR(compiled[i].spread.high, now[i].spread.high, 1e-4) << now[i].name;
     }
-    table.add({now[i].name, estimate::error_category(now[i].name).words, fmt::format("{}", now[i].spread.rows),
+    table.add({now[i].name, estimate::error_category(now[i].name).meaning, fmt::format("{}", now[i].spread.rows),
                fmt::format("{:.2f} to {:.2f}", now[i].spread.low, now[i].spread.high)});
   }
   table.expect_in_document();

@@ -4,6 +4,7 @@
 
 #include "report/collective/collective_table.hpp"
 #include "report/text/json_values.hpp"
+#include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -23,8 +24,8 @@ Json to_json_object(const CollectiveReport& report, const CollectiveRow& row) {
             {"warm_us", number(row.warm_seconds * 1e6)},
             {"cold_us", row.cold_seconds ? number(*row.cold_seconds * 1e6) : Json(nullptr)}};
   if (!row.protocol.empty()) json["protocol"] = row.protocol;
-  if (!row.compared.empty()) json["compared"] = row.compared;
-  if (!row.quicker.empty()) json["quicker"] = row.quicker;
+  if (row.compared) json["compared"] = in_json(*row.compared);
+  if (row.quicker) json["quicker"] = in_json(*row.quicker);
   if (row.measured) {
     json["measured_us"] = number(row.measured->seconds * 1e6);
     json["measured_in_place_us"] =
@@ -36,7 +37,7 @@ Json to_json_object(const CollectiveReport& report, const CollectiveRow& row) {
 
 Json links_and_note(const step::NetworkUse& network) {
   Json json;
-  json["fidelity_note"] = network.fidelity_note;
+  json["fidelity_notes"] = in_json(network.fidelity_notes);
   Json& links = json["links"] = Json::array();
   for (const step::NetworkUse::LinkClass& one : network.links) {
     links.push_back({{"class", one.name},

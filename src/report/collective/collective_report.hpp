@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/words/statement.hpp"
 #include "spec/specification.hpp"
 #include "step/timing.hpp"
 
@@ -54,10 +55,10 @@ struct CollectiveRow {
   /// The block of one rank where the operation has blocks (what all_to_all sends to each rank), else the same as
   /// size_bytes.
   double block_bytes = 0;
-  std::string algorithm;      ///< what "auto" or "best" stood for
-  std::string compared;       ///< with what "best" was compared, in words; otherwise empty
-  std::string protocol = {};  ///< of NCCL and RCCL, for all messages: "LL"; may be empty
-  std::string quicker = {};   ///< an algorithm of the library that is quicker than what it takes, in words; or empty
+  std::string algorithm;                   ///< what "auto" or "best" stood for
+  std::optional<Statement> compared = {};  ///< with what "best" was compared
+  std::string protocol = {};               ///< of NCCL and RCCL, for all messages: "LL"; may be empty
+  std::optional<Statement> quicker = {};   ///< an algorithm of the library that is quicker than what it takes
   spec::Fidelity fidelity = spec::Fidelity::message;
   double warm_seconds = 0;             ///< on connections that are warm
   std::optional<double> cold_seconds;  ///< on new ones, where that makes a difference

@@ -201,16 +201,17 @@ std::string to_table(const CollectiveReport& report) {
         "on shared nodes, over the algorithms of MPICH and Open MPI elsewhere. best times them on this platform.");
   }
   for (const CollectiveRow& row : report.rows) {
-    if (!row.compared.empty()) {
-      text += paragraph(fmt::format("Best for {} B: {} ({}).", whole(row.size_bytes), row.algorithm, row.compared));
+    if (row.compared) {
+      text += paragraph(
+          fmt::format("Best for {} B: {} ({}).", whole(row.size_bytes), row.algorithm, in_words(*row.compared)));
     }
   }
   for (const CollectiveRow& row : report.rows) {
-    if (!row.quicker.empty()) text += paragraph(fmt::format("{} B: {}.", whole(row.size_bytes), row.quicker));
+    if (row.quicker) text += paragraph(fmt::format("{} B: {}.", whole(row.size_bytes), in_words(*row.quicker)));
   }
   if (by_flow) text += paragraph("By flow connections are always warm: there is no slow start.");
-  if (!report.network.fidelity_note.empty())
-    text += paragraph(fmt::format("Fidelity: {}.", report.network.fidelity_note));
+  if (const std::vector<Statement>& notes = report.network.fidelity_notes; !notes.empty())
+    text += paragraph(fmt::format("Fidelity: {}.", fmt::join(in_words(notes), "; ")));
   if (report.rendezvous) {
     text += paragraph("A message leaves when its receiver has posted it and the news has come (rendezvous).");
   }

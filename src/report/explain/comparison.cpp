@@ -9,8 +9,8 @@
 #include "report/run/causes.hpp"
 #include "report/run/contender.hpp"
 #include "report/run/result_json.hpp"
-#include "report/text/factor_text.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/words/statement_json.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -32,26 +32,6 @@ std::optional<double> time_of(const RunResult& run, Metric metric) {
   return std::nullopt;
 }
 
-/// What takes the time.
-std::string deed_in_words(const Compared& run) {
-  switch (run.metric) {
-    case Metric::time_at_scale:
-      return fmt::format("training {} takes", run.of);
-    case Metric::time_per_step:
-    case Metric::throughput:
-      return fmt::format("a step of {} takes", run.of);
-    case Metric::time_to_target:
-      return "the target takes";
-  }
-  return {};
-}
-
-std::string reached_in_words(const std::optional<double>& time, double best) {
-  if (time) return fmt::format("is reached in {}", human_seconds(*time));
-  if (std::isfinite(best)) return fmt::format("is never reached (best {})", human_percent(best));
-  return "is not known";
-}
-
 /// Both are compared by what both have.
 Metric common_metric(const Answer& before, const Answer& after) {
   return before.metric == after.metric ? before.metric : Metric::time_per_step;
@@ -62,18 +42,17 @@ std::string cut(const std::string& text) {
   return display_width(text) <= kLongestText ? text : left_aligned(text, kLongestText);
 }
 
-/// The best runs of both sides, where they are others.
-std::string best_sentence(const Comparison& comparison) {
+/// The quickest runs of both sides, where there are some.
+std::optional<Statement> quickest_of(const Comparison& comparison) {
   const Answer before = answer_to(comparison.before);
   const Answer after = answer_to(comparison.after);
-  if (before.metric != after.metric || before.ranking.empty() || after.ranking.empty()) return {};
+  if (before.metric != after.metric || before.ranking.empty() || after.ranking.empty()) return std::nullopt;
   const auto label = [](const Result& result, const Answer& answer) -> const std::string& {
     return result.runs[answer.ranking.front().run].spec.label;
   };
   const std::string& first = label(comparison.before, before);
   const std::string& then = label(comparison.after, after);
-  return first == then ? fmt::format("{} is the quickest on both sides.", first)
-                       : fmt::format("The quickest is {} before, and {} after.", first, then);
+  return first == then ? Statement{"same-quickest", {first}} : Statement{"other-quickest", {first, then}};
 }
 
 }  // namespace
@@ -90,67 +69,59 @@ bool Compared::other_work() const {
 
 namespace {
 
-/// "the throughput of gpt-2-medium: 1.72 times …".
-std::string throughput_sentence_on(const Compared& run) {
-  const bool tokens = std::isfinite(run.before.tokens_per_second) && run.before.tokens_per_second > 0 &&
-                      std::isfinite(run.after.tokens_per_second) && run.after.tokens_per_second > 0;
-  const double before = tokens ? run.before.tokens_per_second : run.before.samples_per_second;
-  const double after = tokens ? run.after.tokens_per_second : run.after.samples_per_second;
-  const char* unit = tokens ? "tokens/s" : "samples/s";
-  const bool more = after >= before;
-  return fmt::format(
-      "{} the throughput: {} {} instead of {} (a step of {} has {:.3g} times the samples and takes {} instead of {})",
-      times_in_words(more ? after / before : after / before), human_count(std::llround(after)), unit,
-      human_count(std::llround(before)), run.of, run.after.samples() / run.before.samples(),
-      human_seconds(run.after.step_seconds), human_seconds(run.before.step_seconds));
+/// What is said of a run in any case.
+Statement of_both(const char* kind, const Compared& run, const std::string& name) {
+  Statement statement{kind, {run.run, name}};
+  statement.with("metric", std::string(to_string(run.metric))).with("of", run.of);
+  statement.with("before_step_seconds", run.before.step_seconds);
+  statement.with("after_step_seconds", run.after.step_seconds);
+  if (run.before.algorithm != run.after.algorithm)
+    statement.with("before_algorithm", run.before.algorithm).with("after_algorithm", run.after.algorithm);
+  return statement;
 }
 
-/// Where one label is of two methods: what differs is not the conditions alone.
-std::string methods_in_words(const Compared& run) {
-  if (run.before.algorithm == run.after.algorithm) return {};
-  return fmt::format("; the two are other methods ({} and {}), and not the conditions alone", run.before.algorithm,
-                     run.after.algorithm);
+Statement throughput_of_both(const Compared& run, const std::string& name) {
+  const bool tokens = std::isfinite(run.before.tokens_per_second) && run.before.tokens_per_second > 0 &&
+                      std::isfinite(run.after.tokens_per_second) && run.after.tokens_per_second > 0;
+  return of_both("compared-throughput", run, name)
+      .with("tokens", tokens)
+      .with("before_rate", tokens ? run.before.tokens_per_second : run.before.samples_per_second)
+      .with("after_rate", tokens ? run.after.tokens_per_second : run.after.samples_per_second)
+      .with("samples_factor", run.after.samples() / run.before.samples());
 }
 
 }  // namespace
 
-std::string sentence_on(const Compared& run, const std::string& name) {
+Statement statement_on(const Compared& run, const std::string& name) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const Compared::Side& before = run.before;
   const Compared::Side& after = run.after;
-  std::string text = fmt::format("{}, {}: ", run.run, name);
-  if (run.other_work()) return text + throughput_sentence_on(run) + methods_in_words(run) + '.';
+  if (run.other_work()) return throughput_of_both(run, name);
+  const auto with_times = [&](const char* kind) {
+    return of_both(kind, run, name)
+        .with("before_seconds", before.seconds.value_or(kNone))
+        .with("after_seconds", after.seconds.value_or(kNone));
+  };
   if (!before.seconds || !after.seconds) {
-    text += fmt::format("the target {} before, and {} after", reached_in_words(before.seconds, before.best_accuracy),
-                        reached_in_words(after.seconds, after.best_accuracy));
-    return text + methods_in_words(run) + '.';
+    return with_times("compared-missed")
+        .with("before_best_accuracy", before.best_accuracy)
+        .with("after_best_accuracy", after.best_accuracy);
   }
+  if (human_seconds(*before.seconds) == human_seconds(*after.seconds))
+    return with_times("compared-same").with("causes", before.causes);
   const bool faster = *before.seconds > *after.seconds;
   const estimate::Verdict verdict =
       faster ? decide(after.contender, before.contender) : decide(before.contender, after.contender);
-  const std::string why = faster || *before.seconds == *after.seconds ? before.causes : after.causes;
-  if (human_seconds(*before.seconds) == human_seconds(*after.seconds)) {
-    text += fmt::format("no difference: {} {} on both sides", deed_in_words(run), human_seconds(*before.seconds));
-    if (!before.causes.empty()) text += "; " + before.causes;
-    return text + methods_in_words(run) + '.';
-  }
-  const std::string times = fmt::format("{} {} instead of {}", deed_in_words(run), human_seconds(*after.seconds),
-                                        human_seconds(*before.seconds));
-  switch (verdict.standing) {
-    case estimate::Standing::equal:
-      text += fmt::format("equal within {:.0f} %: {}", 100 * estimate::kMargin, times);
-      break;
-    case estimate::Standing::undecided:
-      text += fmt::format("cannot be told apart ({}): {}; {}", interval_in_words(verdict.ratio), times,
-                          would_tell_in_words(verdict.would_tell));
-      break;
-    default:
-      text += fmt::format("{} {}: {}", factor_in_words(verdict.ratio), faster ? "faster" : "slower", times);
-  }
-  if (run.metric != Metric::time_per_step)
-    text +=
-        fmt::format(", a step {} instead of {}", human_seconds(after.step_seconds), human_seconds(before.step_seconds));
-  if (!why.empty()) text += fmt::format("; {}, {}", faster ? "before" : "after", why);
-  return text + methods_in_words(run) + '.';
+  const bool equal = verdict.standing == estimate::Standing::equal;
+  const bool undecided = verdict.standing == estimate::Standing::undecided;
+  Statement statement = with_times(equal ? "compared-equal" : undecided ? "compared-undecided" : "compared-apart");
+  statement.with("faster", faster).with("causes", faster ? before.causes : after.causes);
+  statement.with("factor", verdict.ratio.value);
+  statement.with("factor_low", verdict.ratio.low.value_or(kNone));
+  statement.with("factor_high", verdict.ratio.high.value_or(kNone));
+  if (equal) statement.with("margin", estimate::kMargin);
+  if (undecided) statement.with("would_tell", std::string(to_string(verdict.would_tell)));
+  return statement;
 }
 
 namespace {
@@ -227,20 +198,26 @@ Json side_in_json(const Compared::Side& side, const std::string& label, const Re
 
 }  // namespace
 
-Summary summary_of(const Comparison& comparison) {
-  Summary summary;
-  std::string& text = summary.answer;
-  for (const Compared& run : compared_runs(comparison)) text += paragraph(sentence_on(run, comparison.name));
-  if (const std::string best = best_sentence(comparison); !best.empty() && comparison.before.runs.size() > 1)
-    text += paragraph(best);
+std::vector<Statement> statements_on(const Comparison& comparison) {
+  std::vector<Statement> statements;
+  if (std::optional<Statement> quickest = quickest_of(comparison); quickest && comparison.before.runs.size() > 1)
+    statements.push_back(*std::move(quickest));
   for (const auto& [from, to, side] : {std::tuple{&comparison.before, &comparison.after, "first"},
                                        std::tuple{&comparison.after, &comparison.before, "second"}}) {
     for (const RunResult& run : from->runs) {
       const bool both =
           std::ranges::any_of(to->runs, [&](const RunResult& one) { return one.spec.label == run.spec.label; });
-      if (!both) text += paragraph(fmt::format("{} is a run of the {} side alone.", run.spec.label, side));
+      if (!both) statements.push_back(Statement{"run-of-one-side", {run.spec.label}}.with("side", std::string(side)));
     }
   }
+  return statements;
+}
+
+Summary summary_of(const Comparison& comparison) {
+  Summary summary;
+  std::string& text = summary.answer;
+  for (const Compared& run : compared_runs(comparison)) text += paragraph(in_words(statement_on(run, comparison.name)));
+  for (const std::string& sentence : in_words(statements_on(comparison))) text += paragraph(sentence);
   summary.body = comparison.differences.empty() ? "Nothing differs between the two.\n" : "What differs:\n";
   for (const Difference& one : comparison.differences)
     summary.body += paragraph(fmt::format("  {}: {} → {}", one.path, cut(one.before), cut(one.after)), 4);
@@ -263,6 +240,7 @@ std::string to_json(const Comparison& comparison) {
   Json& differences = json["differences"] = Json::array();
   for (const Difference& one : comparison.differences)
     differences.push_back({{"path", one.path}, {"before", one.before}, {"after", one.after}});
+  json["statements"] = in_json(statements_on(comparison));
   Json& runs = json["runs"] = Json::array();
   for (const Compared& run : compared_runs(comparison)) {
     const std::optional<double>& before = run.before.seconds;
@@ -274,7 +252,7 @@ std::string to_json(const Comparison& comparison) {
                     {"verdict", verdict_in_json(run)},
                     {"before", side_in_json(run.before, run.run, comparison.before)},
                     {"after", side_in_json(run.after, run.run, comparison.after)},
-                    {"sentence", sentence_on(run, comparison.name)}});
+                    {"statement", in_json(statement_on(run, comparison.name))}});
   }
   return indented(json);
 }

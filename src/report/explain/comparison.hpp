@@ -18,7 +18,7 @@ struct Compared {
   std::string of;  ///< what is timed
   struct Side {
     std::string algorithm;
-    std::string causes;                  ///< causes_in_words()
+    std::string causes;                  ///< the figure causes_in_words
     double best_accuracy = 0;            ///< of what is learned
     std::optional<double> seconds = {};  ///< by the metric; none where there is no such time
     double step_seconds = 0;
@@ -32,10 +32,10 @@ struct Compared {
   bool other_work() const;
 };
 
-/// One sentence: how much quicker `name`, the second side, is, and what the time of the slower side went into. "with
+/// How much quicker `name`, the second side, is, and what the time of the slower side went into. "with
 /// nic=200Gbps: 1.65 times faster: a step of gpt-2-medium takes 293 ms instead of 484 ms; before, 81 % of the step was
 /// bandwidth (…)."
-std::string sentence_on(const Compared& run, const std::string& name);
+Statement statement_on(const Compared& run, const std::string& name);
 
 /// Something that is said differently on both sides.
 struct Difference {
@@ -45,13 +45,16 @@ struct Difference {
 
 /// Two scenarios, timed each.
 struct Comparison {
-  std::string name;  ///< of the second side, for sentences
+  std::string name;  ///< of the second side
   Result before, after;
   std::vector<Difference> differences;
 };
 
 /// Runs that both sides have, by label, in the order of the first.
 std::vector<Compared> compared_runs(const Comparison& comparison);
+
+/// Which runs are the quickest on both sides, and which one side alone has.
+std::vector<Statement> statements_on(const Comparison& comparison);
 
 /// Of the quickest runs of both sides, and then run by run; for a terminal with what differs.
 Summary summary_of(const Comparison& comparison);

@@ -1,13 +1,20 @@
 #include "report/explain/explanation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
+
+#include "report/run/answer.hpp"
+#include "report/run/causes.hpp"
+#include "report/run/event_driven_table.hpp"
 
 namespace dadsim::report {
 namespace {
 
 constexpr double kWorthAdvising = 0.01;  // of the time
+constexpr double kWorthNaming = 0.05;    // of the step
 
 /// The share of a run's time that something saves: of the time to the target where both reach it, else of the step.
 double saving(const RunResult& run, const Effect& effect) {
@@ -34,6 +41,11 @@ const char* to_string(WhatIf::Kind kind) {
       return "limit";
   }
   return "";
+}
+
+std::string in_words(const WhatIf& what_if) {
+  const std::string words = in_words(what_if.change);
+  return what_if.assumption ? fmt::format("{} ({})", words, in_words(*what_if.assumption)) : words;
 }
 
 double saving_of(const Explanation& explanation, std::size_t run, const WhatIf& what_if) {
@@ -67,6 +79,50 @@ std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size
     if (best.size() == count) break;
   }
   return best;
+}
+
+std::size_t headline_run(const Result& result) {
+  const Answer answer = answer_to(result);
+  if (!answer.ranking.empty()) return answer.ranking.front().run;
+  const auto shares = [](const RunResult& run) { return run.spec.communicates && run.steps > 0; };
+  const auto found = std::ranges::find_if(result.runs, shares);
+  return found == result.runs.end() ? 0 : static_cast<std::size_t>(found - result.runs.begin());
+}
+
+namespace {
+
+/// Kinds alone: what they lie on is said further down.
+std::optional<Statement> step_parts_of(const RunResult& run) {
+  if (run.event_driven) return event_time_of(run);
+  std::vector<std::string> kinds;
+  std::vector<double> shares;
+  for (const Cause& cause : causes_of(run)) {
+    if (cause.share < kWorthNaming) break;
+    kinds.push_back(cause.kind);
+    shares.push_back(cause.share);
+  }
+  if (kinds.empty()) return std::nullopt;
+  return Statement{"step-parts", {run.spec.label}}.with("causes", std::move(kinds)).with("shares", std::move(shares));
+}
+
+}  // namespace
+
+std::vector<Statement> headline_of(const Explanation& explanation) {
+  const Result& result = explanation.result;
+  const std::size_t index = headline_run(result);
+  const RunResult& run = result.runs.at(index);
+  std::vector<Statement> headline{answer_to(result).statements.front()};
+  if (std::optional<Statement> parts = step_parts_of(run)) headline.push_back(*std::move(parts));
+  const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);
+  if (best.empty()) {
+    headline.push_back({"nothing-helps", {run.spec.label}});
+  } else {
+    headline.push_back(Statement{"most-helpful", {run.spec.label}}
+                           .with("saving", saving_of(explanation, index, *best.front()))
+                           .with("to_target", run.target_reached)
+                           .with(best.front()->change));
+  }
+  return headline;
 }
 
 }  // namespace dadsim::report

@@ -7,6 +7,7 @@
 
 #include "report/run/result.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/words/statement.hpp"
 
 namespace dadsim::report {
 
@@ -20,20 +21,22 @@ struct Effect {
 struct WhatIf {
   enum class Kind { bandwidth, latency, device, batch, overlap, limit };
   Kind kind = Kind::bandwidth;
-  std::string on;           ///< links, devices; empty where it is of the whole
-  double factor = 1;        ///< of speed: 2 is twice the bandwidth, half the latency, twice as fast, twice the batch
-  std::string description;  ///< "twice the bandwidth of 5 links of 100 Mbit/s (hospital-1_up …)"
-  std::string assumption = {};       ///< what is taken for granted; may be empty
-  std::vector<Effect> effects = {};  ///< per run
+  std::string on;     ///< links, devices; empty where it is of the whole
+  double factor = 1;  ///< of speed: 2 is twice the bandwidth, half the latency, twice as fast, twice the batch
+  Statement change;   ///< "twice the bandwidth of 5 links of 100 Mbit/s (hospital-1_up …)"
+  std::optional<Statement> assumption = {};  ///< what is taken for granted
+  std::vector<Effect> effects = {};          ///< per run
 };
 const char* to_string(WhatIf::Kind kind);
+/// The change, and in brackets what is taken for granted.
+std::string in_words(const WhatIf& what_if);
 
 /// Why the runs take what they take, and what would help.
 struct Explanation {
   Result result;
   std::vector<WhatIf> what_ifs;
   std::int64_t links_left_out = 0;  ///< that were changed only together with others: the less busy ones
-  std::vector<std::string> notes;   ///< what could not be tried
+  std::vector<Statement> notes;     ///< what was not tried, and how the rest was
 };
 
 /// The share of a run's time that a what-if saves: of the time to the target where both reach it, else of the step.
@@ -47,6 +50,11 @@ inline constexpr std::size_t kMostUseful = 3;
 /// most `count`. Of bandwidths and of latencies only the best stands; all links together only where no part of them
 /// saves nearly as much.
 std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count);
+
+/// The run that the headline is of: the quickest that shares; where none has a time, the first that takes steps.
+std::size_t headline_run(const Result& result);
+/// Who is first, what its step went into, and what would help it most.
+std::vector<Statement> headline_of(const Explanation& explanation);
 
 /// For a terminal: what would help each run most; then per run its critical path, what the changes would do, and the
 /// three most useful in words.

@@ -20,7 +20,7 @@ std::string_view from_svg_on(std::string_view picture) {
 
 std::string to_html(const Result& result, const std::string& platform_svg, const Retiming& retiming,
                     const About& about) {
-  const bool fitted = !retiming.runs.empty() || !retiming.why_not.empty();
+  const bool fitted = !retiming.runs.empty() || retiming.why_not;
   return make_page(PageKind::run, {result.scenario_name,
                                    verdict(result),
                                    to_json(result),

@@ -1,5 +1,6 @@
 #include "report/plan/plan_report.hpp"
 #include "report/text/json_values.hpp"
+#include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -44,6 +45,7 @@ Json to_json_object(const GoalAnswer& answer, const PlanReport& report) {
   Json& again = json["misses_again"] = Json::array();
   for (const Stretch& stretch : answer.misses_again)
     again.push_back({{"from", stretch.from}, {"to", stretch.to}, {"to_the_end", stretch.to_the_end}});
+  json["remarks"] = in_json(remarks_on(report, answer));
   Json& tried = json["tried"] = Json::array();
   for (const Tried& one : answer.tried)
     tried.push_back(
@@ -60,8 +62,8 @@ std::string to_json(const PlanReport& report) {
                     {"simgrid", report.simgrid},
                     {"network_model", report.network_model}};
   json["scenario"] = {{"name", report.scenario_name}, {"description", report.description}};
-  json["verdict"] = verdict(report);
-  json["asked"] = goal_in_words(report);
+  json["asked"] = in_json(goal_of(report));
+  json["answer"] = {{"statements", in_json(answer_of(report))}};
   json["learned_on"] = report.learned_on;
   json["timed_as"] = report.timed_as;
   json["goal"] = {{"accuracy", number(report.target_accuracy)},
@@ -74,7 +76,7 @@ std::string to_json(const PlanReport& report) {
   for (const GoalAnswer& answer : report.answers) answers.push_back(to_json_object(answer, report));
   json["timing_runs"] = report.timing_runs;
   json["learned_runs"] = report.learned_runs;
-  json["assumptions"] = report.assumptions;
+  json["assumptions"] = in_json(report.assumptions);
   return indented(json);
 }
 

@@ -7,6 +7,7 @@
 
 #include "report/run/result.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/words/statement.hpp"
 #include "spec/goal_specification.hpp"
 
 namespace dadsim::report {
@@ -24,7 +25,7 @@ struct Trial {
   std::optional<estimate::Band> scatter = {};
   bool timed = true;                           ///< false: that learning does not reach it was seen before
   std::optional<double> lines_per_month = {};  ///< rent of the lines that have a price
-  std::vector<std::string> assumptions = {};   ///< of the timing
+  std::vector<Statement> assumptions = {};     ///< of the timing
 };
 
 /// A change as it is made: "path=value".
@@ -69,7 +70,7 @@ struct PlanReport {
   std::string version, build, simgrid, network_model, scenario_name;
   std::string description;  ///< of the scenario; may be empty
   std::string learned_on, timed_as;
-  std::vector<std::string> assumptions;
+  std::vector<Statement> assumptions;
   double target_accuracy = 0;
   std::string currency;  ///< of costs; empty where none are told
   spec::GoalSpec goal;
@@ -86,21 +87,24 @@ bool surely_meets(const spec::GoalSpec& goal, const Trial& trial);
 /// By how much it exceeds the limits: the greatest of value ÷ limit, infinite where the target is not reached or a
 /// limited value is not known. A goal without limits is met by whatever reaches the target.
 double excess(const spec::GoalSpec& goal, const Trial& trial);
-/// In words: "misses by 12 min", "stays 3.00 s below".
-std::string margin_in_words(const PlanReport& report, const Trial& trial);
-
-/// The answer in a sentence or a few: what is enough, what that takes and costs, between what it lies, and where beyond
-/// it the goal is missed again.
+/// What is asked: "reach 95 % within 1 min 0 s".
+Statement goal_of(const PlanReport& report);
+/// The changes of an answer, "path=value" each.
+std::vector<std::string> assignments_of(const GoalAnswer& answer);
+/// What a trial takes and costs, "1 min 0 s, 0.0508 USD", or the accuracy that it comes to.
+Statement takes_of(const PlanReport& report, const Trial& trial);
+/// How it stands to the goal: "misses by 12 min", "stays 3.00 s below".
+Statement margin_of(const PlanReport& report, const Trial& trial);
+/// What seeds leave open of a number: "8.3Mbps to 8.9Mbps over 5 seeds"; none where nothing is known.
+std::optional<Statement> seed_band_of(const GoalAnswer& answer);
+/// "it is missed again from 20Mbps to 35Mbps"; none where it is not.
+std::optional<Statement> missed_again_of(const GoalAnswer& answer);
+/// What there is to say of an answer beside what it takes.
+std::vector<Statement> remarks_on(const PlanReport& report, const GoalAnswer& answer);
+/// What is enough, what that takes and costs, between what it lies, and where beyond it the goal is missed again.
+std::vector<Statement> answer_of(const PlanReport& report);
+/// The same in words.
 std::string verdict(const PlanReport& report);
-std::string goal_in_words(const PlanReport& report);
-/// The changes of an answer, "path=value, …"; "as it is" without any.
-std::string changes_in_words(const GoalAnswer& answer);
-/// What a trial takes and costs: "1 min 0 s, 0.0508 USD".
-std::string trial_in_words(const PlanReport& report, const Trial& trial);
-/// What seeds leave open of a number: "8.3Mbps to 8.9Mbps over 5 seeds"; empty where nothing is known.
-std::string band_in_words(const GoalAnswer& answer);
-/// "it is missed again from 20Mbps to 35Mbps"; empty where it is not.
-std::string misses_in_words(const GoalAnswer& answer);
 
 /// For a terminal: the answer, then its neighbours and all choices, then what was assumed. table_width() columns wide.
 Summary summary_of(const PlanReport& report, bool verbose);

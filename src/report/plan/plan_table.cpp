@@ -5,6 +5,7 @@
 #include "report/plan/plan_report.hpp"
 #include "report/run/table.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/words/phrases.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -12,21 +13,12 @@ namespace {
 
 constexpr std::size_t kMostRows = 40;
 
-/// What stands behind what a trial takes.
-std::string remark_on(const PlanReport& report, const GoalAnswer& answer) {
-  if (!answer.trial.timed)
-    return answer.trial.seeds > 1 ? margin_in_words(report, answer.trial) + "; not timed"
-                                  : "never reaches it; not timed";
-  if (!answer.met) return answer.trial.reached ? margin_in_words(report, answer.trial) : "does not reach it";
-  std::string text;
-  if (answer.answer && !answer.neighbour) {
-    text = "the best number that is allowed";
-  } else if (answer.answer && band_in_words(answer).empty()) {
-    text = fmt::format("{} {}", answer.neighbour->value, margin_in_words(report, *answer.neighbour_trial));
-  }
-  for (const std::string& more : {band_in_words(answer), misses_in_words(answer)}) {
-    if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
-  }
+std::string changes_in_words(const GoalAnswer& answer) { return words::assignments_in_words(assignments_of(answer)); }
+
+/// What stands in the last column: what it takes, and what there is to say of that.
+std::string row_in_words(const PlanReport& report, const GoalAnswer& answer) {
+  std::string text = in_words(takes_of(report, answer.trial));
+  for (const std::string& remark : in_words(remarks_on(report, answer))) text += "; " + remark;
   return text;
 }
 
@@ -36,7 +28,7 @@ Summary summary_of(const PlanReport& report, bool verbose) {
   Summary summary;
   summary.answer = paragraph(verdict(report));
   std::string& text = summary.body;
-  text = paragraph(fmt::format("Goal: {}.", goal_in_words(report))) + '\n';
+  text = paragraph(fmt::format("Goal: {}.", in_words(goal_of(report)))) + '\n';
   std::size_t label_width = 3;
   std::size_t change_width = 7;
   const std::size_t rows = std::min(report.answers.size(), kMostRows);
@@ -50,10 +42,8 @@ Summary summary_of(const PlanReport& report, bool verbose) {
                       "to the target; the next number");
   for (std::size_t i = 0; i < rows; ++i) {
     const GoalAnswer& answer = report.answers[i];
-    const std::string remark = remark_on(report, answer);
-    text += wrapped(fmt::format("{} {}  {}  {}{}", answer.met ? "✓" : "✗", left_aligned(answer.run, label_width),
-                                left_aligned(changes_in_words(answer), change_width),
-                                trial_in_words(report, answer.trial), remark.empty() ? "" : "; " + remark),
+    text += wrapped(fmt::format("{} {}  {}  {}", answer.met ? "✓" : "✗", left_aligned(answer.run, label_width),
+                                left_aligned(changes_in_words(answer), change_width), row_in_words(report, answer)),
                     table_width(), 6 + label_width + change_width);
   }
   if (rows < report.answers.size()) text += fmt::format("  … and {} more\n", report.answers.size() - rows);
@@ -66,7 +56,8 @@ Summary summary_of(const PlanReport& report, bool verbose) {
     summary.background = assumptions_counted(report.assumptions.size());
     return summary;
   }
-  for (const std::string& assumption : report.assumptions) summary.background += paragraph("Assumed: " + assumption);
+  for (const std::string& assumption : in_words(report.assumptions))
+    summary.background += paragraph("Assumed: " + assumption);
   summary.background += paragraph("Network model: " + report.network_model);
   return summary;
 }

@@ -1,12 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <exception>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "report/plan/plan_report.hpp"
-#include "report/run/cost_sentence.hpp"
-#include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -16,126 +14,175 @@ bool nothing_was_timed(const PlanReport& report) {
          std::ranges::none_of(report.answers, [](const GoalAnswer& one) { return one.trial.reached; });
 }
 
-}  // namespace
-
-std::string goal_in_words(const PlanReport& report) {
-  const spec::GoalSpec& goal = report.goal;
-  std::string text = fmt::format("reach {:.6g} %", 100 * report.target_accuracy);
-  if (goal.seconds) text += fmt::format(" within {}", human_seconds(*goal.seconds));
-  if (goal.money) text += ", for at most " + money_in_words(*goal.money, report.currency);
-  if (goal.joules) text += fmt::format(", with at most {}", human_energy(*goal.joules));
-  if (goal.carbon) text += ", for at most " + carbon_in_words(*goal.carbon);
-  return text;
-}
-
-std::string changes_in_words(const GoalAnswer& answer) {
-  std::string text;
-  for (const Change& change : answer.choices) text += (text.empty() ? "" : ", ") + change.assignment();
-  if (answer.answer) text += (text.empty() ? "" : ", ") + answer.answer->assignment();
-  return text.empty() ? "as it is" : text;
-}
-
-std::string trial_in_words(const PlanReport& report, const Trial& trial) {
-  if (!trial.reached) return fmt::format("{} at best", human_percent(trial.accuracy));
-  std::string text = human_seconds(trial.seconds);
-  if (!report.currency.empty()) text += ", " + costs_in_words(trial.costs, report.currency);
-  if (trial.lines_per_month)
-    text += fmt::format(", lines at {} a month", money_in_words(*trial.lines_per_month, report.currency));
-  return text;
-}
-
-namespace {
-
-/// "9.0Mbps" of "9.02Mbps": as many digits as seeds leave.
-std::string rounded(const std::string& value) {
-  constexpr int kDigits = 2;
-  std::size_t end = 0;
-  double number = 0;
-  try {
-    number = std::stod(value, &end);
-  } catch (const std::exception&) {
-    return value;  // no number
-  }
-  if (number == 0) return value;
-  const int after = std::max(0, kDigits - 1 - static_cast<int>(std::floor(std::log10(std::abs(number)))));
-  return fmt::format("{:.{}f}{}", number, after, value.substr(end));
-}
-
 /// Whether seeds leave a range of numbers and not one.
 bool leaves_a_range(const GoalAnswer& answer) {
   return answer.answer && answer.met && answer.trial.scatter && answer.may && answer.safe &&
          *answer.may != *answer.safe;
 }
 
+void say_costs(const std::optional<double>& money, const std::optional<double>& joules,
+               const std::optional<double>& carbon, Statement& statement) {
+  if (money) statement.with("money", *money);
+  if (joules) statement.with("joules", *joules);
+  if (carbon) statement.with("grams_co2e", *carbon);
+}
+
+void say_seeds(const Trial& trial, Statement& statement) {
+  statement.with("best_accuracy", trial.accuracy);
+  if (trial.seeds < 2) return;
+  statement.with("seeds", static_cast<double>(trial.seeds));
+  statement.with("seeds_missed", static_cast<double>(trial.seeds_missed));
+}
+
 }  // namespace
 
-std::string band_in_words(const GoalAnswer& answer) {
-  if (!answer.answer || !answer.met || !answer.trial.scatter) return {};
-  const std::string why = answer.trial.seeds > 1
-                              ? fmt::format("over {} seeds", answer.trial.seeds)
-                              : fmt::format("one seed, {:.0f} % scatter assumed", 100 * estimate::kSeedScatter);
-  if (!answer.safe && !answer.may) return {};
-  if (!answer.safe)
-    return fmt::format("{} or more ({}), and no number of the range is surely enough", rounded(*answer.may), why);
-  if (*answer.may == *answer.safe) return fmt::format("{} ({})", *answer.safe, why);
-  return fmt::format("{} to {} ({})", rounded(*answer.may), rounded(*answer.safe), why);
+Statement goal_of(const PlanReport& report) {
+  const spec::GoalSpec& goal = report.goal;
+  Statement statement{"goal"};
+  statement.with("accuracy", report.target_accuracy);
+  if (goal.seconds) statement.with("seconds", *goal.seconds);
+  if (!report.currency.empty()) statement.with("currency", report.currency);
+  say_costs(goal.money, goal.joules, goal.carbon, statement);
+  return statement;
 }
 
-std::string misses_in_words(const GoalAnswer& answer) {
-  std::string text;
-  for (const Stretch& stretch : answer.misses_again) {
-    text += text.empty() ? "it is missed again " : " and ";
-    if (stretch.from == stretch.to) {
-      text += "at " + stretch.from;
-    } else {
-      text += fmt::format("from {} to {}", stretch.from, stretch.to);
-    }
-    if (stretch.to_the_end) text += ", the end of the range";
+std::vector<std::string> assignments_of(const GoalAnswer& answer) {
+  std::vector<std::string> assignments;
+  for (const Change& change : answer.choices) assignments.push_back(change.assignment());
+  if (answer.answer) assignments.push_back(answer.answer->assignment());
+  return assignments;
+}
+
+Statement takes_of(const PlanReport& report, const Trial& trial) {
+  if (!trial.reached) return Statement{"trial-comes-to"}.with("best_accuracy", trial.accuracy);
+  Statement statement{"trial-takes"};
+  statement.with("seconds", trial.seconds);
+  if (report.currency.empty()) return statement;
+  statement.with("currency", report.currency);
+  say_costs(trial.costs.money, trial.costs.joules, trial.costs.carbon, statement);
+  if (trial.lines_per_month) statement.with("lines_per_month", *trial.lines_per_month);
+  return statement;
+}
+
+Statement margin_of(const PlanReport& report, const Trial& trial) {
+  if (!trial.reached) {
+    Statement statement{"target-missed"};
+    say_seeds(trial, statement);
+    return statement;
   }
-  return text;
+  // The limit that is exceeded the most, or else the tightest.
+  Statement margin{"target-met"};
+  double tightest = -1;
+  const auto look_at = [&](const char* name, const std::optional<double>& limit, const std::optional<double>& value) {
+    if (!limit) return;
+    const double share = value ? *value / *limit : std::numeric_limits<double>::infinity();
+    if (share <= tightest) return;
+    tightest = share;
+    margin = Statement{!value ? "limit-unknown" : *value > *limit ? "limit-missed" : "limit-kept"};
+    margin.with("limit", std::string(name));
+    if (!report.currency.empty()) margin.with("currency", report.currency);
+    if (value) margin.with("by", std::abs(*value - *limit));
+  };
+  look_at("seconds", report.goal.seconds, trial.seconds);
+  look_at("money", report.goal.money, trial.costs.money);
+  look_at("joules", report.goal.joules, trial.costs.joules);
+  look_at("grams_co2e", report.goal.carbon, trial.costs.carbon);
+  return margin;
 }
 
-std::string verdict(const PlanReport& report) {
+std::optional<Statement> seed_band_of(const GoalAnswer& answer) {
+  if (!answer.answer || !answer.met || !answer.trial.scatter) return std::nullopt;
+  if (!answer.safe && !answer.may) return std::nullopt;
+  Statement band{"seed-band"};
+  band.with("seeds", static_cast<double>(answer.trial.seeds));
+  if (answer.trial.seeds < 2) band.with("assumed_scatter", estimate::kSeedScatter);
+  if (answer.may) band.with("may", *answer.may);
+  if (answer.safe) band.with("safe", *answer.safe);
+  return band;
+}
+
+std::optional<Statement> missed_again_of(const GoalAnswer& answer) {
+  if (answer.misses_again.empty()) return std::nullopt;
+  std::vector<std::string> from, to;
+  for (const Stretch& stretch : answer.misses_again) {
+    from.push_back(stretch.from);
+    to.push_back(stretch.to);
+  }
+  return Statement{"missed-again"}
+      .with("from", std::move(from))
+      .with("to", std::move(to))
+      .with("to_the_end", answer.misses_again.back().to_the_end);
+}
+
+std::vector<Statement> remarks_on(const PlanReport& report, const GoalAnswer& answer) {
+  if (!answer.trial.timed) {
+    return {answer.trial.seeds > 1 ? margin_of(report, answer.trial) : Statement{"not-reached"}.with("timed", false),
+            {"not-timed"}};
+  }
+  if (!answer.met)
+    return {answer.trial.reached ? margin_of(report, answer.trial) : Statement{"not-reached"}.with("timed", true)};
+  std::vector<Statement> remarks;
+  const std::optional<Statement> band = seed_band_of(answer);
+  if (answer.answer && !answer.neighbour) {
+    remarks.push_back({"end-of-range"});
+  } else if (answer.answer && !band) {
+    remarks.push_back(Statement{"neighbour-misses"}
+                          .with("value", answer.neighbour->value)
+                          .with(margin_of(report, *answer.neighbour_trial)));
+  }
+  for (const std::optional<Statement>& more : {band, missed_again_of(answer)}) {
+    if (more) remarks.push_back(*more);
+  }
+  return remarks;
+}
+
+namespace {
+
+/// What is enough, and what seeds leave open of that.
+std::vector<Statement> what_is_enough(const PlanReport& report, const GoalAnswer& best) {
+  const std::optional<Statement> band = seed_band_of(best);
+  const bool range = leaves_a_range(best);
+  Statement answer{range ? "needs-about" : "enough", {best.run}};
+  answer.with("changes", assignments_of(best));
+  if (best.answer) answer.with("path", best.answer->path).with("value", best.answer->value);
+  if (range) {
+    answer.with("chosen", !best.choices.empty());
+    return {answer.with(*band).with(takes_of(report, best.trial))};
+  }
+  answer.with(takes_of(report, best.trial));
+  if (best.neighbour) {
+    answer.with(Statement{"neighbour-misses"}
+                    .with("value", best.neighbour->value)
+                    .with(margin_of(report, *best.neighbour_trial)));
+  }
+  std::vector<Statement> all{std::move(answer)};
+  if (band) all.push_back(Statement{"seeds-leave", {best.run}}.with(*band));
+  return all;
+}
+
+}  // namespace
+
+std::vector<Statement> answer_of(const PlanReport& report) {
   const GoalAnswer& best = report.answers.front();
   if (nothing_was_timed(report)) {
-    return fmt::format(
-        "The target is never reached: {} came nearest with {}{}. Learning decides that, so nothing was timed: no line "
-        "and no device helps; longer training, another optimizer or a lower target may.",
-        best.run, human_percent(best.trial.accuracy),
-        best.trial.seeds > 1 ? fmt::format(" ({} of {} seeds miss it)", best.trial.seeds_missed, best.trial.seeds)
-                             : "");
+    Statement answer{"target-never-reached", {best.run}};
+    say_seeds(best.trial, answer);
+    return {answer};
   }
   if (!best.met) {
-    const std::string nearest =
-        fmt::format("Out of reach: the nearest is {} with {}", best.run, changes_in_words(best));
-    if (!best.trial.reached) return fmt::format("{}, which {}.", nearest, margin_in_words(report, best.trial));
-    return fmt::format("{}: {}, which {}.", nearest, trial_in_words(report, best.trial),
-                       margin_in_words(report, best.trial));
+    Statement answer{"out-of-reach", {best.run}};
+    answer.with("changes", assignments_of(best));
+    if (best.trial.reached) answer.with(takes_of(report, best.trial));
+    return {answer.with(margin_of(report, best.trial))};
   }
-  const std::string band = band_in_words(best);
-  const std::string takes = trial_in_words(report, best.trial);
-  std::string text;
-  if (leaves_a_range(best)) {
-    text = fmt::format("{} needs about {} of {}: {}. As simulated {} is the least that is enough", best.run,
-                       rounded(best.answer->value), best.answer->path, band, best.answer->value);
-    if (!best.choices.empty()) text += " (" + changes_in_words(best) + ")";
-    text += fmt::format(": {}.", takes);
-  } else {
-    text = fmt::format("{} with {}: {}", best.run, changes_in_words(best), takes);
-    if (best.neighbour) {
-      text += fmt::format("; {} {}, {} is enough", best.neighbour->value,
-                          margin_in_words(report, *best.neighbour_trial), best.answer->value);
-    }
-    text += ".";
-    if (!band.empty()) text += fmt::format(" Seeds leave it at {}.", band);
-  }
+  std::vector<Statement> answer = what_is_enough(report, best);
   if (best.answer && best.trial.seeds == 1)
-    text += band.empty() ? " The scatter of seeds is not measured (<training seeds=\"5\"> measures it)."
-                         : " <training seeds=\"5\"> measures the scatter.";
-  if (const std::string again = misses_in_words(best); !again.empty()) {
-    text += fmt::format(" Beyond {} {}.", best.answer->value, again);
-  }
-  return text;
+    answer.push_back(Statement{"seeds-would-tell"}.with("assumed", seed_band_of(best).has_value()));
+  if (const std::optional<Statement> again = missed_again_of(best))
+    answer.push_back(Statement{"missed-beyond", {best.run}}.with("value", best.answer->value).with(*again));
+  return answer;
 }
+
+std::string verdict(const PlanReport& report) { return as_paragraph(answer_of(report)); }
 
 }  // namespace dadsim::report

@@ -17,11 +17,6 @@ constexpr std::size_t kMostPartsNamed = 3;
 
 }  // namespace
 
-std::string cause_in_words(const std::string& kind) {
-  if (kind == "queueing") return "queueing and loss over TCP";
-  return kind == "compute" ? "computing" : kind;
-}
-
 std::string name_of(const Cause::Part& part) {
   return part.device.empty() ? part.pattern : fmt::format("{} ({})", part.pattern, part.device);
 }
@@ -90,10 +85,6 @@ std::vector<Cause> causes_of(const RunResult& run) {
 std::string in_words(const Cause& cause, const Cause::Part& part) {
   return fmt::format("{} {} {}", cause_in_words(cause.kind), cause.kind == "compute" ? "on" : "of",
                      resources_in_words(cause, part));
-}
-
-std::string share_in_words(double share) {
-  return share > 0 && share < kLeastNamed ? "under 1 %" : fmt::format("{:.0f} %", share * 100);
 }
 
 std::string causes_in_short(const RunResult& run, CausesNamed named) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/run/result.hpp"
+#include "report/words/phrases.hpp"
 
 namespace dadsim::report {
 
@@ -27,16 +28,12 @@ struct Cause {
 /// The longest first; empty where a run has no critical path.
 std::vector<Cause> causes_of(const RunResult& run);
 
-/// "computing", "queueing and loss over TCP": of a kind of step::Bound.
-std::string cause_in_words(const std::string& kind);
 /// "hospital-# (rtx-3090)", "hospital-#-up".
 std::string name_of(const Cause::Part& part);
 /// "5 links hospital-#-up", "link hub-down": what a part lies on.
 std::string resources_in_words(const Cause& cause, const Cause::Part& part);
 /// "bandwidth of 5 links hospital-#-up": what a part is of.
 std::string in_words(const Cause& cause, const Cause::Part& part);
-/// "81 %", "under 1 %".
-std::string share_in_words(double share);
 
 /// What held a run back, by kind first: a sentence without its end. "56 % of the step was bandwidth (link up 33 %, link
 /// down 22 %), 33 % computing (site-1), 11 % latency (up)". Empty where a run has no critical path.

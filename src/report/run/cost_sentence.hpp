@@ -3,11 +3,10 @@
 #include <string>
 
 #include "report/run/result.hpp"
+#include "report/text/money.hpp"
 
 namespace dadsim::report {
 
-std::string money_in_words(double money, const std::string& currency);  ///< "12.30 USD", three digits below 1
-std::string carbon_in_words(double grams);                              ///< "480 g CO2e", "1.35 kg CO2e"
 /// All of it that is known, "not known" if nothing is.
 std::string costs_in_words(const Costs& costs, const std::string& currency);
 

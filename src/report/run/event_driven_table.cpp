@@ -78,17 +78,17 @@ std::string time_in_words(const EventDrivenResult& event_driven) {
   return text;
 }
 
-std::string time_sentence(const RunResult& run) {
+Statement event_time_of(const RunResult& run) {
   const EventDrivenResult& event_driven = run.event_driven.value();
   const double all = event_driven.busy_seconds() + event_driven.idle_seconds() + event_driven.down_seconds();
-  if (!(all > 0)) return run.spec.label + ": no time passed.";
-  std::string text = fmt::format(
-      "{}: of its workers' time {} went into computing, {} into waiting for the network or for others", run.spec.label,
-      share_in_words(event_driven.busy_seconds() / all), share_in_words(event_driven.idle_seconds() / all));
-  if (event_driven.down_seconds() > 0)
-    text += fmt::format(", {} they were down", share_in_words(event_driven.down_seconds() / all));
-  return text + ".";
+  Statement statement{"event-time", {run.spec.label}};
+  if (!(all > 0)) return statement;
+  statement.with("computing", event_driven.busy_seconds() / all).with("waiting", event_driven.idle_seconds() / all);
+  if (event_driven.down_seconds() > 0) statement.with("down", event_driven.down_seconds() / all);
+  return statement;
 }
+
+std::string time_sentence(const RunResult& run) { return in_words(event_time_of(run)); }
 
 std::string event_driven_paragraphs(const RunResult& run) {
   const EventDrivenResult& event_driven = run.event_driven.value();

@@ -7,6 +7,7 @@
 namespace dadsim::report {
 
 /// What the time of an event-driven run's workers went into: what stands for other runs in what bound them.
+Statement event_time_of(const RunResult& run);
 std::string time_sentence(const RunResult& run);
 /// The same without the label and in a line, with how many contributions were used and how stale they were.
 std::string time_in_words(const EventDrivenResult& event_driven);

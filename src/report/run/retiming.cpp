@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "report/text/json_values.hpp"
+#include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -73,7 +74,7 @@ std::string to_json(const Retiming& retiming) {
   Json json;
   json["reach"] = retiming.reach;
   json["held_out"] = retiming.held_out;
-  json["why_not"] = retiming.why_not;
+  json["why_not"] = in_json(retiming.why_not);
   json["kinds"] = retiming.kinds;
   json["knobs"] = Json::array();
   for (const Retiming::Knob& knob : retiming.knobs) {

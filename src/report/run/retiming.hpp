@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "report/words/statement.hpp"
 
 namespace dadsim::report {
 
@@ -39,9 +42,8 @@ struct Retiming {
     double median_error = 0;  ///< the same, the median
   };
   std::vector<Run> runs;
-  std::int64_t held_out = 0;  ///< points that nothing was fitted to
-  std::string why_not;        ///< where there are no runs: why
-  std::string failure = {};   ///< what went wrong, where that is why
+  std::int64_t held_out = 0;         ///< points that nothing was fitted to
+  std::optional<Statement> why_not;  ///< where there are no runs: why
 };
 
 /// M x.

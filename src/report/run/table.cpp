@@ -227,7 +227,8 @@ std::string network_sentences(const Result& result) {
       how += fmt::format("{}{} as {}", how.empty() ? "" : ", ", one.kind, one.algorithm);
     }
     if (!how.empty()) say(fmt::format("Carried out: {} ({} fidelity).", how, run.network.fidelity));
-    if (!run.network.fidelity_note.empty()) say(fmt::format("{}: {}.", run.spec.label, run.network.fidelity_note));
+    if (const std::vector<Statement>& notes = run.network.fidelity_notes; !notes.empty())
+      say(fmt::format("{}: {}.", run.spec.label, fmt::join(in_words(notes), "; ")));
     if (run.network.sampling) say(sampling_sentence(run.spec.label, *run.network.sampling));
   }
   return text;

@@ -4,6 +4,7 @@
 #include "report/run/figures.hpp"
 #include "report/sweep/sweep_report.hpp"
 #include "report/text/json_values.hpp"
+#include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -64,9 +65,9 @@ std::string to_json(const SweepReport& report) {
                    {"grid", report.grid()},
                    {"currency", report.currency},
                    {"sampling_error", number(report.sampling_error)}};
-  json["verdict"] = verdict(report);
+  json["answer"] = {{"statements", in_json(answer_to(report))}};
   json["setting"] = {
-      {"learned_on", report.learned_on}, {"timed_as", report.timed_as}, {"assumptions", report.assumptions}};
+      {"learned_on", report.learned_on}, {"timed_as", report.timed_as}, {"assumptions", in_json(report.assumptions)}};
   // By degrees of freedom from 1 on: half an interval is this times the standard error.
   Json& student = json["student_t"] = Json::array();
   for (std::int64_t freedom = 1; freedom < report.seeds; ++freedom) {

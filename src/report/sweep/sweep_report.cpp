@@ -1,102 +1,85 @@
 #include "report/sweep/sweep_report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <stdexcept>
 
 #include "report/run/figures.hpp"
-#include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
 
-constexpr std::size_t kMostNamed = 5;  // runs in the sentence
-
-std::string bit_rate(double bits) {
-  constexpr std::array kUnits{"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
-  std::size_t unit = 0;
-  while (bits >= 999.5 && unit + 1 < kUnits.size()) {
-    bits /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", bits, kUnits.at(unit));
-}
-
-std::string in_words(const SweepReport::Axis& axis, std::size_t index) {
-  const SweepReport::Value& value = axis.values.at(index);
-  if (!value.number) return value.text;
-  if (axis.unit == "bit/s") return bit_rate(*value.number);
-  if (axis.unit == "s") return human_seconds(*value.number);
-  if (axis.unit == "B") return human_bytes(*value.number);
-  return value.text;
-}
-
-/// Points on one side of a value of an axis, or with it.
+/// Points on one side of a value of an axis, or with it: how many there are, and how many of them a run wins.
 struct Region {
+  enum class Side { at_most, at_least, equal };
   std::size_t axis = 0, value = 0;
-  enum class Side { at_most, at_least, equal } side = Side::equal;
+  Side side = Side::equal;
+  std::size_t points = 0, won = 0;
 
-  bool holds(const SweepReport::Point& point) const {
-    const std::size_t at = point.at[axis];
-    return side == Side::equal ? at == value : side == Side::at_most ? at <= value : at >= value;
-  }
-  std::string text(const SweepReport& report) const {
+  Statement statement(const SweepReport& report, const std::string& run) const {
     const SweepReport::Axis& of = report.axes[axis];
-    const char* how = side == Side::equal ? "" : side == Side::at_most ? " at most" : " at least";
-    return fmt::format("{}{} {}", of.name, how, in_words(of, value));
+    const SweepReport::Value& at = of.values.at(value);
+    Statement region{"region-won", {run, of.name}};
+    region.with("side", std::string(side == Side::equal ? "equal" : side == Side::at_most ? "at-most" : "at-least"));
+    region.with("value", at.text);
+    if (at.number) region.with("number", *at.number).with("unit", of.unit);
+    return region.with("points", static_cast<double>(points)).with("won", static_cast<double>(won));
   }
 };
 
-std::vector<Region> regions_of(const SweepReport& report) {
+/// In the order of the values; counted in one pass over the points, of which there may be as many as values.
+std::vector<Region> regions_of(const SweepReport& report, std::size_t axis, std::size_t run) {
+  const SweepReport::Axis& of = report.axes[axis];
+  const std::size_t values = of.values.size();
+  std::vector<std::size_t> points(values, 0);
+  std::vector<std::size_t> won(values, 0);
+  std::size_t all_won = 0;
+  for (const SweepReport::Point& point : report.points) {
+    ++points[point.at[axis]];
+    if (!point.won() || point.ranked.front().run != run) continue;
+    ++won[point.at[axis]];
+    ++all_won;
+  }
   std::vector<Region> regions;
-  for (std::size_t axis = 0; axis < report.axes.size(); ++axis) {
-    const SweepReport::Axis& of = report.axes[axis];
-    for (std::size_t value = 0; value < of.values.size(); ++value) {
-      if (!of.numeric()) {
-        regions.push_back({axis, value, Region::Side::equal});
-        continue;
-      }
-      if (value + 1 < of.values.size()) regions.push_back({axis, value, Region::Side::at_most});
-      if (value > 0) regions.push_back({axis, value, Region::Side::at_least});
+  const bool numeric = of.numeric();
+  std::size_t points_to = 0;  // with this value or one before it
+  std::size_t won_to = 0;
+  for (std::size_t value = 0; value < values; ++value) {
+    if (!numeric) {
+      regions.push_back({axis, value, Region::Side::equal, points[value], won[value]});
+      continue;
     }
+    const std::size_t points_from = report.points.size() - points_to;
+    const std::size_t won_from = all_won - won_to;
+    points_to += points[value];
+    won_to += won[value];
+    if (value + 1 < values) regions.push_back({axis, value, Region::Side::at_most, points_to, won_to});
+    if (value > 0) regions.push_back({axis, value, Region::Side::at_least, points_from, won_from});
   }
   return regions;
 }
 
 /// Where most of the points are that a run wins, among which it wins most: the region with the best harmonic mean of
-/// both shares, if both are above a half and the region tells it from the rest.
-std::string where_most(const SweepReport& report, std::size_t run, std::size_t wins) {
-  const auto wins_at = [&](const SweepReport::Point& point) { return point.won() && point.ranked.front().run == run; };
+/// both shares, if both are above a half and the region tells it from the rest. None for a run that wins everywhere.
+std::optional<Statement> where_most(const SweepReport& report, std::size_t run, std::size_t wins) {
+  if (wins == report.points.size()) return std::nullopt;  // everywhere
   double best = 0;
-  std::string text;
-  for (const Region& region : regions_of(report)) {
-    std::size_t there = 0;
-    std::size_t won = 0;
-    for (const SweepReport::Point& point : report.points) {
-      if (!region.holds(point)) continue;
-      ++there;
-      if (wins_at(point)) ++won;
+  std::optional<Region> where;
+  for (std::size_t axis = 0; axis < report.axes.size(); ++axis) {
+    for (const Region& region : regions_of(report, axis, run)) {
+      const std::size_t there = region.points;
+      const std::size_t won = region.won;
+      if (there == 0 || there == report.points.size() || 2 * won <= there || 2 * won <= wins) continue;
+      const double harmonic = 2.0 * static_cast<double>(won) / static_cast<double>(there + wins);
+      if (harmonic <= best) continue;
+      best = harmonic;
+      where = region;
     }
-    if (there == 0 || there == report.points.size() || 2 * won <= there || 2 * won <= wins) continue;
-    const double harmonic = 2.0 * static_cast<double>(won) / static_cast<double>(there + wins);
-    if (harmonic <= best) continue;
-    best = harmonic;
-    const std::string all = human_count(static_cast<std::int64_t>(there));
-    const std::string some = human_count(static_cast<std::int64_t>(won));
-    text = there == 1     ? fmt::format("the one with {}", region.text(report))
-           : won == there ? fmt::format("all {} with {}", all, region.text(report))
-                          : fmt::format("{} of the {} with {}", some, all, region.text(report));
   }
-  return text;
-}
-
-std::string points_in_words(std::size_t count) {
-  return fmt::format("{} point{}", human_count(static_cast<std::int64_t>(count)), count == 1 ? "" : "s");
+  return where ? std::optional(where->statement(report, report.runs[run].label)) : std::nullopt;
 }
 
 }  // namespace
@@ -134,68 +117,81 @@ bool SweepReport::grid() const {
   return std::ranges::all_of(points, [&](const Point& point) { return taken.insert(point.at).second; });
 }
 
-std::string verdict(const SweepReport& report) {
-  std::vector<std::size_t> wins(report.runs.size(), 0);
-  std::vector<bool> competes(report.runs.size(), false);
-  std::size_t decided = 0;
-  std::size_t without = 0;
-  std::size_t open = 0;
+namespace {
+
+/// Points with a result, by what they say.
+struct PointCount {
+  std::vector<std::size_t> wins;  ///< per run
+  std::vector<bool> competes;     ///< per run
+  std::size_t decided = 0, missed = 0, open = 0;
+};
+
+PointCount count_points(const SweepReport& report) {
+  PointCount count{std::vector<std::size_t>(report.runs.size(), 0), std::vector<bool>(report.runs.size(), false)};
   for (const SweepReport::Point& point : report.points) {
-    for (const SweepReport::Time& time : point.ranked) competes[time.run] = true;
+    for (const SweepReport::Time& time : point.ranked) count.competes[time.run] = true;
     if (point.ranked.empty()) continue;
-    ++decided;
+    ++count.decided;
     if (point.won()) {
-      ++wins[point.ranked.front().run];
-    } else if (point.is_open()) {
-      ++open;
+      ++count.wins[point.ranked.front().run];
     } else {
-      ++without;
+      ++(point.is_open() ? count.open : count.missed);
     }
   }
-  if (decided == 0) return "No point has a result yet.";
-  const bool by_step = report.metric == Metric::time_per_step;
-  if (without == decided) {
-    if (by_step) return fmt::format("No run has a step at any of {}.", points_in_words(decided));
-    double best = 0;
-    for (const SweepReport::Row& one : report.rows) best = std::max(best, one["best_accuracy"]);
-    return fmt::format("No run reaches the target at any of {}{}.", points_in_words(decided),
-                       best > 0 ? fmt::format(": the best is {}", human_percent(best)) : "");
-  }
-  if (open + without == decided)
-    return fmt::format("No run is told apart from the others at any of {}{}.", points_in_words(decided),
-                       without > 0 ? fmt::format("; at {} none reaches the target", without) : "");
+  return count;
+}
 
-  const std::string deed = by_step ? fmt::format("has the shortest step of {}", report.of)
-                           : report.metric == Metric::time_at_scale ? fmt::format("trains {} first", report.of)
-                                                                    : "reaches the target first";
-  std::vector<std::string> parts;
+Statement of_points(const char* kind, std::size_t points) {
+  return Statement{kind}.with("points", static_cast<double>(points));
+}
+
+Statement all_missed(const SweepReport& report, std::size_t points) {
+  Statement statement = of_points("points-all-missed", points);
+  if (report.metric == Metric::time_per_step) return statement.with("by_step", true);
+  double best = 0;
+  for (const SweepReport::Row& one : report.rows) best = std::max(best, one["best_accuracy"]);
+  if (best > 0) statement.with("best_accuracy", best);
+  return statement;
+}
+
+Statement all_won(const SweepReport& report, const PointCount& count) {
+  Statement statement = of_points("points-won", count.decided);
+  statement.with("metric", std::string(to_string(report.metric))).with("of", report.of);
+  std::vector<double> won;
   std::vector<std::string> nowhere;
   for (std::size_t run = 0; run < report.runs.size(); ++run) {
-    if (!competes[run]) continue;
+    if (!count.competes[run]) continue;
     const std::string& label = report.runs[run].label;
-    if (wins[run] == 0) {
+    if (count.wins[run] == 0) {
       nowhere.push_back(label);
       continue;
     }
-    const std::string where = where_most(report, run, wins[run]);
-    const std::string count = human_count(static_cast<std::int64_t>(wins[run]));
-    const std::string of = parts.empty()
-                               ? fmt::format("{} {} at {} of {}", label, deed, count, points_in_words(decided))
-                               : fmt::format("{} at {}", label, count);
-    parts.push_back(where.empty() ? of : fmt::format("{} ({})", of, where));
+    statement.subjects.push_back(label);
+    won.push_back(static_cast<double>(count.wins[run]));
+    if (std::optional<Statement> where = where_most(report, run, count.wins[run])) statement.with(*std::move(where));
   }
-  const auto named = static_cast<std::ptrdiff_t>(std::min(parts.size(), kMostNamed));
-  std::string text = fmt::format("{}", fmt::join(parts.begin(), parts.begin() + named, "; "));
-  if (parts.size() > kMostNamed) text += fmt::format("; and {} more runs elsewhere", parts.size() - kMostNamed);
-  if (nowhere.size() > kMostNamed) {
-    text += fmt::format("; {} runs nowhere", nowhere.size());
-  } else if (!nowhere.empty()) {
-    text += fmt::format("; {} nowhere", fmt::join(nowhere, ", "));
-  }
-  text += ".";
-  if (open > 0) text += fmt::format(" At {} the quickest are equal or not told apart.", points_in_words(open));
-  if (without > 0) text += fmt::format(" At {} no run reaches it.", points_in_words(without));
-  return text;
+  statement.with("won", std::move(won));
+  if (!nowhere.empty()) statement.with("nowhere", std::move(nowhere));
+  return statement;
 }
+
+}  // namespace
+
+std::vector<Statement> answer_to(const SweepReport& report) {
+  const PointCount count = count_points(report);
+  if (count.decided == 0) return {Statement{"no-point-decided"}};
+  if (count.missed == count.decided) return {all_missed(report, count.decided)};
+  if (count.open + count.missed == count.decided) {
+    Statement statement = of_points("points-all-undecided", count.decided);
+    if (count.missed > 0) statement.with("missed", static_cast<double>(count.missed));
+    return {statement};
+  }
+  std::vector<Statement> answer{all_won(report, count)};
+  if (count.open > 0) answer.push_back(of_points("points-undecided", count.open));
+  if (count.missed > 0) answer.push_back(of_points("points-missed", count.missed));
+  return answer;
+}
+
+std::string verdict(const SweepReport& report) { return as_paragraph(answer_to(report)); }
 
 }  // namespace dadsim::report

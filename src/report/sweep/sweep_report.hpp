@@ -75,7 +75,8 @@ struct SweepReport {
   std::string currency;                    ///< of money; empty: none is known
   double sampling_error = 0;  ///< the worst standard error of a mean step ÷ that step; 0: all steps were simulated
   /// What points, or some of them, were learned on and timed as, and what was assumed for them.
-  std::vector<std::string> learned_on, timed_as, assumptions;
+  std::vector<std::string> learned_on, timed_as;
+  std::vector<Statement> assumptions;
   std::string build;     ///< of the program that ran it; several, with spaces, where that was allowed
   std::string scenario;  ///< the text of its file; for the page alone
   std::vector<Axis> axes;
@@ -88,7 +89,9 @@ struct SweepReport {
   bool grid() const;
 };
 
-/// Who is first at how many points, and where most of them are: a sentence or two.
+/// Who is first at how many points, and where most of them are.
+std::vector<Statement> answer_to(const SweepReport& report);
+/// The same in words.
 std::string verdict(const SweepReport& report);
 
 /// What the page is drawn from; docs/sweep.md explains the fields. Not a number is null.

@@ -12,5 +12,25 @@ std::span<const StatementKind> of_answers();
 std::span<const StatementKind> of_runs();
 /// Assumptions that hold for every run of a result.
 std::span<const StatementKind> of_results();
+/// What an explanation changes, and what it takes for granted with that: parts of sentences.
+std::span<const StatementKind> of_changes();
+/// The headline of an explanation, and its notes.
+std::span<const StatementKind> of_explanations();
+/// Why a faster part of a critical path saves next to nothing: parts of sentences.
+std::span<const StatementKind> of_reasons();
+/// One scenario against another.
+std::span<const StatementKind> of_comparisons();
+/// What a plan answers.
+std::span<const StatementKind> of_plans();
+/// What a trial of a plan takes, and how that stands to the goal: parts of sentences.
+std::span<const StatementKind> of_trials();
+/// Who is first at how many points of a sweep.
+std::span<const StatementKind> of_sweeps();
+/// Why a number is not known, and where one comes from: parts of sentences.
+std::span<const StatementKind> of_unknowns();
+/// Why a scale study says nothing, and what it assumes: parts of sentences.
+std::span<const StatementKind> of_scale_studies();
+/// How a simulation was chosen: parts of sentences.
+std::span<const StatementKind> of_simulations();
 
 }  // namespace dadsim::report::words

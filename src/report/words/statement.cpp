@@ -1,6 +1,7 @@
 #include "report/words/statement.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -8,35 +9,13 @@
 #include "report/words/kinds.hpp"
 
 namespace dadsim::report {
-namespace {
-
-template <class Type>
-const Type& value_of(const Statement& statement, std::string_view name) {
-  const auto found = statement.values.find(name);
-  const Type* value = found == statement.values.end() ? nullptr : std::get_if<Type>(&found->second);
-  if (value == nullptr) throw std::logic_error(fmt::format("'{}' says nothing of '{}'", statement.kind, name));
-  return *value;
-}
-
-}  // namespace
-
-bool Statement::is(std::string_view name) const { return has(name) && value_of<bool>(*this, name); }
-double Statement::number(std::string_view name) const { return value_of<double>(*this, name); }
-const std::string& Statement::text(std::string_view name) const { return value_of<std::string>(*this, name); }
-const std::vector<double>& Statement::numbers(std::string_view name) const {
-  return value_of<std::vector<double>>(*this, name);
-}
-const std::vector<std::string>& Statement::texts(std::string_view name) const {
-  return value_of<std::vector<std::string>>(*this, name);
-}
-const std::string& Statement::subject() const {
-  if (subjects.empty()) throw std::logic_error(fmt::format("'{}' is of nothing", kind));
-  return subjects.front();
-}
 
 std::vector<StatementKind> statement_kinds() {
   std::vector<StatementKind> all;
-  for (const auto& kinds : {words::of_answers(), words::of_runs(), words::of_results()})
+  for (const auto& kinds :
+       {words::of_answers(), words::of_runs(), words::of_results(), words::of_changes(), words::of_explanations(),
+        words::of_reasons(), words::of_comparisons(), words::of_plans(), words::of_trials(), words::of_sweeps(),
+        words::of_unknowns(), words::of_scale_studies(), words::of_simulations()})
     all.insert(all.end(), kinds.begin(), kinds.end());
   return all;
 }
@@ -53,6 +32,10 @@ std::vector<std::string> in_words(const std::vector<Statement>& statements) {
   words.reserve(statements.size());
   for (const Statement& one : statements) words.push_back(in_words(one));
   return words;
+}
+
+std::string as_paragraph(const std::vector<Statement>& statements) {
+  return fmt::format("{}", fmt::join(in_words(statements), " "));
 }
 
 }  // namespace dadsim::report

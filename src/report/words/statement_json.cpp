@@ -21,11 +21,13 @@ Json in_json(const Statement& statement) {
         },
         value);
   }
-  return {{"kind", statement.kind},
-          {"subjects", statement.subjects},
-          {"values", std::move(values)},
-          {"words", in_words(statement)}};
+  Json json{{"kind", statement.kind}, {"subjects", statement.subjects}, {"values", std::move(values)}};
+  if (!statement.parts.empty()) json["parts"] = in_json(statement.parts);
+  json["words"] = in_words(statement);
+  return json;
 }
+
+Json in_json(const std::optional<Statement>& statement) { return statement ? in_json(*statement) : Json(nullptr); }
 
 Json in_json(const std::vector<Statement>& statements) {
   Json all = Json::array();

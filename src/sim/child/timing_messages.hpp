@@ -8,6 +8,7 @@
 #include "sim/process/child_process.hpp"
 #include "sim/simulator.hpp"
 #include "spec/bytes.hpp"
+#include "support/statement_bytes.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim::sim {

@@ -26,7 +26,7 @@ Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& d
     InStep how{.to_the_end = false};
     if (!overlap || to_the_end) how = in_step(rounds, dates, to_the_end);
     if (how.refused) {
-      reason = how.refused->reason;
+      reason = how.refused->fault;
     } else if (how.to_the_end) {
       seconds = *std::ranges::max_element(dates) - *std::ranges::max_element(begin);
       if (check_.doubt() <= kMostDoubt * seconds && !overlap) return {};
@@ -40,7 +40,7 @@ Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& d
     const Refused refused = followed_.run(rounds, dates, account_);
     if (!refused) return {};
     // What it would come to is part of the answer.
-    if (!reason.empty()) return FlowRefusal{reason + ", and " + refused->reason, seconds};
+    if (!reason.empty()) return FlowRefusal{reason + ", and " + refused->fault, seconds};
   }
 }
 

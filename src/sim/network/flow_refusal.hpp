@@ -7,7 +7,7 @@ namespace dadsim::sim {
 
 /// Why flow fidelity does not hold somewhere.
 struct FlowRefusal {
-  std::string reason;  ///< in words
+  std::string fault;   ///< as errors name it
   double in_step = 0;  ///< seconds that it would come to if ranks kept in step; 0: not known
 };
 

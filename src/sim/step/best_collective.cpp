@@ -1,8 +1,5 @@
 #include "sim/step/best_collective.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -97,7 +94,7 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
     }
     candidates.push_back(std::move(candidate));
   }
-  if (candidates.empty()) return {usual, "the choice of auto: all have too many messages to compare them"};
+  if (candidates.empty()) return {usual, {"none-compared"}};
   std::ranges::stable_sort(candidates, {}, &Candidate::estimate);
   const auto chosen = std::ranges::find(candidates, usual, &Candidate::name);
   if (chosen != candidates.end() && chosen - candidates.begin() >= static_cast<std::ptrdiff_t>(kTimed)) {
@@ -111,28 +108,26 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
     ++timed;
   }
   const Candidate* best = nullptr;
-  std::vector<std::string> words;
+  Statement compared{"compared-by-flow"};
+  std::vector<double> seconds;
   for (Candidate& candidate : std::span(candidates).first(timed)) {
     for (const collectives::RankGroup& group : candidate.groups) {
       candidate.seconds = std::max(candidate.seconds, by_flow(hosts_of(group), *group.rounds, network));
     }
-    words.push_back(fmt::format("{} {:.4g} s", candidate.name, candidate.seconds));
+    compared.subjects.push_back(candidate.name);
+    seconds.push_back(candidate.seconds);
     if (best == nullptr || candidate.seconds < best->seconds * (1 - 1e-9)) best = &candidate;
   }
-  std::string compared = fmt::format("by flow {}", fmt::join(words, ", "));
-  if (timed < candidates.size()) {
-    compared += fmt::format("; {} more are slower by their closed forms", candidates.size() - timed);
-  }
-  if (!too_large.empty()) compared += fmt::format("; too many messages to compare: {}", fmt::join(too_large, ", "));
+  compared.with("seconds", std::move(seconds)).with("slower", static_cast<double>(candidates.size() - timed));
+  if (!too_large.empty()) compared.with("too_large", std::move(too_large));
   return {best->name, compared};
 }
 
-std::string quicker_of_library(const collectives::CollectiveRequest& request, const std::string& taken,
-                               const collectives::RankLayout& layout, const std::vector<simgrid::s4u::Host*>& hosts,
-                               Interconnect& network) {
+std::optional<Statement> quicker_of_library(const collectives::CollectiveRequest& request, const std::string& taken,
+                                            const collectives::RankLayout& layout,
+                                            const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
   constexpr double kNotable = 0.9;      // of the time of what is taken
   constexpr std::size_t kRanks = 1024;  // that are looked at
-  constexpr double kMicro = 1e6;
   const std::vector<collectives::CollectiveChoice> choices = library_choices(request, layout);
   if (choices.size() < 2 || hosts.size() > kRanks) return {};
   const auto seconds_of = [&](const std::string& algorithm, collectives::Protocol protocol) {
@@ -151,10 +146,11 @@ std::string quicker_of_library(const collectives::CollectiveRequest& request, co
     best = &choice;
   }
   if (best == nullptr) return {};
-  const std::string protocol = to_string(best->protocol);
-  return fmt::format("{}{} takes {:.4g} µs, {:.0f} % less than what the library chooses by its own formulas; set {}",
-                     best->algorithm, protocol.empty() ? "" : " " + protocol, kMicro * least, 100 * (1 - least / own),
-                     best->setting);
+  return Statement{"quicker-in-library", {best->algorithm}}
+      .with("protocol", std::string(to_string(best->protocol)))
+      .with("seconds", least)
+      .with("saving", 1 - least / own)
+      .with("setting", best->setting);
 }
 
 }  // namespace dadsim::sim

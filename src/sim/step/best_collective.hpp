@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,10 @@ namespace dadsim::sim {
 /// clusters that a WAN joins. No library has a rule for these, and what their formulas take may be thirty times slower.
 bool is_compared(const Request& request, const std::vector<simgrid::s4u::Host*>& hosts);
 
-/// What `best` stands for, and what it was compared with, in words.
+/// What `best` stands for, and what it was compared with.
 struct BestCollective {
   std::string algorithm;
-  std::string compared;
+  Statement compared;
 };
 
 /// The quickest of the algorithms that fit all of the requests, which belong to one collective: all are estimated by
@@ -27,10 +28,10 @@ struct BestCollective {
 BestCollective best_collective(const std::vector<Request>& requests, const std::vector<simgrid::s4u::Host*>& hosts,
                                Interconnect& network);
 
-/// In words which of the algorithms and protocols of the ranks' library is quicker by more than a tenth than `taken`,
-/// and how people set it; empty: none, or there are too many ranks or messages to look. Timed by flow.
-std::string quicker_of_library(const collectives::CollectiveRequest& request, const std::string& taken,
-                               const collectives::RankLayout& layout, const std::vector<simgrid::s4u::Host*>& hosts,
-                               Interconnect& network);
+/// Which of the algorithms and protocols of the ranks' library is quicker by more than a tenth than `taken`,
+/// and how people set it; nothing: none, or there are too many ranks or messages to look. Timed by flow.
+std::optional<Statement> quicker_of_library(const collectives::CollectiveRequest& request, const std::string& taken,
+                                            const collectives::RankLayout& layout,
+                                            const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network);
 
 }  // namespace dadsim::sim

@@ -34,14 +34,13 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
       const std::int64_t budget = cluster.network.message_budget;
       if (messages > static_cast<double>(budget)) {
         by_flow_ = true;
-        note_ = fmt::format("by flow: {:.3g} messages are more than the budget", messages);
+        notes_ = {Statement{"flow-by-budget"}.with("messages", messages)};
       } else if (!too_much().empty()) {
         by_flow_ = true;
-        note_ = "by flow: " + too_much();
+        notes_ = {Statement{"flow-by-size"}.with("fault", too_much())};
       } else if (budget == kUnsaid && this->effort().seconds > most_seconds) {
         by_flow_ = true;
-        note_ = fmt::format("by flow: {:.3g} messages would take about {:.2g} s to simulate one by one", messages,
-                            this->effort().seconds);
+        notes_ = {Statement{"flow-by-effort"}.with("messages", messages).with("seconds", this->effort().seconds)};
       }
       break;
     }
@@ -81,16 +80,16 @@ std::string FidelityChoice::too_much() {
 void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
   by_flow_ = false;
   if (asked_ == spec::Fidelity::closed_form) asked_ = spec::Fidelity::flow;
-  note_ = fmt::format("not by flow: {}", reason);
+  notes_ = {Statement{"not-by-flow"}.with("fault", reason)};
   const std::string why = too_much();
   if (why.empty()) return;
-  throw std::runtime_error(fmt::format("{}, and {}; use another collective (ring){} or fewer workers", why, note_,
-                                       only_flow ? ", fidelity=\"closed-form\" for a first estimate," : ""));
+  throw std::runtime_error(fmt::format("{}, and not by flow: {}; use another collective (ring){} or fewer workers", why,
+                                       reason, only_flow ? ", fidelity=\"closed-form\" for a first estimate," : ""));
 }
 
 void FidelityChoice::describe(step::NetworkUse& use) const {
   use.fidelity = to_string(chosen());
-  use.fidelity_note = by_flow_ && asked_ != spec::Fidelity::automatic ? std::string() : note_;
+  use.fidelity_notes = by_flow_ && asked_ != spec::Fidelity::automatic ? std::vector<Statement>() : notes_;
 }
 
 }  // namespace dadsim::sim

@@ -3,10 +3,12 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/simulator.hpp"
 #include "sim/step/message_effort.hpp"
 #include "step/timing.hpp"
+#include "support/statement.hpp"
 
 namespace dadsim::sim {
 
@@ -39,7 +41,7 @@ class FidelityChoice {
   std::function<MessageEffort()> ask_effort_;
   std::optional<MessageEffort> effort_;
   bool by_flow_ = false;
-  std::string note_;
+  std::vector<Statement> notes_;  ///< one at most
 };
 
 }  // namespace dadsim::sim

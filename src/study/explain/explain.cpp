@@ -1,7 +1,5 @@
 #include "study/explain/explain.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,7 +14,6 @@
 #include "study/explain/link_groups.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/device_lookup.hpp"
-#include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel_forks.hpp"
 #include "support/progress.hpp"
@@ -58,6 +55,11 @@ void speed_up(spec::DeviceSpec& device, double factor) {
   for (double* seconds : {&device.launch_overhead, &device.step_seconds, &device.ramp_seconds}) *seconds /= factor;
 }
 
+/// A change of something by a factor.
+report::Statement of_speed(const char* kind, const std::string& on, double factor) {
+  return report::Statement{kind, {on}}.with("factor", factor);
+}
+
 class Explainer {
  public:
   Explainer(const scenario::Scenario& scenario, const Learned& learned, bool show_progress)
@@ -75,6 +77,7 @@ class Explainer {
     try_all(show_progress_);
     vary_single_links();
     try_all(show_progress_);
+    say_how();
     return std::move(explanation_);
   }
 
@@ -84,14 +87,16 @@ class Explainer {
   void compare_on_a_sample() {
     of_sample_.assign(scenario_.runs.size(), {1, std::nullopt});
     if (scenario_.network.timed_steps > 0) return;
-    std::vector<std::string> sampled;
+    report::Statement sampled{"sampled-changes"};
+    std::vector<double> all_steps;
     for (std::size_t i = 0; i < scenario_.runs.size(); ++i) {
       const auto differ = static_cast<std::int64_t>(learned_.runs[i]->trajectory.distinct_steps.size());
-      if (differ > kTriedSteps)
-        sampled.push_back(fmt::format("{} ({} of {})", scenario_.runs[i].label, kTriedSteps, differ));
+      if (differ <= kTriedSteps) continue;
+      sampled.subjects.push_back(scenario_.runs[i].label);
+      all_steps.push_back(static_cast<double>(differ));
     }
     sim::Cluster cluster = cluster_to_try();
-    if (sampled.empty() || sim::every_step_differs(cluster)) return;
+    if (all_steps.empty() || sim::every_step_differs(cluster)) return;
     timed_steps_ = kTriedSteps;
     cluster.network.timed_steps = timed_steps_;
     const report::Result same = study::time_scenario(scenario_, learned_, cluster, false);
@@ -100,9 +105,8 @@ class Explainer {
       of_sample_[i].step_seconds = all.step_seconds / same.runs[i].step_seconds;
       if (all.target_reached) of_sample_[i].target_seconds = all.target_seconds / same.runs[i].target_seconds;
     }
-    explanation_.notes.push_back(fmt::format(
-        "what-ifs are timed on a sample of the steps that differ: {}; network timed-steps=\"1000000\" times all",
-        fmt::join(sampled, ", ")));
+    explanation_.notes.push_back(
+        sampled.with("steps", static_cast<double>(kTriedSteps)).with("of", std::move(all_steps)));
   }
 
   sim::Cluster cluster_to_try() const {
@@ -114,22 +118,24 @@ class Explainer {
   /// What is there to be tried, side by side.
   void try_all(bool show_progress) {
     std::vector<std::optional<report::WhatIf>> tried(variations_.size());
-    std::vector<std::string> failures(variations_.size());
+    std::vector<std::string> faults(variations_.size());
     Progress progress("what if", variations_.size(), show_progress);
     parallel_for_forks(variations_.size(), [&](std::size_t i) {
       if (interrupted().load()) throw Cancelled();
       try {
         tried[i] = try_out(variations_[i]);
       } catch (const std::invalid_argument& error) {  // another batch does not go into as many pieces
-        failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.description, error.what());
+        faults[i] = error.what();
       } catch (const sim::SimulationError& error) {
-        failures[i] = fmt::format("{} could not be tried: {}", variations_[i].what_if.description, error.what());
+        faults[i] = error.what();
       }
       progress.update(i, 1, 1);
     });
     for (std::size_t i = 0; i < tried.size(); ++i) {
       if (tried[i]) explanation_.what_ifs.push_back(std::move(*tried[i]));
-      if (!failures[i].empty()) explanation_.notes.push_back(std::move(failures[i]));
+      if (faults[i].empty()) continue;
+      explanation_.notes.push_back(
+          report::Statement{"untried-change"}.with("fault", std::move(faults[i])).with(variations_[i].what_if.change));
     }
     variations_.clear();
   }
@@ -195,7 +201,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::bandwidth,
          .on = group.pattern,
          .factor = kTwice,
-         .description = "twice the bandwidth of " + links_in_words(group)},
+         .change = change_of("more-bandwidth", kTwice, group)},
         [links = group.links](scenario::Scenario&, sim::Cluster& cluster) {
           change_links(cluster, changes_of(links, kTwice, 1));
         });
@@ -206,7 +212,7 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::latency,
          .on = group.pattern,
          .factor = kTwice,
-         .description = "half the latency of " + links_in_words(group)},
+         .change = change_of("less-latency", kTwice, group)},
         [links = group.links](scenario::Scenario&, sim::Cluster& cluster) {
           change_links(cluster, changes_of(links, 1, 1 / kTwice));
         });
@@ -259,12 +265,12 @@ class Explainer {
       add({.kind = report::WhatIf::Kind::bandwidth,
            .on = "*",
            .factor = kTwice,
-           .description = "twice the bandwidth of all links"},
+           .change = of_speed("more-bandwidth", "*", kTwice)},
           everywhere(kTwice, 1));
       add({.kind = report::WhatIf::Kind::latency,
            .on = "*",
            .factor = kTwice,
-           .description = "half the latency of all links"},
+           .change = of_speed("less-latency", "*", kTwice)},
           everywhere(1, 1 / kTwice));
     }
   }
@@ -278,8 +284,8 @@ class Explainer {
       add({.kind = report::WhatIf::Kind::device,
            .on = name,
            .factor = kTwice,
-           .description = fmt::format("workers twice as fast as {}", name),
-           .assumption = "everything the device does takes half the time"},
+           .change = of_speed("faster-device", name, kTwice),
+           .assumption = report::Statement{"all-of-the-device"}.with("factor", kTwice)},
           [name](scenario::Scenario& scenario, sim::Cluster& cluster) {
             for (std::size_t i = 0; i < scenario.all_devices().size(); ++i) {
               if (scenario.all_devices()[i].device == name) speed_up(cluster.devices[i], kTwice);
@@ -290,8 +296,8 @@ class Explainer {
     add({.kind = report::WhatIf::Kind::device,
          .on = scenario_.aggregator->device,
          .factor = kTwice,
-         .description = fmt::format("an aggregator twice as fast as {}", scenario_.aggregator->device),
-         .assumption = "everything the device does takes half the time"},
+         .change = of_speed("faster-device", scenario_.aggregator->device, kTwice).with("aggregator", true),
+         .assumption = report::Statement{"all-of-the-device"}.with("factor", kTwice)},
         [](scenario::Scenario&, sim::Cluster& cluster) { speed_up(cluster.aggregator_device, kTwice); });
   }
 
@@ -305,19 +311,18 @@ class Explainer {
         scenario.timed_as->batch = samples;
       };
     };
-    add({.kind = report::WhatIf::Kind::batch,
-         .on = "",
-         .factor = kTwice,
-         .description = fmt::format("twice the batch ({} per worker)", 2 * batch),
-         .assumption = "if it needs half the steps, which larger batches do at best"},
-        with_batch(2 * batch));
-    if (batch % 2 != 0) return;
-    add({.kind = report::WhatIf::Kind::batch,
-         .on = "",
-         .factor = 1 / kTwice,
-         .description = fmt::format("half the batch ({} per worker)", batch / 2),
-         .assumption = "if it needs twice the steps, which smaller batches do at worst"},
-        with_batch(batch / 2));
+    const auto add_batch = [&](double factor, std::int64_t samples) {
+      add({.kind = report::WhatIf::Kind::batch,
+           .on = "",
+           .factor = factor,
+           .change = report::Statement{"other-batch"}
+                         .with("factor", factor)
+                         .with("samples_per_worker", static_cast<double>(samples)),
+           .assumption = report::Statement{"steps-by-batch"}.with("factor", factor)},
+          with_batch(samples));
+    };
+    add_batch(kTwice, 2 * batch);
+    if (batch % 2 == 0) add_batch(1 / kTwice, batch / 2);
   }
 
   void vary_buckets() {
@@ -325,43 +330,47 @@ class Explainer {
       return run.communicates && !run.event_driven && run.exchange == spec::ExchangeMode::peer;
     });
     if (!some) return;
-    add({.kind = report::WhatIf::Kind::overlap,
-         .on = "",
-         .factor = 1,
-         .description = "sums put into buckets of 25 MB",
-         .assumption = "runs that share without sums, or do so already, stay as they are"},
-        [](scenario::Scenario& scenario, sim::Cluster&) {
-          for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = kBuckets;
-        });
-    add({.kind = report::WhatIf::Kind::overlap,
-         .on = "",
-         .factor = 1,
-         .description = "every layer's sum by itself, as soon as it is there",
-         .assumption = "runs that share without sums, or do so already, stay as they are"},
-        [](scenario::Scenario& scenario, sim::Cluster&) {
-          for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = 0;
-        });
+    const auto add_sums = [&](report::Statement change, double bytes) {
+      add({.kind = report::WhatIf::Kind::overlap,
+           .on = "",
+           .factor = 1,
+           .change = std::move(change),
+           .assumption = report::Statement{"other-runs-stay"}},
+          [bytes](scenario::Scenario& scenario, sim::Cluster&) {
+            for (spec::RunSpec& run : scenario.runs) run.bucket_bytes = bytes;
+          });
+    };
+    add_sums(report::Statement{"sums-in-buckets"}.with("bytes", kBuckets), kBuckets);
+    add_sums({"sums-by-layer"}, 0);
   }
 
   void vary_limits() {
     add({.kind = report::WhatIf::Kind::limit,
          .on = "network",
          .factor = kBeyondMeasure,
-         .description = "a network without limits",
-         .assumption =
-             "all bandwidths times a million, latencies of links zero; what protocols and software take stays"},
+         .change = {"network-without-limits"},
+         .assumption = report::Statement{"limits-of-links"}},
         [](scenario::Scenario&, sim::Cluster& cluster) {
           change_links(cluster, {{"*", kBeyondMeasure, 0}});
         });
     add({.kind = report::WhatIf::Kind::limit,
          .on = "devices",
          .factor = kBeyondMeasure,
-         .description = "computing that takes no time",
-         .assumption = "all devices a million times as fast"},
+         .change = {"computing-without-time"},
+         .assumption = report::Statement{"limits-of-devices"}},
         [](scenario::Scenario&, sim::Cluster& cluster) {
           for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure);
           speed_up(cluster.aggregator_device, kBeyondMeasure);
         });
+  }
+
+  void say_how() {
+    std::vector<report::Statement>& notes = explanation_.notes;
+    if (const auto links = explanation_.links_left_out; links > 0)
+      notes.push_back(report::Statement{"links-left-out"}.with("links", static_cast<double>(links)));
+    notes.push_back({"changes-are-simulated"});
+    if (std::ranges::any_of(scenario_.runs, &spec::RunSpec::event_driven))
+      notes.push_back({"events-are-simulated-again"});
   }
 
   const scenario::Scenario& scenario_;

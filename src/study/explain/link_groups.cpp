@@ -1,12 +1,8 @@
 #include "study/explain/link_groups.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "report/run/causes.hpp"
-#include "sim/platform.hpp"
-#include "support/human.hpp"
 
 namespace dadsim::study {
 
@@ -23,21 +19,17 @@ std::string pattern_of_link(const std::string& direction) {
   return report::with_numbers_open(report::name_of_link(direction));
 }
 
-namespace {
-
-std::string range_in_words(double least, double most, std::string (*in_words)(double)) {
-  return least == most ? in_words(least) : fmt::format("{} to {}", in_words(least), in_words(most));
-}
-
-}  // namespace
-
-std::string links_in_words(const LinkGroup& group) {
-  const std::string numbers =
-      fmt::format("{}, {}", range_in_words(group.least_bandwidth, group.most_bandwidth, sim::rate_in_words),
-                  range_in_words(group.least_latency, group.most_latency, human_seconds));
-  const bool one = report::name_of_link(group.links.front()) == report::name_of_link(group.links.back());
-  if (one) return fmt::format("{} ({})", report::name_of_link(group.links.front()), numbers);
-  return fmt::format("the links {} ({}; {} directions)", group.pattern, numbers, group.links.size());
+report::Statement change_of(const char* kind, double factor, const LinkGroup& group) {
+  const std::string first = report::name_of_link(group.links.front());
+  const bool one = first == report::name_of_link(group.links.back());
+  return report::Statement{kind, {one ? first : group.pattern}}
+      .with("factor", factor)
+      .with("bandwidth_low", group.least_bandwidth)
+      .with("bandwidth_high", group.most_bandwidth)
+      .with("latency_low", group.least_latency)
+      .with("latency_high", group.most_latency)
+      .with("directions", static_cast<double>(group.links.size()))
+      .with("one_link", one);
 }
 
 }  // namespace dadsim::study

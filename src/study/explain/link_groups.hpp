@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/words/statement.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::study {
@@ -22,7 +23,7 @@ struct LinkGroup {
 /// The name of the link that a direction is part of, with a # for every number in it.
 std::string pattern_of_link(const std::string& direction);
 
-/// "the links hdr-# (200 Gbit/s, 600 ns; 32 directions)".
-std::string links_in_words(const LinkGroup& group);
+/// A change of them, "twice the bandwidth of the links hdr-# (200 Gbit/s, 600 ns; 32 directions)".
+report::Statement change_of(const char* kind, double factor, const LinkGroup& group);
 
 }  // namespace dadsim::study

@@ -6,11 +6,12 @@
 #include "spec/bytes.hpp"
 #include "step/trajectory_bytes.hpp"
 #include "study/learning/learned.hpp"
+#include "support/statement_bytes.hpp"
 
 namespace dadsim::study {
 
 void fields(auto& bytes, of<LearnedRun> auto& run) {
-  bytes(run.shape, run.data, run.has_batch_statistics, run.remark, run.trajectory);
+  bytes(run.shape, run.data, run.has_batch_statistics, run.remarks, run.trajectory);
 }
 
 /// A learned run as bytes, compressed, to be kept in a file.

@@ -335,12 +335,11 @@ NcclTimes times_of(const NcclLog& log, const std::string& file, const std::strin
     times.rows.push_back(together(rows));
     if (rows.size() == 1) continue;
     const auto [least, most] = std::ranges::minmax(rows, {}, &NcclLog::Row::seconds);
-    times.warnings.push_back(
-        to_string(Diagnostic{file, rows[1]->line,
-                             fmt::format("{:.0f} bytes were measured {} times, first in line {}", rows.front()->size,
-                                         rows.size(), rows.front()->line),
-                             fmt::format("the median of {:.5g} to {:.5g} us is compared", least->seconds / kMicrosecond,
-                                         most->seconds / kMicrosecond)}));
+    times.warnings.push_back({file, rows[1]->line,
+                              fmt::format("{:.0f} bytes were measured {} times, first in line {}", rows.front()->size,
+                                          rows.size(), rows.front()->line),
+                              fmt::format("the median of {:.5g} to {:.5g} us is compared",
+                                          least->seconds / kMicrosecond, most->seconds / kMicrosecond)});
   }
   return times;
 }

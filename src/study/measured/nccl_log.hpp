@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/diagnostics.hpp"
+
 namespace dadsim::study {
 
 /// What nccl-tests (NVIDIA/nccl-tests; rccl-tests write the same) measured: a table for each of its runs.
@@ -34,8 +36,8 @@ NcclLog read_nccl_log(const std::string& file, const std::string& text);
 
 /// What a log says of one collective among so many ranks.
 struct NcclTimes {
-  std::vector<NcclLog::Row> rows;     ///< one for each size; of a size that was measured several times the median
-  std::vector<std::string> warnings;  ///< "file:line: what; why"
+  std::vector<NcclLog::Row> rows;    ///< one for each size; of a size that was measured several times the median
+  std::vector<Diagnostic> warnings;  ///< what was measured several times
 };
 
 /// The rows of `test` ("all_reduce_perf"; empty: any) among `ranks` in `log`, which `file` holds. Throws InputError

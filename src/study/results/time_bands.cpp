@@ -85,17 +85,19 @@ bool names_workload(std::string_view text, std::string_view workload) {
 
 ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShape& shape, const std::string& workload,
                            spec::Precision precision) {
-  if (device.step_seconds > 0) return {"compute.same-workload", "the step of " + device.name + " as measured"};
+  if (device.step_seconds > 0) return {"compute.same-workload", report::Statement{"step-as-measured", {device.name}}};
   const spec::LayerKind kind = main_kind(shape);
   const spec::KindEfficiency* efficiency = efficiency_of(device, kind, precision);
-  if (efficiency == nullptr || !names_any_workload(efficiency->source)) {
-    return {"compute.assumed",
-            fmt::format("{} layers in {} on {} are assumed", to_string(kind), to_string(precision), device.name)};
-  }
+  const auto said = [&](const char* how) {
+    return report::Statement{how, {device.name}}
+        .with("layers", std::string(to_string(kind)))
+        .with("precision", std::string(to_string(precision)));
+  };
+  if (efficiency == nullptr || !names_any_workload(efficiency->source))
+    return {"compute.assumed", said("rate-assumed")};
   const bool same = names_workload(efficiency->source, workload) || names_workload(workload, efficiency->source);
   return {same ? "compute.same-workload" : "compute.same-kind",
-          fmt::format("{} layers in {} on {} calibrated on {}", to_string(kind), to_string(precision), device.name,
-                      efficiency->source)};
+          said("rate-calibrated").with("source", efficiency->source)};
 }
 
 std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run) {
@@ -144,23 +146,23 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   const double added =
       std::isfinite(run.compression_seconds) ? std::clamp(run.compression_seconds, 0.0, run.compute_seconds) : 0;
   const double exposed = std::max(0.0, run.step_seconds - run.compute_seconds);
-  const auto add = [&](const std::string& category, double seconds, std::string cause, std::string basis) {
+  const auto add = [&](const std::string& category, double seconds, std::string cause,
+                       std::optional<report::Statement> basis) {
     // A difference of sums is no part of a step.
     if (seconds > 1e-9 * run.step_seconds)
       band.parts.push_back({category, seconds, std::move(cause), std::move(basis)});
   };
   add(compute.category, run.compute_seconds - added, fmt::format("computing on {}", fmt::join(names, ", ")),
-      compute.words);
+      compute.basis);
   // Thin products and passes over memory: nobody has measured them here.
-  add("compute.assumed", added, "compression by " + run.spec.algorithm, "what compression computes is assumed");
+  add("compute.assumed", added, "compression by " + run.spec.algorithm, report::Statement{"compression-assumed"});
   std::string carried = "messages";
   for (const step::NetworkUse::Collective& one : run.network.collectives)
     carried += fmt::format("; {} as {}", one.kind, one.algorithm);
-  add(network_category(scenario, run), exposed, carried, "");
+  add(network_category(scenario, run), exposed, carried, {});
   const estimate::Band factors = estimate::band_of(band.parts);
   band.low = run.step_seconds * factors.low;
   band.high = run.step_seconds * factors.high;
-  band.basis = estimate::basis_of(band.parts);
   run.step_band = std::move(band);
 }
 

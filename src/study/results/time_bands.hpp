@@ -13,8 +13,8 @@ namespace dadsim::study {
 
 /// What a device's time of a network rests on.
 struct ComputeBasis {
-  std::string category;  ///< of estimate::error_categories()
-  std::string words;     ///< "calibrated on DLPerf …"
+  std::string category;     ///< of estimate::error_categories()
+  report::Statement basis;  ///< "calibrated on DLPerf …"
 };
 
 /// `workload`: what is timed, by the name that scenarios have for it or in words. An efficiency is calibrated where its

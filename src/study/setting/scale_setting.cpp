@@ -1,7 +1,5 @@
 #include "study/setting/scale_setting.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -20,10 +18,12 @@ std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, st
   known.target = timed.target;
   if (timed.steps) {
     known.steps = *timed.steps;
-    known.source = fmt::format("{} steps as the scenario says", known.steps);
+    known.source = report::Statement{"steps-as-said"}.with("steps", known.steps);
   } else if (timed.epochs) {
     known.steps = std::ceil(*timed.epochs * static_cast<double>(dataset_size) / static_cast<double>(batch));
-    known.source = fmt::format("{} epochs of {} samples as the scenario says", *timed.epochs, dataset_size);
+    known.source = report::Statement{"steps-as-said"}
+                       .with("epochs", *timed.epochs)
+                       .with("samples_per_epoch", static_cast<double>(dataset_size));
   } else {
     return std::nullopt;
   }
@@ -56,7 +56,7 @@ std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scen
   const auto workers = static_cast<std::int64_t>(scenario.workers.size());
   setting.batch = (scenario.timed_as ? scenario.timed_as->batch : scenario.training.batch) * workers;
   if (!other) {
-    setting.why_not = "nothing is timed but the network that learns";
+    setting.why_not = report::Statement{"own-network-timed"};
     return setting;
   }
   const spec::TimedAsSpec& timed = *scenario.timed_as;
@@ -67,7 +67,7 @@ std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scen
       own_steps(timed, setting.batch, workload != nullptr ? workload->dataset_size : timed.own_dataset_size);
   if (setting.known) return setting;
   if (workload == nullptr) {
-    setting.why_not = "nobody has published results for a workload of one's own";
+    setting.why_not = report::Statement{"own-workload"};
     return setting;
   }
   estimate::KnownStepsAnswer answer = estimate::published_steps(*workload, setting.batch);

@@ -92,17 +92,19 @@ void copy_learning(Database& from, Database& to) {
 }
 
 /// All results of a file, or with `salvage` those that are whole.
-SweepResults read_file_of(const std::string& file, bool salvage, std::vector<std::string>& lost) {
+SweepResults read_file_of(const std::string& file, bool salvage, std::vector<Diagnostic>& lost) {
   Database database(file, Database::Access::read);
   if (!has_tables(database)) throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
   if (!salvage) return read_results(database);
   SweepDamage damage;
   SweepResults results = read_what_is_whole(database, damage);
   if (damage.results > 0) {
-    lost.push_back(fmt::format("'{}' is damaged: lost are results of points {}", file,
-                               ranges_in_words({damage.points.begin(), damage.points.end()})));
+    lost.push_back({file, 0,
+                    fmt::format("is damaged: lost are results of points {}",
+                                ranges_in_words({damage.points.begin(), damage.points.end()})),
+                    "start the sweep again: it simulates them anew"});
   } else if (damage.any()) {
-    lost.push_back(fmt::format("'{}' is damaged: {}", file, damage.structure));
+    lost.push_back({file, 0, "is damaged: " + damage.structure, ""});
   }
   return results;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "study/sweep/results.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::study {
 
@@ -13,7 +14,7 @@ struct MergedSweep {
   std::int64_t points = 0;            ///< complete, all seeds
   std::vector<std::int64_t> missing;  ///< points that lack a seed or more
   std::int64_t failed = 0;            ///< trials
-  std::vector<std::string> lost;      ///< sentences on what could not be salvaged
+  std::vector<Diagnostic> lost;       ///< what could not be salvaged
 };
 
 struct MergeOptions {

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "report/words/statement_text.hpp"
 #include "spec/sweep_specification.hpp"
 #include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"
@@ -144,11 +145,23 @@ class Reader {
     }
   }
 
+  /// Whether what was assumed has words here: a file may be of a dadsim that says more.
+  static bool is_readable(const std::pair<std::string, std::string>& setting) {
+    if (setting.first != "assumption") return true;
+    try {
+      report::statement_of(setting.second);
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+    return true;
+  }
+
   void read_settings() {
-    Statement select(database_, "SELECT what, words, checksum FROM setting ORDER BY what, words");
+    Statement select(database_, "SELECT what, data, words, checksum FROM setting ORDER BY what, data");
     while (select.step()) {
       std::pair<std::string, std::string> setting{select.text(0), select.text(1)};
-      if (checksum_of_setting(setting.first, setting.second) == select.integer(2)) {
+      if (checksum_of_setting(setting.first, setting.second, select.text(2)) == select.integer(3) &&
+          is_readable(setting)) {
         results_.settings.insert(std::move(setting));
       } else if (damage_.structure.empty()) {
         damage_.structure = "a sentence of what was assumed is not the one that was written";
@@ -212,8 +225,8 @@ std::int64_t checksum_of(const SweepResults::Point& point) {
   return checksum.value();
 }
 
-std::int64_t checksum_of_setting(const std::string& what, const std::string& words) {
-  return (RowChecksum() << what << words).value();
+std::int64_t checksum_of_setting(const std::string& what, const std::string& data, const std::string& words) {
+  return (RowChecksum() << what << data << words).value();
 }
 
 std::int64_t checksum_of(const SweepTrial& trial, const std::string& message, const std::vector<SweepRun>& runs) {

@@ -30,7 +30,7 @@ std::int64_t checksum_of(const SweepIdentity& identity, const std::vector<SweepC
 std::int64_t checksum_of(const SweepResults::Point& point);
 std::int64_t checksum_of(const SweepTrial& trial, const std::string& message, const std::vector<SweepRun>& runs);
 
-std::int64_t checksum_of_setting(const std::string& what, const std::string& words);
+std::int64_t checksum_of_setting(const std::string& what, const std::string& data, const std::string& words);
 
 /// "3, 7 … 12, 40 and 17 more".
 std::string ranges_in_words(const std::vector<std::int64_t>& numbers);

@@ -56,7 +56,8 @@ struct FailedTrial {
   std::string message;
 };
 
-/// What points have in common, or some of them: "learned_on", "timed_as" and "assumption", each with its sentence.
+/// What points have in common, or some of them: "learned_on" and "timed_as" with a network, "assumption" with a
+/// statement as report::to_text() has it.
 using SweepSettings = std::set<std::pair<std::string, std::string>>;
 SweepSettings settings_of(const report::Result& result);
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "report/words/statement_text.hpp"
 #include "sim/platform.hpp"
 #include "study/sweep/winners.hpp"
 
@@ -168,11 +169,13 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
   }
   report.build = identity.build;
   report.scenario = identity.scenario;
-  for (const auto& [what, words] : results.settings)
-    (what == "learned_on" ? report.learned_on
-     : what == "timed_as" ? report.timed_as
-                          : report.assumptions)
-        .push_back(words);
+  for (const auto& [what, text] : results.settings) {
+    if (what == "assumption") {
+      report.assumptions.push_back(report::statement_of(text));
+    } else {
+      (what == "learned_on" ? report.learned_on : report.timed_as).push_back(text);
+    }
+  }
   report.runs = runs_of(results, all);
   std::map<std::string, std::size_t> run_index;
   for (std::size_t i = 0; i < report.runs.size(); ++i) run_index[report.runs[i].label] = i;

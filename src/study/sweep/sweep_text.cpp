@@ -159,7 +159,7 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
     report::Compared compared{.run = run.label(), .metric = metric, .of = run.figures.text("workload")};
     compared.before = side_of(run, all[0], run.label());
     compared.after = side_of(*other, all[1], run.label());
-    text += report::paragraph(report::sentence_on(compared, name));
+    text += report::paragraph(report::in_words(report::statement_on(compared, name)));
   }
   return text;
 }
@@ -188,26 +188,19 @@ ProtocolLog tally_of(const std::vector<PointOutcome>& all) {
 
 /// At how many points each run is the quickest; empty where there is no choice between runs.
 std::string answer_of_many(const std::vector<PointOutcome>& all) {
-  const bool by_step = metric_of(all) == report::Metric::time_per_step;
   ProtocolLog log = tally_of(all);
   if (log.labels.size() < 2) return {};
   std::erase_if(log.labels, [&](const std::string& label) { return log.won[label] == 0; });
-  std::string text;
-  for (std::size_t i = 0; i < std::min(log.labels.size(), kMostLabels); ++i) {
-    text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", log.labels[i],
-                        i > 0     ? " at"
-                        : by_step ? " has the shortest step at"
-                                  : " is the quickest at",
-                        human_count(log.won[log.labels[i]]));
-    if (i == 0) text += fmt::format(" of {} points", human_count(static_cast<std::int64_t>(all.size())));
-  }
-  const auto add = [&](std::int64_t count, const char* what) {
-    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", human_count(count), what);
-  };
-  add(log.open, log.open == 1 ? "point has no single first" : "points have no single first");
-  add(log.nobody,
-      log.nobody == 1 ? "point has no run that reaches the target" : "points have no run that reaches the target");
-  return text.empty() ? text : report::paragraph(text + '.');
+  if (log.labels.empty() && log.open == 0 && log.nobody == 0) return {};
+  std::vector<double> won;
+  for (const std::string& label : log.labels) won.push_back(static_cast<double>(log.won[label]));
+  const auto statement = report::Statement{"points-by-run", log.labels}
+                             .with("won", std::move(won))
+                             .with("points", static_cast<double>(all.size()))
+                             .with("by_step", metric_of(all) == report::Metric::time_per_step)
+                             .with("open", static_cast<double>(log.open))
+                             .with("missed", static_cast<double>(log.nobody));
+  return report::paragraph(report::in_words(statement));
 }
 
 std::string table_of_points(const SweepResults& results, const std::vector<PointOutcome>& all) {

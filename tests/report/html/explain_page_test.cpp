@@ -29,12 +29,31 @@ TEST(ExplainPage, HoldsTheExplanationAsJson) {
   EXPECT_EQ(told["runs"][0]["steps_to_target"], explanation.result.runs[0].target_step);
 }
 
+TEST(ExplainPage, SaysTheSameAsDataAndInWords) {
+  const Explanation explanation = sample_explanation();
+  const Json json = Json::parse(to_json(explanation));
+  EXPECT_EQ(json["headline"][0]["kind"], "first");
+  EXPECT_EQ(json["headline"].back()["kind"], "most-helpful");
+  EXPECT_EQ(json["headline"].back()["parts"][0], json["runs"][0]["what_if"][0]["change"]);
+  EXPECT_NEAR(json["headline"].back()["values"]["saving"].get<double>(), 0.4, 1e-12);
+  EXPECT_EQ(json["runs"][0]["most_useful"], Json::parse("[0]"));
+  EXPECT_EQ(json["runs"][0]["what_if"][3]["assumption"]["words"],
+            "if it needs twice the steps, which smaller batches do at worst");
+  EXPECT_TRUE(json["runs"][0]["what_if"][0]["assumption"].is_null());
+  EXPECT_EQ(json["notes"][0]["values"]["links"], 3);
+  std::string headline;
+  for (const Json& one : json["headline"]) headline += (headline.empty() ? "" : " ") + one["words"].get<std::string>();
+  EXPECT_EQ(headline, verdict(explanation));
+}
+
 TEST(ExplainPage, SaysInASentenceWhatHoldsTheFirstBackAndWhatHelps) {
   const std::string html = to_html(sample_explanation());
   const std::string answer = between(html, R"(<p class="verdict">)", "</p>");
   EXPECT_NE(answer.find("Of its step "), std::string::npos) << answer;
-  EXPECT_NE(answer.find("What helps most is twice the bandwidth of up: 40 % of the time to the target saved."),
-            std::string::npos)
+  EXPECT_NE(
+      answer.find(
+          "What helps most is twice the bandwidth of up (10 Mbit/s, 5.00 ms): 40 % of the time to the target saved."),
+      std::string::npos)
       << answer;
 }
 
@@ -49,8 +68,10 @@ TEST(ExplainPage, KeepsHostileNamesAsText) {
   explanation.result.scenario_name = explanation.result.learned_on = kHostile;
   explanation.result.runs[0].spec.label = kHostile;
   explanation.result.runs[0].bounds[0].resource = kHostile;
-  explanation.what_ifs[0].description = explanation.what_ifs[0].assumption = kHostile;
-  explanation.notes = {kHostile};
+  explanation.what_ifs[0].change.subjects = {kHostile};
+  explanation.what_ifs[0].assumption = Statement{"remark"}.with("text", std::string(kHostile));
+  explanation.notes = {
+      Statement{"untried-change"}.with("fault", std::string(kHostile)).with(explanation.what_ifs[0].change)};
   const About about{.description = kHostile, .scenario = kHostile, .set = {kHostile}, .build = kHostile, .classes = {}};
   const std::string html = to_html(explanation, about);
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);

@@ -28,7 +28,7 @@ PlanReport plan_sample() {
   report.scenario_name = "lines";
   report.description = "Which line is enough?";
   report.learned_on = report.timed_as = "MLP 4-3-2";
-  report.assumptions = {"a step begins when all have ended the one before it"};
+  report.assumptions = {{"barrier"}};
   report.target_accuracy = 0.95;
   report.currency = "EUR";
   report.goal.seconds = 60;
@@ -85,7 +85,20 @@ TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
   const std::string html = to_html(report);
   const PlanJson json = data_of(html);
   EXPECT_EQ(json, PlanJson::parse(to_json(report)));
-  EXPECT_EQ(json["verdict"], verdict(report));
+  std::string answer;
+  for (const PlanJson& one : json["answer"]["statements"])
+    answer += (answer.empty() ? "" : " ") + one["words"].get<std::string>();
+  EXPECT_EQ(answer, verdict(report));
+  const PlanJson& first = json["answer"]["statements"][0];
+  EXPECT_EQ(first["kind"], "needs-about");
+  EXPECT_EQ(first["subjects"], PlanJson::parse(R"(["rank-dad"])"));
+  EXPECT_EQ(first["values"]["value"], "8.5Mbps");
+  EXPECT_EQ(first["parts"][0]["values"], PlanJson::parse(R"({"may": "8.3Mbps", "safe": "8.9Mbps", "seeds": 5.0})"));
+  EXPECT_EQ(first["parts"][1]["values"]["seconds"], 59.8);
+  EXPECT_EQ(json["asked"]["words"], "reach 95 % within 1 min 0 s");
+  EXPECT_EQ(json["answers"][0]["remarks"][1]["kind"], "missed-again");
+  EXPECT_EQ(json["answers"][1]["remarks"][1]["kind"], "not-timed");
+  EXPECT_EQ(json["assumptions"][0]["kind"], "barrier");
   EXPECT_EQ(json["answers"][0]["tried"].size(), 7U);
   EXPECT_EQ(json["answers"][0]["band"], (PlanJson{{"may", "8.3Mbps"}, {"safe", "8.9Mbps"}, {"assumed", false}}));
   EXPECT_EQ(json["answers"][0]["misses_again"][0]["to"], "39Mbps");

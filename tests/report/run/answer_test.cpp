@@ -47,7 +47,7 @@ TEST(Answer, IsOfTheWorkloadWhereItsStepsAreKnownAndOfTheNetworkThatLearnedSecon
 TEST(Answer, IsOpenWhereIntervalsOfRelativeStepsLeaveItOpen) {
   Result result = two_at_scale();
   for (RunResult& run : result.runs)
-    run.step_band = StepBand{run.step_seconds * 0.9, run.step_seconds * 1.1, {{"compute.assumed", 1, "a"}}, "assumed"};
+    run.step_band = StepBand{run.step_seconds * 0.9, run.step_seconds * 1.1, {{"compute.assumed", 1, "a"}}};
   result.runs[0].at_scale->time = result.runs[0].at_scale->time_band = estimate::Estimate{900, 800, 1000};
   const std::string open = in_words(answer_to(result).statements)[0];
   EXPECT_NE(open.find("rank-dad and gradient-sharing cannot be told apart (1.1; 0.80 … 1.3): "), std::string::npos)
@@ -73,7 +73,7 @@ TEST(Answer, OfAQuickerStepWhoseStepsNobodyCountedIsNoWinner) {
   Result result = two_at_scale();
   result.timing_only = result.stand_in = true;
   result.learned_on.clear();
-  result.runs[1].at_scale->relative = {std::nullopt, "nothing was learned"};
+  result.runs[1].at_scale->relative = {std::nullopt, Statement{"nothing-measured"}};
   result.runs[1].at_scale->time.reset();
   result.runs[1].at_scale->time_band.reset();
   result.runs[0].throughput = Throughput{1024, 1'048'576, 0.4, 0.8};
@@ -98,6 +98,8 @@ Compared::Side side_of(double step_seconds, const std::string& causes) {
   return side;
 }
 
+std::string sentence_of(const Compared& run, const std::string& name) { return in_words(statement_on(run, name)); }
+
 Compared compared(double before, double after) {
   return {"gradient-sharing", Metric::time_per_step, "gpt-2-medium",
           side_of(before, "81 % of the step was bandwidth (8 links nic-#_UP)"),
@@ -106,18 +108,18 @@ Compared compared(double before, double after) {
 
 TEST(Comparison, SaysHowMuchFasterAndWhy) {
   const Compared run = compared(0.484, 0.293);
-  EXPECT_EQ(sentence_on(run, "nic=200Gbps"),
+  EXPECT_EQ(sentence_of(run, "nic=200Gbps"),
             "gradient-sharing, nic=200Gbps: 1.65 times faster: a step of gpt-2-medium takes 293 ms instead of 484 ms; "
             "before, 81 % of the step was bandwidth (8 links nic-#_UP).");
   Compared slower = run;
   std::swap(slower.before, slower.after);
-  EXPECT_NE(sentence_on(slower, "b")
+  EXPECT_NE(sentence_of(slower, "b")
                 .find("1.65 times slower: a step of gpt-2-medium takes 484 ms instead of 293 ms; "
                       "after, 81 %"),
             std::string::npos)
-      << sentence_on(slower, "b");
+      << sentence_of(slower, "b");
   const Compared same = compared(0.484, 0.4841);
-  EXPECT_NE(sentence_on(same, "b").find("no difference: a step of gpt-2-medium takes 484 ms on both sides"),
+  EXPECT_NE(sentence_of(same, "b").find("no difference: a step of gpt-2-medium takes 484 ms on both sides"),
             std::string::npos);
 }
 
@@ -127,7 +129,7 @@ TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
   run.before.samples_per_second = 256;
   run.after.samples_per_second = 512 / 1.17;
   EXPECT_TRUE(run.other_work());
-  EXPECT_EQ(sentence_on(run, "gpus=64"),
+  EXPECT_EQ(sentence_of(run, "gpus=64"),
             "gradient-sharing, gpus=64: 1.71 times the throughput: 438 samples/s instead of 256 (a step of "
             "gpt-2-medium has 2 "
             "times the samples and takes 1.17 s instead of 1.00 s).");
@@ -135,7 +137,7 @@ TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
 
 TEST(Comparison, EqualWithinTheMarginIsSaid) {
   EXPECT_NE(
-      sentence_on(compared(0.484, 0.47), "b").find("b: equal within 5 %: a step of gpt-2-medium takes 470 ms instead"),
+      sentence_of(compared(0.484, 0.47), "b").find("b: equal within 5 %: a step of gpt-2-medium takes 470 ms instead"),
       std::string::npos);
 }
 
@@ -144,7 +146,7 @@ TEST(Comparison, OtherMethodsUnderOneLabelAreNamed) {
   Compared run = compared(0.484, 0.293);
   run.after.algorithm = "fedavg";
   EXPECT_NE(
-      sentence_on(run, "b").find("; the two are other methods (gradient-sharing and fedavg), and not the conditions "
+      sentence_of(run, "b").find("; the two are other methods (gradient-sharing and fedavg), and not the conditions "
                                  "alone."),
       std::string::npos);
 }
@@ -154,7 +156,7 @@ TEST(Comparison, SaysHowNearATargetCameThatIsNeverReached) {
   run.before.best_accuracy = 0.858;
   run.after.best_accuracy = 0.96;
   run.after.seconds = 12;
-  EXPECT_EQ(sentence_on(run, "batch=64"),
+  EXPECT_EQ(sentence_of(run, "batch=64"),
             "dad, batch=64: the target is never reached (best 85.8 %) before, and is reached in 12.0 s after.");
 }
 

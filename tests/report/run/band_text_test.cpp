@@ -22,7 +22,6 @@ RunResult banded_run(const std::string& label, double computing, double sending,
   const estimate::Band factors = estimate::band_of(band.parts);
   band.low = run.step_seconds * factors.low;
   band.high = run.step_seconds * factors.high;
-  band.basis = estimate::basis_of(band.parts);
   run.step_band = band;
   return run;
 }

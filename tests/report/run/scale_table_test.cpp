@@ -22,18 +22,25 @@ TEST(ScaleTable, ShowsTheThreeFactorsAndTheirProduct) {
       "run       known steps  × relative steps (95 %)  × time per step               = time to accuracy (95 %)\n"
       "───────────────────────────────────────────────────────────────────────────────────────────────────────\n"
       "rank-dad        1,000            1.5 (1.2 … 2)           500 ms  14 min 0 s (11 min 24 s … 18 min 20 s)\n");
-  EXPECT_NE(text.find("Known steps: 40 epochs (MLPerf); results from 900 to 1200 steps.\n"), std::string::npos);
+  EXPECT_NE(
+      text.find("Known steps: 40 epochs of 50000 samples as the scenario says; results from 900 to 1200 steps.\n"),
+      std::string::npos);
   EXPECT_NE(text.find("mean over 2 seeds"), std::string::npos);
 }
 
 TEST(ScaleTable, SaysWhatIsNotKnown) {
   Result result = sample_scale_result();
   result.scale->known.reset();
-  result.scale->why_not = "published results go from 408 to 67,456";
+  result.scale->why_not = Statement{"batch-beyond-published", {"resnet-50"}}
+                              .with("least_batch", 408.0)
+                              .with("most_batch", 67'456.0)
+                              .with("batch", 400.0);
   result.runs[0].at_scale->time.reset();
   const std::string text = scale_table(result, true);
-  EXPECT_NE(text.find("The steps that resnet-50 needs are not known here: published results go from 408 to 67,456."),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("The steps that resnet-50 needs are not known here: published results for resnet-50 go from a global "
+                "batch of 408 to 67456"),
+      std::string::npos)
       << text;
   EXPECT_EQ(text.find("known steps  "), std::string::npos);
   EXPECT_EQ(text.find("= time"), std::string::npos);
@@ -41,8 +48,9 @@ TEST(ScaleTable, SaysWhatIsNotKnown) {
 
 TEST(ScaleTable, SaysWhichRunDidNotReachTheTarget) {
   Result result = sample_scale_result();
-  result.runs[0].at_scale =
-      ScaleResult{{reached_at(30), std::nullopt}, {std::nullopt, "it did not reach the target"}, {}};
+  const auto missed =
+      Statement{"target-not-reached"}.with("of_gradient_sharing", false).with("seeds_missed", 1.0).with("seeds", 1.0);
+  result.runs[0].at_scale = ScaleResult{{reached_at(30), std::nullopt}, {std::nullopt, missed}, {}};
   const std::string text = scale_table(result, true);
   EXPECT_NE(text.find("rank-dad: no relative steps: it did not reach the target."), std::string::npos) << text;
   EXPECT_EQ(text.find("14 min"), std::string::npos) << "no number";
@@ -67,9 +75,10 @@ TEST(ScaleTable, OneSeedHasNoInterval) {
 
 TEST(ScaleTable, ShowsEveryTargetAndHowFarTheyMove) {
   Result result = sample_scale_result();
-  result.runs[0].at_scale->further = {
-      {0.97, {reached_at(70), reached_at(80)}, {estimate::Estimate{1.8, 1.6, 2.1}, ""}},
-      {0.99, {reached_at(90), std::nullopt}, {std::nullopt, "it did not reach the target with 1 of 2 seeds"}}};
+  const auto missed =
+      Statement{"target-not-reached"}.with("of_gradient_sharing", false).with("seeds_missed", 1.0).with("seeds", 2.0);
+  result.runs[0].at_scale->further = {{0.97, {reached_at(70), reached_at(80)}, {estimate::Estimate{1.8, 1.6, 2.1}}},
+                                      {0.99, {reached_at(90), std::nullopt}, {std::nullopt, missed}}};
   const std::string text = scale_table(result, true);
   EXPECT_NE(text.find("  to 97 %                       1.8 (1.6 … 2.1)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("rank-dad: no relative steps to 99 %: it did not reach the target with 1 of 2 seeds."),

@@ -52,7 +52,7 @@ EventOutcomes event_outcomes(const spec::PlatformSpec& platform, const Collectiv
     const auto followed = [&](const EventClasses* by, std::vector<double>& dates) {
       FlowEvents events(network, hosts);
       dates = begins;
-      if (const Refused refused = events.run(*rounds, dates, by)) throw std::runtime_error(refused->reason);
+      if (const Refused refused = events.run(*rounds, dates, by)) throw std::runtime_error(refused->fault);
       std::vector<double> loads;
       for (const LinkLoad& load : events.loads()) {
         loads.push_back(load.payload);

@@ -51,7 +51,7 @@ FlowOutcomes flow_outcomes(const spec::PlatformSpec& platform, const CollectiveJ
     FlowModel other(network, hosts, by_classes);
     std::string refusal;
     const auto run = [&](FlowModel& model, std::vector<double>& begins) {
-      if (const Refused refused = refusal.empty() ? model.run(*rounds, begins) : Refused()) refusal = refused->reason;
+      if (const Refused refused = refusal.empty() ? model.run(*rounds, begins) : Refused()) refusal = refused->fault;
       return refusal.empty();
     };
     if (run(flow, dates)) {

@@ -100,9 +100,11 @@ TEST(TimesOfLibraries, SayWhichOfTheirOwnAlgorithmsIsQuicker) {
       timed(cluster_of(4, 8, 1, "ethernet-100g", "nvlink-2"),
             {test::job(all_reduce, "auto", 65536), test::job(all_reduce, "ring", 65536)});
   EXPECT_EQ(times[0].algorithm + " " + times[0].protocol, "ring LL");
-  EXPECT_NE(times[0].quicker.find("tree LL takes"), std::string::npos) << times[0].quicker;
-  EXPECT_NE(times[0].quicker.find("set NCCL_ALGO=Tree NCCL_PROTO=LL"), std::string::npos) << times[0].quicker;
-  EXPECT_EQ(times[1].quicker, "") << "nobody asked for what the library takes";
+  ASSERT_TRUE(times[0].quicker);
+  EXPECT_EQ(times[0].quicker->subject(), "tree");
+  EXPECT_EQ(times[0].quicker->text("protocol"), "LL");
+  EXPECT_EQ(times[0].quicker->text("setting"), "NCCL_ALGO=Tree NCCL_PROTO=LL");
+  EXPECT_FALSE(times[1].quicker) << "nobody asked for what the library takes";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/declared.hpp"
+#include "sim/fidelity_notes.hpp"
 #include "sim/network/network_use.hpp"
 #include "sim/star.hpp"
 
@@ -113,7 +114,7 @@ TEST(LinkUse, IsConservedOnAFatTreeAndTheSameByFlow) {
   EXPECT_NEAR(in, sum(exact.steps[0].bytes_received), 1e-6);
   for (const spec::Fidelity fidelity : {spec::Fidelity::flow, spec::Fidelity::closed_form}) {
     const TimedRun coarse = on_a_fat_tree(fidelity, port, nic);
-    ASSERT_EQ(coarse.network.fidelity, to_string(fidelity)) << coarse.network.fidelity_note;
+    ASSERT_EQ(coarse.network.fidelity, to_string(fidelity)) << test::notes_of(coarse.network);
     const auto other = by_name(coarse.network);
     ASSERT_EQ(other.size(), use.size());
     for (const auto& [name, one] : use) {
@@ -177,7 +178,7 @@ TEST(StepParts, WaitingByFlowIsThatByMessage) {
   for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
     cluster.network.fidelity = fidelity;
     const TimedRun run = time_schedules(cluster, std::vector<step::Schedule>{script.schedule()});
-    ASSERT_EQ(run.network.fidelity, to_string(fidelity)) << run.network.fidelity_note;
+    ASSERT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
     waiting[fidelity == spec::Fidelity::flow ? 1 : 0] = run.steps[0].waiting_seconds;
   }
   EXPECT_NEAR(waiting[0], 0.02, 1e-9);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/declared.hpp"
+#include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
 // Whether messages are simulated or flows: before anything is, and with words.
@@ -135,6 +136,7 @@ TEST(FidelityChoice, LeftToItselfItGoesByTimeUnlessABudgetIsSaid) {
 }
 
 TEST(FidelityChoice, SaysWhatItWentBy) {
+  using Notes = std::vector<Statement>;
   step::NetworkUse use;
   FidelityChoice(
       of_fidelity(spec::Fidelity::automatic), 1000,
@@ -144,7 +146,7 @@ TEST(FidelityChoice, SaysWhatItWentBy) {
       1)
       .describe(use);
   EXPECT_EQ(use.fidelity, "flow");
-  EXPECT_EQ(use.fidelity_note, "by flow: 1e+03 messages would take about 7 s to simulate one by one");
+  EXPECT_EQ(use.fidelity_notes, (Notes{Statement{"flow-by-effort"}.with("messages", 1000.0).with("seconds", 7.0)}));
   FidelityChoice(
       of_fidelity(spec::Fidelity::automatic), 3e6,
       [] {
@@ -152,7 +154,7 @@ TEST(FidelityChoice, SaysWhatItWentBy) {
       },
       1)
       .describe(use);
-  EXPECT_EQ(use.fidelity_note, "by flow: 3e+06 messages are more than the budget");
+  EXPECT_EQ(use.fidelity_notes, (Notes{Statement{"flow-by-budget"}.with("messages", 3e6)}));
   FidelityChoice(
       of_fidelity(spec::Fidelity::flow), 1000,
       [] {
@@ -160,7 +162,7 @@ TEST(FidelityChoice, SaysWhatItWentBy) {
       },
       1)
       .describe(use);
-  EXPECT_EQ(use.fidelity_note, "");
+  EXPECT_EQ(use.fidelity_notes, Notes());
 }
 
 TEST(FidelityChoice, WhatNeitherCanSimulateIsRefusedWithBothReasons) {
@@ -190,7 +192,7 @@ TEST(FidelityChoice, ACollectiveThatWouldTakeLongIsTimedByFlow) {
   const std::vector<CollectiveJob> jobs{test::job(CollectiveKind::all_reduce, "ring", 1e8)};
   const TimedCollectives timed = time_collectives(cluster, jobs);
   EXPECT_LT(timed.timings.at(0).messages, 2e6) << "within the budget of messages";
-  EXPECT_EQ(timed.timings.at(0).fidelity, spec::Fidelity::flow) << timed.network.fidelity_note;
+  EXPECT_EQ(timed.timings.at(0).fidelity, spec::Fidelity::flow) << test::notes_of(timed.network);
   EXPECT_EQ(timed.network.messages, 0);
 }
 
@@ -209,7 +211,7 @@ TEST(StepByFlow, ACollectiveThatWorkersComeToApartIsTheSameWhenItComesAgain) {
       script.compute(apart).wait(script.all_reduce(1e8 + more * i));
     }
     const TimedRun run = time_schedules(cluster, std::vector<step::Schedule>{script.schedule()});
-    EXPECT_EQ(run.network.fidelity, "flow") << run.network.fidelity_note;
+    EXPECT_EQ(run.network.fidelity, "flow") << test::notes_of(run.network);
     const step::StepTiming& timing = run.steps.at(0);
     return std::vector<double>{timing.seconds, timing.waiting_seconds, timing.bytes_sent.at(3)};
   };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/declared.hpp"
+#include "sim/fidelity_notes.hpp"
 #include "sim/simulator.hpp"
 #include "sim/star.hpp"
 
@@ -145,7 +146,7 @@ class OnAStar {
   }
   step::StepTiming time(const step::Schedule& schedule, spec::Fidelity fidelity) const {
     const TimedRun run = timed(cluster_, schedule, fidelity);
-    EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << run.network.fidelity_note;
+    EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
     return run.steps.at(0);
   }
   const test::Star& star() const { return star_; }
@@ -309,9 +310,9 @@ TEST(Stages, FlowIsWhatMessagesComeTo) {
     const TimedRun flow = timed(cluster, schedule, spec::Fidelity::flow);
     const TimedRun message = timed(cluster, schedule, spec::Fidelity::message);
     const std::string which = fmt::format("T {} P {} D {}", one.tensor, one.stages, one.replicas);
-    EXPECT_EQ(flow.network.fidelity, one.refused ? "message" : "flow") << which << ": " << flow.network.fidelity_note;
+    EXPECT_EQ(flow.network.fidelity, one.refused ? "message" : "flow") << which << ": " << test::notes_of(flow.network);
     if (one.refused) {
-      EXPECT_NE(flow.network.fidelity_note.find("share links"), std::string::npos) << flow.network.fidelity_note;
+      EXPECT_NE(test::notes_of(flow.network).find("share links"), std::string::npos) << test::notes_of(flow.network);
     }
     const double seconds = message.steps.at(0).seconds;
     EXPECT_NEAR(flow.steps.at(0).seconds, seconds, 0.005 * seconds) << which;
@@ -335,7 +336,7 @@ TEST(Stages, FlowIsNoAnswerWhereStagesReduceAtOnceThroughOneLink) {
   script.wait(1, second);
   const TimedRun run = timed(cluster, script.schedule(), spec::Fidelity::flow);
   EXPECT_EQ(run.network.fidelity, "message");
-  EXPECT_NE(run.network.fidelity_note.find("share links"), std::string::npos) << run.network.fidelity_note;
+  EXPECT_NE(test::notes_of(run.network).find("share links"), std::string::npos) << test::notes_of(run.network);
   EXPECT_NEAR(run.steps.at(0).seconds, 2 * 2 * 0.5e9 / (0.9 * 50e9), 1e-3 * 0.045);
 }
 
@@ -352,7 +353,7 @@ TEST(Stages, WhoeverComesLaterHasWhatAnotherLeavesOfALink) {
   script.wait(1, sent);
   for (const spec::Fidelity fidelity : kBoth) {
     const TimedRun run = timed(cluster, script.schedule(), fidelity);
-    EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << run.network.fidelity_note;
+    EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
     EXPECT_NEAR(run.steps.at(0).seconds, 10, 1e-2);
     EXPECT_NEAR(run.steps.at(0).busy_seconds.at(0), 1, 1e-9);
   }
@@ -368,7 +369,7 @@ TEST(Stages, ReplicasThatAreApartAreNotWhereTheyShareNothing) {
   Pipelined reduced = uneven;
   reduced.gradient_bytes = 1e6;
   const TimedRun run = devices.run(reduced.schedule(), spec::Fidelity::flow);
-  EXPECT_NE(run.network.fidelity_note.find("apart"), std::string::npos) << run.network.fidelity_note;
+  EXPECT_NE(test::notes_of(run.network).find("apart"), std::string::npos) << test::notes_of(run.network);
 }
 
 TEST(Stages, ATimelineShowsEveryLineOfADevice) {

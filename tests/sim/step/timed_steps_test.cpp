@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/declared.hpp"
+#include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 
 // A sample of a run's steps in place of all that differ (NetworkSpec::timed_steps).
@@ -211,7 +212,7 @@ TEST(TimedSteps, AreAllWhereEveryStepDiffersByDate) {
   cluster.network.jitter.temporal = 0.1;
   const TimedRun run = time_schedules(cluster, at_a_star());
   EXPECT_FALSE(run.network.sampling);
-  EXPECT_NE(run.network.fidelity_note.find("every step simulated"), std::string::npos) << run.network.fidelity_note;
+  EXPECT_NE(test::notes_of(run.network).find("every-step-simulated"), std::string::npos) << test::notes_of(run.network);
   EXPECT_FALSE(run.steps.back().bounds.empty());
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/declared.hpp"
+#include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 #include "sim/step/timeline_recorder.hpp"
 
@@ -91,7 +92,7 @@ TEST(Timeline, AddsUpToWhatIsReported) {
     for (const step::Schedule& schedule :
          fidelity == spec::Fidelity::message ? schedules : std::vector{overlapping(4)}) {
       const TimedRun run = traced(cluster, {schedule});
-      ASSERT_EQ(run.network.fidelity, to_string(fidelity)) << run.network.fidelity_note;
+      ASSERT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
       ASSERT_EQ(run.timelines.size(), 1U);
       EXPECT_EQ(run.timelines[0]->fidelity, run.network.fidelity);
       expect_consistent(*run.timelines[0], run.steps[0]);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 #include "sim/step/steady_state.hpp"
 #include "step/schedule.hpp"
@@ -140,7 +141,7 @@ TEST(WithoutBarrier, MessagesAreSimulatedWhateverFidelityIsAskedFor) {
   const std::vector<step::Schedule> schedules{exchange_step(ring(4))};
   const TimedRun run = time_schedules(cluster, schedules);
   EXPECT_EQ(run.network.fidelity, "message");
-  EXPECT_NE(run.network.fidelity_note.find("no barrier"), std::string::npos) << run.network.fidelity_note;
+  EXPECT_NE(test::notes_of(run.network).find("no barrier"), std::string::npos) << test::notes_of(run.network);
   EXPECT_NEAR(run.steps.at(0).seconds, kCompute + (kSlow + kQuick) / 2, 1e-6);
 }
 

@@ -87,7 +87,7 @@ TEST_F(Explain, ALargerBatchIsPromisedFewerStepsAndNoAdvice) {
       std::ranges::find(explanation_.what_ifs, report::WhatIf::Kind::batch, &report::WhatIf::kind) -
       explanation_.what_ifs.begin())];
   EXPECT_EQ(batch.factor, 2);
-  EXPECT_FALSE(batch.assumption.empty());
+  EXPECT_EQ(batch.assumption, report::Statement{"steps-by-batch"}.with("factor", 2.0));
   for (const report::WhatIf* best : most_useful(explanation_, 0, 100)) {
     EXPECT_NE(best->kind, report::WhatIf::Kind::batch);
     EXPECT_NE(best->kind, report::WhatIf::Kind::limit);
@@ -99,7 +99,7 @@ TEST_F(Explain, LimitsBoundWhatCanBeHad) {
   double devices = 0;
   for (const report::WhatIf& one : explanation_.what_ifs) {
     if (one.kind != report::WhatIf::Kind::limit) continue;
-    (one.description.starts_with("a network") ? network : devices) = saving_of(explanation_, 0, one);
+    (one.change.kind == "network-without-limits" ? network : devices) = saving_of(explanation_, 0, one);
   }
   const double step = computing + 2 * latency + bytes / up + bytes / down;
   EXPECT_NEAR(network, 1 - computing / step, 1e-3);
@@ -112,7 +112,11 @@ TEST_F(Explain, TableAndJsonSayTheSame) {
   EXPECT_NE(table.find("twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)"), std::string::npos) << table;
   const auto json = nlohmann::json::parse(to_json(explanation_));
   EXPECT_EQ(json["runs"][0]["what_if"].size(), explanation_.what_ifs.size());
-  EXPECT_EQ(json["runs"][0]["most_useful"][0], "twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)");
+  const auto& run = json["runs"][0];
+  const auto& change = run["what_if"].at(run["most_useful"][0].get<std::size_t>())["change"];
+  EXPECT_EQ(change["words"], "twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)");
+  EXPECT_EQ(change["kind"], "more-bandwidth");
+  EXPECT_EQ(change["values"]["bandwidth_low"], 1.25e6);
 }
 
 /// What is tried is compared on a sample of the steps; that is told, and what comes out is what all of them say.
@@ -130,15 +134,19 @@ TEST(ExplainOnASample, SavesWhatAllStepsSave) {
     return explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false);
   };
   const report::Explanation sample = explain({});
-  ASSERT_EQ(sample.notes.size(), 1U);
-  EXPECT_NE(sample.notes.front().find("on a sample"), std::string::npos) << sample.notes.front();
+  const auto sampled = [](const report::Explanation& one) {
+    return std::ranges::find(one.notes, "sampled-changes", &report::Statement::kind) != one.notes.end();
+  };
+  EXPECT_TRUE(sampled(sample));
+  EXPECT_EQ(sample.notes.front().number("steps"), 16);
+  EXPECT_EQ(sample.notes.front().subjects, std::vector<std::string>{sample.result.runs.front().spec.label});
   const report::Explanation all = explain({"network.timed-steps=1000000"});
-  EXPECT_TRUE(all.notes.empty());
+  EXPECT_FALSE(sampled(all));
   EXPECT_EQ(sample.result.runs.front().step_seconds, all.result.runs.front().step_seconds);
   ASSERT_EQ(sample.what_ifs.size(), all.what_ifs.size());
   for (std::size_t i = 0; i < all.what_ifs.size(); ++i) {
     EXPECT_NEAR(saving_of(sample, 0, sample.what_ifs[i]), saving_of(all, 0, all.what_ifs[i]), 0.002)
-        << all.what_ifs[i].description;
+        << report::in_words(all.what_ifs[i].change);
   }
 }
 

@@ -87,7 +87,9 @@ TEST_F(DamagedSweep, SaysWhatIsLostAndGoesOnWithTheRest) {
   EXPECT_EQ(merged.points, 4);
   EXPECT_EQ(merged.missing, std::vector<std::int64_t>{3});
   ASSERT_EQ(merged.lost.size(), 1U);
-  EXPECT_NE(merged.lost.front().find("lost are results of points 3"), std::string::npos) << merged.lost.front();
+  EXPECT_EQ(merged.lost.front().file, folder_.path("a.sqlite"));
+  EXPECT_NE(merged.lost.front().what.find("lost are results of points 3"), std::string::npos)
+      << merged.lost.front().what;
   const SweepProgressNumbers numbers = go_on("m.sqlite");
   EXPECT_EQ(numbers.finished, 1);
   EXPECT_EQ(numbers.learned, 0) << "what was learned is whole";

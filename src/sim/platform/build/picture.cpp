@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/platform/build/fabric.hpp"
+#include "support/link_rate.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -325,13 +326,7 @@ Picture draw(const spec::PlatformSpec& platform) {
   return std::move(pen).picture();
 }
 
-std::string rate_in_words(double bytes_per_second) {
-  if (bytes_per_second >= 1e12 / 8) return fmt::format("{:.4g} GB/s", bytes_per_second / 1e9);
-  const double bits = bytes_per_second * 8;
-  if (bits >= 1e9) return fmt::format("{:.4g} Gbit/s", bits / 1e9);
-  if (bits >= 1e6) return fmt::format("{:.4g} Mbit/s", bits / 1e6);
-  return fmt::format("{:.4g} kbit/s", bits / 1e3);
-}
+std::string rate_in_words(double bytes_per_second) { return human_link_rate(bytes_per_second); }
 
 std::string seconds_in_words(double seconds) {
   if (seconds >= 1) return fmt::format("{:.4g} s", seconds);

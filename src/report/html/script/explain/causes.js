@@ -15,7 +15,7 @@ function causesTable(run) {
         shareText(part.share),
         humanSeconds(part.seconds),
         isNumber(part.saving_if_twice_as_fast) ? savingText(part.saving_if_twice_as_fast) : "not tried",
-        kept(part.why_not || ""),
+        kept(part.why_not?.words ?? ""),
       ]);
     }
     const others = cause.on.filter((part) => part.share < kNamedShare);

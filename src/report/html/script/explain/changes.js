@@ -24,7 +24,7 @@ function changesOf(page, run) {
   const sorted = [...run.what_if].sort((a, b) => b.saving - a.saving);
   const telling = sorted.filter((change) => Math.abs(change.saving) >= kLeastSaving);
   const idle = sorted.filter((change) => !(Math.abs(change.saving) >= kLeastSaving));
-  const said = (change) => `${change.words}${change.assumption ? ` (${change.assumption})` : ""}`;
+  const said = ({ change, assumption }) => `${change.words}${assumption ? ` (${assumption.words})` : ""}`;
   const what = isNumber(run.target_seconds) ? "the time to the target" : "a step";
   const entries = telling.map((change) =>
     element(
@@ -64,7 +64,7 @@ function changesOf(page, run) {
       // A change of links or of a device is of a part of the critical path, where that says why.
       const parts = run.causes.flatMap((cause) => cause.on.map((part) => ({ ...part, kind: cause.kind })));
       const part = parts.find((one) => one.why_not && change.on && change.on !== "*" && one.pattern.startsWith(change.on));
-      return part?.why_not ?? "";
+      return part?.why_not.words ?? "";
     };
     const sentences = idle.map((change) => element("li", {}, kept(`${said(change)}${why(change) ? `: ${why(change)}` : ""}`)));
     nodes.push(

@@ -12,17 +12,7 @@ function addExplainProvenance(page, section) {
       ["Versions", `${versionText(result.dadsim.version, about)}, SimGrid ${result.dadsim.simgrid}, Chart.js ${Chart.version}`],
     ]),
   );
-  const tried = [
-    "Every change is a simulation of its own: what was learned is timed again with one thing changed and all else as it is; nothing is learned again.",
-  ];
-  if (page.summary.runs.some((run) => run.event_driven)) {
-    tried.push(
-      "Event-driven runs are the exception: they are played again, and learned again as far as the order of events is another; a step is an update of the model.",
-    );
-  }
-  if (result.links_left_out > 0)
-    tried.push(`${humanCount(result.links_left_out)} less busy links were changed only together with others.`);
-  addSentences(section, "How it was found out", [...tried, ...result.notes.map((note) => `${note}.`)]);
+  addSentences(section, "How it was found out", wordsOf(result.notes));
   addSentences(section, "Assumed for every run", wordsOf(result.assumptions));
   addScenarioText(section, about);
 }

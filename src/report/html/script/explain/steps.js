@@ -61,18 +61,18 @@ function addUseful(page, section) {
   const entries = page.runs
     .filter((run) => run.what_if.length > 0)
     .map((run) => {
-      const useful = run.most_useful.map((words) => {
-        const change = run.what_if.find((one) => one.words === words);
+      const useful = run.most_useful.map((index) => {
+        const change = run.what_if[index];
         const target = isNumber(run.target_seconds) && isNumber(change.target_seconds);
         const [before, after] = target
           ? [run.target_seconds, change.target_seconds]
           : [run.step_seconds, change.step_seconds];
-        const assumption = change.assumption ? `, ${change.assumption}` : "";
+        const assumption = change.assumption ? `, ${change.assumption.words}` : "";
         return element(
           "li",
           {},
           kept(
-            `${words}: ${target ? "time to the target" : "a step"} ${humanSeconds(before)} → ` +
+            `${change.change.words}: ${target ? "time to the target" : "a step"} ${humanSeconds(before)} → ` +
               `${humanSeconds(after)} (${savingText(change.saving)})${assumption}`,
           ),
         );

@@ -84,6 +84,6 @@ function addAnswers(page, section) {
       "Those that meet the goal first, the most preferred number first. Where the goal is missed, the figures are of " +
         "the nearest that was tried.",
     ),
-    table(`Goal: ${result.asked}`, columns, rows, result.answers[0].met ? 0 : -1),
+    table(`Goal: ${result.asked.words}`, columns, rows, result.answers[0].met ? 0 : -1),
   );
 }

@@ -5,7 +5,7 @@ function addPlanProvenance(page, section) {
   const { seeds } = result.answers[0].trial;
   const facts = [
     ["Scenario", result.scenario.name],
-    ["Goal", result.asked],
+    ["Goal", result.asked.words],
     ["Learned", `${humanCount(result.learned_runs)} ${result.learned_runs === 1 ? "run" : "runs"} on ${result.learned_on}`],
     [
       "Timed",
@@ -26,6 +26,6 @@ function addPlanProvenance(page, section) {
     ],
   ];
   section.append(factsList(facts.map(([term, text]) => [term, kept(text)])));
-  addSentences(section, "Assumed", result.assumptions);
+  addSentences(section, "Assumed", wordsOf(result.assumptions));
   addScenarioText(section, about);
 }

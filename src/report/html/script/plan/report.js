@@ -5,7 +5,7 @@ startPage(
   (result) => {
     const runs = [...new Set(result.answers.map((answer) => answer.run))];
     const page = { result, runs, marks: marks(runs.map(() => true)), quantities: quantitiesOf(result), about: aboutScenario() };
-    document.getElementById("setting").textContent = kept(`Goal: ${result.asked}`);
+    document.getElementById("setting").textContent = kept(`Goal: ${result.asked.words}`);
     showDescription(page.about);
     addSection(page, "curve", addCurve);
     addSection(page, "answers", addAnswers);

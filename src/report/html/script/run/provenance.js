@@ -20,7 +20,7 @@ function addProvenance(page, section) {
   addSentences(section, "Assumed for every run", wordsOf(result.assumptions));
   const notes = runs.flatMap((run) => wordsOf(run.notes).map((note) => `${run.label}: ${note}`));
   for (const run of runs) {
-    if (run.network.fidelity_note) notes.push(`${run.label}: ${run.network.fidelity_note}`);
+    for (const words of wordsOf(run.network.fidelity_notes ?? [])) notes.push(`${run.label}: ${words}`);
     const sampling = run.network.sampling;
     if (sampling) {
       notes.push(

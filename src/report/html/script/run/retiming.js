@@ -105,7 +105,7 @@ function addRetiming(page, section) {
   const { retiming } = page;
   if (!retiming) return;
   if (retiming.runs.length === 0) {
-    section.append(lead(`There are no sliders: ${retiming.why_not}.`));
+    section.append(lead(`There are no sliders: ${retiming.why_not.words}.`));
     return;
   }
   const at = retiming.knobs.map(() => 0);

@@ -20,10 +20,10 @@ function scaleSentences(page, scale) {
   if (isNumber(known.value)) {
     const range =
       known.fewest < known.most ? `; results from ${humanCount(known.fewest)} to ${humanCount(known.most)} steps` : "";
-    sentences.push(`Known steps: ${scale.source}${range}.`);
+    sentences.push(`Known steps: ${scale.source.words}${range}.`);
   } else if (scale.workload) {
     sentences.push(
-      `The steps that ${scale.workload} needs are not known here: ${scale.why_not}. ` +
+      `The steps that ${scale.workload} needs are not known here: ${scale.why_not.words}. ` +
         "What is said is the time per step and the relative steps alone.",
     );
   }
@@ -38,11 +38,11 @@ function scaleSentences(page, scale) {
   }
   if (isNumber(known.value)) sentences.push(chargedSentence(scale.charged));
   for (const run of page.runs) {
-    if (run.at_scale?.why_not) sentences.push(`${run.label}: no relative steps: ${run.at_scale.why_not}.`);
+    if (run.at_scale?.why_not) sentences.push(`${run.label}: no relative steps: ${run.at_scale.why_not.words}.`);
     for (const at of run.at_scale?.further_targets ?? []) {
       sentences.push(
         at.why_not
-          ? `${run.label}: no relative steps to ${targetText(at.target)}: ${at.why_not}.`
+          ? `${run.label}: no relative steps to ${targetText(at.target)}: ${at.why_not.words}.`
           : `${run.label}: relative steps to ${targetText(at.target)}: ${withInterval(at.relative_steps, withDigits)}.`,
       );
     }

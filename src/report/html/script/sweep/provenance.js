@@ -49,7 +49,7 @@ function addSweepProvenance(sweep, section) {
     ["Versions", `${versionText(dadsim.version, own)}, Chart.js ${Chart.version}`],
   ];
   section.append(factsList(facts));
-  addSentences(section, "Assumed at all points, or at those that a sentence fits", setting.assumptions);
+  addSentences(section, "Assumed at all points, or at those that a sentence fits", wordsOf(setting.assumptions));
   section.append(
     table(
       "What is varied",

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "estimate/verdict.hpp"
+#include "report/text/factor_text.hpp"
+#include "report/words/kinds.hpp"
+#include "report/words/metric.hpp"
+#include "report/words/phrases.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report::words {
+namespace {
+
+/// "dad, nic=200Gbps: ".
+std::string run_and_side(const Statement& statement) {
+  return fmt::format("{}, {}: ", statement.subject(), statement.subjects.at(1));
+}
+
+/// Where one label is of two methods: what differs is not the conditions alone.
+std::string end_with_methods(const Statement& statement) {
+  if (!statement.has("before_algorithm")) return ".";
+  return fmt::format("; the two are other methods ({} and {}), and not the conditions alone.",
+                     statement.text("before_algorithm"), statement.text("after_algorithm"));
+}
+
+/// What takes the time.
+std::string taking_in_words(const Statement& statement) {
+  const std::string& metric = statement.text("metric");
+  if (metric == to_string(Metric::time_to_target)) return "the target takes";
+  const std::string& of = statement.text("of");
+  return metric == to_string(Metric::time_at_scale) ? fmt::format("training {} takes", of)
+                                                    : fmt::format("a step of {} takes", of);
+}
+
+std::string times_of_both(const Statement& statement) {
+  return fmt::format("{} {} instead of {}", taking_in_words(statement),
+                     human_seconds(statement.number("after_seconds")),
+                     human_seconds(statement.number("before_seconds")));
+}
+
+/// What the slower side's time went into.
+std::string end_with_causes(const Statement& statement) {
+  std::string text;
+  if (statement.text("metric") != to_string(Metric::time_per_step)) {
+    text += fmt::format(", a step {} instead of {}", human_seconds(statement.number("after_step_seconds")),
+                        human_seconds(statement.number("before_step_seconds")));
+  }
+  if (const std::string& causes = statement.text("causes"); !causes.empty())
+    text += fmt::format("; {}, {}", statement.is("faster") ? "before" : "after", causes);
+  return text + end_with_methods(statement);
+}
+
+estimate::Estimate ratio_of(const Statement& statement) {
+  const double low = statement.number("factor_low");
+  const double high = statement.number("factor_high");
+  const auto known = [](double end) { return std::isnan(end) ? std::nullopt : std::optional(end); };
+  return {statement.number("factor"), known(low), known(high)};
+}
+
+std::string compared_throughput(const Statement& statement) {
+  const double before = statement.number("before_rate");
+  const double after = statement.number("after_rate");
+  const char* unit = statement.is("tokens") ? "tokens/s" : "samples/s";
+  return run_and_side(statement) +
+         fmt::format(
+             "{} the throughput: {} {} instead of {} (a step of {} has {:.3g} times the samples and takes {} instead "
+             "of {})",
+             report::times_in_words(after / before), human_count(std::llround(after)), unit,
+             human_count(std::llround(before)), statement.text("of"), statement.number("samples_factor"),
+             human_seconds(statement.number("after_step_seconds")),
+             human_seconds(statement.number("before_step_seconds"))) +
+         end_with_methods(statement);
+}
+
+std::string compared_missed(const Statement& statement) {
+  const auto reached = [&](const std::string& side) -> std::string {
+    if (const double seconds = statement.number(side + "_seconds"); !std::isnan(seconds))
+      return fmt::format("is reached in {}", human_seconds(seconds));
+    const double best = statement.number(side + "_best_accuracy");
+    return std::isfinite(best) ? fmt::format("is never reached (best {})", human_percent(best)) : "is not known";
+  };
+  return run_and_side(statement) +
+         fmt::format("the target {} before, and {} after", reached("before"), reached("after")) +
+         end_with_methods(statement);
+}
+
+std::string compared_same(const Statement& statement) {
+  std::string text =
+      run_and_side(statement) + fmt::format("no difference: {} {} on both sides", taking_in_words(statement),
+                                            human_seconds(statement.number("before_seconds")));
+  if (const std::string& causes = statement.text("causes"); !causes.empty()) text += "; " + causes;
+  return text + end_with_methods(statement);
+}
+
+std::string compared_equal(const Statement& statement) {
+  return run_and_side(statement) +
+         fmt::format("equal within {:.0f} %: {}", 100 * statement.number("margin"), times_of_both(statement)) +
+         end_with_causes(statement);
+}
+
+std::string compared_undecided(const Statement& statement) {
+  return run_and_side(statement) +
+         fmt::format("cannot be told apart ({}): {}; {}", interval_in_words(ratio_of(statement)),
+                     times_of_both(statement),
+                     would_tell_in_words(estimate::would_tell_of(statement.text("would_tell")))) +
+         end_with_causes(statement);
+}
+
+std::string compared_apart(const Statement& statement) {
+  return run_and_side(statement) +
+         fmt::format("{} {}: {}", factor_in_words(ratio_of(statement)), statement.is("faster") ? "faster" : "slower",
+                     times_of_both(statement)) +
+         end_with_causes(statement);
+}
+
+std::string same_quickest(const Statement& statement) {
+  return statement.subject() + " is the quickest on both sides.";
+}
+
+std::string other_quickest(const Statement& statement) {
+  return fmt::format("The quickest is {} before, and {} after.", statement.subject(), statement.subjects.at(1));
+}
+
+std::string run_of_one_side(const Statement& statement) {
+  return fmt::format("{} is a run of the {} side alone.", statement.subject(), statement.text("side"));
+}
+
+constexpr std::array kComparisons{
+    StatementKind{"compared-throughput", "a run does another amount of work in a step on the second side",
+                  compared_throughput},
+    StatementKind{"compared-missed", "a run has no time on one side", compared_missed},
+    StatementKind{"compared-same", "the times of a run read the same on both sides", compared_same},
+    StatementKind{"compared-equal", "they are equal within the margin", compared_equal},
+    StatementKind{"compared-undecided", "they cannot be told apart", compared_undecided},
+    StatementKind{"compared-apart", "one side is the quicker", compared_apart},
+    StatementKind{"same-quickest", "one run is the quickest on both sides", same_quickest},
+    StatementKind{"other-quickest", "another run is the quickest on the second side", other_quickest},
+    StatementKind{"run-of-one-side", "of runs that one side alone has", run_of_one_side},
+};
+
+}  // namespace
+
+std::span<const StatementKind> of_comparisons() { return kComparisons; }
+
+}  // namespace dadsim::report::words

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/words/statement.hpp"
+
+// What sentences of several kinds are made of.
+
+namespace dadsim::report {
+
+/// "computing", "queueing and loss over TCP": of a kind of step::Bound.
+std::string cause_in_words(const std::string& kind);
+/// "81 %", "under 1 %".
+std::string share_in_words(double share);
+
+namespace words {
+
+/// The target as the scenario has it: "95 %", "97.25 %".
+std::string accuracy_in_words(double accuracy);
+/// "A", "A and B", "A, B and C".
+std::string listed(const std::vector<std::string>& words);
+/// "path=value, …"; "as it is" without any.
+std::string assignments_in_words(const std::vector<std::string>& assignments);
+/// "9.0Mbps" of "9.02Mbps": as many digits as seeds leave.
+std::string rounded_in_words(const std::string& value);
+
+/// Where words say all that there is to say.
+template <const char* const& text>
+std::string as_it_is(const Statement& /*statement*/) {
+  return text;
+}
+
+}  // namespace words
+}  // namespace dadsim::report

@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "report/words/kinds.hpp"
+#include "report/words/phrases.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report::words {
+namespace {
+
+std::string target_never_reached(const Statement& answer) {
+  return fmt::format(
+      "The target is never reached: {} came nearest with {}{}. Learning decides that, so nothing was timed: no line "
+      "and no device helps; longer training, another optimizer or a lower target may.",
+      answer.subject(), human_percent(answer.number("best_accuracy")),
+      answer.has("seeds")
+          ? fmt::format(" ({:.0f} of {:.0f} seeds miss it)", answer.number("seeds_missed"), answer.number("seeds"))
+          : "");
+}
+
+/// Its parts are what it takes, where it reaches the target, and how it stands to the goal.
+std::string out_of_reach(const Statement& answer) {
+  std::string text = fmt::format("Out of reach: the nearest is {} with {}", answer.subject(),
+                                 assignments_in_words(answer.texts("changes")));
+  if (answer.parts.size() > 1) text += ": " + in_words(answer.part());
+  return fmt::format("{}, which {}.", text, in_words(answer.parts.back()));
+}
+
+/// Its parts are what seeds leave open and what it takes.
+std::string needs_about(const Statement& answer) {
+  const std::string& value = answer.text("value");
+  return fmt::format("{} needs about {} of {}: {}. As simulated {} is the least that is enough{}: {}.",
+                     answer.subject(), rounded_in_words(value), answer.text("path"), in_words(answer.part(0)), value,
+                     answer.is("chosen") ? fmt::format(" ({})", assignments_in_words(answer.texts("changes"))) : "",
+                     in_words(answer.part(1)));
+}
+
+/// Its parts are what it takes, and how its neighbour stands to the goal.
+std::string enough(const Statement& answer) {
+  std::string text = fmt::format("{} with {}: {}", answer.subject(), assignments_in_words(answer.texts("changes")),
+                                 in_words(answer.part()));
+  if (answer.parts.size() > 1)
+    text += fmt::format("; {}, {} is enough", in_words(answer.part(1)), answer.text("value"));
+  return text + '.';
+}
+
+std::string seeds_leave(const Statement& answer) {
+  return fmt::format("Seeds leave it at {}.", in_words(answer.part()));
+}
+
+std::string seeds_would_tell(const Statement& answer) {
+  return answer.is("assumed") ? "<training seeds=\"5\"> measures the scatter."
+                              : "The scatter of seeds is not measured (<training seeds=\"5\"> measures it).";
+}
+
+std::string missed_beyond(const Statement& answer) {
+  return fmt::format("Beyond {} {}.", answer.text("value"), in_words(answer.part()));
+}
+
+constexpr std::array kPlans{
+    StatementKind{"target-never-reached", "what a plan answers: learning never reaches the target",
+                  target_never_reached},
+    StatementKind{"out-of-reach", "the same: no choice meets the goal", out_of_reach},
+    StatementKind{"needs-about", "the same: the number that is enough, where seeds leave a range of them", needs_about},
+    StatementKind{"enough", "the same: what is enough", enough},
+    StatementKind{"seeds-leave", "the same: what seeds leave open, where that is one number, or no end", seeds_leave},
+    StatementKind{"seeds-would-tell", "the same: one seed was learned", seeds_would_tell},
+    StatementKind{"missed-beyond", "the same: the goal is missed again beyond the answer", missed_beyond},
+};
+
+}  // namespace
+
+std::span<const StatementKind> of_plans() { return kPlans; }
+
+}  // namespace dadsim::report::words

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/words/kinds.hpp"
+#include "report/words/metric.hpp"
+#include "report/words/phrases.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report::words {
+namespace {
+
+constexpr std::size_t kMostNamed = 5;  // runs in a sentence
+constexpr std::size_t kMostCounted = 8;
+
+std::string count_in_words(double count) { return human_count(static_cast<std::int64_t>(count)); }
+
+std::string points_in_words(double points) {
+  return fmt::format("{} point{}", count_in_words(points), points == 1 ? "" : "s");
+}
+
+std::string bit_rate_in_words(double bits) {
+  constexpr std::array kUnits{"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
+  std::size_t unit = 0;
+  while (bits >= 999.5 && unit + 1 < kUnits.size()) {
+    bits /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", bits, kUnits.at(unit));
+}
+
+/// A value of an axis, as the sweep sets it where its number has no unit of ours.
+std::string value_in_words(const Statement& region) {
+  if (region.has("number")) {
+    const double number = region.number("number");
+    const std::string& unit = region.text("unit");
+    if (unit == "bit/s") return bit_rate_in_words(number);
+    if (unit == "s") return human_seconds(number);
+    if (unit == "B") return human_bytes(number);
+  }
+  return region.text("value");
+}
+
+std::string region_won(const Statement& region) {
+  const std::string& side = region.text("side");
+  const std::string where = fmt::format("{}{} {}", region.subjects.at(1),
+                                        side == "equal"     ? ""
+                                        : side == "at-most" ? " at most"
+                                                            : " at least",
+                                        value_in_words(region));
+  const double points = region.number("points");
+  const double won = region.number("won");
+  if (points == 1) return "the one with " + where;
+  if (won == points) return fmt::format("all {} with {}", count_in_words(points), where);
+  return fmt::format("{} of the {} with {}", count_in_words(won), count_in_words(points), where);
+}
+
+constexpr const char* kNoPoint = "No point has a result yet.";
+
+std::string points_all_missed(const Statement& statement) {
+  const std::string points = points_in_words(statement.number("points"));
+  if (statement.is("by_step")) return fmt::format("No run has a step at any of {}.", points);
+  return fmt::format(
+      "No run reaches the target at any of {}{}.", points,
+      statement.has("best_accuracy") ? ": the best is " + human_percent(statement.number("best_accuracy")) : "");
+}
+
+std::string points_all_undecided(const Statement& statement) {
+  return fmt::format("No run is told apart from the others at any of {}{}.",
+                     points_in_words(statement.number("points")),
+                     statement.has("missed")
+                         ? fmt::format("; at {} none reaches the target", count_in_words(statement.number("missed")))
+                         : "");
+}
+
+std::string win_in_words(const Statement& statement) {
+  const std::string& metric = statement.text("metric");
+  if (metric == to_string(Metric::time_per_step)) return "has the shortest step of " + statement.text("of");
+  if (metric == to_string(Metric::time_at_scale)) return fmt::format("trains {} first", statement.text("of"));
+  return "reaches the target first";
+}
+
+std::string points_won(const Statement& statement) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(statement.subjects.size(), kMostNamed); ++i) {
+    const std::string& run = statement.subjects[i];
+    const std::string count = count_in_words(statement.numbers("won").at(i));
+    std::string text = i == 0 ? fmt::format("{} {} at {} of {}", run, win_in_words(statement), count,
+                                            points_in_words(statement.number("points")))
+                              : fmt::format("{} at {}", run, count);
+    const auto region = std::ranges::find(statement.parts, run,
+                                          [](const Statement& part) -> const std::string& { return part.subject(); });
+    if (region != statement.parts.end()) text += fmt::format(" ({})", in_words(*region));
+    parts.push_back(std::move(text));
+  }
+  std::string text = fmt::format("{}", fmt::join(parts, "; "));
+  if (statement.subjects.size() > kMostNamed)
+    text += fmt::format("; and {} more runs elsewhere", statement.subjects.size() - kMostNamed);
+  const std::vector<std::string> nowhere =
+      statement.has("nowhere") ? statement.texts("nowhere") : std::vector<std::string>();
+  if (nowhere.size() > kMostNamed) {
+    text += fmt::format("; {} runs nowhere", nowhere.size());
+  } else if (!nowhere.empty()) {
+    text += fmt::format("; {} nowhere", fmt::join(nowhere, ", "));
+  }
+  return text + '.';
+}
+
+std::string points_undecided(const Statement& statement) {
+  return fmt::format("At {} the quickest are equal or not told apart.", points_in_words(statement.number("points")));
+}
+
+std::string points_missed(const Statement& statement) {
+  return fmt::format("At {} no run reaches it.", points_in_words(statement.number("points")));
+}
+
+std::string points_by_run(const Statement& statement) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(statement.subjects.size(), kMostCounted); ++i) {
+    text += fmt::format("{}{}{} {}", i == 0 ? "" : ", ", statement.subjects[i],
+                        i > 0                     ? " at"
+                        : statement.is("by_step") ? " has the shortest step at"
+                                                  : " is the quickest at",
+                        count_in_words(statement.numbers("won").at(i)));
+    if (i == 0) text += fmt::format(" of {}", points_in_words(statement.number("points")));
+  }
+  const auto add = [&](double count, const char* what) {
+    if (count > 0)
+      text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", points_in_words(count), count == 1 ? "has" : "have",
+                          what);
+  };
+  add(statement.number("open"), "no single first");
+  add(statement.number("missed"), "no run that reaches the target");
+  return text + '.';
+}
+
+constexpr std::array kSweeps{
+    StatementKind{"no-point-decided", "no point of a sweep has a result yet", as_it_is<kNoPoint>},
+    StatementKind{"points-all-missed", "no run has a time at any point", points_all_missed},
+    StatementKind{"points-all-undecided", "no run is told apart from the others at any point", points_all_undecided},
+    StatementKind{"points-won", "who is first at how many points: where most of those of a run are is a part of it",
+                  points_won},
+    StatementKind{"region-won", "where most of the points are that a run is first at", region_won},
+    StatementKind{"points-undecided", "points where the quickest are equal, or not told apart", points_undecided},
+    StatementKind{"points-missed", "points where no run reaches the target", points_missed},
+    StatementKind{"points-by-run", "on the terminal, of a sweep: at how many points each run is the quickest",
+                  points_by_run},
+};
+
+}  // namespace
+
+std::span<const StatementKind> of_sweeps() { return kSweeps; }
+
+}  // namespace dadsim::report::words
