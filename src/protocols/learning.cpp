@@ -114,6 +114,7 @@ Value Learning::without_state(const Value& weights) {
 }
 
 Value Learning::gradient(const Value& weights, std::size_t site, SiteBatches::How batches, std::int64_t number) {
+  if (observer_ != nullptr) observer_->trained(site, batches, number, 1, 0);
   return history_.make(
       fmt::format("gradient of site {} batch {} {}", site, number, static_cast<int>(batches)), {weights},
       [this, site, batches, number](History::Inputs in) {
@@ -128,6 +129,7 @@ Value Learning::gradient(const Value& weights, std::size_t site, SiteBatches::Ho
 Value Learning::gradient_with_statistics(const Value& weights, std::size_t site, SiteBatches::How batches,
                                          std::int64_t number) {
   if (state_ == parameters_) return gradient(weights, site, batches, number);
+  if (observer_ != nullptr) observer_->trained(site, batches, number, 1, 0);
   return history_.make(
       fmt::format("gradient with statistics of site {} batch {} {}", site, number, static_cast<int>(batches)),
       {weights},
@@ -146,6 +148,7 @@ Value Learning::gradient_with_statistics(const Value& weights, std::size_t site,
 }
 
 Value Learning::train(const Value& weights, const LocalTraining& how, const Value& correction) {
+  if (observer_ != nullptr) observer_->trained(how.site, how.batches, how.first, how.steps, how.data_version);
   std::vector<Value> inputs = {weights};
   if (correction) inputs.push_back(correction);
   const std::string data = how.data_version == 0 ? "" : fmt::format(" data {}", how.data_version);

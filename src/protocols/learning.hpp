@@ -28,6 +28,14 @@ struct LocalTraining {
   bool keeps_state = false;       ///< what comes in and goes out has the optimizer's state behind the weights
 };
 
+/// Is told what sites train with.
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  virtual void trained(std::size_t site, SiteBatches::How batches, std::int64_t first, std::int64_t steps,
+                       std::int64_t data_version) = 0;
+};
+
 /// The mathematics of participants with weights of their own: makes Values of a History. Weights are rows of numbers
 /// (models/flat.hpp): parameters, then running statistics; gradients are the parameters' part of it. May be used by
 /// operations of several threads. What it makes of data and networks is virtual, so that tests can put functions in
@@ -40,6 +48,7 @@ class Learning {
   Learning& operator=(const Learning&) = delete;
 
   world::History& history() { return history_; }
+  void set_observer(TrainingObserver* observer) { observer_ = observer; }
   const algorithms::LearningProblem& problem() const { return problem_; }
   std::size_t parameters() const { return parameters_; }  ///< numbers of a gradient
   std::size_t state() const { return state_; }            ///< numbers of weights, running statistics among them
@@ -126,6 +135,7 @@ class Learning {
   struct Workspaces;
   const algorithms::LearningProblem problem_;
   world::History& history_;
+  TrainingObserver* observer_ = nullptr;
   std::size_t parameters_ = 0, state_ = 0;
   std::vector<std::size_t> pieces_;
   std::int64_t steps_per_epoch_ = 1, budget_ = 1;

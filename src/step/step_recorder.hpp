@@ -38,6 +38,8 @@ class StepRecorder {
 
   /// Until the next group begins: what is appended is done only where a layer takes one of these; 0: whatever it takes.
   void begin_alternatives(AlternativeSet alternatives) { alternatives_ = alternatives; }
+  /// Whether what is appended is done only where a layer takes some alternatives.
+  bool in_alternative() const { return alternatives_ != 0; }
   /// Among which each layer takes one.
   void offer(Alternatives alternatives) { structure_.alternatives = std::move(alternatives); }
 

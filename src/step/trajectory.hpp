@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "step/leak.hpp"
 #include "step/step.hpp"
 
 namespace dadsim::step {
@@ -41,6 +42,7 @@ struct Trajectory {
   std::vector<EpochRanks> ranks;    ///< empty unless the algorithm compresses by rank
   std::int64_t steps_per_epoch = 0;
   std::int64_t diverged_at = 0;  ///< the step after which the loss was no longer a finite number; 0 if it always was
+  std::optional<Leak> leak;      ///< none: nobody looked
 };
 
 }  // namespace dadsim::step

@@ -229,6 +229,7 @@ Activity EventLoop::send(Node from, Node to, Channel channel, Parcel parcel, Cha
   step::EventLog::NodeUse& use = log_.nodes[index(from)];
   use.sent += parcel.bytes;
   ++use.messages;
+  if (limits_.each_send) limits_.each_send(parcel);
   const Activity activity = world_.send(from, to, parcel.bytes);
   messages_[activity] = {std::move(parcel), channel, news};
   return activity;

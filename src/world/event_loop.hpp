@@ -55,6 +55,8 @@ class EventLoop {
     std::int64_t most_idle_events = 50'000'000;  ///< the same in events
     /// Called before each event is dealt with; what it throws ends the simulation.
     std::function<void(const EventLoop&)> each_event = {};
+    /// Called with each message as it leaves: for observers, which change nothing.
+    std::function<void(const Parcel&)> each_send = {};
   };
 
   /// `names` per node, for diagnoses.

@@ -20,6 +20,7 @@ struct Value::Node {
   std::vector<std::shared_ptr<Node>> inputs;  ///< the same
   DatumPtr datum;
   bool keep = false;
+  bool counts = true;
 
   Node() = default;
   Node(const Node&) = delete;
@@ -76,6 +77,14 @@ Value History::make(std::string_view name, std::vector<Value> inputs, Function o
   return Value(std::move(node));
 }
 
+Value History::make_beside(std::string_view name, std::vector<Value> inputs, Function operation) {
+  const std::int64_t before = counts_.made;
+  Value value = make(name, std::move(inputs), std::move(operation), true);
+  if (counts_.made > before) value.node_->counts = false;
+  counts_.made = before;
+  return value;
+}
+
 DatumPtr History::datum_of(const Value& value) {
   if (!value.node_ || !value.node_->datum) throw std::logic_error("the numbers of a value that was not worked out");
   return value.node_->datum;
@@ -90,7 +99,7 @@ std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
     if (node->datum || !seen.try_emplace(node.get(), false).second) return;
     if (node->keep && store_ != nullptr) {
       if (DatumPtr datum = store_->find(node->key)) {
-        ++counts_.found;
+        if (node->counts) ++counts_.found;
         node->datum = std::move(datum);
         node->operation = nullptr;
         node->inputs.clear();
@@ -168,8 +177,8 @@ void History::work_out(std::span<const Value> values, const std::function<void(s
     {
       const std::lock_guard lock(mutex);
       ++done;
-      if (learned) ++counts_.worked_out;
-      if (node.keep) ++(learned ? counts_.learned : counts_.found);
+      if (learned && node.counts) ++counts_.worked_out;
+      if (node.keep && node.counts) ++(learned ? counts_.learned : counts_.found);
       if (progress) progress(done, all);
     }
     for (Pending* next : one->wanted_by) {

@@ -79,6 +79,8 @@ class History {
   /// What `operation` makes of the inputs. `name` says which operation with which parameters, e.g. "train 3 0.1 7". A
   /// value of the same name and inputs is made once. `keep`: worth keeping in the store, since it takes long.
   Value make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep = false);
+  /// The same of what is kept and is no part of learning: counts() does not count it.
+  Value make_beside(std::string_view name, std::vector<Value> inputs, Function operation);
 
   /// Works it out now, with all that it needs.
   DatumPtr get(const Value& value) {

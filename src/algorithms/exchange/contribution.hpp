@@ -10,6 +10,12 @@
 
 namespace dadsim::algorithms {
 
+/// Deviation per number of the noise that was added on purpose, and is known to whoever receives it.
+struct AddedNoise {
+  double of_site = 0;  ///< to what a site sends
+  double of_all = 0;   ///< in what is made of all that sites have sent
+};
+
 /// What every site hands over for one layer: matrices with as many rows each, side by side in one message.
 struct Contribution {
   struct Part {
@@ -28,6 +34,9 @@ struct Contribution {
   };
   step::Expression rows;  ///< of a site, in symbols
   std::vector<Part> parts;
+  /// The parts are values of entries of the layer's matrix, and their places in it, row by row.
+  bool entries = false;
+  AddedNoise noise = {};
 };
 
 /// What arrives: the rows of all sites in site order, or what has been made of them.

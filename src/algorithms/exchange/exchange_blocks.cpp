@@ -30,6 +30,7 @@ Pending<std::vector<Rows>> Exchange::scatter(const std::vector<Contribution>& ow
     }
     all.push_back(receive_all(own[block], parts, messages));
   }
+  if (const std::optional<Subject> on = subject()) show_blocks(*on, own);
   charge_codes(step::Phase::encode, step::Role::workers, like, static_cast<double>(blocks()) * like.rows);
   const std::int32_t serial =
       record(mode_ == spec::ExchangeMode::peer ? step::CollectiveKind::all_to_all : step::CollectiveKind::gather, said);
@@ -46,6 +47,7 @@ Pending<std::vector<Rows>> Exchange::all_gather(const std::vector<Rows>& made, c
   for (std::size_t block = 0; block < made.size(); ++block) {
     arrived.push_back(hand_back(made[block], like, parts, by_peers ? static_cast<std::int32_t>(block) : -1));
   }
+  if (const std::optional<Subject> on = subject()) show_made_blocks(*on, arrived, like);
   charge_codes(step::Phase::encode, combiner(), like, rows);
   const std::int32_t serial = record(by_peers ? step::CollectiveKind::all_gather : step::CollectiveKind::broadcast,
                                      payloads_of(like, rows, parts));

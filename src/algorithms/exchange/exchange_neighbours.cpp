@@ -119,6 +119,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
       most_received = std::max(most_received, inbox.size());
     }
   }
+  if (const std::optional<Subject> on = subject()) show_neighbours(*on, message, arrivals);
   const auto times = [&](std::size_t count) {
     const auto factor = static_cast<double>(count);
     return compress::Amount{factor * compressed.elements, factor * compressed.kept};

@@ -51,6 +51,17 @@ Pending<models::LayerGradient> Exchange::sum(
   models::LayerGradient sum = zero();
   if (!compresses()) {
     for (std::size_t site = 0; site < sites(); ++site) add_to(site, sum);
+    if (const std::optional<Subject> on = subject()) {
+      const auto biases = [](const models::LayerGradient& of) { return models::Matrix(of.bias.transpose()); };
+      for (std::size_t site = 0; observer_->wants_parts() && site < sites(); ++site) {
+        models::LayerGradient own = zero();
+        add_to(site, own);
+        show_part(*on, site, own.weight, weights_of_matrix());
+        show_part(*on, site, biases(own), beside_matrix());
+      }
+      show_sum(*on, sum.weight, weights_of_matrix());
+      show_sum(*on, biases(sum), beside_matrix());
+    }
     compress::Encoder encoder;
     encoder.fp32(sum.weight);
     encoder.fp32(sum.bias.transpose());
@@ -112,17 +123,30 @@ void Exchange::remember_uncompressed(const step::Expression& elements, std::span
   }
 }
 
-Pending<models::Matrix> Exchange::sum(const step::Expression& elements, std::vector<models::Matrix> of_sites) {
+Pending<models::Matrix> Exchange::sum(const step::Expression& elements, std::vector<models::Matrix> of_sites,
+                                      const PartOfSum& part) {
   if (!compresses()) {
     if (of_sites.size() != 1) throw std::logic_error("a sum that is linear comes in summed");
-    return sum_as_it_is(elements, std::move(of_sites.front()));
+    return sum_as_it_is(elements, std::move(of_sites.front()), part);
   }
   if (of_sites.size() != sites()) throw std::logic_error("what is compressed comes from every site");
   return pending(sum_encoded({elements, add(elements, count()), of_sites.front().rows(), of_sites.front().cols()},
                              [&](std::size_t site) { return std::move(of_sites[site]); }));
 }
 
-Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements, models::Matrix sum) {
+Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements, models::Matrix sum,
+                                               const PartOfSum& part, const AddedNoise& noise) {
+  if (const std::optional<Subject> on = subject(); on && sum.size() > 0) {
+    for (std::size_t site = 0; observer_->wants_parts() && site < sites(); ++site) {
+      if (part) {
+        show_part(*on, site, part(site), elements, 0, noise.of_site);
+      } else if (is_of_inputs(*on, elements)) {
+        // Nobody says what a site's part of it is.
+        show(*on, SeenMatrix::Kind::unread, sum, {static_cast<std::int32_t>(site), false, readers_of_parts(), 0, 0});
+      }
+    }
+    show_sum(*on, sum, elements, 0, noise.of_all);
+  }
   count_linear_sum(elements, message_of(sum));
   return {std::move(sum), recorder_, record_sum(elements, add(elements, count())), step::Role::workers};
 }
@@ -140,6 +164,7 @@ Exchange::Sent Exchange::sent(std::int32_t site, models::Matrix matrix, std::uin
   Sent sent{models::Matrix(matrix.rows(), matrix.cols()), encoder.take(), kept};
   compress::Decoder decoder(sent.message);
   wire_.decode(decoder, number, sent.arrived);
+  if (subject()) sent.error = error_of(sent.arrived, matrix);
   // What the message points to in the matrix has been read; it is counted by its length alone from here on.
   if (memory != nullptr) memory->keep(std::move(matrix), sent.arrived);
   return sent;
@@ -153,12 +178,14 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
     sum.sums.push_back(models::Matrix::Zero(part.rows, part.columns));
   }
   std::vector<std::vector<std::int32_t>> shares(sum.of.size());
+  const std::optional<Subject> on = subject();
   for (std::size_t site = 0; site < sites(); ++site) {
     for (std::size_t p = 0; p < sum.of.size(); ++p) {
       Sent own;
       if (!sum.of[p].is_absent) {
         own = sent(static_cast<std::int32_t>(site), of(site, p), sum.of[p].number);
         sum.sums[p] += own.arrived;
+        if (on) show_part(*on, site, own.arrived, sum.of[p].elements, own.error);
       }
       shares[p].push_back(compress::share_of(own.kept, std::max<Eigen::Index>(1, sum.sums[p].size())));
       sum.messages.push_back(std::move(own.message));
@@ -191,7 +218,10 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
   sum.serial = record(wire_.adds() ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather, said);
   for (std::size_t p = 0; p < sum.of.size() && wire_.adds(); ++p) {
     // What sums up on the way is rounded at every hop; here it is once, at the end.
-    if (sum.sums[p].size() > 0) sum.sums[p] = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true).arrived;
+    if (sum.sums[p].size() == 0) continue;
+    Sent all = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true);
+    sum.sums[p] = std::move(all.arrived);
+    if (on) show_sum(*on, sum.sums[p], sum.of[p].elements, all.error);
   }
   return sum;
 }
@@ -222,6 +252,7 @@ void Exchange::combine(EncodedSum& sum) {
     if (!part.is_absent) {
       back = sent(-1, std::move(sum.sums[p]), part.number, wire_.adds());
       sum.sums[p] = std::move(back.arrived);
+      if (const std::optional<Subject> on = subject()) show_sum(*on, sum.sums[p], part.elements, back.error);
     }
     std::optional<std::int32_t> slot;
     if (wire_.adapts()) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "algorithms/pieces/followed_sites.hpp"
 #include "algorithms/pieces/subspace.hpp"
 
 namespace dadsim::algorithms {
@@ -53,6 +54,7 @@ class PowerSgd final : public Algorithm {
 
   Options options_;
   std::vector<Subspace> layers_;
+  std::vector<FollowedSites> followed_;  ///< per matrix
 };
 
 SynchronousMethod power_sgd_method();

@@ -56,7 +56,9 @@ NoisySum::Released NoisySum::release(TrainingStep& step, std::size_t l, double b
     if (exchange.mode() != spec::ExchangeMode::aggregator) throw std::logic_error("noise of an aggregator among peers");
     std::vector<models::Matrix> of_sites(sites, models::Matrix::Zero(1, size));
     for (std::size_t site = 0; site < sites; ++site) add_to(site, of_sites[site]);
-    const Contribution own{1.0, {{elements, [&](std::size_t site) { return models::ConstBlock(of_sites[site]); }}}};
+    const Contribution own{.rows = 1.0,
+                           .parts = {{elements, [&](std::size_t site) { return models::ConstBlock(of_sites[site]); }}},
+                           .noise = {.of_all = deviation}};
     return Released(exchange.combine(own, [&](Rows all, step::Role who) {
       const auto count = static_cast<double>(sites);
       step.charge(step::Phase::add, who,
@@ -85,7 +87,13 @@ NoisySum::Released NoisySum::release(TrainingStep& step, std::size_t l, double b
   }
   models::Matrix sum = models::Matrix::Zero(1, size);
   for (std::size_t site = 0; site < sites; ++site) noisy_part(site, sum);
-  return Released(exchange.sum_as_it_is(elements, std::move(sum)));
+  const auto part = [&](std::size_t site) {
+    models::Matrix own = models::Matrix::Zero(1, size);
+    noisy_part(site, own);
+    return own;
+  };
+  return Released(exchange.sum_as_it_is(elements, std::move(sum), part,
+                                        {.of_site = share, .of_all = share * std::sqrt(static_cast<double>(sites))}));
 }
 
 }  // namespace dadsim::algorithms

@@ -16,12 +16,14 @@ void TopK::run(TrainingStep& step) {
   step.backward_with_embeddings([&](std::size_t l) {
     const std::vector<Kept> own = take_largest_of_sites(step, l, fraction_, memory_[l]);  // C_s; E_s is left
     models::Matrix bias = models::Matrix::Zero(step.weights(l).bias.size(), 1);
-    for (const models::LayerGradient& site : memory_[l]) bias += site.bias;
-    biases[l] = exchange.sum_as_it_is(beside_matrix(), std::move(bias));
+    const auto bias_of = [&](std::size_t s) -> const models::Vector& { return memory_[l][step.among_all(s)].bias; };
+    for (std::size_t s = 0; s < step.sites(); ++s) bias += bias_of(s);
+    biases[l] = exchange.sum_as_it_is(beside_matrix(), std::move(bias),
+                                      [&](std::size_t s) { return models::Matrix(bias_of(s)); });
     const Contribution::Part values{1.0, [&](std::size_t s) { return models::ConstBlock(own[s].values); }};
     const Contribution::Part indices{1.0, nullptr,
                                      [&](std::size_t s) { return std::span<const std::int32_t>(own[s].indices); }};
-    lists[l] = exchange.combine({step::extent::kept(fraction_), {values, indices}}, concatenation());
+    lists[l] = exchange.combine({step::extent::kept(fraction_), {values, indices}, /*entries=*/true}, concatenation());
     step.backpropagate(l);
   });
   step.backward_with_embeddings([&](std::size_t l) {

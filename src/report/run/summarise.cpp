@@ -55,6 +55,21 @@ void check(const step::Trajectory& trajectory, const std::vector<step::StepTimin
   }
 }
 
+/// The dates of what messages had revealed after some steps.
+void date_leak(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
+               const std::optional<step::StepTiming>& first, RunResult& run) {
+  if (!run.leak) return;
+  std::vector<double> ends{0.0};
+  for (std::size_t done = 0; done < trajectory.steps.size(); ++done) {
+    const step::StepTiming& timing =
+        done == 0 && first ? *first : timings[static_cast<std::size_t>(trajectory.steps[done])];
+    ends.push_back(ends.back() + timing.seconds);
+  }
+  for (step::AdversaryLeak& one : run.leak->adversaries) {
+    for (step::LeakPoint& point : one.curve) point.seconds = ends.at(static_cast<std::size_t>(point.step));
+  }
+}
+
 /// Walks the steps once, so that the curve gets the clock and the bytes at each of its points.
 void follow_curve(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
                   const std::optional<step::StepTiming>& first, RunResult& run) {
@@ -196,8 +211,10 @@ RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajector
   run.steps_per_epoch = trajectory.steps_per_epoch;
   run.workers = workers;
   run.ranks = trajectory.ranks;
+  run.leak = trajectory.leak;
 
   follow_curve(trajectory, timings, first, run);
+  date_leak(trajectory, timings, first, run);
   average_steps(trajectory, timings, first, stand_for, run);
   follow_accuracy(target_accuracy, run);
   return run;
@@ -212,6 +229,7 @@ RunResult summarise(const spec::RunSpec& spec, EventDrivenRun from, double targe
   run.curve = std::move(from.curve);
   run.event_driven = std::move(from.event_driven);
   run.evaluation = std::move(from.evaluation);
+  run.leak = std::move(from.leak);
   const EventDrivenResult& event_driven = *run.event_driven;
   run.steps = event_driven.participation.updates;
   run.workers = event_driven.workers;

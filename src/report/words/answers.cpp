@@ -13,19 +13,11 @@
 #include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/metric.hpp"
+#include "report/words/phrases.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report::words {
 namespace {
-
-/// The target as the scenario has it: "95 %", "97.25 %".
-std::string accuracy_in_words(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
-
-/// "A", "A and B", "A, B and C".
-std::string listed(const std::vector<std::string>& words) {
-  if (words.size() < 2) return words.empty() ? "" : words.front();
-  return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
-}
 
 estimate::Estimate estimate_of(double value, double low, double high) {
   if (std::isnan(low) || std::isnan(high)) return {value, std::nullopt, std::nullopt};
@@ -195,6 +187,17 @@ std::string diverged(const Statement& statement) {
   return listed(statement.subjects) + " diverged: a smaller learning rate may keep the loss finite.";
 }
 
+std::string samples_in_messages(const Statement& statement) {
+  const std::vector<double>& shares = statement.numbers("samples_handed_over");
+  const auto [least, most] = std::ranges::minmax_element(shares);
+  const std::string share = *least == 1       ? "every sample of the sites as it is"
+                            : *least == *most ? human_percent(*least) + " of the samples of the sites as they are"
+                                              : fmt::format("{} to {} of the samples of the sites as they are",
+                                                            human_percent(*least), human_percent(*most));
+  return fmt::format("Messages of {} hold {}: who receives them reads it (docs/leak.md).", listed(statement.subjects),
+                     share);
+}
+
 std::string nothing_learned(const Statement& /*statement*/) {
   return "Nothing was learned (--timing-only): what is said is when, not how well.";
 }
@@ -212,7 +215,7 @@ std::string throughput(const Statement& statement) {
   text += " a second";
   if (statement.has("model_flops_utilisation"))
     text += fmt::format(", at {} of the devices' peak", human_percent(statement.number("model_flops_utilisation")));
-  if (statement.has("above_peak")) text += fmt::format(" ({})", statement.text("above_peak"));
+  if (!statement.parts.empty()) text += fmt::format(" ({})", in_words(statement.part()));
   if (statement.has("scaling_efficiency")) {
     text += fmt::format("; {:.0f} workers do {} of what they would do each alone", statement.number("workers"),
                         human_percent(statement.number("scaling_efficiency")));
@@ -236,6 +239,7 @@ constexpr std::array kAnswers{
     StatementKind{"steps-unknown", "runs whose relative steps are not known", steps_unknown},
     StatementKind{"throughput", "nothing was learned: what gets done in a second", throughput},
     StatementKind{"diverged", "the loss of a run grew beyond all bounds", diverged},
+    StatementKind{"handed-over", "samples stand in the messages of some runs as they are", samples_in_messages},
 };
 
 }  // namespace

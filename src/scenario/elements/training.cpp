@@ -186,7 +186,11 @@ const Table<spec::TrainingSpec>& training_table() {
                      "steps; the first is timed."),
            attribute("label-smoothing", &Spec::label_smoothing, real(kDecay),
                      "Share of every label that is spread over all classes, of the training loss alone; held-back "
-                     "samples are looked at without it (arXiv 1512.00567).")
+                     "samples are looked at without it (arXiv 1512.00567)."),
+           attribute("leak-every", &Spec::leak_every, word_or_count("seldom", 1'000'000'000),
+                     "What messages span of a batch, and what labels follow from them, is measured in every so many "
+                     "steps, the first and the last ([leak.md](leak.md)); `seldom`: so that it takes some 3 % of "
+                     "learning; rows that stand in messages are looked for in every step.")
                .if_given(),
            within(&Spec::optimizer,
                   attribute("clip-norm", &spec::OptimizerSpec::clip_norm,

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "report/words/statement_text.hpp"
 #include "scenario/xml/findings.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run_columns.hpp"
@@ -15,7 +16,7 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 9;                // PRAGMA user_version: raised when a table changes
+constexpr std::int64_t kTables = 10;               // PRAGMA user_version: raised when a table changes
 
 // Before the table of the runs, and behind it.
 constexpr const char* kCreateFirst = R"(
@@ -32,7 +33,8 @@ CREATE TABLE trial(point INTEGER NOT NULL REFERENCES point, seed INTEGER NOT NUL
 )";
 constexpr const char* kCreateLast =
     R"(CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL, checksum INTEGER NOT NULL);
-CREATE TABLE setting(what TEXT NOT NULL, words TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY(what, words)) WITHOUT ROWID;
+CREATE TABLE setting(what TEXT NOT NULL, data TEXT NOT NULL, words TEXT NOT NULL, checksum INTEGER NOT NULL,
+  PRIMARY KEY(what, data)) WITHOUT ROWID;
 CREATE TABLE history(key BLOB PRIMARY KEY, small INTEGER NOT NULL, datum BLOB NOT NULL, checksum INTEGER NOT NULL);
 )";
 
@@ -88,16 +90,17 @@ SweepSettings settings_of(const report::Result& result) {
   SweepSettings settings;
   if (!result.learned_on.empty() && !result.timing_only) settings.insert({"learned_on", result.learned_on});
   settings.insert({"timed_as", result.timed_as});
-  for (const std::string& words : in_words(result.assumptions)) settings.insert({"assumption", words});
+  for (const report::Statement& one : result.assumptions) settings.insert({"assumption", report::to_text(one)});
   return settings;
 }
 
 void write_settings(Database& database, const SweepSettings& settings) {
   if (settings.empty()) return;
   Database::Transaction transaction(database);
-  Statement insert(database, "INSERT OR IGNORE INTO setting VALUES(?,?,?)");
-  for (const auto& [what, words] : settings) {
-    insert << what << words << checksum_of_setting(what, words);
+  Statement insert(database, "INSERT OR IGNORE INTO setting VALUES(?,?,?,?)");
+  for (const auto& [what, data] : settings) {
+    const std::string words = what == "assumption" ? report::in_words(report::statement_of(data)) : data;
+    insert << what << data << words << checksum_of_setting(what, data, words);
     insert.run();
   }
   transaction.commit();

@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "report/run/answer.hpp"
 #include "report/run/figures.hpp"
 #include "report/sample.hpp"
 
@@ -17,9 +18,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The path of every value below `json`: objects by name, lists as `[]`. The names inside `parameters` are the
-/// algorithm's, and so are those inside `facts`.
+/// algorithm's, and so are those inside `facts`. A statement is one field: docs/statements.md has its own.
 void collect_fields(const Json& json, const std::string& path, std::set<std::string>& fields) {
-  if (json.is_object() && !path.ends_with(".parameters") && !path.ends_with(".facts") && !path.ends_with(".values")) {
+  if (json.contains("kind") && json.contains("subjects") && json.contains("words")) {
+    fields.insert(path);
+  } else if (json.is_object() && !path.ends_with(".parameters") && !path.ends_with(".facts")) {
     for (const auto& [name, value] : json.items()) {
       std::string below = path;
       if (!below.empty()) below += '.';
@@ -35,7 +38,7 @@ void collect_fields(const Json& json, const std::string& path, std::set<std::str
 step::NetworkUse sample_network() {
   step::NetworkUse use;
   use.fidelity = "flow";
-  use.fidelity_note = "by flow: 3e+06 messages are more than the budget";
+  use.fidelity_notes = {Statement{"flow-by-budget"}.with("messages", 3e6)};
   use.collectives = {{"all-reduce", "ring", 1000, 2000, 3}};
   use.links = {{"ib-ndr", "rdma", "a stated share", 5e10, 0.92, 64}};
   use.messages = 12;
@@ -68,8 +71,53 @@ TEST(Json, SaysWhichCorrectionIsBestAndWhichHurts) {
                                    "accuracies": [0.75, 0.5], "best": "source", "below_source": ["DMC on inputs"]}])"));
 }
 
+step::Leak sample_leak() {
+  step::LeakFigures of_site;
+  of_site.rows_handed_over = 30;
+  of_site.samples_handed_over = 0.5;
+  of_site.span_excess = 0.75;
+  step::LeakFigures all = of_site;
+  all.labels = 1;
+  step::AdversaryLeak aggregator{
+      .adversary = step::Adversary::aggregator,
+      .all = all,
+      .sites = {of_site},
+      .curve = {{.step = 4, .seconds = 2, .samples_handed_over = 0.25, .accumulated_excess = 0.5}},
+      .why_not = Statement{"first-layer-not-sent"}};
+  step::AdversaryLeak site = aggregator;
+  site.adversary = step::Adversary::site;
+  site.all.samples_handed_over = 0.125;
+  site.epsilon = 3;
+  site.delta = 1e-5;
+  return {.adversaries = {aggregator, site}, .every = 7, .measured = 3, .why_not = Statement{"no-matrix-of-rows"}};
+}
+
+TEST(Json, SaysWhoReadsWhat) {
+  Result result = sample_result();
+  EXPECT_TRUE(Json::parse(to_json(result))["runs"][0]["leak"].empty());
+  EXPECT_TRUE(Json::parse(to_json(result))["runs"][0]["samples_handed_over"].is_null()) << "not known, and not zero";
+  result.runs[0].leak = sample_leak();
+  const Json run = Json::parse(to_json(result))["runs"][0];
+  EXPECT_EQ(run["samples_handed_over"], 0.5) << "of whoever knows most";
+  EXPECT_EQ(run["epsilon"], 3.0);
+  EXPECT_EQ(run["labels_told"], 1.0);
+  const Json& leak = run["leak"];
+  ASSERT_EQ(leak.size(), 2U);
+  EXPECT_EQ(leak[0]["adversary"], "aggregator");
+  EXPECT_EQ(leak[0]["epsilon"], "none");
+  EXPECT_TRUE(leak[0]["span_in"].is_null()) << "not measured";
+  EXPECT_EQ(leak[0]["curve"], Json::parse(R"([{"step": 4, "seconds": 2.0, "samples_handed_over": 0.25,
+                                               "accumulated_excess": 0.5}])"));
+  EXPECT_EQ(leak[1]["adversary"], "site");
+  EXPECT_EQ(leak[1]["epsilon"], 3.0);
+  EXPECT_EQ(leak[1]["sites"][0]["rows_handed_over"], 30.0);
+  const std::string said = verdict(result);
+  EXPECT_NE(said.find("hold 50.0 % of the samples of the sites"), std::string::npos) << said;
+}
+
 TEST(Json, DocumentsEveryFieldAndNoOther) {
   Result result = sample_scale_result();
+  result.runs[0].leak = sample_leak();
   result.runs[0].network = sample_network();
   result.runs[0].throughput = Throughput{1024, 2048, 0.4, 0.8};
   result.runs.push_back(result.runs[0]);
@@ -132,7 +180,8 @@ TEST(Json, SaysHowTheNetworkWasSimulated) {
   result.runs[0].network = sample_network();
   const Json network = Json::parse(to_json(result))["runs"][0]["network"];
   EXPECT_EQ(network, Json::parse(R"({"fidelity": "flow",
-      "fidelity_note": "by flow: 3e+06 messages are more than the budget", "messages": 12.0,
+      "fidelity_notes": [{"kind": "flow-by-budget", "subjects": [], "values": {"messages": 3e6},
+                          "words": "by flow: 3e+06 messages are more than the budget"}], "messages": 12.0,
       "sampling": {"steps": 750.0, "simulated": 32.0, "step_error": 0.02},
       "collectives": [{"kind": "all-reduce", "algorithm": "ring", "least_bytes": 1000.0, "most_bytes": 2000.0,
                        "count": 3.0}],
@@ -142,17 +191,17 @@ TEST(Json, SaysHowTheNetworkWasSimulated) {
   EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["link_use"],
             Json::parse(R"([{"link": "node-0 nic_UP", "class": "ib-ndr", "bytes_per_second": 5e10,
                              "latency_seconds": 1e-6, "bytes_per_step": 2e6, "busy_share": 0.75}])"));
-  result.runs[0].network.fidelity_note.clear();
+  result.runs[0].network.fidelity_notes.clear();
   result.runs[0].network.sampling.reset();
   EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("sampling"));
-  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("fidelity_note"));
+  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("fidelity_notes"));
 }
 
 TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
   Result result = sample_scale_result();
   EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["at_scale"],
-            Json::parse(R"({"steps_to_target": [30, 60], "steps_before_target": [20, 50], "why_not": "",
-                            "further_targets": [],
+            Json::parse(R"({"steps_to_target": [30, 60], "steps_before_target": [20, 50], "why_not": null,
+                            "further_targets": [], "ladder": null,
                             "relative_steps_over_targets": {"least": null, "greatest": null}})"));
   EXPECT_EQ(Json::parse(to_json(result))["at_scale"]["known_steps"],
             Json::parse(R"({"value": 1000.0, "fewest": 900.0, "most": 1200.0})"));
@@ -170,26 +219,28 @@ TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
   is("scale_seeds_high", 1100);
 
   result.scale->known.reset();
-  result.scale->why_not = "nobody knows";
-  result.runs[0].at_scale = ScaleResult{{reached_at(30), std::nullopt}, {std::nullopt, "it did not"}, {}};
+  result.scale->why_not = Statement{"own-workload"};
+  result.runs[0].at_scale =
+      ScaleResult{{reached_at(30), std::nullopt}, {std::nullopt, Statement{"met-before-training"}}, {}};
   const Json json = Json::parse(to_json(result));
   EXPECT_TRUE(json["at_scale"]["known_steps"]["value"].is_null());
-  EXPECT_EQ(json["at_scale"]["why_not"], "nobody knows");
+  EXPECT_EQ(json["at_scale"]["why_not"]["kind"], "own-workload");
+  EXPECT_TRUE(json["at_scale"]["source"].is_null());
   const Json& scale = json["runs"][0]["at_scale"];
   EXPECT_TRUE(json["runs"][0]["relative_steps"].is_null());
   EXPECT_TRUE(json["runs"][0]["scale_seconds"].is_null());
   EXPECT_TRUE(scale["steps_to_target"][1].is_null());
-  EXPECT_EQ(scale["why_not"], "it did not");
+  EXPECT_EQ(scale["why_not"]["kind"], "met-before-training");
   EXPECT_FALSE(Json::parse(to_json(sample_result())).contains("at_scale"));
 }
 
 TEST(Json, HoldsRelativeStepsToEveryTarget) {
   Result result = sample_scale_result();
-  result.runs[0].at_scale->further = {{0.97, {reached_at(70)}, {estimate::Estimate{1.8, 1.6, 2.1}, ""}}};
+  result.runs[0].at_scale->further = {{0.97, {reached_at(70)}, {estimate::Estimate{1.8, 1.6, 2.1}}}};
   const Json scale = Json::parse(to_json(result))["runs"][0]["at_scale"];
   EXPECT_EQ(scale["further_targets"],
             Json::parse(R"([{"target": 0.97, "steps_to_target": [70], "steps_before_target": [60],
-                             "relative_steps": {"value": 1.8, "low": 1.6, "high": 2.1}, "why_not": ""}])"));
+                             "relative_steps": {"value": 1.8, "low": 1.6, "high": 2.1}, "why_not": null}])"));
   EXPECT_EQ(scale["relative_steps_over_targets"], Json::parse(R"({"least": 1.5, "greatest": 1.8})"));
 }
 

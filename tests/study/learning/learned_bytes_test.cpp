@@ -39,7 +39,7 @@ TEST(LearnedBytes, EveryAlgorithmComesBackAsItWas) {
     ASSERT_NE(back, nullptr);
     EXPECT_EQ(back->shape, run->shape);
     EXPECT_EQ(back->data, run->data);
-    EXPECT_EQ(back->remark, run->remark);
+    EXPECT_EQ(back->remarks, run->remarks);
     EXPECT_EQ(back->has_batch_statistics, run->has_batch_statistics);
     const step::Trajectory& a = back->trajectory;
     const step::Trajectory& b = run->trajectory;
@@ -51,6 +51,18 @@ TEST(LearnedBytes, EveryAlgorithmComesBackAsItWas) {
     EXPECT_TRUE(std::ranges::equal(a.curve, b.curve, [](const auto& x, const auto& y) { return same(x, y); }));
     EXPECT_TRUE(std::ranges::equal(a.ranks, b.ranks, [](const auto& x, const auto& y) { return same(x, y); }));
     EXPECT_GT(b.curve.size(), 1U);
+    ASSERT_TRUE(a.leak.has_value());
+    EXPECT_EQ(a.leak->why_not, b.leak->why_not);
+    EXPECT_EQ(a.leak->every, b.leak->every);
+    ASSERT_EQ(a.leak->adversaries.size(), b.leak->adversaries.size());
+    for (std::size_t i = 0; i < a.leak->adversaries.size(); ++i) {
+      const step::AdversaryLeak &one = a.leak->adversaries[i], &other = b.leak->adversaries[i];
+      EXPECT_EQ(one.adversary, other.adversary);
+      EXPECT_EQ(one.all.rows_handed_over, other.all.rows_handed_over);
+      EXPECT_EQ(one.sites.size(), other.sites.size());
+      EXPECT_EQ(one.curve.size(), other.curve.size());
+      EXPECT_EQ(one.why_not, other.why_not);
+    }
   }
 }
 

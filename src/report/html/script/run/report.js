@@ -28,6 +28,7 @@ startPage(
     addSection(page, "bounds", addBounds);
     addSection(page, "participation", addParticipation);
     addSection(page, "shifts", addShifts);
+    addSection(page, "leak", addLeak);
     addSection(page, "scale", addScale);
     addSection(page, "costs", addCosts);
     addSection(page, "ranks", addRanks);

@@ -1,0 +1,288 @@
+// What an observer is shown of messages.
+#include <cmath>
+#include <utility>
+
+#include "algorithms/exchange/exchange.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+using Kind = SeenMatrix::Kind;
+
+/// ‖a − b‖ ÷ ‖b‖.
+double relative_distance(const models::ConstBlock& a, const models::ConstBlock& b) {
+  const double norm = std::sqrt(b.cast<double>().squaredNorm());
+  return norm > 0 ? std::sqrt((a - b).cast<double>().squaredNorm()) / norm : 0;
+}
+
+/// Whether a size in symbols is another one in a layer that `change` makes a little different.
+template <class Change>
+bool depends(const step::Expression& size, const spec::LayerShape& layer, const step::StepSizes& sizes, Change change) {
+  spec::LayerShape other = layer;
+  change(other);
+  other.parameters +=
+      other.in * other.out + (other.bias ? other.out : 0) - layer.in * layer.out - (layer.bias ? layer.out : 0);
+  return size.evaluate({&layer, &sizes, 0}) != size.evaluate({&other, &sizes, 0});
+}
+
+/// Votes and signs: of one bit, whether it is below zero; of two, one more for above.
+float of_code(std::uint32_t code, int bits) {
+  const auto bit = [&](unsigned place) { return static_cast<float>((code >> place) & 1U); };
+  return bits == 1 ? 1.0F - 2.0F * bit(0) : bit(1) - bit(0);
+}
+
+}  // namespace
+
+std::optional<Exchange::Subject> Exchange::subject() const {
+  if (observer_ == nullptr || recorder_.over() == step::Over::other_layers || outer_products_.empty()) return {};
+  Subject on{&layer()};
+  on.undecided = recorder_.in_alternative();
+  if (on.layer == &all_layers_) {
+    on.layer = outer_products_.front();
+    on.first = on.whole = true;
+    return on;
+  }
+  on.table = on.layer->kind == spec::LayerKind::embedding && on.layer == matrices_.front();
+  on.first = on.layer == outer_products_.front();
+  on.last = on.layer == outer_products_.back() && observer_->wants_last();
+  if (!on.first && !on.last && !on.table) return {};
+  return on;
+}
+
+double Exchange::error_of(const models::ConstBlock& arrived, const models::ConstBlock& sent) const {
+  return compresses() && arrived.size() > 0 ? relative_distance(arrived, sent) : 0;
+}
+
+void Exchange::show(const Subject& on, Kind kind, const models::ConstBlock& numbers, const Showing& how) {
+  SeenMatrix seen{.kind = on.undecided ? Kind::unread : kind,
+                  .first = on.first,
+                  .last = on.last,
+                  .sender = how.sender,
+                  .of_all = how.of_all,
+                  .readers = how.readers,
+                  .numbers = numbers,
+                  .error = how.error,
+                  .noise = how.noise};
+  if (wire_.is_unbiased() && how.error > 0) {
+    // Rounding at random is noise that whoever receives it knows.
+    const double rms = std::sqrt(numbers.cast<double>().squaredNorm() / static_cast<double>(numbers.size()));
+    seen.noise = std::hypot(how.noise, how.error * rms);
+  }
+  observer_->see(seen);
+}
+
+void Exchange::show_flat(const Subject& on, const float* numbers, bool biases_first, const Showing& how) {
+  const spec::LayerShape& of = *on.layer;
+  const Eigen::Index biases = of.bias ? of.out : 0;
+  const Eigen::Map<const models::Matrix> weights(numbers + (biases_first ? biases : 0), of.out, of.in);
+  show(on, Kind::gradient, weights, how);
+  if (biases == 0) return;
+  show(on, Kind::biases, Eigen::Map<const models::Matrix>(numbers + (biases_first ? 0 : of.in * of.out), 1, biases),
+       how);
+}
+
+void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
+                           const Showing& how) {
+  if (numbers.size() == 0 || how.readers == 0 || on.table) return;
+  const spec::LayerShape& of = *on.layer;
+  const Eigen::Index in = of.in, out = of.out, biases = of.bias ? out : 0;
+  if (on.whole) return show_flat(on, models::Matrix(numbers.leftCols(in * out + biases)).data(), false, how);
+  // As many rows as outputs are a gradient where their size grows with both.
+  const bool wide_in = depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { ++other.in; });
+  const bool wide_out = depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { ++other.out; });
+  const bool is_gradient = wide_in && wide_out && numbers.rows() == out && numbers.cols() == in;
+  if (is_gradient) return show(on, Kind::gradient, numbers, how);
+  const bool is_row = numbers.rows() == 1, is_column = numbers.cols() == 1;
+  if ((is_row || is_column) && (numbers.size() == in * out || numbers.size() == in * out + biases)) {
+    const models::Matrix whole = numbers;
+    return show_flat(on, whole.data(), is_column && numbers.size() > in * out, how);
+  }
+  if ((is_row || is_column) && numbers.size() == biases && wide_out && !wide_in &&
+      depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { other.bias = false; })) {
+    const models::Matrix whole = numbers;
+    return show(on, Kind::biases, Eigen::Map<const models::Matrix>(whole.data(), 1, biases), how);
+  }
+  if (wide_in != wide_out) {
+    const Eigen::Index width = wide_in ? in : out;
+    const Kind kind = wide_in ? Kind::input_rows : Kind::output_rows;
+    if (numbers.cols() == width || (wide_in && numbers.cols() == in + 1)) return show(on, kind, numbers, how);
+    if (numbers.rows() == width) return show(on, kind, models::Matrix(numbers.transpose()), how);
+  }
+  // What does not grow with the inputs is of no rows of them.
+  if (wide_in || !on.first) show(on, Kind::unread, numbers, how);
+}
+
+bool Exchange::is_of_inputs(const Subject& on, const step::Expression& size) const {
+  return on.first && depends(size, *on.layer, recorder_.sizes(), [](spec::LayerShape& other) { ++other.in; });
+}
+
+void Exchange::show_codes(const Subject& on, std::span<const std::uint32_t> codes, int bits, const Showing& how) {
+  if (codes.empty() || on.table) return;
+  const spec::LayerShape& of = *on.layer;
+  const std::int64_t numbers = of.in * of.out + (of.bias ? of.out : 0);
+  models::Matrix row(1, static_cast<Eigen::Index>(codes.size()));
+  for (std::size_t i = 0; i < codes.size(); ++i) row(static_cast<Eigen::Index>(i)) = of_code(codes[i], bits);
+  // What lies behind the numbers fills up the last of equal blocks.
+  if (bits <= 2 && row.size() >= numbers) return show_flat(on, row.data(), false, how);
+  show(on, Kind::unread, row, how);
+}
+
+void Exchange::show_rows(const Subject& on, const Contribution& own, const Rows& arrived,
+                         const std::function<models::ConstBlock(std::size_t part)>& sent, std::size_t first_row,
+                         std::size_t rows, const Showing& how) {
+  std::size_t matrix = 0, list = 0, coded = 0;
+  const auto slice = [&](const auto& numbers, Eigen::Index per_row) {
+    return std::span(numbers).subspan(first_row * static_cast<std::size_t>(per_row),
+                                      rows * static_cast<std::size_t>(per_row));
+  };
+  for (std::size_t i = 0; i < own.parts.size(); ++i) {
+    const Contribution::Part& part = own.parts[i];
+    if (part.whole) {
+      const std::vector<std::int32_t>& numbers = arrived.whole[list++];
+      if (on.table && numbers.size() >= first_row + rows) {
+        models::Matrix symbols(static_cast<Eigen::Index>(rows), 1);
+        for (std::size_t r = 0; r < rows; ++r) {
+          symbols(static_cast<Eigen::Index>(r)) = static_cast<float>(numbers[first_row + r]);
+        }
+        show(on, Kind::symbols, symbols, how);
+      }
+      continue;
+    }
+    if (part.codes) {
+      const std::vector<std::uint32_t>& numbers = arrived.codes[coded++];
+      std::size_t most = 0;
+      for (std::size_t site = 0; site < sites(); ++site) most = std::max(most, part.codes(site).size());
+      const auto per_row = static_cast<Eigen::Index>(most);
+      if (rows > 0 && numbers.size() >= (first_row + rows) * static_cast<std::size_t>(per_row)) {
+        show_codes(on, slice(numbers, per_row), part.bits, how);
+      }
+      continue;
+    }
+    const models::Matrix& numbers = arrived.parts[matrix++];
+    const bool is_there = numbers.rows() >= static_cast<Eigen::Index>(first_row + rows);
+    if (own.entries || !is_there) continue;
+    const auto block = numbers.middleRows(static_cast<Eigen::Index>(first_row), static_cast<Eigen::Index>(rows));
+    Showing of_part = how;
+    of_part.error = std::max(how.error, error_of(block, sent(i)));
+    show_matrix(on, block, part.width, of_part);
+  }
+  if (!own.entries || on.table || arrived.parts.empty() || arrived.whole.empty()) return;
+  const spec::LayerShape& of = *on.layer;
+  models::Matrix gradient = models::Matrix::Zero(of.out, of.in);
+  for (std::size_t r = first_row; r < first_row + rows; ++r) {
+    gradient.data()[arrived.whole[0][r]] += arrived.parts[0](static_cast<Eigen::Index>(r), 0);
+  }
+  show(on, Kind::gradient, gradient, how);
+}
+
+double Exchange::show_rows_of_sites(const Subject& on, const Contribution& own, const Rows& all) {
+  const bool by_peers = mode_ == spec::ExchangeMode::peer;
+  std::size_t first = 0;
+  double largest = 0;
+  for (std::size_t site = 0; site < sites(); ++site) {
+    std::size_t rows = 0;
+    for (const Contribution::Part& part : own.parts) {
+      if (part.has_numbers()) rows = std::max(rows, static_cast<std::size_t>(part.of(site).rows()));
+      if (part.whole && !own.entries) rows = std::max(rows, part.whole(site).size());
+      if (part.codes) rows = std::max<std::size_t>(rows, part.codes(site).empty() ? 0 : 1);
+    }
+    const Showing how{.sender = static_cast<std::int32_t>(site),
+                      .of_all = false,
+                      .readers = (by_peers ? kReadBySites : kReadByAggregator) | unsigned{kReadOnLine},
+                      .error = 0,
+                      .noise = own.noise.of_site};
+    show_rows(
+        on, own, all, [&](std::size_t part) { return own.parts[part].of(site); }, first, rows, how);
+    std::size_t matrix = 0;
+    for (const Contribution::Part& part : own.parts) {
+      if (!part.has_numbers()) continue;
+      const models::Matrix& numbers = all.parts[matrix++];
+      const models::ConstBlock sent = part.of(site);
+      if (sent.size() == 0 || numbers.rows() < static_cast<Eigen::Index>(first) + sent.rows()) continue;
+      largest = std::max(largest, error_of(numbers.middleRows(static_cast<Eigen::Index>(first), sent.rows()), sent));
+    }
+    first += rows;
+  }
+  return largest;
+}
+
+void Exchange::show_result(const Subject& on, const Contribution& like, const Rows& arrived, const Rows& sent,
+                           double error) {
+  std::size_t rows = 0;
+  for (const models::Matrix& part : arrived.parts) rows = std::max(rows, static_cast<std::size_t>(part.rows()));
+  if (arrived.parts.empty() && !arrived.whole.empty()) rows = arrived.whole[0].size();
+  if (arrived.parts.empty() && !arrived.codes.empty()) rows = arrived.codes[0].empty() ? 0 : 1;
+  std::vector<std::size_t> place(like.parts.size());
+  std::size_t matrix = 0;
+  for (std::size_t i = 0; i < like.parts.size(); ++i) place[i] = like.parts[i].has_numbers() ? matrix++ : 0;
+  show_rows(on, like, arrived, [&](std::size_t part) { return models::ConstBlock(sent.parts[place[part]]); }, 0, rows,
+            {.sender = SeenMatrix::kAggregator,
+             .of_all = true,
+             .readers = unsigned{kReadBySites} | kReadOnLine,
+             .error = error,
+             .noise = like.noise.of_all});
+}
+
+void Exchange::show_blocks(const Subject& on, const std::vector<Contribution>& own) {
+  // A site's blocks go to different peers: only on its line are they together.
+  const unsigned readers =
+      (mode_ == spec::ExchangeMode::peer ? 0U : unsigned{kReadByAggregator}) | unsigned{kReadOnLine};
+  for (std::size_t site = 0; site < sites(); ++site) {
+    std::vector<std::uint32_t> codes;
+    for (const Contribution& block : own) {
+      const std::span<const std::uint32_t> of_block = block.parts.front().codes(site);
+      codes.insert(codes.end(), of_block.begin(), of_block.end());
+    }
+    show_codes(on, codes, own.front().parts.front().bits, {static_cast<std::int32_t>(site), false, readers, 0, 0});
+  }
+}
+
+void Exchange::show_made_blocks(const Subject& on, const std::vector<Rows>& arrived, const Contribution& like) {
+  std::vector<std::uint32_t> codes;
+  for (const Rows& block : arrived) codes.insert(codes.end(), block.codes.front().begin(), block.codes.front().end());
+  show_codes(on, codes, like.parts.front().bits,
+             {SeenMatrix::kAggregator, true, unsigned{kReadBySites} | kReadOnLine, 0, 0});
+}
+
+unsigned Exchange::readers_of_parts() const {
+  const bool by_peers = mode_ == spec::ExchangeMode::peer;
+  unsigned readers = unsigned{kReadOnLine} | (by_peers ? 0U : unsigned{kReadByAggregator});
+  // Messages that do not add up go on to every site as they are.
+  if (compresses() && (by_peers ? !wire_.adds() : wire_.forwards())) readers |= kReadBySites;
+  return readers;
+}
+
+unsigned Exchange::readers_of_sums() const {
+  const bool masked = mode_ == spec::ExchangeMode::aggregator && (!compresses() || wire_.adds());
+  return unsigned{kReadBySites} | kReadOnLine | (masked ? unsigned{kReadBySecureAggregator} : 0U);
+}
+
+void Exchange::show_part(const Subject& on, std::size_t site, const models::ConstBlock& numbers,
+                         const step::Expression& size, double error, double noise) {
+  show_matrix(on, numbers, size, {static_cast<std::int32_t>(site), false, readers_of_parts(), error, noise});
+}
+
+void Exchange::show_sum(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
+                        double error, double noise) {
+  show_matrix(on, numbers, size, {SeenMatrix::kAggregator, true, readers_of_sums(), error, noise});
+}
+
+void Exchange::show_neighbours(const Subject& on, const NeighbourMessage& message, const Arrivals& arrivals) {
+  std::vector<char> shown(sites(), 0);
+  for (std::size_t to = 0; to < arrivals.size(); ++to) {
+    for (const Arrived& arrived : arrivals[to]) {
+      const auto from = static_cast<std::size_t>(arrived.sender);
+      if (message.same_for_all && std::exchange(shown[from], 1) != 0) continue;
+      Showing how{arrived.sender, false, unsigned{kReadBySites} | kReadOnLine, 0, 0};
+      std::size_t matrix = 0;
+      for (const NeighbourMessage::Part& part : message.parts) {
+        if (part.whole) continue;
+        const models::Matrix& numbers = arrived.parts[matrix++];
+        how.error = error_of(numbers, part.of(from, to));
+        show_matrix(on, numbers, part.elements, how);
+      }
+    }
+  }
+}
+
+}  // namespace dadsim::algorithms

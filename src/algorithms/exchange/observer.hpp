@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/matrix.hpp"
+
+namespace dadsim::algorithms {
+
+/// Who receives a message, or can read it on its way. Several together.
+enum Readers : unsigned {
+  kReadByAggregator = 1U,
+  kReadBySites = 2U,             ///< every other site, or that neighbour
+  kReadOnLine = 4U,              ///< whoever listens on the line of the site
+  kReadBySecureAggregator = 8U,  ///< an aggregator that secure aggregation shows sums alone
+};
+
+/// What a message, or a part of it, says of the first or of the last matrix that multiplies rows (p inputs, q outputs):
+/// as it arrives, decoded.
+struct SeenMatrix {
+  enum class Kind : std::uint8_t {
+    input_rows,   ///< k × p, or k × (p + 1) where the last column stands for the bias
+    output_rows,  ///< k × q
+    gradient,     ///< q × p: a gradient, weights, or how far they have moved
+    biases,       ///< 1 × q of the same
+    symbols,      ///< k × 1: what has been read of the table that is the network's first layer
+    unread,       ///< numbers of which nobody here knows what they are of
+  };
+  static constexpr std::int32_t kAggregator = -1;
+
+  Kind kind = Kind::unread;
+  bool first = false, last = false;  ///< of which matrix; both where there is one alone
+  std::int32_t sender = kAggregator;
+  bool of_all = false;   ///< it has been made of what all sites have sent
+  unsigned readers = 0;  ///< of Readers
+  models::ConstBlock numbers;
+  double error = 0;  ///< ‖what arrived − what was sent‖ ÷ ‖what was sent‖
+  double noise = 0;  ///< deviation per number of what was added on purpose, or by rounding at random
+};
+
+/// Looks at what is exchanged, and changes nothing. Design: it sees decoded bytes, who sent and who receives; it does
+/// not know which method runs.
+class ExchangeObserver {
+ public:
+  virtual ~ExchangeObserver() = default;
+  /// Whether messages of the last matrix matter now. Those of the first always do.
+  virtual bool wants_last() const = 0;
+  /// Whether each site's part of a sum matters now: where sums are formed over all sites at once, those parts are to be
+  /// made for the observer alone.
+  virtual bool wants_parts() const = 0;
+  /// Whether such parts may be asked for later, where they depend on what a site has kept from step to step.
+  virtual bool follows_parts() const = 0;
+  virtual void see(const SeenMatrix& matrix) = 0;
+};
+
+}  // namespace dadsim::algorithms

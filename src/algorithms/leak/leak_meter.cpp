@@ -1,0 +1,396 @@
+#include "algorithms/leak/leak_meter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "algorithms/leak/leak_interval.hpp"
+
+namespace dadsim::algorithms {
+
+LeakMeter::LeakMeter(const LearningProblem& problem, const models::Network& network, const LeakSetting& setting)
+    : problem_(problem), setting_(setting), rows_(problem.data, problem.partition, network) {
+  place_.assign(static_cast<std::size_t>(problem.data.train.size()), 0);
+  for (std::size_t site = 0; site < sites(); ++site) {
+    const std::vector<std::int32_t>& samples = problem.partition[site];
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      place_[static_cast<std::size_t>(samples[i])] = static_cast<std::int32_t>(i);
+    }
+    for (auto& of_sites : known_) of_sites.emplace_back(samples.size());
+  }
+  every_ = setting.every > 0 ? setting.every
+                             : leak_interval(rows_, network, problem_.training.batch, sites(), setting_.steps);
+  // Following sites takes up to half as much again as learning does.
+  constexpr std::int64_t kFollowed = 20;
+  followed_ = setting.every > 0 ? setting.steps : (setting.steps + kFollowed - 1) / kFollowed;
+}
+
+bool LeakMeter::is_due(std::int64_t number) const {
+  return number % every_ == 0 || number + 1 == setting_.steps || number + 1 == followed_;
+}
+
+void LeakMeter::start(std::int64_t number, const models::Network& network) {
+  network_ = &network;
+  number_ = number;
+  due_ = due_ || is_due(number);
+  held_.clear();
+  labels_.clear();
+  spans_.clear();
+  count_.clear();
+  for (Site& site : sites_) {
+    for (auto& found : site.found) std::ranges::fill(found, 0);
+  }
+}
+
+void LeakMeter::begin(std::int64_t number, const Batch& batch, RowsOfSite rows, const models::Network& network,
+                      std::vector<std::int32_t> present) {
+  sites_.clear();
+  start(number, network);
+  present_ = std::move(present);
+  if (present_.empty()) {
+    batch_ = batch;
+    pending_rows_ = std::move(rows);
+    return;
+  }
+  batch_.assign(sites(), {});
+  for (std::size_t i = 0; i < present_.size(); ++i) batch_[static_cast<std::size_t>(present_[i])] = batch[i];
+  pending_rows_ = [rows = std::move(rows), who = present_](std::size_t site) {
+    const auto place = std::ranges::find(who, static_cast<std::int32_t>(site)) - who.begin();
+    return rows(static_cast<std::size_t>(place));
+  };
+}
+
+void LeakMeter::begin(std::int64_t number, const models::Network& network) { start(number, network); }
+
+void LeakMeter::passed(const Batch& batch, const RowsOfSite& rows) {
+  // What was sent before it is about the batch before.
+  if (!held_.empty()) measure();
+  if (!due_ && !is_due(number_ + 1)) return sites_.clear();
+  set_sites(batch, rows);
+}
+
+void LeakMeter::set_sites(const Batch& batch, const RowsOfSite& rows) {
+  sites_ = std::vector<Site>(sites());
+  Eigen::Index first = 0;
+  for (std::size_t s = 0; s < sites(); ++s) {
+    Site& site = sites_[s];
+    site.samples = batch[s];
+    for (const std::int32_t sample : site.samples) site.places.push_back(place_[static_cast<std::size_t>(sample)]);
+    site.rows = site.samples.empty() ? models::Matrix(0, rows_.inputs()) : models::Matrix(rows(s));
+    site.finder.emplace(site.rows);
+    if (rows_.has_table()) site.symbols = rows_.features(site.samples);
+    if (rows_.has_table()) site.symbol_finder.emplace(site.symbols);
+    site.first_row = std::exchange(first, first + site.rows.rows());
+    for (auto& found : site.found) found.assign(static_cast<std::size_t>(site.rows.rows()), 0);
+  }
+}
+
+bool LeakMeter::concerns(const auto& message, std::size_t adversary, std::size_t site) const {
+  if ((message.readers & (1U << adversary)) == 0) return false;
+  if (adversary == static_cast<std::size_t>(step::Adversary::site) && sites() < 2) return false;
+  return message.of_all || message.sender == static_cast<std::int32_t>(site);
+}
+
+void LeakMeter::see(const SeenMatrix& seen) {
+  if (present_.empty() || seen.sender < 0) return look_at(seen);
+  SeenMatrix of_run = seen;
+  of_run.sender = present_.at(static_cast<std::size_t>(seen.sender));
+  look_at(of_run);
+}
+
+void LeakMeter::look_at(const SeenMatrix& seen) {
+  using enum SeenMatrix::Kind;
+  const bool of_first = seen.first && (seen.kind == input_rows || seen.kind == gradient || seen.kind == unread);
+  const bool of_last = seen.last && seen.kind != unread;
+  ever_read_ |= seen.readers;
+  if (of_first || seen.kind == symbols) ever_read_first_ |= seen.readers;
+  const bool rows = seen.kind == symbols || (seen.first && seen.kind == input_rows);
+  // A row of a gradient is a mixture: it is looked at where spans are.
+  if (!rows && !due_ && !(setting_.own_weights && is_due(number_ + 1))) return;
+  if (pending_rows_) set_sites(batch_, std::exchange(pending_rows_, nullptr));
+  if (!sites_.empty() && (rows || (seen.first && seen.kind == gradient))) find_rows(seen);
+  if ((!of_first && !of_last) || (!due_ && !setting_.own_weights)) return;
+  float sign = 1;
+  const bool goes_on = setting_.own_weights && (seen.kind == gradient || seen.kind == biases);
+  models::Matrix numbers = goes_on ? news(seen, sign) : models::Matrix(seen.numbers);
+  if (!due_ || sites_.empty()) return;  // without sites: weights, before there was a batch
+  if (of_last) {
+    const auto same = [&](const HeldLabels& held) {
+      return held.sender == seen.sender && held.of_all == seen.of_all && held.readers == seen.readers;
+    };
+    auto held = std::ranges::find_if(labels_, same);
+    if (held == labels_.end()) {
+      labels_.push_back({seen.sender, seen.of_all, seen.readers, RevealedLabels(rows_.last_inputs())});
+      held = std::prev(labels_.end());
+    }
+    const models::Matrix turned = sign * numbers;
+    held->labels.add({.kind = seen.kind, .last = true, .numbers = turned});
+  }
+  if (of_first) {
+    held_.push_back({seen.kind, seen.sender, seen.of_all, seen.readers,
+                     seen.kind == unread ? models::Matrix() : std::move(numbers), seen.noise});
+  }
+}
+
+models::Matrix LeakMeter::news(const SeenMatrix& seen, float& sign) {
+  std::int32_t& count = count_[{seen.sender, seen.first, seen.kind, 0}];
+  const MessageKey key{seen.sender, seen.first, seen.kind, count++};
+  const auto before = last_sent_.find(key);
+  models::Matrix difference = seen.numbers;
+  if (before != last_sent_.end()) {
+    difference -= before->second;
+  } else {
+    std::size_t matrix = rows_.matrix();
+    for (std::size_t m = 0; !seen.first && m < network_->layers(); ++m) {
+      if (!network_->layer(m).embedding) matrix = m;
+    }
+    const models::Network start(problem_.data.shape, problem_.model, problem_.seed);
+    const models::WeightsOf<float>& weights = start.layer(matrix);
+    if (seen.kind == SeenMatrix::Kind::gradient) difference -= weights.weight;
+    if (seen.kind == SeenMatrix::Kind::biases) difference -= weights.bias.transpose();
+  }
+  last_sent_[key] = seen.numbers;
+  // What goes on changes by little; what does not is news as it is.
+  constexpr float kLittle = 0.5F;
+  if (!(difference.norm() < kLittle * seen.numbers.norm())) return seen.numbers;
+  sign = -1;  // weights move against the gradient
+  return difference;
+}
+
+void LeakMeter::find_rows(const SeenMatrix& seen) {
+  const double tolerance = tolerance_of(seen.error);
+  const bool symbols = seen.kind == SeenMatrix::Kind::symbols;
+  models::Matrix sequences;
+  if (symbols) {
+    // As many to a row as a sample has.
+    const Eigen::Index width = sites_.front().symbols.cols();
+    if (width == 0 || seen.numbers.rows() % width != 0) return;
+    sequences = models::Matrix(seen.numbers).reshaped<Eigen::RowMajor>(seen.numbers.rows() / width, width);
+  }
+  for (std::size_t s = 0; s < sites(); ++s) {
+    Site& site = sites_[s];
+    if (site.samples.empty() || (!seen.of_all && seen.sender != static_cast<std::int32_t>(s))) continue;
+    const RowFinder& finder = symbols ? *site.symbol_finder : *site.finder;
+    std::vector<char> found(finder.rows(), 0);
+    const Eigen::Index per_sample = std::max<Eigen::Index>(
+        1, static_cast<Eigen::Index>(finder.rows()) / static_cast<Eigen::Index>(site.samples.size()));
+    const Eigen::Index first = symbols ? site.first_row / rows_.rows_per_sample() : site.first_row;
+    finder.find(symbols ? models::ConstBlock(sequences) : seen.numbers, tolerance, seen.of_all ? first : 0, found);
+    for (std::size_t row = 0; row < found.size(); ++row) {
+      if (found[row] == 0) continue;
+      const std::size_t sample = row / static_cast<std::size_t>(per_sample);
+      for (std::size_t a = 0; a < kAll; ++a) {
+        if (!concerns(seen, a, s)) continue;
+        known_[a][s].hand_over(site.places[sample]);
+        // Symbols stand for all rows that the network makes of them.
+        const auto per = static_cast<std::size_t>(symbols ? rows_.rows_per_sample() : 1);
+        for (std::size_t r = row * per; r < (row + 1) * per; ++r) site.found[a][r] = 1;
+      }
+    }
+  }
+}
+
+const RevealedSpan& LeakMeter::span_of(const std::vector<std::size_t>& messages) {
+  if (const auto known = spans_.find(messages); known != spans_.end()) return known->second;
+  RevealedSpan span(rows_.inputs());
+  if (messages.size() == 1) {
+    const Held& held = held_[messages.front()];
+    Eigen::Index likely = 0;
+    for (std::size_t s = 0; s < sites(); ++s) {
+      if (held.of_all || held.sender == static_cast<std::int32_t>(s)) likely += sites_[s].rows.rows();
+    }
+    span.add(held.numbers, held.noise, likely);
+  } else {
+    for (const std::size_t message : messages) span.add(span_of({message}));
+  }
+  return spans_.emplace(messages, std::move(span)).first->second;
+}
+
+void LeakMeter::measure_spans(std::size_t s) {
+  const Site& site = sites_[s];
+  const ControlSamples others =
+      control_samples(problem_.data, problem_.partition[s], site.samples, problem_.seed, s, number_);
+  const models::Matrix control = rows_of(others, rows_, *network_);
+  KnownOfSite::Reading reading;
+  reading.samples = site.places;
+  reading.held_back = others.held_back;
+  for (const std::int32_t sample : others.of_site) reading.others.push_back(place_[static_cast<std::size_t>(sample)]);
+  const models::Vector& mean = rows_.mean(s, *network_);
+  for (std::size_t a = 0; a < kAll; ++a) {
+    std::vector<std::size_t> messages;
+    bool unread = false;
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      if (!concerns(held_[i], a, s)) continue;
+      unread = unread || held_[i].kind == SeenMatrix::Kind::unread;
+      messages.push_back(i);
+    }
+    if (unread) known_[a][s].read_nothing();
+    if (unread || messages.empty()) continue;  // what it spans is not known
+    const RevealedSpan& span = span_of(messages);
+    const Eigen::Index per_sample = site.rows.rows() / static_cast<Eigen::Index>(site.samples.size());
+    reading.batch = span.energies(site.rows, mean, per_sample);
+    reading.control.clear();
+    if (others.size() > 0) reading.control = span.energies(control, mean, per_sample);
+    double found = 0, rows = 0;
+    for (std::size_t row = 0; row < site.finder->rows(); ++row) {
+      if (site.finder->is_zero(row)) continue;
+      found += site.found[a][row];
+      ++rows;
+    }
+    reading.rows_handed = rows > 0 ? found / rows : 0;
+    known_[a][s].read(reading);
+  }
+}
+
+std::vector<std::int32_t> LeakMeter::labels_of(std::size_t site) const {
+  const models::Samples& train = problem_.data.train;
+  std::vector<std::int32_t> labels;
+  for (const std::int32_t sample : sites_[site].samples) {
+    const auto first = train.labels.begin() + sample * train.labels_per_sample;
+    labels.insert(labels.end(), first, first + train.labels_per_sample);
+  }
+  return labels;
+}
+
+void LeakMeter::measure_labels(std::size_t s) {
+  const std::vector<std::int32_t> own = labels_of(s);
+  for (std::size_t a = 0; a < kAll; ++a) {
+    double told = step::LeakFigures::kUnknown;
+    for (const HeldLabels& held : labels_) {
+      if (!concerns(held, a, s)) continue;
+      std::vector<std::int32_t> labels = own;
+      for (std::size_t other = 0; held.of_all && other < sites(); ++other) {
+        if (other == s) continue;
+        const std::vector<std::int32_t> more = labels_of(other);
+        labels.insert(labels.end(), more.begin(), more.end());
+      }
+      // The better of what two messages tell.
+      const double share = held.labels.share(labels);
+      if (!std::isnan(share)) told = std::isnan(told) ? share : std::max(told, share);
+    }
+    known_[a][s].tell_labels(told);
+  }
+}
+
+void LeakMeter::measure() {
+  for (std::size_t i = 0, done = 0; i < sites() && done < kLeakSites; ++i) {
+    const std::size_t site = next_site_;
+    next_site_ = (next_site_ + 1) % sites();
+    if (sites_[site].samples.empty()) continue;
+    measure_spans(site);
+    measure_labels(site);
+    ++done;
+  }
+  held_.clear();
+  labels_.clear();
+  spans_.clear();
+  read_ = true;
+}
+
+void LeakMeter::end() {
+  pending_rows_ = nullptr;
+  constexpr std::int64_t kPatience = 16;
+  if (due_ && !sites_.empty() && (!held_.empty() || (!labels_.empty() && ++waited_ > kPatience))) measure();
+  if (std::exchange(read_, false)) {
+    ++measured_;
+    waited_ = 0;
+    due_ = false;
+  }
+  if (!setting_.takes_over) return note_point();
+  Handed& handed = handed_[number_];
+  handed.assign(sites(), {});
+  for (std::size_t s = 0; s < sites_.size(); ++s) {
+    for (std::size_t a = 0; a < kAll; ++a) {
+      for (std::size_t row = 0; row < sites_[s].finder->rows(); ++row) {
+        if (sites_[s].finder->is_zero(row)) continue;
+        handed[s][a].first += sites_[s].found[a][row];
+        ++handed[s][a].second;
+      }
+    }
+  }
+  note_point();
+}
+
+void LeakMeter::take_over(std::int64_t number, const Batch& batch, std::int64_t like) {
+  const Handed& handed = handed_.at(like);
+  for (std::size_t s = 0; s < sites(); ++s) {
+    for (std::size_t a = 0; a < kAll; ++a) {
+      const auto& [found, rows] = handed[s][a];
+      if (found == 0) continue;
+      if (found < rows) {
+        known_[a][s].lose_count();
+        continue;
+      }
+      for (const std::int32_t sample : batch[s]) {
+        for (Eigen::Index r = 0; r < rows_.rows_per_sample(); ++r) {
+          known_[a][s].hand_over(place_[static_cast<std::size_t>(sample)]);
+        }
+      }
+    }
+  }
+  number_ = number;
+  note_point();
+}
+
+void LeakMeter::note_point() {
+  constexpr double kFine = 1.0 / 64;
+  double samples = 0;
+  for (const KnownOfSite& site : known_.front()) samples += static_cast<double>(site.samples());
+  for (std::size_t a = 0; a < kAll; ++a) {
+    double handed = 0;
+    for (const KnownOfSite& site : known_[a]) handed += site.handed();
+    handed /= samples;
+    std::vector<step::LeakPoint>& curve = curves_[a];
+    const bool last = number_ + 1 == setting_.steps;
+    if (!curve.empty() && !last && number_ % every_ != 0 && handed - curve.back().samples_handed_over < kFine) continue;
+    double sum = 0, weight = 0;
+    for (const KnownOfSite& site : known_[a]) {
+      const double known = site.accumulated();
+      if (std::isnan(known)) continue;
+      sum += known * static_cast<double>(site.samples());
+      weight += static_cast<double>(site.samples());
+    }
+    curve.push_back({.step = number_ + 1,
+                     .samples_handed_over = handed,
+                     .accumulated_excess = weight > 0 ? sum / weight : step::LeakFigures::kUnknown});
+  }
+}
+
+std::optional<Statement> LeakMeter::why_not(std::size_t adversary, const step::LeakFigures& all) const {
+  std::int64_t readings = 0, unread = 0;
+  for (const KnownOfSite& site : known_[adversary]) {
+    readings += site.readings();
+    unread += site.unread();
+  }
+  if (unread > 0) {
+    return Statement{"numbers-not-read"}
+        .with("unread", static_cast<double>(unread))
+        .with("of", static_cast<double>(unread + readings));
+  }
+  if (readings == 0) return Statement{"first-layer-not-sent"};
+  return std::isnan(all.span_excess) ? std::optional(Statement{"no-samples-to-compare"}) : std::nullopt;
+}
+
+step::Leak LeakMeter::result() const {
+  step::Leak leak{.adversaries = {}, .every = every_, .measured = measured_};
+  if (rows_.inputs() == 0) leak.why_not = Statement{"no-matrix-of-rows"};
+  std::vector<std::size_t> samples;
+  for (const auto& site : problem_.partition) samples.push_back(site.size());
+  for (std::size_t a = 0; a < kAll; ++a) {
+    const auto adversary = static_cast<step::Adversary>(a);
+    const bool reads = (ever_read_ & (1U << a)) != 0;
+    if (adversary == step::Adversary::aggregator && !setting_.has_aggregator) continue;
+    const bool masked = (ever_read_first_ & (1U << a)) != 0 || (ever_read_first_ & kReadByAggregator) == 0;
+    if (adversary == step::Adversary::secure_aggregator && !(reads && masked)) continue;
+    step::AdversaryLeak one{.adversary = adversary, .all = {}, .sites = {}, .curve = curves_[a]};
+    const bool any = (ever_read_first_ & (1U << a)) != 0 && !(adversary == step::Adversary::site && sites() < 2);
+    for (const KnownOfSite& site : known_[a]) one.sites.push_back(site.figures(any));
+    one.all = of_all(one.sites, samples);
+    if (any) one.why_not = why_not(a, one.all);
+    leak.adversaries.push_back(std::move(one));
+  }
+  return leak;
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,99 @@
+#include "algorithms/leak/row_finder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace dadsim::algorithms {
+namespace {
+
+/// Up to so many pairs of rows, each is looked at.
+constexpr Eigen::Index kMostPairs = 1 << 20;
+
+/// A key that rows near each other have nearly alike: numbers with signs that follow from their places.
+double key_of(const float* numbers, Eigen::Index columns) {
+  double key = 0;
+  std::uint32_t state = 0x9E3779B9U;
+  for (Eigen::Index c = 0; c < columns; ++c) {
+    state = state * 1664525U + 1013904223U;
+    key += (state >> 31U) != 0 ? numbers[c] : -numbers[c];
+  }
+  return key;
+}
+
+}  // namespace
+
+double tolerance_of(double error) {
+  constexpr double kFloat = 1.0 / (1 << 22), kMost = 1.0 / 16, kMargin = 1.5;
+  return error > kMost ? -1 : std::max(kFloat, kMargin * error);
+}
+
+RowFinder::RowFinder(const models::ConstBlock& rows) : rows_(rows) {
+  for (Eigen::Index row = 0; row < rows_.rows(); ++row) {
+    Eigen::Index largest = 0;
+    if (rows_.cols() > 0) rows_.row(row).cwiseAbs().maxCoeff(&largest);
+    largest_.push_back(largest);
+    norms_.push_back(std::sqrt(static_cast<double>(rows_.row(row).squaredNorm())));
+  }
+}
+
+bool RowFinder::is_near(std::size_t row, const float* numbers, double tolerance) const {
+  const double most = tolerance * norms_[row];
+  const Eigen::Index place = largest_[row];
+  const float* own = rows_.data() + static_cast<Eigen::Index>(row) * rows_.outerStride();
+  if (!(std::abs(static_cast<double>(own[place]) - numbers[place]) <= most)) return false;
+  const Eigen::Map<const Eigen::RowVectorXf> there(numbers, rows_.cols());
+  const Eigen::Map<const Eigen::RowVectorXf> here(own, rows_.cols());
+  return std::sqrt(static_cast<double>((there - here).squaredNorm())) <= most;
+}
+
+void RowFinder::find(const models::ConstBlock& message, double tolerance, Eigen::Index guess,
+                     std::vector<char>& found) const {
+  if (tolerance < 0 || message.cols() < rows_.cols() || rows_.cols() == 0) return;
+  bool all = true;
+  for (std::size_t row = 0; row < norms_.size(); ++row) {
+    if (found[row] != 0 || is_zero(row)) continue;
+    const Eigen::Index there = guess + static_cast<Eigen::Index>(row);
+    const bool near = there < message.rows() && is_near(row, message.data() + there * message.outerStride(), tolerance);
+    if (near) found[row] = 1;
+    all = all && near;
+  }
+  if (all) return;
+  if (message.rows() * static_cast<Eigen::Index>(norms_.size()) <= kMostPairs) {
+    find_by_pairs(message, tolerance, found);
+  } else {
+    find_sorted(message, tolerance, found);
+  }
+}
+
+void RowFinder::find_by_pairs(const models::ConstBlock& message, double tolerance, std::vector<char>& found) const {
+  for (Eigen::Index k = 0; k < message.rows(); ++k) {
+    const float* numbers = message.data() + k * message.outerStride();
+    for (std::size_t row = 0; row < norms_.size(); ++row) {
+      if (found[row] == 0 && norms_[row] > 0 && is_near(row, numbers, tolerance)) found[row] = 1;
+    }
+  }
+}
+
+void RowFinder::find_sorted(const models::ConstBlock& message, double tolerance, std::vector<char>& found) const {
+  std::vector<std::pair<double, Eigen::Index>> keys;
+  for (Eigen::Index k = 0; k < message.rows(); ++k) {
+    keys.emplace_back(key_of(message.data() + k * message.outerStride(), rows_.cols()), k);
+  }
+  std::ranges::sort(keys);
+  const double root = std::sqrt(static_cast<double>(rows_.cols()));
+  for (std::size_t row = 0; row < norms_.size(); ++row) {
+    if (found[row] != 0 || is_zero(row)) continue;
+    const double key = key_of(rows_.data() + static_cast<Eigen::Index>(row) * rows_.outerStride(), rows_.cols());
+    // |Σ ± d| ≤ √p ‖d‖ (Cauchy and Schwarz).
+    const double most = root * tolerance * norms_[row];
+    for (auto near = std::ranges::lower_bound(keys, std::pair(key - most, Eigen::Index{0}));
+         near != keys.end() && near->first <= key + most; ++near) {
+      if (!is_near(row, message.data() + near->second * message.outerStride(), tolerance)) continue;
+      found[row] = 1;
+      break;
+    }
+  }
+}
+
+}  // namespace dadsim::algorithms

@@ -1,0 +1,294 @@
+#include "protocols/message_leak.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "algorithms/leak/revealed_labels.hpp"
+#include "algorithms/leak/revealed_span.hpp"
+#include "algorithms/leak/row_finder.hpp"
+
+namespace dadsim::protocols {
+
+using algorithms::KnownOfSite;
+using algorithms::RevealedSpan;
+using algorithms::SeenMatrix;
+using world::Datum;
+using world::History;
+using world::Value;
+
+namespace {
+
+constexpr unsigned bit_of(step::Adversary adversary) { return 1U << static_cast<unsigned>(adversary); }
+
+/// Samples of a message that are looked at, at most: evenly spread.
+constexpr std::size_t kMostSamples = 256;
+/// Sites whose part in a server's model is looked at, at most.
+constexpr std::size_t kMostSites = 4;
+
+models::Matrix matrix_at(std::span<const float> numbers, std::size_t offset, Eigen::Index rows, Eigen::Index columns) {
+  return Eigen::Map<const models::Matrix>(numbers.data() + offset, rows, columns);
+}
+
+}  // namespace
+
+MessageLeak::MessageLeak(Learning& learning, const Setting& setting)
+    : learning_(learning),
+      setting_(setting),
+      network_(learning.problem().data.shape, learning.problem().model, learning.problem().seed),
+      rows_(learning.problem().data, learning.problem().partition, network_),
+      new_of_site_(setting.sites),
+      new_at_server_(setting.sites),
+      sent_by_(setting.sites, 0),
+      last_of_(setting.sites) {
+  std::size_t at = 0;
+  for (std::size_t m = 0; m < network_.layers(); ++m) {
+    const models::WeightsOf<float>& weights = network_.layer(m);
+    if (m == rows_.matrix()) offset_ = at;
+    if (!weights.embedding) last_offset_ = at;
+    if (!weights.embedding) last_outputs_ = weights.out();
+    at += static_cast<std::size_t>(weights.weight.size() + weights.bias.size());
+  }
+  place_.assign(static_cast<std::size_t>(learning.problem().data.train.size()), 0);
+  for (const std::vector<std::int32_t>& samples : learning.problem().partition) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      place_[static_cast<std::size_t>(samples[i])] = static_cast<std::int32_t>(i);
+    }
+  }
+}
+
+bool MessageLeak::is_due(std::int64_t number) const {
+  if (setting_.every > 0) return number % setting_.every == 0;
+  std::int64_t power = 4;
+  while (power < number) power *= 4;
+  return number == 0 || number == power;
+}
+
+void MessageLeak::trained(std::size_t site, SiteBatches::How batches, std::int64_t first, std::int64_t steps,
+                          std::int64_t data_version) {
+  if (site >= new_of_site_.size()) return;
+  other_drift_ = other_drift_ || data_version != 0;
+  if (data_version == 0) new_of_site_[site].push_back({batches, first, steps, data_version});
+}
+
+void MessageLeak::sent(const world::Parcel& parcel) {
+  if (parcel.values.empty()) return;
+  const unsigned others = bit_of(step::Adversary::site) | bit_of(step::Adversary::line);
+  if (parcel.from >= 0 && static_cast<std::size_t>(parcel.from) < setting_.sites) {
+    const auto site = static_cast<std::size_t>(parcel.from);
+    const Trainings trainings = std::exchange(new_of_site_[site], {});
+    if (trainings.empty()) return;
+    const std::int64_t number = sent_by_[site]++;
+    const bool to_server = parcel.to == setting_.server;
+    if (to_server) {
+      Trainings& there = new_at_server_[site];
+      there.insert(there.end(), trainings.begin(), trainings.end());
+    }
+    const unsigned readers = !to_server        ? others
+                             : setting_.masked ? 0U
+                                               : bit_of(step::Adversary::aggregator) | bit_of(step::Adversary::line);
+    const Value before = std::exchange(last_of_[site], {});
+    if (readers != 0 && is_due(number)) measure(parcel, number, site, trainings, before, readers);
+    if (readers != 0 && is_due(number + 1)) last_of_[site] = parcel.values.front();
+    return;
+  }
+  if (parcel.from != setting_.server) return;
+  const Value& model = parcel.values.front();
+  if (last_model_ && model.key() == last_model_.key()) return;
+  const Value before = std::exchange(last_model_, model);
+  if (std::ranges::all_of(new_at_server_, &Trainings::empty)) return;
+  const std::int64_t number = models_++;
+  std::vector<Trainings> there = std::exchange(new_at_server_, std::vector<Trainings>(setting_.sites));
+  if (!is_due(number)) return;
+  const unsigned readers = others | (setting_.masked ? bit_of(step::Adversary::secure_aggregator) : 0U);
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < setting_.sites && done < kMostSites; ++i) {
+    const std::size_t site = (static_cast<std::size_t>(number) + i) % setting_.sites;
+    if (there[site].empty()) continue;
+    measure(parcel, number, site, there[site], before, readers);
+    ++done;
+  }
+}
+
+std::vector<std::int32_t> MessageLeak::samples_of(std::size_t site, const Trainings& trainings) const {
+  std::vector<std::int32_t> samples;
+  const algorithms::LearningProblem& problem = learning_.problem();
+  for (const Training& training : trainings) {
+    SiteBatches batches(training.batches, problem.training, problem.partition, site, problem.seed);
+    for (std::int64_t i = 0; i < training.steps; ++i) {
+      const std::vector<std::int32_t> batch = batches[training.first + i];
+      samples.insert(samples.end(), batch.begin(), batch.end());
+      if (samples.size() > 2 * problem.partition[site].size()) break;  // all of them, twice
+    }
+  }
+  std::ranges::sort(samples);
+  samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
+  return samples;
+}
+
+void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std::size_t site,
+                          const Trainings& trainings, const Value& before, unsigned readers) {
+  const algorithms::LearningProblem& problem = learning_.problem();
+  const std::vector<std::int32_t> all = samples_of(site, trainings);
+  if (all.empty() || rows_.inputs() == 0) return;
+  const std::size_t count = std::min(kMostSamples, all.size());
+  std::vector<std::int32_t> samples;
+  for (std::size_t i = 0; i < count; ++i) samples.push_back(all[i * all.size() / count]);
+  algorithms::ControlSamples control =
+      algorithms::control_samples(problem.data, problem.partition[site], all, problem.seed, site, number);
+  // As many as are looked at.
+  if (control.of_site.size() > count) control.of_site.resize(count);
+  control.held_back.resize(std::min(control.held_back.size(), count - control.of_site.size()));
+  Measured measured{.site = site, .readers = readers, .number = number, .seconds = parcel.sent_at};
+  for (const std::int32_t sample : samples) measured.places.push_back(place_[static_cast<std::size_t>(sample)]);
+  for (const std::int32_t sample : control.of_site) {
+    measured.others.push_back(place_[static_cast<std::size_t>(sample)]);
+  }
+  measured.held_back = control.held_back;
+  std::vector<std::int32_t> labels;
+  const models::Samples& train = problem.data.train;
+  for (const std::int32_t sample : all) {
+    const auto first = train.labels.begin() + sample * train.labels_per_sample;
+    labels.insert(labels.end(), first, first + train.labels_per_sample);
+  }
+  const std::string name = fmt::format("what is known of site {} from {} and {}", site, fmt::join(samples, " "),
+                                       fmt::join(control.of_site, " "));
+  const auto operation = [this, samples, control, labels, mean = rows_.mean(site, network_)](History::Inputs in) {
+    const std::span<const float> numbers(in[0]->numbers), earlier(in[1]->numbers);
+    // Rows of the numbers of a whole model, perhaps with what belongs to an optimizer behind it.
+    if (numbers.size() < learning_.parameters() || earlier.size() < learning_.parameters()) return Datum{{}, {}};
+    models::Matrix sent = matrix_at(numbers, offset_, rows_.outputs(), rows_.inputs());
+    const models::Matrix change = sent - matrix_at(earlier, offset_, rows_.outputs(), rows_.inputs());
+    constexpr float kLittle = 0.5F;  // what goes on from message to message changes by little
+    const bool goes_on = change.norm() < kLittle * sent.norm();
+    const models::Matrix& news = goes_on ? change : sent;
+    RevealedSpan span(rows_.inputs());
+    span.add(news, 0, static_cast<Eigen::Index>(samples.size()));
+    const models::Matrix rows = rows_.of(samples, network_);
+    const models::Matrix others = algorithms::rows_of(control, rows_, network_);
+    algorithms::RowFinder finder(rows);
+    std::vector<char> found(finder.rows(), 0);
+    finder.find(sent, algorithms::tolerance_of(0), 0, found);
+
+    algorithms::RevealedLabels told(rows_.last_inputs());
+    const Eigen::Index last_inputs = rows_.last_inputs();
+    const std::size_t bias_at = last_offset_ + static_cast<std::size_t>(last_outputs_ * last_inputs);
+    const float sign = goes_on ? -1.0F : 1.0F;  // weights move against the gradient
+    const auto of_last = [&](std::size_t offset, Eigen::Index of_rows, Eigen::Index columns) {
+      models::Matrix moved = matrix_at(numbers, offset, of_rows, columns);
+      if (goes_on) moved -= matrix_at(earlier, offset, of_rows, columns);
+      return models::Matrix(sign * moved);
+    };
+    const models::Matrix gradient = of_last(last_offset_, last_outputs_, last_inputs);
+    told.add({.kind = SeenMatrix::Kind::gradient, .last = true, .numbers = gradient});
+    if (network_.layer(network_.layers() - 1).has_bias() &&
+        bias_at + static_cast<std::size_t>(last_outputs_) <= numbers.size()) {
+      const models::Matrix biases = of_last(bias_at, 1, last_outputs_);
+      told.add({.kind = SeenMatrix::Kind::biases, .last = true, .numbers = biases});
+    }
+    Datum reading{{}, {told.share(labels)}};
+    const Eigen::Index per_sample = rows_.rows_per_sample();
+    const auto energies = span.energies(rows, mean, per_sample);
+    for (std::size_t i = 0; i < energies.size(); ++i) {
+      double rows_found = 0;
+      for (Eigen::Index r = 0; r < per_sample; ++r) {
+        rows_found += found[i * static_cast<std::size_t>(per_sample) + static_cast<std::size_t>(r)];
+      }
+      reading.scalars.insert(reading.scalars.end(), {energies[i].shown, energies[i].all, rows_found});
+    }
+    for (const RevealedSpan::Energy& one : span.energies(others, mean, per_sample)) {
+      reading.scalars.insert(reading.scalars.end(), {one.shown, one.all});
+    }
+    return reading;
+  };
+  const Value earlier = before ? before : learning_.initial();
+  measured.reading = learning_.history().make_beside(name, {parcel.values.front(), earlier}, operation);
+  measured_.push_back(std::move(measured));
+}
+
+std::vector<Value> MessageLeak::values() const {
+  std::vector<Value> values;
+  for (const Measured& one : measured_) values.push_back(one.reading);
+  return values;
+}
+
+bool MessageLeak::exists(step::Adversary adversary) const {
+  const bool central = setting_.server >= 0;
+  if (adversary == step::Adversary::aggregator) return central && !setting_.masked;
+  if (adversary == step::Adversary::secure_aggregator) return central && setting_.masked;
+  return true;
+}
+
+step::Leak MessageLeak::result() const {
+  step::Leak leak{.adversaries = {}, .every = setting_.every, .measured = static_cast<std::int64_t>(measured_.size())};
+  const models::Partition& partition = learning_.problem().partition;
+  std::vector<std::size_t> samples;
+  for (const auto& site : partition) samples.push_back(site.size());
+  double all_samples = 0;
+  for (const std::size_t count : samples) all_samples += static_cast<double>(count);
+  for (std::size_t a = 0; a < step::kAdversaries; ++a) {
+    const auto adversary = static_cast<step::Adversary>(a);
+    if (!exists(adversary)) continue;
+    step::AdversaryLeak one{.adversary = adversary, .all = {}, .sites = {}, .curve = {}};
+    std::vector<KnownOfSite> known;
+    for (const std::size_t count : samples) known.emplace_back(count);
+    std::int64_t unread = 0, read = 0;
+    for (const Measured& measured : measured_) {
+      if ((measured.readers & bit_of(adversary)) == 0) continue;
+      if (adversary == step::Adversary::site && setting_.sites < 2) continue;
+      const std::vector<double>& scalars = History::datum_of(measured.reading)->scalars;
+      if (scalars.empty()) {
+        ++unread;
+        continue;
+      }
+      ++read;
+      KnownOfSite& site = known[measured.site];
+      site.tell_labels(scalars.front());
+      KnownOfSite::Reading reading{
+          .samples = measured.places, .others = measured.others, .held_back = measured.held_back};
+      std::size_t at = 1;
+      double found = 0;
+      for (const std::int32_t place : measured.places) {
+        reading.batch.push_back({scalars[at], scalars[at + 1]});
+        for (double row = 0; row < scalars[at + 2]; ++row) site.hand_over(place);
+        found += scalars[at + 2];
+        at += 3;
+      }
+      for (; at + 1 < scalars.size(); at += 2) reading.control.push_back({scalars[at], scalars[at + 1]});
+      reading.rows_handed =
+          found / static_cast<double>(measured.places.size()) / static_cast<double>(rows_.rows_per_sample());
+      site.read(reading);
+      double handed = 0, sum = 0, weight = 0;
+      for (std::size_t s = 0; s < known.size(); ++s) {
+        handed += known[s].handed();
+        if (std::isnan(known[s].accumulated())) continue;
+        sum += known[s].accumulated() * static_cast<double>(samples[s]);
+        weight += static_cast<double>(samples[s]);
+      }
+      one.curve.push_back({.step = measured.number + 1,
+                           .seconds = measured.seconds,
+                           .samples_handed_over = handed / all_samples,
+                           .accumulated_excess = sum / weight});
+    }
+    // What was not seen is not known: figures of nothing are those of sites that have sent nothing.
+    const bool sent = read + unread > 0 || std::ranges::any_of(sent_by_, [](std::int64_t count) { return count > 0; });
+    for (const KnownOfSite& site : known) {
+      one.sites.push_back(sent && read == 0 ? step::LeakFigures{} : site.figures(sent));
+    }
+    one.all = read > 0 || !sent ? algorithms::of_all(one.sites, samples) : step::LeakFigures{};
+    if (unread > 0) {
+      one.why_not = Statement{"messages-not-read"}
+                        .with("unread", static_cast<double>(unread))
+                        .with("of", static_cast<double>(unread + read));
+    } else if (sent && read == 0) {
+      one.why_not = Statement{other_drift_ ? "trained-with-changed-data" : "no-message-by-itself"};
+    }
+    leak.adversaries.push_back(std::move(one));
+  }
+  return leak;
+}
+
+}  // namespace dadsim::protocols

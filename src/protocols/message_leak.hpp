@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "algorithms/leak/known_of_site.hpp"
+#include "algorithms/leak/sample_rows.hpp"
+#include "protocols/learning.hpp"
+#include "step/leak.hpp"
+#include "world/parcel.hpp"
+
+namespace dadsim::protocols {
+
+/// Measures what the messages of an event-driven run reveal (docs/leak.md): is shown each as it leaves, and what sites
+/// train with; what is measured becomes a Value of the History, worked out with all others. Messages are rows of the
+/// numbers of a model or of a gradient; those that go on from one to the next (weights) are read by what is new in
+/// them.
+///
+/// What a site has trained with between two of its messages is what the second is about, and what has been sent to a
+/// server between two of its models is what the second of those is about.
+class MessageLeak final : public TrainingObserver {
+ public:
+  struct Setting {
+    std::size_t sites = 0;
+    world::Node server = -1;  ///< −1: none
+    bool masked = false;      ///< secure aggregation: what is sent to a server shows nothing by itself
+    std::int64_t every = 0;   ///< messages of a sender; 0: the first, and those of number 4, 16, 64 …
+  };
+  MessageLeak(Learning& learning, const Setting& setting);
+
+  void trained(std::size_t site, SiteBatches::How batches, std::int64_t first, std::int64_t steps,
+               std::int64_t data_version) override;
+  void sent(const world::Parcel& parcel);
+
+  /// What is to be worked out.
+  std::vector<world::Value> values() const;
+  /// Once they have been.
+  step::Leak result() const;
+
+ private:
+  struct Training {
+    SiteBatches::How batches = SiteBatches::How::passes;
+    std::int64_t first = 0, steps = 1, data_version = 0;
+  };
+  using Trainings = std::vector<Training>;
+  /// A measurement of one message and one site.
+  struct Measured {
+    std::size_t site = 0;
+    unsigned readers = 0;  ///< bits of step::Adversary
+    std::int64_t number = 0;
+    double seconds = 0;
+    std::vector<std::int32_t> places = {}, others = {}, held_back = {};
+    world::Value reading = {};
+  };
+
+  bool is_due(std::int64_t number) const;
+  std::vector<std::int32_t> samples_of(std::size_t site, const Trainings& trainings) const;
+  void measure(const world::Parcel& parcel, std::int64_t number, std::size_t site, const Trainings& trainings,
+               const world::Value& before, unsigned readers);
+  bool exists(step::Adversary adversary) const;
+
+  Learning& learning_;
+  Setting setting_;
+  models::Network network_;
+  algorithms::SampleRows rows_;
+  std::size_t offset_ = 0, last_offset_ = 0;  ///< of the first and of the last matrix in a row of numbers
+  Eigen::Index last_outputs_ = 0;
+  std::vector<std::int32_t> place_;
+  std::vector<Trainings> new_of_site_, new_at_server_;
+  std::vector<std::int64_t> sent_by_;
+  std::vector<world::Value> last_of_;  ///< where the next message of that site is measured
+  std::int64_t models_ = 0;
+  world::Value last_model_;
+  std::vector<Measured> measured_;
+  bool other_drift_ = false;  ///< something was trained with data that are not those that sites begin with
+};
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,90 @@
+// What messages reveal of the samples, beside what that buys: time and accuracy.
+
+/** What is as it should be: no other run is better or equal in all of time, accuracy and what is revealed, and better in one. */
+function runsOnFront(runs) {
+  const losses = (run) => [
+    isNumber(run.target_seconds) ? run.target_seconds : Infinity,
+    -(run.best_accuracy ?? 0),
+    run.span_excess,
+    run.samples_handed_over,
+  ];
+  const beats = (a, b) => a.every((value, i) => value <= b[i]) && a.some((value, i) => value < b[i]);
+  const all = runs.map(losses);
+  return runs.map((_, i) => !all.some((other) => beats(other, all[i])));
+}
+
+const kAdversaries = {
+  aggregator: "aggregator",
+  site: "another site",
+  line: "listener on a line",
+  "secure-aggregator": "aggregator, secure aggregation",
+};
+
+function shareOrNone(value) {
+  return isNumber(value) ? humanPercent(value) : kNone;
+}
+
+/** One front for all runs: the quicker, the more accurate and the less revealing. */
+function leakFront(page, runs) {
+  const measured = runs.filter((run) => isNumber(run.span_excess));
+  const onFront = runsOnFront(measured);
+  const columns = [
+    { title: "run" },
+    { title: `to ${targetText(page.target)}`, number: true },
+    { title: "best accuracy", number: true },
+    { title: "samples handed over", number: true, group: "the adversary that knows most" },
+    { title: "batch revealed", number: true, group: "the adversary that knows most" },
+    { title: "on the front", number: false },
+  ];
+  const rows = measured.map((run, i) => [
+    nameOf(page, run),
+    isNumber(run.target_seconds) ? humanSeconds(run.target_seconds) : kNone,
+    shareOrNone(run.best_accuracy),
+    shareOrNone(run.samples_handed_over),
+    shareOrNone(run.span_excess),
+    onFront[i] ? "yes" : "no",
+  ]);
+  return table("On the front: no other run is as quick, as accurate and as discreet, and more so in one", columns, rows);
+}
+
+function leakOfAdversaries(page, runs) {
+  const columns = [
+    { title: "run" },
+    { title: "who reads" },
+    { title: "samples handed over", number: true },
+    { title: "of the batch", number: true, group: "spanned" },
+    { title: "of others", number: true, group: "spanned" },
+    { title: "batch revealed", number: true },
+    { title: "best sample", number: true },
+    { title: "labels told", number: true },
+    { title: "ε", number: true },
+  ];
+  const rows = runs.flatMap((run) =>
+    run.leak.map((one) => [
+      nameOf(page, run),
+      kAdversaries[one.adversary] ?? one.adversary,
+      shareOrNone(one.samples_handed_over),
+      shareOrNone(one.span_in),
+      shareOrNone(one.span_out),
+      shareOrNone(one.span_excess),
+      shareOrNone(one.best_sample_excess),
+      shareOrNone(one.labels),
+      isNumber(one.epsilon) ? withDigits(one.epsilon) : "none",
+    ]),
+  );
+  return table("Who can read what (– was not measured)", columns, rows);
+}
+
+function addLeak(page, section) {
+  const runs = page.runs.filter((run) => run.leak?.length > 0);
+  if (runs.length === 0) return;
+  section.append(leakFront(page, runs), leakOfAdversaries(page, runs));
+  const reasons = runs.flatMap((run) =>
+    run.leak
+      .filter((one) => one.not_measured)
+      .map((one) => `${run.label}, ${kAdversaries[one.adversary] ?? one.adversary}: ${one.not_measured.words}.`),
+  );
+  if (reasons.length > 0) {
+    section.append(element("ul", { class: "sentences" }, ...reasons.map((text) => element("li", {}, kept(text)))));
+  }
+}

@@ -1,0 +1,100 @@
+// What messages of event-driven runs reveal (docs/leak.md).
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "scenario/document/load.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/sweep/tiny_sweep.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using step::Adversary;
+
+report::Result result_of(const std::string& runs, const std::vector<std::string>& overrides = {}) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("scenario.xml", test::tiny_scenario("", runs));
+  return run_experiment(scenario::load_scenario(path, overrides, make_catalog()), false);
+}
+
+const step::AdversaryLeak* of(const report::RunResult& run, Adversary adversary) {
+  for (const step::AdversaryLeak& one : run.leak.value().adversaries) {
+    if (one.adversary == adversary) return &one;
+  }
+  return nullptr;
+}
+
+TEST(MessageLeak, AServerSeesWhatAClientLearned) {
+  // Sites of unequal size; one local step of 16 samples, so that an update is a gradient of a batch.
+  const report::Result result = result_of(
+      R"(<run algorithm="fedavg" local-epochs="1" local-steps="1"/>
+         <run algorithm="fedavg" local-epochs="1" local-steps="1" secure="yes" label="secure"/>
+         <run algorithm="fedavg" local-epochs="1" label="epochs"/>)",
+      {"training.leak-every=1", "data.split.by=dirichlet", "data.split.alpha=0.5"});
+  const report::RunResult& plain = result.runs[0];
+  const step::AdversaryLeak* aggregator = of(plain, Adversary::aggregator);
+  ASSERT_NE(aggregator, nullptr);
+  EXPECT_EQ(of(plain, Adversary::secure_aggregator), nullptr);
+  EXPECT_EQ(aggregator->all.rows_handed_over, 0);
+  // Adam's step is no gradient any more: it spans some of the batch, and more of it than of others.
+  EXPECT_GT(aggregator->all.span_in, aggregator->all.span_out);
+  EXPECT_GT(aggregator->all.span_excess, 0.02);
+  EXPECT_LE(aggregator->all.span_excess, 1);
+  EXPECT_GT(aggregator->all.labels, 0.5);
+  ASSERT_EQ(aggregator->sites.size(), 3U);
+  ASSERT_FALSE(aggregator->curve.empty());
+  EXPECT_GT(aggregator->curve.back().seconds, 0);
+
+  const report::RunResult& secure = result.runs[1];
+  EXPECT_EQ(of(secure, Adversary::aggregator), nullptr) << "masks hide what clients send";
+  const step::AdversaryLeak* sum = of(secure, Adversary::secure_aggregator);
+  ASSERT_NE(sum, nullptr);
+  EXPECT_EQ(sum->all.span_excess, of(secure, Adversary::site)->all.span_excess) << "the sum is the next model";
+  EXPECT_LT(sum->all.span_excess, aggregator->all.span_excess);
+
+  EXPECT_LT(of(result.runs[2], Adversary::aggregator)->all.span_excess, aggregator->all.span_excess)
+      << "many steps on all samples say less of each";
+}
+
+TEST(MessageLeak, EveryMethodIsMeasuredOrSaysWhyNot) {
+  std::string runs;
+  for (const char* name :
+       {"fedavg", "fedprox", "fedopt", "fedbuff", "fedasync", "async-sgd", "local-sgd", "diloco", "streaming-diloco"}) {
+    runs += std::string("<run algorithm=\"") + name + "\"/>\n";
+  }
+  const report::Result result = result_of(runs);
+  for (const report::RunResult& run : result.runs) {
+    ASSERT_TRUE(run.leak.has_value()) << run.spec.label;
+    for (const step::AdversaryLeak& one : run.leak->adversaries) {
+      const bool known = !std::isnan(one.all.span_excess);
+      EXPECT_TRUE(known || one.why_not) << run.spec.label << ", " << spec::to_string(one.adversary);
+    }
+  }
+}
+
+TEST(MessageLeak, WhatIsLearnedIsTheSameHoweverOftenIsMeasured) {
+  const std::string runs = "<run algorithm=\"fedavg\" local-epochs=\"1\"/>";
+  const report::Result often = result_of(runs, {"training.leak-every=1"}), seldom = result_of(runs);
+  ASSERT_EQ(often.runs[0].curve.size(), seldom.runs[0].curve.size());
+  for (std::size_t i = 0; i < often.runs[0].curve.size(); ++i) {
+    EXPECT_EQ(often.runs[0].curve[i].loss, seldom.runs[0].curve[i].loss);
+    EXPECT_EQ(often.runs[0].curve[i].seconds, seldom.runs[0].curve[i].seconds);
+  }
+  EXPECT_EQ(often.runs[0].event_driven->learned, seldom.runs[0].event_driven->learned);
+  EXPECT_GT(often.runs[0].leak->measured, seldom.runs[0].leak->measured);
+}
+
+TEST(MessageLeak, DadHandsEverySampleOver) {
+  const report::Result result = result_of("<run algorithm=\"gradient-sharing\"/><run algorithm=\"dad\"/>");
+  EXPECT_EQ(of(result.runs[0], Adversary::aggregator)->all.samples_handed_over, 0);
+  for (const Adversary adversary : {Adversary::aggregator, Adversary::site, Adversary::line}) {
+    EXPECT_EQ(of(result.runs[1], adversary)->all.samples_handed_over, 1);
+    EXPECT_GT(of(result.runs[1], adversary)->curve.back().seconds, 0);
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::study
