@@ -66,15 +66,23 @@ std::span<const ConvergenceResult> convergence_table() {
   return kResults;
 }
 
+std::vector<StepsAtBatch> published_batches(const spec::Workload& workload) {
+  std::string target;
+  std::vector<StepsAtBatch> batches;
+  for (const Point& point : points_of(workload, target)) batches.push_back({point.batch, point.samples / point.batch});
+  return batches;
+}
+
 KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch) {
   std::string target;
   const std::vector<Point> points = points_of(workload, target);
-  if (points.empty()) return {std::nullopt, fmt::format("no published results for {} are known here", workload.name)};
+  if (points.empty()) return {std::nullopt, Statement{"no-published-steps", {workload.name}}};
   const auto wanted = static_cast<double>(batch);
   if (wanted < points.front().batch || wanted > points.back().batch) {
-    return {std::nullopt, fmt::format("published results for {} go from a global batch of {:.0f} to {:.0f}, and what a "
-                                      "batch of {} needs cannot be read off from them",
-                                      workload.name, points.front().batch, points.back().batch, batch)};
+    return {std::nullopt, Statement{"batch-beyond-published", {workload.name}}
+                              .with("least_batch", points.front().batch)
+                              .with("most_batch", points.back().batch)
+                              .with("batch", wanted)};
   }
   const auto above = std::ranges::lower_bound(points, wanted, {}, &Point::batch);
   const bool exact = above->batch == wanted;
@@ -90,25 +98,23 @@ KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t ba
   if (!exact) sources.insert(sources.end(), right.sources.begin(), right.sources.end());
   std::ranges::sort(sources);
   sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
-  std::string list;
-  for (const std::string& source : sources) list += (list.empty() ? "" : ", ") + source;
-  const double samples = between(left.samples, right.samples, share);
-  const std::string amount =
-      workload.dataset_size > 0
-          ? fmt::format("{:.4g} epochs of {} samples", samples / static_cast<double>(workload.dataset_size),
-                        workload.dataset_size)
-          : fmt::format("{:.0f} samples", samples);
   KnownSteps known;
   known.steps = steps(&Point::samples);
   known.fewest = steps(&Point::fewest);
   known.most = steps(&Point::most);
   known.batch = batch;
   known.target = target;
-  const auto results = [](int count) { return fmt::format("{} {}", count, count == 1 ? "result" : "results"); };
-  known.source = exact ? fmt::format("{}, mean of {} at this batch: {}", amount, results(left.results), list)
-                       : fmt::format("{}, between {} at a batch of {:.0f} and {} at {:.0f}: {}", amount,
-                                     results(left.results), left.batch, results(right.results), right.batch, list);
-  return {std::move(known), ""};
+  known.source = Statement{"published-steps", std::move(sources)};
+  known.source.with("samples", between(left.samples, right.samples, share));
+  if (workload.dataset_size > 0) known.source.with("samples_per_epoch", static_cast<double>(workload.dataset_size));
+  std::vector<double> batches{left.batch};
+  std::vector<double> results{static_cast<double>(left.results)};
+  if (!exact) {
+    batches.push_back(right.batch);
+    results.push_back(static_cast<double>(right.results));
+  }
+  known.source.with("batches", std::move(batches)).with("results", std::move(results));
+  return {std::move(known), std::nullopt};
 }
 
 }  // namespace dadsim::estimate

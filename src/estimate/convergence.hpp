@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "estimate/critical_batch.hpp"
 #include "spec/workload.hpp"
+#include "support/statement.hpp"
 
 namespace dadsim::estimate {
 
@@ -31,13 +33,13 @@ struct KnownSteps {
   double fewest = 0, most = 0;  ///< over the published results
   std::int64_t batch = 0;       ///< samples of all workers per step
   std::string target;           ///< what is reached after them; may be empty for a user's own number
-  std::string source;           ///< in words: "35 epochs … (MLPerf Training v2.1), between batches 3264 and 4096"
+  Statement source;             ///< "35 epochs … (MLPerf Training v2.1), between batches 3264 and 4096"
 };
 
 /// Steps, or why there are none.
 struct KnownStepsAnswer {
   std::optional<KnownSteps> known;
-  std::string why_not;
+  std::optional<Statement> why_not;
 };
 
 /// From the table: the mean over the rounds at a batch (each the middle of its fewest and most, weighted by its number
@@ -47,5 +49,8 @@ struct KnownStepsAnswer {
 /// A round whose most is over three times its fewest counts by its fewest alone: the log it comes from counted
 /// something else.
 KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch);
+
+/// The same means at every batch of the table, rising; empty for a workload of which there are none.
+std::vector<StepsAtBatch> published_batches(const spec::Workload& workload);
 
 }  // namespace dadsim::estimate

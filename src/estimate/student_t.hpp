@@ -4,8 +4,11 @@
 
 namespace dadsim::estimate {
 
-/// Student's t of a two-sided interval of 95 %, t(0.975, freedom), for `freedom` of at least 1: half an interval is
-/// this times the standard error.
-double student_t(std::int64_t freedom);
+/// Student's t of a two-sided interval of `level` (0.95: t(0.975, freedom)), for `freedom` of at least 1: half an
+/// interval is this times the standard error.
+double student_t(std::int64_t freedom, double level = 0.95);
+
+/// How likely a value of Student's t is to lie further from 0 than `t` by chance, on either side.
+double student_tails(double t, std::int64_t freedom);
 
 }  // namespace dadsim::estimate

@@ -9,6 +9,7 @@
 #include "spec/evaluation_specification.hpp"
 #include "spec/failure_specification.hpp"
 #include "spec/goal_specification.hpp"
+#include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
 
@@ -47,8 +48,10 @@ struct Scenario {
   bool ignore_memory = false;            ///< runs that do not fit the memory of their devices are timed all the same
   std::optional<spec::SweepSpec> sweep;  ///< what `dadsim sweep` varies; it is no part of the hash
   std::optional<spec::CostSpec> costs;
-  std::optional<spec::EvaluationSpec> evaluation;  ///< of the last models of event-driven runs
-  std::optional<spec::GoalSpec> goal;              ///< what `dadsim plan` is to reach; no part of the hash either
+  std::optional<spec::EvaluationSpec> evaluation;   ///< of the last models of event-driven runs
+  std::optional<spec::GoalSpec> goal;               ///< what `dadsim plan` is to reach; no part of the hash either
+  std::optional<spec::ScaleStudySpec> scale_study;  ///< what `dadsim scale-study` learns; no part of it either
+  std::string ladder;  ///< file of a scale study that relative steps are taken from; empty: none
 };
 
 }  // namespace dadsim::scenario

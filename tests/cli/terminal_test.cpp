@@ -68,6 +68,9 @@ std::vector<TerminalCase> cases() {
       {"sweep", {"sweep", "sweep.xml"}},
       {"sweep_map", {"sweep", "map.xml"}},
       {"plan", {"plan", "plan.xml"}},
+      {"scale_study",
+       {"scale-study", kScenarios + "scale-study.xml", "--set", "data.digits.train=400", "--set", "training.seeds=2",
+        "--set", "training.target-accuracy=0.4"}},
       {"collective", {"collective", "--platform", platform, "--op", "all-reduce", "--sizes", "1kB,1MB", "--cold"}},
   };
 }

@@ -68,11 +68,12 @@ inline double geometric_mean_error(const std::vector<Compared>& rows) {
 
 inline std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
-/// A table of docs/validation.md: under the comment `<!-- table NAME -->` up to the next empty line.
+/// A table of docs/validation.md, or of another page: under the comment `<!-- table NAME -->` up to the next empty
+/// line.
 class DocumentedTable {
  public:
-  DocumentedTable(std::string name, std::vector<std::string> columns)
-      : name_(std::move(name)), columns_(std::move(columns)) {}
+  DocumentedTable(std::string name, std::vector<std::string> columns, std::string page = "docs/validation.md")
+      : name_(std::move(name)), columns_(std::move(columns)), page_(std::move(page)) {}
 
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
@@ -105,7 +106,7 @@ class DocumentedTable {
 
   /// In the place of what stands from the comment to the next line that is no part of a table.
   void write() const {
-    const std::string path = std::string(DADSIM_SOURCE_DIR) + "/docs/validation.md";
+    const std::string path = std::string(DADSIM_SOURCE_DIR) + "/" + page_;
     std::string document;
     bool found = false;
     bool inside = false;
@@ -119,13 +120,12 @@ class DocumentedTable {
         document += line + '\n';
       }
     }
-    ASSERT_TRUE(found) << "docs/validation.md has no place for table " << name_ << ": a line <!-- table " << name_
-                       << " -->";
+    ASSERT_TRUE(found) << page_ << " has no place for table " << name_ << ": a line <!-- table " << name_ << " -->";
     std::ofstream(path) << document;
   }
 
   std::vector<std::vector<std::string>> read() const {
-    std::ifstream in(std::string(DADSIM_SOURCE_DIR) + "/docs/validation.md");
+    std::ifstream in(std::string(DADSIM_SOURCE_DIR) + "/" + page_);
     std::string line;
     while (std::getline(in, line) && line != fmt::format("<!-- table {} -->", name_)) {
     }
@@ -159,6 +159,7 @@ class DocumentedTable {
 
   std::string name_;
   std::vector<std::string> columns_;
+  std::string page_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -64,6 +64,8 @@ KindParts parts_of(PageKind kind) {
       return {"dadsim plan", kPlanSections, kPlanScript};
     case PageKind::explain:
       return {"dadsim explain", kExplainSections, kExplainScript};
+    case PageKind::scale_study:
+      return {"dadsim scale-study", kScaleStudySections, kScaleStudyScript};
   }
   throw std::logic_error("a page of no kind");
 }

@@ -10,6 +10,7 @@
 #include "report/run/answer.hpp"
 #include "report/run/causes.hpp"
 #include "report/run/event_driven_json.hpp"
+#include "report/run/leak_json.hpp"
 #include "report/run/result_json.hpp"
 #include "report/run/shift_json.hpp"
 #include "support/parse_whole.hpp"
@@ -58,7 +59,7 @@ Json band_of(const RunResult& run) {
     parts.push_back({{"category", part.category}, {"seconds", number(part.seconds)}, {"cause", part.cause}});
   return {{"step_seconds", {{"low", number(run.step_band->low)}, {"high", number(run.step_band->high)}}},
           {"target_seconds", {{"low", of_target(factors.low)}, {"high", of_target(factors.high)}}},
-          {"basis", run.step_band->basis},
+          {"basis", in_json(estimate::basis_of(run.step_band->parts))},
           {"parts", std::move(parts)}};
 }
 
@@ -77,16 +78,24 @@ void add_steps(const estimate::StepsToTarget& steps, Json& json) {
 Json to_json_object(const ScaleResult& scale) {
   Json json;
   add_steps(scale.steps_to_target, json);
-  json["why_not"] = scale.relative.why_not;
+  json["why_not"] = in_json(scale.relative.why_not);
   Json further = Json::array();
   for (const ScaleAtTarget& at : scale.further) {
     Json target{{"target", number(at.target)}};
     add_steps(at.steps_to_target, target);
     target["relative_steps"] = to_json_object(at.relative.ratio);
-    target["why_not"] = at.relative.why_not;
+    target["why_not"] = in_json(at.relative.why_not);
     further.push_back(std::move(target));
   }
   json["further_targets"] = std::move(further);
+  json["ladder"] = nullptr;
+  if (scale.ladder) {
+    json["ladder"] = {{"study", scale.ladder->study},
+                      {"rungs", scale.ladder->rungs},
+                      {"trend", scale.ladder->trend},
+                      {"decades_beyond", number(scale.ladder->decades_beyond)},
+                      {"measured", to_json_object(scale.ladder->measured)}};
+  }
   const auto range = scale.range_over_targets();
   json["relative_steps_over_targets"] = {{"least", range ? number(range->first) : Json(nullptr)},
                                          {"greatest", range ? number(range->second) : Json(nullptr)}};
@@ -105,8 +114,8 @@ Json to_json_object(const ScaleSetting& setting) {
   json["known_steps"] = {{"value", known(&estimate::KnownSteps::steps)},
                          {"fewest", known(&estimate::KnownSteps::fewest)},
                          {"most", known(&estimate::KnownSteps::most)}};
-  json["source"] = setting.known ? setting.known->source : "";
-  json["why_not"] = setting.why_not;
+  json["source"] = setting.known ? in_json(setting.known->source) : Json(nullptr);
+  json["why_not"] = in_json(setting.why_not);
   json["charged"] = {{"evaluation_every", setting.charges.evaluation_every},
                      {"evaluation_seconds", number(setting.charges.evaluation_seconds)},
                      {"start_up_seconds", number(setting.charges.start_up_seconds)}};
@@ -116,7 +125,7 @@ Json to_json_object(const ScaleSetting& setting) {
 Json to_json_object(const step::NetworkUse& use) {
   Json json;
   json["fidelity"] = use.fidelity;
-  if (!use.fidelity_note.empty()) json["fidelity_note"] = use.fidelity_note;
+  if (!use.fidelity_notes.empty()) json["fidelity_notes"] = in_json(use.fidelity_notes);
   json["messages"] = number(use.messages);
   if (use.sampling) {
     json["sampling"] = {{"steps", number(use.sampling->steps)},
@@ -216,6 +225,8 @@ Json to_json_object(const RunResult& run, const Result& result) {
       for (const double accuracy : point.sites->accuracies) sites["accuracies"].push_back(number(accuracy));
     }
   }
+  json["leak"] = leak_in_json(run);
+  if (run.leak && run.leak->why_not) json["leak_not_measured"] = in_json(*run.leak->why_not);
   json["network"] = to_json_object(run.network);
   json["links_used"] = number(run.network.links_used);
   json["link_use"] = to_json_array(run.network.link_use);

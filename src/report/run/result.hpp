@@ -45,6 +45,15 @@ struct ScaleAtTarget {
   estimate::RelativeSteps relative;
 };
 
+/// Where relative steps come from a scale study and not from the network that learned.
+struct FromLadder {
+  std::string study;                                ///< name of its scenario
+  std::size_t rungs = 0;                            ///< that the fit rests on
+  bool trend = false;                               ///< whether it shows one
+  double decades_beyond = 0;                        ///< from its largest network to what is timed
+  std::optional<estimate::Estimate> measured = {};  ///< on the network that learned
+};
+
 /// A run's part of the time to accuracy at scale.
 struct ScaleResult {
   estimate::StepsToTarget steps_to_target;  ///< on the network that learned, by seed
@@ -54,6 +63,7 @@ struct ScaleResult {
   /// The time with the errors of a step as well: what the interval of the relative steps (95 %, in the place of one of
   /// 90 %) and the band of a step each allow, as factors, their logarithms added in squares.
   std::optional<estimate::Estimate> time_band = {};
+  std::optional<FromLadder> ladder = {};  ///< where the scenario names one, and it says something of this run
 
   /// The least and the greatest of the relative steps over all targets; nothing unless at least two are known.
   std::optional<std::pair<double, double>> range_over_targets() const;
@@ -87,7 +97,7 @@ struct ScaleSetting {
   std::int64_t batch = 0;  ///< samples of all workers per step
   std::int64_t seeds = 1;
   std::optional<estimate::KnownSteps> known;
-  std::string why_not;  ///< where no steps are known
+  std::optional<Statement> why_not;  ///< where no steps are known
   estimate::Charges charges;
 };
 
@@ -139,7 +149,6 @@ struct StepBand {
   double low = 0, high = 0;               ///< seconds of a step
   std::vector<estimate::TimePart> parts;  ///< of a mean step: computing, and what is not hidden by it, by what errors
                                           ///< go by
-  std::string basis;                      ///< in words
 };
 
 /// What a layer of the network that is timed hands over, where layers choose.
@@ -156,8 +165,8 @@ struct Throughput {
   std::optional<double> model_flops_utilisation;
   /// A step of one worker alone, which shares nothing ÷ a step of this run; only where nothing is learned.
   std::optional<double> scaling_efficiency;
-  /// Why the utilisation is above one, in words; empty where it is not.
-  std::string above_peak = {};
+  /// Why the utilisation is above one; none where it is not.
+  std::optional<Statement> above_peak = {};
 };
 
 /// Everything that is reported of one run. Computed by summarise() and in study/results/: the reports only print it.
@@ -214,6 +223,8 @@ struct RunResult {
   std::optional<estimate::Arrival> arrival() const;
   /// Factors on any time of so many steps; none without a band.
   std::optional<estimate::Band> factors() const;
+  /// What its messages reveal (docs/leak.md); none: nothing was learned.
+  std::optional<step::Leak> leak;
   /// Whether its compression left anything out while it learned; none: it has none, or the run is event-driven.
   std::optional<bool> is_lossy;
   /// Layers of the network that is timed whose ranks were at the limit of the network that learned: timed with the cap.
@@ -267,6 +278,7 @@ struct EventDrivenRun {
   std::vector<CurvePoint> curve;
   std::int64_t steps_per_epoch = 0;
   std::optional<ShiftEvaluation> evaluation = {};  ///< where the scenario asks for it
+  std::optional<step::Leak> leak = {};             ///< with dates; none: nothing was learned
 };
 
 /// The same of an event-driven run, whose steps are updates of the model.

@@ -10,6 +10,7 @@
 #include "spec/evaluation_specification.hpp"
 #include "spec/failure_specification.hpp"
 #include "spec/goal_specification.hpp"
+#include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
 
@@ -43,6 +44,7 @@ const Table<spec::CostSpec>& costs_table();
 const Table<spec::SplitSpec>& split_table();
 const Table<spec::TimedAsSpec>& timed_as_table();
 const Table<spec::EvaluationSpec>& evaluation_table();
+const Table<Scenario>& ladder_table();
 
 /// What the elements of each file are.
 std::vector<ElementRule> scenario_rules();
@@ -70,5 +72,8 @@ std::vector<ElementRule> evaluation_rules();
 std::vector<ElementRule> costs_rules();
 std::vector<ElementRule> goal_rules();
 std::vector<ElementRule> sweep_rules();
+std::vector<ElementRule> axes_rules();
+std::vector<ElementRule> scale_study_rules();
+std::vector<ElementRule> ladder_rules();
 
 }  // namespace dadsim::scenario

@@ -10,6 +10,7 @@
 #include "spec/evaluation_specification.hpp"
 #include "spec/failure_specification.hpp"
 #include "spec/goal_specification.hpp"
+#include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
 
@@ -28,5 +29,6 @@ void write_parameters(XmlWriter::Open& element, const spec::RunSpec& run, const 
 void write_compress(XmlWriter& xml, const spec::CompressSpec& compress);
 void write_share(XmlWriter& xml, const spec::RunSpec& run);
 void write_sweep(XmlWriter& xml, const spec::SweepSpec& sweep);
+void write_scale_study(XmlWriter& xml, const spec::ScaleStudySpec& study);
 
 }  // namespace dadsim::scenario

@@ -14,7 +14,8 @@ const Table<Scenario>& scenario_table() {
                              "Of every random number: equal seeds give equal results. A whole number from 0 to "
                              "18446744073709551615.")})
           .holds({"description", "platform", "network", "failures", "availability", "device", "workers", "data",
-                  "model", "training", "timed-as", "timing-only", "run", "evaluation", "costs", "goal", "sweep"});
+                  "model", "training", "timed-as", "timing-only", "run", "evaluation", "costs", "goal", "sweep",
+                  "scale-study", "ladder"});
   return kTable;
 }
 

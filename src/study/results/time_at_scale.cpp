@@ -1,21 +1,17 @@
 #include "study/results/time_at_scale.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "algorithms/registry.hpp"
+#include "estimate/ladder.hpp"
 #include "spec/workload.hpp"
-#include "support/human.hpp"
+#include "study/setting/ladder_of.hpp"
+#include "study/setting/network_size.hpp"
 
 namespace dadsim::study {
 namespace {
-
-constexpr const char* kCouldNotBite =
-    "its compression left nothing out of the network that learned, which therefore cannot tell what it costs in steps; "
-    "a larger batch, wider layers or a stronger compression could";
 
 /// Steps to the target by seed, and those of gradient sharing to compare with.
 struct SeedSteps {
@@ -34,17 +30,17 @@ estimate::RelativeSteps relative_of(const SeedSteps& steps, std::size_t i, const
   if (!relative.ratio) {
     const auto reached = [](const auto& one) { return one.has_value(); };
     const bool measured = std::ranges::all_of(steps.gradient_sharing, reached);
-    if (as_many && !measured) return {estimate::Estimate{1, {}, {}}, ""};
+    if (as_many && !measured) return {estimate::Estimate{1, {}, {}}};
     if (steps.runs.at(i).size() > 1) return relative;  // which of them is said there
     const double best = measured ? steps.best.at(i) : steps.best_of_gradient_sharing;
     const bool missed = !measured || !steps.runs.at(i).front();
-    if (std::isfinite(best) && missed) relative.why_not += ": best " + human_percent(best);
+    if (std::isfinite(best) && missed) relative.why_not->with("best_accuracy", best);
     return relative;
   }
   if (steps.reference_run == i) {
     relative.ratio = steps.gradient_sharing.size() > 1 ? estimate::Estimate{1, 1, 1} : estimate::Estimate{1, {}, {}};
   } else if (is_lossy && !*is_lossy) {
-    return {std::nullopt, kCouldNotBite};
+    return {std::nullopt, report::Statement{"nothing-left-out"}};
   }
   return relative;
 }
@@ -92,6 +88,42 @@ bool needs_as_many_steps(const spec::RunSpec& run) {
          !has_own_layers(*info, run) && info->exact(run);
 }
 
+/// The scale study that a scenario names, at the size of what it times.
+struct NamedLadder {
+  report::LadderFile file;
+  std::vector<double> size;
+};
+
+std::optional<NamedLadder> named_ladder(const scenario::Scenario& scenario) {
+  if (scenario.ladder.empty()) return std::nullopt;
+  NamedLadder named{read_ladder(scenario.ladder), {}};
+  named.size = decades_of(size_of_workload(scenario), named.file.against);
+  return named;
+}
+
+/// Puts the relative steps of the study in the place of those of the network that learned.
+void take_from(const NamedLadder& named, const spec::RunSpec& run, report::ScaleResult& scale) {
+  constexpr double kLevel = 0.95;  // as all intervals of relative steps
+  const std::optional<estimate::Estimate> measured = scale.relative.ratio;
+  const auto none = [&](Statement why) { scale.relative = {std::nullopt, std::move(why)}; };
+  const auto says = [&](Statement what) {
+    return Statement{"says-study", {named.file.scenario}}.with(std::move(what));
+  };
+  const report::LadderFile::Run* studied = named.file.find(run.label);
+  if (studied == nullptr) return none({"not-in-study", {named.file.scenario}});
+  if (studied->never) return none(says(*studied->never));
+  if (!are_known(named.size)) return none({"size-unknown"});
+  const std::size_t needed = std::max<std::size_t>(3, named.size.size() + 2);
+  if (studied->rungs.size() < needed)
+    return none(says(Statement{"too-few-rungs"}
+                         .with("rungs", static_cast<double>(studied->rungs.size()))
+                         .with("needed", static_cast<double>(needed))));
+  const estimate::Ladder ladder(studied->rungs);
+  const estimate::LadderPrediction at = ladder.at(named.size, kLevel);
+  scale.relative = {estimate::Estimate{at.ratio, at.low, at.high}};
+  scale.ladder = {named.file.scenario, studied->rungs.size(), ladder.shows_trend(), at.distance, measured};
+}
+
 }  // namespace
 
 // Exchange and collectives mean nothing to what is learned.
@@ -100,6 +132,7 @@ void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& s
   std::vector<SeedSteps> steps;
   for (const double target : scenario.training.targets()) steps.push_back(steps_by_seed(scenario, learned, target));
   result.scale = setting;
+  const std::optional<NamedLadder> ladder = named_ladder(scenario);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     // What it learns depends on the cluster: there is no number of steps that would hold for another network.
     if (scenario.runs[i].event_driven) continue;
@@ -110,6 +143,7 @@ void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& s
       scale.further.push_back(
           {scenario.training.further_targets[t - 1], steps[t].runs.at(i), relative_of(steps[t], i, is_lossy, as_many)});
     }
+    if (ladder && !as_many && steps[0].reference_run != i) take_from(*ladder, scenario.runs[i], scale);
     add_time(setting, std::move(scale), result.runs[i]);
   }
 }
@@ -117,13 +151,16 @@ void add_scale(const scenario::Scenario& scenario, const report::ScaleSetting& s
 void add_scale_by_definition(const scenario::Scenario& scenario, const report::ScaleSetting& setting,
                              report::Result& result) {
   result.scale = setting;
+  const std::optional<NamedLadder> ladder = named_ladder(scenario);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     if (scenario.runs[i].event_driven) continue;
     report::ScaleResult scale;
     if (needs_as_many_steps(scenario.runs[i])) {
       scale.relative.ratio = estimate::Estimate{1, {}, {}};
+    } else if (ladder) {
+      take_from(*ladder, scenario.runs[i], scale);
     } else {
-      scale.relative.why_not = "nothing was learned that they could be measured on";
+      scale.relative.why_not = report::Statement{"nothing-measured"};
     }
     add_time(setting, std::move(scale), result.runs[i]);
   }

@@ -73,7 +73,8 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
   try {
     const spec::DataFacts facts = models::inspect_data(scenario.data.source);
     warnings.insert(warnings.end(), facts.notes.begin(), facts.notes.end());
-    if (!scale_setting(scenario)) return warnings;
+    // Nor does it matter where relative steps come from a scale study.
+    if (!scale_setting(scenario) || !scenario.ladder.empty()) return warnings;
     const spec::ModelShape learned = spec::model_shape(scenario.model, facts.shape);
     const TimedAs timed = timed_as_of(scenario, learned);
     for (const spec::RunSpec& run : scenario.runs) {

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dadsim::estimate {
+
+/// A network of a family, and how many times the steps of gradient sharing a method needed on it.
+struct Rung {
+  std::vector<double> size;  ///< of each kind of size its decades, log₁₀
+  double ratio = 1;          ///< relative steps, above 0
+  double seed_variance = 0;  ///< of ln(ratio), as far as the seeds leave that open; 0: it is not known
+};
+
+/// How ln(relative steps) moves with one kind of size.
+struct Slope {
+  double per_decade = 0;  ///< change of ln(ratio) per decade
+  double error = 0;       ///< standard error
+  double chance = 1;      ///< how likely a slope as steep is where there is none
+  bool shown = false;     ///< chance < kTrendChance, beside the others that are
+};
+inline constexpr double kTrendChance = 0.05;
+
+/// What a network of some size is expected to show.
+struct LadderPrediction {
+  double ratio = 1, low = 1, high = 1;
+  double distance = 0;  ///< decades to the nearest rung's size, of the kind of size that is furthest off; 0: between
+};
+
+/// The relative steps of a family of networks against their size: a regression of y = ln(ratio) on x = log₁₀(size),
+/// with the prediction interval of a new observation (Draper & Smith, Applied Regression Analysis, 3rd ed., section
+/// 1.4, 5.1), made for few rungs:
+/// - The variance about the line is that of the residuals, or what seeds leave open on average where that is more:
+///   few points lie on a line by luck, no line makes seeds agree.
+/// - Kinds of size whose slope is not shown (Student's t, kTrendChance) are left out, least likely first. Without any,
+///   the value is the mean over the rungs, and the variance that about the mean. That a slope is not shown does not say
+///   that there is none: what the slopes that were left out may be, b ± t · √(dᵀ C d) over the distance d with the
+///   covariance C that they have in the whole regression, is added in squares to either side as far as it reaches
+///   there. Such an interval leans to the side that the rungs lean to.
+/// So the interval grows with the distance from the rungs whether a trend is shown or not.
+/// Held against drawn families in tests/estimate/ladder_test.cpp.
+class Ladder {
+ public:
+  /// Rungs without a finite ratio above 0 do not belong here. Throws std::invalid_argument unless there are two rungs
+  /// more than kinds of size, at least three; all have the same kinds; and no kind stands still or follows from the
+  /// others.
+  explicit Ladder(std::vector<Rung> rungs);
+
+  const std::vector<Rung>& rungs() const { return rungs_; }
+  const std::vector<Slope>& slopes() const { return slopes_; }  ///< per kind of size
+  bool shows_trend() const;
+  double spread() const;  ///< standard deviation of ln(ratio) about the line, or about the mean
+
+  /// The mean of as many seeds as a rung has, on another network of the family, in an interval of `level` (0.9).
+  LadderPrediction at(const std::vector<double>& size, double level) const;
+
+ private:
+  /// Least squares with some kinds of size.
+  struct Fit {
+    std::vector<std::size_t> kinds;  ///< that take part
+    std::vector<double> slopes;      ///< of these
+    std::vector<double> inverse;     ///< of Σ (x − x̄)(x − x̄)ᵀ, row by row
+    double variance = 0;             ///< about the line
+    std::int64_t freedom = 1;
+  };
+  Fit fit_of(const std::vector<std::size_t>& kinds) const;
+  double centred(std::size_t rung, std::size_t kind) const { return rungs_[rung].size[kind] - centre_[kind]; }
+
+  std::vector<Rung> rungs_;
+  std::vector<double> centre_;  ///< mean size
+  double mean_ = 0;             ///< of ln(ratio)
+  double seed_variance_ = 0;    ///< mean over the rungs
+  Fit whole_, shown_;
+  std::vector<Slope> slopes_;
+};
+
+}  // namespace dadsim::estimate

@@ -1,0 +1,38 @@
+#include "scenario/elements/elements.hpp"
+#include "scenario/elements/read.hpp"
+#include "scenario/xml/files.hpp"
+
+namespace dadsim::scenario {
+
+const Table<Scenario>& ladder_table() {
+  using Spec = Scenario;
+  static const Table<Spec> kTable = Table<Spec>(
+      "ladder", "Relative steps come from a scale study, at the size of what is timed: for runs of the same label.",
+      {by_code<Spec>(attribute("file", text("what `dadsim scale-study --json` has written"),
+                               "What `dadsim scale-study` has written as JSON; relative to the scenario "
+                               "file.")
+                         .must(),
+                     {}, [](const Spec& scenario, const PathText& path) {
+                       return path && !scenario.ladder.empty() ? path(scenario.ladder) : scenario.ladder;
+                     })});
+  return kTable;
+}
+
+std::string read_ladder(const Element& element, const Scenario& scenario, const ReadContext& context) {
+  const Node node(element, context.findings);
+  const std::optional<std::string> name = node.required_text("file", "what `dadsim scale-study --json` has written");
+  if (!scenario.timed_as || !scenario.timed_as->of_other_network()) {
+    node.fail("<ladder> without another network that is timed",
+              "<timed-as workload=\"…\"/>: relative steps of the network that learns are learned");
+  }
+  if (!name) return {};
+  std::string path = beside(context.path, *name);
+  if (!context.catalog.check_ladder) return path;
+  const std::optional<Fault> fault = context.catalog.check_ladder(path);
+  if (fault) node.fail_at("file", fault->what, fault->remedy);
+  return fault ? std::string() : path;
+}
+
+std::vector<ElementRule> ladder_rules() { return {ladder_table().rule()}; }
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,225 @@
+#include "scenario/elements/read_axes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "scenario/elements/read_varied.hpp"
+#include "scenario/language/overrides.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+bool has_range(const spec::VariedPath& varied) { return varied.values.empty(); }
+
+const Table<spec::VariedPath>& vary_table() {
+  using Spec = spec::VariedPath;
+  static const Table<Spec> kTable =
+      Table<Spec>(
+          "vary", "A value of the scenario that is varied: by a list of values, or by a range of numbers.",
+          {attribute("path", &Spec::path, text("a path as in --set, e.g. training.batch"),
+                     "Which attribute, as in --set: training.batch, run[*].cap.")
+               .must(),
+           by_code<Spec>(attribute("values", text(),
+                                   "With spaces between them, or with semicolons where values are empty or hold "
+                                   "spaces; empty ones at the end count for nothing."),
+                         {}, [](const Spec& one, const PathText&) { return values_text(one.values); })
+               .printed_if([](const Spec& one) { return !has_range(one); }),
+           attribute("from", &Spec::from, real({.minimum = -kLargestWhole, .maximum = kLargestWhole}),
+                     "One end of a range; needs to.")
+               .printed_if(has_range)
+               .by_reader()
+               .without_default(),
+           attribute("to", &Spec::to, real({.minimum = -kLargestWhole, .maximum = kLargestWhole}),
+                     "The other end; both belong to the range.")
+               .printed_if(has_range)
+               .by_reader()
+               .without_default(),
+           attribute("steps", &Spec::steps, integer(2, spec::kMostSweepPoints),
+                     "grid, list: how many numbers of the range, both ends included. Required there.")
+               .printed_if([](const Spec& one) { return has_range(one) && one.steps > 0; })
+               .by_reader(),
+           attribute("scale", &Spec::logarithmic, one_of({"linear", "log"}),
+                     "How the range is divided, or drawn from: evenly, or evenly in the logarithm.")
+               .printed_if(has_range)
+               .by_reader()
+               .if_left_out("`linear`"),
+           attribute("whole", &Spec::whole, "Numbers are rounded to whole ones; others have six significant digits.")
+               .printed_if(has_range)
+               .by_reader(),
+           by_code<Spec>(attribute("unit", text(), "What stands behind each value, e.g. Mbps.")).if_left_out("none"),
+           attribute("form", &Spec::form, text(),
+                     "What is set, with `{}` where the value belongs: `site-[1-{}]`; not beside `unit`.")
+               .if_given()
+               .by_reader()
+               .if_left_out("`{}`")})
+          .repeats();
+  return kTable;
+}
+
+class AxesReader {
+ public:
+  AxesReader(const Node& node, spec::SweepSpec& sweep, const ReadContext& context)
+      : node_(node), context_(context), sweep_(sweep) {}
+
+  void read() {
+    const std::size_t before = context_.findings.added();
+    read_axes();
+    if (context_.findings.added() == before) check_counts();
+  }
+
+ private:
+  void read_axes() {
+    for (const Element& child : node_.element().children) {
+      if (child.name == "vary") sweep_.axes.push_back({read_vary(child)});
+      if (child.name != "linked") continue;
+      const Node linked(child, context_.findings);
+      spec::SweepAxis axis;
+      for (const Element* one : linked.children("vary")) axis.push_back(read_vary(*one));
+      if (axis.size() < 2) linked.fail("<linked> has fewer than two <vary>", "those that vary together");
+      sweep_.axes.push_back(std::move(axis));
+    }
+    if (sweep_.axes.empty()) {
+      node_.fail(fmt::format("<{}> lacks <vary>", name()),
+                 "what is varied, e.g. <vary path=\"training.batch\" values=\"16 32 64\"/>");
+    }
+  }
+
+  spec::VariedPath read_vary(const Element& element) {
+    const Node node(element, context_.findings);
+    spec::VariedPath varied;
+    varied.line = element.origin.line;
+    varied.path = node.required_text("path", "a path as in --set, e.g. training.batch").value_or("");
+    check_path(node, varied.path);
+    if (node.has("values")) {
+      read_values(node, varied);
+    } else if (node.has("from") || node.has("to")) {
+      read_range(node, varied);
+    } else {
+      node.fail("<vary> lacks 'values'", "values=\"16 32 64\", or from=\"1\" to=\"64\" with steps=\"7\"");
+    }
+    read_form(node, varied);
+    return varied;
+  }
+
+  void check_path(const Node& node, const std::string& path) {
+    if (path.empty()) return;
+    if (!is_override_path(path)) {
+      node.fail_at("path", "is no path",
+                   "names with dots between them and selectors in brackets, as in --set, e.g. run[2].cap");
+    } else if (path.starts_with("sweep.") || path.starts_with("scale-study.")) {
+      node.fail_at("path", fmt::format("is of the {} itself", name() == "sweep" ? "sweep" : "study"),
+                   "a path of the scenario");
+    } else if (path == "seed" && sweep_.seeds > 1) {
+      node.fail_at("path", fmt::format("beside seeds=\"{}\"", sweep_.seeds), "either of the two");
+    } else if (!paths_.insert(path).second) {
+      node.fail_at("path", "is varied already", "each path once");
+    }
+  }
+
+  void read_values(const Node& node, spec::VariedPath& varied) {
+    for (const char* other : {"from", "to", "steps", "scale", "whole"}) {
+      node.refuse(other, "stands beside values=\"…\"", "a list of values, or a range");
+    }
+    varied.values = values_of(node.text("values", ""));
+    if (varied.values.empty()) {
+      node.fail_at("values", "is empty", "values with spaces between them");
+      return;
+    }
+    std::set<std::string> seen;
+    for (const std::string& value : varied.values) {
+      if (!seen.insert(value).second && sweep_.method == spec::SweepSpec::Method::grid) {
+        node.fail_at("values", fmt::format("holds '{}' twice", printable(value)), "each value once");
+        return;
+      }
+    }
+  }
+
+  void read_range(const Node& node, spec::VariedPath& varied) {
+    const std::size_t before = context_.findings.added();
+    varied.logarithmic = node.chosen("scale") == 1;
+    varied.whole = node.boolean("whole", false);
+    const Range range{.minimum = varied.logarithmic ? 0 : -kLargestWhole,
+                      .maximum = kLargestWhole,
+                      .open_minimum = varied.logarithmic};
+    varied.from = node.real("from", range).value_or(1);
+    varied.to = node.real("to", range).value_or(1);
+    if (context_.findings.added() == before && varied.from == varied.to)
+      node.fail_at("to", "is where the range begins", "another number, or a single one by values=\"…\"");
+    if (sweep_.drawn()) {
+      node.refuse("steps", fmt::format("means nothing with method=\"{}\"", to_string(sweep_.method)),
+                  "numbers are drawn from the range, as many as there are points");
+      return;
+    }
+    varied.steps = node.integer("steps").value_or(2);
+    if (context_.findings.added() > before) return;
+    for (std::size_t i = 1; i < varied.count(); ++i) {
+      if (varied.at(i) != varied.at(i - 1)) continue;
+      node.fail_at("steps", fmt::format("takes '{}' from the range twice", varied.at(i)), "fewer steps");
+      return;
+    }
+  }
+
+  void check_counts() {
+    std::vector<std::size_t> counts;
+    for (const spec::SweepAxis& axis : sweep_.axes) {
+      for (const spec::VariedPath& varied : axis) {
+        if (!sweep_.drawn() && varied.count() != axis.front().count()) {
+          context_.findings.add({"", varied.line},
+                                fmt::format("{} values of '{}' are linked with {} of '{}'", varied.count(),
+                                            printable(varied.path), axis.front().count(), printable(axis.front().path)),
+                                "as many of each");
+        }
+      }
+      counts.push_back(axis.front().count());
+    }
+    if (sweep_.method == spec::SweepSpec::Method::list &&
+        std::ranges::any_of(counts, [&](std::size_t count) { return count != counts.front(); })) {
+      node_.fail(fmt::format("a list takes as many values of each, not {}", fmt::join(counts, ", ")),
+                 "as many of each, or method=\"grid\"");
+    }
+    if (count_points(sweep_) * sweep_.seeds > spec::kMostSweepTrials &&
+        count_points(sweep_) <= spec::kMostSweepPoints) {
+      node_.fail(fmt::format("<{}> has {} points with {} seeds each", name(), count_points(sweep_), sweep_.seeds),
+                 fmt::format("at most {} altogether", spec::kMostSweepTrials));
+    }
+    if (count_points(sweep_) > spec::kMostSweepPoints) {
+      node_.fail(fmt::format("<{}> has {} points", name(), fmt::join(counts, " × ")),
+                 fmt::format("at most {}; method=\"latin-hypercube\" covers many axes with few points",
+                             spec::kMostSweepPoints));
+    }
+  }
+
+  const std::string& name() const { return node_.element().name; }
+
+  const Node& node_;
+  const ReadContext& context_;
+  spec::SweepSpec& sweep_;
+  std::set<std::string> paths_;
+};
+
+}  // namespace
+
+void read_axes(const Node& node, spec::SweepSpec& sweep, const ReadContext& context) {
+  AxesReader(node, sweep, context).read();
+}
+
+void write_axes(XmlWriter& xml, const spec::SweepSpec& sweep) {
+  for (const spec::SweepAxis& axis : sweep.axes) {
+    std::optional<XmlWriter::Open> linked;
+    if (axis.size() > 1) linked.emplace(xml, "linked");
+    for (const spec::VariedPath& varied : axis) vary_table().print(xml, varied, {});
+  }
+}
+
+std::vector<ElementRule> axes_rules() {
+  return {vary_table().rule(),
+          element("linked", "Values that vary together: the first of each, the second of each and so on.")
+              .holds({"vary"})
+              .repeats()};
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,250 @@
+#include "study/scale_study/scale_study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "scenario/xml/findings.hpp"
+#include "study/event_driven/event_driven_run.hpp"
+#include "study/learning/memory_store.hpp"
+#include "study/results/transfer.hpp"
+#include "study/scale_study/fit_study.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/cluster_of.hpp"
+#include "study/setting/network_size.hpp"
+#include "study/setting/scale_setting.hpp"
+#include "study/sweep/lay_out.hpp"
+#include "study/sweep/remembering_catalog.hpp"
+#include "support/build.hpp"
+#include "support/interrupt.hpp"
+#include "support/progress.hpp"
+#include "support/version.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using report::ScaleStudyReport;
+using report::StudiedRatio;
+using report::StudiedRung;
+
+/// Evaluations by training steps of every worker, also where the run counts rounds: each with the samples that went
+/// into the model until then.
+std::vector<step::Evaluation> curve_by_steps(const report::EventDrivenRun& run) {
+  std::vector<step::Evaluation> curve;
+  for (const report::CurvePoint& point : run.curve) {
+    step::Evaluation at;
+    at.step = std::llround(point.epochs.value_or(0) * static_cast<double>(run.steps_per_epoch));
+    at.loss = point.loss;
+    at.accuracy = point.accuracy;
+    curve.push_back(at);
+  }
+  return curve;
+}
+
+/// Learning curves of one run of a rung, by seed, and whether its compression left anything out.
+struct Curves {
+  std::vector<std::vector<step::Evaluation>> by_seed;
+  std::optional<bool> is_lossy;
+};
+
+class Study {
+ public:
+  Study(const scenario::ScenarioSource& source, std::vector<std::string> overrides)
+      : source_(source), overrides_(std::move(overrides)), catalog_(study::remembering(study::make_catalog())) {
+    base_ = source_.load(overrides_, catalog_);
+    if (!base_.scale_study) {
+      throw InputError({base_.file, 0, "<scenario> lacks <scale-study>",
+                        "a family, e.g. <scale-study><vary path=\"model.dense[1].units\" values=\"16 32 64 "
+                        "128\"/></scale-study>"});
+    }
+    points_ = lay_out(base_.scale_study->rungs);
+    read_rungs();
+  }
+
+  ScaleStudyReport learn(bool show_progress) {
+    ScaleStudyReport report = preamble();
+    Progress progress("learning rungs", 1, show_progress);
+    for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+      if (interrupted().load()) throw Cancelled();
+      learn_rung(i, report);
+      progress.update(0, static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(scenarios_.size()));
+    }
+    fit_study(base_, report);
+    return report;
+  }
+
+ private:
+  std::vector<std::string> changes_of(std::size_t point) const {
+    std::vector<std::string> changes;
+    const std::vector<const spec::VariedPath*> paths = varied_paths(base_.scale_study->rungs);
+    for (std::size_t k = 0; k < paths.size(); ++k)
+      changes.push_back(fmt::format("{}={}", paths[k]->path, points_[point][k]));
+    return changes;
+  }
+
+  scenario::Scenario load(std::size_t point, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all = overrides_;
+    for (std::string& change : changes_of(point)) all.push_back(std::move(change));
+    all.insert(all.end(), more.begin(), more.end());
+    return source_.load_point(all, catalog_);
+  }
+
+  /// All of them, so that what is wrong with any is told before one is learned.
+  void read_rungs() {
+    const int line = base_.scale_study->rungs.axes.front().front().line;
+    std::vector<Diagnostic> errors;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      try {
+        scenarios_.push_back(load(i));
+      } catch (const InputError& error) {
+        std::string rung;
+        for (const std::string& change : changes_of(i))
+          rung += (rung.empty() ? "" : ", ") + scenario::printable(change);
+        for (const Diagnostic& one : error.diagnostics()) {
+          errors.push_back({base_.file, line,
+                            fmt::format("rung {} ({}): {}", i + 1, rung, to_string({one.file, one.line, one.what, ""})),
+                            one.remedy});
+        }
+      }
+    }
+    if (!errors.empty()) throw InputError(std::move(errors));
+  }
+
+  ScaleStudyReport preamble() const {
+    ScaleStudyReport report;
+    report.version = kVersion;
+    report.build = build();
+    report.scenario_name = base_.name;
+    report.description = base_.description;
+    report.against = base_.scale_study->against;
+    report.level = base_.scale_study->level;
+    report.target_accuracy = base_.training.target_accuracy;
+    report.seeds = base_.training.seeds;
+    const std::optional<std::size_t> reference = reference_run_of(base_);
+    for (std::size_t i = 0; i < base_.runs.size(); ++i) {
+      const spec::RunSpec& run = base_.runs[i];
+      if (reference != i)
+        report.runs.push_back({run.label, run.algorithm, learns_the_pooled_gradient(run), {}, {}, {}, {}, {}});
+    }
+    if (report.runs.empty()) {
+      throw InputError({base_.file, 0, "no run of the scenario but gradient sharing",
+                        "a run of another algorithm, which is compared with it"});
+    }
+    if (base_.timed_as && base_.timed_as->of_other_network()) {
+      report.workload = base_.timed_as->file.empty() ? base_.timed_as->workload : base_.timed_as->own_shape.name;
+      report.workload_size = size_of_workload(base_);
+      report.assumptions.push_back({"family-followed"});
+    }
+    return report;
+  }
+
+  void learn_rung(std::size_t i, ScaleStudyReport& report) {
+    const scenario::Scenario& scenario = scenarios_[i];
+    const Learned learned = learn_scenario(scenario, &store_, false);
+    const LearnedRun& any = *learned.runs.front();
+    StudiedRung rung;
+    const std::vector<const spec::VariedPath*> paths = varied_paths(base_.scale_study->rungs);
+    for (std::size_t k = 0; k < paths.size(); ++k) rung.changes.emplace_back(paths[k]->path, points_[i][k]);
+    rung.learned_on =
+        fmt::format("{} on {}", describe_network(any.shape.name, any.shape, scenario.training.batch), any.data);
+    rung.size = size_of(any.shape, scenario.training.batch, scenario.workers.size());
+    const double target = scenario.training.target_accuracy;
+    const std::optional<std::size_t> reference = reference_run_of(scenario);
+    rung.gradient_sharing =
+        steps_of(reference ? curves_of(i, *reference, learned).by_seed : curves_of(learned.reference), target);
+    auto run = report.runs.begin();
+    for (std::size_t k = 0; k < scenario.runs.size(); ++k) {
+      if (reference == k) continue;
+      run->rungs.push_back(ratio_of(curves_of(i, k, learned), rung.gradient_sharing, target));
+      ++run;
+    }
+    report.rungs.push_back(std::move(rung));
+  }
+
+  static std::vector<std::vector<step::Evaluation>> curves_of(const std::vector<LearnedRunPtr>& seeds) {
+    std::vector<std::vector<step::Evaluation>> curves;
+    for (const LearnedRunPtr& seed : seeds) curves.push_back(seed->trajectory.curve);
+    return curves;
+  }
+
+  Curves curves_of(std::size_t point, std::size_t run, const Learned& learned) {
+    const scenario::Scenario& scenario = scenarios_[point];
+    Curves curves;
+    if (!scenario.runs[run].event_driven) {
+      curves.by_seed.push_back(learned.runs[run]->trajectory.curve);
+      for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds)
+        curves.by_seed.push_back(seed.at(run)->trajectory.curve);
+      report::RunResult found;
+      annotate_transfer(scenario, learned, run, timed_as_of(scenario, learned.runs[run]->shape), found);
+      curves.is_lossy = found.is_lossy;
+      return curves;
+    }
+    for (std::int64_t seed = 0; seed < scenario.training.seeds; ++seed) {
+      if (interrupted().load()) throw Cancelled();
+      // Populations of hosts and their speeds are drawn from the seed too. A round holds many steps: each is evaluated.
+      const scenario::Scenario own =
+          load(point,
+               {fmt::format("seed={}", scenario.seed + static_cast<std::uint64_t>(seed)), "training.evaluate-every=1"});
+      curves.by_seed.push_back(curve_by_steps(run_event_driven(
+          own, own.runs[run], timed_as_of(own, learned.runs[run]->shape), cluster_of(own), *learned.shared_cache, {})));
+    }
+    return curves;
+  }
+
+  static estimate::StepsToTarget steps_of(const std::vector<std::vector<step::Evaluation>>& curves, double target) {
+    estimate::StepsToTarget steps;
+    for (const std::vector<step::Evaluation>& curve : curves) steps.push_back(estimate::passage_of(curve, target));
+    return steps;
+  }
+
+  static StudiedRatio ratio_of(const Curves& curves, const estimate::StepsToTarget& gradient_sharing, double target) {
+    StudiedRatio at;
+    at.steps = steps_of(curves.by_seed, target);
+    estimate::RelativeSteps relative = relative_steps(at.steps, gradient_sharing);
+    if (relative.ratio && curves.is_lossy == false) relative = {std::nullopt, Statement{"nothing-left-out"}};
+    at.ratio = relative.ratio;
+    at.why_not = relative.why_not;
+    const auto reached = [](const auto& one) { return one.has_value() && one->between > 0; };
+    if (!std::ranges::all_of(gradient_sharing, reached)) return at;
+    double trained = 0;
+    double needed = 0;
+    for (const auto& curve : curves.by_seed) trained += static_cast<double>(curve.back().step);
+    for (const auto& one : gradient_sharing) needed += one->between;
+    if (!std::ranges::all_of(at.steps, reached)) at.more_than = trained / needed;
+    if (at.ratio) at.seed_variance = variance_of_log_ratio(at.steps, gradient_sharing);
+    return at;
+  }
+
+  /// Of the mean over the seeds.
+  static double variance_of_log_ratio(const estimate::StepsToTarget& steps, const estimate::StepsToTarget& reference) {
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < steps.size(); ++i) logs.push_back(std::log(steps[i]->between / reference[i]->between));
+    const auto n = static_cast<double>(logs.size());
+    double mean = 0;
+    for (const double one : logs) mean += one / n;
+    double squares = 0;
+    for (const double one : logs) squares += (one - mean) * (one - mean);
+    return squares / (n - 1) / n;
+  }
+
+  const scenario::ScenarioSource& source_;
+  std::vector<std::string> overrides_;
+  scenario::Catalog catalog_;
+  scenario::Scenario base_;
+  std::vector<PointValues> points_;
+  std::vector<scenario::Scenario> scenarios_;
+  MemoryLearningStore store_;
+};
+
+}  // namespace
+
+report::ScaleStudyReport scale_study(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
+                                     bool show_progress, const std::function<void()>& on_read) {
+  Study study(source, overrides);
+  if (on_read) on_read();
+  return study.learn(show_progress);
+}
+
+}  // namespace dadsim::study

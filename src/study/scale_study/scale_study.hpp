@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report/scale_study/scale_study_report.hpp"
+#include "scenario/document/load.hpp"
+
+namespace dadsim::study {
+
+/// Learns every rung of the <scale-study> of a scenario, fits how relative steps move with size, and predicts what was
+/// held out and the workload that the scenario is timed as. Nothing is timed but event-driven runs, which have to be
+/// simulated to be learned. `overrides` are those of --set. Throws InputError, also where a rung makes the scenario
+/// wrong, at the line of its <vary>; SimulationError, Cancelled. `on_read` is called once all has been read, and before
+/// anything is learned.
+report::ScaleStudyReport scale_study(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
+                                     bool show_progress, const std::function<void()>& on_read = {});
+
+}  // namespace dadsim::study

@@ -1,0 +1,39 @@
+#include "study/setting/ladder_of.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "support/input_files.hpp"
+#include "support/whole_file.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr const char* kLadder = "a file that `dadsim scale-study scenario.xml --json FILE` has written";
+
+}  // namespace
+
+report::LadderFile read_ladder(const std::string& path) {
+  constexpr std::size_t kMostBytes = 64U << 20U;
+  note_input(path);
+  const std::optional<std::string> text = whole_file(path, kMostBytes);
+  if (!text) throw InputError({path, 0, "cannot be read", kLadder});
+  try {
+    return report::parse_ladder(*text);
+  } catch (const std::runtime_error& error) {
+    throw InputError({path, 0, error.what(), kLadder});
+  }
+}
+
+std::optional<Fault> fault_of_ladder(const std::string& path) {
+  try {
+    read_ladder(path);
+    return std::nullopt;
+  } catch (const InputError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    return Fault{fmt::format("{} ('{}')", first.what, path), first.remedy};
+  }
+}
+
+}  // namespace dadsim::study

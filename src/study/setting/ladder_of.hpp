@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/scale_study/ladder_file.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+
+/// What <ladder> names. Throws InputError where it cannot be read or is no scale study.
+report::LadderFile read_ladder(const std::string& path);
+/// The same as what is wrong with it; none: nothing.
+std::optional<Fault> fault_of_ladder(const std::string& path);
+
+}  // namespace dadsim::study

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "report/scale_study/scale_study_report.hpp"
+#include "scenario/scenario.hpp"
+#include "spec/layer_shape.hpp"
+
+namespace dadsim::study {
+
+/// How large a network is beside a step of `workers` with `batch` samples each. rows_per_width: numbers in the factors
+/// A and Δ that dAD would share of all sites, Σ rows (in + out), ÷ numbers in the gradient, Σ in · out, over the layers
+/// that have an outer product. The critical batch is left open.
+report::StudiedSize size_of(const spec::ModelShape& shape, std::int64_t batch, std::size_t workers);
+
+/// Decades (log₁₀) of each kind of size, as estimate::Ladder takes them; not a number where a size is not known.
+std::vector<double> decades_of(const report::StudiedSize& size, const std::vector<spec::SizeKind>& kinds);
+/// Whether all of them are.
+bool are_known(const std::vector<double>& decades);
+
+/// The size of what a scenario's <timed-as> names, its critical batch from the steps published for it at two batches
+/// or more, where there are some.
+report::StudiedSize size_of_workload(const scenario::Scenario& scenario);
+
+}  // namespace dadsim::study

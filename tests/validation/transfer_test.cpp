@@ -1,0 +1,316 @@
+// Published relative steps against what dadsim predicts of them: from networks that it learns itself, from smaller
+// published networks, and from other batches (docs/transfer.md).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "estimate/critical_batch.hpp"
+#include "estimate/ladder.hpp"
+#include "estimate/student_t.hpp"
+#include "measured.hpp"
+
+namespace dadsim::test {
+namespace {
+
+constexpr double kLevel = 0.9;
+constexpr const char* kPage = "docs/transfer.md";
+using Cells = std::map<std::string, std::string>;
+
+/// Rows of a file whose columns have semicolons between them.
+std::vector<Cells> rows_of(const std::string& name) {
+  std::ifstream in(std::string(DADSIM_SOURCE_DIR) + "/tests/validation/" + name + ".csv");
+  std::vector<Cells> rows;
+  std::vector<std::string> columns;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with('#')) continue;
+    const std::vector<std::string> cells = split(line, ';');
+    if (columns.empty()) {
+      columns = cells;
+      continue;
+    }
+    Cells& row = rows.emplace_back();
+    for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i]] = i < cells.size() ? cells[i] : "";
+  }
+  return rows;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' ? std::optional(value) : std::nullopt;
+}
+
+/// Published value ÷ that of its baseline; none where it was not reached.
+std::optional<double> published_ratio(const Cells& row) {
+  const auto value = number_in(row.at("value"));
+  const auto baseline = number_in(row.at("baseline_value"));
+  return value && baseline ? std::optional(*value / *baseline) : std::nullopt;
+}
+
+/// "1000+": more than that.
+std::optional<double> published_bound(const Cells& row) {
+  const std::string& value = row.at("value");
+  const auto baseline = number_in(row.at("baseline_value"));
+  if (!value.ends_with('+') || !baseline) return std::nullopt;
+  return *number_in(value.substr(0, value.size() - 1)) / *baseline;
+}
+
+/// What rounding leaves open of the logarithm of a number as it is printed: half a unit of its last place to either
+/// side, everything between as likely.
+double variance_of_rounding(const std::string& printed) {
+  const std::size_t point = printed.find('.');
+  const double unit = point == std::string::npos ? 1 : std::pow(10.0, -static_cast<double>(printed.size() - point - 1));
+  const double share = unit / *number_in(printed);
+  return share * share / 12;
+}
+
+struct Predicted {
+  std::optional<estimate::LadderPrediction> ratio;
+  bool never = false;   ///< the largest networks that were learned do not reach the target
+  std::string why_not;  ///< where nothing is predicted
+};
+
+/// What was learned: value by cell, size and seed; none where the target was not reached.
+class LearnedCells {
+ public:
+  LearnedCells() {
+    for (const Cells& row : rows_of("relative-steps-learned"))
+      cells_[row.at("cell")][*number_in(row.at("size"))][row.at("seed")] = number_in(row.at("value"));
+  }
+
+  Predicted predict(const std::string& cell, const std::string& baseline, double size) const {
+    const auto of = cells_.find(cell);
+    const auto to = cells_.find(baseline);
+    if (of == cells_.end() || to == cells_.end()) return {std::nullopt, false, "not-learned"};
+    std::vector<estimate::Rung> rungs;
+    bool missed = false;  // at the largest size so far
+    for (const auto& [learned_size, seeds] : of->second) {
+      const auto reference = to->second.find(learned_size);
+      if (reference == to->second.end()) continue;
+      if (const auto rung = rung_of(learned_size, seeds, reference->second)) {
+        rungs.push_back(*rung);
+        missed = false;
+      } else {
+        missed = true;
+      }
+    }
+    if (missed) return {std::nullopt, true, {}};
+    if (rungs.size() < 3) return {std::nullopt, false, "few-sizes"};
+    return {estimate::Ladder(rungs).at({std::log10(size)}, kLevel), false, {}};
+  }
+
+ private:
+  using Seeds = std::map<std::string, std::optional<double>>;
+
+  static std::optional<estimate::Rung> rung_of(double size, const Seeds& values, const Seeds& reference) {
+    double sum = 0;
+    double of = 0;
+    std::vector<double> logs;
+    for (const auto& [seed, value] : values) {
+      const auto beside = reference.find(seed);
+      if (!value || beside == reference.end() || !beside->second) return std::nullopt;
+      sum += *value;
+      of += *beside->second;
+      logs.push_back(std::log(*value / *beside->second));
+    }
+    const auto n = static_cast<double>(logs.size());
+    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / n;
+    double squares = 0;
+    for (const double one : logs) squares += (one - mean) * (one - mean);
+    const bool several = logs.size() > 1;
+    return estimate::Rung{{std::log10(size)}, sum / of, several ? squares / (n - 1) / n : 0};
+  }
+
+  std::map<std::string, std::map<double, Seeds>> cells_;
+};
+
+/// From the smaller networks of the same series.
+Predicted predict_by_sizes(const std::vector<Cells>& rows, const Cells& row) {
+  const double size = *number_in(row.at("x"));
+  std::vector<estimate::Rung> rungs;
+  for (const Cells& other : rows) {
+    if (other.at("by") != "sizes" || other.at("series") != row.at("series")) continue;
+    const double x = *number_in(other.at("x"));
+    const double rounding = variance_of_rounding(other.at("value")) + variance_of_rounding(other.at("baseline_value"));
+    if (x < size) rungs.push_back({{std::log10(x)}, *published_ratio(other), rounding});
+  }
+  if (rungs.size() < 3) return {std::nullopt, false, "no-smaller"};
+  return {estimate::Ladder(rungs).at({std::log10(size)}, kLevel), false, {}};
+}
+
+/// Samples to the target at the batches of a series.
+struct Series {
+  std::vector<const Cells*> rows;
+
+  static double batch(const Cells& row) { return *number_in(row.at("x")); }
+  /// Some sources count steps, the others what grows with the samples.
+  static double samples(const Cells& row) {
+    const double value = *number_in(row.at("value"));
+    return row.at("series").starts_with("BX") ? value * batch(row) : value;
+  }
+  /// Samples at the batch of `row` by the law fitted to all others; none where there are fewer than three.
+  std::optional<double> without(const Cells& row) const {
+    std::vector<estimate::StepsAtBatch> others;
+    for (const Cells* other : rows) {
+      if (other != &row) others.push_back({batch(*other), samples(*other) / batch(*other)});
+    }
+    if (others.size() < 3) return std::nullopt;
+    const auto law = estimate::fit_batch_law(others);
+    return law ? std::optional(law->samples(batch(row))) : std::nullopt;
+  }
+};
+
+/// By the law of the critical batch from the other batches of the series, with an interval from how far the law is off
+/// in the other series when a batch is left out.
+class BatchLaws {
+ public:
+  explicit BatchLaws(const std::vector<Cells>& rows) {
+    for (const Cells& row : rows) {
+      if (row.at("by").starts_with("batches")) series_[row.at("series")].rows.push_back(&row);
+    }
+  }
+
+  Predicted predict(const Cells& row) const {
+    const Series& own = series_.at(row.at("series"));
+    const std::optional<double> samples = own.without(row);
+    if (!samples) return {std::nullopt, false, "few-batches"};
+    double squares = 0;
+    std::int64_t count = 0;
+    for (const auto& [name, series] : series_) {
+      if (name == row.at("series")) continue;
+      for (const Cells* other : series.rows) {
+        if (const auto predicted = series.without(*other)) {
+          const double error = std::log(*predicted / Series::samples(*other));
+          squares += error * error;
+          ++count;
+        }
+      }
+    }
+    const double half = estimate::student_t(count, kLevel) * std::sqrt(squares / static_cast<double>(count));
+    const double ratio = *samples / Series::samples(row) * *published_ratio(row);
+    return {estimate::LadderPrediction{ratio, ratio * std::exp(-half), ratio * std::exp(half), 0}, false, {}};
+  }
+
+ private:
+  std::map<std::string, Series> series_;
+};
+
+/// Whether what was published lies where it was predicted; none: it cannot be told.
+std::optional<bool> holds(const Predicted& predicted, const Cells& row) {
+  const auto seen = published_ratio(row);
+  if (predicted.never) return !seen;
+  if (seen) return predicted.ratio->low <= *seen && *seen <= predicted.ratio->high;
+  const auto bound = published_bound(row);
+  if (bound && predicted.ratio->high < *bound) return false;
+  return std::nullopt;
+}
+
+const std::map<std::string, std::string>& ways() {
+  static const std::map<std::string, std::string> kWays{{"learned", "networks learned here"},
+                                                        {"sizes", "smaller published networks"},
+                                                        {"batches", "other published batches"}};
+  return kWays;
+}
+
+const std::map<std::string, std::string>& reasons() {
+  static const std::map<std::string, std::string> kReasons{
+      {"accuracy", "accuracy at an equal budget: no steps can be read off it"},
+      {"baseline", "the baseline itself: 1 by definition"},
+      {"data", "data that are not here: the whole of CIFAR-10, plays by role, posts"},
+      {"split", "data dealt by speaker, or sorted but for a tenth"},
+      {"setting", "network and split are not said"},
+      {"optimizer", "the inner optimizer begins anew every round, which no method here does"},
+      {"another-batch", "the baseline has another batch, or what it needs is a dozen steps"},
+      {"overfitted", "loss late in overfitting"},
+      {"law", "an exponent or a coefficient, no ratio"},
+      {"no-smaller", "loss of a published network with fewer than three smaller ones in its series"},
+      {"few-batches", "fewer than three other batches in its series"},
+      {"few-sizes", "fewer than three sizes reached the target here"},
+      {"not-learned", "expressible, and too dear for this page: its own cell or its baseline was not learned"}};
+  return kReasons;
+}
+
+std::string three(double value) { return fmt::format("{:.3g}", value); }
+
+struct Count {
+  std::size_t rows = 0, told = 0, held = 0;
+  std::vector<double> errors;  ///< |ln(predicted ÷ published)|
+  double widths = 0;           ///< sum of ln(high ÷ low)
+};
+
+class Transfer : public testing::Test {
+ protected:
+  static Predicted predict(const std::vector<Cells>& rows, const LearnedCells& learned, const BatchLaws& laws,
+                           const Cells& row) {
+    const std::string& by = row.at("by");
+    if (by == "learned") return learned.predict(row.at("cell"), row.at("baseline_cell"), *number_in(row.at("x")));
+    if (by == "sizes") return predict_by_sizes(rows, row);
+    if (by == "batches") return laws.predict(row);
+    return {std::nullopt, false, by == "none" ? row.at("why_not") : "baseline"};
+  }
+};
+
+TEST_F(Transfer, PublishedRelativeStepsAreAsNearAsThePageSays) {
+  const std::vector<Cells> rows = rows_of("relative-steps");
+  ASSERT_GT(rows.size(), 400U);
+  const LearnedCells learned;
+  const BatchLaws laws(rows);
+  std::map<std::string, Count> counts;  // by way, kind and whether it decides
+  std::map<std::pair<std::string, std::string>, std::size_t> missing;
+  DocumentedTable all("transfer-rows",
+                      {"row", "source", "network", "method", "published", "predicted (90 %)", "error", "in it"}, kPage);
+  for (const Cells& row : rows) {
+    const Predicted predicted = predict(rows, learned, laws, row);
+    if (!predicted.ratio && !predicted.never) {
+      ASSERT_TRUE(reasons().contains(predicted.why_not)) << row.at("id") << " " << predicted.why_not;
+      ++missing[{row.at("kind"), predicted.why_not}];
+      continue;
+    }
+    const auto seen = published_ratio(row);
+    const auto held = holds(predicted, row);
+    Count& count = counts[fmt::format("{} | {}{}", ways().at(row.at("by")), row.at("kind"),
+                                      row.at("mark") == "K" ? ", from memory" : "")];
+    ++count.rows;
+    count.told += held ? 1 : 0;
+    count.held += held && *held ? 1 : 0;
+    std::string error = "–";
+    if (predicted.ratio && seen) {
+      count.errors.push_back(std::abs(std::log(predicted.ratio->ratio / *seen)));
+      count.widths += std::log(predicted.ratio->high / predicted.ratio->low);
+      error = percent(predicted.ratio->ratio / *seen - 1);
+    }
+    all.add({row.at("id"), row.at("source"), row.at("network"),
+             fmt::format("{}, against {}", row.at("method"), row.at("baseline")),
+             seen                   ? three(*seen)
+             : published_bound(row) ? "> " + three(*published_bound(row))
+                                    : row.at("value"),
+             predicted.never ? "never"
+                             : fmt::format("{} ({} … {})", three(predicted.ratio->ratio), three(predicted.ratio->low),
+                                           three(predicted.ratio->high)),
+             error, held ? (*held ? "yes" : "no") : "–"});
+  }
+  DocumentedTable summary(
+      "transfer", {"predicted from", "kind", "rows", "median error", "half of an interval", "in the interval"}, kPage);
+  for (auto& [name, count] : counts) {
+    std::ranges::sort(count.errors);
+    const std::size_t n = count.errors.size();
+    const auto bar = name.find(" | ");
+    summary.add({name.substr(0, bar), name.substr(bar + 3), std::to_string(count.rows),
+                 n == 0 ? "–" : fmt::format("{:.1f} %", 100 * std::expm1(count.errors[n / 2])),
+                 n == 0 ? "–" : fmt::format("× {:.3g}", std::exp(count.widths / static_cast<double>(2 * n))),
+                 fmt::format("{} of {}", count.held, count.told)});
+  }
+  DocumentedTable none("transfer-none", {"kind", "rows", "why nothing is predicted"}, kPage);
+  for (const auto& [what, count] : missing) none.add({what.first, std::to_string(count), reasons().at(what.second)});
+  summary.expect_in_document();
+  none.expect_in_document();
+  all.expect_in_document();
+}
+
+}  // namespace
+}  // namespace dadsim::test
