@@ -85,8 +85,8 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   if (!options.report.empty()) {
     const report::Retiming retiming =
         with_timeline ? study::fit_retiming(scenario, learned, result, show_progress) : report::Retiming();
-    if (!retiming.failure.empty() && !options.quiet)
-      say(fmt::format("dadsim: the page has no sliders: {}\n", retiming.failure));
+    if (retiming.why_not && retiming.why_not->has("fault") && !options.quiet)
+      say(fmt::format("dadsim: the page has no sliders: {}\n", retiming.why_not->text("fault")));
     const report::About about{.description = scenario.description,
                               .scenario = text,
                               .set = options.overrides,
@@ -114,18 +114,6 @@ void write_pages(const std::string& folder) {
         fmt::format("--pages would overwrite '{}', which is no page of this program's; a folder of its own", path));
   }
   for (const auto& [name, text] : pages) write_file_atomically(folder + "/" + name, text);
-}
-
-scenario::Catalog catalog_for(const Options& options) {
-  scenario::Catalog catalog = study::make_catalog();
-  if (!options.timing_only) return catalog;
-  // Clients that learn nothing hold nothing; a network of each kind there is all the same.
-  catalog.check_host_memory = [check = catalog.check_host_memory](scenario::Scenario scenario,
-                                                                  const spec::SampleShape& sample) {
-    for (spec::RunSpec& run : scenario.runs) run.event_driven = false;
-    return check(scenario, sample);
-  };
-  return catalog;
 }
 
 /// Before anything is done: a set of kernels that there is not is told as the command line's faults are.
@@ -158,7 +146,8 @@ void carry_out(const Options& options) {
   }
   if (options.command == Options::Command::run) static_cast<void>(outputs_of(options));
   const scenario::ScenarioSource source(options.scenario);
-  scenario::Scenario scenario = source.load(options.overrides, catalog_for(options));
+  scenario::Scenario scenario = source.load(
+      options.overrides, options.timing_only ? study::make_catalog_without_learning() : study::make_catalog());
   scenario.timing_only = scenario.timing_only || options.timing_only;
   if (options.command == Options::Command::print_scenario) return write_file_atomically("-", print_scenario(scenario));
   if (!options.quiet && !scenario.timing_only) warn(scenario);

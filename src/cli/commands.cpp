@@ -6,12 +6,14 @@
 #include "cli/collective_command.hpp"
 #include "cli/collective_options.hpp"
 #include "cli/compare_command.hpp"
+#include "cli/compose_command.hpp"
 #include "cli/explain_command.hpp"
 #include "cli/export_command.hpp"
 #include "cli/lesson_command.hpp"
 #include "cli/new_command.hpp"
 #include "cli/plan_command.hpp"
 #include "cli/platform_command.hpp"
+#include "cli/scale_study_command.hpp"
 #include "cli/support_command.hpp"
 #include "cli/sweep_command.hpp"
 
@@ -35,10 +37,14 @@ const std::vector<Command>& commands() {
        Operand::scenario, run_export_command, usage_of_export},
       {"compare", "A.xml B.xml", "how much quicker the second is, and why (docs/compare.md)", Operand::scenario,
        run_compare_command, usage_of_compare},
+      {"compose", "[WORD [WORD]]", "which features go together in one scenario (docs/composition.md)", Operand::none,
+       run_compose_command, usage_of_compose},
       {"calibrate", "FILE --device NAME", "fit a device to measured steps of your own (docs/calibrate.md)",
        Operand::file, run_calibrate_command, usage_of_calibrate},
       {"plan", "scenario.xml", "how its <goal> can be reached (docs/plan.md)", Operand::scenario, run_plan_command,
        usage_of_plan},
+      {"scale-study", "scenario.xml", "how relative steps move with the size of a network (docs/scale-study.md)",
+       Operand::scenario, run_scale_study_command, usage_of_scale_study},
       {"lesson", "[N]", "a lesson as a page for a browser, with its runs", Operand::none, run_lesson_command,
        usage_of_lesson},
       {"support", "NAME", "print what shells, editors and man know of dadsim", Operand::name, run_support_command,

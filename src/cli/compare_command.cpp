@@ -69,8 +69,10 @@ void run_compare_command(const std::vector<std::string>& arguments) {
   outputs.check_writable();
 
   const auto load = [&](const std::string& path, const std::vector<std::string>& overrides) {
-    scenario::Scenario scenario = scenario::load_scenario(path, overrides, study::make_catalog());
-    scenario.timing_only = scenario.timing_only || values.contains("timing-only");
+    const bool timing_only = values.contains("timing-only");
+    scenario::Scenario scenario = scenario::load_scenario(
+        path, overrides, timing_only ? study::make_catalog_without_learning() : study::make_catalog());
+    scenario.timing_only = scenario.timing_only || timing_only;
     return scenario;
   };
   const scenario::Scenario before = load(operands.front(), options.overrides);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dadsim {
@@ -12,15 +13,21 @@ namespace dadsim {
 struct Fault {
   std::string what;    ///< what is wrong
   std::string remedy;  ///< what would be right; may be empty
+  /// It would mean something, and dadsim cannot do it yet. Otherwise it means nothing, or is wrong.
+  bool not_built = false;
   bool operator==(const Fault&) const = default;
 };
 
+/// Something that could be had, and is not built.
+inline Fault not_built(std::string what, std::string remedy) { return {std::move(what), std::move(remedy), true}; }
+
 /// One thing that is wrong with the user's input.
 struct Diagnostic {
-  std::string file;    ///< the file, or "--set training.batch=0" for an override; empty if there is none
-  int line = 0;        ///< 1-based; 0 if there is none
-  std::string what;    ///< what is wrong
-  std::string remedy;  ///< what would be right
+  std::string file;        ///< the file, or "--set training.batch=0" for an override; empty if there is none
+  int line = 0;            ///< 1-based; 0 if there is none
+  std::string what;        ///< what is wrong
+  std::string remedy;      ///< what would be right
+  bool not_built = false;  ///< as Fault::not_built
 };
 
 /// `file:line: what; remedy`, leaving out what is empty.

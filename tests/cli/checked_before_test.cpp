@@ -189,6 +189,30 @@ TEST_F(CheckedBefore, DivergenceThatStaysFinite) {
   EXPECT_NE(outcome.out.find("diverged: the loss is"), std::string::npos) << outcome.out;
 }
 
+/// What only a run said: a device without the memory, links of failures that are none, a file of availability that is
+/// of nobody.
+TEST_F(CheckedBefore, WhatOnlyARunSaid) {
+  const std::string hosts = R"(<scenario name="x">
+  <platform><federation><sites name="site" count="2" up="10Mbps" down="10Mbps" latency="5ms"/></federation></platform>
+  <workers><worker hosts="site-[1-2]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
+  <data><digits train="200" test="50"/></data><model><dense units="10"/></model>
+)";
+  expect_refused(hosts + R"(  <timed-as workload="llama-65b"/>
+  <run algorithm="gradient-sharing"/></scenario>)",
+                 "x.xml:6: run 'gradient-sharing': needs");
+  expect_refused(hosts + R"(  <failures><fails links="typo" mtbf="60s" mttr="1s"/></failures>
+  <run algorithm="fedavg"/></scenario>)",
+                 "x.xml:5: links=\"typo\" of <fails> fits no link of the platform");
+  expect_refused(hosts + R"(  <costs><egress per-gb="0.1" links="typo"/></costs>
+  <run algorithm="fedavg"/></scenario>)",
+                 "x.xml:5: links=\"typo\" of <egress> fits no link of the platform and no class of links");
+  folder_.write("there.txt", "site-2 0 on\nsite-2 60 off\n");
+  expect_refused(hosts + R"(  <availability hosts="site-1" by="file" file="there.txt"/>
+  <run algorithm="fedavg"/></scenario>)",
+                 "there.txt:1: no line is of 'site-1'");
+  expect_refused(hosts + R"(  <run algorithm="dp-sgd" epsilon="1e-8"/></scenario>)", "x.xml:5: run 'dp-sgd': epsilon=");
+}
+
 // Finding 10: slow links were called a deadlock, or starvation.
 TEST_F(CheckedBefore, ALinkOfAHundredthOfABitPerSecond) {
   std::string scenario = scenario_of("", kDigits, kTwoLayers, "<run algorithm=\"fedavg\"/>");

@@ -34,9 +34,8 @@ nlohmann::json run_of(const std::vector<std::string>& arguments) {
 TEST(MemoryCheck, ARunThatDoesNotFitIsRefusedWithItsBreakdown) {
   const test::Outcome outcome = test::run_dadsim(training("512"));
   EXPECT_EQ(outcome.exit_code, kWrongInput);
-  for (const char* part :
-       {"tests/validation/training.xml: run 'gradient-sharing' needs 43", "'v100-sxm2' has 17.2 GB",
-        "parameters 102 MB", "optimizer 102 MB", "gradients 102 MB", "activations 4", "memory=\"ignore\""}) {
+  for (const char* part : {"run 'gradient-sharing': needs 43", "'v100-sxm2' has 17.2 GB", "parameters 102 MB",
+                           "optimizer 102 MB", "gradients 102 MB", "activations 4", "memory=\"ignore\""}) {
     EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " in " << outcome.err;
   }
   EXPECT_EQ(outcome.out, "");

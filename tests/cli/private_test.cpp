@@ -41,7 +41,7 @@ TEST(Private, RefusesBeforeLearning) {
   };
   EXPECT_NE(refused({"scenarios/private.xml", "--check", "--set", "run[3].exchange=peer"}).find("among peers"),
             std::string::npos);
-  EXPECT_NE(refused({"scenarios/private.xml", "--set", "run[2].epsilon=1e-8"}).find("a larger epsilon"),
+  EXPECT_NE(refused({"scenarios/private.xml", "--check", "--set", "run[2].epsilon=1e-8"}).find("a larger epsilon"),
             std::string::npos);
   const test::TemporaryFolder folder;
   const auto scenario = [&](const std::string& hidden, const std::string& run) {

@@ -1,8 +1,17 @@
 #include "report/explain/explanation.hpp"
 #include "report/explain/part_saving.hpp"
 #include "report/run/result_json.hpp"
+#include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
+namespace {
+
+/// Its place among the what-ifs; null where there is none.
+Json index_of(const Explanation& explanation, const WhatIf* what_if) {
+  return what_if == nullptr ? Json(nullptr) : Json(what_if - explanation.what_ifs.data());
+}
+
+}  // namespace
 
 std::string to_json(const Explanation& explanation) {
   const Result& result = explanation.result;
@@ -12,6 +21,7 @@ std::string to_json(const Explanation& explanation) {
   json["learned_on"] = result.learned_on;
   json["timed_as"] = result.timed_as;
   json["answer"] = in_json(answer_to(result), result);
+  json["headline"] = in_json(headline_of(explanation));
   Json& runs = json["runs"] = Json::array();
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const RunResult& run = result.runs[i];
@@ -32,9 +42,10 @@ std::string to_json(const Explanation& explanation) {
                       {"resources", part.resources},
                       {"seconds", number(part.seconds)},
                       {"share", number(part.share)},
-                      {"tried", check.what_if != nullptr ? Json(check.what_if->description) : Json(nullptr)},
+                      {"tried", index_of(explanation, check.what_if)},
                       {"saving_if_twice_as_fast", check.what_if != nullptr ? number(check.saving) : Json(nullptr)},
-                      {"why_not", check.why_not}});
+                      {"why_not", in_json(check.why_not)},
+                      {"why_more", in_json(check.why_more)}});
       }
       causes.push_back({{"kind", cause.kind},
                         {"seconds", number(cause.seconds)},
@@ -47,18 +58,18 @@ std::string to_json(const Explanation& explanation) {
       what_ifs.push_back({{"kind", to_string(what_if.kind)},
                           {"on", what_if.on},
                           {"factor", number(what_if.factor)},
-                          {"words", what_if.description},
-                          {"assumption", what_if.assumption},
+                          {"change", in_json(what_if.change)},
+                          {"assumption", in_json(what_if.assumption)},
                           {"step_seconds", number(effect.step_seconds)},
                           {"target_seconds", number(effect.target_seconds)},
                           {"saving", number(saving_of(explanation, i, what_if))}});
     }
     Json& useful = one["most_useful"] = Json::array();
-    for (const WhatIf* best : most_useful(explanation, i, kMostUseful)) useful.push_back(best->description);
+    for (const WhatIf* best : most_useful(explanation, i, kMostUseful)) useful.push_back(index_of(explanation, best));
     runs.push_back(std::move(one));
   }
   json["links_left_out"] = explanation.links_left_out;
-  json["notes"] = explanation.notes;
+  json["notes"] = in_json(explanation.notes);
   json["assumptions"] = in_json(result.assumptions);
   return indented(json);
 }

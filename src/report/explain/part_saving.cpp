@@ -1,13 +1,13 @@
 #include "report/explain/part_saving.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace dadsim::report {
 namespace {
 
-constexpr double kConfirmed = 0.25;  // of what half of the share would be
+constexpr double kConfirmed = 0.25;   // of what half of the share would be
+constexpr double kSurprising = 1.25;  // times what half of the share would be
+constexpr double kSmall = 0.005;      // of the time: such a difference needs no reason
 
 class PartChecker {
  public:
@@ -17,10 +17,9 @@ class PartChecker {
     PartSaving check;
     check.what_if = tried(cause, part);
     if (check.what_if == nullptr) {
-      check.why_not = cause.kind == "compute"     ? "others are waited for here, which is no device of its own"
-                      : cause.kind == "bandwidth" ? "it is busy for less than a hundredth of every step, and was not "
-                                                    "changed: what takes long is the way there"
-                                                  : "no latency of a link was changed";
+      check.why_not = Statement{cause.kind == "compute"     ? "others-are-waited-for"
+                                : cause.kind == "bandwidth" ? "rarely-busy"
+                                                            : "no-latency-changed"};
       return check;
     }
     check.saving = saving(*check.what_if);
@@ -29,6 +28,7 @@ class PartChecker {
     check.with_others = of_links && check.what_if->on != name_of_link(part.pattern) && check.what_if->on != "*" &&
                         part.resources == 1 && check.what_if->on.find('#') != std::string::npos;
     if (check.saving < kConfirmed * part.share / 2) check.why_not = why_not(cause, part, check.saving);
+    if (check.saving > kSurprising * share_of(*check.what_if) / 2 + kSmall) check.why_more = why_more(cause);
     return check;
   }
 
@@ -74,6 +74,24 @@ class PartChecker {
     return all != nullptr ? all : best(WhatIf::Kind::latency);
   }
 
+  /// What lies on the critical path of all that the change makes faster.
+  double share_of(const WhatIf& what_if) const {
+    double share = 0;
+    for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
+      for (const Cause::Part& part : cause.parts) {
+        if (tried(cause, part) == &what_if) share += part.share;
+      }
+    }
+    return share;
+  }
+
+  /// A critical path has one reason for every second; what is done about one can shorten others.
+  Statement why_more(const Cause& cause) const {
+    if (cause.kind == "compute") return Statement{"waiting-shortens-too"};
+    if (!is_over_tcp()) return Statement{"messages-come-sooner"};
+    return Statement{cause.kind == "latency" ? "windows-grow-faster" : "queues-shorten-too"};
+  }
+
   bool is_over_tcp() const {
     return std::ranges::any_of(explanation_.result.runs[run_].network.links,
                                [](const auto& link) { return link.transport.starts_with("tcp"); });
@@ -91,51 +109,36 @@ class PartChecker {
   /// A change that helps where that of the part alone does not, and what it tells of the part.
   struct Evidence {
     const WhatIf* what_if = nullptr;
-    std::string reason;
+    Statement reason;
   };
 
   /// The reason with the change behind it that saves most.
-  std::string best_reason(const Cause::Part& part, double saved) const {
+  std::optional<Statement> best_reason(const Cause::Part& part, double saved) const {
     const std::string group = group_of(part);
-    const std::string by_round_trips =
-        is_over_tcp() ? "over TCP windows, queues and losses hold messages up there, which go by round trips and not "
-                        "by the width of the line"
-                      : "messages wait for one another there, which goes by the length of the way";
-    const Evidence best = std::ranges::max(
+    const Statement by_round_trips = Statement{"held-by-round-trips"}.with("tcp", is_over_tcp());
+    Evidence best = std::ranges::max(
         std::vector<Evidence>{
-            {find(WhatIf::Kind::bandwidth, group), "others of its kind are as tight, and take its place"},
-            {find(WhatIf::Kind::bandwidth, "*"), "others are as tight, and take its place"},
+            {find(WhatIf::Kind::bandwidth, group), Statement{"others-as-tight"}.with("of_its_kind", true)},
+            {find(WhatIf::Kind::bandwidth, "*"), Statement{"others-as-tight"}.with("of_its_kind", false)},
             {find(WhatIf::Kind::latency, group), by_round_trips},
             {find(WhatIf::Kind::latency, "*"), by_round_trips}},
         {}, [&](const Evidence& one) { return one.what_if == nullptr ? -1.0 : saving(*one.what_if); });
-    if (best.what_if == nullptr || saving(*best.what_if) <= std::max(2 * saved, kLeastSaving)) return {};
-    return fmt::format("{}: {} saves {:.1f} %", best.reason, best.what_if->description, 100 * saving(*best.what_if));
+    if (best.what_if == nullptr || saving(*best.what_if) <= std::max(2 * saved, kLeastSaving)) return std::nullopt;
+    return best.reason.with("saving", saving(*best.what_if)).with(best.what_if->change);
   }
 
-  std::string why_not(const Cause& cause, const Cause::Part& part, double saved) const {
-    if (saved < -kLeastSaving) {
-      return is_over_tcp()
-                 ? "over TCP what comes faster overflows the queue in front of the next slow line, and losses "
-                   "have to be repaired"
-                 : "what comes earlier meets others on its way that it did not meet before";
-    }
-    if (cause.kind == "compute") return "the rest of the step is waited for meanwhile, as long as before";
+  Statement why_not(const Cause& cause, const Cause::Part& part, double saved) const {
+    if (saved < -kLeastSaving) return Statement{"slower-when-faster"}.with("tcp", is_over_tcp());
+    if (cause.kind == "compute") return {"rest-is-waited-for"};
     if (cause.kind == "bandwidth") {
-      if (std::string reason = best_reason(part, saved); !reason.empty()) return reason;
+      if (std::optional<Statement> reason = best_reason(part, saved)) return *std::move(reason);
     }
     const WhatIf* without_network = find(WhatIf::Kind::limit, "network");
-    if (without_network != nullptr && saving(*without_network) < network_share() / 2) {
-      return fmt::format(
-          "most of it is what protocols and software take, or what others are waited for meanwhile: a network without "
-          "limits saves {:.1f} %",
-          100 * std::max(0.0, saving(*without_network)));
-    }
-    if (cause.kind == "queueing")
-      return "a longer queue, or fewer at once that write into it, would help; neither was tried";
-    if (cause.kind == "latency") return "of such a way links take the least; the rest is protocols and software";
-    if (is_over_tcp())
-      return "over TCP windows, queues and losses hold messages up there, which a wider line does not cure";
-    return "others are waited for as long meanwhile";
+    if (without_network != nullptr && saving(*without_network) < network_share() / 2)
+      return Statement{"beyond-the-links"}.with("saving", saving(*without_network));
+    if (cause.kind == "queueing") return {"queue-untried"};
+    if (cause.kind == "latency") return {"protocols-take-most"};
+    return {is_over_tcp() ? "held-by-windows" : "others-take-as-long"};
   }
 
   const Explanation& explanation_;

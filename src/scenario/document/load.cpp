@@ -17,7 +17,11 @@ ScenarioSource::ScenarioSource(std::string path) : path_(std::move(path)) {
   Findings findings(path_);
   std::optional<std::string> content = read_document(path_, kScenarioDocument, findings);
   findings.throw_if_any();
-  text_ = std::move(*content);
+  *this = ScenarioSource(path_, std::move(*content));
+}
+
+ScenarioSource::ScenarioSource(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {
+  Findings findings(path_);
   root_ = parse_xml(text_, kScenarioDocument, findings);
   findings.throw_if_any();
 }
@@ -37,8 +41,11 @@ Scenario ScenarioSource::complete(const std::vector<std::string>& overrides, con
   if (root.name == "scenario") {
     for (const std::string& text : overrides) apply_override(root, text, findings);
   }
-  if (!with_questions)
-    std::erase_if(root.children, [](const Element& child) { return child.name == "sweep" || child.name == "goal"; });
+  if (!with_questions) {
+    std::erase_if(root.children, [](const Element& child) {
+      return child.name == "sweep" || child.name == "goal" || child.name == "scale-study";
+    });
+  }
 
   Scenario scenario = read_scenario(root, {path_, catalog, findings});
   check_against_schema(root, findings);

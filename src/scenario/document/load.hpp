@@ -14,13 +14,15 @@ class ScenarioSource {
  public:
   /// Throws InputError if there is no such file or it is no XML.
   explicit ScenarioSource(std::string path);
+  /// As if this text stood in a file of that path.
+  ScenarioSource(std::string path, std::string text);
 
   const std::string& path() const { return path_; }
   const std::string& text() const { return text_; }
 
   /// As load_scenario.
   Scenario load(const std::vector<std::string>& overrides, const Catalog& catalog) const;
-  /// Without its <sweep> and its <goal>, which overrides may still name: a scenario that one of them asks.
+  /// Without its <sweep>, <scale-study> and <goal>, which overrides may still name: a scenario that one of them asks.
   Scenario load_point(const std::vector<std::string>& overrides, const Catalog& catalog) const;
 
  private:

@@ -174,6 +174,13 @@ std::vector<Change> read_availability_file(const std::string& content, const std
                              printable(*without)),
                  findings.suggest(change.host, placed));
   }
+  // Hosts without lines are always there, which says nothing where it holds for all of them.
+  const bool none = std::ranges::none_of(hosts, [&](const std::string& host) { return reader.line_of(host) > 0; });
+  if (none && findings.empty()) {
+    findings.add(Origin{"", 1},
+                 fmt::format("no line is of '{}', and none of another host in question", printable(*without)),
+                 "lines of the hosts that hosts=\"…\" names, or hosts=\"…\" with those that the lines are of");
+  }
   return changes;
 }
 

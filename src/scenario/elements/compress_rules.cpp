@@ -14,10 +14,10 @@ std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, cons
                  "remove it, or a parameter that lets it be used"};
   }
   if (compressor.adapts && algorithm.event_driven()) {
-    return Fault{fmt::format("'{}' finds by looking at the numbers how many it sends, and '{}' is simulated "
-                             "before there are numbers",
-                             compressor.name, algorithm.name),
-                 "one whose sizes are known, e.g. top-k"};
+    return not_built(fmt::format("'{}' finds by looking at the numbers how many it sends, and '{}' is simulated "
+                                 "before there are numbers",
+                                 compressor.name, algorithm.name),
+                     "one whose sizes are known, e.g. top-k");
   }
   if (compressor.has_momentum && !algorithm.sends_gradients) {
     return Fault{

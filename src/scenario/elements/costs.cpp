@@ -108,20 +108,6 @@ spec::CostSpec read_costs(const Element& element, const std::vector<spec::Device
   return costs;
 }
 
-void check_lines(const Element& element, const Scenario& scenario, const ReadContext& context) {
-  const Node node(element, context.findings);
-  const std::vector<const Element*> lines = node.children("line");
-  if (lines.empty() || !context.catalog.links_of_platform) return;
-  const std::vector<std::string> names = context.catalog.links_of_platform(scenario.platform);
-  for (const Element* line : lines) {
-    const Node one(*line, context.findings);
-    const std::string pattern = one.text("link", "");
-    if (std::ranges::any_of(names, [&](const std::string& name) { return fits(pattern, name); })) continue;
-    one.fail_at("link", "fits no link of the platform and no class of links",
-                context.findings.full() ? "" : context.findings.suggest(pattern, names));
-  }
-}
-
 std::vector<ElementRule> costs_rules() {
   return {costs_table().rule(), price_table().rule(), egress_table().rule(), line_table().rule()};
 }

@@ -136,15 +136,16 @@ std::vector<spec::DriftSpec> read_drifts(const Element& data_element, const std:
     }
     const auto learned_first = std::ranges::find_if(runs, [](const spec::RunSpec& run) { return !run.event_driven; });
     if (drifts.empty() && learned_first != runs.end()) {
-      node.fail(
+      node.fail(not_built(
           fmt::format("<drift> beside a run of {}, which learns without regard to time", learned_first->algorithm),
-          "event-driven algorithms alone, e.g. fedavg, or no <drift>");
+          "event-driven algorithms alone, e.g. fedavg, or no <drift>"));
     }
     for (const spec::RunSpec& run : runs) {
       const auto algorithm = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
       if (!drifts.empty() || !run.event_driven || algorithm->follows_drift) continue;
-      node.fail(fmt::format("<drift> beside a run of {}, whose batches are drawn before it begins", run.algorithm),
-                "algorithms with local training, e.g. fedavg, local-sgd, diloco, or no <drift>");
+      node.fail(
+          not_built(fmt::format("<drift> beside a run of {}, whose batches are drawn before it begins", run.algorithm),
+                    "algorithms with local training, e.g. fedavg, local-sgd, diloco, or no <drift>"));
     }
     spec::DriftSpec drift;
     drift.sites = trimmed(node.text("sites", ""));

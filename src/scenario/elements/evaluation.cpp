@@ -72,10 +72,10 @@ spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings&
                                      const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const Node node(element, context.findings);
   if (!runs.empty() && std::ranges::none_of(runs, &spec::RunSpec::event_driven)) {
-    node.fail(fmt::format("<evaluation> beside runs that all are learned before they are timed ({}): their last "
-                          "model is not kept",
-                          runs.front().algorithm),
-              "an event-driven run, e.g. fedavg, or no <evaluation>");
+    node.fail(not_built(fmt::format("<evaluation> beside runs that all are learned before they are timed ({}): their "
+                                    "last model is not kept",
+                                    runs.front().algorithm),
+                        "an event-driven run, e.g. fedavg, or no <evaluation>"));
   }
   if (data.shape.vocabulary > 0) {
     node.fail("<evaluation> of data that are symbols, whose values have no quantiles",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "scenario/elements/declared_hosts.hpp"
 #include "scenario/elements/elements.hpp"
@@ -125,25 +126,34 @@ std::optional<DeclaredHosts> declared_hosts(const Node& node, const spec::Platfo
 void check_links(const Node& node, const spec::PlatformSpec& platform,
                  const std::vector<spec::PlatformSpec::Profile>& profiles, std::size_t before,
                  const ReadContext& context) {
-  const auto check = [&](const char* element, const std::vector<std::string>& links) {
+  // Links change by their names or, where `classes`, all of a class; profiles are of links by their names.
+  const auto check = [&](const char* element, const std::vector<std::string>& links, bool classes) {
     const std::vector<const Element*> elements = node.children(element);
     if (elements.size() != links.size() || links.empty() || context.findings.added() > before) return;
     spec::PlatformSpec as_built = platform;
     as_built.changes.clear();
     as_built.profiles.clear();
-    const std::vector<std::string> names = context.catalog.links_of_platform(as_built);
+    std::vector<std::string> names;
+    std::set<std::string> known;
+    for (Catalog::NamedLink& link : context.catalog.links_of_platform(as_built)) {
+      names.push_back(std::move(link.name));
+      if (classes && !link.link_class.empty()) known.insert(std::move(link.link_class));
+    }
+    known.insert(names.begin(), names.end());
+    const std::vector<std::string> meant(known.begin(), known.end());
     for (std::size_t i = 0; i < links.size(); ++i) {
-      if (std::ranges::any_of(names, [&](const std::string& name) { return fits(links[i], name); })) continue;
+      const bool one = known.contains(links[i]);
+      if (one || std::ranges::any_of(names, [&](const std::string& name) { return fits(links[i], name); })) continue;
       Node(*elements[i], context.findings)
-          .fail_at("link", "fits no link of the platform", context.findings.suggest(links[i], names));
+          .fail_at("link", "fits no link of the platform", context.findings.suggest(links[i], meant));
     }
   };
   if (!context.catalog.links_of_platform) return;
   std::vector<std::string> changed, followed;
   for (const spec::LinkChange& change : platform.changes) changed.push_back(change.link);
   for (const spec::PlatformSpec::Profile& profile : profiles) followed.push_back(profile.link);
-  check("profile", followed);
-  check("change", changed);
+  check("profile", followed, false);
+  check("change", changed, true);
 }
 
 /// What varies, after what there is. `before`: findings added before anything of the platform was read.

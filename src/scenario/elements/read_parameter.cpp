@@ -49,10 +49,10 @@ void check_parameter_names(const Node& node, const ParameterOwner& owner, std::s
       if (std::ranges::find(other.parameters, attribute.name, &spec::ParameterSpec::name) != other.parameters.end())
         others.push_back(other.name);
     }
-    context.findings.add(attribute.origin,
-                         fmt::format("'{}' has no parameter '{}'", owner.name, printable(attribute.name)),
-                         others.empty() ? context.findings.suggest(attribute.name, known)
-                                        : fmt::format("only {} has it", fmt::join(others, ", ")));
+    context.findings.add(
+        attribute.origin, fmt::format("'{}' has no parameter '{}'", owner.name, printable(attribute.name)),
+        others.empty() ? context.findings.suggest(attribute.name, known)
+                       : fmt::format("only {} ha{} it", fmt::join(others, ", "), others.size() == 1 ? "s" : "ve"));
   }
 }
 

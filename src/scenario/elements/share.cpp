@@ -81,7 +81,7 @@ void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec:
       } else if (fault.rule == methods::RunFault::kAverageOfDeltas) {
         context.findings.add(average->origin, "<average-deltas>: " + fault.what, fault.remedy);
       } else {
-        run.fail(std::move(fault.what), std::move(fault.remedy));
+        run.fail(std::move(fault));
       }
     }
   } catch (const InputError& faults) {

@@ -34,7 +34,7 @@ void check_training(const Node& training) {
 std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t workers, const ReadContext& context) {
   const Element* asked = scenario.child("timing-only");
   if (asked == nullptr) return std::nullopt;
-  for (const char* name : {"data", "model", "evaluation", "goal"}) {
+  for (const char* name : {"data", "model", "evaluation", "goal", "scale-study"}) {
     if (const Element* beside = scenario.child(name)) {
       Node(*beside, context.findings)
           .fail(fmt::format("<{}> stands beside <timing-only>, which learns nothing", name),
@@ -76,8 +76,9 @@ void reject_event_driven(const std::vector<const Element*>& elements, const std:
   for (std::size_t i = 0; i < runs.size() && i < elements.size(); ++i) {
     if (!runs[i].event_driven) continue;
     Node(*elements[i], context.findings)
-        .fail_at("algorithm", "is event-driven: what it does depends on how many samples each site has",
-                 "<data> and <model> in the place of <timing-only>, and `dadsim --timing-only`");
+        .fail_at("algorithm",
+                 not_built("is event-driven: what it does depends on how many samples each site has",
+                           "<data> and <model> in the place of <timing-only>, and `dadsim --timing-only`"));
   }
 }
 

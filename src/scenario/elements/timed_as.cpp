@@ -311,7 +311,7 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
     if (info == context.catalog.algorithms.end()) continue;
     const auto refuse = [&](const std::string& what, const std::string& remedy) {
-      context.findings.add(timed_as.origin, fmt::format("run '{}' {}", printable(run.label), what), remedy);
+      context.findings.add(timed_as.origin, not_built(fmt::format("run '{}' {}", printable(run.label), what), remedy));
     };
     if (run.event_driven || run.decentralised) {
       refuse("cannot have workers that work on micro-batches or are of several devices",

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "methods/method.hpp"
@@ -40,6 +41,8 @@ struct Catalog {
   std::map<std::string, std::vector<spec::ParameterSpec>> workload_sizes;  ///< that can be asked for; all workloads
   /// What is wrong with the sizes of a workload together, or with its attention; none: nothing. May be none.
   std::function<std::optional<Fault>(const spec::TimedAsSpec&)> check_workload;
+  /// Why the file of that name tells no relative steps; none: it does. May be none.
+  std::function<std::optional<Fault>(const std::string& path)> check_ladder;
   std::vector<spec::LinkSpec> links;                                   ///< the catalogue of links
   std::vector<std::string> all_reduces, all_gathers, reduce_scatters;  ///< algorithms of these, "auto" among them
   /// Regions of the public table, and what lies between two of them (nullopt where nobody measured it).
@@ -66,8 +69,11 @@ struct Catalog {
   std::function<PlatformAnswer(const PlatformQuestion&)> check_platform;
   /// The hosts of a platform in their order; none where it cannot be loaded. May be none.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> hosts_of_platform;
-  /// Names and classes of the links of a platform. May be none: they are not checked.
-  std::function<std::vector<std::string>(const spec::PlatformSpec&)> links_of_platform;
+  struct NamedLink {
+    std::string name, link_class;  ///< a link of no class of the catalogue has none
+  };
+  /// The links of a platform. May be none: they are not checked.
+  std::function<std::vector<NamedLink>(const spec::PlatformSpec&)> links_of_platform;
   /// The paths of the files that a platform file names, in its order. May be none: there are no such files.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> files_of_platform;
 
@@ -80,6 +86,10 @@ struct Catalog {
   /// Why a scenario of samples like this cannot be learned on this machine; none: nothing. Without runs: not even one
   /// network of it. May be none.
   std::function<std::optional<Fault>(const Scenario&, const spec::SampleShape&)> check_host_memory;
+
+  /// Everything else that would keep runs of a scenario from being carried out that has been read whole, with samples
+  /// like these: each with the index of its run. May be none.
+  std::function<std::vector<std::pair<std::size_t, Fault>>(const Scenario&, const spec::SampleShape&)> check_runs;
 
   /// What is wrong with dealing these data to so many workers with this seed; none: nothing. The data are loaded for
   /// it. May be none.

@@ -106,10 +106,14 @@ void Node::missing(std::string_view attribute, const std::string& remedy) const 
 }
 
 void Node::fail_at(std::string_view attribute, std::string_view what, std::string remedy) const {
+  fail_at(attribute, Fault{std::string(what), std::move(remedy)});
+}
+
+void Node::fail_at(std::string_view attribute, Fault fault) const {
   const Attribute* found = element_.find(attribute);
   const std::string value = found == nullptr ? "" : fmt::format("=\"{}\"", printable(found->value));
-  findings_.add(origin(attribute), fmt::format("{}{} of <{}> {}", attribute, value, element_.name, what),
-                std::move(remedy));
+  fault.what = fmt::format("{}{} of <{}> {}", attribute, value, element_.name, fault.what);
+  findings_.add(origin(attribute), std::move(fault));
 }
 
 std::optional<std::string> Node::required_text(std::string_view attribute, const std::string& remedy) const {

@@ -74,8 +74,10 @@ class Node {
   void refuse(std::string_view attribute, const std::string& because, const std::string& remedy) const;
 
   void fail(std::string what, std::string remedy) const { findings_.add(origin(), std::move(what), std::move(remedy)); }
+  void fail(Fault fault) const { findings_.add(origin(), std::move(fault)); }
   /// `attribute="value" of <element> what; remedy` at the attribute.
   void fail_at(std::string_view attribute, std::string_view what, std::string remedy) const;
+  void fail_at(std::string_view attribute, Fault fault) const;
 
  private:
   void check_attributes() const;

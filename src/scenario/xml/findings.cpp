@@ -14,8 +14,13 @@ constexpr std::size_t kKept = 1000;
 }  // namespace
 
 void Findings::add(const Origin& origin, std::string what, std::string remedy) {
+  add(origin, Fault{std::move(what), std::move(remedy)});
+}
+
+void Findings::add(const Origin& origin, Fault fault) {
   const bool from_file = origin.override_text.empty();
-  add({from_file ? file_ : origin.override_text, from_file ? origin.line : 0, std::move(what), std::move(remedy)});
+  add(Diagnostic{from_file ? file_ : origin.override_text, from_file ? origin.line : 0, std::move(fault.what),
+                 std::move(fault.remedy), fault.not_built});
 }
 
 void Findings::add(Diagnostic diagnostic) {

@@ -22,6 +22,7 @@ class Findings {
   explicit Findings(std::string file) : file_(std::move(file)) {}
 
   void add(const Origin& origin, std::string what, std::string remedy);
+  void add(const Origin& origin, Fault fault);
   /// Something wrong with another file, reported as it is.
   void add(Diagnostic diagnostic);
   /// Everything that is wrong with another file, by line.

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/child/timing_messages.hpp"
 #include "sim/process/failed_child.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/jitter.hpp"
@@ -186,9 +187,15 @@ class ServedWorld final : public SimulatedWorld {
     std::optional<std::string> answer = child_.next();
     std::string failure;
     if (answer) {
-      WireReader message(*answer);
-      if (message.read<Answer>() != Answer::failure) return *std::move(answer);
-      message >> failure;
+      WireReader message(*answer), of_cluster(*answer);
+      // Who loads the cluster tells of what fails there as the child that times does, by a number that no answer has.
+      if (of_cluster.read<TimingTopic>() == TimingTopic::failure) {
+        of_cluster >> failure;
+      } else if (message.read<Answer>() == Answer::failure) {
+        message >> failure;
+      } else {
+        return *std::move(answer);
+      }
     }
     const ChildOutcome outcome = child_.end();
     failure = failure_of(outcome, std::move(failure));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <set>
 #include <stdexcept>
 
 #include "collectives/collective.hpp"
@@ -14,6 +13,8 @@
 #include "sim/platform.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/host_memory.hpp"
+#include "study/setting/ladder_of.hpp"
+#include "study/setting/run_check.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
@@ -96,6 +97,7 @@ scenario::Catalog make_catalog() {
     if (workload.dataset_size > 0) catalog.dataset_sizes[workload.name] = workload.dataset_size;
   }
   catalog.check_workload = fault_of_workload;
+  catalog.check_ladder = fault_of_ladder;
   catalog.links = sim::link_catalog();
   catalog.all_reduces = catalog.all_gathers = catalog.reduce_scatters = {"auto", "best"};
   for (const collectives::CollectiveAlgorithm& algorithm : collectives::collective_registry()) {
@@ -132,20 +134,17 @@ scenario::Catalog make_catalog() {
     return names;
   };
   catalog.links_of_platform = [](const spec::PlatformSpec& platform) {
-    std::vector<std::string> names;
-    std::set<std::string> classes;
-    for (sim::PlatformLink& link : sim::platform_links(platform)) {
-      names.push_back(std::move(link.name));
-      if (!link.link_class.empty()) classes.insert(std::move(link.link_class));
-    }
-    names.insert(names.end(), classes.begin(), classes.end());
-    return names;
+    std::vector<scenario::Catalog::NamedLink> links;
+    for (sim::PlatformLink& link : sim::platform_links(platform))
+      links.push_back({std::move(link.name), std::move(link.link_class)});
+    return links;
   };
   catalog.check_collective = fault_of_collective;
   catalog.check_split = fault_of_split;
   catalog.check_host_memory = [](const scenario::Scenario& scenario, const spec::SampleShape& sample) {
     return fault_of_host_memory(scenario, sample, memory_limit());
   };
+  catalog.check_runs = faults_of_runs;
   catalog.inspect_data = [](const spec::DataSource& source) {
     scenario::Catalog::DataAnswer answer;
     try {
@@ -154,6 +153,21 @@ scenario::Catalog make_catalog() {
       answer.errors = error.diagnostics();
     }
     return answer;
+  };
+  return catalog;
+}
+
+scenario::Catalog make_catalog_without_learning() {
+  scenario::Catalog catalog = make_catalog();
+  // Clients that learn nothing hold nothing; a network of each kind there is all the same.
+  catalog.check_host_memory = [check = catalog.check_host_memory](scenario::Scenario scenario,
+                                                                  const spec::SampleShape& sample) {
+    for (spec::RunSpec& run : scenario.runs) run.event_driven = false;
+    return check(scenario, sample);
+  };
+  catalog.check_runs = [check = catalog.check_runs](scenario::Scenario scenario, const spec::SampleShape& sample) {
+    scenario.timing_only = true;
+    return check(scenario, sample);
   };
   return catalog;
 }

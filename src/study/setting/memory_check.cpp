@@ -7,7 +7,6 @@
 #include "protocols/registry.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/timed_as.hpp"
-#include "support/diagnostics.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::study {
@@ -56,23 +55,14 @@ std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const 
   return memory;
 }
 
-void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
-  if (scenario.ignore_memory) return;
-  const std::vector<RunMemory> memory = memory_of_runs(scenario, learned);
-  std::vector<Diagnostic> errors;
-  for (std::size_t i = 0; i < memory.size(); ++i) {
-    const RunMemory& run = memory[i];
-    if (!run.checked || run.available == 0 || run.use.total() <= run.available) continue;
-    const bool narrow = scenario.timed_as && (scenario.timed_as->precision == spec::Precision::bf16 ||
-                                              scenario.timed_as->precision == spec::Precision::fp16);
-    errors.push_back(
-        {scenario.file, 0,
-         fmt::format("run '{}' needs {} on a worker, and '{}' has {}: {}", scenario.runs[i].label,
-                     human_bytes(run.use.total()), run.device, human_bytes(run.available), in_words(run.use)),
-         fmt::format("a smaller batch, {}devices with more memory, or <workers memory=\"ignore\">",
-                     narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), ")});
-  }
-  if (!errors.empty()) throw InputError(std::move(errors));
+std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const RunMemory& memory) {
+  if (!memory.checked || memory.available == 0 || memory.use.total() <= memory.available) return std::nullopt;
+  const bool narrow = scenario.timed_as && (scenario.timed_as->precision == spec::Precision::bf16 ||
+                                            scenario.timed_as->precision == spec::Precision::fp16);
+  return Fault{fmt::format("needs {} on a worker, and '{}' has {}: {}", human_bytes(memory.use.total()), memory.device,
+                           human_bytes(memory.available), in_words(memory.use)),
+               fmt::format("a smaller batch, {}devices with more memory, or <workers memory=\"ignore\">",
+                           narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), ")};
 }
 
 std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "report/words/statement.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::study {
 
@@ -22,8 +24,8 @@ struct RunMemory {
 /// Per run of the scenario, on a network learned as `learned`.
 std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned);
 
-/// Throws InputError with the breakdown of every run that does not fit, unless the scenario ignores memory.
-void check_memory(const scenario::Scenario& scenario, const spec::ModelShape& learned);
+/// What is wrong where a run does not fit, with its breakdown; none: it fits.
+std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const RunMemory& memory);
 
 /// Sentences on what was not checked; may be empty.
 std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,

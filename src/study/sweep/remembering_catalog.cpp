@@ -111,7 +111,7 @@ scenario::Catalog remembering(scenario::Catalog catalog) {
   catalog.hosts_of_platform = [ask = catalog.hosts_of_platform, hosts](const spec::PlatformSpec& platform) {
     return hosts->answer(as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}}), [&] { return ask(platform); });
   };
-  const auto links = std::make_shared<Memory<std::vector<std::string>>>();
+  const auto links = std::make_shared<Memory<std::vector<scenario::Catalog::NamedLink>>>();
   catalog.links_of_platform = [ask = catalog.links_of_platform, links](const spec::PlatformSpec& platform) {
     return links->answer(as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}}), [&] { return ask(platform); });
   };

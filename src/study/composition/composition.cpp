@@ -1,0 +1,151 @@
+#include "study/composition/composition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <iterator>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "protocols/registry.hpp"
+#include "scenario/document/load.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/diagnostics.hpp"
+#include "support/parallel_forks.hpp"
+#include "support/progress.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr std::size_t kMostMethods = 8;  // that are asked for a pair before it is said to be refused
+
+struct Catalogs {
+  scenario::Catalog learning = make_catalog(), without = make_catalog_without_learning();
+};
+
+const Catalogs& catalogs() {
+  static const Catalogs kBoth;
+  return kBoth;
+}
+
+/// Everything that --check has against it.
+std::vector<Diagnostic> faults_of(const Draft& draft) {
+  try {
+    const scenario::ScenarioSource source("composition.xml", draft.xml());
+    static_cast<void>(source.load({}, draft.times_alone ? catalogs().without : catalogs().learning));
+    return {};
+  } catch (const InputError& error) {
+    return error.diagnostics();
+  }
+}
+
+/// The methods that are to be asked for both, the best known first.
+std::vector<const methods::MethodInfo*> methods_for(const Feature& a, const Feature& b) {
+  std::vector<const methods::MethodInfo*> all = protocols::all_methods();
+  for (const Feature* one : {&a, &b}) {
+    if (one->is_method()) return {protocols::find_method(one->name)};
+  }
+  const auto is_about = [](const Feature& feature, const methods::MethodInfo& info) {
+    return !feature.is_about || feature.is_about(info);
+  };
+  std::vector<const methods::MethodInfo*> chosen;
+  std::ranges::copy_if(all, std::back_inserter(chosen),
+                       [&](const auto* info) { return is_about(a, *info) && is_about(b, *info); });
+  if (chosen.empty()) {
+    std::ranges::copy_if(all, std::back_inserter(chosen),
+                         [&](const auto* info) { return is_about(a.is_about ? a : b, *info); });
+  }
+  std::ranges::stable_partition(chosen, [](const auto* info) { return info->is_baseline; });
+  if (chosen.size() > kMostMethods) chosen.resize(kMostMethods);
+  return chosen;
+}
+
+FeaturePair compose_with(const std::vector<Feature>& features, std::size_t a, std::size_t b,
+                         const methods::MethodInfo& info) {
+  FeaturePair pair{a, b, Composes::answers, info.name};
+  const std::vector<Diagnostic> faults = faults_of(draft_of(features[a], features[b], info.name));
+  if (!faults.empty()) {
+    const bool lacks = std::ranges::any_of(std::array{&features[a], &features[b]}, [&](const Feature* one) {
+      return one->wanted_of_all && one->is_about && !one->is_about(info);
+    });
+    const bool built = !lacks && std::ranges::any_of(faults, [](const Diagnostic& one) { return !one.not_built; });
+    pair.how = built ? Composes::means_nothing : Composes::not_built;
+    const auto reason = std::ranges::find(faults, !built, &Diagnostic::not_built);
+    const Diagnostic& first = reason == faults.end() ? faults.front() : *reason;
+    pair.what = first.what;
+    pair.remedy = first.remedy;
+  }
+  return pair;
+}
+
+}  // namespace
+
+double Composition::Counts::share() const {
+  return answers == 0 ? 0 : static_cast<double>(answers) / static_cast<double>(answers + not_built);
+}
+
+Composition::Counts Composition::counts() const { return counts("", ""); }
+
+Composition::Counts Composition::counts(const std::string& axis, const std::string& other) const {
+  Counts counts;
+  for (const FeaturePair& pair : pairs) {
+    const std::string& first = features[pair.a].axis;
+    const std::string& second = features[pair.b].axis;
+    const bool counted = axis.empty() || (first == axis && second == other) || (first == other && second == axis);
+    if (!counted) continue;
+    (pair.how == Composes::answers         ? counts.answers
+     : pair.how == Composes::means_nothing ? counts.means_nothing
+                                           : counts.not_built)++;
+  }
+  return counts;
+}
+
+std::vector<std::string> Composition::axes() const {
+  std::vector<std::string> axes;
+  for (const Feature& feature : features) {
+    if (std::ranges::find(axes, feature.axis) == axes.end()) axes.push_back(feature.axis);
+  }
+  return axes;
+}
+
+Draft draft_of(const Feature& a, const Feature& b, const std::string& method) {
+  Draft draft{.method = method};
+  a.add(draft);
+  b.add(draft);
+  return draft;
+}
+
+FeaturePair compose(const std::vector<Feature>& features, std::size_t a, std::size_t b) {
+  FeaturePair first;
+  bool asked = false;
+  for (const methods::MethodInfo* info : methods_for(features[a], features[b])) {
+    FeaturePair pair = compose_with(features, a, b, *info);
+    if (pair.how == Composes::answers) return pair;
+    if (!std::exchange(asked, true)) first = std::move(pair);
+  }
+  return first;
+}
+
+Composition compose_all(bool show_progress, const std::function<bool(const Feature&, const Feature&)>& is_wanted) {
+  Composition composition{all_features(), {}};
+  const std::vector<Feature>& features = composition.features;
+  for (std::size_t a = 0; a < features.size(); ++a) {
+    for (std::size_t b = a + 1; b < features.size(); ++b) {
+      if (features[a].axis == features[b].axis) continue;
+      if (!is_wanted || is_wanted(features[a], features[b])) composition.pairs.push_back({.a = a, .b = b});
+    }
+  }
+  static_cast<void>(catalogs());
+  std::atomic<std::int64_t> done{0};
+  Progress progress("composing", 1, show_progress);
+  parallel_for_forks(composition.pairs.size(), [&](std::size_t i) {
+    FeaturePair& pair = composition.pairs[i];
+    pair = compose(features, pair.a, pair.b);
+    progress.update(0, ++done, static_cast<std::int64_t>(composition.pairs.size()));
+  });
+  return composition;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,93 @@
+#include "study/composition/draft.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "protocols/registry.hpp"
+
+namespace dadsim::study {
+namespace {
+
+std::string text_of(const DraftAttributes& attributes) {
+  std::string text;
+  for (const auto& [name, value] : attributes) text += fmt::format(" {}=\"{}\"", name, value);
+  return text;
+}
+
+/// The shortest that such a method can be asked for: a parameter of these names, where it has one, says so.
+void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
+  for (const auto& [name, value] : {std::pair{"rounds", "2"},
+                                    {"updates", "6"},
+                                    {"duration", "20"},
+                                    {"interval", "1"},
+                                    {"period", "2"},
+                                    {"fragments", "2"},
+                                    {"samples", "10"},
+                                    {"window", "2"},
+                                    {"patience", "2"}}) {
+    const auto parameter = std::ranges::find(info.parameters, name, &spec::ParameterSpec::name);
+    const bool is_number = parameter != info.parameters.end() && parameter->type != spec::ParameterSpec::Type::choice;
+    if (is_number && std::ranges::find(run, name, &std::pair<std::string, std::string>::first) == run.end())
+      run.emplace_back(name, value);
+  }
+}
+
+const char* optimizer_of(const methods::MethodInfo& info) {
+  return info.optimizer == methods::Needs::plain_sgd ? "<sgd learning-rate=\"0.05\"/>" : "<adam/>";
+}
+
+}  // namespace
+
+void Draft::set(DraftAttributes& attributes, const std::string& name, const std::string& value) {
+  std::erase_if(attributes, [&](const auto& one) { return one.first == name; });
+  attributes.emplace_back(name, value);
+}
+
+std::string Draft::xml() const {
+  const methods::MethodInfo* info = protocols::find_method(method);
+  DraftAttributes asked_run = run, asked_training{{"batch", "5"}, {"epochs", "2"}}, asked_timed_as = timed_as;
+  for (const auto& [name, value] : training) set(asked_training, name, value);
+  if (info != nullptr) shorten(*info, asked_run);
+  const bool divided =
+      std::ranges::any_of(timed_as, [](const auto& one) { return one.first == "tensor" || one.first == "pipeline"; });
+  if ((!learns || divided) &&
+      std::ranges::find(timed_as, "workload", &std::pair<std::string, std::string>::first) == timed_as.end())
+    asked_timed_as.insert(asked_timed_as.begin(), {"workload", "bert-base"});
+  if (!asked_timed_as.empty() &&
+      std::ranges::find(timed_as, "batch", &std::pair<std::string, std::string>::first) == timed_as.end())
+    asked_timed_as.emplace_back("batch", "4");
+  const std::string needed = optimizer.empty() && info != nullptr ? optimizer_of(*info) : optimizer;
+
+  std::string text = fmt::format(R"(<scenario name="composition" seed="1">
+  <platform><federation><sites name="s" count="8" up="20Mbps" down="50Mbps" latency="5ms"/></federation>{}</platform>
+  <network{}>{}</network>
+  <workers{}><worker hosts="s-[1-4]" device="a100-sxm4-80"{}/><aggregator host="hub" device="xeon-8380"/></workers>
+)",
+                                 inside_platform, text_of(network), inside_network, text_of(workers), text_of(worker));
+  // Beside <timing-only> what features want of data and network stands too, so that it is refused.
+  const bool wants_data = learns || symbols || !inside_data.empty() || !split.empty();
+  if (wants_data) {
+    text += fmt::format("  <data>{}{}{}</data>\n",
+                        symbols ? R"(<grammar train="40" test="20" length="6"/>)" : R"(<digits train="40" test="20"/>)",
+                        split, inside_data);
+  }
+  if (learns || symbols || !first_layers.empty()) {
+    text += symbols ? R"(  <model><embedding units="4"/><dense units="21" positions="each"/></model>
+)"
+                    : fmt::format("  <model>{}<dense units=\"6\"/><dense units=\"10\"/></model>\n", first_layers);
+  }
+  if (!learns) text += "  <timing-only/>\n";
+  text += fmt::format("  <training{}>{}{}</training>\n", text_of(learns ? asked_training : training), needed, schedule);
+  if (!asked_timed_as.empty()) text += fmt::format("  <timed-as{}/>\n", text_of(asked_timed_as));
+  text += fmt::format("  <run algorithm=\"{}\"{}>{}</run>\n", method, text_of(asked_run), inside_run);
+  if (question == Question::plan)
+    text += R"(  <goal within="100s"><allow path="platform.federation.sites.up" values="10Mbps 20Mbps"/></goal>
+)";
+  if (question == Question::sweep)
+    text += R"(  <sweep><vary path="platform.federation.sites.up" values="10Mbps 20Mbps"/></sweep>
+)";
+  return text + beside + "</scenario>\n";
+}
+
+}  // namespace dadsim::study

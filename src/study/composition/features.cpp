@@ -1,0 +1,257 @@
+#include "study/composition/features.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compress/registry.hpp"
+#include "protocols/registry.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using methods::MethodInfo;
+
+const spec::ParameterSpec* parameter_of(const MethodInfo& info, const std::string& name) {
+  const auto found = std::ranges::find(info.parameters, name, &spec::ParameterSpec::name);
+  return found == info.parameters.end() ? nullptr : &*found;
+}
+
+/// Methods with a parameter of that name that takes the value.
+std::function<bool(const MethodInfo&)> takes(std::string name, std::string value) {
+  return [name = std::move(name), value = std::move(value)](const MethodInfo& info) {
+    const spec::ParameterSpec* parameter = parameter_of(info, name);
+    if (parameter == nullptr) return false;
+    return parameter->type != spec::ParameterSpec::Type::choice ||
+           std::ranges::find(parameter->choices, value) != parameter->choices.end();
+  };
+}
+
+bool follows_events(const MethodInfo& info) { return info.event_driven(); }
+
+class FeatureList {
+ public:
+  std::vector<Feature> all() {
+    every_method();
+    exchanges();
+    compressors();
+    conditions();
+    drifts();
+    privacy();
+    networks();
+    divisions();
+    timing();
+    learning();
+    questions();
+    fidelities();
+    return std::move(features_);
+  }
+
+ private:
+  Feature& add(const char* axis, std::string name, std::function<void(Draft&)> change) {
+    return features_.emplace_back(Feature{axis, std::move(name), std::move(change)});
+  }
+  /// One that is an attribute, or several.
+  Feature& attributes(const char* axis, DraftAttributes Draft::*of, const DraftAttributes& all) {
+    std::string name;
+    for (const auto& [attribute, value] : all)
+      name += fmt::format("{}{}=\"{}\"", name.empty() ? "" : " ", attribute, value);
+    return add(axis, std::move(name), [of, all](Draft& draft) {
+      for (const auto& [attribute, value] : all) Draft::set(draft.*of, attribute, value);
+    });
+  }
+  Feature& text(const char* axis, std::string name, std::string Draft::*of, std::string element) {
+    return add(axis, std::move(name), [of, element = std::move(element)](Draft& draft) { draft.*of += element; });
+  }
+  /// One that is called by what stands in the scenario.
+  Feature& element(const char* axis, std::string Draft::*of, const std::string& xml) {
+    return text(axis, xml, of, xml);
+  }
+
+  void every_method() {
+    for (const MethodInfo* info : protocols::all_methods())
+      add(Feature::kMethods, info->name, [name = info->name](Draft& draft) { draft.method = name; });
+  }
+
+  void exchanges() {
+    constexpr const char* kAxis = "exchange, graph";
+    for (const char* exchange : {"aggregator", "peer"}) attributes(kAxis, &Draft::run, {{"exchange", exchange}});
+    std::vector<std::string> graphs;
+    for (const MethodInfo* info : protocols::all_methods()) {
+      const spec::ParameterSpec* graph = parameter_of(*info, "graph");
+      if (graph == nullptr) continue;
+      for (const std::string& name : graph->choices) {
+        // A graph of a file is one of the others, however it is told.
+        if (name != "file" && std::ranges::find(graphs, name) == graphs.end()) graphs.push_back(name);
+      }
+    }
+    for (const std::string& name : graphs)
+      attributes(kAxis, &Draft::run, {{"graph", name}}).is_about = takes("graph", name);
+  }
+
+  void compressors() {
+    for (const compress::CompressorInfo& info : compress::compressors().all()) {
+      if (info.lossless) continue;
+      for (const char* memory : {"false", "true"}) {
+        element("compressor", &Draft::inside_run,
+                fmt::format("<compress method=\"{}\" memory=\"{}\"/>", info.name, memory));
+        if (!info.has_momentum) continue;
+        // Beside one that brings a momentum of its own.
+        features_.back().add = [add = features_.back().add](Draft& draft) {
+          add(draft);
+          if (draft.optimizer.empty()) draft.optimizer = "<sgd learning-rate=\"0.05\"/>";
+        };
+      }
+    }
+  }
+
+  void conditions() {
+    constexpr const char* kAxis = "failures, availability, jitter";
+    for (const char* xml : {R"(<failures><fails hosts="s-*" mtbf="60ms" mttr="20ms"/></failures>)",
+                            R"(<failures><fails links="*" mtbf="60ms" mttr="20ms"/></failures>)",
+                            R"(<failures><outage hosts="s-1" from="10ms" for="100ms"/></failures>)",
+                            R"(<failures><joins hosts="s-2" at="50ms"/></failures>)",
+                            R"(<availability hosts="s-*" by="sessions" on="60ms" off="20ms"/>)",
+                            R"(<availability hosts="s-1" by="diurnal" from="0s" until="50ms" period="100ms"/>)",
+                            R"(<availability hosts="s-*" drop-out="0.3" returns="20ms"/>)"})
+      element(kAxis, &Draft::beside, xml);
+    element(kAxis, &Draft::beside, R"(<failures><checkpoint every="1us" size="100kB" storage="1GBps"/></failures>)")
+        .is_about = follows_events;
+    with_absence(R"(<failures><leaves hosts="s-3" at="50ms"/></failures>)", "without");
+    with_absence(R"(<failures><fails hosts="s-*" mtbf="60ms" mttr="20ms"/></failures>)", "retry");
+    with_absence(
+        R"(<failures><fails hosts="s-*" mtbf="60ms" mttr="20ms"/><checkpoint every="1us" size="100kB" storage="1GBps"/></failures>)",
+        "restart");
+    with_absence(R"(<availability hosts="s-*" by="steps" chance="0.7"/>)", "without");
+    element(kAxis, &Draft::inside_network, R"(<jitter spatial="0.3" temporal="0.3"/>)");
+    attributes(kAxis, &Draft::worker, {{"speed-spread", "0.5"}});
+    element(kAxis, &Draft::inside_platform, R"(<profile link="*" times="0s 20ms" factors="1 0.3"/>)");
+    element(kAxis, &Draft::inside_platform, R"(<background from="s-1" to="s-2" bytes="20kB" every="5ms"/>)");
+  }
+
+  /// With what a run that takes steps does about it.
+  void with_absence(const std::string& xml, const std::string& absent) {
+    add("failures, availability, jitter", fmt::format("{} absent=\"{}\"", xml, absent), [xml, absent](Draft& draft) {
+      draft.beside += xml;
+      const methods::MethodInfo* info = protocols::find_method(draft.method);
+      if (info == nullptr || !info->event_driven()) Draft::set(draft.run, "absent", absent);
+      if (absent == "retry" && (info == nullptr || !info->event_driven()))
+        Draft::set(draft.run, "absent-patience", "10ms");
+    });
+  }
+
+  void drifts() {
+    constexpr const char* kAxis = "drift";
+    element(kAxis, &Draft::inside_data, R"(<drift at="20ms" corruption="noise" severity="5"/>)").is_about =
+        follows_events;
+    element(kAxis, &Draft::inside_data, R"(<drift at="20ms" label-alpha="0.1"/>)").is_about = follows_events;
+    element(kAxis, &Draft::beside, R"(<evaluation batch="10"><site-shift corruption="noise"/></evaluation>)").is_about =
+        follows_events;
+    element(kAxis, &Draft::inside_data, R"(<shift gain="0.5" offset="0.5"/>)");
+  }
+
+  void privacy() {
+    constexpr const char* kAxis = "privacy";
+    const auto add = [&](const DraftAttributes& all) {
+      Feature& feature = attributes(kAxis, &Draft::run, all);
+      feature.is_about = takes(all.front().first, all.front().second);
+      feature.wanted_of_all = true;
+    };
+    add({{"epsilon", "20"}});
+    add({{"noise-multiplier", "1"}});
+    for (const char* who : {"local", "central", "per-site"}) add({{"noise", who}});
+    add({{"secure", "yes"}});
+  }
+
+  void networks() {
+    constexpr const char* kAxis = "network";
+    for (const char* xml : {R"(<convolution filters="2"/>)", R"(<gru units="3"/>)", R"(<attention/>)",
+                            R"(<batch-norm/>)", R"(<layer-norm/>)", R"(<positions/>)", R"(<dropout rate="0.2"/>)"})
+      element(kAxis, &Draft::first_layers, xml);
+    add(kAxis, R"(<embedding units="4"/>)", [](Draft& draft) { draft.symbols = true; });
+  }
+
+  void divisions() {
+    constexpr const char* kAxis = "devices per worker";
+    for (const DraftAttributes& all :
+         std::initializer_list<DraftAttributes>{{{"tensor", "2"}},
+                                                {{"tensor", "2"}, {"sequence-parallel", "true"}},
+                                                {{"pipeline", "2"}},
+                                                {{"pipeline", "2"}, {"schedule", "gpipe"}},
+                                                {{"pipeline", "2"}, {"interleave", "2"}, {"micro-batch", "1"}},
+                                                {{"micro-batch", "2"}},
+                                                {{"recompute", "full"}},
+                                                {{"sharding", "optimizer"}},
+                                                {{"sharding", "gradients"}},
+                                                {{"sharding", "parameters"}}}) {
+      Feature& feature = attributes(kAxis, &Draft::timed_as, all);
+      // There is an aggregator, and nobody has said that the run does not go through it.
+      feature.add = [add = feature.add](Draft& draft) {
+        add(draft);
+        const MethodInfo* info = protocols::find_method(draft.method);
+        if (info == nullptr || !info->communicates() || info->event_driven() || info->decentralised()) return;
+        if (std::ranges::find(draft.run, "exchange", &std::pair<std::string, std::string>::first) == draft.run.end())
+          Draft::set(draft.run, "exchange", "peer");
+      };
+    }
+  }
+
+  void timing() {
+    constexpr const char* kAxis = "what is timed";
+    attributes(kAxis, &Draft::timed_as, {{"workload", "resnet-50"}});
+    for (const char* precision : {"bf16", "fp16"}) attributes(kAxis, &Draft::timed_as, {{"precision", precision}});
+    attributes(kAxis, &Draft::timed_as, {{"input-rate", "100"}});
+    attributes(kAxis, &Draft::timed_as, {{"precision", "bf16"}, {"gradients", "fp32"}});
+    add(kAxis, "<timing-only>", [](Draft& draft) { draft.learns = false; });
+    add(kAxis, "--timing-only", [](Draft& draft) { draft.times_alone = true; });
+  }
+
+  void learning() {
+    constexpr const char* kAxis = "seeds, targets, training";
+    for (const DraftAttributes& all :
+         std::initializer_list<DraftAttributes>{{{"seeds", "2"}},
+                                                {{"target-accuracy", "0.1 0.3"}},
+                                                {{"stop", "target"}, {"target-accuracy", "0.15"}},
+                                                {{"batches", "equal"}},
+                                                {{"batches", "poisson"}},
+                                                {{"shuffle", "no"}},
+                                                {{"exact", "once"}},
+                                                {{"clip-norm", "1"}},
+                                                {{"evaluate-every", "1"}}})
+      attributes(kAxis, &Draft::training, all);
+    for (const char* xml : {R"(<sgd learning-rate="0.05"/>)", R"(<sgd learning-rate="0.05" momentum="0.9"/>)",
+                            "<adam/>", "<adamw/>", "<lamb/>", "<lars/>"})
+      add(kAxis, xml, [xml](Draft& draft) { draft.optimizer = xml; });
+    element(kAxis, &Draft::schedule, R"(<schedule kind="cosine"/>)");
+    for (const char* xml : {R"(<split by="dirichlet" alpha="0.5"/>)", R"(<split by="iid" size-spread="0.5"/>)"})
+      element(kAxis, &Draft::split, xml);
+  }
+
+  void questions() {
+    constexpr const char* kAxis = "question";
+    using Question = Draft::Question;
+    for (const auto& [name, question] : {std::pair{"dadsim plan", Question::plan},
+                                         {"dadsim sweep", Question::sweep},
+                                         {"dadsim explain", Question::explain},
+                                         {"dadsim compare", Question::compare}})
+      add(kAxis, name, [question = question](Draft& draft) { draft.question = question; });
+    element(kAxis, &Draft::beside, R"(<costs electricity="0.3" carbon="300"/>)");
+  }
+
+  void fidelities() {
+    constexpr const char* kAxis = "fidelity";
+    for (const char* name : {"message", "flow", "closed-form"})
+      attributes(kAxis, &Draft::network, {{"fidelity", name}});
+    attributes(kAxis, &Draft::network, {{"timed-steps", "8"}});
+    attributes(kAxis, &Draft::network, {{"rendezvous", "true"}});
+  }
+
+  std::vector<Feature> features_;
+};
+
+}  // namespace
+
+std::vector<Feature> all_features() { return FeatureList().all(); }
+
+}  // namespace dadsim::study

@@ -1,0 +1,71 @@
+// What --check finds nothing wrong with can be run: scenarios over the whole language are drawn, and those that are
+// accepted are run. DADSIM_DRAWS draws more of them, DADSIM_FIRST_DRAW begins elsewhere.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <set>
+
+#include "study/composition/asking.hpp"
+
+namespace dadsim::study {
+namespace {
+
+std::uint64_t first_draw() {
+  const char* asked = std::getenv("DADSIM_FIRST_DRAW");
+  return asked == nullptr ? 1 : std::strtoull(asked, nullptr, 10);
+}
+
+constexpr std::uint64_t kCheckParts = 4;
+
+class CompleteCheck : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(CompleteCheck, WhatIsAcceptedRunsAndWhatIsRefusedSaysWhereAndWhatWouldDo) {
+  const Asking asking;
+  std::uint64_t accepted = 0, all = 0;
+  const bool tells = std::getenv("DADSIM_DRAWS") != nullptr;
+  std::set<std::string> methods;
+  for (std::uint64_t seed = first_draw() + GetParam(); seed < first_draw() + draws(24); seed += kCheckParts) {
+    const test::Element root = test::drawn_scenario(seed, asking.catalog());
+    // Of runs that follow events some decide by numbers, which only their simulation finds out.
+    const bool times_alone =
+        seed % 5 == 0 && std::ranges::none_of(root.children, [&](const test::Element& one) {
+          if (one.name != "run") return false;
+          const auto& all = asking.catalog().algorithms;
+          return std::ranges::find(all, one.find("algorithm")->value, &methods::MethodInfo::name)->event_driven();
+        });
+    const Asking::Checked checked = asking.check(root, times_alone);
+    ++all;
+    if (!checked.scenario) {
+      for (const Diagnostic& one : checked.refused) {
+        // What hosts and routes lack is told with its remedy by who builds the platform.
+        const bool has_remedy = !one.remedy.empty() || one.what.find("; ") != std::string::npos;
+        EXPECT_TRUE(!one.what.empty() && has_remedy && (one.line > 0 || one.file != asking.path()))
+            << "seed " << seed << ": " << to_string(one) << '\n'
+            << test::text_of(root);
+        if (tells) fmt::print("refused {}: {}\n", seed, to_string(one));
+      }
+      continue;
+    }
+    ++accepted;
+    for (const spec::RunSpec& run : checked.scenario->runs) methods.insert(run.algorithm);
+    const auto start = std::chrono::steady_clock::now();
+    const Asking::Ran ran = Asking::run(*checked.scenario);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (tells) fmt::print("ran {} in {:.3f} s\n", seed, seconds);
+    EXPECT_TRUE(ran.result) << "seed " << seed << (times_alone ? ", --timing-only" : "") << ": " << ran.failed << '\n'
+                            << test::text_of(root);
+    std::fflush(stdout);
+  }
+  EXPECT_GT(accepted, all / 16);
+  RecordProperty("accepted", static_cast<int>(accepted));
+  RecordProperty("methods", static_cast<int>(methods.size()));
+  if (tells) fmt::print("{} of {} accepted, {} methods\n", accepted, all, methods.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, CompleteCheck, testing::Range<std::uint64_t>(0, kCheckParts));
+
+}  // namespace
+}  // namespace dadsim::study

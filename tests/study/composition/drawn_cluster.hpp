@@ -1,0 +1,185 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "study/composition/drawing.hpp"
+
+namespace dadsim::test {
+
+/// A platform, and which hosts workers and an aggregator may stand on.
+struct DrawnCluster {
+  Element platform;
+  Texts hosts;      ///< eight at least
+  std::string hub;  ///< of an aggregator
+};
+
+class ClusterDrawing {
+ public:
+  explicit ClusterDrawing(Drawing& draw) : draw_(draw) {}
+
+  DrawnCluster cluster() {
+    DrawnCluster cluster{.platform = {.name = "platform", .origin = {}}, .hosts = {}, .hub = {}};
+    switch (draw_.between(0, 9)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        cluster.platform.children.push_back(federation("", cluster));
+        break;
+      case 4:
+      case 5:
+      case 6:
+        cluster.platform.children.push_back(gpu_cluster("", cluster));
+        break;
+      case 7:
+        cluster.platform.children.push_back(wan(cluster));
+        break;
+      case 8:
+        cluster.platform.children.push_back(gpu_cluster("a", cluster));
+        cluster.platform.children.push_back(federation("b", cluster));
+        cluster.platform.children.push_back(pair("a", "b"));
+        break;
+      default:
+        file(cluster);
+    }
+    if (draw_.chance(0.1)) Drawing::set(cluster.platform, "description", "drawn");
+    variation(cluster);
+    return cluster;
+  }
+
+ private:
+  /// What lines of sites and hubs have; latencies where they are needed.
+  Element line(const std::string& name, std::map<std::string, std::string> own) {
+    if (draw_.chance(0.2)) {
+      own.insert({{"latency", ""}, {"up-latency", "3ms"}, {"down-latency", "8ms"}});
+    } else {
+      own.insert({"latency", draw_.one_of({"1ms", "20ms", "200ms"})});
+      own.insert({"down-latency", ""});
+    }
+    return draw_.element(name, own, 0.12);
+  }
+
+  Element federation(const std::string& name, DrawnCluster& cluster) {
+    Element federation = draw_.element("federation", {{"name", name}});
+    const std::string prefix = name.empty() ? "" : name + ".";
+    const bool two = draw_.chance(0.3);
+    for (int i = 1; i <= (two ? 4 : 8); ++i) cluster.hosts.push_back(prefix + fmt::format("s-{}", i));
+    federation.children.push_back(line("sites", {{"name", "s"}, {"count", two ? "4" : "8"}}));
+    if (two) {
+      federation.children.push_back(line("sites", {{"name", "t"}, {"count", "4"}}));
+      for (int i = 1; i <= 4; ++i) cluster.hosts.push_back(prefix + fmt::format("t-{}", i));
+    }
+    if (draw_.chance(0.4)) federation.children.push_back(line("hub", {}));
+    cluster.hub = prefix + "hub";
+    return federation;
+  }
+
+  Element gpu_cluster(const std::string& name, DrawnCluster& cluster) {
+    const std::int64_t gpus = draw_.one_of({"1", "2", "4"})[0] - '0';
+    const std::int64_t nodes = gpus == 4 ? 3 : gpus == 2 ? 6 : 9;
+    const bool own = draw_.chance(0.4);
+    std::map<std::string, std::string> values{
+        {"name", name},
+        {"nodes", std::to_string(nodes)},
+        {"gpus", std::to_string(gpus)},
+        {"nic", own ? draw_.one_of({"5Gbps", "100Gbps"}) : draw_.one_of({"ib-edr", "ethernet-10g"})}};
+    values["rails"] = gpus > 1 && draw_.chance(0.3) ? "2" : "";
+    if (gpus == 1 && draw_.chance(0.7)) {
+      for (const char* one : {"inside", "inside-latency", "inside-transport", "mesh", "bridge", "bridge-latency"})
+        values[one] = "";
+    } else if (gpus > 1) {
+      values["inside"] = draw_.one_of({"nvlink-3", "pcie-3", "100GBps"});
+      if (draw_.chance(0.7)) values["mesh"] = "";
+    }
+    if (!own && draw_.chance(0.8)) values["transport"] = "";
+    Element element = draw_.element("gpu-cluster", values, 0.2);
+    switch (draw_.between(0, 5)) {
+      case 0:
+        element.children.push_back(draw_.element("one-switch"));
+        break;
+      case 1:
+        element.children.push_back(draw_.element("fat-tree", {{"nodes-per-switch", draw_.one_of({"2", "3"})}}, 0.4));
+        break;
+      case 2:
+        element.children.push_back(draw_.element(
+            "dragonfly", {{"groups", "3"}, {"routers", nodes == 9 ? "3" : "1"}, {"nodes", nodes == 6 ? "2" : "1"}},
+            0.4));
+        break;
+      case 3:
+        element.children.push_back(draw_.element("torus",
+                                                 {{"dimensions", nodes == 9   ? "3x3"
+                                                                 : nodes == 6 ? "2x3"
+                                                                              : "3"}},
+                                                 0.4));
+        break;
+      default:
+        break;
+    }
+    const std::string prefix = name.empty() ? "" : name + ".";
+    for (std::int64_t i = 0; i + 1 < nodes * gpus; ++i) cluster.hosts.push_back(prefix + fmt::format("gpu-{}", i));
+    cluster.hub = prefix + fmt::format("gpu-{}", nodes * gpus - 1);
+    return element;
+  }
+
+  Element pair(const std::string& from, const std::string& to) {
+    return draw_.element("pair", {{"from", from}, {"to", to}, {"one-way", ""}}, 0.2);
+  }
+
+  Element wan(DrawnCluster& cluster) {
+    const bool own = draw_.chance(0.5);
+    std::map<std::string, std::string> values{{"name", ""},
+                                              {"host-bandwidth", own ? draw_.one_of({"20Mbps", "1Gbps"}) : ""}};
+    values["host"] = own ? "" : draw_.one_of({"ethernet-1g", "ethernet-10g"});
+    if (own) values["host-latency"] = draw_.one_of({"50us", "1ms"});
+    Element element = draw_.element("wan", values, 0.25);
+    const bool regions = draw_.chance(0.4);
+    const std::string left = regions ? "aws:us-east-1" : "west", right = regions ? "aws:eu-west-1" : "east";
+    element.children.push_back(draw_.element("region", {{"name", left}, {"hosts", "5"}}));
+    element.children.push_back(draw_.element("region", {{"name", right}, {"hosts", "4"}}));
+    if (!regions || draw_.chance(0.3)) {
+      const bool both = draw_.chance(0.6);
+      Element one = pair(left, right);
+      if (!both) {
+        Drawing::set(one, "one-way", "true");
+        Element other = pair(right, left);
+        Drawing::set(other, "one-way", "true");
+        element.children.push_back(other);
+      }
+      element.children.push_back(one);
+    }
+    for (int i = 1; i <= 4; ++i) cluster.hosts.push_back(fmt::format("{}-{}", left, i));
+    for (int i = 1; i <= 4; ++i) cluster.hosts.push_back(fmt::format("{}-{}", right, i));
+    cluster.hub = left + "-5";
+    return element;
+  }
+
+  void file(DrawnCluster& cluster) {
+    const bool simgrid = draw_.chance(0.6);
+    Drawing::set(cluster.platform, "file", simgrid ? "star.xml" : "cluster.xml");
+    if (simgrid && draw_.chance(0.5))
+      Drawing::set(cluster.platform, "transport", draw_.one_of({"plain", "tcp", "rdma", "nvlink"}));
+    for (int i = 0; i < 8; ++i) cluster.hosts.push_back(fmt::format("{}-{}", simgrid ? "h" : "gpu", i));
+    cluster.hub = simgrid ? "hub" : "gpu-8";
+  }
+
+  void variation(DrawnCluster& cluster) {
+    const auto maybe = [&](const char* name, double share, std::map<std::string, std::string> own) {
+      if (draw_.chance(share)) cluster.platform.children.push_back(draw_.element(name, own, 0.5));
+    };
+    maybe("change", 0.1, {{"link", "*"}});
+    // Latencies that change end an event-driven run as a deadlock on some fabrics, which is open.
+    maybe("profile", 0.1,
+          {{"link", "*"},
+           {"of", "bandwidth"},
+           {"times", "0s 50ms"},
+           {"factors", draw_.one_of({"1 0.2", "0.3 1"})},
+           {"period", draw_.one_of({"", "100ms", "5s"})}});
+    maybe("background", 0.1, {{"from", cluster.hosts[0]}, {"to", cluster.hosts[1]}});
+  }
+
+  Drawing& draw_;
+};
+
+}  // namespace dadsim::test

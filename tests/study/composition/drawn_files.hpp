@@ -1,0 +1,147 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::test {
+
+/// The files that drawn scenarios name, small ones of every format, beside them in one folder.
+class DrawnFiles {
+ public:
+  DrawnFiles() {
+    write_tables();
+    write_pictures();
+    write_series();
+    write_platforms();
+    folder_.write("words.txt", text());
+    folder_.write("own.xml", R"(<workload name="own" samples-per-epoch="1000">
+  <layer name="table" kind="embedding" in="8" out="50"/>
+  <layer name="a" kind="dense" in="8" out="32" rows-per-sample="4"/>
+  <layer name="r" kind="recurrence" forward-macs-per-sample="100" outputs-per-sample="20" sequential="3"/>
+  <layer name="b" kind="dense" in="32" out="6" parameters="198"/>
+</workload>
+)");
+    folder_.write(
+        "own.csv",
+        "layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample\nfc,dense,100,70,2,7000,14000\n");
+    // Every host that may be drawn has a line.
+    std::string there;
+    for (const char* stem : {"s-", "t-", "gpu-", "a.gpu-", "b.s-", "west-", "east-", "h-"}) {
+      for (int i = 0; i < 10; ++i)
+        there += fmt::format("{0}{1} 0 on\n{0}{1} {2} off\n{0}{1} {3} on\n", stem, i, 0.2 + 0.1 * i, 0.5 + 0.1 * i);
+    }
+    folder_.write("there.txt", there + "hub 0 on\nb.hub 0 on\n");
+    for (int sites = 1; sites <= 4; ++sites) {
+      std::string edges;
+      for (int i = 0; i + 1 < sites; ++i) edges += fmt::format("{} {}\n", i, i + 1);
+      folder_.write(fmt::format("edges-{}.txt", sites), edges);
+    }
+  }
+
+  const TemporaryFolder& folder() const { return folder_; }
+
+ private:
+  /// A table with two features, a word, the class and the site, and one for each of two sites.
+  void write_tables() {
+    std::mt19937 random(7);
+    const auto row = [&](bool site) {
+      const int label = static_cast<int>(random() % 3);
+      std::string text =
+          fmt::format("{},{},{},{}", label + static_cast<double>(random() % 100) / 80,
+                      static_cast<double>(random() % 100) / 50, random() % 2 == 0 ? "red" : "blue", label);
+      return text + (site ? fmt::format(",{}\n", random() % 2) : "\n");
+    };
+    std::string all = "a,b,colour,kind,place\n", one = "a,b,colour,kind\n", two = one;
+    for (int i = 0; i < 60; ++i) all += row(true);
+    for (int i = 0; i < 30; ++i) one += row(false);
+    for (int i = 0; i < 20; ++i) two += row(false);
+    folder_.write("table.csv", all);
+    folder_.write("one.csv", one);
+    folder_.write("two.csv", two);
+    folder_.write("held.csv", two);
+    folder_.write("bare.csv", all.substr(all.find('\n') + 1));
+  }
+
+  void write_pictures() {
+    const auto number = [](std::uint32_t value) {
+      std::string bytes;
+      for (int shift = 24; shift >= 0; shift -= 8)
+        bytes += static_cast<char>(value >> static_cast<unsigned>(shift) & 0xFFU);
+      return bytes;
+    };
+    std::mt19937 random(11);
+    for (const auto& [name, count] : {std::pair{"train", 40U}, {"held", 12U}}) {
+      std::string images = number(0x803) + number(count) + number(6) + number(6);
+      std::string labels = number(0x801) + number(count);
+      std::string colours;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t label = i % 10;
+        labels += static_cast<char>(label);
+        for (std::uint32_t p = 0; p < 36; ++p) images += static_cast<char>((p % 10 == label ? 200 : 0) + random() % 50);
+        colours += static_cast<char>(label);
+        for (std::uint32_t p = 0; p < 3072; ++p)
+          colours += static_cast<char>((p % 10 == label ? 150 : 0) + random() % 100);
+      }
+      folder_.write(std::string(name) + "-images", images);
+      folder_.write(std::string(name) + "-labels", labels);
+      folder_.write(std::string(name) + "-colours", colours);
+    }
+  }
+
+  void write_series() {
+    std::mt19937 random(13);
+    for (const char* name : {"train", "held"}) {
+      std::string text =
+          "@problemName drawn\n@timeStamps false\n@missing false\n@univariate false\n@dimensions 2\n@equalLength true\n"
+          "@seriesLength 5\n@classLabel true up down\n@data\n";
+      for (int i = 0; i < 24; ++i) {
+        const bool up = i % 2 == 0;
+        for (int channel = 0; channel < 2; ++channel) {
+          for (int t = 0; t < 5; ++t)
+            text += fmt::format("{}{}", t == 0 ? "" : ",", (up ? t : -t) + static_cast<double>(random() % 100) / 50);
+          text += ":";
+        }
+        text += up ? "up\n" : "down\n";
+      }
+      folder_.write(std::string(name) + ".ts", text);
+    }
+  }
+
+  void write_platforms() {
+    std::string body = "<host id=\"hub\" speed=\"3Gf\"/>\n<link id=\"hub\" bandwidth=\"2MBps\" latency=\"1ms\"/>\n";
+    std::string routes;
+    for (int i = 0; i < 8; ++i) {
+      body += fmt::format(
+          "<host id=\"h-{0}\" speed=\"3Gf\"/>\n<link id=\"h-{0}\" bandwidth=\"{1}MBps\" latency=\"{2}ms\"/>\n", i,
+          1 + i, 5 + i);
+      routes +=
+          fmt::format("<route src=\"h-{0}\" dst=\"hub\"><link_ctn id=\"h-{0}\"/><link_ctn id=\"hub\"/></route>\n", i);
+      for (int j = 0; j < i; ++j)
+        routes += fmt::format(
+            "<route src=\"h-{0}\" dst=\"h-{1}\"><link_ctn id=\"h-{0}\"/><link_ctn id=\"h-{1}\"/></route>\n", j, i);
+    }
+    folder_.write("star.xml",
+                  "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                  "<platform version=\"4.1\">\n<zone id=\"zone\" routing=\"Full\">\n" +
+                      body + routes + "</zone>\n</platform>\n");
+    folder_.write("cluster.xml", R"(<cluster-platform description="three nodes">
+  <gpu-cluster nodes="3" gpus="4" inside="nvlink-3" nic="ethernet-10g"/>
+</cluster-platform>
+)");
+  }
+
+  static std::string text() {
+    std::string text;
+    for (int i = 0; i < 60; ++i) text += fmt::format("line {} of words\n", i * 37 % 100);
+    return text;
+  }
+
+  TemporaryFolder folder_;
+};
+
+}  // namespace dadsim::test

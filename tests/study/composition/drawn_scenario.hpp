@@ -1,0 +1,181 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "study/composition/drawn_cluster.hpp"
+#include "study/composition/drawn_learning.hpp"
+#include "study/composition/drawn_runs.hpp"
+
+namespace dadsim::test {
+
+/// What a drawn scenario has to have in it; empty: whatever comes.
+struct Wanted {
+  std::string method = {};       ///< of a run
+  bool learned_first = false;    ///< no run is event-driven
+  bool event_driven = false;     ///< every run is
+  double parameter_share = 0.2;  ///< of a method's parameters that are told
+};
+
+/// A scenario over the whole language: schema-valid, and right far more often than not. The same seed gives the same.
+inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catalog, const Wanted& wanted = {}) {
+  Drawing draw(seed, catalog);
+  Element root = draw.element("scenario", {{"name", "drawn"}, {"seed", draw.one_of({"1", "2", "3"})}});
+  if (draw.chance(0.1)) root.children.push_back({.name = "description", .origin = {}, .text = "Drawn."});
+  const DrawnCluster cluster = ClusterDrawing(draw).cluster();
+  root.children.push_back(cluster.platform);
+  if (draw.chance(0.4)) {
+    Element network = draw.element("network", {}, 0.25);
+    if (draw.chance(0.3)) network.children.push_back(draw.element("jitter", {}, 0.6));
+    root.children.push_back(network);
+  }
+  const bool timing_only = wanted.method.empty() && !wanted.event_driven && draw.chance(0.15);
+  const bool timed_as = timing_only || draw.chance(0.3);
+
+  // Workers, of several devices where what is timed is divided.
+  Element timed{.name = "timed-as", .origin = {}};
+  std::int64_t devices = 1;
+  if (timed_as) {
+    std::map<std::string, std::string> own{{"file", ""}};
+    const std::string what =
+        timing_only ? draw.one_of({"workload", "file"}) : draw.one_of({"workload", "workload", "file", ""});
+    if (what != "workload") own["workload"] = "";
+    if (what == "workload")
+      own["workload"] = draw.one_of({"resnet-18", "resnet-18-cifar10", "vit-b-16", "bert-base", "gpt-2-small"});
+    if (what == "file") own["file"] = draw.one_of({"own.xml", "own.csv"});
+    const bool divided = what == "workload" && draw.chance(0.35);
+    for (const char* one : {"tensor", "pipeline", "sequence-parallel", "interleave", "schedule"}) own[one] = "";
+    if (divided) {
+      own["tensor"] = draw.one_of({"", "2"});
+      own["pipeline"] = draw.one_of({"", "2"});
+      if (!own["tensor"].empty()) own.erase("sequence-parallel");
+      if (!own["pipeline"].empty()) own["schedule"] = draw.one_of({"1f1b", "gpipe", ""});
+      if (!own["pipeline"].empty() && draw.chance(0.3)) own["interleave"] = "2";
+      for (const char* one : {"tensor", "pipeline"}) devices *= own[one].empty() ? 1 : 2;
+      own["micro-batch"] = draw.one_of({"", "1", "2"});
+      own["batch"] = "4";
+    } else if (draw.chance(0.7)) {
+      for (const char* one : {"micro-batch", "recompute", "sharding", "prefetch"}) own[one] = "";
+    }
+    // A workload has few of the sizes that there are.
+    const auto sizes = catalog.workload_sizes.find(own.contains("workload") ? own.at("workload") : "");
+    for (const char* one : {"classes", "feed-forward", "heads", "hidden", "image", "kv-heads", "layers", "masked",
+                            "patch", "sequence", "vocabulary"}) {
+      const bool has = sizes != catalog.workload_sizes.end() &&
+                       std::ranges::find(sizes->second, one, &spec::ParameterSpec::name) != sizes->second.end();
+      if (!has) own[one] = "";
+    }
+    if (what.empty())
+      for (const char* one : {"steps", "epochs", "target", "start-up"}) own[one] = "";
+    if (draw.chance(0.6)) own["steps"] = own["epochs"] = "";
+    if (own.contains("steps") && !own["steps"].empty()) own["epochs"] = "";
+    const bool evaluated = !what.empty() && draw.chance(0.15);
+    own["evaluation-every"] = evaluated ? "100" : "";
+    own["evaluation-seconds"] = evaluated ? draw.one_of({"1", "20"}) : "";
+    if (timing_only) own["batch"] = draw.one_of({"1", "4"});
+    if (draw.chance(0.8)) own["attention"] = "";
+    if (draw.chance(0.7)) own["precision"] = own["gradients"] = own["loss-scaling"] = "";
+    timed = draw.element("timed-as", own, 0.2);
+  }
+  const std::int64_t sites = devices == 4 ? draw.between(1, 2) : draw.between(1, 4);
+  RunDrawing runs(draw, sites);
+  const bool learned_first = wanted.learned_first || timing_only || devices > 1;
+  const std::vector<const methods::MethodInfo*> chosen =
+      runs.chosen_methods(learned_first, wanted.event_driven, wanted.method);
+  const bool needs_server =
+      std::ranges::any_of(chosen, [](const auto* one) { return one->event_driven() && one->needs_server; });
+  const bool aggregator = needs_server ? draw.chance(0.97) : draw.chance(0.4);
+  const bool all_event_driven = std::ranges::all_of(chosen, &methods::MethodInfo::event_driven);
+  const bool some_event_driven = std::ranges::any_of(chosen, &methods::MethodInfo::event_driven);
+
+  Element workers = draw.element("workers", {}, 0.2);
+  std::string names;
+  Texts placed;
+  for (std::int64_t i = 0; i < sites * devices; ++i) {
+    placed.push_back(cluster.hosts[static_cast<std::size_t>(i)]);
+    names += (i == 0 ? "" : " ") + placed.back();
+  }
+  const bool own_device = draw.chance(0.2);
+  std::map<std::string, std::string> of_workers{{"hosts", names}};
+  if (own_device) of_workers["device"] = "mine";
+  if (!own_device && draw.chance(0.6)) of_workers["device"] = draw.one_of({"rtx-3090", "a100-sxm4-80"});
+  workers.children.push_back(draw.element("worker", of_workers));
+  if (aggregator)
+    workers.children.push_back(draw.element("aggregator", {{"host", cluster.hub}, {"device", "xeon-8380"}}));
+  if (aggregator) placed.push_back(cluster.hub);
+  root.children.push_back(workers);
+  if (own_device) {
+    Element device = draw.element("device",
+                                  {{"peak-flops", "20Tf"},
+                                   {"tf32-flops", "40Tf"},
+                                   {"fp16-flops", "80Tf"},
+                                   {"bf16-flops", "80Tf"},
+                                   {"memory", draw.one_of({"", "24GB", "80GB"})}},
+                                  0.3);
+    if (draw.chance(0.4)) device.children.push_back(draw.element("efficiency", {}, 0.3));
+    root.children.push_back(device);
+  }
+
+  LearningDrawing learning(draw, sites);
+  if (timing_only) {
+    root.children.push_back({.name = "timing-only", .origin = {}});
+    if (draw.chance(0.4)) {
+      Element training{.name = "training", .origin = {}};
+      if (draw.chance(0.3)) Drawing::set(training, "clip-norm", "1");
+      training.children.push_back(learning.optimizer(RunDrawing::optimizer_of(chosen)));
+      root.children.push_back(training);
+    } else if (const std::string needed = RunDrawing::optimizer_of(chosen); needed == "plain-sgd") {
+      root.children.push_back({.name = "training", .origin = {}, .children = {learning.optimizer(needed)}});
+    }
+  } else {
+    Element data = learning.data();
+    if (all_event_driven && draw.chance(0.35)) data.children.push_back(runs.drift(placed, learning.pictures()));
+    root.children.push_back(data);
+    root.children.push_back(learning.model());
+    root.children.push_back(learning.training(RunDrawing::optimizer_of(chosen), some_event_driven));
+  }
+  if (timed_as) root.children.push_back(timed);
+  const bool fails = draw.chance(some_event_driven ? 0.4 : 0.2),
+             comes_and_goes = draw.chance(some_event_driven ? 0.4 : 0.2);
+  if (fails) root.children.push_back(runs.failures(placed));
+  if (comes_and_goes) root.children.push_back(runs.availability(placed));
+  if (some_event_driven && !learning.symbols() && draw.chance(0.3))
+    root.children.push_back(runs.evaluation(learning.pictures()));
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    root.children.push_back(runs.run(*chosen[i], i + 1, !aggregator, wanted.parameter_share, fails || comes_and_goes));
+  if (draw.chance(0.3)) root.children.push_back(runs.costs());
+  if (!timing_only && draw.chance(0.15)) {
+    Element goal = draw.element("goal", {{"run", draw.one_of({"", "run 1"})}}, 0.2);
+    goal.children.push_back(draw.element("allow", {{"path", "training.batch"},
+                                                   {"values", "2 3"},
+                                                   {"from", ""},
+                                                   {"to", ""},
+                                                   {"whole", ""},
+                                                   {"prefer", ""},
+                                                   {"unit", ""},
+                                                   {"form", ""}}));
+    root.children.push_back(goal);
+  }
+  if (draw.chance(0.15)) {
+    const std::string method = draw.one_of({"grid", "random", "latin-hypercube", "list"});
+    const bool drawn = method == "random" || method == "latin-hypercube";
+    Element sweep = draw.element(
+        "sweep", {{"method", method}, {"points", drawn ? "2" : ""}, {"seed", drawn ? draw.one_of({"", "3"}) : ""}});
+    const bool range = draw.chance(0.5);
+    std::map<std::string, std::string> vary{{"path", "network.message-budget"},
+                                            {"values", range ? "" : "100 200 900"},
+                                            {"from", range ? "100" : ""},
+                                            {"to", range ? "900" : ""},
+                                            {"steps", range && !drawn ? draw.one_of({"2", "3"}) : ""},
+                                            {"unit", ""},
+                                            {"form", ""},
+                                            {"whole", range ? "true" : ""}};
+    if (!range) vary["scale"] = "";
+    sweep.children.push_back(draw.element("vary", vary, 0.3));
+    root.children.push_back(sweep);
+  }
+  return root;
+}
+
+}  // namespace dadsim::test

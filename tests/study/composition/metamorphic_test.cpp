@@ -1,0 +1,181 @@
+// An attribute that is accepted changes something, or is refused: every attribute of the language and every parameter
+// of a method, a compressor and a preset is given another value in scenarios that are drawn. Something that is learned,
+// timed, sent or paid has to differ then, or the attribute stands on one of two short lists. DADSIM_DRAWS=N looks at
+// each attribute in N scenarios; the suite looks at some of them in one.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "scenario/language/rule.hpp"
+#include "study/composition/observing.hpp"
+#include "study/composition/perturbing.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Attributes that change nothing that is learned, timed, sent or paid, and why.
+const std::map<std::string, const char*>& neutral() {
+  static const std::map<std::string, const char*> kNeutral{
+      {"scenario.name", "a title"},
+      {"platform.description", "words for a reader"},
+      {"device.description", "words for a reader"},
+      {"model.name", "what reports call the network"},
+      {"run.label", "what reports call the run"},
+      {"timed-as.target", "words for what is reached"},
+      {"workers.memory", "whether runs that do not fit are refused: those that fit are timed alike"},
+  };
+  return kNeutral;
+}
+
+/// Attributes whose only effect is on what is said beside the numbers.
+const std::map<std::string, const char*>& told_alone() {
+  constexpr const char* kAtScale = "of the time to accuracy of what is timed, where relative steps are known";
+  static const std::map<std::string, const char*> kTold{{"timed-as.steps", kAtScale},
+                                                        {"timed-as.epochs", kAtScale},
+                                                        {"timed-as.evaluation-every", kAtScale},
+                                                        {"timed-as.evaluation-seconds", kAtScale},
+                                                        {"timed-as.start-up", kAtScale}};
+  return kTold;
+}
+
+/// Of hosts and files: who draws the scenario has to draw others with them.
+const std::set<std::string>& structural() {
+  static const std::set<std::string> kStructural{"platform.file", "gpu-cluster.name", "federation.name", "wan.name",
+                                                 "sites.name",    "region.name",      "device.name"};
+  return kStructural;
+}
+
+/// All that there are, by the names that perturbing.hpp gives them.
+std::vector<std::string> all_keys(const scenario::Catalog& catalog) {
+  std::vector<std::string> keys;
+  for (const scenario::ElementRule& rule : scenario::vocabulary()) {
+    if (rule.name == "cluster-platform" || rule.name == "workload" || rule.name == "layer") continue;
+    for (const scenario::AttributeRule& attribute : rule.attributes) keys.push_back(rule.name + "." + attribute.name);
+  }
+  const auto add = [&](const std::string& owner, const std::vector<spec::ParameterSpec>& parameters) {
+    for (const spec::ParameterSpec& one : parameters) keys.push_back(fmt::format("{}({})", owner, one.name));
+  };
+  for (const methods::MethodInfo& one : catalog.algorithms) add(one.name, one.parameters);
+  for (const scenario::Catalog::Compressor& one : catalog.compressors) add(one.name, one.parameters);
+  for (const spec::Preset& one : spec::preset_registry().all()) add(one.name, one.parameters);
+  std::set<std::string> seen;
+  std::erase_if(keys, [&](const std::string& key) { return !seen.insert(key).second; });
+  return keys;
+}
+
+struct Tally {
+  std::uint64_t bases = 0, refused = 0, same = 0, differs = 0, told = 0;
+  std::string example;  ///< of one that changed nothing
+};
+
+class Perturber {
+ public:
+  explicit Perturber(const Asking& asking) : asking_(asking) {}
+
+  /// Looks at an attribute in `bases` scenarios that have it, until it has changed something in as many as `enough`.
+  Tally look_at(const std::string& key, std::uint64_t bases, std::uint64_t enough) const {
+    Tally tally;
+    test::Wanted wanted;
+    const std::size_t open = key.find('(');
+    const std::string owner = open == std::string::npos ? "" : key.substr(0, open);
+    const auto& methods = asking_.catalog().algorithms;
+    if (std::ranges::find(methods, owner, &methods::MethodInfo::name) != methods.end()) {
+      wanted.method = owner;
+      wanted.parameter_share = 0.5;
+    }
+    constexpr std::uint64_t kMostDraws = 1500;
+    const std::uint64_t start = std::hash<std::string>()(key) % 1'000'000;
+    for (std::uint64_t i = 0; i < kMostDraws && tally.bases < bases && tally.differs + tally.told < enough; ++i) {
+      const test::Element root = test::drawn_scenario(start + i, asking_.catalog(), wanted);
+      const std::vector<AttributePlace> places = places_of(root);
+      const auto place = std::ranges::find(places, key, &AttributePlace::key);
+      if (place == places.end()) continue;
+      const Asking::Checked base = asking_.check(root);
+      if (!base.scenario) continue;
+      perturb(root, *base.scenario, *place, start + i, tally);
+    }
+    return tally;
+  }
+
+ private:
+  void perturb(const test::Element& root, const scenario::Scenario& base, const AttributePlace& place,
+               std::uint64_t seed, Tally& tally) const {
+    const test::Drawing draw(seed, asking_.catalog());
+    test::Element copy = root;
+    std::optional<Observed> before;
+    ++tally.bases;
+    for (const std::string& value : others_of(place.in(copy), place.attribute, draw)) {
+      const test::Element changed = with(root, place, value);
+      const Asking::Checked checked = asking_.check(changed);
+      if (!checked.scenario) {
+        ++tally.refused;
+        continue;
+      }
+      if (!before) before = observe(asking_, root, base, place.key);
+      if (!before->failed.empty()) return;  // complete_check_test.cpp tells of it
+      const Observed after = observe(asking_, changed, *checked.scenario, place.key);
+      if (!after.failed.empty()) continue;
+      if (after.numbers != before->numbers) {
+        ++tally.differs;
+        return;
+      }
+      ++(after.words != before->words ? tally.told : tally.same);
+      if (tally.example.empty())
+        tally.example = fmt::format("{}=\"{}\" in place of \"{}\" in\n{}", place.attribute, value,
+                                    place.in(copy).find(place.attribute)->value, test::text_of(root));
+    }
+  }
+
+  const Asking& asking_;
+};
+
+constexpr std::uint64_t kAttributeParts = 4;
+
+class Metamorphic : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Metamorphic, AnAcceptedAttributeChangesSomethingOrIsRefused) {
+  const Asking asking;
+  const Perturber perturber(asking);
+  const bool whole = std::getenv("DADSIM_DRAWS") != nullptr;
+  const char* only = std::getenv("DADSIM_ONLY");
+  const std::vector<std::string> keys = all_keys(asking.catalog());
+  constexpr std::uint64_t kOneIn = 96;  // attributes that the suite looks at
+  std::map<std::string, int> counts;
+  for (std::size_t i = GetParam(); i < keys.size(); i += kAttributeParts) {
+    const std::string& key = keys[i];
+    if (!whole && (i / kAttributeParts) % kOneIn != 0) continue;
+    if (only != nullptr && key.find(only) == std::string::npos) continue;
+    if (structural().contains(key)) continue;
+    const Tally tally = perturber.look_at(key, draws(6), whole ? draws(1) : 1);
+    const bool is_neutral = neutral().contains(key), is_told = told_alone().contains(key);
+    const char* what = tally.differs > 0                      ? "differs"
+                       : tally.bases == 0                     ? "was never drawn"
+                       : is_neutral                           ? "neutral"
+                       : tally.told > 0                       ? "is told alone"
+                       : tally.same == 0 && tally.refused > 0 ? "refused"
+                                                              : "changes nothing";
+    ++counts[what];
+    if (whole)
+      fmt::print("{}: {} ({} bases, {} refused, {} same, {} told, {} differ)\n", key, what, tally.bases, tally.refused,
+                 tally.same, tally.told, tally.differs);
+    std::fflush(stdout);
+    EXPECT_TRUE(tally.differs == 0 || !is_neutral) << key << " is not neutral: " << tally.example;
+    if (tally.differs > 0 || is_neutral) continue;
+    if (tally.bases == 0) {
+      EXPECT_FALSE(whole) << key << " was never drawn in a scenario that is right";
+    } else {
+      EXPECT_TRUE(tally.same + tally.told == 0 || (is_told && tally.told > 0))
+          << key << " is accepted, and " << what << ": " << tally.example;
+    }
+  }
+  for (const auto& [what, count] : counts) RecordProperty(what, count);
+}
+
+INSTANTIATE_TEST_SUITE_P(Attributes, Metamorphic, testing::Range<std::uint64_t>(0, kAttributeParts));
+
+}  // namespace
+}  // namespace dadsim::study

@@ -1,0 +1,150 @@
+// docs/composition.md is true: pairs of features are drawn, what is said to answer is run, and what is refused is done
+// as its refusal says would do, and is accepted then. DADSIM_DRAWS draws more.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <random>
+
+#include "scenario/document/load.hpp"
+#include "scenario/xml/findings.hpp"
+#include "study/composition/composition.hpp"
+#include "study/composition/observing.hpp"
+#include "study/composition/remedies.hpp"
+#include "study/explain/compare.hpp"
+#include "study/explain/explain.hpp"
+
+namespace dadsim::study {
+namespace {
+
+test::Element parsed(const Draft& draft) {
+  scenario::Findings findings("composition.xml");
+  return scenario::parse_xml(draft.xml(), scenario::kScenarioDocument, findings);
+}
+
+/// Asks what the draft asks; empty, or what went wrong.
+std::string ask(const Asking& asking, const Draft& draft) {
+  const Asking::Checked checked = asking.check(parsed(draft), draft.times_alone);
+  if (!checked.scenario) return "refused: " + to_string(checked.refused.front());
+  using Question = Draft::Question;
+  try {
+    switch (draft.question) {
+      case Question::plan:
+        return observe_plan(asking.path()).failed;
+      case Question::sweep: {
+        const Observed points = observe_sweep(asking.path(), asking.catalog());
+        return points.failed.empty() ? observe_run(*checked.scenario).failed : points.failed;
+      }
+      case Question::explain: {
+        const scenario::Scenario scenario = as_explained(*checked.scenario);
+        static_cast<void>(to_json(explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false)));
+        return {};
+      }
+      case Question::compare:
+        static_cast<void>(to_json(compare_scenarios(*checked.scenario, *checked.scenario, "itself", false)));
+        return {};
+      case Question::run:
+        return observe_run(*checked.scenario).failed;
+    }
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// Does what refusals say until nothing is wrong any more; the refusal that nothing cures, or none.
+std::optional<Diagnostic> cure(const Asking& asking, test::Element root, bool times_alone) {
+  constexpr int kMostRounds = 6;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const Asking::Checked checked = asking.check(root, times_alone);
+    if (checked.scenario) return std::nullopt;
+    const Diagnostic refusal = checked.refused.front();
+    bool cured = false;
+    for (test::Element& tried : Remedies(root, refusal, asking.catalog()).tries()) {
+      const Asking::Checked after = asking.check(tried, times_alone);
+      const bool gone =
+          std::ranges::none_of(after.refused, [&](const Diagnostic& one) { return one.what == refusal.what; });
+      if (!gone) continue;
+      root = std::move(tried);
+      cured = true;
+      if (after.scenario) return std::nullopt;
+      break;
+    }
+    if (!cured) return refusal;
+  }
+  return std::nullopt;  // each was cured as it said; of several remedies the first is taken, which may lead to others
+}
+
+constexpr std::uint64_t kPairParts = 4;
+
+class Pairs : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Pairs, WhatIsSaidToAnswerDoesAndWhatIsRefusedSaysWhatWouldDo) {
+  const Asking asking;
+  const std::vector<Feature> features = all_features();
+  const bool tells = std::getenv("DADSIM_DRAWS") != nullptr;
+  std::mt19937 random(static_cast<std::uint32_t>(GetParam() + 1));
+  int answered = 0, refused = 0;
+  const auto methods = static_cast<std::size_t>(std::ranges::count_if(features, &Feature::is_method));
+  for (std::uint64_t i = GetParam(); i < draws(48); i += kPairParts) {
+    std::size_t a = 0, b = 0;
+    // Half of the pairs are of a method and something else.
+    while (features[a].axis == features[b].axis) {
+      a = random() % features.size();
+      if (i % 2 == 0) a = random() % methods;
+      b = random() % features.size();
+      if (a > b) std::swap(a, b);
+    }
+    const FeaturePair pair = compose(features, a, b);
+    const Draft draft = draft_of(features[a], features[b], pair.method);
+    const std::string both = fmt::format("{} and {}, with {}", features[a].name, features[b].name, pair.method);
+    if (pair.how == Composes::answers) {
+      ++answered;
+      const std::string failed = ask(asking, draft);
+      EXPECT_EQ(failed, "") << both << '\n' << draft.xml();
+      if (tells) fmt::print("{}: {}\n", both, failed.empty() ? "answers" : "FAILS: " + failed);
+    } else {
+      ++refused;
+      EXPECT_FALSE(pair.what.empty() || pair.remedy.empty()) << both;
+      const std::optional<Diagnostic> open = cure(asking, parsed(draft), draft.times_alone);
+      EXPECT_FALSE(open) << both << ": what is said to be right does not cure it: " << (open ? to_string(*open) : "")
+                         << '\n'
+                         << draft.xml();
+      if (tells) fmt::print("{}: refused, {}\n", both, open ? "NOT CURED: " + to_string(*open) : "cured");
+    }
+    std::fflush(stdout);
+  }
+  EXPECT_GT(answered, refused / 4);
+  RecordProperty("answered", answered);
+  RecordProperty("refused", refused);
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, Pairs, testing::Range<std::uint64_t>(0, kPairParts));
+
+/// What happens to hosts, links and speeds changes what a run takes, wherever it is said to answer.
+TEST(Conditions, ChangeWhatRunsTake) {
+  const Asking asking;
+  const std::vector<Feature> features = all_features();
+  const bool whole = std::getenv("DADSIM_DRAWS") != nullptr;
+  std::size_t number = 0;
+  for (std::size_t a = 0; a < features.size(); ++a) {
+    if (!features[a].is_method()) continue;
+    const Feature nothing{"nothing", "nothing", [](Draft&) {}};
+    std::optional<Observed> alone;
+    for (std::size_t b = 0; b < features.size(); ++b) {
+      if (features[b].axis != "failures, availability, jitter") continue;
+      if (!whole && ++number % 40 != 0) continue;
+      const FeaturePair pair = compose(features, a, b);
+      if (pair.how != Composes::answers) continue;
+      if (!alone) alone = observe_run(*asking.check(parsed(draft_of(features[a], nothing, features[a].name))).scenario);
+      const Asking::Checked checked = asking.check(parsed(draft_of(features[a], features[b], features[a].name)));
+      ASSERT_TRUE(checked.scenario);
+      const Observed both = observe_run(*checked.scenario);
+      EXPECT_EQ(both.failed, "") << features[a].name << " and " << features[b].name;
+      EXPECT_NE(both.numbers, alone->numbers) << features[a].name << " passes over " << features[b].name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::study

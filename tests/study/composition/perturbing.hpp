@@ -1,0 +1,107 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "spec/preset.hpp"
+#include "study/composition/drawing.hpp"
+
+namespace dadsim::study {
+
+using test::Element;
+using test::Texts;
+
+/// Where an attribute stands in a scenario, and what it is called over all of them: "training.batch",
+/// "rank-dad(cap)", "top-k(fraction)", "vit(patch)".
+struct AttributePlace {
+  std::vector<std::size_t> children;  ///< by which the element is reached
+  std::string attribute;
+  std::string key;
+
+  Element& in(Element& root) const {
+    Element* at = &root;
+    for (const std::size_t child : children) at = &at->children.at(child);
+    return *at;
+  }
+};
+
+/// Whose parameters further attributes of such an element are; empty: nobody's.
+inline std::string owner_of(const Element& element) {
+  for (const auto& [name, attribute] : {std::pair{"run", "algorithm"}, {"compress", "method"}, {"model", "preset"}}) {
+    if (element.name != name) continue;
+    const scenario::Attribute* owner = element.find(attribute);
+    return owner == nullptr ? "" : owner->value;
+  }
+  return "";
+}
+
+inline std::string key_of(const Element& element, const std::string& attribute) {
+  const scenario::ElementRule* rule = scenario::find_rule(element.name);
+  if (rule != nullptr && rule->find(attribute) != nullptr) return element.name + "." + attribute;
+  return fmt::format("{}({})", owner_of(element), attribute);
+}
+
+inline void add_places(const Element& element, std::vector<std::size_t>& path, std::vector<AttributePlace>& places) {
+  for (const scenario::Attribute& one : element.attributes)
+    places.push_back({path, one.name, key_of(element, one.name)});
+  for (std::size_t i = 0; i < element.children.size(); ++i) {
+    path.push_back(i);
+    add_places(element.children[i], path, places);
+    path.pop_back();
+  }
+}
+
+inline std::vector<AttributePlace> places_of(const Element& root) {
+  std::vector<AttributePlace> places;
+  std::vector<std::size_t> path;
+  add_places(root, path, places);
+  return places;
+}
+
+inline const spec::ParameterSpec* find_parameter(const std::vector<spec::ParameterSpec>& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &spec::ParameterSpec::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// The parameter that an attribute of an element is; null: it is one of the language.
+inline const spec::ParameterSpec* parameter_of(const Element& element, const std::string& attribute,
+                                               const scenario::Catalog& catalog) {
+  const std::string owner = owner_of(element);
+  if (element.name == "run") {
+    const auto found = std::ranges::find(catalog.algorithms, owner, &methods::MethodInfo::name);
+    return found == catalog.algorithms.end() ? nullptr : find_parameter(found->parameters, attribute);
+  }
+  if (element.name == "compress") {
+    const auto found = std::ranges::find(catalog.compressors, owner, &scenario::Catalog::Compressor::name);
+    return found == catalog.compressors.end() ? nullptr : find_parameter(found->parameters, attribute);
+  }
+  const spec::Preset* preset = owner.empty() ? nullptr : spec::preset_registry().find(owner);
+  return preset == nullptr ? nullptr : find_parameter(preset->parameters, attribute);
+}
+
+/// Other texts that the attribute may have, an empty one where it may be left out.
+inline Texts others_of(const Element& element, const std::string& attribute, const test::Drawing& draw) {
+  Texts values;
+  bool required = false;
+  const scenario::AttributeRule* rule = scenario::find_rule(element.name)->find(attribute);
+  if (rule != nullptr) {
+    values = draw.values_of(element.name, *rule);
+    required = rule->required;
+  } else if (const spec::ParameterSpec* parameter = parameter_of(element, attribute, draw.catalog())) {
+    values = test::Drawing::values_of(*parameter);
+  }
+  if (!required) values.emplace_back();
+  std::erase(values, element.find(attribute)->value);
+  return values;
+}
+
+inline Element with(const Element& root, const AttributePlace& place, const std::string& value) {
+  Element changed = root;
+  Element& element = place.in(changed);
+  std::erase_if(element.attributes, [&](const scenario::Attribute& one) { return one.name == place.attribute; });
+  if (!value.empty()) test::Drawing::set(element, place.attribute, value);
+  return changed;
+}
+
+}  // namespace dadsim::study
