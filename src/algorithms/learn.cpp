@@ -12,6 +12,8 @@
 #include "algorithms/gossip/sites_evaluation.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/recent_weights.hpp"
+#include "algorithms/registry.hpp"
+#include "algorithms/site_weights.hpp"
 #include "models/metrics.hpp"
 #include "models/optimizer.hpp"
 #include "support/fingerprint.hpp"
@@ -24,8 +26,8 @@ class StepStore {
  public:
   explicit StepStore(step::Trajectory& trajectory) : trajectory_(trajectory) {}
 
-  void add(step::StepStructure structure, step::StepSizes sizes) {
-    step::Step step{index_of(std::move(structure)), std::move(sizes)};
+  void add(step::StepStructure structure, step::StepSizes sizes, std::vector<std::int32_t> sites = {}) {
+    step::Step step{index_of(std::move(structure)), std::move(sizes), std::move(sites)};
     std::vector<std::int32_t>& candidates = by_hash_[hash(step)];
     for (const std::int32_t candidate : candidates) {
       if (trajectory_.distinct_steps[static_cast<std::size_t>(candidate)] == step) {
@@ -85,6 +87,14 @@ class RankAverages {
   std::int64_t steps_ = 0;
 };
 
+Attendees attendees_of(Attendance& attendance, std::int64_t step, const Batch& batch, const std::vector<float>& worth) {
+  std::vector<std::int64_t> rows;
+  for (const std::vector<std::int32_t>& of_site : batch) rows.push_back(static_cast<std::int64_t>(of_site.size()));
+  Attendance::Present present = attendance.next(step, rows);
+  std::vector<float> factors = factors_of(present, rows, worth);
+  return {std::move(present.sites), batch.size(), std::move(factors)};
+}
+
 /// `own_weights`: those of sites that exchange them.
 step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models::Network*>& networks, bool own_weights,
                               const models::Samples& test) {
@@ -102,6 +112,27 @@ step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models:
   return mean;
 }
 
+/// Sees what the learners of a run send; `takes_over`: few of its steps are carried out.
+LeakMeter leak_meter_of(const spec::RunSpec& run, const LearningProblem& problem, const Learners& learners,
+                        std::int64_t steps, bool takes_over) {
+  const MethodInfo& info = algorithm_registry().at(run.algorithm);
+  return {
+      problem,
+      *learners.networks().front(),
+      {.has_aggregator = info.communicates() && !info.decentralised() && run.exchange == spec::ExchangeMode::aggregator,
+       .own_weights = learners.own_weights(),
+       .steps = steps,
+       .every = problem.training.leak_every,
+       .takes_over = takes_over}};
+}
+
+step::Leak leak_of(const spec::RunSpec& run, const LeakMeter& meter) {
+  if (algorithm_registry().at(run.algorithm).sharing == Sharing::pooled) {
+    return {.why_not = Statement{"data-in-one-place"}};
+  }
+  return meter.result();
+}
+
 }  // namespace
 
 std::int64_t budget_in_steps(const spec::TrainingSpec& training, std::int64_t steps_per_epoch) {
@@ -113,16 +144,20 @@ RunContext planned_run(const LearningProblem& problem) {
   return batches.run_of(std::max<std::int64_t>(1, budget_in_steps(problem.training, batches.steps_per_epoch())));
 }
 
-step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer) {
+step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer,
+                       Attendance* attendance) {
   const spec::TrainingSpec& training = problem.training;
   Batches batches(training, problem.partition, problem.seed);
   step::Trajectory trajectory;
   trajectory.steps_per_epoch = batches.steps_per_epoch();
   const std::int64_t steps = std::max<std::int64_t>(1, budget_in_steps(training, trajectory.steps_per_epoch));
   const std::unique_ptr<Learners> learners = make_learners(run, problem, steps);
+  LeakMeter meter = leak_meter_of(run, problem, *learners, steps, false);
+  learners->set_leak_meter(&meter);
   const std::int64_t every = training.evaluate_every > 0 ? training.evaluate_every : trajectory.steps_per_epoch;
   StepStore store(trajectory);
   RankAverages ranks;
+  const std::vector<float> worth = site_factors(run.weights, training, problem.partition);
   const auto evaluated = [&](std::int64_t done, const RecentWeights::Networks& networks) {
     return evaluate_all(done, networks, learners->own_weights(), problem.data.test);
   };
@@ -138,9 +173,15 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
   for (std::int64_t step = 0; step < steps; ++step) {
     const double rate =
         models::learning_rate(training.optimizer, training.schedule, step, trajectory.steps_per_epoch, steps);
-    Learners::Step trained = learners->train(step, rate, batches.next());
+    const Batch batch = batches.next();
+    std::optional<Attendees> attendees;
+    if (attendance != nullptr) attendees = attendees_of(*attendance, step, batch, worth);
+    Learners::Step trained = learners->train(step, rate, batch, attendees ? &*attendees : nullptr);
     ranks.add(trained.ranks);
-    store.add(std::move(trained.structure), std::move(trained.sizes));
+    const bool everyone = !attendees || attendees->sites.size() == batch.size();
+    store.add(std::move(trained.structure), std::move(trained.sizes),
+              everyone ? std::vector<std::int32_t>() : attendees->sites);
+    if (attendance != nullptr) attendance->took(trajectory);
 
     const std::int64_t done = step + 1;
     const bool last = done == steps || !trained.finite;
@@ -173,6 +214,7 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     if (observer.progress) observer.progress(done, steps);
     if (observer.cancelled != nullptr && observer.cancelled->load(std::memory_order_relaxed)) throw Cancelled();
   }
+  trajectory.leak = leak_of(run, meter);
   return trajectory;
 }
 
@@ -185,14 +227,21 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
   trajectory.diverged_at = learned.diverged_at;
   const auto steps = static_cast<std::int64_t>(learned.steps.size());
   const std::unique_ptr<Learners> learners = make_learners(run, problem, steps);
+  LeakMeter meter = leak_meter_of(run, problem, *learners, steps, true);
+  learners->set_leak_meter(&meter);
   StepStore store(trajectory);
-  std::map<std::vector<std::size_t>, std::int32_t> known;  // by the sizes of the batches
+  struct Known {
+    std::int32_t stored = 0;
+    std::int64_t step = 0;
+  };
+  std::map<std::vector<std::size_t>, Known> known;  // by the sizes of the batches
   for (std::int64_t step = 0; step < steps; ++step) {
     const Batch batch = batches.next();
     std::vector<std::size_t> sizes;
     for (const std::vector<std::int32_t>& of_site : batch) sizes.push_back(of_site.size());
     if (const auto same = known.find(sizes); same != known.end()) {
-      trajectory.steps.push_back(same->second);
+      trajectory.steps.push_back(same->second.stored);
+      meter.take_over(step, batch, same->second.step);
       continue;
     }
     const double rate = models::learning_rate(problem.training.optimizer, problem.training.schedule, step,
@@ -200,8 +249,9 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
     Learners::Step trained = learners->train(step, rate, batch);
     if (!trained.sizes.slots.empty()) throw std::logic_error(run.label + ": sizes of an exact step that are learned");
     store.add(std::move(trained.structure), std::move(trained.sizes));
-    known.emplace(std::move(sizes), trajectory.steps.back());
+    known.emplace(std::move(sizes), Known{trajectory.steps.back(), step});
   }
+  trajectory.leak = leak_of(run, meter);
   return trajectory;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "algorithms/algorithm.hpp"
+#include "algorithms/attendance.hpp"
 #include "algorithms/learning_problem.hpp"
 #include "spec/specification.hpp"
 #include "step/trajectory.hpp"
@@ -19,7 +20,9 @@ struct LearningObserver {
 
 /// Trains one run for real and records its steps. Same arguments, same bits, for any number of threads. A run whose
 /// loss is no longer finite ends there (Trajectory::diverged_at). Throws Cancelled.
-step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer = {});
+/// With `attendance`, steps are taken by those that it says are there.
+step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer = {},
+                       Attendance* attendance = nullptr);
 
 /// The steps of an exact run beside another exact one of the same problem, `learned` before: they learn the same up to
 /// rounding, and the curve is taken from there. What an exact step does and sends depends on the sizes of the batches

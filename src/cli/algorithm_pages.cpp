@@ -36,10 +36,32 @@ constexpr std::array<std::pair<const char*, const char*>, 12> kFamilies{{
 /// What both kinds of methods have on their page.
 struct Method {
   std::string name, family, description, source, payload;
-  std::string formula = {}, compute = {}, checks = {}, on_failure = {};
+  std::string formula = {}, compute = {}, checks = {}, on_failure = {}, weights = {};
   bool exact = false, event_driven = false, compressor = false;
   std::vector<spec::ParameterSpec> parameters = {};
 };
+
+/// Of those that take steps it follows from what they can do without a site.
+std::string on_failure(const methods::MethodInfo& info) {
+  if (info.event_driven() || !info.communicates()) return info.on_failure;
+  if (info.needs_all == nullptr) return "what `absent` says: see [failures.md](../failures.md#runs-that-take-steps)";
+  return fmt::format("it waits, or restarts from a checkpoint, and takes no step without a site: {}", info.needs_all);
+}
+
+std::string weights_of_sites(const methods::MethodInfo& info) {
+  if (!info.communicates()) return {};
+  const std::string why_not = why_no_weights(info);
+  if (!why_not.empty()) return fmt::format("`weights` means nothing to it: {}.", why_not);
+  switch (info.objective) {
+    case methods::Objective::rows:
+      return "By the rows of their batches, or as `weights` says.";
+    case methods::Objective::samples:
+      return "By their samples, or as `weights` says.";
+    case methods::Objective::arrivals:
+      return "By how often something comes from them, or as `weights` says.";
+  }
+  return {};
+}
 
 std::vector<Method> all_methods() {
   std::vector<Method> all;
@@ -52,7 +74,8 @@ std::vector<Method> all_methods() {
                    .formula = info->formula,
                    .compute = info->compute,
                    .checks = info->checks,
-                   .on_failure = info->on_failure,
+                   .on_failure = on_failure(*info),
+                   .weights = weights_of_sites(*info),
                    .exact = info->exact(run_of(*info)),
                    .event_driven = info->event_driven(),
                    .parameters = info->parameters});
@@ -101,6 +124,7 @@ std::string page_of(const Method& method) {
                                         "S sites.");
   text += section("What it computes", method.compute);
   text += section("On a failure", method.on_failure);
+  text += section("What sites are worth", method.weights);
   text += parameter_table(method.parameters);
   text += section("Checks", bullets(method.checks));
   text += section("Source", method.source);

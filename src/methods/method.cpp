@@ -1,5 +1,7 @@
 #include "methods/method.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace dadsim::methods {
@@ -18,8 +20,50 @@ spec::RunSpec run_of(const MethodInfo& info, const spec::ParameterValues& given)
   return run;
 }
 
+std::string objective_in_words(const MethodInfo& info, const spec::RunSpec& run, const spec::TrainingSpec& training) {
+  constexpr const char* kSamples = "the mean over samples";
+  constexpr const char* kSites = "the mean over sites";
+  if (run.weights == spec::SiteWeights::samples) return kSamples;
+  if (run.weights == spec::SiteWeights::uniform) return kSites;
+  switch (info.objective) {
+    case Objective::rows:
+      return training.batches == spec::TrainingSpec::Batches::equal ? kSites : kSamples;
+    case Objective::samples:
+      return kSamples;
+    case Objective::arrivals:
+      return "sites as often as they send";
+  }
+  return kSamples;
+}
+
+std::string why_no_weights(const MethodInfo& info) {
+  if (info.one_objective != nullptr) return info.one_objective;
+  if (info.sharing == Sharing::pooled) return "the samples of all sites are in one place";
+  if (info.sharing == Sharing::no_sharing) return "every site trains for itself";
+  if (info.applies_signs) return "sites apply signs, which are as large whatever a site is worth";
+  if (info.perturbs) return "its noise is for sums in which every sample counts alike";
+  return {};
+}
+
 RunFaults faults_of(const MethodInfo& info, const RunFacts& facts) {
-  return info.check ? info.check(facts) : RunFaults{};
+  RunFaults faults = info.check ? info.check(facts) : RunFaults{};
+  const std::string no_weights = why_no_weights(info);
+  if (facts.run.weights != spec::SiteWeights::published && !no_weights.empty()) {
+    faults.push_back(Fault{
+        fmt::format("weights=\"{}\" means nothing to '{}': {}", to_string(facts.run.weights), info.name, no_weights),
+        "leave it out"});
+  }
+  const spec::AbsenceSpec& absence = facts.run.absence;
+  if (absence.goes_without() && info.needs_all != nullptr) {
+    faults.push_back(Fault{fmt::format("absent=\"{}\": '{}' takes no step without a site: {}", to_string(absence.does),
+                                       info.name, info.needs_all),
+                           "absent=\"wait\" or \"restart\""});
+  }
+  if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased && !no_weights.empty()) {
+    faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" means nothing to '{}': {}", info.name, no_weights),
+                           "absent-weights=\"present\""});
+  }
+  return faults;
 }
 
 bool has_own_layers(const MethodInfo& info, const spec::RunSpec& run) {

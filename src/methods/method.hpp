@@ -35,6 +35,13 @@ enum class Needs : std::uint8_t {
   adam        ///< Adam or AdamW, whose parameters it takes over
 };
 
+/// What a method minimises where a run says nothing of it: Σ p_s F_s, F_s the mean loss over the samples of site s.
+enum class Objective : std::uint8_t {
+  rows,      ///< p_s by the rows in the site's batches: by its samples, or all alike where batches are equal
+  samples,   ///< p_s by the site's samples
+  arrivals,  ///< p_s by how often something comes from the site: who is faster counts more
+};
+
 /// How much of a layer's gradient a compression keeps, in units of its own (components, entries).
 struct RetainedRank {
   step::Expression most;  ///< at most; without slots
@@ -86,6 +93,13 @@ struct RunFault : Fault {
 };
 using RunFaults = std::vector<RunFault>;
 
+/// Differential privacy that a run has spent. What all sites get holds to it in any case.
+struct PrivacySpent {
+  double epsilon = 0, delta = 0;
+  bool messages = false;       ///< so does each message of a site
+  bool sums_of_sites = false;  ///< so does the sum of what sites send
+};
+
 /// Everything there is to know about a method, synchronous or event-driven, without running it.
 struct MethodInfo {
   // What it is.
@@ -114,15 +128,19 @@ struct MethodInfo {
   const char* forgets = nullptr;     ///< why <compress memory="true"> means nothing to it; null: it means something
 
   // What it needs.
+  const char* needs_all = nullptr;  ///< of one that takes steps: why it takes none without a site; null: it can
   Needs optimizer = Needs::any_optimizer;
   bool needs_server = true;    ///< where it is event-driven: an aggregator
   bool draws_samples = false;  ///< its sites draw samples by chance: <training shuffle="no"> means nothing to it
   bool follows_drift = true;   ///< where it is event-driven: its sites train with the data that they have by then
+  spec::Property asks_for_plan = false;  ///< its check looks at RunFacts::planned
   /// Everything that is wrong with such a run; what depends on facts that are not known is not looked at. Throws
   /// InputError for what is wrong with a file that a parameter names.
   std::function<RunFaults(const RunFacts&)> check = nullptr;
 
   // What it learns.
+  Objective objective = Objective::rows;
+  const char* one_objective = nullptr;  ///< why <run weights> means nothing to it; null: it means something
   bool is_baseline = false;  ///< what others are compared with: its steps to the target, its samples per second
   spec::PropertyBy<spec::RunSpec> exact = false;  ///< the gradient equals the pooled one up to rounding
   /// The gradient is right in the mean over what sites draw at random alone: no parameters make it exact, and sites in
@@ -150,6 +168,9 @@ struct MethodInfo {
   /// done so (docs/event-driven.md). None: one. `fails`: participants may.
   std::function<double(const spec::ParameterValues&, double sites, bool fails)> models_held = nullptr;
 
+  /// Of a run with `taken`; none: it adds no noise, or what it spends is not known.
+  std::function<std::optional<PrivacySpent>(const RunFacts&)> privacy = nullptr;
+
   // What a result must say of it; empty: nothing.
   std::function<std::string(const RunFacts&)> remark = nullptr;
   /// Where another network is timed than learns, of the one that is timed.
@@ -165,6 +186,10 @@ struct MethodInfo {
 spec::ParameterValues default_parameters(const MethodInfo& info);
 /// A run of a method with these parameters, the others at their defaults.
 spec::RunSpec run_of(const MethodInfo& info, const spec::ParameterValues& given = {});
+/// What a run minimises: "the mean over samples", "the mean over sites", "sites as often as they send".
+std::string objective_in_words(const MethodInfo& info, const spec::RunSpec& run, const spec::TrainingSpec& training);
+/// Why <run weights> means nothing to a method; empty: it means something.
+std::string why_no_weights(const MethodInfo& info);
 /// Everything that is wrong with a run; none: nothing.
 RunFaults faults_of(const MethodInfo& info, const RunFacts& facts);
 /// Whether some layers are each site's own.

@@ -15,6 +15,7 @@
 #include "step/step_kinds.hpp"
 #include "step/timeline.hpp"
 #include "step/timing.hpp"
+#include "support/statement.hpp"
 
 namespace dadsim::sim {
 
@@ -33,6 +34,9 @@ struct Cluster {
   spec::DeviceSpec aggregator_device;
   spec::NetworkSpec network;
   std::uint64_t seed = 1;  ///< of the jitter
+  /// Of some of the workers of a larger cluster: the number of each there, and of the aggregator behind them, by which
+  /// its speed jitters. Empty: 0, 1, 2, …
+  std::vector<std::uint32_t> numbers = {};
   /// To the platform, one after the other: a link that several fit gets the product. What changes over time does so
   /// relative to the changed numbers.
   std::vector<spec::LinkChange> changes;
@@ -63,6 +67,8 @@ struct TimingRequest {
   std::vector<std::size_t> trace;          ///< schedules of which a timeline is wanted
   /// A timeline of the first schedule as the first of the run: on cold connections, where that makes a difference.
   bool trace_first = false;
+  std::size_t first_step = 0;        ///< of a run, by which speeds jitter: the number of the first schedule
+  double begins_at = 0;              ///< seconds: the date of the first schedule, where the platform changes over time
   std::size_t most_spans = 300'000;  ///< that a timeline may have, roughly: workers and links are left out for it
 };
 
@@ -86,10 +92,10 @@ struct CollectiveJob {
 };
 
 struct CollectiveTiming {
-  std::string algorithm;  ///< what "auto" or "best" stood for
-  std::string compared;   ///< with what "best" was compared, in words; otherwise empty
-  std::string protocol;   ///< of NCCL and RCCL, for all messages; may be empty
-  std::string quicker;    ///< what of the library's own algorithms is quicker than its choice, in words; or empty
+  std::string algorithm;              ///< what "auto" or "best" stood for
+  std::optional<Statement> compared;  ///< with what "best" was compared
+  std::string protocol;               ///< of NCCL and RCCL, for all messages; may be empty
+  std::optional<Statement> quicker;   ///< what of the library's own algorithms is quicker than its choice
   spec::Fidelity fidelity = spec::Fidelity::message;
   double seconds = 0;       ///< until the last rank is done, on warm connections
   double cold_seconds = 0;  ///< on new connections

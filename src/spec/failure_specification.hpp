@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -8,7 +9,7 @@
 
 #include "spec/names.hpp"
 
-// What goes wrong in a cluster while an event-driven run is simulated, and who is there when. Names are those of the
+// What goes wrong in a cluster while a run is simulated, and who is there when. Names are those of the
 // platform's hosts and links, in which * stands for anything. Times are seconds from the beginning of the run, which is
 // midnight.
 
@@ -52,7 +53,7 @@ struct StateProfileSpec {
 
 /// When hosts are there. A host of several is there where all say so.
 struct AvailabilitySpec {
-  enum class By : std::uint8_t { always, diurnal, sessions, file };
+  enum class By : std::uint8_t { always, diurnal, sessions, file, steps };
   std::string hosts = {};
   By by = By::always;
   /// diurnal: there from `from` until `until` of every `period`, each host shifted by a phase of its own, uniform
@@ -70,6 +71,8 @@ struct AvailabilitySpec {
     bool operator==(const Change&) const = default;
   };
   std::vector<Change> changes = {};  ///< what stands in it
+  /// steps: there in each step with this chance, whatever else and however long a step takes, 0…1.
+  double chance = 1;
   /// Any: with this probability a host goes away in the midst of training, at a moment uniform over a computation, and
   /// comes back after an exponential time of mean `returns` seconds.
   double drop_out = 0, returns = 600;
@@ -78,7 +81,7 @@ struct AvailabilitySpec {
 constexpr auto names_of(AvailabilitySpec::By) {
   using enum AvailabilitySpec::By;
   return std::to_array<Name<AvailabilitySpec::By>>(
-      {{always, "always"}, {diurnal, "diurnal"}, {sessions, "sessions"}, {file, "file"}});
+      {{always, "always"}, {diurnal, "diurnal"}, {sessions, "sessions"}, {file, "file"}, {steps, "steps"}});
 }
 
 /// What a node's state is written to, so that it can go on after a failure: after every `every` seconds of computing it
@@ -99,6 +102,12 @@ struct FailureSpec {
   std::vector<AvailabilitySpec> availability = {};
   std::vector<CheckpointSpec> checkpoints = {};
 
+  /// Something is up or down at dates, whatever steps there are.
+  bool has_dates() const {
+    const auto in_time = [](const AvailabilitySpec& one) { return one.by != AvailabilitySpec::By::steps; };
+    return !random.empty() || !outages.empty() ||
+           std::find_if(availability.begin(), availability.end(), in_time) != availability.end();
+  }
   bool none() const { return random.empty() && outages.empty() && availability.empty() && checkpoints.empty(); }
   bool operator==(const FailureSpec&) const = default;
 };

@@ -9,6 +9,7 @@
 
 #include "spec/data_specification.hpp"
 #include "spec/device_specification.hpp"
+#include "spec/failure_specification.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/model_specification.hpp"
 #include "spec/names.hpp"
@@ -71,6 +72,8 @@ struct TrainingSpec {
   ScheduleSpec schedule;
   std::int64_t seeds = 1;   ///< learned with: the scenario's, the next, …; the first is timed
   bool exact_once = false;  ///< runs of exact algorithms, equal up to rounding, are learned as one
+  /// What messages reveal is measured in every so many steps; 0: so seldom that it costs little.
+  std::int64_t leak_every = 0;
 
   /// All that are asked for, `target_accuracy` first.
   std::vector<double> targets() const;
@@ -123,6 +126,65 @@ inline constexpr double kBucketBytes = 25.0 * 1024.0 * 1024.0;
 /// What DistributedDataParallel puts into the first bucket of a step, so that sending starts early: 1 MiB.
 inline constexpr double kFirstBucketBytes = 1024.0 * 1024.0;
 
+/// What sites are worth in what a run minimises: Σ p_s F_s, F_s the mean loss over the samples of site s.
+enum class SiteWeights : std::uint8_t {
+  published,  ///< as the method has it where nobody says otherwise (methods::Objective)
+  samples,    ///< p_s is the site's share of all samples
+  uniform,    ///< all sites alike
+};
+constexpr auto names_of(SiteWeights) {
+  using enum SiteWeights;
+  return std::to_array<Name<SiteWeights>>({{published, "published"}, {samples, "samples"}, {uniform, "uniform"}});
+}
+
+/// What goes wrong while a run is simulated, where that is not what the scenario says for all of them.
+struct ConditionsSpec {
+  /// As the scenario has them, or none.
+  enum class Of : std::uint8_t { scenario, none };
+  Of failures = Of::scenario;           ///< <failures>, and the state profiles of a platform file
+  Of availability = Of::scenario;       ///< <availability>
+  Of jitter = Of::scenario;             ///< <jitter> of <network>
+  std::optional<FailureSpec> own = {};  ///< in the place of the scenario's failures and availability
+  bool operator==(const ConditionsSpec&) const = default;
+  /// What can go wrong in the run, of what the scenario says for all.
+  FailureSpec failures_of(const FailureSpec& of_scenario) const;
+  /// Whether the state profiles of a platform file act.
+  bool has_profiles() const { return failures == Of::scenario && !own; }
+};
+constexpr auto names_of(ConditionsSpec::Of) {
+  using enum ConditionsSpec::Of;
+  return std::to_array<Name<ConditionsSpec::Of>>({{scenario, "scenario"}, {none, "none"}});
+}
+
+/// What a run that takes steps does about sites that are away.
+struct AbsenceSpec {
+  enum class Does : std::uint8_t {
+    wait,     ///< until all are there
+    without,  ///< the step is taken by those that are there
+    retry,    ///< wait for so long, then without
+    restart,  ///< wait, and go on from the last checkpoint
+  };
+  Does does = Does::wait;
+  double patience = 10;  ///< seconds; retry
+  /// What the parts of those that are there are weighed with.
+  enum class Estimate : std::uint8_t {
+    present,   ///< so that they add up to one: the mean over those that are there
+    unbiased,  ///< by one over the chance that the site is there (Horvitz and Thompson, JASA 47, 1952)
+  };
+  Estimate estimate = Estimate::present;
+  bool operator==(const AbsenceSpec&) const = default;
+  bool goes_without() const { return does == Does::without || does == Does::retry; }
+};
+constexpr auto names_of(AbsenceSpec::Does) {
+  using enum AbsenceSpec::Does;
+  return std::to_array<Name<AbsenceSpec::Does>>(
+      {{wait, "wait"}, {without, "without"}, {retry, "retry"}, {restart, "restart"}});
+}
+constexpr auto names_of(AbsenceSpec::Estimate) {
+  using enum AbsenceSpec::Estimate;
+  return std::to_array<Name<AbsenceSpec::Estimate>>({{present, "present"}, {unbiased, "unbiased"}});
+}
+
 struct RunSpec {
   std::string algorithm;
   std::string label;  ///< unique within the scenario
@@ -146,6 +208,9 @@ struct RunSpec {
   std::vector<ShareRule> share = {};      ///< per layer, the first that fits decides; none: the algorithm's default
   std::string average_deltas_above = {};  ///< the layer above whose Δ are averaged over sites; empty: none
   std::vector<std::string> files = {};  ///< names of parameters that are paths: what lies there is part of their value
+  SiteWeights weights = SiteWeights::published;
+  ConditionsSpec conditions = {};
+  AbsenceSpec absence = {};
 };
 
 /// How attention is computed.

@@ -154,6 +154,8 @@ struct StepStructure {
 struct Step {
   std::int32_t structure = 0;  ///< index into Trajectory::structures
   StepSizes sizes;
+  /// Who took part, by numbers among all sites, where some were missing; empty: all.
+  std::vector<std::int32_t> sites = {};
   bool operator==(const Step&) const = default;
 };
 

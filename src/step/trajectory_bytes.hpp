@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "step/trajectory.hpp"
+#include "support/statement_bytes.hpp"
 #include "support/wire.hpp"
 
 // What was learned as bytes, to be kept and read again by the same build. Enumerations are written as their numbers:
@@ -12,7 +13,7 @@
 
 namespace dadsim::step {
 
-inline constexpr std::uint32_t kTrajectoryFormat = 5;
+inline constexpr std::uint32_t kTrajectoryFormat = 6;
 
 constexpr Phase last_of(Phase /*type*/) { return Phase::decode; }
 constexpr Role last_of(Role /*type*/) { return Role::aggregator; }
@@ -22,6 +23,7 @@ constexpr Alternatives::By last_of(Alternatives::By /*type*/) { return Alternati
 constexpr ElementType last_of(ElementType /*type*/) { return ElementType::int8; }
 constexpr Symbol last_of(Symbol /*type*/) { return Symbol::rows_per_sample; }
 constexpr Function last_of(Function /*type*/) { return Function::censored_rank; }
+constexpr Adversary last_of(Adversary /*type*/) { return Adversary::secure_aggregator; }
 
 /// Sums and products of an expression.
 struct ExpressionBytes {
@@ -66,16 +68,25 @@ void fields(auto& bytes, of<Alternative> auto& alternative) {
 void fields(auto& bytes, of<Alternatives> auto& choice) { bytes(choice.all, choice.offered, choice.by); }
 void fields(auto& bytes, of<StepStructure> auto& structure) { bytes(structure.sweeps, structure.alternatives); }
 void fields(auto& bytes, of<StepSizes> auto& sizes) { bytes(sizes.samples, sizes.slots, sizes.earlier); }
-void fields(auto& bytes, of<Step> auto& step) { bytes(step.structure, step.sizes); }
+void fields(auto& bytes, of<Step> auto& step) { bytes(step.structure, step.sizes, step.sites); }
 
 void fields(auto& bytes, of<SitesEvaluation> auto& sites) {
   bytes(sites.average_loss, sites.average_accuracy, sites.consensus_distance, sites.accuracies);
 }
 void fields(auto& bytes, of<Evaluation> auto& at) { bytes(at.step, at.loss, at.accuracy, at.auc, at.sites); }
 void fields(auto& bytes, of<EpochRanks> auto& ranks) { bytes(ranks.epoch, ranks.site, ranks.merged); }
+void fields(auto& bytes, of<LeakFigures> auto& f) {
+  bytes(f.rows_handed_over, f.samples_handed_over, f.span_in, f.span_out, f.span_excess, f.best_sample_excess,
+        f.accumulated_excess, f.labels);
+}
+void fields(auto& bytes, of<LeakPoint> auto& at) { bytes(at.step, at.samples_handed_over, at.accumulated_excess); }
+void fields(auto& bytes, of<AdversaryLeak> auto& one) {
+  bytes(one.adversary, one.all, one.sites, one.curve, one.epsilon, one.delta, one.why_not);
+}
+void fields(auto& bytes, of<Leak> auto& leak) { bytes(leak.adversaries, leak.every, leak.measured, leak.why_not); }
 void fields(auto& bytes, of<Trajectory> auto& trajectory) {
   bytes(trajectory.structures, trajectory.distinct_steps, trajectory.steps, trajectory.curve, trajectory.ranks,
-        trajectory.steps_per_epoch, trajectory.diverged_at);
+        trajectory.steps_per_epoch, trajectory.diverged_at, trajectory.leak);
 }
 
 }  // namespace dadsim::step

@@ -47,6 +47,8 @@ enum class Purpose : std::uint32_t {
   gossip_start,
   low_rank_start,
   gossip_graph,
+  leak_control,
+  presence,
 };
 
 /// Counter-based random numbers (Philox4x32-10, Salmon et al., SC 2011): the numbers depend on (seed, purpose, worker,

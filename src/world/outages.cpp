@@ -1,90 +1,32 @@
 #include "world/outages.hpp"
 
 #include <algorithm>
-#include <map>
-#include <stdexcept>
-
-#include "support/pattern.hpp"
-#include "support/random.hpp"
+#include <utility>
 
 namespace dadsim::world {
 
-using spec::AvailabilitySpec;
-
 UnreliableWorld::UnreliableWorld(World& inner, Outages outages) : inner_(inner) {
-  std::map<std::string, std::size_t> known;
-  for (const std::string& host : outages.hosts) {
-    const auto [position, added] = known.try_emplace(host, subjects_.size());
-    if (added) subjects_.push_back({.name = host, .nodes = {}});
-    subjects_[position->second].nodes.push_back(static_cast<Node>(subject_of_.size()));
-    subject_of_.push_back(position->second);
+  const OutageSubjects subjects(outages);
+  for (const std::string& name : subjects.names) subjects_.push_back({.name = name, .nodes = {}});
+  for (const std::size_t host : subjects.of_node) {
+    subjects_[host].nodes.push_back(static_cast<Node>(subject_of_.size()));
+    subject_of_.push_back(host);
   }
-  hosts_ = subjects_.size();
+  hosts_ = subjects.hosts;
   drops_out_.resize(outages.hosts.size());
-  for (const std::string& link : outages.links) subjects_.push_back({.name = link, .nodes = {}});
-  add_all(outages);
+  for (OutageRule& rule : outage_rules(outages, subjects)) add(std::move(rule));
 }
 
-std::vector<std::size_t> UnreliableWorld::subjects_that_fit(bool links, const std::string& pattern) const {
-  std::vector<std::size_t> found;
-  const std::size_t behind = links ? subjects_.size() : hosts_;
-  for (std::size_t i = links ? hosts_ : 0; i < behind; ++i) {
-    if (fits(pattern, subjects_[i].name)) found.push_back(i);
-  }
-  if (found.empty()) {
-    throw std::invalid_argument(links ? "no link of the platform is called '" + pattern + "'"
-                                      : "no host of a worker or of the aggregator is called '" + pattern + "'");
-  }
-  return found;
-}
-
-void UnreliableWorld::add_all(const Outages& outages) {
-  std::uint32_t rule = 0;
-  const auto stream = [&](std::size_t subject) {
-    constexpr std::uint32_t kLink = 0x80000000U;
-    const auto number = static_cast<std::uint32_t>(subject < hosts_ ? subject : (subject - hosts_) | kLink);
-    return RandomStream(outages.seed, Purpose::outages, number, rule);
-  };
-  for (const spec::RandomFailureSpec& one : outages.what.random) {
-    for (const std::size_t i : subjects_that_fit(one.links, one.match)) add(i, random_failures(one, stream(i)));
-    ++rule;
-  }
-  for (const spec::OutageSpec& one : outages.what.outages) {
-    for (const std::size_t i : subjects_that_fit(one.links, one.match)) add(i, one_outage(one));
-    ++rule;
-  }
-  for (const AvailabilitySpec& one : outages.what.availability) {
-    std::map<std::string, std::vector<AvailabilitySpec::Change>> changes;
-    for (const AvailabilitySpec::Change& change : one.changes) changes[change.host].push_back(change);
-    for (const std::size_t i : subjects_that_fit(false, one.hosts)) {
-      if (one.by == AvailabilitySpec::By::diurnal) add(i, diurnal(one, stream(i)));
-      if (one.by == AvailabilitySpec::By::sessions) add(i, sessions(one, stream(i)));
-      if (one.by == AvailabilitySpec::By::file) add(i, listed_changes(std::move(changes[subjects_[i].name])));
-      if (one.drop_out == 0) continue;
-      // A stream of its own: with or without drop-outs a host is there at the same times.
-      ++rule;
-      auto drop_out = std::make_unique<DropOut>(one.drop_out, one.returns, stream(i));
-      --rule;
-      for (const Node node : subjects_[i].nodes) {
-        drops_out_[static_cast<std::size_t>(node)] = {drop_out.get(), processes_.size()};
-      }
-      add(i, std::move(drop_out));
-      processes_.back().drops_out = true;
-    }
-    rule += 2;
-  }
-  for (const spec::StateProfileSpec& one : outages.profiles) {
-    const std::size_t behind = one.links ? subjects_.size() : hosts_;
-    for (std::size_t i = one.links ? hosts_ : 0; i < behind; ++i) {
-      if (subjects_[i].name == one.name) add(i, profile_changes(one));
+void UnreliableWorld::add(OutageRule rule) {
+  const std::size_t process = processes_.size();
+  if (rule.drops_out != nullptr) {
+    for (const Node node : subjects_[rule.subject].nodes) {
+      drops_out_[static_cast<std::size_t>(node)] = {rule.drops_out, process};
     }
   }
-}
-
-void UnreliableWorld::add(std::size_t subject, std::unique_ptr<OutageProcess> what) {
-  processes_.push_back({.subject = subject, .what = std::move(what)});
-  if (!processes_.back().what->begins_up()) change(subjects_[subject], false);
-  go_on(processes_.size() - 1);
+  processes_.push_back({.subject = rule.subject, .drops_out = rule.drops_out != nullptr, .what = std::move(rule.what)});
+  if (!processes_.back().what->begins_up()) change(subjects_[rule.subject], false);
+  go_on(process);
 }
 
 void UnreliableWorld::go_on(std::size_t process) {

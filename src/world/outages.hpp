@@ -9,21 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "spec/failure_specification.hpp"
-#include "world/outage_processes.hpp"
+#include "world/outage_rules.hpp"
 #include "world/world.hpp"
 
 namespace dadsim::world {
-
-/// What an UnreliableWorld is told to do.
-struct Outages {
-  spec::FailureSpec what = {};
-  /// Of the platform; those of hosts without nodes, and of links that are not listed, say nothing here.
-  std::vector<spec::StateProfileSpec> profiles = {};
-  std::vector<std::string> hosts = {};  ///< per node; nodes of one host go down together
-  std::vector<std::string> links = {};  ///< those that there are, each once; empty where none is named
-  std::uint64_t seed = 1;
-};
 
 /// A World whose hosts and links go down and come up as a specification says: at listed times, or at times drawn from
 /// the seed by Purpose::outages, host or link, and rule. Only the next change of each is drawn, so that memory grows
@@ -65,9 +54,7 @@ class UnreliableWorld final : public World {
     OutageProcess::Change next = {};
   };
 
-  void add_all(const Outages& outages);
-  void add(std::size_t subject, std::unique_ptr<OutageProcess> what);
-  std::vector<std::size_t> subjects_that_fit(bool links, const std::string& pattern) const;
+  void add(OutageRule rule);
   void schedule(std::size_t process, OutageProcess::Change change);
   void go_on(std::size_t process);
   void carry_out();

@@ -11,21 +11,20 @@ namespace {
 
 class ScenarioFailures : public testing::Test {
  protected:
-  static std::string text(const std::string& inside) {
+  static std::string text(const std::string& inside, const std::string& run = "<run algorithm=\"dad\"/>") {
     return R"(<scenario name="x" seed="7"><platform><federation>
 <sites name="phone" count="3" up="10Mbps" down="10Mbps" latency="5ms" bandwidth-spread="0.5" latency-spread="0.25"/>
 </federation></platform>
 <workers><worker hosts="phone-[1-3]" device="v100-sxm2"/><aggregator host="hub" device="xeon-8380"/></workers>
-<data><digits train="300" test="100"/></data><model><dense units="10"/></model><run algorithm="dad"/>
-)" + inside +
-           "\n</scenario>\n";
+<data><digits train="300" test="100"/></data><model><dense units="10"/></model>)" +
+           run + "\n" + inside + "\n</scenario>\n";
   }
-  scenario::Scenario read(const std::string& inside) const {
-    return scenario::load_scenario(folder_.write("scenario.xml", text(inside)), {}, fake_catalog());
+  scenario::Scenario read(const std::string& inside, const std::string& run = "<run algorithm=\"dad\"/>") const {
+    return scenario::load_scenario(folder_.write("scenario.xml", text(inside, run)), {}, fake_catalog());
   }
-  std::string complaints(const std::string& inside) const {
+  std::string complaints(const std::string& inside, const std::string& run = "<run algorithm=\"dad\"/>") const {
     try {
-      read(inside);
+      read(inside, run);
     } catch (const InputError& error) {
       return error.what();
     }
@@ -48,7 +47,8 @@ TEST_F(ScenarioFailures, AreReadAndPrintedAsTheyAre) {
 </failures>
 <availability hosts="phone-*" by="diurnal" from="70s" until="30s" spread="10s" period="100s" drop-out="0.1" returns="7s"/>
 <availability hosts="phone-1" by="sessions" on="10s" off="20s" shape="0.5"/>
-<availability hosts="*" by="file" file="times.txt"/>)");
+<availability hosts="*" by="file" file="times.txt"/>)",
+                                           "<run algorithm=\"dad\" absent=\"restart\"/>");
   using Availability = spec::AvailabilitySpec;
   const spec::FailureSpec expected{
       .random = {{.match = "phone-*", .mean_up = 100, .shape = 0.7, .mean_down = 5},
@@ -205,6 +205,64 @@ TEST_F(ScenarioFailures, WhatIsWrongIsSaidAllAtOnce) {
         "wrong.txt:2: 'phone-1' is on and off at 5 s, see line 1; one state at a time",
         "wrong.txt:3: 'phone-1 6s perhaps' is no change of a host"}) {
     EXPECT_NE(words.find(part), std::string::npos) << part << "\nin\n" << words;
+  }
+}
+
+TEST_F(ScenarioFailures, ARunLeavesThemOutOrHasItsOwn) {
+  const std::string failures = R"(<failures><fails hosts="phone-*" mtbf="100s" mttr="5s"/></failures>
+<availability hosts="phone-1" by="sessions" on="10s" off="20s"/>)";
+  const scenario::Scenario scenario = read(failures, R"(<run algorithm="dad" failures="none"/>
+<run algorithm="dad" availability="none" absent="retry" absent-patience="3s" absent-weights="unbiased"/>
+<run algorithm="dad"><failures><leaves hosts="phone-2" at="7s"/></failures></run>
+<run algorithm="dad" label="steps" absent="without"><availability hosts="phone-3" by="steps" chance="0.25"/></run>
+<run algorithm="dad" label="all"/>)");
+  const auto of = [&](std::size_t run) { return scenario.runs[run].conditions.failures_of(scenario.failures); };
+  EXPECT_TRUE(of(0).random.empty());
+  EXPECT_EQ(of(0).availability.size(), 1U);
+  EXPECT_TRUE(of(1).availability.empty());
+  EXPECT_EQ(of(1).random.size(), 1U);
+  EXPECT_EQ(scenario.runs[1].absence.patience, 3);
+  ASSERT_EQ(of(2).outages.size(), 1U);
+  EXPECT_EQ(of(2).outages[0].from, 7);
+  EXPECT_TRUE(of(2).random.empty());
+  EXPECT_EQ(of(3).availability[0].chance, 0.25);
+  EXPECT_TRUE(of(4) == scenario.failures);
+  const std::string printed = scenario::print_scenario(scenario);
+  const scenario::Scenario again = scenario::load_scenario(folder_.write("printed.xml", printed), {}, fake_catalog());
+  EXPECT_EQ(scenario::print_scenario(again), printed);
+  EXPECT_EQ(again.hash, scenario.hash);
+  const auto learned = [&](std::size_t run) {
+    return scenario::learning_hash_of(scenario, scenario.runs[run], scenario.training, 1);
+  };
+  EXPECT_EQ(learned(0), learned(4)) << "who waits learns the same";
+}
+
+TEST_F(ScenarioFailures, WhatMeansNothingBesideTheRestIsRefused) {
+  const std::string fails = R"(<failures><fails hosts="phone-*" mtbf="100s" mttr="5s"/></failures>)";
+  const struct {
+    const char* run;
+    std::string failures;
+    const char* says;
+  } cases[] = {
+      {R"(<run algorithm="dad" failures="none"/>)", "", "the scenario has no <failures>"},
+      {R"(<run algorithm="dad" availability="none"/>)", fails, "the scenario has no <availability>"},
+      {R"(<run algorithm="dad" jitter="none"/>)", fails, "<network> has no <jitter>"},
+      {R"(<run algorithm="dad" absent="without"/>)", "", "nobody is ever away in this run"},
+      {R"(<run algorithm="dad" absent="restart"/>)", fails, "has nothing to go on from"},
+      {R"(<run algorithm="dad" absent-patience="3s"/>)", fails, "means nothing without absent=\"retry\""},
+      {R"(<run algorithm="dad" absent-weights="unbiased"/>)", fails, "where a step has all sites"},
+      {R"(<run algorithm="pooled" absent="without"/>)", fails, "means nothing to 'pooled'"},
+      {R"(<run algorithm="dad"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)", "not for how long"},
+      {R"(<run algorithm="dad" absent="retry"/>)", R"(<availability hosts="phone-1" by="steps" chance="0.5"/>)",
+       "waits for nobody"},
+      {R"(<run algorithm="dad"/>)", R"(<failures><checkpoint every="1s" size="1MB" storage="1GBps"/></failures>)",
+       "no run goes on from one"},
+      {R"(<run algorithm="dad" failures="none"><failures><leaves hosts="phone-2" at="7s"/></failures></run>)", fails,
+       "and has its own"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_NE(complaints(one.failures, one.run).find(one.says), std::string::npos)
+        << one.run << one.failures << ": " << complaints(one.failures, one.run);
   }
 }
 

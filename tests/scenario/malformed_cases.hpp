@@ -277,7 +277,7 @@ class MalformedCases {
     exact("unknown element without a near name", edited({{"<model>\n", "<zebra/>\n  <model>\n"}}),
           {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, network, failures, "
            "availability, device, workers, "
-           "data, model, training, timed-as, timing-only, run, evaluation, costs, goal, sweep"});
+           "data, model, training, timed-as, timing-only, run, evaluation, costs, goal, sweep, scale-study, ladder"});
     exact("element in the wrong place",
           edited({{R"(    <dense units="32"/>
 )",
@@ -713,7 +713,7 @@ class MalformedCases {
           {R"(@FILE@:21: <compress> means nothing to 'pooled'; remove it: nothing is exchanged)"});
     exact("a parameter of another compressor",
           compressed(R"(algorithm="dad")", R"(<compress method="fp16" rounding="nearest"/>)"),
-          {R"(@FILE@:21: 'fp16' has no parameter 'rounding'; only int8, e3m0 has it)"});
+          {R"(@FILE@:21: 'fp16' has no parameter 'rounding'; only int8, e3m0 have it)"});
     exact(
         "an exchange of neighbours", edited({{R"(algorithm="dad")", R"(algorithm="d-psgd" exchange="peer")"}}),
         {R"(@FILE@:21: exchange="peer" of <run> means nothing to 'd-psgd'; remove it: sites exchange with their neighbours in a graph)"});
@@ -729,7 +729,7 @@ class MalformedCases {
            "scaffold, fedopt, hierfavg, fedbuff, fedasync, local-sgd, diloco, streaming-diloco, async-sgd, ad-psgd, "
            "flare"});
     exact("parameter that the algorithm lacks", edited({{R"(algorithm="dad")", R"(algorithm="dad" cap="4")"}}),
-          {"@FILE@:21: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad has it"});
+          {"@FILE@:21: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have it"});
     exact("parameter with a typing error", edited({{R"(cap="8")", R"(capp="8")"}}),
           {"@FILE@:22: 'rank-dad' has no parameter 'capp'; did you mean 'cap'?"});
     exact("cap out of range", edited({{R"(cap="8")", R"(cap="0")"}}),
@@ -1280,10 +1280,11 @@ class MalformedCases {
     exact("override of an unknown attribute", fixture(),
           {"--set training.batsh=5: unknown attribute 'batsh' of <training>; did you mean 'batch'?"},
           {"training.batsh=5"});
-    exact("override of an element", fixture(),
-          {"--set training=5: <training> is an element; a path ends with an attribute: batch, batches, shuffle, epochs, "
-           "target-accuracy, stop, evaluate-every, exact, seeds, clip-norm"},
-          {"training=5"});
+    exact(
+        "override of an element", fixture(),
+        {"--set training=5: <training> is an element; a path ends with an attribute: batch, batches, shuffle, epochs, "
+         "target-accuracy, stop, evaluate-every, exact, seeds, label-smoothing, leak-every, clip-norm"},
+        {"training=5"});
     exact(
         "override of an element with choices", fixture(),
         {"--set data=5: <data> is an element; go on to one of digits, idx, cifar10, ts, csv, text, shapes, utterances, "
@@ -1312,8 +1313,8 @@ class MalformedCases {
           {"run[rank-dat].cap=5"});
     exact(
         "override of a parameter that a run lacks", fixture(),
-        {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad has it",
-         "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad has it"},
+        {"--set run[*].cap=5: 'pooled' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have it",
+         "--set run[*].cap=5: 'dad' has no parameter 'cap'; only rank-dad, flexible, cogd, partial-rank-dad have it"},
         {"run[*].cap=5"});
     exact("override of what is not there", fixture(),
           {"--set device.name=x: there is no <device> in the scenario; add it to the file"}, {"device.name=x"});

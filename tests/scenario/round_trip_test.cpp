@@ -181,7 +181,18 @@ std::string some_scenario(const TemporaryFolder& folder) {
       xml += maybe("cap", between(1, 65536)) + maybe("iterations", between(1, 1000)) + maybe("tolerance", share()) +
              maybe("mode", one_of("two-way", "one-way"));
     }
-    xml += "/>";
+    std::string inside;
+    if (algorithm != "pooled" && algorithm != "no-sharing") {
+      xml += maybe("weights", one_of("published", "samples", "uniform"));
+      if (coin()) {
+        inside = "<failures><outage hosts=\"*\"" + maybe("from", "3s") + "/></failures>";
+        const std::string absent = one_of("wait", "without", "retry");
+        xml += fmt::format(" absent=\"{}\"", absent);
+        if (absent == "retry") xml += maybe("absent-patience", "90s");
+        if (absent != "wait") xml += maybe("absent-weights", one_of("present", "unbiased"));
+      }
+    }
+    xml += inside.empty() ? "/>" : ">" + inside + "</run>";
   }
   return xml + "</scenario>";
 }

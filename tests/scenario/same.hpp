@@ -194,24 +194,25 @@ struct Same {
 
   static bool same(const spec::TrainingSpec& a, const spec::TrainingSpec& b) {
     const auto& [batch, batches, in_order, epochs, target_accuracy, further_targets, stop, evaluate_every,
-                 label_smoothing, optimizer, schedule, seeds, exact_once] = a;
+                 label_smoothing, optimizer, schedule, seeds, exact_once, leak_every] = a;
     return std::tie(batch, batches, in_order, epochs, target_accuracy, further_targets, stop, evaluate_every,
-                    label_smoothing, seeds, exact_once) ==
+                    label_smoothing, seeds, exact_once, leak_every) ==
                std::tie(b.batch, b.batches, b.in_order, b.epochs, b.target_accuracy, b.further_targets, b.stop,
-                        b.evaluate_every, b.label_smoothing, b.seeds, b.exact_once) &&
+                        b.evaluate_every, b.label_smoothing, b.seeds, b.exact_once, b.leak_every) &&
            same(optimizer, b.optimizer) && same(schedule, b.schedule);
   }
 
   static bool same(const spec::RunSpec& a, const spec::RunSpec& b) {
     const auto& [algorithm, label, exchange, parameters, all_reduce, all_gather, reduce_scatter, bucket_bytes,
                  communicates, first_bucket_bytes, compress, decentralised, event_driven, share, average_deltas_above,
-                 files] = a;
+                 files, weights, conditions, absence] = a;
     return std::tie(algorithm, label, exchange, parameters, all_reduce, all_gather, reduce_scatter, bucket_bytes,
                     communicates, first_bucket_bytes, decentralised, event_driven, share, average_deltas_above) ==
                std::tie(b.algorithm, b.label, b.exchange, b.parameters, b.all_reduce, b.all_gather, b.reduce_scatter,
                         b.bucket_bytes, b.communicates, b.first_bucket_bytes, b.decentralised, b.event_driven, b.share,
                         b.average_deltas_above) &&
-           compress == b.compress && files == b.files;
+           compress == b.compress && files == b.files && weights == b.weights && conditions == b.conditions &&
+           absence == b.absence;
   }
 
   static bool same(const spec::TimedAsSpec& a, const spec::TimedAsSpec& b) {
@@ -298,20 +299,26 @@ struct Same {
                               [](const spec::SweepAxis& x, const spec::SweepAxis& y) { return same(x, y); });
   }
 
+  static bool same(const spec::ScaleStudySpec& a, const spec::ScaleStudySpec& b) {
+    const auto& [against, level, hold_out, rungs] = a;
+    return std::tie(against, level, hold_out) == std::tie(b.against, b.level, b.hold_out) && same(rungs, b.rungs);
+  }
+
   /// All but the path it was read from.
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
     const auto& [file, name, description, seed, platform, platform_files, network, failures, devices, workers,
                  devices_of_workers, aggregator, data, model, training, timed_as, timing_only, stand_in, runs, hash,
-                 ignore_memory, sweep, costs, evaluation, goal] = a;
+                 ignore_memory, sweep, costs, evaluation, goal, scale_study, ladder] = a;
     static_cast<void>(file);
-    return std::tie(name, description, seed, hash, ignore_memory, platform_files, timing_only, stand_in) ==
+    return std::tie(name, description, seed, hash, ignore_memory, platform_files, timing_only, stand_in, ladder) ==
                std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory, b.platform_files, b.timing_only,
-                        b.stand_in) &&
+                        b.stand_in, b.ladder) &&
            same(platform, b.platform) && same(network, b.network) && same(devices, b.devices) &&
            same(workers, b.workers) && same(devices_of_workers, b.devices_of_workers) &&
            same(aggregator, b.aggregator) && same(data, b.data) && model == b.model && same(training, b.training) &&
            same(timed_as, b.timed_as) && same(runs, b.runs) && same(sweep, b.sweep) && same(costs, b.costs) &&
-           evaluation == b.evaluation && same(goal, b.goal) && failures == b.failures;
+           evaluation == b.evaluation && same(goal, b.goal) && same(scale_study, b.scale_study) &&
+           failures == b.failures;
   }
 };
 

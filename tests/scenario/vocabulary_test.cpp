@@ -53,7 +53,8 @@ TEST(Vocabulary, KnowsWhatMayStandSeveralTimes) {
 TEST(Vocabulary, KnowsAttributesInTheirOrder) {
   EXPECT_EQ(find_rule("run")->attribute_names(),
             (std::vector<std::string>{"algorithm", "label", "exchange", "all-reduce", "all-gather", "reduce-scatter",
-                                      "bucket", "first-bucket"}));
+                                      "bucket", "first-bucket", "weights", "failures", "availability", "jitter",
+                                      "absent", "absent-patience", "absent-weights"}));
   EXPECT_EQ(find_rule("one-switch")->attribute_names(), std::vector<std::string>{"sharp"});
 }
 

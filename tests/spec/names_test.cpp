@@ -25,11 +25,14 @@ void expect_one_name_each() {
 }
 
 TEST(Names, AreOfOneValueEachAndReadBack) {
+  expect_one_name_each<spec::AbsenceSpec::Does>();
+  expect_one_name_each<spec::AbsenceSpec::Estimate>();
   expect_one_name_each<spec::Activation>();
   expect_one_name_each<spec::Attention>();
   expect_one_name_each<spec::AvailabilitySpec::By>();
   expect_one_name_each<spec::CollectiveLibrary>();
   expect_one_name_each<spec::CompressSpec::Scope>();
+  expect_one_name_each<spec::ConditionsSpec::Of>();
   expect_one_name_each<spec::Corruption>();
   expect_one_name_each<spec::ExchangeMode>();
   expect_one_name_each<spec::FabricSpec::Kind>();
@@ -42,6 +45,7 @@ TEST(Names, AreOfOneValueEachAndReadBack) {
   expect_one_name_each<spec::Recomputation>();
   expect_one_name_each<spec::ScheduleSpec::Kind>();
   expect_one_name_each<spec::Sharding>();
+  expect_one_name_each<spec::SiteWeights>();
   expect_one_name_each<spec::SplitSpec::Kind>();
   expect_one_name_each<spec::SweepSpec::Method>();
   expect_one_name_each<spec::TrainingSpec::Batches>();

@@ -15,13 +15,11 @@
 namespace dadsim::study {
 namespace {
 
-using test::SmallProblem;
-
 constexpr std::size_t kSites = 3;
 constexpr std::int64_t kRounds = 6, kSteps = 4;
 
 /// The losses after every round, by networks that are trained one after the other.
-std::vector<double> learned_first(const SmallProblem& small) {
+std::vector<double> learned_first(const test::SmallProblem& small) {
   const algorithms::LearningProblem problem = small.problem();
   models::Network global(problem.data.shape, problem.model, problem.seed);
   std::vector<double> losses = {models::evaluate(global, problem.data.test).loss};
@@ -86,7 +84,7 @@ step::Schedule round_as_schedule(const protocols::Sizing& sizing) {
 }
 
 TEST(Seam, FedAvgOfAllClientsHasTheNumbersAndTheTimesOfItsLearnedFirstForm) {
-  SmallProblem small(kSites, 210);
+  test::SmallProblem small(kSites, 210);
   for (int i = 0; i < 10; ++i) {  // unequal shares, and batches of ten samples all the same
     small.partition[0].push_back(small.partition[1].back());
     small.partition[1].pop_back();

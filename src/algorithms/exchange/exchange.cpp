@@ -24,10 +24,10 @@ Exchange::Exchange(step::StepRecorder& recorder, const spec::ModelShape& shape, 
   }
 }
 
-void Exchange::begin_step(std::int64_t number) {
+void Exchange::begin_step(std::int64_t number, std::vector<std::int32_t> sites_there) {
   uplink_bytes_.assign(sites(), 0.0);
   downlink_bytes_ = 0;
-  wire_.begin_step(static_cast<std::uint32_t>(number));
+  wire_.begin_step(static_cast<std::uint32_t>(number), std::move(sites_there));
 }
 
 void Exchange::forget(const std::vector<double>& over, double down) {
@@ -254,6 +254,8 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   charge_codes(step::Phase::encode, step::Role::workers, own, own.rows);
   const step::Expression all_rows = step::extent::over_workers(own.rows);
   Rows all = receive_all(own, parts, messages);
+  const std::optional<Subject> on = subject();
+  const double error = on ? show_rows_of_sites(*on, own, all) : 0;
   if (mode_ == spec::ExchangeMode::peer) {
     const std::int32_t serial = record(step::CollectiveKind::all_gather, said);
     return {std::move(all), recorder_, serial, step::Role::workers,
@@ -269,6 +271,7 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   charge_codes(step::Phase::decode, step::Role::aggregator, own, all_rows);
   const Rows result = how(std::move(all), step::Role::aggregator);
   Rows arrived = hand_back(result, own, parts, -1);
+  if (on) show_result(*on, own, arrived, result, error);
   const compress::Amount back = numbers_of(own, result.rows, parts);
   charge_encoding(step::Role::aggregator, back);
   charge_codes(step::Phase::encode, step::Role::aggregator, own, result.rows);

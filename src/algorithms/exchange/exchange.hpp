@@ -9,6 +9,7 @@
 
 #include "algorithms/exchange/contribution.hpp"
 #include "algorithms/exchange/neighbour_message.hpp"
+#include "algorithms/exchange/observer.hpp"
 #include "algorithms/exchange/pending.hpp"
 #include "algorithms/exchange/wire.hpp"
 #include "models/network.hpp"
@@ -30,6 +31,9 @@ class Exchange {
  public:
   Exchange(step::StepRecorder& recorder, const spec::ModelShape& shape, spec::ExchangeMode mode,
            const spec::CompressSpec& compress, std::uint64_t seed);
+
+  /// From now on `observer` (null: nobody) is shown what is exchanged of the first and of the last matrix.
+  void set_observer(ExchangeObserver* observer) { observer_ = observer; }
 
   spec::ExchangeMode mode() const { return mode_; }
   /// Whether sites send something else than the numbers themselves: sums over sites are not linear any more then.
@@ -60,13 +64,19 @@ class Exchange {
 
   /// Sums matrices of `elements` in the same way: one per site, or, where nothing is compressed, a single one that is
   /// summed over sites already, as what is linear in the rows of the sites can be.
-  Pending<models::Matrix> sum(const step::Expression& elements, std::vector<models::Matrix> of_sites);
+  /// `part` then is what a site's message would be, for an observer.
+  using PartOfSum = std::function<models::Matrix(std::size_t site)>;
+  Pending<models::Matrix> sum(const step::Expression& elements, std::vector<models::Matrix> of_sites,
+                              const PartOfSum& part = nullptr);
   /// Peers learn the largest of a number that each of them has, and stand still until they do: an all-reduce of 4
   /// bytes.
   void agree_on_most(float most);
 
   /// What of gradients is compressed as one.
   spec::CompressSpec::Scope scope() const { return wire_.scope(); }
+  /// Whether `part` of what is summed of the matrix at hand may be asked for, in this step or later.
+  bool follows_parts() const { return observer_ != nullptr && observer_->follows_parts() && subject(); }
+
   /// Sums one row of numbers in the same way, that of all matrices and their biases: `of(site)` gives a site's.
   Pending<models::Matrix> sum_of_model(Eigen::Index numbers, const std::function<models::Matrix(std::size_t site)>& of);
 
@@ -93,8 +103,10 @@ class Exchange {
   EncodedSum hand_over_tensors(const std::function<void(std::size_t site, models::LayerGradient& sum)>& add_to);
   void combine(EncodedSum& sum);
   models::LayerGradient receive_tensors(EncodedSum& sum);
-  /// Sums in the same way without compression: for the few numbers beside a matrix.
-  Pending<models::Matrix> sum_as_it_is(const step::Expression& elements, models::Matrix sum);
+  /// Sums in the same way without compression: for the few numbers beside a matrix. `part` and `noise`: for an
+  /// observer, what a site's message would be, and what has been added to it on purpose.
+  Pending<models::Matrix> sum_as_it_is(const step::Expression& elements, models::Matrix sum,
+                                       const PartOfSum& part = nullptr, const AddedNoise& noise = {});
 
   /// What all apply of sums that went uncompressed and have arrived, of `elements` numbers together: the momentum of a
   /// compressor that has one is part of it, also where nothing is compressed.
@@ -124,7 +136,7 @@ class Exchange {
   void forget(const std::vector<double>& over, double down);
 
   /// Starts counting anew.
-  void begin_step(std::int64_t number);
+  void begin_step(std::int64_t number, std::vector<std::int32_t> sites_there = {});
 
  private:
   /// A message's parts in symbols.
@@ -194,11 +206,60 @@ class Exchange {
     models::Matrix arrived;
     compress::Message message;
     std::int64_t kept = 0;
+    double error = 0;  ///< of what arrived, relative; where somebody looks
   };
   Sent sent(std::int32_t site, models::Matrix matrix, std::uint32_t number, bool sum = false);
 
+  // What an observer is shown (exchange_observed.cpp).
+
+  /// Which matrix a message is about.
+  struct Subject {
+    const spec::LayerShape* layer = nullptr;
+    bool first = false, last = false;
+    bool table = false;      ///< the network's first layer, a table
+    bool whole = false;      ///< it is of all matrices, one behind the other, the first in front
+    bool undecided = false;  ///< whether it is sent is found out when the run is timed
+  };
+  /// Who sends and who reads; how true the numbers are.
+  struct Showing {
+    std::int32_t sender = SeenMatrix::kAggregator;
+    bool of_all = false;
+    unsigned readers = 0;
+    double error = 0, noise = 0;
+  };
+  /// Nothing where nobody looks.
+  std::optional<Subject> subject() const;
+  double error_of(const models::ConstBlock& arrived, const models::ConstBlock& sent) const;
+  void show(const Subject& on, SeenMatrix::Kind kind, const models::ConstBlock& numbers, const Showing& how);
+  /// Weights row by row, and biases before or behind them.
+  void show_flat(const Subject& on, const float* numbers, bool biases_first, const Showing& how);
+  /// A matrix that is what its size, and its size in symbols, say.
+  void show_matrix(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
+                   const Showing& how);
+  /// Whether a size in symbols grows with the inputs of the first matrix.
+  bool is_of_inputs(const Subject& on, const step::Expression& size) const;
+  void show_codes(const Subject& on, std::span<const std::uint32_t> codes, int bits, const Showing& how);
+  /// Some rows of what has arrived; `sent` gives what part it was.
+  void show_rows(const Subject& on, const Contribution& own, const Rows& arrived,
+                 const std::function<models::ConstBlock(std::size_t part)>& sent, std::size_t first_row,
+                 std::size_t rows, const Showing& how);
+  /// Gives the largest relative error of what has arrived.
+  double show_rows_of_sites(const Subject& on, const Contribution& own, const Rows& all);
+  /// `error`: that what it has been made of has had.
+  void show_result(const Subject& on, const Contribution& like, const Rows& arrived, const Rows& sent, double error);
+  void show_blocks(const Subject& on, const std::vector<Contribution>& own);
+  void show_made_blocks(const Subject& on, const std::vector<Rows>& arrived, const Contribution& like);
+  void show_neighbours(const Subject& on, const NeighbourMessage& message, const Arrivals& arrivals);
+  unsigned readers_of_parts() const;
+  unsigned readers_of_sums() const;
+  void show_part(const Subject& on, std::size_t site, const models::ConstBlock& numbers, const step::Expression& size,
+                 double error = 0, double noise = 0);
+  void show_sum(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size, double error = 0,
+                double noise = 0);
+
   step::StepRecorder& recorder_;
   const spec::ModelShape& shape_;
+  ExchangeObserver* observer_ = nullptr;
   /// The layers that groups are numbered over: without and with embeddings.
   std::vector<const spec::LayerShape*> outer_products_, matrices_;
   spec::LayerShape all_layers_;  ///< with tables, as one

@@ -9,13 +9,14 @@ Wire::Wire(const spec::CompressSpec& asked, std::uint64_t seed)
       compressor_(info_->make(asked.parameters)),
       adds_(info_->adds(asked.parameters)),
       forwards_(info_->forwards(asked.parameters)),
+      unbiased_(!info_->biased(asked.parameters)),
       remembers_(asked.memory),
       scope_(asked.scope),
       seed_(seed) {}
 
 std::int64_t Wire::encode(models::ConstBlock numbers, std::int32_t site, std::uint32_t matrix, compress::Encoder& into,
                           bool sum) {
-  const auto [state, is_new] = state_.try_emplace({site, matrix});
+  const auto [state, is_new] = state_.try_emplace({of_all(site), matrix});
   if (is_new) state->second = compressor_->make_state();
   return compressor_->encode(numbers, {seed_, step_, message_++, matrix, state->second.get(), sum}, into);
 }
@@ -25,7 +26,7 @@ void Wire::decode(compress::Decoder& from, std::uint32_t matrix, models::Mutable
 }
 
 compress::Memory& Wire::memory(std::int32_t site, std::uint32_t matrix) {
-  const auto [memory, is_new] = memory_.try_emplace({site, matrix});
+  const auto [memory, is_new] = memory_.try_emplace({of_all(site), matrix});
   if (is_new) memory->second = compressor_->make_memory();
   return *memory->second;
 }

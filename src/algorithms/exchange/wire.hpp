@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "compress/compressor.hpp"
 #include "spec/specification.hpp"
@@ -24,13 +25,20 @@ class Wire {
   bool adapts() const { return info_->adapts; }
   /// Whether an aggregator hands messages on rather than compress what it has made of them.
   bool forwards() const { return forwards_; }
+  /// Whether what is lost is noise of mean zero, drawn anew for each number, and not what a rule leaves out.
+  bool is_unbiased() const { return compresses() && unbiased_; }
   /// Whether biases go as they are beside their matrix.
   bool leaves_biases() const { return info_->leaves_biases; }
   /// What of gradients is compressed as one: of a layer, where nothing is compressed.
   spec::CompressSpec::Scope scope() const { return compresses() ? scope_ : spec::CompressSpec::Scope::layer; }
   const compress::Compressor& compressor() const { return *compressor_; }
 
-  void begin_step(std::uint32_t step) { step_ = step, message_ = 0, matrix_ = 0, sum_ = 0; }
+  /// `sites`: who takes part, by numbers among all; empty: all. What is kept for a site is its own whoever else is
+  /// there.
+  void begin_step(std::uint32_t step, std::vector<std::int32_t> sites = {}) {
+    step_ = step, message_ = 0, matrix_ = 0, sum_ = 0;
+    sites_ = std::move(sites);
+  }
   /// Numbers what is exchanged next: one matrix at each site.
   std::uint32_t begin_matrix() { return matrix_++; }
   /// Numbers a sum that goes uncompressed.
@@ -58,9 +66,14 @@ class Wire {
 
   const compress::CompressorInfo* info_;
   std::unique_ptr<compress::Compressor> compressor_;
-  bool adds_, forwards_, remembers_;
+  bool adds_, forwards_, unbiased_, remembers_;
   spec::CompressSpec::Scope scope_;
   std::uint64_t seed_;
+  /// A site of the step as one of all; −1, the aggregator, stays.
+  std::int32_t of_all(std::int32_t site) const {
+    return site < 0 || sites_.empty() ? site : sites_.at(static_cast<std::size_t>(site));
+  }
+  std::vector<std::int32_t> sites_;
   std::uint32_t step_ = 0, message_ = 0, matrix_ = 0, sum_ = 0;
   std::map<Key, std::unique_ptr<compress::Memory>> memory_;
   std::map<std::uint32_t, std::unique_ptr<compress::Memory>> uncompressed_;

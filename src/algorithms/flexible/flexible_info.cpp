@@ -51,6 +51,7 @@ SynchronousMethod flexible_method() {
   info.parameters = {Of::kPolicy, Of::kDefault, Of::kLossy, Of::kCap, Of::kIterations, Of::kTolerance};
   info.make = make_flexible;
   info.exact = flexible_is_exact;
+  info.needs_all = "rows of several steps go together, and sites may have layers of their own";
   info.check = [](const RunFacts& facts) {
     const std::optional<models::Network> network = network_of(facts);
     return network ? faults_of_share(facts.run, *network) : RunFaults();

@@ -30,6 +30,7 @@ SynchronousMethod choco_method() {
        .parameters = with_graph(GraphNeeds::undirected_fixed, {kGamma}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
+       .needs_all = "neighbours keep what they know of a site, and one that was away lacks what it missed of them",
        .check = graph_check(GraphNeeds::undirected_fixed),
        // x̂ of its own, the sum of those of its neighbours, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },

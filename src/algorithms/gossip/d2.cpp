@@ -59,6 +59,7 @@ SynchronousMethod d2_method() {
        .parameters = with_graph(GraphNeeds::undirected_fixed, {}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
+       .needs_all = "what a site sends makes up for the step before, which all have taken",
        .check = graph_check(GraphNeeds::undirected_fixed),
        // Weights and move of the step before, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },

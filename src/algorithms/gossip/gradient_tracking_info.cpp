@@ -24,6 +24,7 @@ SynchronousMethod gradient_tracking_method() {
        .parameters = with_graph(GraphNeeds::doubly_stochastic, {}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
+       .needs_all = "the gradients that sites track add up only where each is changed in every step",
        .check = graph_check(GraphNeeds::doubly_stochastic),
        // y, the gradient before, and a message of two.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },

@@ -6,6 +6,7 @@
 #include "algorithms/cost.hpp"
 #include "algorithms/exact/local_gradient.hpp"
 #include "algorithms/learn.hpp"
+#include "algorithms/site_weights.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::algorithms {
@@ -68,6 +69,7 @@ OwnWeightsStep::OwnWeightsStep(const LearningProblem& problem, const spec::RunSp
                 spec::ExchangeMode::peer, run.compress, problem.seed),
       update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
                            models::update_flops_per_parameter(problem.training.optimizer))),
+      worth_(site_factors(run.weights, problem.training, problem.partition)),
       seed_(problem.seed),
       steps_(budget_in_steps(problem.training,
                              Batches(problem.training, problem.partition, problem.seed).steps_per_epoch())) {
@@ -77,8 +79,22 @@ OwnWeightsStep::OwnWeightsStep(const LearningProblem& problem, const spec::RunSp
   }
 }
 
-void OwnWeightsStep::begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch) {
+void OwnWeightsStep::set_leak_meter(LeakMeter* meter) {
+  meter_ = meter;
+  exchange_.set_observer(meter);
+}
+
+void OwnWeightsStep::begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch,
+                           const Attendees* attendees) {
   number_ = number;
+  among_attendees_.reset();
+  if (attendees != nullptr) {
+    if (attendees->sites.size() < sites()) among_attendees_ = round_among(topology_.at(number), attendees->sites);
+    worth_.assign(attendees->factors.empty() ? 0 : sites(), 0.0F);
+    for (std::size_t i = 0; i < attendees->factors.size(); ++i) {
+      worth_[static_cast<std::size_t>(attendees->sites[i])] = attendees->factors[i];
+    }
+  }
   rate_ = rate;
   batch_ = batch;
   std::vector<std::int32_t> samples;
@@ -119,7 +135,9 @@ models::Gradient OwnWeightsStep::gradient_of(const Site& site, std::size_t i) co
   std::size_t all = 0;
   for (const auto& batch : batch_) all += batch.size();
   models::Gradient gradient = site.step.gradient();
-  const float share = static_cast<float>(sites()) * static_cast<float>(batch_[i].size()) / static_cast<float>(all);
+  const float worth = worth_.empty() ? 1.0F : worth_[i];
+  const float share =
+      worth * static_cast<float>(sites()) * static_cast<float>(batch_[i].size()) / static_cast<float>(all);
   if (share != 1.0F) {
     for (models::LayerGradient& layer : gradient.matrices) {
       layer.weight *= share;
@@ -159,6 +177,7 @@ void OwnWeightsStep::compute_gradients() {
     const step::StepStructure structure = sites_[i]->step.recorder().take().first;
     if (!std::exchange(recorded, true)) recorder_.append(structure);
   }
+  if (meter_ != nullptr) meter_->passed(batch_, [this](std::size_t site) { return sites_[site]->step.input(0, 0); });
 }
 
 void OwnWeightsStep::charge_update() {
@@ -283,7 +302,7 @@ void OwnWeightsStep::average(Field& x) {
   recorder_.begin_sweep(step::Over::layers_backward, true);
   for (std::size_t m = matrices(); m-- > 0;) {
     recorder_.begin_group(static_cast<std::int32_t>(m));
-    sums[m] = exchange_.sum_as_it_is(step::extent::parameters(), mean_of(m));
+    sums[m] = exchange_.sum_as_it_is(step::extent::parameters(), mean_of(m), [&](std::size_t i) { return x[m][i]; });
   }
   models::Matrix rest = mean_of(matrices());
   const std::int32_t serial = exchange_.sum_other_layers({rest.transpose()}, {}, true);

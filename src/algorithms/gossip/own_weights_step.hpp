@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "algorithms/gossip/mixing.hpp"
 #include "algorithms/gossip/topology.hpp"
+#include "algorithms/leak/leak_meter.hpp"
 #include "algorithms/learning_problem.hpp"
 #include "algorithms/step/training_step.hpp"
 #include "models/optimizer.hpp"
@@ -32,8 +34,13 @@ class OwnWeightsStep {
   OwnWeightsStep(const OwnWeightsStep&) = delete;
   OwnWeightsStep& operator=(const OwnWeightsStep&) = delete;
 
-  /// Sets the batch: per site, the indices of its samples (a site may have none). `rate`: of learning.
-  void begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch);
+  /// From now on `meter` sees what is sent, and is told of forward passes.
+  void set_leak_meter(LeakMeter* meter);
+
+  /// Sets the batch: per site, the indices of its samples (a site may have none). `rate`: of learning. With `attendees`
+  /// the others neither train nor exchange anything: their edges are not there, and their weights stay.
+  void begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch,
+             const Attendees* attendees = nullptr);
 
   std::size_t sites() const { return sites_.size(); }
   std::int64_t number() const { return number_; }
@@ -42,7 +49,7 @@ class OwnWeightsStep {
   std::uint64_t seed() const { return seed_; }
   const Topology& topology() const { return topology_; }
   /// The graph of this step and its weights.
-  const Topology::Round& round() const { return topology_.at(number_); }
+  const Topology::Round& round() const { return among_attendees_ ? *among_attendees_ : topology_.at(number_); }
   const models::Network& network(std::size_t site) const { return sites_[site]->network; }
   models::Network& network(std::size_t site) { return sites_[site]->network; }
 
@@ -64,8 +71,8 @@ class OwnWeightsStep {
 
   // Pieces of the work: each computes for real and records what it costs.
 
-  /// g_i: every site's own forward and backward pass. It is n · N_i ÷ ΣN times the mean over its samples, so that the
-  /// mean of all g_i is the gradient of all samples.
+  /// g_i: every site's own forward and backward pass. It is n · N_i ÷ ΣN times the mean over its samples, and what the
+  /// run says that the site is worth, so that the mean of all g_i is the gradient of what the run minimises.
   void compute_gradients();
   /// x_i ← x_i − η u(g_i), u the optimizer.
   void apply_gradients();
@@ -139,6 +146,8 @@ class OwnWeightsStep {
   step::StepRecorder recorder_;
   Exchange exchange_;
   step::Work update_;
+  std::optional<Topology::Round> among_attendees_;  ///< where some sites are missing
+  std::vector<float> worth_;                        ///< per site, a factor on its gradient; empty: 1
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
   std::size_t last_layer_ = 0;
@@ -146,6 +155,7 @@ class OwnWeightsStep {
   double rate_ = 0;
   std::vector<std::vector<std::int32_t>> batch_;
   float loss_ = 0;
+  LeakMeter* meter_ = nullptr;
 };
 
 /// A decentralised algorithm: how sites with weights of their own go on from one step to the next.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "algorithms/gossip/fields.hpp"
+#include "algorithms/gossip/graph.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 
@@ -226,6 +227,7 @@ SynchronousMethod sparse_push_method() {
            with_graph(GraphNeeds::nothing, {kForm, kPushedFraction, kPushGamma, kDenseSteps, kMerge}, "exponential"),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
+       .needs_all = "neighbours keep what they know of a site, and one that was away lacks what it missed of them",
        .check = sparse_push_faults,
        .lossless = {{"fraction", "1"}, {"gamma", "1"}},
        // x beside z; x̂ of its own and the sum of those it hears, or weights of its coordinates.

@@ -6,6 +6,7 @@
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr spec::TextParameter kEdges{"edges"};
 constexpr spec::RealParameter kProbability{"probability", 0, 1, "0.5",
-                                                  "of an edge between two sites, in the graph 'erdos-renyi'"};
+                                           "of an edge between two sites, in the graph 'erdos-renyi'"};
 
 using Graphs = std::vector<step::Neighbours>;
 
@@ -186,17 +187,36 @@ constexpr std::size_t kMostForEigenvalues = 400;
 
 }  // namespace
 
+namespace {
+
+Topology::Round round_of(step::Neighbours graph) {
+  Topology::Round round{std::make_shared<const step::Neighbours>(std::move(graph)), {}, {}, 0, 0};
+  round.mixing = mixing_weights(*round.graph);
+  round.shares = push_shares(*round.graph);
+  for (const auto& to : round.graph->to) round.most_sent = std::max(round.most_sent, to.size());
+  for (const auto& from : round.mixing.from) round.most_received = std::max(round.most_received, from.size());
+  return round;
+}
+
+}  // namespace
+
 Topology::Topology(const spec::ParameterValues& parameters, std::size_t sites, std::uint64_t seed) {
   for (step::Neighbours& graph : graphs_of(parameters, sites, seed)) {
     undirected_ = undirected_ && is_undirected(graph);
     regular_ = regular_ && is_regular(graph);
-    Round round{std::make_shared<const step::Neighbours>(std::move(graph)), {}, {}, 0, 0};
-    round.mixing = mixing_weights(*round.graph);
-    round.shares = push_shares(*round.graph);
-    for (const auto& to : round.graph->to) round.most_sent = std::max(round.most_sent, to.size());
-    for (const auto& from : round.mixing.from) round.most_received = std::max(round.most_received, from.size());
-    rounds_.push_back(std::move(round));
+    rounds_.push_back(round_of(std::move(graph)));
   }
+}
+
+Topology::Round round_among(const Topology::Round& round, const std::vector<std::int32_t>& sites) {
+  step::Neighbours graph;
+  graph.to.resize(round.graph->to.size());
+  const auto takes_part = [&](std::int32_t site) { return std::ranges::binary_search(sites, site); };
+  for (const std::int32_t from : sites) {
+    const auto& to = round.graph->to[static_cast<std::size_t>(from)];
+    std::ranges::copy_if(to, std::back_inserter(graph.to[static_cast<std::size_t>(from)]), takes_part);
+  }
+  return round_of(std::move(graph));
 }
 
 std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::string& by_default) {
@@ -251,6 +271,12 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts) {
           fmt::format("with probability {} about {:.0f} of {} sites have no neighbour", probability, alone, sites),
           fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(n) / n)}};
     }
+  }
+  if (facts.run.absence.goes_without() && needs == GraphNeeds::doubly_stochastic &&
+      (name != "file" || !kEdges.of(parameters).empty()) && !Topology(parameters, sites, facts.seed).undirected()) {
+    return {Fault{fmt::format("absent=\"{}\" in a directed graph: without a site no weights keep the mean",
+                              to_string(facts.run.absence.does)),
+                  "an undirected graph, or an algorithm that pushes (sgp)"}};
   }
   if (name != "file") return {};
   if (kEdges.of(parameters).empty())

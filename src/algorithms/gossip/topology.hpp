@@ -50,6 +50,9 @@ class Topology {
   bool undirected_ = true, regular_ = true;
 };
 
+/// The same among some of the sites: edges from and to the others are left out.
+Topology::Round round_among(const Topology::Round& round, const std::vector<std::int32_t>& sites);
+
 /// The parameters `graph`, `probability` and `edges` of decentralised algorithms: those graphs of all that are what the
 /// algorithm needs, as far as that shows without their number of sites.
 std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::string& by_default = "ring");

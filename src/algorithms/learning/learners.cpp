@@ -1,17 +1,27 @@
 #include "algorithms/learning/learners.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "algorithms/cost.hpp"
 #include "algorithms/gossip/own_weights_step.hpp"
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/site_weights.hpp"
 #include "models/optimizer.hpp"
 #include "models/sgd.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::algorithms {
 namespace {
+
+void begin_measuring(LeakMeter* meter, std::int64_t number, const Batch& batch, const TrainingStep& step,
+                     const models::Network& network, const Attendees* attendees = nullptr) {
+  if (meter == nullptr) return;
+  meter->begin(
+      number, batch, [&step](std::size_t site) { return step.input(site, 0); }, network,
+      attendees == nullptr ? std::vector<std::int32_t>() : attendees->sites);
+}
 
 /// The weights of one site, or of all that share them, with everything that trains them.
 class Replica {
@@ -27,16 +37,26 @@ class Replica {
         rule_{problem.training.optimizer, optimizer_.get(), 0, steps},
         plain_(step_alone(problem.training.optimizer)) {
     algorithm_->prepare(planned);
+    if (info.sharing == Sharing::one_network) {
+      step_.set_site_weights(site_factors(run.weights, problem.training, problem.partition));
+    }
   }
 
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  Learners::Step train(std::int64_t number, const Batch& batch, double rate) {
-    step_.begin(number, samples_, batch);
+  void set_leak_meter(LeakMeter* meter) {
+    meter_ = meter;
+    step_.exchange().set_observer(meter);
+  }
+
+  Learners::Step train(std::int64_t number, const Batch& batch, double rate, const Attendees* attendees = nullptr) {
+    step_.begin(number, samples_, batch, attendees);
+    begin_measuring(meter_, number, batch, step_, network_, attendees);
     rule_.rate = rate;
     step_.set_update_rule(rule_);
     run_step(info_, *algorithm_, step_);
+    if (meter_ != nullptr) meter_->end();
     const spec::OptimizerSpec& applied = step_.is_applied_as_it_is() ? plain_ : rule_.optimizer;
     const step::Work work =
         cost::update(models::update_floats_per_parameter(applied), models::update_flops_per_parameter(applied));
@@ -72,12 +92,29 @@ class Replica {
   TrainingStep step_;
   UpdateRule rule_;
   spec::OptimizerSpec plain_;
+  LeakMeter* meter_ = nullptr;
 };
 
 Batch in_one_place(const Batch& batch) {
   Batch pooled(1);
   for (const auto& site : batch) pooled[0].insert(pooled[0].end(), site.begin(), site.end());
   return pooled;
+}
+
+/// Of those that take part.
+Batch batch_of(const Attendees& attendees, const Batch& all) {
+  Batch batch;
+  for (const std::int32_t site : attendees.sites) batch.push_back(all.at(static_cast<std::size_t>(site)));
+  return batch;
+}
+
+/// The same for all, of which the others have nothing.
+Batch without_absent(const Attendees& attendees, const Batch& all) {
+  Batch batch(all.size());
+  for (const std::int32_t site : attendees.sites) {
+    batch[static_cast<std::size_t>(site)] = all[static_cast<std::size_t>(site)];
+  }
+  return batch;
 }
 
 /// Sites that apply the same gradient to the same weights, or one that has all data.
@@ -87,10 +124,12 @@ class OneNetwork final : public Learners {
              std::int64_t steps)
       : pooled_(info.sharing == Sharing::pooled), replica_(info, run, problem, planned_run(problem), steps) {}
 
-  Step train(std::int64_t number, double rate, const Batch& batch) override {
+  Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
+    if (attendees != nullptr) return replica_.train(number, batch_of(*attendees, batch), rate, attendees);
     return replica_.train(number, pooled_ ? in_one_place(batch) : batch, rate);
   }
   std::vector<const models::Network*> networks() const override { return {&replica_.network()}; }
+  void set_leak_meter(LeakMeter* meter) override { replica_.set_leak_meter(meter); }
 
  private:
   bool pooled_;
@@ -108,7 +147,8 @@ class Alone final : public Learners {
   }
 
   /// Every site records the same structure for its own rows: one step of all sites side by side.
-  Step train(std::int64_t number, double rate, const Batch& batch) override {
+  Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
+    if (attendees != nullptr) throw std::logic_error("nobody waits for sites that share nothing");
     Step all;
     for (std::size_t site = 0; site < replicas_.size(); ++site) {
       all.sizes.samples.push_back(static_cast<std::int32_t>(batch[site].size()));
@@ -144,11 +184,15 @@ class OwnLayers final : public Learners {
       optimizers_.push_back(make_optimizer(problem.training.optimizer, network));
     }
     step_.set_networks(networks());
+    step_.set_site_weights(site_factors(run.weights, problem.training, problem.partition));
   }
 
-  Step train(std::int64_t number, double rate, const Batch& batch) override {
+  Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
+    if (attendees != nullptr) throw std::logic_error("sites with layers of their own that miss steps");
     step_.begin(number, samples_, batch);
+    begin_measuring(meter_, number, batch, step_, networks_.front());
     run_step(info_, *algorithm_, step_);
+    if (meter_ != nullptr) meter_->end();
     step_.backward([&](std::size_t l) {
       if (!step_.is_frozen(l)) step_.charge(step::Phase::update, step::Role::workers, {update_}, false, true);
     });
@@ -169,6 +213,10 @@ class OwnLayers final : public Learners {
     for (const models::Network& network : networks_) all.push_back(&network);
     return all;
   }
+  void set_leak_meter(LeakMeter* meter) override {
+    meter_ = meter;
+    step_.exchange().set_observer(meter);
+  }
 
  private:
   const SynchronousMethod& info_;
@@ -178,6 +226,7 @@ class OwnLayers final : public Learners {
   std::vector<std::unique_ptr<models::Optimizer>> optimizers_;
   TrainingStep step_;
   step::Work update_;
+  LeakMeter* meter_ = nullptr;
 };
 
 /// Sites with weights of their own that exchange them with their neighbours.
@@ -186,9 +235,11 @@ class Gossip final : public Learners {
   Gossip(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem)
       : algorithm_(make_gossip(info, run)), step_(problem, run) {}
 
-  Step train(std::int64_t number, double rate, const Batch& batch) override {
-    step_.begin(number, rate, batch);
+  Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
+    step_.begin(number, rate, attendees == nullptr ? batch : without_absent(*attendees, batch), attendees);
+    if (meter_ != nullptr) meter_->begin(number, step_.network(0));
     algorithm_->run(step_);
+    if (meter_ != nullptr) meter_->end();
     auto [structure, sizes] = step_.recorder().take();
     return {std::isfinite(step_.loss()), std::move(structure), std::move(sizes), {}};
   }
@@ -198,10 +249,15 @@ class Gossip final : public Learners {
     return all;
   }
   bool own_weights() const override { return true; }
+  void set_leak_meter(LeakMeter* meter) override {
+    meter_ = meter;
+    step_.set_leak_meter(meter);
+  }
 
  private:
   std::unique_ptr<GossipAlgorithm> algorithm_;
   OwnWeightsStep step_;
+  LeakMeter* meter_ = nullptr;
 };
 
 }  // namespace

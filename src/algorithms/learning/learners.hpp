@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "algorithms/attendance.hpp"
+#include "algorithms/leak/leak_meter.hpp"
 #include "algorithms/learning_problem.hpp"
 #include "algorithms/step/training_step.hpp"
 
@@ -24,8 +26,12 @@ class Learners {
     step::StepSizes sizes;
     StepRanks ranks;
   };
-  /// Trains one step with the given learning rate.
-  virtual Step train(std::int64_t number, double rate, const Batch& batch) = 0;
+  /// Trains one step with the given learning rate. `attendees`: who takes part, where not all sites may; `batch` is of
+  /// all all the same.
+  virtual Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees = nullptr) = 0;
+
+  /// From now on `meter` sees what is sent; of sites that have nothing to do with each other it is nothing.
+  virtual void set_leak_meter(LeakMeter* /*meter*/) {}
 
   /// Those whose quality is that of the run: the mean of theirs.
   virtual std::vector<const models::Network*> networks() const = 0;

@@ -14,7 +14,7 @@ models::Matrix PowerSgd::memory(std::size_t layer) const {
 
 Gradients PowerSgd::gradients_of_sites(TrainingStep& step, std::size_t l, models::Matrix& biases) const {
   Gradients gradients;
-  if (!step.exchange().compresses()) {
+  if (!step.exchange().compresses() && !step.sites_change()) {
     step.form_gradient(l);
     biases = step.gradient(l).bias;
     gradients.push_back(std::move(step.gradient(l).weight));
@@ -64,6 +64,7 @@ void PowerSgd::run(TrainingStep& step) {
   }
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   layers_.resize(step.matrices());
+  followed_.resize(step.matrices());
   const SubspaceOptions options{options_.rank, options_.start == Start::random, options_.least_compression};
   Exchange& exchange = step.exchange();
   std::vector<UnderWay> matrices(step.matrices());
@@ -78,19 +79,26 @@ void PowerSgd::run(TrainingStep& step) {
     UnderWay& m = matrices[l];
     m.gradients = gradients_of_sites(step, l, m.own_beside);  // G_s
     if (!is_compressed(l)) append_weights(m.gradients, m.own_beside);
+    if (is_compressed(l)) followed_[l].add_gradients(step, l);
     step.backpropagate(l);
   });
   // Bucket by bucket beside the backward pass, as in the communication hook of PyTorch's DistributedDataParallel. The
   // numbers are those of the lines in power_sgd.hpp.
+  const auto part = [&](std::size_t l, const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
+    return followed_[l].known() ? Exchange::PartOfSum([this, l, make](std::size_t s) { return make(followed_[l][s]); })
+                                : nullptr;
+  };
   const auto sum_p = [&](std::size_t l) {
-    matrices[l].p = exchange.sum(compressed * r * out(), std::move(matrices[l].projections));
+    matrices[l].p = exchange.sum(compressed * r * out(), std::move(matrices[l].projections),
+                                 part(l, [&](const auto& m_s) { return models::Matrix(m_s * layers_[l].basis); }));
   };
   step.stage_of_buckets([&](std::size_t l) {
     UnderWay& m = matrices[l];
     // (1) M_s = G_s + E_s, and (2) P_s = M_s Q.
     m.projections = project(step, l, std::move(m.gradients), layers_[l], options, r);
     m.beside =
-        exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.own_beside));
+        exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.own_beside),
+                              [&](std::size_t s) { return beside_of_site(step, l, s, !is_compressed(l)); });
     // (2) P = Σ_s P_s.
     if (options_.rounds == Rounds::two) sum_p(l);
   });
@@ -104,7 +112,9 @@ void PowerSgd::run(TrainingStep& step) {
     UnderWay& m = matrices[l];
     m.columns = std::move(m.p.wait());
     // (3) P̂ = orthonormalise(P), and (4) Q = Σ_s M_sᵀ P̂.
-    m.q = exchange.sum(compressed * r * in(), project_back(step, m.columns, layers_[l], options, r));
+    std::vector<models::Matrix> own = project_back(step, m.columns, layers_[l], options, r);
+    m.q = exchange.sum(compressed * r * in(), std::move(own),
+                       part(l, [&](const auto& m_s) { return models::Matrix(m_s.transpose() * m.columns); }));
   });
   step.stage_of_buckets([&](std::size_t l) {
     UnderWay& m = matrices[l];
@@ -112,6 +122,7 @@ void PowerSgd::run(TrainingStep& step) {
     layers_[l].basis = std::move(m.q.wait());
     // (5) G = P̂ Qᵀ, and (6) E_s = M_s less its share of that.
     gradient.weight = reconstruct(step, m.columns, layers_[l], options, r);
+    followed_[l].take_off(step, gradient.weight);
     if (options_.rounds == Rounds::two) m.rest = std::move(m.beside.wait());
     gradient.bias = m.rest.topRows(step.weights(l).bias.size()).reshaped();
     if (is_compressed(l)) return;

@@ -31,13 +31,14 @@ std::vector<Kept> take_largest_of_sites(TrainingStep& step, std::size_t l, doubl
   const models::WeightsOf<float>& weights = step.weights(l);
   const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
   step.charge(step::Phase::factorise, step::Role::workers, {select_work(step::extent::kept(fraction))});
-  memory.resize(step.sites());
+  memory.resize(step.all_sites());
   std::vector<Kept> chosen(step.sites());
   parallel_for(step.sites(), [&](std::size_t s) {
-    if (memory[s].weight.size() == 0) memory[s].weight.setZero(weights.out(), weights.in());
-    memory[s].bias.setZero(weights.bias.size());
-    add_to(s, memory[s]);
-    chosen[s] = take_largest(memory[s].weight, step::kept_entries(fraction, weights.in(), weights.out()));
+    models::LayerGradient& own = memory[step.among_all(s)];
+    if (own.weight.size() == 0) own.weight.setZero(weights.out(), weights.in());
+    own.bias.setZero(weights.bias.size());
+    add_to(s, own);
+    chosen[s] = take_largest(own.weight, step::kept_entries(fraction, weights.in(), weights.out()));
   });
   return chosen;
 }

@@ -84,7 +84,7 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
     if (!branch.contains(rows)) branch[rows] = cheaper_branch(rows, in, weights.out(), options.factorise);
   }
   std::vector<Factors> factors(step.sites());
-  if (memory != nullptr) memory->hold(step.sites() + 1);
+  if (memory != nullptr) memory->hold(step.all_sites() + 1);
   parallel_for(step.sites(), [&](std::size_t site) {
     const models::ConstBlock delta = own.delta(site);
     const models::Matrix input = with_ones(own.input(site), weights.has_bias());
@@ -93,7 +93,7 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
     factors[site] =
         memory == nullptr
             ? factorise(delta, input, options.factorise, step.seed(), stream, number, branch.at(delta.rows()))
-            : memory->factorise(site, delta, input, options.factorise, step.seed(), stream, number);
+            : memory->factorise(step.among_all(site), delta, input, options.factorise, step.seed(), stream, number);
   });
 
   std::vector<std::int32_t> found;
@@ -131,8 +131,8 @@ Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOp
     const auto number = static_cast<std::uint32_t>(step.number());
     const std::uint32_t stream = stream_of(l, true);
     Factors merged = memory == nullptr ? factorise(all[0], all[1], options.factorise, step.seed(), stream, number)
-                                       : memory->factorise(step.sites(), all[0], all[1], options.factorise, step.seed(),
-                                                           stream, number);
+                                       : memory->factorise(step.all_sites(), all[0], all[1], options.factorise,
+                                                           step.seed(), stream, number);
     step.ranks().merged.resize(step.layers());
     step.ranks().merged[l] = static_cast<double>(merged.rank());
     step::Expression rank = rank_found(step, {static_cast<std::int32_t>(merged.rank())}, all_rows, options);

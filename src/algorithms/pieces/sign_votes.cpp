@@ -63,7 +63,7 @@ std::int32_t SignVotes::vote_of(std::uint32_t code) const {
 std::vector<std::uint32_t> SignVotes::votes(const TrainingStep& step, std::size_t l, std::size_t site,
                                             models::LayerGradient own) {
   if (options_.momentum > 0) {
-    models::LayerGradient& m = momentum_[l][site];
+    models::LayerGradient& m = momentum_[l][step.among_all(site)];
     if (m.weight.size() == 0) {
       m.weight.setZero(own.weight.rows(), own.weight.cols());
       m.bias.setZero(own.bias.size());
@@ -82,7 +82,7 @@ std::vector<std::uint32_t> SignVotes::votes(const TrainingStep& step, std::size_
 }
 
 std::vector<std::vector<std::uint32_t>> SignVotes::cast(TrainingStep& step, std::size_t l) {
-  momentum_.resize(step.matrices(), std::vector<models::LayerGradient>(step.sites()));
+  momentum_.resize(step.matrices(), std::vector<models::LayerGradient>(step.all_sites()));
   const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
   step.charge(step::Phase::encode, step::Role::workers, {vote_work(options_.momentum > 0)});
   Eigen::Index all = 0;

@@ -39,6 +39,21 @@ step::Work reconstruct_work(const step::Expression& rank) {
           .launches = 2.0};
 }
 
+/// Whether each site's matrices are there by themselves; else those of all are there as one, their sum.
+bool of_sites(TrainingStep& step) { return step.exchange().compresses() || step.sites_change(); }
+
+/// Where what a site keeps is.
+std::size_t place(TrainingStep& step, std::size_t i) { return of_sites(step) ? step.among_all(i) : 0; }
+
+/// Matrices that an exchange takes for a sum.
+std::size_t summands(TrainingStep& step) { return step.exchange().compresses() ? step.sites() : 1; }
+
+/// What is not compressed on its way comes in as its sum.
+std::vector<models::Matrix> summed_where_linear(TrainingStep& step, std::vector<models::Matrix> of_each) {
+  for (; of_each.size() > summands(step); of_each.pop_back()) of_each.front() += of_each.back();
+  return of_each;
+}
+
 }  // namespace
 
 bool SubspaceOptions::compresses(Eigen::Index in, Eigen::Index out) const {
@@ -82,9 +97,9 @@ std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients
   step.charge(step::Phase::factorise, step::Role::workers,
               {cost::only_where(options.compresses(rank), project_work(rank))});
   const models::WeightsOf<float>& weights = step.weights(l);
-  if (!options.compresses(weights.in(), weights.out())) return std::vector<models::Matrix>(gradients.size());
+  if (!options.compresses(weights.in(), weights.out())) return std::vector<models::Matrix>(summands(step));
   if (state.memory.empty()) {
-    state.memory.assign(gradients.size(), models::Matrix::Zero(weights.out(), weights.in()));
+    state.memory.assign(of_sites(step) ? step.all_sites() : 1, models::Matrix::Zero(weights.out(), weights.in()));
     state.basis.setZero(weights.in(), std::min({static_cast<Eigen::Index>(options.rank), weights.in(), weights.out()}));
   }
   if (options.random_start) state.basis.setZero();
@@ -92,23 +107,24 @@ std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients
                        static_cast<std::uint32_t>(step.number()));
   std::vector<models::Matrix> projections(gradients.size());
   for (std::size_t i = 0; i < gradients.size(); ++i) {
-    state.memory[i] += gradients[i];
-    projections[i].noalias() = models::counted(state.memory[i] * state.basis);
+    models::Matrix& memory = state.memory[place(step, i)];
+    memory += gradients[i];
+    projections[i].noalias() = models::counted(memory * state.basis);
   }
-  return projections;
+  return summed_where_linear(step, std::move(projections));
 }
 
 std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& columns, const Subspace& state,
                                          const SubspaceOptions& options, const step::Expression& rank) {
   step.charge(step::Phase::factorise, step::Role::workers,
               {cost::only_where(options.compresses(rank), project_back_work(rank))});
-  if (columns.size() == 0) return std::vector<models::Matrix>(step.exchange().compresses() ? step.sites() : 1);
+  if (columns.size() == 0) return std::vector<models::Matrix>(summands(step));
   orthonormalise(columns);
-  std::vector<models::Matrix> projections(state.memory.size());
+  std::vector<models::Matrix> projections(of_sites(step) ? step.sites() : 1);
   for (std::size_t i = 0; i < projections.size(); ++i) {
-    projections[i].noalias() = models::counted(state.memory[i].transpose() * columns);
+    projections[i].noalias() = models::counted(state.memory[place(step, i)].transpose() * columns);
   }
-  return projections;
+  return summed_where_linear(step, std::move(projections));
 }
 
 models::Matrix reconstruct(TrainingStep& step, const models::Matrix& columns, Subspace& state,
@@ -118,13 +134,13 @@ models::Matrix reconstruct(TrainingStep& step, const models::Matrix& columns, Su
   if (columns.size() == 0) return {};
   models::Matrix gradient;
   gradient.noalias() = models::counted(columns * state.basis.transpose());
-  if (state.memory.size() == 1) {
+  if (!of_sites(step)) {
     state.memory.front() -= gradient;
   } else {
     Eigen::Index all = 0;
     for (std::size_t site = 0; site < step.sites(); ++site) all += step.samples(site);
     for (std::size_t site = 0; site < step.sites(); ++site) {
-      state.memory[site] -= (static_cast<float>(step.samples(site)) / static_cast<float>(all)) * gradient;
+      state.memory[place(step, site)] -= (static_cast<float>(step.samples(site)) / static_cast<float>(all)) * gradient;
     }
   }
   return gradient;

@@ -11,8 +11,7 @@
 
 namespace dadsim::algorithms {
 namespace {
-constexpr spec::RealParameter kClip{"clip", 1e-9, 1e30, "1",
-                                           "norm C that the gradient of an example has at most"};
+constexpr spec::RealParameter kClip{"clip", 1e-9, 1e30, "1", "norm C that the gradient of an example has at most"};
 constexpr spec::RealParameter kNoiseMultiplier{
     "noise-multiplier", 0, 1e6, "1",
     "σ: the deviation of the noise in units of C; 0: none; means nothing beside epsilon"};
@@ -66,6 +65,18 @@ std::string privacy_remark(const RunFacts& facts) {
             "customary but not proved: <training batches=\"poisson\"> draws them so");
 }
 
+std::optional<methods::PrivacySpent> privacy_spent(const RunFacts& facts) {
+  const PrivacyOptions options = privacy_options(facts.run.parameters);
+  if (facts.stand_in || !facts.taken || !facts.planned) return {};
+  const double sigma = options.epsilon > 0 ? noise_multiplier_of(options, *facts.planned) : options.noise_multiplier;
+  if (sigma == 0) return {};
+  return methods::PrivacySpent{
+      .epsilon = estimate::epsilon_spent({facts.taken->sampling_rate, sigma, facts.taken->steps}, options.delta),
+      .delta = options.delta,
+      .messages = options.noise == NoiseBy::each_site || facts.sites == 1,
+      .sums_of_sites = options.noise != NoiseBy::aggregator};
+}
+
 /// What has no rows of A and Δ has no gradient per example here.
 std::optional<Fault> fault_of_network(const models::Network& network) {
   const std::string remedy = "a network of dense, convolutional or recurrent layers alone";
@@ -74,10 +85,10 @@ std::optional<Fault> fault_of_network(const models::Network& network) {
                  remedy};
   }
   if (!network.parameters().vectors.empty()) {
-    return Fault{"the gradients of norms, positions and class tokens are not clipped per example", remedy};
+    return not_built("the gradients of norms, positions and class tokens are not clipped per example", remedy);
   }
   for (std::size_t l = 0; l < network.layers(); ++l) {
-    if (network.layer(l).embedding) return Fault{"the gradients of embeddings are not clipped per example", remedy};
+    if (network.layer(l).embedding) return not_built("the gradients of embeddings are not clipped per example", remedy);
   }
   return {};
 }
@@ -130,7 +141,9 @@ SynchronousMethod as_private(SynchronousMethod info) {
   info.parameters = std::move(parameters);
   info.lossless.insert({{"clip", "1e30"}, {"noise-multiplier", "0"}});
   info.remark = privacy_remark;
+  info.privacy = privacy_spent;
   info.check = privacy_faults;
+  info.asks_for_plan = [](const spec::ParameterValues& values) { return privacy_options(values).epsilon > 0; };
   // What is rounded before it is added up is no Gaussian with a share of the variance any more, and rounding makes a
   // clipped gradient longer. Messages that are private as they are stay so.
   info.compresses = [](const spec::ParameterValues& values) {

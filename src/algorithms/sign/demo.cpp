@@ -123,7 +123,7 @@ std::vector<DeMo::Lists> DeMo::take_of_sites(TrainingStep& step, std::size_t l) 
     if (step.samples(site) == 0) continue;
     models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
                               models::Vector::Zero(weights.bias.size())};
-    models::LayerGradient& momentum = momentum_[l][site];
+    models::LayerGradient& momentum = momentum_[l][step.among_all(site)];
     if (momentum.weight.size() == 0) momentum = own;
     add_to(site, own);
     momentum.weight = options_.decay * momentum.weight + rate * own.weight;
@@ -183,7 +183,7 @@ models::LayerGradient DeMo::signs_of_mean(TrainingStep& step, std::size_t l, con
 }
 
 void DeMo::run(TrainingStep& step) {
-  momentum_.resize(step.matrices(), std::vector<models::LayerGradient>(step.sites()));
+  momentum_.resize(step.matrices(), std::vector<models::LayerGradient>(step.all_sites()));
   std::vector<Pending<Rows>> sums(step.matrices());
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {

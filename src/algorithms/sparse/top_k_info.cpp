@@ -21,7 +21,8 @@ SynchronousMethod top_k_method() {
        .checks =
            "What was sent and what is kept add up to all gradients, to 1e-6 (tests/algorithms/sparse/top_k_test.cpp)",
        .parameters = {kFraction},
-       .forgets = "its own memory keeps what it leaves out, and what <compress> loses of what it sends is no part of that",
+       .forgets =
+           "its own memory keeps what it leaves out, and what <compress> loses of what it sends is no part of that",
        .lossless = {{"fraction", "1"}},
        .retained_rank =
            [](const spec::ParameterValues& values) {

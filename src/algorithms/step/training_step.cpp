@@ -57,8 +57,13 @@ void TrainingStep::for_each_pass(
 }
 
 void TrainingStep::begin(std::int64_t number, const models::Samples& samples,
-                         const std::vector<std::vector<std::int32_t>>& batch) {
+                         const std::vector<std::vector<std::int32_t>>& batch, const Attendees* attendees) {
   number_ = number;
+  if (attendees != nullptr) {
+    attendees_ = attendees->sites;
+    all_sites_ = attendees->all;
+    site_weights_ = attendees->factors;
+  }
   offsets_.assign(1, 0);
   std::vector<std::int32_t> samples_per_site;
   for (const auto& site : batch) {
@@ -84,7 +89,7 @@ void TrainingStep::begin(std::int64_t number, const models::Samples& samples,
     }
   }
   recorder_.begin(std::move(samples_per_site));
-  exchange_.begin_step(number);
+  exchange_.begin_step(number, attendees_);
   ranks_ = {};
   frozen_.assign(frozen_.size(), false);
   for (auto& of_sites : own_gradients_) of_sites.clear();
@@ -306,8 +311,9 @@ void TrainingStep::keep_gradients(std::size_t l) {
     } else {
       network_.weight_gradient(matrix_[l], tapes_[site], own);
     }
-    // Δ has the weight N_s ÷ ΣN of the site among all.
-    const float scale = static_cast<float>(offsets_.back()) / static_cast<float>(samples(site));
+    // Δ has the weight N_s ÷ ΣN of the site among all, and what the site is worth beside.
+    const float worth = site_weights_.empty() ? 1.0F : site_weights_.at(site);
+    const float scale = static_cast<float>(offsets_.back()) / (worth * static_cast<float>(samples(site)));
     own.weight *= scale;
     own.bias *= scale;
   }

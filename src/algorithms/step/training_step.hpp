@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "algorithms/attendance.hpp"
 #include "algorithms/cost.hpp"
 #include "algorithms/exchange/exchange.hpp"
 #include "algorithms/learning_problem.hpp"
@@ -52,8 +53,10 @@ class TrainingStep {
   /// sites share must be the same in all. The pieces for the rows of all sites stacked are not there then.
   void set_networks(std::vector<const models::Network*> of_sites);
 
-  /// Sets the batch: per site, the indices of its samples (a site may have none, not all of them).
-  void begin(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch);
+  /// Sets the batch: per site, the indices of its samples (a site may have none, not all of them). With `attendees` the
+  /// sites of the step are those alone, and `batch` is theirs.
+  void begin(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch,
+             const Attendees* attendees = nullptr);
   /// From now on each site's part of the loss, and so of every Δ, has a factor; empty: none has.
   void set_site_weights(std::vector<float> weights) { site_weights_ = std::move(weights); }
   /// Whether sites share a network, so that what is beside the matrices is summed.
@@ -71,6 +74,14 @@ class TrainingStep {
   /// Where Δ_l follows from Δ_{l+1} alone: Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', this is φ.
   std::optional<spec::Activation> chained(std::size_t l) const;
   std::size_t sites() const { return offsets_.size() - 1; }
+  /// Whether other sites may take part in other steps: what a site keeps from step to step is kept for it apart then.
+  bool sites_change() const { return all_sites_ > 0; }
+  /// Sites that there are, here or not.
+  std::size_t all_sites() const { return sites_change() ? all_sites_ : sites(); }
+  /// The number of a site of this step among all.
+  std::size_t among_all(std::size_t site) const {
+    return sites_change() ? static_cast<std::size_t>(attendees_.at(site)) : site;
+  }
   Eigen::Index samples(std::size_t site) const { return offsets_[site + 1] - offsets_[site]; }
   const models::Network& network() const { return network_; }
   const UpdateRule& update_rule() const { return rule_; }
@@ -208,6 +219,8 @@ class TrainingStep {
   std::int64_t number_ = 0;
   std::vector<std::int32_t> labels_;
   std::vector<float> site_weights_;
+  std::vector<std::int32_t> attendees_;  ///< per site of the step, its number among all; where sites change
+  std::size_t all_sites_ = 0;            ///< 0: they do not
   std::vector<Eigen::Index> offsets_{0};
   models::Tape tape_;
   std::vector<const models::Network*> networks_;                   ///< per site; empty: all go through network_

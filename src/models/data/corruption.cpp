@@ -28,7 +28,8 @@ Corrupter::Corrupter(Corruption kind, std::int64_t severity, const spec::SampleS
     throw InputError(Diagnostic{"", 0, "a corruption of data that are symbols", "data that are numbers"});
   }
   if (needs_picture(kind) && !picture_) {
-    throw InputError(Diagnostic{"", 0, std::string("corruption '") + to_string(kind) + "' of samples that are no pictures",
+    throw InputError(Diagnostic{"", 0,
+                                std::string("corruption '") + to_string(kind) + "' of samples that are no pictures",
                                 "noise, gain-offset, clip, gamma or exponential"});
   }
   if (kind == Corruption::gain_offset) {

@@ -52,6 +52,7 @@ AdPsgd::AdPsgd(const Setting& setting)
       rate_factor_(setting.value(kRateFactor)),
       camps_(split_in_camps(
           algorithms::graphs().at(setting.value(algorithms::kGraph)).make(setting.sites, setting.seed()))),
+      arrivals_(setting.run.weights, setting.learning.problem().partition),
       workers_(setting.sites) {
   for (std::size_t site = 0; site < setting.sites; ++site) {
     batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
@@ -218,7 +219,8 @@ Task<> AdPsgd::computes(std::size_t number) {
     if (active) co_await loop.receive(me, kWent);
     co_await loop.compute(me, setting_.sizing.update(step::Role::workers));
     const Value gradient = setting_.learning.gradient_with_statistics(read, number, SiteBatches::How::steps, batch);
-    const double rate = rate_factor_ * setting_.learning.rate(log.updates / static_cast<std::int64_t>(setting_.sites));
+    const double rate = rate_factor_ * arrivals_.take(number) *
+                        setting_.learning.rate(log.updates / static_cast<std::int64_t>(setting_.sites));
     own.own = setting_.learning.apply(own.own, gradient, rate);
     own.at_work = false;
     ++log.updates;
@@ -253,6 +255,7 @@ EventDrivenMethod ad_psgd_method() {
          return {Fault{"a ring of an odd number of workers has no active and passive ones in turn",
                        "an even number, or another graph"}};
        },
+       .objective = methods::Objective::arrivals,
        .state =
            [](const spec::ParameterValues&) {
              return estimate::AlgorithmState{step::extent::parameters()};  // the model that is read

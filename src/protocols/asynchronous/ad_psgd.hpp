@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "protocols/arrival_weights.hpp"
 #include "protocols/asynchronous/active_passive.hpp"
 #include "protocols/protocol.hpp"
 #include "protocols/send_later.hpp"
@@ -60,6 +61,7 @@ class AdPsgd final : public Protocol {
   double rate_factor_ = 1;
   ActivePassive camps_;
   std::vector<SiteBatches> batches_;
+  ArrivalWeights arrivals_;
   std::vector<Worker> workers_;
 };
 

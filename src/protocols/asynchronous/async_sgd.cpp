@@ -50,6 +50,7 @@ AsyncSgd::AsyncSgd(const Setting& setting)
       usual_(setting.learning.steps_per_epoch() * static_cast<std::int64_t>(setting.sites)),
       lambda_(setting.value(kLambda)),
       rate_factor_(setting.value(kRateFactor)),
+      arrivals_(setting.run.weights, setting.learning.problem().partition),
       workers_(setting.sites) {
   staleness_ = setting.value(kStaleness);
   for (std::size_t site = 0; site < setting.sites; ++site) {
@@ -145,6 +146,7 @@ void AsyncSgd::take_in(std::size_t number, const Parcel& parcel) {
   const std::int64_t stale = log.updates - worker.read;
   double rate = rate_factor_ * setting_.learning.rate(
                                    log.updates / static_cast<std::int64_t>(std::max<std::size_t>(1, setting_.sites)));
+  rate *= arrivals_.take(number, staleness_ == Staleness::damped ? 1 / static_cast<double>(stale + 1) : 1);
   if (staleness_ == Staleness::damped) rate /= static_cast<double>(stale + 1);
   Value gradient = parcel.values.front();
   if (staleness_ == Staleness::compensated) {
@@ -256,6 +258,7 @@ EventDrivenMethod async_sgd_method() {
            .parameters = async_parameters(),
            .sharing = Sharing::event_driven,
            .follows_drift = false,
+           .objective = methods::Objective::arrivals,
            // The model of each worker, and the gradients of half of them under way.
            .models_held = [](const spec::ParameterValues&, double sites, bool) { return 1.5 * sites; }},
           [](const Setting& setting) { return std::make_unique<AsyncSgd>(setting); }};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "protocols/arrival_weights.hpp"
 #include "protocols/protocol.hpp"
 #include "protocols/send_later.hpp"
 
@@ -79,6 +80,7 @@ class AsyncSgd final : public Protocol {
   std::int64_t slack_ = 0, updates_ = 0, usual_ = 1;
   double lambda_ = 0, rate_factor_ = 1;
   std::vector<SiteBatches> batches_;
+  ArrivalWeights arrivals_;
   std::vector<Worker> workers_;
   world::Value model_;  ///< with the optimizer's state
   world::Work taking_in_;

@@ -39,7 +39,8 @@ class FedAsync final : public FederatedAsync {
   world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
     const Update& update = updates.front();
     // The new model is one later than those made meanwhile.
-    const double alpha = alpha_ * factor(1 + static_cast<double>(update.staleness));
+    const double damping = factor(1 + static_cast<double>(update.staleness));
+    const double alpha = alpha_ * arrivals().take_of_most(update.client, damping) * damping;
     // x_k is what the client was sent less how far it has come.
     return learning().weighted_sum({model, update.sent, update.difference}, {1 - alpha, alpha, -alpha});
   }
@@ -85,6 +86,7 @@ EventDrivenMethod fed_async_method() {
          if (a >= 0 || a == kPaperA) return {};
          return {Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"}};
        },
+       .objective = methods::Objective::arrivals,
        .models_held = [](const spec::ParameterValues& values, double sites,
                          bool) { return FederatedAsync::models_held(values, sites, 1); }},
       [](const Setting& setting) { return std::make_unique<FedAsync>(setting); }};

@@ -23,8 +23,9 @@ class FedBuff final : public FederatedAsync {
     std::vector<double> weights = {1};
     for (const Update& update : updates) {
       values.push_back(update.difference);
-      weights.push_back(-rate_ / static_cast<double>(updates.size()) /
-                        std::sqrt(1.0 + static_cast<double>(update.staleness)));
+      const double root = std::sqrt(1.0 + static_cast<double>(update.staleness));
+      const double worth = arrivals().take(update.client, 1 / root);
+      weights.push_back(-rate_ * worth / static_cast<double>(updates.size()) / root);
     }
     return learning().weighted_sum(values, weights);
   }
@@ -54,6 +55,7 @@ EventDrivenMethod fed_buff_method() {
        .on_failure = "a client that fails is replaced by another",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
+       .objective = methods::Objective::arrivals,
        .models_held =
            [](const spec::ParameterValues& values, double sites, bool) {
              return FederatedAsync::models_held(values, sites, static_cast<double>(FedBuff::kBuffer.of(values)));

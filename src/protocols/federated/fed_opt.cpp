@@ -153,6 +153,7 @@ EventDrivenMethod fed_opt_method() {
          if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
          return {Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"}};
        },
+       .objective = methods::Objective::samples,
        .models_held = FederatedRounds::models_held()},
       [](const Setting& setting) { return std::make_unique<FedOpt>(setting); }};
 }

@@ -40,6 +40,7 @@ FederatedAsync::FederatedAsync(const Setting& setting, std::size_t buffer, std::
                       .orders = kModel,
                       .answers = kUpdate,
                       .retries = setting.value(kRetries)}),
+      arrivals_(setting.run.weights, setting.learning.problem().partition),
       asked_(setting.sites),
       capacity_(buffer),
       usual_(std::max<std::int64_t>(1, usual)) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "protocols/arrival_weights.hpp"
 #include "protocols/federated/federation.hpp"
 
 namespace dadsim::protocols {
@@ -41,6 +42,8 @@ class FederatedAsync : public Federation {
   };
   virtual world::Value combine(const world::Value& model, const std::vector<Update>& updates) = 0;
   virtual world::Work combine_work(std::size_t updates) const = 0;
+  /// What updates of clients weigh in combine(), where the run says what clients are worth.
+  ArrivalWeights& arrivals() { return arrivals_; }
 
  private:
   struct Asked {
@@ -53,6 +56,7 @@ class FederatedAsync : public Federation {
   std::vector<Update> take_buffer();
 
   RequestPool pool_;
+  ArrivalWeights arrivals_;
   std::vector<Asked> asked_;  ///< per client
   std::vector<Update> buffer_;
   world::Value model_;

@@ -174,7 +174,7 @@ Task<> FederatedRounds::collect(std::int64_t round, std::size_t open, double unt
       continue;
     }
     pool_.tell(event, End::used);
-    Update update{.values = event.parcel.values, .client = event.other, .weight = samples_of(event.other)};
+    Update update{.values = event.parcel.values, .client = event.other, .weight = weight_of(event.other)};
     update.event = std::move(event);
     updates_.push_back(std::move(update));
   }

@@ -52,7 +52,7 @@ class FederatedRounds : public Federation {
   struct Update {
     std::vector<world::Value> values;  ///< the first is model − own model, as it arrives
     std::size_t client = 0;
-    double weight = 0;  ///< its samples
+    double weight = 0;  ///< weight_of() the client
     RequestPool::Event event = {};
   };
 

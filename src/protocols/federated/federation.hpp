@@ -85,6 +85,14 @@ class Federation : public Protocol {
   std::int64_t passes() const;
   double samples_of(std::size_t client) const { return static_cast<double>(learning().samples(client)); }
   double samples() const { return samples_; }  ///< of all clients
+  /// What a client's part of a mean counts, in units of its own: its samples, or all alike where the run says so.
+  double weight_of(std::size_t client) const {
+    return setting_.run.weights == spec::SiteWeights::uniform ? 1 : samples_of(client);
+  }
+  /// Of all clients together.
+  double all_weights() const {
+    return setting_.run.weights == spec::SiteWeights::uniform ? static_cast<double>(setting_.sites) : samples_;
+  }
   /// Whether clients have trained with the epochs of <training>.
   bool budget_spent() const;
   /// What clients have trained with for models that there are, so that the schedule of the learning rate goes on.

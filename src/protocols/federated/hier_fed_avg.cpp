@@ -216,7 +216,7 @@ class HierFedAvg final : public Federation {
       if (event.what == What::failed) continue;
       updates.push_back({.difference = event.parcel.values.front(),
                          .from = event.other,
-                         .weight = samples_of(group.first + event.other),
+                         .weight = weight_of(group.first + event.other),
                          .parcel = event.parcel});
     }
     std::ranges::sort(updates, {}, &Update::from);
@@ -252,7 +252,8 @@ EventDrivenMethod hier_fed_avg_method() {
          if (facts.sites % groups == 0) return {};
          return {Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
                        fmt::format("a number that divides {}", facts.sites)}};
-       }},
+       },
+       .objective = methods::Objective::samples},
       [](const Setting& setting) { return std::make_unique<HierFedAvg>(setting); }};
 }
 

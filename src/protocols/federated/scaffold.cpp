@@ -57,7 +57,7 @@ class Scaffold final : public FederatedRounds {
       Value& own = controls_[update.client];
       own = own ? learning().weighted_sum({own, update.values[1]}, {1, 1}) : update.values[1];
     }
-    control_ = learning().weighted_sum({control_, mean(updates, 1, samples())}, {1, 1});
+    control_ = learning().weighted_sum({control_, mean(updates, 1, all_weights())}, {1, 1});
     return learning().weighted_sum({model, mean(updates, 0)}, {1, -rate_});
   }
   world::Work aggregation_work(std::size_t updates) const override {
@@ -104,6 +104,7 @@ EventDrivenMethod scaffold_method() {
            .parameters = std::move(parameters),
            .sharing = Sharing::event_driven,
            .optimizer = Needs::plain_sgd,
+           .objective = methods::Objective::samples,
            .state =
                [](const spec::ParameterValues&) {
                  // c and c_i.

@@ -24,7 +24,8 @@ EventDrivenMethod flare_method() {
                       FlareProtocol::kSampleBytes},
        .sharing = Sharing::event_driven,
        .compresses = false,
-       .draws_samples = true},
+       .draws_samples = true,
+       .one_objective = "the aggregator trains, with the samples that have been uploaded to it"},
       [](const Setting& setting) { return std::make_unique<FlareProtocol>(setting); }};
 }
 

@@ -110,11 +110,11 @@ Task<> LocalRounds::server() {
     co_await gather();
     // In the order of workers, not of arrival.
     std::vector<Value> differences;
-    std::vector<double> samples;
+    std::vector<double> weights;
     for (std::size_t number = 0; number < workers_.size(); ++number) {
       if (!workers_[number].difference) continue;
       differences.push_back(std::exchange(workers_[number].difference, {}));
-      samples.push_back(local_.samples(number, next_, count));
+      weights.push_back(local_.weight(number, next_, count));
     }
     if (differences.empty()) {  // all are down: the round begins anew when someone is back
       co_await loop.sleep(me, kRetrySeconds);
@@ -123,7 +123,7 @@ Task<> LocalRounds::server() {
     Work work = setting_.sizing.decode(step::Role::aggregator, static_cast<double>(differences.size())) +
                 setting_.sizing.sum(step::Role::aggregator, differences.size()) + outer_work();
     co_await loop.compute(me, std::move(work));
-    outer_ = outer_step(outer_, weighted_mean(learning(), differences, std::move(samples)));
+    outer_ = outer_step(outer_, weighted_mean(learning(), differences, std::move(weights)));
     next_ += count;
     ++log.updates;
     if (setting_.new_version(theta(), 1, next_ >= local_.steps())) co_return;

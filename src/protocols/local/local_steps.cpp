@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "algorithms/site_weights.hpp"
+
 namespace dadsim::protocols {
 
 using world::Datum;
@@ -19,7 +21,10 @@ std::ptrdiff_t offset(std::size_t count) { return static_cast<std::ptrdiff_t>(co
 }  // namespace
 
 LocalSteps::LocalSteps(const Setting& setting)
-    : setting_(setting), period_(setting.value(kPeriod)), steps_(setting.learning.budget()) {
+    : setting_(setting),
+      factors_(algorithms::site_factors(setting.run.weights, setting.training(), setting.learning.problem().partition)),
+      period_(setting.value(kPeriod)),
+      steps_(setting.learning.budget()) {
   if (const std::int64_t rounds = setting.value(kRounds); rounds > 0) steps_ = rounds * period_;
   for (std::size_t site = 0; site < setting.sites; ++site) {
     batches_.emplace_back(SiteBatches::How::steps, setting.training(), setting.learning.problem().partition, site,
@@ -63,6 +68,10 @@ double LocalSteps::samples(std::size_t worker, std::int64_t first, std::int64_t 
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(batches_[worker].size(first + i));
   return sum;
+}
+
+double LocalSteps::weight(std::size_t worker, std::int64_t first, std::int64_t count) const {
+  return (factors_.empty() ? 1.0 : static_cast<double>(factors_[worker])) * samples(worker, first, count);
 }
 
 world::Work LocalSteps::begin_training(std::size_t worker, std::int64_t first, std::int64_t count) const {

@@ -45,10 +45,13 @@ class LocalSteps {
   world::Work begin_training(std::size_t worker, std::int64_t first, std::int64_t count) const;
   /// Samples of those steps.
   double samples(std::size_t worker, std::int64_t first, std::int64_t count) const;
+  /// What a worker counts in a mean after those steps: its samples, times what the run says that it is worth.
+  double weight(std::size_t worker, std::int64_t first, std::int64_t count) const;
 
  private:
   Setting setting_;
   std::vector<SiteBatches> batches_;
+  std::vector<float> factors_;  ///< per worker; empty: 1
   std::int64_t period_ = 1, steps_ = 1;
 };
 

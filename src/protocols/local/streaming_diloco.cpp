@@ -224,21 +224,21 @@ std::optional<std::int64_t> StreamingDiLoCo::complete() const {
 Task<> StreamingDiLoCo::finish(std::int64_t name) {
   Fragment& fragment = fragments_[fragment_of(name)];
   std::vector<Value> differences;
-  std::vector<double> samples;
+  std::vector<double> weights;
   const std::int64_t step = step_of(name);
   const std::int64_t begun = std::max<std::int64_t>(0, fragment.last < 0 ? 0 : step_of(fragment.last));
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const Value& difference = open_.at(name).differences[i];
     if (!difference) continue;
     differences.push_back(difference);
-    samples.push_back(local_.samples(i, begun, step - begun));
+    weights.push_back(local_.weight(i, begun, step - begun));
   }
   if (!differences.empty()) {
     Work work = setting_.sizing.decode_by(compress_, step::Role::aggregator, static_cast<double>(differences.size())) +
                 setting_.sizing.sum(step::Role::aggregator, differences.size()) +
                 setting_.sizing.per_parameter(step::Role::aggregator, OuterOptimizer::kFlops, OuterOptimizer::kFloats);
     co_await setting_.loop.compute(setting_.server, share_of(std::move(work), fragment.share));
-    const Value mean = weighted_mean(setting_.learning, differences, std::move(samples));
+    const Value mean = weighted_mean(setting_.learning, differences, std::move(weights));
     fragment.outer = outer_.step(setting_.learning.history(), fragment.outer, mean, fragment.parameters);
     fragment.last = name;
     ++setting_.log.updates;

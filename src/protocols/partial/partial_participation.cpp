@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "algorithms/registry.hpp"
+#include "algorithms/site_weights.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::protocols {
@@ -35,6 +36,7 @@ PartialParticipation::PartialParticipation(const Setting& setting, const std::st
     : setting_(setting),
       shared_(setting.learning, setting.sizing, run_with_all(setting.run, algorithm), algorithm),
       deadline_(setting.value(kDeadline)),
+      factors_(algorithms::site_factors(setting.run.weights, setting.training(), setting.learning.problem().partition)),
       unbiased_(setting.value(kUnbiased)),
       barrier_(setting.value(kBarrier)),
       member_(setting.sites, true),
@@ -84,23 +86,34 @@ SharedStep::Sites PartialParticipation::sites_of(std::int64_t number, const std:
                                                  bool weighted) const {
   SharedStep::Sites sites{.number = number, .there = there, .weights = {}};
   const bool everyone = std::ranges::find(there, false) == there.end();
-  if (!weighted || !unbiased_ || (everyone && per_step_ == setting_.sites && deadline_ == 0)) return sites;
+  const bool present_alone = !unbiased_ || (everyone && per_step_ == setting_.sites && deadline_ == 0);
+  if (!weighted || (present_alone && factors_.empty())) return sites;
   const algorithms::LearningProblem& problem = setting_.learning.problem();
   double all = 0;
   double present = 0;
+  double worth = 0;  // of those that are there
   std::vector<double> rows;
   for (std::size_t site = 0; site < there.size(); ++site) {
     const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
     rows.push_back(static_cast<double>(own.size(number)));
     all += rows.back();
-    if (there[site]) present += rows.back();
+    if (!there[site]) continue;
+    present += rows.back();
+    worth += rows.back() * (factors_.empty() ? 1.0 : static_cast<double>(factors_[site]));
+  }
+  if (present_alone) {
+    for (const float factor : factors_) {
+      sites.weights.push_back(everyone ? factor : static_cast<float>(present / worth * static_cast<double>(factor)));
+    }
+    return sites;
   }
   const double share = static_cast<double>(per_step_) / static_cast<double>(setting_.sites);
   for (std::size_t site = 0; site < there.size(); ++site) {
     // So far: one more success in one more trial, so that no chance is nought before anything is known.
     const double chance = deadline_ > 0 ? (in_time_[site] + 1) / (asked_[site] + 1) : 1;
     // What is learned weighs the part by N_s ÷ Σ_P N.
-    sites.weights.push_back(static_cast<float>(present / all / (share * std::min(1.0, chance))));
+    const double factor = factors_.empty() ? 1.0 : static_cast<double>(factors_[site]);
+    sites.weights.push_back(static_cast<float>(factor * present / all / (share * std::min(1.0, chance))));
   }
   return sites;
 }

@@ -25,7 +25,8 @@ namespace dadsim::protocols {
 ///
 /// There is a new model once those who were merged have applied it; with a barrier, once all have.
 ///
-/// Weights of the sites' parts (N_s rows of ΣN, π_s the probability that site s takes part):
+/// Weights of the sites' parts (N_s rows of ΣN, π_s the probability that site s takes part; where a run says what sites
+/// are worth, N_s stands for its rows times the factor of algorithms::site_factors):
 ///   present:   N_s ÷ Σ_P N over those that are there: the mean gradient of their samples
 ///   unbiased:  N_s ÷ (ΣN π_s): its expectation is the gradient of all samples (Horvitz and Thompson, JASA 47, 1952).
 ///              π_s is the share of sites that are asked, times how often this site has been in time so far.
@@ -37,7 +38,7 @@ class PartialParticipation final : public Protocol {
       "deadline", 0, 1e9, "0",
       "seconds after which a step goes on with what has come, though never with nothing; 0: none"};
   static constexpr auto kUnbiased = spec::choice<bool>(
-      "weights", {{"unbiased", true}, {"present", false}},
+      "estimate", {{"unbiased", true}, {"present", false}},
       "unbiased: each part counts by the inverse of the site's chance to take part; present: the mean "
       "over those that are there");
   static constexpr auto kBarrier =
@@ -104,6 +105,7 @@ class PartialParticipation final : public Protocol {
   Setting setting_;
   SharedStep shared_;
   double deadline_;
+  std::vector<float> factors_;  ///< per site, what it is worth; empty: 1
   bool unbiased_, barrier_;
   std::size_t per_step_ = 1;                     ///< sites that are asked
   std::map<std::int64_t, Step> steps_;           ///< those that somebody may still come to

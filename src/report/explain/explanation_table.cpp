@@ -32,8 +32,9 @@ std::string check_in_words(const PartSaving& check) {
     text = check.saving < -kLeastSaving ? fmt::format("{} takes {:.1f} % longer", change, -100 * check.saving)
                                         : fmt::format("{} saves {:.1f} %", change, 100 * std::max(0.0, check.saving));
   }
-  if (check.why_not.empty()) return text;
-  return text.empty() ? check.why_not : text + ": " + check.why_not;
+  const std::optional<Statement>& why = check.why_not ? check.why_not : check.why_more;
+  if (!why) return text;
+  return (text.empty() ? text : text + ": ") + in_words(*why);
 }
 
 std::string row_of_path(double share, double seconds, const std::string& words, std::size_t indent) {
@@ -82,11 +83,10 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
     }
     const Effect& effect = what_if.effects[run];
     const std::string to_target = effect.target_seconds ? human_seconds(*effect.target_seconds) : "–";
-    text += wrapped(
-        fmt::format("    {}  {}  {}  {}{}", right_aligned(change_text(saving), 9),
-                    right_aligned(human_seconds(effect.step_seconds), 12), right_aligned(to_target, 12),
-                    what_if.description, what_if.assumption.empty() ? "" : fmt::format(" ({})", what_if.assumption)),
-        table_width(), 43);
+    text += wrapped(fmt::format("    {}  {}  {}  {}", right_aligned(change_text(saving), 9),
+                                right_aligned(human_seconds(effect.step_seconds), 12), right_aligned(to_target, 12),
+                                in_words(what_if)),
+                    table_width(), 43);
   }
   if (without_effect > 0) text += fmt::format("    changes that make no difference of 0.1 %: {}\n", without_effect);
   return text;
@@ -95,17 +95,17 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
 std::string advice(const Explanation& explanation, std::size_t index) {
   const RunResult& run = explanation.result.runs[index];
   const std::vector<const WhatIf*> best = most_useful(explanation, index, kMostUseful);
-  if (best.empty()) return paragraph("  Nothing that was tried saves a hundredth of its time.", 4);
+  if (best.empty()) return paragraph("  " + in_words(Statement{"nothing-helps"}), 4);
   std::string text;
   for (std::size_t i = 0; i < best.size(); ++i) {
     const WhatIf& one = *best[i];
     const Effect& effect = one.effects[index];
     const bool target = run.target_reached && effect.target_seconds;
     text += paragraph(
-        fmt::format("  {}. {}: {} {} → {}{}.", i + 1, one.description, target ? "time to the target" : "a step",
+        fmt::format("  {}. {}: {} {} → {}{}.", i + 1, in_words(one.change), target ? "time to the target" : "a step",
                     human_seconds(target ? run.target_seconds : run.step_seconds),
                     human_seconds(target ? *effect.target_seconds : effect.step_seconds),
-                    one.assumption.empty() ? "" : fmt::format(", {}", one.assumption)),
+                    one.assumption ? ", " + in_words(*one.assumption) : ""),
         5);
   }
   return text;
@@ -118,9 +118,10 @@ std::string answer_on(const Explanation& explanation, std::size_t index) {
   const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);
   const std::string held =
       run.event_driven ? time_sentence(run) : fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
-  return paragraph(best.empty() ? fmt::format("{} Nothing that was tried saves a hundredth of its time.", held)
-                                : fmt::format("{} Most would help: {}, which saves {:.1f} %.", held,
-                                              best[0]->description, 100 * saving_of(explanation, index, *best[0])));
+  return paragraph(best.empty()
+                       ? held + ' ' + in_words(Statement{"nothing-helps"})
+                       : fmt::format("{} Most would help: {}, which saves {:.1f} %.", held, in_words(best[0]->change),
+                                     100 * saving_of(explanation, index, *best[0])));
 }
 
 }  // namespace
@@ -135,7 +136,7 @@ Summary summary_of(const Explanation& explanation, bool verbose) {
     const RunResult& run = result.runs[i];
     text += fmt::format("{}{}\n", i == 0 ? "" : "\n", run.spec.label);
     if (run.steps == 0) {
-      text += paragraph("  takes no step: the target was met before training", 4);
+      text += paragraph("  " + in_words(Statement{"no-step"}), 4);
       continue;
     }
     text += paragraph(fmt::format("  A step takes {}: {} computing, {} waiting for the network or for others{}.",
@@ -155,22 +156,7 @@ Summary summary_of(const Explanation& explanation, bool verbose) {
     text += "  Most useful:\n" + advice(explanation, i);
   }
   text += '\n';
-  if (explanation.links_left_out > 0) {
-    text += paragraph(
-        fmt::format("{} less busy links were changed only together with others.", explanation.links_left_out));
-  }
-  for (const std::string& note : explanation.notes) text += paragraph("Note: " + note + ".");
-  text += paragraph(
-      "Every line is a simulation of its own: what was learned is timed again with one thing changed and all else as "
-      "it "
-      "is; nothing is learned again.");
-  if (std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); })) {
-    text += paragraph(
-        "Event-driven runs are the exception: they are simulated again, and learned again as far as the order of "
-        "events "
-        "is "
-        "another; a step is an update of the model.");
-  }
+  for (const std::string& note : in_words(explanation.notes)) text += paragraph(note);
   return summary;
 }
 

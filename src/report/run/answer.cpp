@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "report/run/contender.hpp"
+#include "report/run/leak_figures.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -36,7 +37,7 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
     }
     case Metric::time_per_step:
     case Metric::throughput:
-      if (run.event_driven || !(run.step_seconds > 0)) return std::nullopt;
+      if (run.spec.event_driven || !(run.step_seconds > 0)) return std::nullopt;
       break;
     case Metric::time_to_target: {
       const auto reached = [](const auto& arrival) { return arrival.has_value(); };
@@ -275,6 +276,20 @@ void say_diverged(const Result& result, Answer& answer) {
   if (!statement.subjects.empty()) answer.statements.push_back(std::move(statement));
 }
 
+/// Whose messages hold samples as they are.
+void say_handed_over(const Result& result, Answer& answer) {
+  Statement statement{"handed-over"};
+  std::vector<double> shares;
+  for (const RunResult& run : result.runs) {
+    const double share = most_leaked(run, &step::LeakFigures::samples_handed_over);
+    if (!(share > 0)) continue;
+    statement.subjects.push_back(run.spec.label);
+    shares.push_back(share);
+  }
+  if (shares.empty()) return;
+  answer.statements.push_back(statement.with("samples_handed_over", std::move(shares)));
+}
+
 /// What gets done in a second by the run that shares gradients, or the first that shares.
 void say_throughput(const Result& result, Answer& answer) {
   const auto shares = [](const RunResult& run) { return run.spec.communicates && run.throughput; };
@@ -286,7 +301,7 @@ void say_throughput(const Result& result, Answer& answer) {
   statement.with("samples_per_second", done.samples);
   if (done.tokens) statement.with("tokens_per_second", *done.tokens);
   if (done.model_flops_utilisation) statement.with("model_flops_utilisation", *done.model_flops_utilisation);
-  if (!done.above_peak.empty()) statement.with("above_peak", done.above_peak);
+  if (done.above_peak) statement.with(*done.above_peak);
   if (done.scaling_efficiency && run->workers > 1) {
     statement.with("scaling_efficiency", *done.scaling_efficiency);
     statement.with("workers", static_cast<double>(run->workers));
@@ -340,6 +355,7 @@ Answer answer_of_runs(const Result& result) {
 Answer answer_to(const Result& result) {
   Answer answer = answer_of_runs(result);
   say_diverged(result, answer);
+  say_handed_over(result, answer);
   return answer;
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "report/run/causes.hpp"
+#include "report/run/leak_figures.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -94,7 +95,13 @@ double cause_share(Of of) {
   return causes.empty() ? kNone : causes.front().share;
 }
 
+template <auto figure>
+double leaked(Of of) {
+  return most_leaked(of.run, figure);
+}
+
 using Estimate = estimate::Estimate;
+using Leak = step::LeakFigures;
 
 // A text has no number and a number has no text.
 constexpr Figure text(const char* name, const char* meaning, std::string (*had)(Of)) {
@@ -124,7 +131,7 @@ constexpr std::array kFigures{
     text("exchange", "`aggregator` or `peer`; none for `pooled` and `no-sharing`, which exchange nothing",
          [](Of of) { return std::string(of.run.spec.communicates ? to_string(of.run.spec.exchange) : ""); }),
     truth("event_driven", "whether the order of events decides what is learned",
-          [](Of of) { return static_cast<double>(of.run.event_driven.has_value()); }),
+          [](Of of) { return of.run.spec.event_driven ? 1.0 : 0.0; }),
     count("workers", "", "that were timed (1 for `pooled`)", plain<&RunResult::workers>),
     count("steps", "steps", "training steps taken; of an event-driven run rounds, or updates of the model",
           plain<&RunResult::steps>),
@@ -268,6 +275,24 @@ constexpr std::array kFigures{
     number("grams_co2e_at_scale", "g", "until the accuracy of the workload that is timed is reached",
            cost<&RunCosts::at_scale, &Costs::carbon>, Better::low),
     number("grams_co2e_per_step", "g", "of a step", cost<&RunCosts::per_step, &Costs::carbon>, Better::low),
+    number("rows_handed_over", "rows",
+           "input rows that stood in messages as they are, of all sites; this and the next five are of the adversary "
+           "that knows most ([leak.md](leak.md))",
+           leaked<&Leak::rows_handed_over>, Better::low),
+    number("samples_handed_over", "share", "of the sites' samples, of which a row stood in a message",
+           leaked<&Leak::samples_handed_over>, Better::low, "samples handed over"),
+    number("span_excess", "share",
+           "of a batch's rows that messages span, beyond what they span of rows that were not in it",
+           leaked<&Leak::span_excess>, Better::low, "batch revealed"),
+    number("best_sample_excess", "share", "the same of the sample that is shown best",
+           leaked<&Leak::best_sample_excess>, Better::low, "best sample revealed"),
+    number("labels_told", "share", "of a batch's labels, or of presences of classes, that follow from messages",
+           leaked<&Leak::labels>, Better::low, "labels told"),
+    number(
+        "epsilon", "",
+        "of differential privacy that is spent, towards the adversary for which it is least; not "
+        "known where no noise is added",
+        [](Of of) { return epsilon_spent(of.run); }, Better::low),
     number("participation", "share",
            "contributions that went into a model ÷ parts begun; this and the figures below are of event-driven runs "
            "alone",

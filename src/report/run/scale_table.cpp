@@ -60,7 +60,7 @@ std::string scale_grid(const Result& result, bool verbose) {
 std::string known_sentence(const ScaleSetting& setting) {
   if (setting.known) {
     const estimate::KnownSteps& known = *setting.known;
-    std::string text = fmt::format("Known steps: {}", known.source);
+    std::string text = fmt::format("Known steps: {}", in_words(known.source));
     if (known.fewest < known.most)
       text += fmt::format("; results from {:.0f} to {:.0f} steps", known.fewest, known.most);
     return text + ".";
@@ -68,7 +68,21 @@ std::string known_sentence(const ScaleSetting& setting) {
   return fmt::format(
       "The steps that {} needs are not known here: {}. What is said is the time per step and the relative steps alone, "
       "not how long it takes; steps=\"…\" of <timed-as> is a number of one's own.",
-      setting.workload, setting.why_not);
+      setting.workload, in_words(setting.why_not.value()));
+}
+
+/// What relative steps of a scale study are.
+std::string ladder_sentence(const RunResult& run) {
+  const FromLadder& ladder = *run.at_scale->ladder;
+  std::string text = fmt::format(
+      "{}: relative steps of the scale study '{}', {} rungs, {}, {:.1f} decades beyond its largest network; the "
+      "interval "
+      "is that of a new network of its family",
+      run.spec.label, ladder.study, ladder.rungs, ladder.trend ? "with a trend" : "which shows no trend",
+      ladder.decades_beyond);
+  if (ladder.measured)
+    text += fmt::format("; on the network that learned they are {}", with_interval(*ladder.measured, ratio_text));
+  return text + ".";
 }
 
 std::string relative_sentence(const Result& result) {
@@ -137,7 +151,8 @@ std::string scale_table(const Result& result, bool verbose) {
   if (!verbose) return text;
   for (const RunResult& run : result.runs) {
     if (run.at_scale && !run.at_scale->relative.ratio)
-      text += paragraph(fmt::format("{}: no relative steps: {}.", run.spec.label, run.at_scale->relative.why_not));
+      text += paragraph(
+          fmt::format("{}: no relative steps: {}.", run.spec.label, in_words(run.at_scale->relative.why_not.value())));
   }
   if (std::ranges::any_of(result.runs, is_banded)) {
     text += paragraph(
@@ -149,12 +164,12 @@ std::string scale_table(const Result& result, bool verbose) {
     for (const ScaleAtTarget& at : run.at_scale->further) {
       if (!at.relative.ratio && run.at_scale->relative.ratio)
         text += paragraph(fmt::format("{}: no relative steps to {:.6g} %: {}.", run.spec.label, at.target * 100,
-                                      at.relative.why_not));
+                                      in_words(at.relative.why_not.value())));
     }
     if (const std::string spread = spread_sentence(run); !spread.empty()) text += paragraph(spread);
   }
   for (const RunResult& run : result.runs) {
-    if (run.event_driven) {
+    if (run.spec.event_driven) {
       text += paragraph(fmt::format(
           "{}: it has no relative steps, since what it learns depends on the cluster that it is simulated on; "
           "the first table has the time that it takes itself.",
@@ -162,6 +177,9 @@ std::string scale_table(const Result& result, bool verbose) {
     }
   }
   if (!setting.workload.empty()) text += paragraph(known_sentence(setting));
+  for (const RunResult& run : result.runs) {
+    if (run.at_scale && run.at_scale->ladder) text += paragraph(ladder_sentence(run));
+  }
   text += paragraph(relative_sentence(result));
   if (setting.known) text += paragraph(charged_sentence(setting.charges));
   return text;

@@ -5,16 +5,11 @@
 #include <vector>
 
 #include "report/words/kinds.hpp"
+#include "report/words/phrases.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report::words {
 namespace {
-
-/// Where words say all that there is to say.
-template <const char* const& text>
-std::string as_it_is(const Statement& /*assumption*/) {
-  return text;
-}
 
 std::string recorded_steps(const Statement& assumption) {
   return fmt::format(
@@ -63,7 +58,7 @@ std::string event_driven(const Statement& assumption) {
 }
 
 constexpr const char* kOutagesAreSeen =
-    "In these runs both ends of a connection learn at once that a host or a link has failed or is back; "
+    "Where something fails both ends of a connection learn at once that a host or a link has failed or is back; "
     "waiting for a timeout costs nothing here.";
 
 std::string jitter(const Statement& assumption) {
@@ -75,8 +70,20 @@ constexpr const char* kSpeedSpread =
     "Workers of one device differ in speed: each has a log-normal factor with median 1 on all that it "
     "computes.";
 constexpr const char* kFailuresOfOthers =
-    "Failures, availability, checkpoints and state profiles of a platform file act in event-driven runs "
-    "only; in the others every host and link is always up.";
+    "Runs in which nothing is exchanged are ends to measure by: in them every host and link is always up.";
+constexpr const char* kBrokenSteps =
+    "A step that is under way when one of its sites goes down, or is cut off, comes to nothing: what it has sent until "
+    "then is lost. Whether an outage falls into a step is decided by what the last one of the same sites took. A site "
+    "that is back, or has missed steps, gets the model, weights and state of the optimizer, before the step that it "
+    "takes part in.";
+
+std::string objectives_differ(const Statement& assumption) {
+  return fmt::format(
+      "Not all runs minimise the same: {}. Sites have {:.0f} to {:.0f} samples; weights=\"samples\" or \"uniform\" "
+      "puts all runs on one objective.",
+      fmt::join(assumption.texts("objectives"), "; "), assumption.number("least"), assumption.number("most"));
+}
+
 constexpr const char* kCorrections =
     "Corrections of shifted data are tried on the last models of event-driven runs only; the others keep "
     "no model.";
@@ -188,10 +195,14 @@ constexpr std::array kAssumptions{
     StatementKind{"barrier", "some run has a barrier between steps", as_it_is<kBarrier>},
     StatementKind{"no-barrier-runs", "some run has none", as_it_is<kNoBarrier>},
     StatementKind{"event-driven", "some runs are event-driven", event_driven},
-    StatementKind{"outages-are-seen", "the same", as_it_is<kOutagesAreSeen>},
+    StatementKind{"outages-are-seen", "some runs are event-driven, or sites may be missing from steps",
+                  as_it_is<kOutagesAreSeen>},
     StatementKind{"jitter", "computing jitters", jitter},
     StatementKind{"speed-spread", "workers of one device differ in speed", as_it_is<kSpeedSpread>},
-    StatementKind{"failures-of-others", "something can fail, and some run is not event-driven",
+    StatementKind{"broken-steps", "sites may be missing from the steps of some run", as_it_is<kBrokenSteps>},
+    StatementKind{"objectives-differ", "sites have unequal samples, and runs weigh them differently",
+                  objectives_differ},
+    StatementKind{"failures-of-others", "something can fail, and in some run nothing is exchanged",
                   as_it_is<kFailuresOfOthers>},
     StatementKind{"corrections", "the scenario evaluates corrections, and some run is not event-driven",
                   as_it_is<kCorrections>},

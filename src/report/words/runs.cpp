@@ -45,6 +45,17 @@ std::string compression(const Statement& note) {
 
 std::string remark(const Statement& note) { return note.text("text"); }
 
+std::string ranks_at_cap(const Statement& note) {
+  return fmt::format(
+      "its ranks are taken to be at their cap, {:.0f}, wherever a layer allows: what it sends and computes is an upper "
+      "bound",
+      note.number("cap"));
+}
+
+std::string learned_as(const Statement& note) {
+  return fmt::format("learned as '{}' did: both are exact, and would differ by rounding", note.subject());
+}
+
 std::string divergence(const Statement& note) {
   if (note.has("loss")) {
     return fmt::format("diverged: the loss is {:.3g} at the end, and was {:.3g} before training", note.number("loss"),
@@ -88,16 +99,38 @@ std::string censored_ranks(const Statement& note) {
 
 std::string above_peak(const Statement& note) {
   return fmt::format("it does {} of the devices' peak: {}", human_percent(note.number("model_flops_utilisation")),
-                     note.text("why"));
+                     in_words(note.part()));
+}
+
+std::string absence(const Statement& note) {
+  const std::string& does = note.text("does");
+  std::string text;
+  if (does == "wait") text = "a step waits until all sites are there";
+  if (does == "restart") text = "a step waits until all sites are there, and all go on from the last checkpoint";
+  if (does == "without") text = "a step is taken by those that are there";
+  if (does == "retry") {
+    text = fmt::format("a step waits {} for those that are away, and is then taken by those that are there",
+                       human_seconds(note.number("patience")));
+  }
+  if (does == "without" || does == "retry") {
+    text += note.is("unbiased") ? ", each part weighed by one over the chance that its site is there"
+                                : ", whose parts add up to one";
+  }
+  return text + (note.is("own_weights") ? "; who is back goes on with the weights that it had"
+                                        : "; who is back gets the model first");
 }
 
 constexpr std::array kNotes{
     StatementKind{"event-order", "of event-driven runs", event_order},
     StatementKind{"on-failure", "of event-driven runs", on_failure},
+    StatementKind{"absence", "sites may be missing from its steps", absence},
     StatementKind{"pooling", "of runs that pool their data", pooling},
     StatementKind{"own-networks", "of runs that share nothing, or whose sites own weights or layers", own_networks},
     StatementKind{"compression", "of compressors that lose something", compression},
     StatementKind{"remark", "the method has something to say of itself on this network", remark},
+    StatementKind{"ranks-at-cap", "nothing was learned, and what would be found out of its ranks was not",
+                  ranks_at_cap},
+    StatementKind{"learned-as", "another exact run learned for it", learned_as},
     StatementKind{"remark-on-timed", "the same, of the network that is timed, where that is another one", remark},
     StatementKind{"divergence", "the loss is no finite number at the end, or above ten times that before training",
                   divergence},

@@ -65,11 +65,13 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
       write_training(xml, scenario.training);
     }
     if (scenario.timed_as) timed_as_table().print(xml, *scenario.timed_as, file);
+    if (!scenario.ladder.empty()) ladder_table().print(xml, scenario, file);
     write_runs(xml, scenario.runs, file);
     if (scenario.evaluation) evaluation_table().print(xml, *scenario.evaluation, file);
     if (scenario.costs) costs_table().print(xml, *scenario.costs, file);
     if (scenario.goal && with_questions) write_goal(xml, *scenario.goal);
     if (scenario.sweep && with_questions) write_sweep(xml, *scenario.sweep);
+    if (scenario.scale_study && with_questions) write_scale_study(xml, *scenario.scale_study);
   }
   return xml.finish();
 }
@@ -132,6 +134,7 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
     Open element(xml, "run");
     element.set("algorithm", run.algorithm);
     if (run.communicates) element.set("exchange", to_string(run.exchange));
+    if (run.weights != spec::SiteWeights::published) element.set("weights", to_string(run.weights));
     write_parameters(element, run, contents_of);
     write_compress(xml, run.compress);
     write_share(xml, run);

@@ -116,11 +116,11 @@ const Table<spec::AvailabilitySpec>& availability_table() {
   using Spec = spec::AvailabilitySpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "availability", "When hosts are there, in event-driven runs. Runs begin at midnight.",
+          "availability", "When hosts are there. Runs begin at midnight.",
           {attribute("hosts", &Spec::hosts, text(), kWhichHosts).must().by_reader(),
            attribute("by", &Spec::by,
                      "always: whenever nothing fails. diurnal: within a window of the day. sessions: by turns for "
-                     "random times. file: as a file lists it.")
+                     "random times. file: as a file lists it. steps: in steps that are drawn, of runs that take steps.")
                .if_given(),
            attribute("from", &Spec::from, quantity(kLatencyForm),
                      "diurnal: when the window begins, with its unit, e.g. 22h.")
@@ -154,6 +154,10 @@ const Table<spec::AvailabilitySpec>& availability_table() {
                                    "# begins a comment. docs/failures.md has the other spellings."),
                          {}, [](const Spec& one, const PathText& path) { return path ? path(one.file) : one.file; })
                .only_with("by", &Spec::by, {By::file}, "by=\"file\""),
+           attribute("chance", &Spec::chance, real(kPositiveShare),
+                     "steps: with this chance a host takes part in a step, drawn anew for every host and step.")
+               .only_with("by", &Spec::by, {By::steps}, "by=\"steps\"")
+               .needed(),
            attribute("drop-out", &Spec::drop_out, real(kShare),
                      "Probability with which a host goes away in the midst of a computation of training.")
                .if_given(),
@@ -312,7 +316,8 @@ void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathTex
 
 std::vector<ElementRule> failures_rules() {
   return {element("failures",
-                  "What goes wrong while event-driven runs are simulated; other runs are timed as if nothing did.")
+                  "What goes wrong while runs are simulated. Inside of a run: in that run, in the place of what the "
+                  "scenario has.")
               .holds({"fails", "outage", "joins", "leaves", "checkpoint"}),
           fails_table().rule(),
           outage_table().rule(),

@@ -7,9 +7,11 @@
 #include <optional>
 #include <unordered_set>
 
+#include "scenario/elements/conditions.hpp"
 #include "scenario/elements/declared_hosts.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/host_list.hpp"
+#include "scenario/elements/named_links.hpp"
 #include "scenario/elements/read_failures.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "scenario/elements/read_platform.hpp"
@@ -185,6 +187,16 @@ void check_host_memory(const Scenario& scenario, const DataFindings& data, const
     Node(*model, context.findings).fail("<model>: " + fault->what, fault->remedy);
 }
 
+/// What would keep runs from being carried out, told of each; see Catalog::check_runs.
+void check_runs(const Scenario& scenario, const DataFindings& data, const std::vector<const Element*>& runs,
+                const ReadContext& context) {
+  if (!context.catalog.check_runs || runs.size() != scenario.runs.size()) return;
+  for (auto& [run, fault] : context.catalog.check_runs(scenario, data.shape)) {
+    fault.what = fmt::format("run '{}': {}", printable(scenario.runs[run].label), fault.what);
+    Node(*runs[run], context.findings).fail(std::move(fault));
+  }
+}
+
 /// A split by class deals classes and one by site goes by what rows say: whether each worker gets a sample is in the
 /// data. The other kinds are checked where they are read.
 void check_split(const Scenario& scenario, const Element& data, const ReadContext& context) {
@@ -258,10 +270,12 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   const Element* training = stand_in ? &stand_in->training : node.child("training");
   scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);
   if (timed_as != nullptr) scenario.timed_as = read_timed_as(*timed_as, scenario.training.batch, context);
+  if (const Element* ladder = node.child("ladder")) scenario.ladder = read_ladder(*ladder, scenario, context);
   check_precision(scenario, cluster.workers, cluster.origins, timed_as, context);
   const LearningNetwork network{model_is_right ? &scenario.model : nullptr, data.shape,
                                 scenario.training.batches == spec::TrainingSpec::Batches::equal};
-  scenario.runs = read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, network, context);
+  scenario.runs =
+      read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, network, placed, context);
   if (stand_in) reject_event_driven(node.children("run"), scenario.runs, context);
   if (timed_as != nullptr) {
     check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, context);
@@ -273,6 +287,8 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* costs = node.child("costs")) scenario.costs = read_costs(*costs, scenario.devices, context);
   if (const Element* goal = node.child("goal")) scenario.goal = scenario::read_goal(*goal, scenario, context);
   if (const Element* sweep = node.child("sweep")) scenario.sweep = read_sweep(*sweep, context);
+  if (const Element* study = node.child("scale-study"))
+    scenario.scale_study = read_scale_study(*study, scenario, context);
 
   if (given_platform && !cluster.workers.empty()) {
     check_platform(*given_platform, cluster, scenario.runs, context);
@@ -281,6 +297,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     draw_populations_from(scenario.seed, *given_platform);
     scenario.platform = std::move(*given_platform);
   }
+  if (context.findings.empty()) check_conditions(scenario, node.children("run"), context);
   scenario.ignore_memory = cluster.ignore_memory;
   if (per_worker > 1 && !cluster.workers.empty() && cluster.workers.size() % per_worker == 0) {
     scenario.devices_of_workers = std::move(cluster.workers);
@@ -297,7 +314,9 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     // Of devices that divide workers among them the groups are known once steps are.
     if (per_worker == 1) check_collectives(scenario, node.children("run"), context);
     check_split(scenario, *data_element, context);
-    if (const Element* costs = node.child("costs")) check_lines(*costs, scenario, context);
+    check_links_of_failures(node, scenario, context);
+    if (const Element* costs = node.child("costs")) check_links_of_costs(*costs, scenario, context);
+    if (context.findings.empty()) check_runs(scenario, data, node.children("run"), context);
   }
   return scenario;
 }

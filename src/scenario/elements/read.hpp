@@ -49,9 +49,10 @@ struct LearningNetwork {
   const spec::SampleShape& sample;  ///< 0 if unknown because something is wrong
   bool equal_batches = false;       ///< all sites have batches of one size
 };
+/// `placed`: the hosts of the workers and of the aggregator.
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
                                      const spec::TrainingSpec& training, const LearningNetwork& network,
-                                     const ReadContext& context);
+                                     const std::vector<std::string>& placed, const ReadContext& context);
 /// How the matrices of a run become bytes.
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
 /// Reads the rules by which a run shares its layers.
@@ -68,11 +69,12 @@ spec::CostSpec read_costs(const Element& element, const std::vector<spec::Device
 void check_picture(const Node& node, spec::Corruption corruption, const DataFindings& data);
 /// Devices that a scenario may name: its own and those of the catalogue.
 std::vector<std::string> device_names(const std::vector<spec::DeviceSpec>& own_devices, const ReadContext& context);
-/// The lines that have a price must be there.
-void check_lines(const Element& costs, const Scenario& scenario, const ReadContext& context);
 /// `scenario` is complete but for hosts and data.
 spec::GoalSpec read_goal(const Element& element, const Scenario& scenario, const ReadContext& context);
 spec::SweepSpec read_sweep(const Element& element, const ReadContext& context);
+/// The path; empty where something is wrong with it. `scenario` has its <timed-as>.
+std::string read_ladder(const Element& element, const Scenario& scenario, const ReadContext& context);
+spec::ScaleStudySpec read_scale_study(const Element& element, const Scenario& scenario, const ReadContext& context);
 
 /// Checks and completes the tree of a <scenario>. Without findings the result is complete except for its hash.
 Scenario read_scenario(const Element& root, const ReadContext& context);

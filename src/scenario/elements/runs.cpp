@@ -6,6 +6,7 @@
 #include <set>
 
 #include "scenario/elements/compress_rules.hpp"
+#include "scenario/elements/conditions.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
@@ -81,8 +82,10 @@ const Table<spec::RunSpec>& run_table() {
                             "DistributedDataParallel; 0 otherwise"),
            first_bucket("The first bucket of a step leaves with so many bytes, if that is less than `bucket`, so that "
                         "sending starts early; with `bucket` only.")
-               .if_left_out("1MiB, as in PyTorch's DistributedDataParallel")})
-          .holds({"compress", "share", "average-deltas"})
+               .if_left_out("1MiB, as in PyTorch's DistributedDataParallel"),
+           weights_row(), failures_row(), availability_row(), jitter_row(), absent_row(), absent_patience_row(),
+           absent_weights_row()})
+          .holds({"compress", "share", "average-deltas", "failures", "availability"})
           .repeats();
   return kTable;
 }
@@ -183,6 +186,14 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
     if (run.bucket_bytes > 0 && differs([](const spec::RunSpec& other) { return other.first_bucket_bytes; })) {
       label += fmt::format(", the first of {:g} MB", run.first_bucket_bytes / 1e6);
     }
+    if (differs([](const spec::RunSpec& other) { return other.weights; })) {
+      label += fmt::format(", weights {}", to_string(run.weights));
+    }
+    if (differs([](const spec::RunSpec& other) { return other.conditions; })) label += conditions_label(run);
+    if (differs([](const spec::RunSpec& other) { return other.absence; })) {
+      label += fmt::format(", absent {}", to_string(run.absence.does));
+      if (run.absence.goes_without()) label += fmt::format(", {}", to_string(run.absence.estimate));
+    }
     // Room for " (1000)"; the registries' names and values are ASCII.
     constexpr std::size_t kMaxStem = kMaxLabel - 7;
     const std::string mark = "…";
@@ -197,7 +208,7 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
 
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
                                      const spec::TrainingSpec& training, const LearningNetwork& network,
-                                     const ReadContext& context) {
+                                     const std::vector<std::string>& placed, const ReadContext& context) {
   const std::vector<const Element*> elements = scenario.children("run");
   std::vector<spec::RunSpec> runs;
   if (elements.empty()) {
@@ -243,6 +254,7 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     check_collectives(node, run, context);
     run.compress = read_compress(node, *algorithm, context);
     read_share(node, *algorithm, run, context);
+    read_conditions(node, placed, context, run);
     for (const spec::ParameterSpec& parameter : algorithm->parameters) {
       run.parameters[parameter.name] = read_parameter(node, parameter, context);
       if (parameter.type == spec::ParameterSpec::Type::file && !run.parameters[parameter.name].empty()) {
@@ -258,14 +270,12 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
             std::ranges::find(context.catalog.compressors, run.compress.method, &Catalog::Compressor::name);
         node.child("compress") != nullptr && algorithm->communicates() &&
         compressor != context.catalog.compressors.end()) {
-      if (const auto refusal = refuse_compressor(*algorithm, run.parameters, *compressor)) {
-        node.fail(refusal->what, refusal->remedy);
-      }
+      if (auto refusal = refuse_compressor(*algorithm, run.parameters, *compressor)) node.fail(*std::move(refusal));
     }
     check_run(node, *algorithm, run, workers, network, context);
     if (algorithm->event_driven() && training.batches == spec::TrainingSpec::Batches::poisson) {
-      node.fail_at("algorithm", fmt::format("'{}' knows no <training batches=\"poisson\">", algorithm->name),
-                   "proportional or equal");
+      node.fail_at("algorithm", not_built(fmt::format("'{}' knows no <training batches=\"poisson\">", algorithm->name),
+                                          "proportional or equal"));
     }
     if (algorithm->draws_samples && training.in_order) {
       node.fail_at("algorithm", fmt::format("'{}' draws its samples by chance", algorithm->name),
@@ -309,6 +319,7 @@ void write_runs(XmlWriter& xml, const std::vector<spec::RunSpec>& runs, const Pa
     write_parameters(element, run, file);
     write_compress(xml, run.compress);
     write_share(xml, run);
+    if (run.conditions.own) write_failures(xml, *run.conditions.own, file);
   }
 }
 

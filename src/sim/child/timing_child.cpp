@@ -47,10 +47,12 @@ class RunOfSchedules {
         choices_(layout_, use_, loaded.nodes.hosts, loaded.network.get()),
         fidelity_(
             job.cluster, settle(), [this] { return effort_of_run(); }, kMostSecondsOfRun),
-        jitter_(job.cluster.network.jitter, job.cluster.seed, loaded.nodes.hosts.size()) {}
+        jitter_(job.cluster.network.jitter, job.cluster.seed, loaded.nodes.hosts.size(), job.cluster.numbers,
+                job.request.first_step) {}
 
   void time() {
     start_background(job_.cluster.platform, *loaded_.engine);
+    if (job_.request.begins_at > 0) simgrid::s4u::this_actor::sleep_until(job_.request.begins_at);
     if (!fidelity_.by_flow() || !by_flow()) by_messages();
     describe_links(*loaded_.network, use_);
     link_use_.describe(*loaded_.network, use_);
@@ -119,7 +121,7 @@ class RunOfSchedules {
         refused = FlowRefusal{"there is no barrier between steps"};
       }
       if (refused) {
-        fidelity_.refuse(refused->reason, has_barrier(settled_[i]));
+        fidelity_.refuse(refused->fault, has_barrier(settled_[i]));
         link_use_ = {};
         return false;
       }
@@ -279,7 +281,7 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
   const std::unique_ptr<collectives::Rounds> rounds = lay_out(job.request, timing.algorithm, layout);
   timing.messages = CollectiveChoices::messages_of(*rounds);
   timing.protocol = to_string(rounds->protocol());
-  if (job.algorithm == "auto" && timing.compared.empty()) {
+  if (job.algorithm == "auto" && !timing.compared) {
     timing.quicker = quicker_of_library(job.request, timing.algorithm, layout, loaded.nodes.hosts, *loaded.network);
   }
   const auto effort = [&rounds] {
@@ -292,7 +294,7 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
     const Refused refused =
         collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
     timing.cold_seconds = timing.seconds;
-    if (refused) fidelity.refuse(refused->reason, true);
+    if (refused) fidelity.refuse(refused->fault, true);
   }
   if (!fidelity.by_flow()) {
     loaded.connections->close();

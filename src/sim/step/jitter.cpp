@@ -26,7 +26,8 @@ std::vector<double> Jitter::of_step(std::size_t step) const {
 }
 
 double Jitter::of(std::size_t node, std::size_t step) const {
-  return factor(jitter_.spatial, seed_, node, 0) * factor(jitter_.temporal, seed_, node, step + 1);
+  const std::size_t number = node < numbers_.size() ? numbers_[node] : node;
+  return factor(jitter_.spatial, seed_, number, 0) * factor(jitter_.temporal, seed_, number, first_ + step + 1);
 }
 
 }  // namespace dadsim::sim

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "protocols/message_leak.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/document/print.hpp"
-#include "sim/platform.hpp"
 #include "sim/world.hpp"
 #include "study/event_driven/evaluation.hpp"
+#include "study/setting/outages_of.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/pattern.hpp"
@@ -20,27 +21,6 @@ namespace dadsim::study {
 namespace {
 
 using protocols::ProtocolLog;
-
-std::vector<std::string> node_names(const scenario::Scenario& scenario) {
-  std::vector<std::string> names;
-  for (const spec::Placement& worker : scenario.workers) names.push_back(worker.host);
-  if (scenario.aggregator) names.push_back(scenario.aggregator->host);
-  return names;
-}
-
-world::Outages outages_of(const scenario::Scenario& scenario, sim::SimulatedWorld& simulated) {
-  world::Outages outages{.what = scenario.failures,
-                         .profiles = sim::state_profiles(scenario.platform),
-                         .hosts = node_names(scenario),
-                         .links = {},
-                         .seed = scenario.seed};
-  const auto of_links = [](const auto& rule) { return rule.links; };
-  if (std::ranges::any_of(outages.what.random, of_links) || std::ranges::any_of(outages.what.outages, of_links) ||
-      std::ranges::any_of(outages.profiles, of_links)) {
-    outages.links = simulated.links();
-  }
-  return outages;
-}
 
 /// Of every node by the first rule that fits it.
 void set_checkpoints(const spec::FailureSpec& failures, world::EventLoop& loop) {
@@ -78,13 +58,15 @@ double samples_of(const models::Partition& partition) {
 }
 
 /// Everything of a simulation that lives as long as it does.
-world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOptions& options) {
+world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOptions& options,
+                                   protocols::MessageLeak& leak) {
   world::EventLoop::Limits limits;
   limits.most_spans = options.most_spans;
   limits.each_event = [&log, &options](const world::EventLoop& loop) {
     if (interrupted().load(std::memory_order_relaxed)) throw Cancelled();
     if (options.simulating) options.simulating(loop.now(), log.updates);
   };
+  if (options.learns) limits.each_send = [&leak](const world::Parcel& parcel) { leak.sent(parcel); };
   return limits;
 }
 
@@ -104,11 +86,18 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   report::EventDrivenRun event_driven;
   event_driven.steps_per_epoch = learning.steps_per_epoch();
   const std::size_t workers = scenario.workers.size();
+  const auto secure = run.parameters.find("secure");
+  protocols::MessageLeak leak(learning, {.sites = workers,
+                                         .server = scenario.aggregator ? static_cast<world::Node>(workers) : -1,
+                                         .masked = secure != run.parameters.end() && secure->second == "yes",
+                                         .every = scenario.training.leak_every});
+  if (options.learns) learning.set_observer(&leak);
   try {
     const std::unique_ptr<sim::SimulatedWorld> simulated = sim::simulate_world(cluster);
-    world::UnreliableWorld unreliable(*simulated, outages_of(scenario, *simulated));
-    world::EventLoop loop(unreliable, node_names(scenario), limits_of(log, options));
-    set_checkpoints(scenario.failures, loop);
+    world::UnreliableWorld unreliable(
+        *simulated, outages_of(scenario, run, node_names(scenario), [&] { return simulated->links(); }));
+    world::EventLoop loop(unreliable, node_names(scenario), limits_of(log, options, leak));
+    set_checkpoints(run.conditions.failures_of(scenario.failures), loop);
     const protocols::Setting setting{.loop = loop,
                                      .learning = learning,
                                      .sizing = sizing,
@@ -132,7 +121,9 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
         tried = shift_evaluation(learning, log.last, *scenario.evaluation);
         wanted.push_back(tried);
       }
+      for (const world::Value& reading : leak.values()) wanted.push_back(reading);
       history.work_out(wanted, options.learning, &interrupted());
+      event_driven.leak = leak.result();
       if (tried) event_driven.evaluation = told_of(tried, learning, *scenario.evaluation);
     }
     event_driven.curve = curve_of(log, samples_of(asked.partition), options.learns);

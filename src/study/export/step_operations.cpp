@@ -4,6 +4,7 @@
 
 #include "sim/operations.hpp"
 #include "study/choice/layer_choices.hpp"
+#include "study/setting/outages_of.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/diagnostics.hpp"
 
@@ -17,6 +18,13 @@ step::StepOperations operations_of_step(const scenario::Scenario& scenario, cons
         {scenario.file, 0,
          fmt::format("run '{}' is event-driven: its events depend on time, and it has no steps", asked.label),
          "a run that is learned first"});
+  }
+  if (learns_on_cluster(scenario, asked)) {
+    throw InputError(
+        {scenario.file, 0,
+         fmt::format("run '{}' goes on without sites that are away: who takes part in a step depends on time",
+                     asked.label),
+         "a run with absent=\"wait\", or with failures=\"none\" and availability=\"none\""});
   }
   const LearnedRunPtr& known = learned.runs.at(run);
   const auto steps = static_cast<std::int64_t>(known->trajectory.steps.size());

@@ -22,7 +22,8 @@
 #include "study/choice/layer_choices.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/cluster_of.hpp"
-#include "study/setting/memory_check.hpp"
+#include "study/setting/outages_of.hpp"
+#include "study/setting/run_check.hpp"
 #include "study/setting/scale_setting.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/diagnostics.hpp"
@@ -53,33 +54,29 @@ void forget_what_was_learned(LearnedRun& run) {
   for (step::Evaluation& at : trajectory.curve) at = {at.step, kNone, kNone, kNone, {}};
   trajectory.ranks.clear();
   trajectory.diverged_at = 0;
-  if (cap > 0) {
-    run.remark += fmt::format(
-        "{}its ranks are taken to be at their cap, {:.0f}, wherever a layer allows: what it sends and computes is an "
-        "upper bound",
-        run.remark.empty() ? "" : "; ", cap);
-  }
+  trajectory.leak.reset();
+  if (cap > 0) run.remarks.push_back(report::Statement{"ranks-at-cap"}.with("cap", cap));
 }
 
-/// What cannot be timed without having been learned.
+/// A scenario that was read to be learned may be timed without.
 void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
   std::vector<Diagnostic> errors;
-  bool event_driven = false;
-  for (const spec::RunSpec& run : scenario.runs) {
-    event_driven = event_driven || run.event_driven;
-    const compress::CompressorInfo& compressor = compress::compressors().at(run.compress.method);
-    if (!compressor.adapts || run.event_driven) continue;
-    errors.push_back({scenario.file, 0,
-                      fmt::format("run '{}': how much {} keeps is decided by the numbers it is given, and nothing is "
-                                  "learned",
-                                  run.label, run.compress.method),
-                      "a compressor that keeps as much as its parameters say, or a scenario that learns"});
-  }
-  if (event_driven && scenario.training.stop == spec::TrainingSpec::Stop::target) {
-    errors.push_back({scenario.file, 0, "--timing-only: <training stop=\"target\"> asks for accuracies",
-                      "stop=\"budget\", or a number of rounds"});
+  for (const auto& [run, fault] : faults_where_nothing_is_learned(scenario)) {
+    errors.push_back(
+        {scenario.file, 0, fmt::format("run '{}': {}", scenario.runs[run].label, fault.what), fault.remedy});
   }
   if (!errors.empty()) throw InputError(std::move(errors));
+}
+
+/// Towards whom what a run has spent holds.
+void add_privacy(const methods::PrivacySpent& spent, step::Leak& leak) {
+  for (step::AdversaryLeak& one : leak.adversaries) {
+    const bool holds = one.adversary == step::Adversary::site || spent.messages ||
+                       (one.adversary == step::Adversary::secure_aggregator && spent.sums_of_sites);
+    if (!holds) continue;
+    one.epsilon = spent.epsilon;
+    one.delta = spent.delta;
+  }
 }
 
 class Learner {
@@ -100,20 +97,26 @@ class Learner {
     const std::optional<std::size_t> leader = first_exact(runs);
     const auto follows = [&](std::size_t i) { return leader && i > *leader && learns_the_pooled_gradient(runs[i]); };
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      // What is learned in the order of events must not be found under a key that knows no cluster.
-      if (store_ != nullptr && !runs[i].event_driven) {
+      // What is learned on its cluster must not be found under a key that knows no cluster.
+      if (!learns_on_cluster(scenario_, runs[i])) {
         keys[i] = learning_hash_of(scenario_, runs[i], training, seed);
         if (follows(i)) keys[i] = fingerprint(fmt::format("{} beside {}", keys[i], keys[*leader]));
-        learned[i] = store_->find(keys[i]);
+        if (store_ != nullptr) learned[i] = store_->find(keys[i]);
       }
       if (!learned[i]) missing.push_back(i);
     }
+    // Runs that differ in what goes wrong, or in how sums are carried out, learn the same: once.
+    const auto same_as = [&](std::size_t i) -> std::size_t {
+      for (const std::size_t earlier : missing) {
+        if (earlier == i || learns_on_cluster(scenario_, runs[i])) return i;
+        if (!learns_on_cluster(scenario_, runs[earlier]) && keys[earlier] == keys[i]) return earlier;
+      }
+      return i;
+    };
     if (missing.empty()) return learned;
     const std::shared_ptr<const Problem> of_seed = shared_cache_->problem(scenario_, seed);
     const Problem& problem = *of_seed;
     const models::Network network(problem.data.shape, scenario_.model, seed);
-    if (!checked_) check_memory(scenario_, network.shape());
-    checked_ = true;
     const algorithms::LearningProblem asked{
         problem.data, problem.partition, scenario_.model,
         scenario_.timing_only ? first_steps(training, problem, seed, scenario::kRecordedSteps) : training, seed};
@@ -124,17 +127,6 @@ class Learner {
       return methods::RunFacts{run,     scenario_.workers.size(), &scenario_.model, problem.data.shape, seed, planned,
                                planned, scenario_.stand_in};
     };
-    std::vector<Diagnostic> errors;
-    for (const std::size_t i : missing) {
-      const methods::MethodInfo* info = protocols::find_method(runs[i].algorithm);
-      if (info == nullptr) continue;
-      methods::RunFacts facts = facts_of(runs[i]);
-      // What depends on the network was asked when the scenario was read; layers that choose have rules by now.
-      facts.model = nullptr;
-      for (const methods::RunFault& fault : faults_of(*info, facts))
-        errors.push_back({scenario_.file, 0, fmt::format("run '{}': {}", runs[i].label, fault.what), fault.remedy});
-    }
-    if (!errors.empty()) throw InputError(std::move(errors));
     Progress progress("learning", missing.size(), show_progress_);
     const auto learn_one = [&](std::size_t part, const LearnedRun* beside) {
       const spec::RunSpec& run = runs[missing[part]];
@@ -144,31 +136,39 @@ class Learner {
       auto result = std::make_shared<LearnedRun>();
       if (beside != nullptr) {
         result->trajectory = record_beside(run, asked, beside->trajectory);
-      } else if (!run.event_driven) {
+      } else if (!learns_on_cluster(scenario_, run)) {
         result->trajectory = dadsim::algorithms::learn(run, asked, observer);
       }
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
       const methods::MethodInfo* info = protocols::find_method(run.algorithm);
-      if (info != nullptr && info->remark) {
+      const bool later = learns_on_cluster(scenario_, run) && !run.event_driven;  // it is remarked on once it has steps
+      if (info != nullptr && info->remark && !later) {
         methods::RunFacts facts = facts_of(run);
         if (!scenario_.timing_only) facts.taken->steps = static_cast<std::int64_t>(result->trajectory.steps.size());
-        result->remark = info->remark(facts);
+        if (std::string remark = info->remark(facts); !remark.empty())
+          result->remarks.push_back(report::Statement{"remark"}.with("text", std::move(remark)));
       }
-      if (scenario_.timing_only && !run.event_driven) forget_what_was_learned(*result);
-      if (beside != nullptr) {
-        result->remark += fmt::format("{}learned as '{}' did: both are exact, and would differ by rounding",
-                                      result->remark.empty() ? "" : "; ", runs[*leader].label);
+      if (info != nullptr && info->privacy && result->trajectory.leak) {
+        methods::RunFacts facts = facts_of(run);
+        facts.taken->steps = static_cast<std::int64_t>(result->trajectory.steps.size());
+        if (const auto spent = info->privacy(facts)) add_privacy(*spent, *result->trajectory.leak);
       }
+      if (scenario_.timing_only && !learns_on_cluster(scenario_, run)) forget_what_was_learned(*result);
+      if (beside != nullptr) result->remarks.push_back({"learned-as", {runs[*leader].label}});
       learned[missing[part]] = std::move(result);
     };
     std::vector<std::size_t> first, then;  // parts of `missing`
-    for (std::size_t part = 0; part < missing.size(); ++part) (follows(missing[part]) ? then : first).push_back(part);
+    for (std::size_t part = 0; part < missing.size(); ++part) {
+      if (same_as(missing[part]) != missing[part]) continue;
+      (follows(missing[part]) ? then : first).push_back(part);
+    }
     parallel_for(first.size(), [&](std::size_t i) { learn_one(first[i], nullptr); });
     parallel_for(then.size(), [&](std::size_t i) { learn_one(then[i], learned[*leader].get()); });
     for (const std::size_t i : missing) {
-      if (store_ != nullptr && !runs[i].event_driven) store_->keep(keys[i], learned[i]);
+      if (!learned[i]) learned[i] = learned[same_as(i)];
+      if (store_ != nullptr && !learns_on_cluster(scenario_, runs[i])) store_->keep(keys[i], learned[i]);
     }
     return learned;
   }
@@ -198,7 +198,6 @@ class Learner {
   const scenario::Scenario& scenario_;
   LearningStore* store_;
   bool show_progress_;
-  bool checked_ = false;  ///< the memory
   std::shared_ptr<SharedCache> shared_cache_;
 };
 
@@ -207,6 +206,7 @@ class Learner {
 bool learns_the_pooled_gradient(const spec::RunSpec& run) {
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
   if (info == nullptr || run.event_driven || !info->exact(run)) return false;
+  if (run.weights != spec::SiteWeights::published || run.absence.goes_without()) return false;
   return info->sharing == algorithms::Sharing::one_network && run.compress.method == "none" &&
          !has_own_layers(*info, run);
 }
@@ -214,6 +214,35 @@ bool learns_the_pooled_gradient(const spec::RunSpec& run) {
 const std::shared_ptr<SharedCache>& LearningStore::shared_cache() {
   if (!shared_cache_) shared_cache_ = std::make_shared<SharedCache>();
   return shared_cache_;
+}
+
+LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
+                             SharedCache& shared_cache, std::uint64_t seed, algorithms::Attendance& attendance) {
+  const std::shared_ptr<const Problem> problem = shared_cache.problem(scenario, seed);
+  spec::TrainingSpec training = scenario.training;
+  if (seed != scenario.seed) training.stop = spec::TrainingSpec::Stop::target;
+  const spec::TrainingSpec taken =
+      scenario.timing_only ? first_steps(training, *problem, seed, scenario::kRecordedSteps) : training;
+  algorithms::LearningObserver observer;
+  observer.cancelled = &interrupted();
+  auto result = std::make_shared<LearnedRun>(described);
+  result->trajectory =
+      algorithms::learn(run, {problem->data, problem->partition, scenario.model, taken, seed}, observer, &attendance);
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+  if (info != nullptr && info->remark) {
+    const algorithms::RunContext planned =
+        algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed});
+    methods::RunFacts facts{run,     scenario.workers.size(), &scenario.model, problem->data.shape, seed, planned,
+                            planned, scenario.stand_in};
+    if (!scenario.timing_only) facts.taken->steps = static_cast<std::int64_t>(result->trajectory.steps.size());
+    if (std::string remark = info->remark(facts); !remark.empty())
+      result->remarks.push_back(report::Statement{"remark"}.with("text", std::move(remark)));
+    if (info->privacy && result->trajectory.leak) {
+      if (const auto spent = info->privacy(facts)) add_privacy(*spent, *result->trajectory.leak);
+    }
+  }
+  if (scenario.timing_only) forget_what_was_learned(*result);
+  return result;
 }
 
 Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress) {

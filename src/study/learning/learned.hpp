@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/attendance.hpp"
+#include "report/words/statement.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
 #include "step/trajectory.hpp"
@@ -16,9 +18,9 @@ namespace dadsim::study {
 /// What one run learned with one seed, and all that timing asks of the network that learned.
 struct LearnedRun {
   spec::ModelShape shape;
-  std::string data;                   ///< name of the data set
-  bool has_batch_statistics = false;  ///< batch norms
-  std::string remark;                 ///< of the algorithm on this network; may be empty
+  std::string data;                        ///< name of the data set
+  bool has_batch_statistics = false;       ///< batch norms
+  std::vector<report::Statement> remarks;  ///< of the algorithm on this network
   step::Trajectory trajectory;
 };
 
@@ -49,8 +51,8 @@ bool learns_the_pooled_gradient(const spec::RunSpec& run);
 
 /// The learned half of a scenario.
 struct Learned {
-  /// Per run of the scenario, with its own seed. Of those that are event-driven all but the trajectory: that depends on
-  /// the cluster.
+  /// Per run of the scenario, with its own seed. Of those that learn on their cluster (learns_on_cluster) all but the
+  /// trajectory.
   std::vector<LearnedRunPtr> runs;
   std::shared_ptr<SharedCache> shared_cache;
   /// With the seeds after it, each per run of the scenario; those end at the target. Only where steps at scale are
@@ -63,10 +65,16 @@ struct Learned {
   std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
 };
 
+/// Learns a run of the scenario by those that are there in each step. `described`: what is known of the run without
+/// its steps. Nothing of it is kept: who is there depends on the cluster. With another seed than the scenario's it ends
+/// at the target.
+LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
+                             SharedCache& shared_cache, std::uint64_t seed, algorithms::Attendance& attendance);
+
 /// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.
 /// Of a scenario that asks for times only steps are recorded, and nothing is learned: sizes that learning would decide
-/// on are as large as a run's parameters let them be. Throws InputError if a run does not fit the memory of its devices
-/// or, where nothing is learned, has sizes that nothing else decides on or an end that learning decides on; Cancelled.
+/// on are as large as a run's parameters let them be. *Requires* a scenario without faults_of_runs(), which reading one
+/// looks for; throws InputError where nothing is learned all the same that has to be, Cancelled.
 Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store, bool show_progress);
 
 }  // namespace dadsim::study

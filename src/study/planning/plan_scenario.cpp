@@ -13,6 +13,7 @@
 #include "study/planning/goal_search.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/setting/outages_of.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "support/build.hpp"
 #include "support/interrupt.hpp"
@@ -76,7 +77,7 @@ report::Trial trial_of(const report::RunResult& run, const report::Result& resul
 /// What learning alone tells, for a scenario of one run: some seed never reaches the target, so that there is nothing
 /// to time. Nothing where it does, or where the order of events decides.
 std::optional<report::Trial> never_reached(const scenario::Scenario& scenario, const Learned& learned) {
-  if (learned.nothing || scenario.runs.front().event_driven) return std::nullopt;
+  if (learned.nothing || learns_on_cluster(scenario, scenario.runs.front())) return std::nullopt;
   std::vector<LearnedRunPtr> seeds{learned.runs.front()};
   for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) seeds.push_back(seed.front());
   report::Trial trial;
@@ -165,7 +166,7 @@ class Planner {
     if (!result.currency.empty()) report.currency = result.currency;
     report::Trial trial = trial_of(result.runs.front(), result);
     trial.lines_per_month = result.lines_per_month;
-    trial.assumptions = in_words(result.assumptions);
+    trial.assumptions = result.assumptions;
     return trial;
   }
 
@@ -176,7 +177,7 @@ class Planner {
     report.scenario_name = result.scenario_name;
     report.learned_on = result.learned_on;
     report.timed_as = result.timed_as;
-    report.assumptions = in_words(result.assumptions);
+    report.assumptions = result.assumptions;
     report.target_accuracy = result.target_accuracy;
   }
 

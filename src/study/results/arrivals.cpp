@@ -33,7 +33,7 @@ double seconds_at(const report::RunResult& run, std::int64_t step) {
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {
   run.arrivals = {run.arrival()};
   run.best_accuracies = {run.best_accuracy};
-  if (run.event_driven) return;
+  if (run.spec.event_driven) return;
   for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {
     const std::vector<step::Evaluation>& curve = seed.at(i)->trajectory.curve;
     run.best_accuracies.push_back(best_of(curve));

@@ -1,12 +1,19 @@
 #include "study/results/assumptions.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
+#include "protocols/registry.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "study/results/throughput.hpp"
 #include "study/setting/device_lookup.hpp"
+#include "study/setting/outages_of.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -18,13 +25,37 @@ std::vector<report::Statement> assumptions_of_events(const scenario::Scenario& s
     if (run.event_driven) statement.subjects.push_back(run.label);
   }
   if (statement.subjects.empty()) return {};
-  return {std::move(statement), {"outages-are-seen"}};
+  return {std::move(statement)};
+}
+
+/// What runs minimise, where sites have unequal samples and that makes a difference.
+std::optional<report::Statement> objectives(const scenario::Scenario& scenario, const models::Partition* partition) {
+  if (partition == nullptr || partition->size() < 2) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax(*partition, {}, [](const auto& site) { return site.size(); });
+  if (least.size() == most.size()) return std::nullopt;
+  std::vector<std::string> said;
+  for (const auto& [objective, runs] : objectives_of(scenario))
+    said.push_back(fmt::format("{} ({})", objective, fmt::join(runs, ", ")));
+  return report::Statement{"objectives-differ"}
+      .with("objectives", std::move(said))
+      .with("least", static_cast<double>(least.size()))
+      .with("most", static_cast<double>(most.size()));
 }
 
 }  // namespace
 
+std::map<std::string, std::vector<std::string>> objectives_of(const scenario::Scenario& scenario) {
+  std::map<std::string, std::vector<std::string>> labels;
+  for (const spec::RunSpec& run : scenario.runs) {
+    const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+    if (info == nullptr || !info->communicates() || info->one_objective != nullptr) continue;
+    labels[objective_in_words(*info, run, scenario.training)].push_back(run.label);
+  }
+  return labels;
+}
+
 std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario, const report::Result& result,
-                                              bool steps_known) {
+                                              bool steps_known, const models::Partition* partition) {
   std::vector<report::Statement> assumptions;
   const auto say = [&](report::Statement statement) { assumptions.push_back(std::move(statement)); };
   if (result.timing_only) {
@@ -45,8 +76,15 @@ std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario
     say(report::Statement{"jitter"}.with("spatial", jitter.spatial).with("temporal", jitter.temporal));
   const auto spreads = [](const spec::Placement& worker) { return worker.speed_spread > 0; };
   if (std::ranges::any_of(scenario.all_devices(), spreads)) say({"speed-spread"});
+  const auto misses = [&](const spec::RunSpec& run) { return may_be_absent(scenario, run); };
+  const bool missed = std::ranges::any_of(scenario.runs, misses);
+  if (missed || std::ranges::any_of(scenario.runs, &spec::RunSpec::event_driven)) say({"outages-are-seen"});
+  if (missed) say({"broken-steps"});
+  if (std::optional<report::Statement> statement = objectives(scenario, partition)) say(*std::move(statement));
   const bool failing = !scenario.failures.none() || !sim::state_profiles(scenario.platform).empty();
-  if (failing && std::ranges::any_of(scenario.runs, learned_first)) say({"failures-of-others"});
+  if (failing && std::ranges::any_of(scenario.runs, [](const spec::RunSpec& run) { return !run.communicates; })) {
+    say({"failures-of-others"});
+  }
   if (scenario.evaluation && std::ranges::any_of(scenario.runs, learned_first)) say({"corrections"});
   if (scenario.network.rendezvous) say({"rendezvous"});
   std::set<std::string> used;

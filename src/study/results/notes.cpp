@@ -34,6 +34,17 @@ Said failures(const NoteContext& context) {
   return report::Statement{"on-failure"}.with("does", info_of(context).on_failure);
 }
 
+/// Of runs whose steps sites were missing from, or were waited for.
+Said absence(const NoteContext& context) {
+  if (context.run.spec.event_driven || !context.run.event_driven) return {};
+  const spec::AbsenceSpec& what = context.run.spec.absence;
+  return report::Statement{"absence"}
+      .with("does", std::string(to_string(what.does)))
+      .with("patience", what.patience)
+      .with("unbiased", what.estimate == spec::AbsenceSpec::Estimate::unbiased)
+      .with("own_weights", context.run.spec.decentralised);
+}
+
 /// Of runs that pool their data.
 Said pooling(const NoteContext& context) {
   if (sharing_of(context) != methods::Sharing::pooled) return {};
@@ -66,12 +77,6 @@ Said compression(const NoteContext& context) {
       .with("memory", compress.memory);
 }
 
-/// Where the algorithm has something to say of itself on this network.
-Said remark(const NoteContext& context) {
-  if (context.learned.remark.empty()) return {};
-  return report::Statement{"remark"}.with("text", context.learned.remark);
-}
-
 double count(std::ptrdiff_t number) { return static_cast<double>(number); }
 
 /// Where another network is timed than learns, and the algorithm has something to say of that.
@@ -86,8 +91,7 @@ Said divergence(const NoteContext& context) {
   const report::Divergence& how = *context.run.divergence;
   report::Statement statement{"divergence"};
   if (std::isfinite(how.loss)) return statement.with("loss", how.loss).with("loss_before", how.before);
-  return statement.with("step", static_cast<double>(how.step))
-      .with("event_driven", context.run.event_driven.has_value());
+  return statement.with("step", static_cast<double>(how.step)).with("event_driven", context.run.spec.event_driven);
 }
 
 /// Where layers choose what they hand over.
@@ -130,14 +134,14 @@ Said censored_ranks(const NoteContext& context) {
 
 /// Where more is done in a second than the peak of the devices has room for.
 Said above_peak(const NoteContext& context) {
-  if (!context.run.throughput || context.run.throughput->above_peak.empty()) return {};
+  if (!context.run.throughput || !context.run.throughput->above_peak) return {};
   return report::Statement{"above-peak"}
       .with("model_flops_utilisation", context.run.throughput->model_flops_utilisation.value())
-      .with("why", context.run.throughput->above_peak);
+      .with(*context.run.throughput->above_peak);
 }
 
 constexpr std::array<Note, 13> kNotes{
-    order,      failures,   pooling,     own_networks,     compression,    remark,    remark_on_timed,
+    order,      failures,   absence,     pooling,          own_networks,   compression, remark_on_timed,
     divergence, statistics, first_steps, idle_compression, censored_ranks, above_peak};
 
 }  // namespace
@@ -145,6 +149,10 @@ constexpr std::array<Note, 13> kNotes{
 std::vector<report::Statement> notes_of(const NoteContext& context) {
   std::vector<report::Statement> notes;
   for (const Note note : kNotes) {
+    // What the algorithm says of itself on the network that learned stands before what it says of the one that is
+    // timed.
+    if (note == remark_on_timed)
+      notes.insert(notes.end(), context.learned.remarks.begin(), context.learned.remarks.end());
     if (Said said = note(context)) notes.push_back(*std::move(said));
   }
   return notes;

@@ -1,7 +1,5 @@
 #include "study/results/throughput.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -48,20 +46,17 @@ std::optional<double> peak_of(const scenario::Scenario& scenario, std::size_t de
 }
 
 /// Why devices do more than their peak would allow for all that is counted.
-std::string why_above_peak(const scenario::Scenario& scenario, std::size_t devices, const TimedAs& timed) {
+report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t devices, const TimedAs& timed) {
   for (std::size_t i = 0; i < std::min(devices, scenario.all_devices().size()); ++i) {
     const spec::DeviceSpec& device = find_device(scenario, scenario.all_devices()[i].device);
-    if (device.step_seconds > 0)
-      return fmt::format("the step that was measured on {} is shorter than that", device.name);
+    if (device.step_seconds > 0) return {"measured-step-is-shorter", {device.name}};
     if (std::ranges::any_of(timed.shape.layers, [&](const spec::LayerShape& layer) {
           return sim::filters_minimally(device, layer, timed.precision);
         })) {
-      return fmt::format(
-          "3 × 3 convolutions take {:.3g} of the multiplications that are counted, by Winograd's minimal filtering",
-          device.winograd_share);
+      return report::Statement{"fewer-multiplications"}.with("share", device.winograd_share);
     }
   }
-  return "the run computes less than the three passes that are counted, one forward and two backward";
+  return {"fewer-passes"};
 }
 
 /// The first worker as a scenario of its own, which shares nothing.
@@ -121,7 +116,7 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
     alone = time_another(first_alone(scenario)).runs.front().step_seconds;
   }
   for (report::RunResult& run : result.runs) {
-    if (run.event_driven || !(run.step_seconds > 0)) continue;
+    if (run.spec.event_driven || !(run.step_seconds > 0)) continue;
     report::Throughput& throughput = run.throughput.emplace();
     throughput.samples = samples / run.step_seconds;
     if (tokens) throughput.tokens = *tokens * throughput.samples;

@@ -18,7 +18,8 @@
 #include "study/retiming/fit_points.hpp"
 #include "study/retiming/spline.hpp"
 #include "study/run/experiment.hpp"
-#include "study/run/input_limit.hpp"
+#include "study/setting/input_limit.hpp"
+#include "study/setting/outages_of.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel_forks.hpp"
@@ -70,19 +71,18 @@ class Retimer {
   report::Retiming fit() {
     cluster_.network.jitter = {};  // that goes into all times alike
     if (sim::every_step_differs(cluster_)) {
-      retiming_.why_not = "the network changes over time, or others use it: no step is like another";
+      retiming_.why_not = report::Statement{"network-changes"};
       return std::move(retiming_);
     }
     for (std::size_t i = 0; i < scenario_.runs.size(); ++i) add_run(i);
     if (runs_.empty()) {
-      retiming_.why_not =
-          "its runs are event-driven: what they learn depends on the cluster, and is simulated anew on another";
+      retiming_.why_not = report::Statement{"event-runs-alone"};
       return std::move(retiming_);
     }
     cluster_.network.timed_steps = 0;
     add_knobs();
-    if (const std::string why = too_long(); !why.empty()) {
-      retiming_.why_not = why;
+    if (std::optional<report::Statement> why = too_long()) {
+      retiming_.why_not = std::move(why);
       return std::move(retiming_);
     }
     for (const double reach : kReaches) {
@@ -95,7 +95,7 @@ class Retimer {
   void add_run(std::size_t i) {
     const spec::RunSpec& run = scenario_.runs[i];
     const LearnedRun& learned = *learned_.runs[i];
-    if (run.event_driven || learned.trajectory.steps.empty()) return;
+    if (run.event_driven || may_be_absent(scenario_, run) || learned.trajectory.steps.empty()) return;
     const std::vector<step::Assignment> assignment =
         choose_alternatives(run, learned.trajectory, learned.shape, timed_as_, cluster_);
     const ScheduleMemory::Pointer known =
@@ -154,7 +154,7 @@ class Retimer {
   }
 
   /// Why so many simulations would take too long; empty: they do not.
-  std::string too_long() {
+  std::optional<report::Statement> too_long() {
     double messages = 0;
     nominal_ = time(Point(retiming_.knobs.size(), 0.0), few_, &messages);
     nominal_many_ = time(Point(retiming_.knobs.size(), 0.0), many_);
@@ -163,15 +163,14 @@ class Retimer {
       for (const step::Schedule& schedule : sample.schedules)
         tasks += static_cast<double>(schedule.tasks.size() * schedule.workers);
     }
-    if (messages > kMostMessages)
-      return fmt::format("a step of each run is {} messages, and several hundred of them would take too long",
-                         human_count(static_cast<std::int64_t>(messages)));
-    if (messages == 0 && tasks > kMostTasks)
-      return fmt::format("a step of each run is {} operations, and several hundred of them would take too long",
-                         human_count(static_cast<std::int64_t>(tasks)));
+    const auto too_many = [](double count, const char* of) {
+      return report::Statement{"step-too-long"}.with("count", count).with("of", std::string(of));
+    };
+    if (messages > kMostMessages) return too_many(messages, "messages");
+    if (messages == 0 && tasks > kMostTasks) return too_many(tasks, "operations");
     coarse_ = messages > kCoarse * kMostMessages || (messages == 0 && tasks > kCoarse * kMostTasks);
     if (coarse_ && retiming_.knobs.size() > 3) retiming_.knobs.erase(retiming_.knobs.begin() + 1);
-    return {};
+    return std::nullopt;
   }
 
   /// All runs on a cluster, in one simulation for those of one fidelity: to start it takes longer than most steps.
@@ -381,8 +380,7 @@ report::Retiming fit_retiming(const scenario::Scenario& scenario, const Learned&
                               bool show_progress) {
   const auto without = [](const std::exception& error) {
     report::Retiming none;
-    none.failure = error.what();
-    none.why_not = "the times of other clusters could not be fitted: " + none.failure;
+    none.why_not = report::Statement{"not-fitted"}.with("fault", std::string(error.what()));
     return none;
   };
   try {

@@ -8,13 +8,16 @@
 
 #include "report/export/trace.hpp"
 #include "sim/platform.hpp"
+#include "study/absence/absence_run.hpp"
 #include "study/choice/layer_choices.hpp"
 #include "study/event_driven/event_driven_run.hpp"
 #include "study/results/assumptions.hpp"
 #include "study/results/run_result.hpp"
 #include "study/results/time_at_scale.hpp"
-#include "study/run/input_limit.hpp"
+#include "study/setting/cluster_of.hpp"
+#include "study/setting/input_limit.hpp"
 #include "study/setting/memory_check.hpp"
+#include "study/setting/outages_of.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/human.hpp"
@@ -84,7 +87,7 @@ EventDrivenOptions watched_by(Progress& progress, const std::string& label) {
 
 /// All that holds for every run.
 report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& learned, const TimedAs& timed,
-                        const std::vector<RunMemory>& memory, bool steps_known) {
+                        const std::vector<RunMemory>& memory, bool steps_known, const models::Partition* partition) {
   report::Result result;
   result.version = kVersion;
   result.simgrid = sim::simgrid_version();
@@ -104,7 +107,7 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   for (const spec::LayerShape& layer : learned.shape.layers) {
     if (layer.has_outer_product()) result.layer_names.push_back(layer.name);
   }
-  result.assumptions = assumptions_of(scenario, result, steps_known);
+  result.assumptions = assumptions_of(scenario, result, steps_known, partition);
   const auto say = [&](report::Statement statement) { result.assumptions.push_back(std::move(statement)); };
   if (learned.has_batch_statistics) say({"batch-statistics"});
   for (report::Statement& statement : memory_assumptions(scenario, memory)) say(std::move(statement));
@@ -119,13 +122,39 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   return result;
 }
 
+/// A run in whose steps sites may be missing. What it learns by those that are there comes into `learned`.
+report::RunResult run_through_outages(const ResultContext& context, std::size_t i, const sim::Cluster& cluster,
+                                      Learned& learned, Progress& progress) {
+  const scenario::Scenario& scenario = context.scenario;
+  const spec::RunSpec& run = scenario.runs[i];
+  const AbsenceRun absence = run_with_absence(
+      scenario, run, learned.runs[i], context.timed, cluster, *learned.shared_cache, [&](std::int64_t done) {
+        progress.say([&] { return fmt::format("{}: {} steps through outages", run.label, human_count(done)); });
+      });
+  learned.runs[i] = absence.learned;
+  for (std::size_t seed = 0; run.absence.goes_without() && seed < learned.other_seeds.size(); ++seed) {
+    learned.other_seeds[seed][i] = learn_with_absence(scenario, run, *learned.other_seeds[seed][i], context.timed,
+                                                      cluster, *learned.shared_cache, scenario.seed + seed + 1);
+  }
+  const std::vector<std::int64_t> traced;
+  report::RunResult result =
+      result_of_steps(context, i, {absence.trajectory, absence.timings, absence.assignment, traced});
+  result.event_driven = absence.counted;
+  return result;
+}
+
 }  // namespace
 
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned) {
   const LearnedRun& any = *learned.runs.front();
   const TimedAs timed = timed_as_of(scenario, any.shape);
   const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
-  report::Result result = preamble(scenario, any, timed, memory_of_runs(scenario, any.shape), scale && scale->known);
+  // Who has how much is of no matter where nothing is learned, or all runs minimise the same.
+  std::shared_ptr<const Problem> problem;
+  if (!learned.nothing && objectives_of(scenario).size() > 1)
+    problem = learned.shared_cache->problem(scenario, scenario.seed);
+  report::Result result = preamble(scenario, any, timed, memory_of_runs(scenario, any.shape), scale && scale->known,
+                                   problem ? &problem->partition : nullptr);
   result.learning_wall_seconds = learned.wall_seconds;
   if (!learned.other_seeds.empty()) {
     result.assumptions.push_back(
@@ -134,9 +163,10 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
   return result;
 }
 
-report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
-                             bool show_progress, const TraceRequest& trace) {
+report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned_first,
+                             const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace) {
   const auto start = std::chrono::steady_clock::now();
+  Learned learned = learned_first;  // what is learned on the cluster comes to it
   const LearnedRun& any = *learned.runs.front();
   const TimedAs timed = timed_as_of(scenario, any.shape);
   const std::vector<RunMemory> memory = memory_of_runs(scenario, any.shape);
@@ -149,20 +179,26 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   const ResultContext context{scenario, learned, timed, cluster, memory, time_another};
   const std::size_t traced = std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
   const std::size_t most_spans = report::kMostTraceSpans / traced;
-  const bool in_order = every_step_differs(cluster);
   Progress progress("timing", scenario.runs.size(), show_progress);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const LearnedRun& run = *learned.runs[i];
+    const sim::Cluster own_cluster = cluster_of_run(cluster, scenario.runs[i]);
+    const bool in_order = every_step_differs(own_cluster);
     if (scenario.runs[i].event_driven) {
       EventDrivenOptions options = watched_by(progress, scenario.runs[i].label);
       options.learns = !learned.nothing;
       if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
       result.runs.push_back(result_of_events(
-          context, i, run_event_driven(scenario, scenario.runs[i], timed, cluster, *learned.shared_cache, options)));
+          context, i,
+          run_event_driven(scenario, scenario.runs[i], timed, own_cluster, *learned.shared_cache, options)));
+      continue;
+    }
+    if (may_be_absent(scenario, scenario.runs[i])) {
+      result.runs.push_back(run_through_outages(context, i, own_cluster, learned, progress));
       continue;
     }
     const std::vector<step::Assignment> assignment =
-        choose_alternatives(scenario.runs[i], run.trajectory, run.shape, timed, cluster);
+        choose_alternatives(scenario.runs[i], run.trajectory, run.shape, timed, own_cluster);
     const ScheduleMemory::Pointer known =
         learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed, assignment);
     std::optional<step::Trajectory> every_step;
@@ -175,8 +211,8 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
       progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
     };
     sim::TimedRun timings =
-        in_order ? time_run(every_schedule, nullptr, trajectory, cluster, trace, most_spans, on_progress)
-                 : time_run(known->schedules, &known->kinds, trajectory, cluster, trace, most_spans, on_progress);
+        in_order ? time_run(every_schedule, nullptr, trajectory, own_cluster, trace, most_spans, on_progress)
+                 : time_run(known->schedules, &known->kinds, trajectory, own_cluster, trace, most_spans, on_progress);
     if (interrupted().load()) throw Cancelled();
     limit_by_input(timed, trajectory, timings);
     result.runs.push_back(result_of_steps(context, i, {trajectory, timings, assignment, trace.steps}));

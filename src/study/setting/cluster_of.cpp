@@ -37,4 +37,9 @@ sim::Cluster cluster_of(const scenario::Scenario& scenario) {
   return cluster;
 }
 
+sim::Cluster cluster_of_run(sim::Cluster cluster, const spec::RunSpec& run) {
+  if (run.conditions.jitter == spec::ConditionsSpec::Of::none) cluster.network.jitter = {};
+  return cluster;
+}
+
 }  // namespace dadsim::study

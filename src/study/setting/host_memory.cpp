@@ -46,7 +46,7 @@ double host_bytes_of(const scenario::Scenario& scenario, const spec::RunSpec& ru
                    (info->sharing == methods::Sharing::no_sharing || info->sharing == methods::Sharing::own_weights);
   const double networks = own ? static_cast<double>(scenario.workers.size()) : 1;
   constexpr double kPerNetwork = 8000;  // bytes: what holds one together, however small it is
-  const bool fails = !(scenario.failures == spec::FailureSpec{});
+  const bool fails = !(run.conditions.failures_of(scenario.failures) == spec::FailureSpec{});
   const double held = models_held(run, static_cast<double>(scenario.workers.size()), fails);
   const double copies = 2 + estimate::optimizer_state_per_parameter(scenario.training.optimizer);
   // The weights between two epochs, where targets are looked for (algorithms/recent_weights.hpp).

@@ -15,6 +15,7 @@
 #include "scenario/elements/print_parts.hpp"
 #include "spec/model_shape.hpp"
 #include "study/setting/memory_check.hpp"
+#include "study/setting/outages_of.hpp"
 #include "study/setting/scale_setting.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "support/environment_error.hpp"
@@ -109,24 +110,19 @@ class PointErrors {
   std::map<Mistake, Found> errors_;
 };
 
-/// Keys of the runs that a scenario learns, and what else decides on what is learned with them. Event-driven runs are
-/// learned while their points are timed: that they differ makes another problem, but nothing is found under their keys.
+/// Keys of the runs that a scenario learns, and what else decides on what is learned with them. Runs that
+/// learn on their cluster are learned while their points are timed: that they differ makes another problem, but nothing
+/// is found under their keys.
 std::pair<std::vector<std::uint64_t>, std::uint64_t> problem_of(const scenario::Scenario& scenario) {
   std::vector<std::uint64_t> keys;
   WireWriter all;
   for (const spec::RunSpec& run : scenario.runs) {
     const std::uint64_t key = learning_hash_of(scenario, run, scenario.training, scenario.seed);
     all << key;
-    if (!run.event_driven) keys.push_back(key);
+    if (!learns_on_cluster(scenario, run)) keys.push_back(key);
   }
   if (scale_setting(scenario)) all << scenario.training.seeds << scenario.training.targets();
   return {std::move(keys), fingerprint(all.bytes())};
-}
-
-/// As learning will see it.
-void check_memory(const scenario::Scenario& scenario, const scenario::Catalog& catalog) {
-  const scenario::Catalog::DataAnswer data = catalog.inspect_data(scenario.data.source);
-  if (data.errors.empty()) study::check_memory(scenario, spec::model_shape(scenario.model, data.facts.shape));
 }
 
 }  // namespace
@@ -197,7 +193,6 @@ void SweepPoints::check_points(bool show_progress) {
         throw InputError(Diagnostic{source_.path(), 0, fmt::format("{} seeds from {} on", seeds(), scenario.seed),
                                     "a smaller seed"});
       }
-      check_memory(scenario, catalog_);
       first_seeds_[i] = scenario.seed;
       points_[i].hash = scenario.hash;
       std::tie(keys[i], problems[i]) = problem_of(scenario);

@@ -117,12 +117,12 @@ TEST(Flare, WithoutDriftFalseAlarmsAreAsRareAsTheLevelSays) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       Sensors sensors(60, seed, {}, 6000);
       const Simulated simulated = sensors.simulate({{"duration", "5"},
-                                                {"samples", "30"},
-                                                {"quantiles", "20"},
-                                                {"held", "0.7"},
-                                                {"validation", "0.86"},
-                                                {"patience", "5"},
-                                                {"level", level}});
+                                                    {"samples", "30"},
+                                                    {"quantiles", "20"},
+                                                    {"held", "0.7"},
+                                                    {"validation", "0.86"},
+                                                    {"patience", "5"},
+                                                    {"level", level}});
       const auto& facts = simulated.protocol_log.facts;
       windows += facts.at("windows tested without drift");
       alarms += facts.at("false alarms");
@@ -204,12 +204,12 @@ TEST(Flare, SendsAFifthOfTheBytesAndHearsSixteenTimesSoonerThanFixedIntervals) {
 TEST(Flare, UploadsAreSamplesAndDeploymentsAreModelsWithQuantiles) {
   Sensors sensors(2, 1, {});
   const Simulated simulated = sensors.simulate({{"schedule", "fixed"},
-                                            {"duration", "300"},
-                                            {"upload-every", "50"},
-                                            {"deploy-every", "100"},
-                                            {"quantiles", "40"},
-                                            {"validation", "0.5"},
-                                            {"sample-bytes", "784"}});
+                                                {"duration", "300"},
+                                                {"upload-every", "50"},
+                                                {"deploy-every", "100"},
+                                                {"quantiles", "40"},
+                                                {"validation", "0.5"},
+                                                {"sample-bytes", "784"}});
   const auto& facts = simulated.protocol_log.facts;
   EXPECT_DOUBLE_EQ(facts.at("bytes of uploads"), facts.at("uploads") * 100 * 784);
   EXPECT_NEAR(facts.at("bytes of deployments") / facts.at("deployments"), 4.0 * (784 * 32 + 32 + 320 + 10) + 4 * 41, 1);

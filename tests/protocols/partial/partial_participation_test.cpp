@@ -71,7 +71,7 @@ TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
     const std::vector<double> all = displacement(small, run_of(protocol));
     const std::vector<double> half = displacement(small, run_of(protocol, {{"fraction", "0.5"}}));
     const std::vector<double> biased =
-        displacement(small, run_of(protocol, {{"fraction", "0.5"}, {"weights", "present"}}));
+        displacement(small, run_of(protocol, {{"fraction", "0.5"}, {"estimate", "present"}}));
     // Gradients of the sites, weighted N_s ÷ ΣN: what a site alone contributes.
     History history(1, nullptr);
     Learning learning(small.problem(), history);

@@ -70,6 +70,8 @@ const std::vector<Law>& laws() {
   static const std::vector<Law> all{
       {"event-order", [](const Result&, const RunResult& run) { return run.spec.event_driven; }},
       {"on-failure", [](const Result&, const RunResult& run) { return run.spec.event_driven; }},
+      {"absence",
+       [](const Result&, const RunResult& run) { return run.event_driven.has_value() && !run.spec.event_driven; }},
       {"pooling", [](const Result&, const RunResult& run) { return is_shared(run, algorithms::Sharing::pooled); }},
       {"own-networks",
        [](const Result& result, const RunResult& run) {
@@ -107,14 +109,19 @@ void expect_lawful(const report::Result& result) {
       const auto said = std::ranges::count(run.notes, law.kind, &report::Statement::kind);
       EXPECT_EQ(said, law.holds(result, run) ? 1 : 0) << law.kind;
     }
-    // What an algorithm says of itself is one note more, and every other one has a law above.
+    // What an algorithm says of itself, and what its ranks are taken to be, is one note more each; every other one has
+    // a law above.
     const bool may_remark = !run.spec.event_driven &&
                             (algorithms::algorithm_registry().at(run.spec.algorithm).remark || result.timing_only);
     const auto others = std::ranges::count_if(run.notes, [](const report::Statement& note) {
       return std::ranges::none_of(laws(), [&](const Law& law) { return note.kind == law.kind; });
     });
-    EXPECT_LE(others, may_remark ? 1 : 0) << in_words(run.notes.back());
-    for (const std::string& note : in_words(run.notes)) {
+    const auto remarks = std::ranges::count(run.notes, std::string("remark"), &report::Statement::kind);
+    const auto at_cap = std::ranges::count(run.notes, std::string("ranks-at-cap"), &report::Statement::kind);
+    EXPECT_LE(remarks, may_remark ? 1 : 0) << report::in_words(run.notes.back());
+    EXPECT_LE(at_cap, result.timing_only && !run.spec.event_driven ? 1 : 0) << report::in_words(run.notes.back());
+    EXPECT_EQ(others, remarks + at_cap) << report::in_words(run.notes.back());
+    for (const std::string& note : report::in_words(run.notes)) {
       EXPECT_EQ(note.find("taken to be at their cap") != std::string::npos && !result.timing_only, false) << note;
       if (result.timing_only) {
         EXPECT_EQ(note.find("accuracy"), std::string::npos) << note;
@@ -176,7 +183,7 @@ std::vector<std::string> notes_on(const std::string& run, const char* rate, bool
   scenario->timing_only = timing_only;
   const report::Result result = run_experiment(*scenario, false);
   expect_lawful(result);
-  return in_words(result.runs.front().notes);
+  return report::in_words(result.runs.front().notes);
 }
 
 bool says(const std::vector<std::string>& notes, const std::string& words) {
@@ -211,7 +218,7 @@ TEST(NotesOnPrivacy, AreOfAllStepsWhereNothingIsLearned) {
   <run algorithm="dp-sgd"/>
 </scenario>)");
   ASSERT_TRUE(stand_in);
-  const std::vector<std::string> notes = in_words(run_experiment(*stand_in, false).runs.front().notes);
+  const std::vector<std::string> notes = report::in_words(run_experiment(*stand_in, false).runs.front().notes);
   EXPECT_TRUE(says(notes, "what ε it spends is not known"));
   EXPECT_FALSE(says(notes, "spent"));
 }
@@ -233,7 +240,7 @@ TEST(NotesOnThePeak, SayWhyItIsPassed) {
   };
   const report::Result above = vgg("fp32", "v100-sxm2-32");
   ASSERT_GT(above.runs.front().throughput->model_flops_utilisation.value(), 1);
-  EXPECT_TRUE(says(in_words(above.runs.front().notes), "Winograd")) << "beside the run";
+  EXPECT_TRUE(says(report::in_words(above.runs.front().notes), "Winograd")) << "beside the run";
   EXPECT_NE(to_table(above).find("peak (3 × 3"), std::string::npos) << "beside the number";
   expect_lawful(above);
   const report::Result below = vgg("fp16", "v100-sxm2-32");

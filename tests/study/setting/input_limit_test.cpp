@@ -1,4 +1,4 @@
-#include "study/run/input_limit.hpp"
+#include "study/setting/input_limit.hpp"
 
 #include <gtest/gtest.h>
 

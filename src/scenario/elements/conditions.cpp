@@ -1,0 +1,156 @@
+#include "scenario/elements/conditions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenario/elements/read_failures.hpp"
+#include "scenario/language/quantity.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+using Absence = spec::AbsenceSpec;
+using Conditions = spec::ConditionsSpec;
+
+bool takes_steps(const spec::RunSpec& run) { return run.communicates && !run.event_driven; }
+
+std::optional<Fault> takes_no_steps(const Node&, const spec::RunSpec& run) {
+  if (takes_steps(run)) return std::nullopt;
+  return Fault{fmt::format("means nothing to '{}'", run.algorithm),
+               run.event_driven ? "remove it: the method itself says what it does on a failure"
+                                : "remove it: nobody waits for anybody"};
+}
+
+bool is_drawn_in_steps(const spec::FailureSpec& what) {
+  return std::ranges::any_of(
+      what.availability, [](const spec::AvailabilitySpec& one) { return one.by == spec::AvailabilitySpec::By::steps; });
+}
+
+}  // namespace
+
+Row<spec::RunSpec> weights_row() {
+  return attribute("weights", &spec::RunSpec::weights,
+                   "What sites are worth in what the run minimises. `samples`: a site as much as it has samples; "
+                   "`uniform`: all sites alike; `published`: as the method has it where nobody says otherwise.")
+      .if_given();
+}
+
+Row<spec::RunSpec> failures_row() {
+  return within(&spec::RunSpec::conditions,
+                attribute("failures", &Conditions::failures,
+                          "`none`: in this run nothing fails, whatever <failures> and the state profiles of the "
+                          "platform say."))
+      .if_given();
+}
+
+Row<spec::RunSpec> availability_row() {
+  return within(&spec::RunSpec::conditions,
+                attribute("availability", &Conditions::availability,
+                          "`none`: in this run hosts are there whenever nothing fails, whatever <availability> says."))
+      .if_given();
+}
+
+Row<spec::RunSpec> jitter_row() {
+  return within(&spec::RunSpec::conditions, attribute("jitter", &Conditions::jitter,
+                                                      "`none`: in this run computing does not jitter, whatever "
+                                                      "<jitter> says."))
+      .if_given();
+}
+
+Row<spec::RunSpec> absent_row() {
+  return within(&spec::RunSpec::absence,
+                attribute("absent", &Absence::does,
+                          "What a run that takes steps does about sites that are away. `wait`: until all are there; "
+                          "`without`: those that are there take the step; `retry`: wait for so long, then without; "
+                          "`restart`: wait, and go on from the last <checkpoint>."))
+      .if_given()
+      .refused_if(takes_no_steps);
+}
+
+Row<spec::RunSpec> absent_patience_row() {
+  return within(&spec::RunSpec::absence, attribute("absent-patience", &Absence::patience, quantity(kDurationForm),
+                                                   "With absent=\"retry\": how long a step waits for those that are "
+                                                   "away, with its unit."))
+      .only([](const spec::RunSpec& run) { return run.absence.does == Absence::Does::retry; },
+            "means nothing without absent=\"retry\"", "absent=\"retry\", or remove it");
+}
+
+Row<spec::RunSpec> absent_weights_row() {
+  return within(&spec::RunSpec::absence,
+                attribute("absent-weights", &Absence::estimate,
+                          "With absent=\"without\" or \"retry\". `present`: the parts of those that are there add up "
+                          "to one; `unbiased`: each counts by one over the chance that its site is there."))
+      .only([](const spec::RunSpec& run) { return run.absence.goes_without(); },
+            "means nothing where a step has all sites", "absent=\"without\" or \"retry\", or remove it");
+}
+
+void read_conditions(const Node& run, const std::vector<std::string>& placed, const ReadContext& context,
+                     spec::RunSpec& into) {
+  const bool own = run.child("failures") != nullptr || !run.children("availability").empty();
+  if (!own) return;
+  if (into.conditions.failures == Conditions::Of::none || into.conditions.availability == Conditions::Of::none) {
+    run.fail("<run> leaves out failures or availability, and has its own", "one of the two");
+  }
+  into.conditions.own = read_failures(run, placed, context);
+}
+
+std::string conditions_label(const spec::RunSpec& run) {
+  std::string label;
+  if (run.conditions.failures == Conditions::Of::none) label += ", no failures";
+  if (run.conditions.availability == Conditions::Of::none) label += ", always there";
+  if (run.conditions.jitter == Conditions::Of::none) label += ", no jitter";
+  if (run.conditions.own) label += ", failures of its own";
+  return label;
+}
+
+void check_conditions(const Scenario& scenario, const std::vector<const Element*>& elements,
+                      const ReadContext& context) {
+  if (elements.size() != scenario.runs.size()) return;  // what is wrong with one has been said
+  // What a file of a platform turns off and on is not known here.
+  const bool of_file = std::holds_alternative<spec::PlatformFileSpec>(scenario.platform.what);
+  bool checkpoints_used = false;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const Node node(*elements[i], context.findings);
+    const spec::RunSpec& run = scenario.runs[i];
+    const spec::FailureSpec& all = scenario.failures;
+    if (run.conditions.failures == Conditions::Of::none && !of_file && all.random.empty() && all.outages.empty() &&
+        all.checkpoints.empty()) {
+      node.fail_at("failures", "leaves out what is not there: the scenario has no <failures>", "remove it");
+    }
+    if (run.conditions.availability == Conditions::Of::none && all.availability.empty()) {
+      node.fail_at("availability", "leaves out what is not there: the scenario has no <availability>", "remove it");
+    }
+    if (run.conditions.jitter == Conditions::Of::none && scenario.network.jitter == spec::JitterSpec{}) {
+      node.fail_at("jitter", "leaves out what is not there: <network> has no <jitter>", "remove it");
+    }
+    const spec::FailureSpec what = run.conditions.failures_of(all);
+    checkpoints_used = checkpoints_used || run.event_driven || run.absence.does == Absence::Does::restart;
+    if (is_drawn_in_steps(what) && run.event_driven) {
+      node.fail(fmt::format("<availability by=\"steps\"> means nothing to '{}', which takes no steps", run.algorithm),
+                "by=\"sessions\", or availability=\"none\" for this run");
+    }
+    if (!takes_steps(run)) continue;
+    if (is_drawn_in_steps(what) && !run.absence.goes_without()) {
+      node.fail("<availability by=\"steps\"> says in which steps a site is away, and not for how long",
+                "absent=\"without\" for this run, or by=\"sessions\"");
+    }
+    if (run.absence.does == Absence::Does::retry && !what.has_dates()) {
+      node.fail_at("absent", "waits for nobody: the steps in which a site is away are drawn", "absent=\"without\"");
+    }
+    if (run.absence.does == Absence::Does::restart && what.checkpoints.empty()) {
+      node.fail_at("absent", "has nothing to go on from", "a <checkpoint> in <failures>");
+    }
+    const bool says_so = node.has("absent") && run.absence.does != Absence::Does::wait;
+    if (says_so && !of_file && !what.has_dates() && !is_drawn_in_steps(what)) {
+      node.fail_at("absent", "means nothing: nobody is ever away in this run", "<failures> or <availability>");
+    }
+  }
+  if (!scenario.failures.checkpoints.empty() && !checkpoints_used && !elements.empty()) {
+    Node(*elements.front(), context.findings)
+        .fail("<checkpoint>: no run goes on from one",
+              "an event-driven run, or absent=\"restart\"; or remove the <checkpoint>");
+  }
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,326 @@
+#include "study/absence/absence_clock.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/random/uniform_01.hpp>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "support/human.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// As an event-driven run that achieves nothing for so long ends (docs/failures.md).
+constexpr double kMostWithoutStep = 90 * 86400.0;  // seconds
+/// Of one step, before it is given up: outages that come more often than a step lasts let none through.
+constexpr std::int64_t kMostTries = 10'000;
+
+double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+}  // namespace
+
+AbsenceClock::AbsenceClock(Setting setting, world::OutageCalendar& calendar, Connectivity connectivity)
+    : setting_(std::move(setting)),
+      log_(setting_.sites, setting_.site_of),
+      calendar_(calendar),
+      connectivity_(std::move(connectivity)),
+      has_model_(setting_.sites, true),
+      on_disk_(setting_.sites, true),
+      seen_down_(setting_.sites, 0),
+      was_there_(setting_.sites, 0) {}
+
+// ---- who is there ----
+
+std::vector<bool> AbsenceClock::there() const {
+  std::vector<bool> up(setting_.sites, true);
+  for (std::size_t node = 0; node < nodes(); ++node) {
+    const std::size_t site = setting_.site_of[node];
+    if (site < setting_.sites && !calendar_.is_up(node)) up[site] = false;
+  }
+  return connectivity_.reached(calendar_, up);
+}
+
+bool AbsenceClock::all_here(const Sites& sites) const {
+  if (!server_is_up()) return false;
+  const std::vector<bool> here = there();
+  return std::ranges::all_of(sites, [&](std::int32_t site) { return here[static_cast<std::size_t>(site)]; });
+}
+
+AbsenceClock::Sites AbsenceClock::everyone() const {
+  Sites all(setting_.sites);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void AbsenceClock::catch_up() {
+  while (calendar_.next_change() <= now_) calendar_.take_next_change();
+}
+
+/// Whose host has been down since this was asked last has lost what was in its memory.
+void AbsenceClock::notice_losses() {
+  std::vector<std::int64_t> down(setting_.sites, 0);
+  for (std::size_t node = 0; node < nodes(); ++node) {
+    if (setting_.site_of[node] < setting_.sites) down[setting_.site_of[node]] += calendar_.went_down(node);
+  }
+  for (std::size_t site = 0; site < setting_.sites; ++site) {
+    if (down[site] == seen_down_[site]) continue;
+    has_model_[site] = false;
+    to_restore_ = true;
+  }
+  seen_down_ = std::move(down);
+}
+
+// ---- time ----
+
+void AbsenceClock::wait_until(double date) {
+  log_.wait(date - now_);
+  now_ = date;
+  catch_up();
+}
+
+void AbsenceClock::wait_for_change(const std::string& what) {
+  const double next = calendar_.next_change();
+  if (std::isfinite(next) && next - progress_at_ <= kMostWithoutStep) return wait_until(std::max(now_, next));
+  constexpr std::size_t kMostNamed = 8;
+  std::vector<std::string> missing;
+  const std::vector<bool> here = there();
+  for (std::size_t site = 0; site < setting_.sites; ++site) {
+    if (!here[site] && site < setting_.names.size()) missing.push_back(setting_.names[site]);
+  }
+  if (!server_is_up() && setting_.sites < setting_.names.size()) missing.push_back(setting_.names[setting_.sites]);
+  const std::size_t more = missing.size() > kMostNamed ? missing.size() - kMostNamed : 0;
+  missing.resize(missing.size() - more);
+  throw NobodyComes(fmt::format("after {} step {} waits {}, and {} {}{}", human_seconds(now_),
+                                log_.participation.updates + 1, what, fmt::join(missing, ", "),
+                                more > 0 ? fmt::format("and {} more ", more) : "",
+                                std::isfinite(next) ? "will not be there for 90 days" : "will not come back"));
+}
+
+/// When one of these sites, or the aggregator, is lost before that date.
+std::optional<double> AbsenceClock::broken_off(double end, const Sites& sites) {
+  while (calendar_.next_change() < end) {
+    const double date = calendar_.next_change();
+    calendar_.take_next_change();
+    if (!all_here(sites)) return std::max(now_, date);
+  }
+  return std::nullopt;
+}
+
+/// Something that all of these sites take part in, before the next step. False where it is broken off.
+bool AbsenceClock::passes(const step::StepTiming& timing, const Sites& sites, bool worth_something) {
+  const double end = now_ + timing.seconds;
+  const std::optional<double> date = broken_off(end, sites);
+  const double share = !date ? 1 : timing.seconds > 0 ? (*date - now_) / timing.seconds : 0;
+  log_.add(timing, share, !date);
+  if (date || !worth_something) log_.waste(timing, share);
+  now_ = date ? *date : end;
+  return !date;
+}
+
+// ---- before a step ----
+
+/// Those of the sites that the step is drawn for; drawn again where nobody has anything to do in it.
+AbsenceClock::Sites AbsenceClock::drawn(std::int64_t number, const Sites& here,
+                                        const std::vector<std::int64_t>& rows) const {
+  if (setting_.chances.empty()) return here;
+  std::vector<RandomStream> streams;
+  for (const std::int32_t site : here) {
+    streams.emplace_back(setting_.seed, Purpose::presence, static_cast<std::uint32_t>(site),
+                         static_cast<std::uint32_t>(number));
+  }
+  boost::random::uniform_01<double> uniform;
+  for (;;) {
+    Sites who;
+    bool any = false;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      const auto site = static_cast<std::size_t>(here[i]);
+      if (uniform(streams[i]) >= setting_.chances[site]) continue;
+      who.push_back(here[i]);
+      any = any || rows[site] > 0;
+    }
+    if (any) return who;
+  }
+}
+
+/// π of those that take part: what is drawn, and of what goes by dates how often they have been there so far.
+std::vector<double> AbsenceClock::chances_of(const Sites& sites, const Sites& here,
+                                             const std::vector<std::int64_t>& rows) const {
+  const bool unbiased = goes_without() && setting_.absence.estimate == spec::AbsenceSpec::Estimate::unbiased;
+  if (!unbiased) return {};
+  double nobody = setting_.chances.empty() ? 0 : 1;  // in one draw: then it is drawn again
+  for (const std::int32_t site : here) {
+    const auto place = static_cast<std::size_t>(site);
+    if (!setting_.chances.empty() && rows[place] > 0) nobody *= 1 - setting_.chances[place];
+  }
+  std::vector<double> chances;
+  for (const std::int32_t site : sites) {
+    const auto place = static_cast<std::size_t>(site);
+    double chance = setting_.chances.empty() ? 1 : setting_.chances[place] / (1 - nobody);
+    // So far: one more success in one more trial, so that no chance is nought before anything is known.
+    if (setting_.has_dates) chance *= (was_there_[place] + 1) / (static_cast<double>(log_.participation.updates) + 1);
+    chances.push_back(std::min(1.0, chance));
+  }
+  return chances;
+}
+
+/// Those that have missed something get the model. False where that is broken off, or nobody there has it.
+bool AbsenceClock::bring_up_to_date(const Sites& sites) {
+  if (!setting_.common_model) return true;
+  const auto holds = [&](const std::vector<bool>& model, std::int32_t site) {
+    return bool{model[static_cast<std::size_t>(site)]};
+  };
+  if (!setting_.server && std::ranges::none_of(sites, [&](std::int32_t site) { return holds(has_model_, site); })) {
+    bool any = false;
+    for (const std::int32_t site : sites) {
+      if (!holds(on_disk_, site)) continue;
+      has_model_[static_cast<std::size_t>(site)] = any = true;
+    }
+    if (!any) {
+      wait_for_change("for somebody who has the model");
+      return false;
+    }
+  }
+  Sites lacking;
+  std::int32_t from = -1;
+  for (const std::int32_t site : sites) {
+    if (!holds(has_model_, site)) {
+      lacking.push_back(site);
+    } else if (!setting_.server && from < 0) {
+      from = site;
+    }
+  }
+  if (lacking.empty()) return true;
+  const step::StepTiming timing = setting_.hand_over(from, lacking, now_);
+  Sites involved = lacking;
+  if (from >= 0) involved.push_back(from);
+  if (!passes(timing, involved, true)) {
+    ++log_.participation.retried;
+    return false;
+  }
+  for (const std::int32_t site : lacking) {
+    has_model_[static_cast<std::size_t>(site)] = on_disk_[static_cast<std::size_t>(site)] = true;
+  }
+  log_.participation.facts["times that a site was handed the model"] += static_cast<double>(lacking.size());
+  log_.participation.facts["bytes of models that sites were handed"] += sum_of(timing.bytes_received);
+  return true;
+}
+
+/// All go back to the last checkpoint, and take the steps since then again. False where that is broken off.
+bool AbsenceClock::restore() {
+  step::StepTiming reading;
+  reading.seconds = setting_.checkpoints.restore;
+  const Sites all = everyone();
+  if (!passes(reading, all, true)) return false;
+  ++log_.participation.restored;
+  for (const step::StepTiming& again : since_checkpoint_) {
+    if (!passes(again, all, false)) return false;
+    log_.participation.lost_work += again.seconds;
+    log_.participation.wasted_bytes += sum_of(again.bytes_received);
+  }
+  to_restore_ = false;
+  has_model_.assign(setting_.sites, true);
+  return true;
+}
+
+/// Whether no outage falls into the step, as far as can be known.
+bool AbsenceClock::goes_through(const Sites& sites) {
+  const auto same = last_of_.find(sites);
+  const step::StepTiming* like = same != last_of_.end() ? &same->second : last_ ? &*last_ : nullptr;
+  if (like == nullptr) return true;
+  for (std::size_t node = 0; node < nodes(); ++node) {
+    const auto site = static_cast<std::int32_t>(setting_.site_of[node]);
+    if (std::ranges::binary_search(sites, site)) calendar_.compute(node, now_, like->compute_seconds);
+  }
+  const std::optional<double> date = broken_off(now_ + like->seconds, sites);
+  if (!date) return true;
+  const double share = like->seconds > 0 ? (*date - now_) / like->seconds : 0;
+  log_.add(*like, share, false);
+  log_.waste(*like, share);
+  log_.broken_off(sites, now_, *date);
+  now_ = *date;
+  return false;
+}
+
+algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const std::vector<std::int64_t>& rows) {
+  double pause = 1;  // seconds
+  const double since = now_;
+  std::int64_t tries = 0;
+  const auto has_rows = [&](std::int32_t site) { return rows[static_cast<std::size_t>(site)] > 0; };
+  for (;;) {
+    catch_up();
+    notice_losses();
+    if (!server_is_up()) {
+      wait_for_change("for the aggregator");
+      continue;
+    }
+    const std::vector<bool> is_here = there();
+    Sites here;
+    for (const std::int32_t site : everyone()) {
+      if (is_here[static_cast<std::size_t>(site)]) here.push_back(site);
+    }
+    const bool all = here.size() == setting_.sites;
+    if (!all && !goes_without()) {
+      wait_for_change("for all sites");
+      continue;
+    }
+    const double left = since + setting_.absence.patience - now_;
+    if (!all && setting_.absence.does == spec::AbsenceSpec::Does::retry && left > 0) {
+      ++log_.participation.retried;
+      wait_until(now_ + std::min(pause, left));
+      pause *= 2;
+      continue;
+    }
+    if (std::ranges::none_of(here, has_rows)) {
+      wait_for_change("for a site that has samples for it");
+      continue;
+    }
+    const Sites who = drawn(number, here, rows);
+    const bool restarts = to_restore_ && setting_.absence.does == spec::AbsenceSpec::Does::restart;
+    if (!(restarts ? restore() : bring_up_to_date(who)) || !goes_through(who)) {
+      if (++tries < kMostTries) continue;
+      throw NobodyComes(fmt::format(
+          "step {} has been broken off {} times until {}: outages come more often than it takes to get through it",
+          log_.participation.updates + 1, kMostTries, human_seconds(now_)));
+    }
+    std::vector<double> chances = chances_of(who, here, rows);
+    for (const std::int32_t site : here) ++was_there_[static_cast<std::size_t>(site)];
+    return {who, std::move(chances)};
+  }
+}
+
+// ---- after a step ----
+
+step::StepTiming AbsenceClock::took(const Sites& sites, const std::vector<std::int64_t>& rows,
+                                    const step::StepTiming& timing) {
+  now_ += timing.seconds;
+  step::StepTiming whole = log_.step(sites, rows, timing, now_);
+  has_model_.assign(setting_.sites, !setting_.common_model);
+  on_disk_.assign(setting_.sites, !setting_.common_model);
+  for (const std::int32_t site : sites) {
+    has_model_[static_cast<std::size_t>(site)] = on_disk_[static_cast<std::size_t>(site)] = true;
+  }
+  last_of_[sites] = timing;
+  last_ = timing;
+  progress_at_ = now_;
+  if (setting_.absence.does != spec::AbsenceSpec::Does::restart) return whole;
+  since_checkpoint_.push_back(timing);
+  computed_ += timing.compute_seconds;
+  if (computed_ < setting_.checkpoints.every) return whole;
+  computed_ = 0;
+  since_checkpoint_.clear();
+  now_ += setting_.checkpoints.write;
+  log_.write_checkpoint(setting_.checkpoints.write, whole);
+  return whole;
+}
+
+report::EventDrivenResult AbsenceClock::result(std::vector<std::string> hosts) {
+  catch_up();
+  return log_.result(now_, calendar_, std::move(hosts));
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "algorithms/attendance.hpp"
+#include "report/run/result.hpp"
+#include "spec/specification.hpp"
+#include "step/timing.hpp"
+#include "study/absence/absence_log.hpp"
+#include "study/absence/connectivity.hpp"
+#include "world/outage_calendar.hpp"
+
+namespace dadsim::study {
+
+/// Nobody will come back for whom a step waits. The words say who.
+class NobodyComes : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Walks through a run that takes steps while hosts and links go down and come up. Before a step it says who takes part
+/// in it; after it, told how long the step took, it goes on by so much. It neither learns nor simulates: how long a
+/// step takes it is told.
+///
+/// A step that is under way when one of its sites goes down, or is cut off, comes to nothing: what it has sent until
+/// then, taken as even over its time, is lost. Whether an outage falls into a step is decided by what the last step of
+/// the same sites took (if there was none: the last step), since how long this one takes is known only afterwards.
+///
+/// A site whose host has gone down has lost what was in its memory: when it is back, and when it has missed steps, it
+/// gets the model from the aggregator, or from a site that has it, before the step that it takes part in. What nobody
+/// else knows (what its compressor remembers, its data) it keeps on its disk. Where all that have the model have been
+/// down, those that had it last go on from their disks. Sites with weights of their own go on with those that they had.
+///
+/// With `restart` all go back to the last checkpoint, written after every so many seconds of computing, and take the
+/// steps since then again.
+class AbsenceClock {
+ public:
+  struct Checkpoints {
+    double every = 0;    ///< seconds of computing
+    double write = 0;    ///< seconds that all stand still for one
+    double restore = 0;  ///< seconds until all have read it again
+  };
+  struct Setting {
+    spec::AbsenceSpec absence = {};
+    std::size_t sites = 0;
+    std::vector<std::size_t> site_of;  ///< per node of the calendar, its site; the aggregator's is `sites`
+    bool server = false;               ///< the aggregator takes part in every step: the last node
+    bool common_model = true;          ///< sites share their weights
+    std::vector<double> chances = {};  ///< per site, to take part in a step that it is there for; empty: 1
+    bool has_dates = true;             ///< sites are also up and down by dates
+    std::uint64_t seed = 1;
+    Checkpoints checkpoints = {};
+    std::vector<std::string> names = {};  ///< of sites, then of the aggregator
+    /// What it takes to hand the model to sites at a date: from a site, or from the aggregator (−1).
+    std::function<step::StepTiming(std::int32_t from, const std::vector<std::int32_t>& to, double date)> hand_over;
+  };
+  AbsenceClock(Setting setting, world::OutageCalendar& calendar, Connectivity connectivity);
+
+  double now() const { return now_; }
+
+  /// Goes on until step `number` begins, and says who takes part in it. `rows`: per site, those of its batch. Throws
+  /// NobodyComes.
+  algorithms::Attendance::Present next(std::int64_t number, const std::vector<std::int64_t>& rows);
+  /// The step of those sites took so long; all nodes of the calendar have their place in `timing`. Returns what it took
+  /// with all that was before it: waiting, what came to nothing, handing over the model.
+  step::StepTiming took(const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& rows,
+                        const step::StepTiming& timing);
+
+  /// What is to be told of it all. `hosts`: per site, then the aggregator.
+  report::EventDrivenResult result(std::vector<std::string> hosts);
+
+ private:
+  using Sites = std::vector<std::int32_t>;
+
+  bool goes_without() const { return setting_.absence.goes_without(); }
+  std::size_t nodes() const { return setting_.site_of.size(); }
+  bool server_is_up() const { return !setting_.server || calendar_.is_up(nodes() - 1); }
+  std::vector<bool> there() const;
+  bool all_here(const Sites& sites) const;
+  void catch_up();
+  void notice_losses();
+  void wait_until(double date);
+  void wait_for_change(const std::string& what);
+  std::optional<double> broken_off(double end, const Sites& sites);
+  bool passes(const step::StepTiming& timing, const Sites& sites, bool worth_something);
+  Sites drawn(std::int64_t number, const Sites& here, const std::vector<std::int64_t>& rows) const;
+  bool bring_up_to_date(const Sites& sites);
+  bool restore();
+  bool goes_through(const Sites& sites);
+  std::vector<double> chances_of(const Sites& sites, const Sites& here, const std::vector<std::int64_t>& rows) const;
+  Sites everyone() const;
+
+  Setting setting_;
+  AbsenceLog log_;
+  world::OutageCalendar& calendar_;
+  Connectivity connectivity_;
+  double now_ = 0;
+  double progress_at_ = 0;
+  std::vector<bool> has_model_, on_disk_;
+  std::vector<std::int64_t> seen_down_;  ///< per site, of its nodes together
+  bool to_restore_ = false;
+  std::vector<step::StepTiming> since_checkpoint_;
+  double computed_ = 0;  ///< since the last checkpoint, seconds
+  std::map<Sites, step::StepTiming> last_of_;
+  std::optional<step::StepTiming> last_;
+  std::vector<double> was_there_;  ///< per site, steps
+};
+
+}  // namespace dadsim::study

@@ -1,0 +1,226 @@
+#include "study/absence/absence_run.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "protocols/registry.hpp"
+#include "sim/platform.hpp"
+#include "study/choice/layer_choices.hpp"
+#include "study/setting/outages_of.hpp"
+#include "support/interrupt.hpp"
+#include "support/pattern.hpp"
+
+namespace dadsim::study {
+namespace {
+
+std::vector<std::string> device_hosts(const scenario::Scenario& scenario) {
+  std::vector<std::string> hosts;
+  for (const spec::Placement& device : scenario.all_devices()) hosts.push_back(device.host);
+  if (scenario.aggregator) hosts.push_back(scenario.aggregator->host);
+  return hosts;
+}
+
+world::Outages outages_of_steps(const scenario::Scenario& scenario, const spec::RunSpec& run, std::uint64_t seed) {
+  world::Outages outages = outages_of(scenario, run, device_hosts(scenario), [&] {
+    std::set<std::string> names;
+    for (const sim::PlatformLink& link : sim::platform_links(scenario.platform)) names.insert(link.name);
+    return std::vector<std::string>(names.begin(), names.end());
+  });
+  outages.seed = seed;
+  return outages;
+}
+
+bool has_server(const scenario::Scenario& scenario, const spec::RunSpec& run) {
+  return scenario.aggregator && !run.decentralised && run.exchange == spec::ExchangeMode::aggregator;
+}
+
+Connectivity connectivity_of(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                             const world::Outages& outages) {
+  if (outages.links.empty()) return Connectivity(scenario.workers.size());
+  std::vector<std::string> hosts;
+  for (const spec::Placement& worker : scenario.workers) hosts.push_back(worker.host);
+  const std::string server = has_server(scenario, run) ? scenario.aggregator->host : std::string();
+  const std::set<std::string> asked(hosts.begin(), hosts.end());
+  std::vector<sim::RouteLink> routes;
+  if (server.empty()) {
+    routes = sim::platform_routes(scenario.platform, std::vector<std::string>(asked.begin(), asked.end()));
+  }
+  for (const std::string& host : asked) {  // sites around an aggregator need no way to each other
+    if (server.empty() || host == server) continue;
+    const std::vector<sim::RouteLink> of_host = sim::platform_routes(scenario.platform, {host, server});
+    routes.insert(routes.end(), of_host.begin(), of_host.end());
+  }
+  return Connectivity(routes, hosts, server, outages.links);
+}
+
+/// Per site, of all rules that fit its host; empty: none draws steps.
+std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
+  std::vector<double> chances;
+  for (const spec::AvailabilitySpec& one : what.availability) {
+    if (one.by != spec::AvailabilitySpec::By::steps) continue;
+    chances.resize(scenario.workers.size(), 1.0);
+    for (std::size_t site = 0; site < chances.size(); ++site) {
+      if (fits(one.hosts, scenario.workers[site].host)) chances[site] *= one.chance;
+    }
+  }
+  return chances;
+}
+
+/// All stand still until the last has written, or read, its part.
+AbsenceClock::Checkpoints checkpoints_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
+  AbsenceClock::Checkpoints all;
+  for (const spec::Placement& worker : scenario.workers) {
+    const auto rule = std::ranges::find_if(
+        what.checkpoints, [&](const spec::CheckpointSpec& one) { return fits(one.hosts, worker.host); });
+    if (rule == what.checkpoints.end()) continue;
+    const double seconds = rule->bytes / rule->storage;
+    all.every = all.every == 0 ? rule->every : std::min(all.every, rule->every);
+    all.write = std::max(all.write, seconds);
+    all.restore = std::max(all.restore, rule->restore + seconds);
+  }
+  return all;
+}
+
+/// A clock with all that it needs, for one seed.
+class Walk {
+ public:
+  Walk(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
+       const TimedAs& timed, const sim::Cluster& cluster, std::uint64_t seed)
+      : outages_(outages_of_steps(scenario, run, seed)),
+        calendar_(outages_),
+        times_(scenario, run, learned, timed, cluster),
+        clock_(setting_of(scenario, run, seed), calendar_, connectivity_of(scenario, run, outages_)) {}
+  Walk(const Walk&) = delete;
+  Walk& operator=(const Walk&) = delete;
+
+  AbsenceClock& clock() { return clock_; }
+  StepTimes& times() { return times_; }
+
+ private:
+  AbsenceClock::Setting setting_of(const scenario::Scenario& scenario, const spec::RunSpec& run, std::uint64_t seed) {
+    AbsenceClock::Setting setting;
+    const std::size_t sites = scenario.workers.size();
+    const spec::FailureSpec what = run.conditions.failures_of(scenario.failures);
+    const auto side_by_side = static_cast<std::size_t>(scenario.timed_as ? scenario.timed_as->parallelism.tensor : 1);
+    setting.absence = run.absence;
+    setting.sites = sites;
+    for (std::size_t device = 0; device < scenario.all_devices().size(); ++device) {
+      setting.site_of.push_back(device / side_by_side % sites);
+    }
+    if (scenario.aggregator) setting.site_of.push_back(sites);
+    setting.server = has_server(scenario, run);
+    setting.common_model = !run.decentralised;
+    setting.chances = chances_of(scenario, what);
+    setting.has_dates = what.has_dates() || !outages_.profiles.empty();
+    setting.seed = seed;
+    setting.checkpoints = checkpoints_of(scenario, what);
+    setting.names = node_names(scenario);
+    setting.hand_over = [this](std::int32_t from, const std::vector<std::int32_t>& to, double date) {
+      return times_.hand_over(from, to, date);
+    };
+    return setting;
+  }
+
+  world::Outages outages_;
+  world::OutageCalendar calendar_;
+  StepTimes times_;
+  AbsenceClock clock_;
+};
+
+/// Takes down every step as it is learned, with what it took.
+class Attended final : public algorithms::Attendance {
+ public:
+  explicit Attended(Walk& walk, const std::function<void(std::int64_t)>& progress = {})
+      : walk_(walk), progress_(progress) {}
+
+  Present next(std::int64_t step, const std::vector<std::int64_t>& rows) override {
+    rows_ = rows;
+    Present present = walk_.clock().next(step, rows);
+    sites_ = present.sites;
+    return present;
+  }
+  void took(const step::Trajectory& so_far) override {
+    const auto number = static_cast<std::int64_t>(so_far.steps.size()) - 1;
+    const step::StepTiming timing =
+        walk_.times().of(so_far, static_cast<std::size_t>(so_far.steps.back()), number, walk_.clock().now());
+    timings.push_back(walk_.clock().took(sites_, rows_, timing));
+    if (progress_) progress_(number + 1);
+  }
+
+  std::vector<step::StepTiming> timings;
+
+ private:
+  Walk& walk_;
+  std::function<void(std::int64_t)> progress_;
+  std::vector<std::int32_t> sites_;
+  std::vector<std::int64_t> rows_;
+};
+
+/// What was learned with all there, walked through.
+void follow(const step::Trajectory& learned, Attended& attended) {
+  step::Trajectory so_far;
+  so_far.structures = learned.structures;
+  so_far.distinct_steps = learned.distinct_steps;
+  for (std::size_t step = 0; step < learned.steps.size(); ++step) {
+    so_far.steps.push_back(learned.steps[step]);
+    const step::Step& one = learned.distinct_steps[static_cast<std::size_t>(learned.steps[step])];
+    attended.next(static_cast<std::int64_t>(step), {one.sizes.samples.begin(), one.sizes.samples.end()});
+    attended.took(so_far);
+  }
+}
+
+template <class Result>
+Result told_by_label(const spec::RunSpec& run, const std::function<Result()>& walk) {
+  try {
+    return walk();
+  } catch (const std::invalid_argument& wrong) {
+    throw sim::SimulationError(run.label + ": " + wrong.what());
+  } catch (const NobodyComes& stuck) {
+    throw sim::SimulationError(run.label + ": " + stuck.what());
+  }
+}
+
+}  // namespace
+
+AbsenceRun run_with_absence(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRunPtr& learned,
+                            const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
+                            const std::function<void(std::int64_t)>& progress) {
+  return told_by_label<AbsenceRun>(run, [&] {
+    Walk walk(scenario, run, learned->shape, timed, cluster, scenario.seed);
+    Attended attended(walk, progress);
+    AbsenceRun result;
+    result.learned = learned;
+    if (run.absence.goes_without()) {
+      result.learned = learn_attended(scenario, run, *learned, shared_cache, scenario.seed, attended);
+    } else {
+      result.assignment = choose_alternatives(run, learned->trajectory, learned->shape, timed, cluster);
+      walk.times().know_all(learned->trajectory, result.assignment);
+      follow(learned->trajectory, attended);
+    }
+    const step::Trajectory& trajectory = result.learned->trajectory;
+    result.trajectory = trajectory;
+    result.trajectory.distinct_steps.clear();
+    for (std::size_t step = 0; step < trajectory.steps.size(); ++step) {
+      result.trajectory.distinct_steps.push_back(
+          trajectory.distinct_steps[static_cast<std::size_t>(trajectory.steps[step])]);
+      result.trajectory.steps[step] = static_cast<std::int32_t>(step);
+    }
+    result.timings.steps = std::move(attended.timings);
+    result.timings.network = walk.times().network();
+    result.counted = walk.clock().result(node_names(scenario));
+    return result;
+  });
+}
+
+LearnedRunPtr learn_with_absence(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                 const LearnedRun& described, const TimedAs& timed, const sim::Cluster& cluster,
+                                 SharedCache& shared_cache, std::uint64_t seed) {
+  return told_by_label<LearnedRunPtr>(run, [&] {
+    Walk walk(scenario, run, described.shape, timed, cluster, seed);
+    Attended attended(walk);
+    return learn_attended(scenario, run, described, shared_cache, seed, attended);
+  });
+}
+
+}  // namespace dadsim::study

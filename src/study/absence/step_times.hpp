@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
+#include "step/assignment.hpp"
+#include "step/trajectory.hpp"
+#include "study/setting/timed_as.hpp"
+
+namespace dadsim::study {
+
+/// How long steps take those that are there, as the simulation has it. What has been simulated is not simulated again,
+/// unless each step takes its own time.
+class StepTimes {
+ public:
+  /// `learned`: the network that learns. `cluster`: of all sites.
+  StepTimes(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
+            const TimedAs& timed, const sim::Cluster& cluster);
+
+  /// Simulates all distinct steps of a trajectory in which nobody is missing, at once. `assignment`: by layers that
+  /// choose.
+  void know_all(const step::Trajectory& trajectory, const std::vector<step::Assignment>& assignment);
+  /// Distinct step `index` of a trajectory as step `number` of the run, counted from 0, at that date. All devices, then
+  /// the aggregator, have their places in the timing. Throws SimulationError.
+  step::StepTiming of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
+  /// A message of the model, weights and state of the optimizer, from a site (from the aggregator: −1) to others.
+  step::StepTiming hand_over(std::int32_t from, const std::vector<std::int32_t>& to, double date);
+  double model_bytes() const { return model_bytes_; }
+
+  /// How the network was simulated, with means over the steps asked for.
+  step::NetworkUse network() const;
+
+ private:
+  using Sites = std::vector<std::int32_t>;
+
+  struct Known {
+    step::StepTiming timing;
+    std::vector<step::LinkUse> links;
+  };
+  Sites all_sites() const;
+  step::Schedule schedule(const step::Trajectory& trajectory, const step::Step& step) const;
+  sim::Cluster cluster_of_sites(const Sites& sites, bool one_device) const;
+  step::StepTiming in_places(step::StepTiming timing, const Sites& sites, bool one_device = false) const;
+  void count(const Known& known);
+  std::size_t devices_per_site() const { return cluster_.hosts.size() / sites_; }
+  std::vector<std::size_t> devices_of(const Sites& sites, bool one_device) const;
+
+  const spec::RunSpec& run_;
+  spec::ModelShape learned_;
+  const TimedAs& timed_;
+  const sim::Cluster& cluster_;
+  std::size_t sites_ = 0;
+  bool decentralised_ = false, every_step_differs_ = false;
+  double model_bytes_ = 0;
+  std::vector<step::Assignment> assignment_;
+  std::map<std::size_t, Known> known_;                                 ///< by distinct step
+  std::optional<step::StepTiming> first_;                              ///< step 0, where it differs from others like it
+  std::map<std::pair<std::int32_t, Sites>, step::StepTiming> handed_;  ///< by who hands the model to whom
+  step::NetworkUse network_;
+  bool has_network_ = false;
+  double steps_ = 0, seconds_ = 0;
+  std::map<std::string, step::LinkUse> carried_;  ///< sums over the steps
+};
+
+}  // namespace dadsim::study

@@ -1,0 +1,241 @@
+// The walk through outages by itself: steps last as long as the test says.
+#include "study/absence/absence_clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace dadsim::study {
+namespace {
+
+using Does = spec::AbsenceSpec::Does;
+
+constexpr double kStep = 2;         // seconds
+constexpr double kBytes = 100;      // that a site sends in a step, and gets
+constexpr double kModelBytes = 40;  // that a site gets with the model
+constexpr double kModelSeconds = 0.5;
+
+/// Three sites and an aggregator.
+struct Cluster {
+  explicit Cluster(spec::FailureSpec what, std::uint64_t seed = 1) {
+    outages.what = std::move(what);
+    outages.hosts = {"a", "b", "c", "hub"};
+    outages.seed = seed;
+  }
+  AbsenceClock::Setting setting(spec::AbsenceSpec absence) const {
+    AbsenceClock::Setting setting;
+    setting.absence = absence;
+    setting.sites = 3;
+    setting.site_of = {0, 1, 2, 3};
+    setting.server = true;
+    setting.names = outages.hosts;
+    setting.seed = outages.seed;
+    setting.hand_over = [](std::int32_t from, const std::vector<std::int32_t>& to, double) {
+      step::StepTiming timing = nothing();
+      timing.seconds = kModelSeconds;
+      for (const std::int32_t site : to) timing.bytes_received[static_cast<std::size_t>(site)] = kModelBytes;
+      timing.bytes_sent[from < 0 ? 3 : static_cast<std::size_t>(from)] = kModelBytes * static_cast<double>(to.size());
+      return timing;
+    };
+    return setting;
+  }
+  static step::StepTiming nothing() {
+    step::StepTiming timing;
+    timing.bytes_sent.assign(4, 0);
+    timing.bytes_received.assign(4, 0);
+    timing.busy_seconds.assign(4, 0);
+    return timing;
+  }
+  static step::StepTiming step_of(const std::vector<std::int32_t>& sites) {
+    step::StepTiming timing = nothing();
+    timing.seconds = kStep;
+    timing.compute_seconds = 1;
+    for (const std::int32_t site : sites) {
+      timing.bytes_sent[static_cast<std::size_t>(site)] = timing.bytes_received[static_cast<std::size_t>(site)] =
+          kBytes;
+      timing.busy_seconds[static_cast<std::size_t>(site)] = 1;
+    }
+    timing.bytes_sent[3] = timing.bytes_received[3] = kBytes * static_cast<double>(sites.size());
+    return timing;
+  }
+  world::Outages outages;
+};
+
+struct Walked {
+  std::vector<std::vector<std::int32_t>> who;
+  std::vector<step::StepTiming> steps;
+  report::EventDrivenResult counted;
+};
+
+Walked walk(const Cluster& cluster, const AbsenceClock::Setting& setting, int steps) {
+  world::OutageCalendar calendar(cluster.outages);
+  AbsenceClock clock(setting, calendar, Connectivity(3));
+  const std::vector<std::int64_t> rows = {2, 5, 11};
+  Walked walked;
+  for (int step = 0; step < steps; ++step) {
+    walked.who.push_back(clock.next(step, rows).sites);
+    walked.steps.push_back(clock.took(walked.who.back(), rows, Cluster::step_of(walked.who.back())));
+  }
+  walked.counted = clock.result({"a", "b", "c", "hub"});
+  return walked;
+}
+
+double seconds_of(const Walked& walked) {
+  return std::accumulate(walked.steps.begin(), walked.steps.end(), 0.0,
+                         [](double sum, const step::StepTiming& step) { return sum + step.seconds; });
+}
+
+const std::vector<std::int32_t> kAll = {0, 1, 2};
+
+spec::FailureSpec outage_of(const char* host, double from, double seconds) {
+  spec::FailureSpec what;
+  what.outages.push_back({.links = false, .match = host, .from = from, .seconds = seconds});
+  return what;
+}
+
+TEST(AbsenceClock, WaitsForWhoIsAwayAndTakesTheStepThatWasBrokenOffAgain) {
+  // Steps end at 2 and 4; b goes down in the third, a second after it began, for ten seconds.
+  const Cluster cluster(outage_of("b", 5, 10));
+  const Walked walked = walk(cluster, cluster.setting({.does = Does::wait}), 4);
+  for (const auto& who : walked.who) EXPECT_EQ(who, kAll);
+  // The third: one second for nothing, ten of waiting, the model for b, and the step.
+  EXPECT_DOUBLE_EQ(walked.steps[2].seconds, 1 + 10 + kModelSeconds + kStep);
+  EXPECT_DOUBLE_EQ(seconds_of(walked), 4 * kStep + 11 + kModelSeconds);
+  EXPECT_DOUBLE_EQ(walked.counted.log.seconds, seconds_of(walked));
+  EXPECT_EQ(walked.counted.participation.failed, 3) << "what all three had begun";
+  EXPECT_EQ(walked.counted.participation.answered, 12);
+  EXPECT_EQ(walked.counted.outages(), 1);
+  EXPECT_DOUBLE_EQ(walked.counted.down_seconds(), 10);
+  EXPECT_DOUBLE_EQ(walked.counted.bytes_lost(), 0.5 * 6 * kBytes) << "half of what a step sends";
+  EXPECT_DOUBLE_EQ(walked.counted.participation.facts.at("bytes of models that sites were handed"), kModelBytes);
+}
+
+TEST(AbsenceClock, GoesOnWithoutAndHandsTheModelToWhoIsBack) {
+  const Cluster cluster(outage_of("b", 5, 10));
+  const Walked walked = walk(cluster, cluster.setting({.does = Does::without}), 8);
+  const std::vector<std::int32_t> without = {0, 2};
+  EXPECT_EQ(walked.who,
+            (std::vector<std::vector<std::int32_t>>{kAll, kAll, without, without, without, without, without, kAll}));
+  // Broken off at 5; then five steps of two seconds without b, which is back at 15.
+  EXPECT_DOUBLE_EQ(walked.steps[2].seconds, 1 + kStep);
+  EXPECT_DOUBLE_EQ(walked.steps[6].seconds, kStep);
+  EXPECT_DOUBLE_EQ(walked.steps[7].seconds, kModelSeconds + kStep);
+  EXPECT_EQ(walked.counted.participation.took_part, (std::vector<std::int64_t>{8, 3, 8}));
+  EXPECT_EQ(walked.counted.participation.samples, 8 * (2 + 11) + 3 * 5);
+}
+
+TEST(AbsenceClock, RetriesAsLongAsItHasPatienceAndThenGoesOnWithout) {
+  const Cluster cluster(outage_of("b", 5, 10));
+  const Walked walked = walk(cluster, cluster.setting({.does = Does::retry, .patience = 4}), 4);
+  // Broken off at 5, and tried again after 1 and 2 s and at the end of its patience, 4 s after it was to begin.
+  EXPECT_DOUBLE_EQ(walked.steps[2].seconds, 4 + kStep);
+  EXPECT_EQ(walked.who[2], (std::vector<std::int32_t>{0, 2}));
+  EXPECT_EQ(walked.counted.participation.retried, 2 + 3) << "of the third step, and of the fourth until 14";
+  const Walked patient = walk(cluster, cluster.setting({.does = Does::retry, .patience = 40}), 4);
+  EXPECT_EQ(patient.who[2], kAll);
+}
+
+TEST(AbsenceClock, RestartsFromTheLastCheckpoint) {
+  const Cluster cluster(outage_of("b", 9, 1));
+  AbsenceClock::Setting setting = cluster.setting({.does = Does::restart});
+  setting.checkpoints = {.every = 3, .write = 0.25, .restore = 0.5};
+  const Walked walked = walk(cluster, setting, 6);
+  // A checkpoint behind the third step, at 6.25; the fourth ends at 8.25; the fifth is broken off at 9. Back at 10:
+  // read, the fourth again, then the fifth; the checkpoint is due after the sixth.
+  EXPECT_DOUBLE_EQ(walked.steps[2].seconds, kStep + 0.25);
+  EXPECT_DOUBLE_EQ(walked.steps[4].seconds, 0.75 + 1 + 0.5 + kStep + kStep);
+  EXPECT_EQ(walked.counted.restored(), 1);
+  EXPECT_DOUBLE_EQ(walked.counted.lost_work(), kStep);
+  EXPECT_DOUBLE_EQ(walked.counted.log.seconds, seconds_of(walked));
+  EXPECT_EQ(walked.counted.participation.facts.count("bytes of models that sites were handed"), 0U);
+}
+
+TEST(AbsenceClock, SaysWhoWillNotCome) {
+  const Cluster cluster(outage_of("b", 5, spec::kForever));
+  EXPECT_NO_THROW(walk(cluster, cluster.setting({.does = Does::without}), 20));
+  try {
+    walk(cluster, cluster.setting({.does = Does::wait}), 20);
+    FAIL() << "it waited for b";
+  } catch (const NobodyComes& stuck) {
+    EXPECT_NE(std::string(stuck.what()).find("b will not come back"), std::string::npos) << stuck.what();
+  }
+}
+
+TEST(AbsenceClock, OutagesThatComeMoreOftenThanAStepLastsAreSaid) {
+  spec::FailureSpec what;
+  what.random.push_back({.links = false, .match = "*", .mean_up = 0.01, .shape = 1, .mean_down = 0.01});
+  const Cluster cluster(what);
+  EXPECT_THROW(walk(cluster, cluster.setting({.does = Does::without}), 200), NobodyComes);
+}
+
+TEST(AbsenceClock, AmongPeersAModelIsHadFromAnotherSite) {
+  Cluster cluster(outage_of("a", 3, 4));
+  AbsenceClock::Setting setting = cluster.setting({.does = Does::without});
+  setting.server = false;
+  const Walked walked = walk(cluster, setting, 5);
+  // Five steps, half of the one that was broken off, and the model for a.
+  EXPECT_DOUBLE_EQ(walked.counted.log.nodes[1].sent, 5 * kBytes + 0.5 * kBytes + kModelBytes);
+}
+
+// Bytes balance, dates add up, and every contribution is accounted for, whatever goes wrong.
+TEST(AbsenceClock, EverythingBalancesInDrawnOutages) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    spec::FailureSpec what;
+    what.random.push_back({.links = false, .match = "*", .mean_up = 11, .shape = 0.8, .mean_down = 3});
+    what.availability.push_back({.hosts = "b", .drop_out = 0.1, .returns = 4});
+    if (seed % 3 == 0) what.outages.push_back({.links = false, .match = "c", .from = 0, .seconds = 7});
+    const Cluster cluster(what, seed);
+    for (const Does does : {Does::wait, Does::without, Does::retry, Does::restart}) {
+      AbsenceClock::Setting setting = cluster.setting({.does = does, .patience = 3});
+      setting.server = seed % 2 == 0;
+      setting.checkpoints = {.every = 3, .write = 0.25, .restore = 0.5};
+      if (seed % 5 == 0 && does == Does::without) setting.chances = {0.5, 1, 0.2};
+      const Walked walked = walk(cluster, setting, 30);
+      const report::EventDrivenResult& counted = walked.counted;
+      const double sent = counted.bytes_sent();
+      EXPECT_NEAR(sent, counted.bytes_received() + counted.bytes_lost(), 1e-9 * sent) << seed << to_string(does);
+      double of_steps = 0;
+      for (const step::StepTiming& step : walked.steps) {
+        of_steps += std::accumulate(step.bytes_sent.begin(), step.bytes_sent.end(), 0.0);
+      }
+      EXPECT_NEAR(sent, of_steps, 1e-9 * sent) << seed << to_string(does);
+      EXPECT_NEAR(counted.log.seconds, seconds_of(walked), 1e-9 * counted.log.seconds) << seed << to_string(does);
+      EXPECT_EQ(counted.participation.asked,
+                counted.participation.answered + counted.participation.late + counted.participation.failed);
+      EXPECT_EQ(counted.participation.updates, 30);
+      EXPECT_LE(counted.busy_seconds() + counted.down_seconds(), 3 * counted.log.seconds * (1 + 1e-9))
+          << seed << to_string(does);
+    }
+  }
+}
+
+// What is drawn in steps, whether or not it is drawn again: a site is there as often as it is said to be.
+TEST(AbsenceClock, SitesAreThereInAsManyStepsAsTheirChanceSays) {
+  const Cluster cluster{spec::FailureSpec{}};
+  AbsenceClock::Setting setting =
+      cluster.setting({.does = Does::without, .estimate = spec::AbsenceSpec::Estimate::unbiased});
+  setting.chances = {0.5, 0.25, 0.1};
+  setting.has_dates = false;
+  world::OutageCalendar calendar(cluster.outages);
+  AbsenceClock clock(setting, calendar, Connectivity(3));
+  const std::vector<std::int64_t> rows = {2, 5, 11};
+  constexpr int kSteps = 20'000;
+  std::vector<double> weighed(3, 0);
+  for (int step = 0; step < kSteps; ++step) {
+    const algorithms::Attendance::Present present = clock.next(step, rows);
+    for (std::size_t i = 0; i < present.sites.size(); ++i) {
+      weighed[static_cast<std::size_t>(present.sites[i])] += 1 / present.chances[i];
+    }
+    clock.took(present.sites, rows, Cluster::step_of(present.sites));
+  }
+  // The mean of 1/π over the steps that a site is in is one; its deviation √((1 − π) / (π n)), π of those not all away.
+  const double some = 1 - 0.5 * 0.75 * 0.9;
+  for (std::size_t site = 0; site < 3; ++site) {
+    const double chance = setting.chances[site] / some;
+    EXPECT_NEAR(weighed[site] / kSteps, 1, 4 * std::sqrt((1 - chance) / (chance * kSteps))) << site;
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::study

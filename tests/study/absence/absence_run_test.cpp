@@ -1,0 +1,180 @@
+// Runs that take steps, with sites that fail, through the whole program's half of learning and of timing.
+#include "study/absence/absence_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "scenario/document/load.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+report::Result result_of(const std::string& text) {
+  const test::TemporaryFolder folder;
+  return run_experiment(scenario::load_scenario(folder.write("absence.xml", text), {}, make_catalog()), false);
+}
+
+std::string scenario_of(std::uint64_t seed, const std::string& failures, const std::string& runs,
+                        const std::string& training = "<sgd learning-rate=\"0.1\"/>") {
+  return "<scenario name=\"absence\" seed=\"" + std::to_string(seed) + R"(">
+  <platform>
+    <federation>
+      <sites name="site" count="4" up="10Mbps" down="20Mbps" latency="5ms" transport="plain"/>
+      <hub up="1Gbps" down="1Gbps" latency="1ms"/>
+    </federation>
+  </platform>
+  <workers><worker hosts="site-[1-4]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
+)" + failures +
+         R"(  <data><digits train="90" test="20"/><split by="dirichlet" alpha="0.5"/></data>
+  <model><dense units="8" activation="relu"/><dense units="10"/></model>
+  <training batch="4" epochs="2" target-accuracy="0.99">)" +
+         training + "</training>\n" + runs + "</scenario>\n";
+}
+
+void expect_balanced(const report::RunResult& run, const std::string& what) {
+  ASSERT_TRUE(run.event_driven.has_value()) << what;
+  const report::EventDrivenResult& counted = *run.event_driven;
+  const double sent = counted.bytes_sent();
+  EXPECT_NEAR(sent, counted.bytes_received() + counted.bytes_lost(), 1e-6 * sent + 1e-3) << what;
+  EXPECT_NEAR(run.total_bytes, sent, 1e-9 * sent) << what;
+  EXPECT_NEAR(run.total_seconds, counted.log.seconds, 1e-9 * run.total_seconds) << what;
+  EXPECT_EQ(counted.participation.asked, counted.participation.answered + counted.participation.failed) << what;
+  EXPECT_EQ(counted.participation.updates, run.steps) << what;
+  EXPECT_TRUE(std::isfinite(run.curve.back().loss)) << what;
+}
+
+// A run and its failures are of one table, with and without: it learns the same where it waits, and takes longer.
+TEST(AbsenceRun, WithAndWithoutFailuresStandInOneTable) {
+  const report::Result result = result_of(
+      scenario_of(3,
+                  "<failures><fails hosts=\"site-*\" mtbf=\"1s\" mttr=\"300ms\"/>"
+                  "<checkpoint every=\"20ms\" size=\"1MB\" storage=\"1GBps\"/></failures>\n",
+                  "<run algorithm=\"dad\" label=\"none\" failures=\"none\"/>\n<run algorithm=\"dad\" label=\"wait\"/>\n"
+                  "<run algorithm=\"dad\" label=\"restart\" absent=\"restart\"/>\n"
+                  "<run algorithm=\"dad\" label=\"without\" absent=\"without\"/>\n"));
+  const report::RunResult& none = result.runs[0];
+  EXPECT_FALSE(none.event_driven.has_value());
+  for (const std::size_t i : {1U, 2U}) {
+    const report::RunResult& run = result.runs[i];
+    expect_balanced(run, run.spec.label);
+    EXPECT_GT(run.event_driven->outages(), 0);
+    EXPECT_GT(run.total_seconds, none.total_seconds);
+    ASSERT_EQ(run.curve.size(), none.curve.size());
+    for (std::size_t p = 0; p < run.curve.size(); ++p) EXPECT_EQ(run.curve[p].loss, none.curve[p].loss);
+  }
+  expect_balanced(result.runs[3], "without");
+  EXPECT_NE(result.runs[3].curve.back().loss, none.curve.back().loss);
+  EXPECT_LT(result.runs[3].total_seconds, result.runs[1].total_seconds);
+}
+
+TEST(AbsenceRun, WithoutAnOutageInItNothingIsDifferent) {
+  const report::Result result = result_of(scenario_of(
+      3, "<failures><outage hosts=\"site-2\" from=\"100h\"/></failures>\n",
+      "<run algorithm=\"rank-dad\" failures=\"none\"/>\n<run algorithm=\"rank-dad\"/>\n"
+      "<run algorithm=\"rank-dad\" absent=\"without\"/>\n<run algorithm=\"gradient-sharing\" exchange=\"peer\"/>\n"
+      "<run algorithm=\"gradient-sharing\" exchange=\"peer\" absent=\"without\"/>\n"));
+  for (const auto& [a, b] : {std::pair{0, 1}, {0, 2}, {3, 4}}) {
+    const report::RunResult& one = result.runs[static_cast<std::size_t>(a)];
+    const report::RunResult& other = result.runs[static_cast<std::size_t>(b)];
+    EXPECT_NEAR(other.total_seconds, one.total_seconds, 1e-9 * one.total_seconds) << b;
+    EXPECT_EQ(other.total_bytes, one.total_bytes) << b;
+    ASSERT_EQ(other.curve.size(), one.curve.size());
+    for (std::size_t p = 0; p < one.curve.size(); ++p) EXPECT_EQ(other.curve[p].loss, one.curve[p].loss) << b;
+  }
+}
+
+TEST(AbsenceRun, TheSameSeedGivesTheSameBitsAndAnotherOneOtherOutages) {
+  const auto run = [](std::uint64_t seed) {
+    return result_of(scenario_of(seed, "<failures><fails hosts=\"site-*\" mtbf=\"400ms\" mttr=\"200ms\"/></failures>\n",
+                                 "<run algorithm=\"power-sgd\" absent=\"without\"/>\n"))
+        .runs.front();
+  };
+  const report::RunResult first = run(5);
+  const report::RunResult again = run(5);
+  EXPECT_EQ(first.total_seconds, again.total_seconds);
+  EXPECT_EQ(first.curve.back().loss, again.curve.back().loss);
+  EXPECT_EQ(first.event_driven->participation.took_part, again.event_driven->participation.took_part);
+  EXPECT_NE(first.event_driven->participation.took_part, run(6).event_driven->participation.took_part);
+}
+
+TEST(AbsenceRun, ASiteBehindALineThatIsCutIsMissedAndKeepsItsModel) {
+  const report::Result result =
+      result_of(scenario_of(3, "<failures><outage links=\"site-2 up\" from=\"20ms\" for=\"400ms\"/></failures>\n",
+                            "<run algorithm=\"gradient-sharing\" absent=\"without\"/>\n<run "
+                            "algorithm=\"gradient-sharing\" label=\"wait\"/>\n"));
+  for (const report::RunResult& run : result.runs) expect_balanced(run, run.spec.label);
+  const auto& took_part = result.runs[0].event_driven->participation.took_part;
+  EXPECT_LT(took_part[1], took_part[0]);
+  EXPECT_EQ(took_part[0], result.runs[0].steps);
+  EXPECT_EQ(result.runs[1].event_driven->participation.facts.count("times that a site was handed the model"), 0U)
+      << "who is cut off for a while loses nothing of its memory";
+}
+
+/// Every method that takes steps, with what it needs.
+struct Drawn {
+  std::string run, training;
+};
+
+std::vector<Drawn> all_methods() {
+  std::vector<Drawn> all;
+  for (const algorithms::SynchronousMethod& method : algorithms::algorithm_registry().all()) {
+    if (!method.communicates()) continue;
+    const bool adam = method.optimizer == algorithms::Needs::adam;
+    const std::string training = adam ? "<adam learning-rate=\"0.001\"/>" : "<sgd learning-rate=\"0.02\"/>";
+    for (const char* exchange : {"aggregator", "peer"}) {
+      if (method.decentralised() && std::string(exchange) == "aggregator") continue;
+      std::string run = "<run algorithm=\"" + method.name + "\"";
+      if (!method.decentralised()) run += " exchange=\"" + std::string(exchange) + "\"";
+      all.push_back({run + (method.needs_all == nullptr ? " absent=\"without\"" : ""), training});
+      if (method.needs_all == nullptr) all.push_back({run + " absent=\"retry\" absent-patience=\"100ms\"", training});
+      all.push_back({run, training});
+      all.push_back({run + " absent=\"restart\"", training});
+    }
+  }
+  // Compressors, with a memory and without, under some of them.
+  for (const char* compress : {"int8", "top-k", "qsgd", "sign", "dgc", "random-k", "natural", "fp16"}) {
+    const std::string with = std::string("><compress method=\"") + compress + "\"/></run>\n";
+    all.push_back({"<run algorithm=\"gradient-sharing\" absent=\"without\"" + with, "<sgd learning-rate=\"0.02\"/>"});
+    all.push_back({"<run algorithm=\"gradient-sharing\" exchange=\"peer\" absent=\"without\"" + with,
+                   "<sgd learning-rate=\"0.02\"/>"});
+  }
+  return all;
+}
+
+// One draw of each method in the suite is too long: every seventh, and all with DADSIM_ALL_DRAWN=1, 1,000 of them.
+TEST(AbsenceRun, EveryMethodGoesThroughDrawnOutagesAndItsBytesBalance) {
+  const std::vector<Drawn> methods = all_methods();
+  const bool all = std::getenv("DADSIM_ALL_DRAWN") != nullptr;
+  const std::size_t runs = all ? 1000 : methods.size() / 7;
+  std::size_t with_outages = 0;
+  for (std::size_t i = 0; i < runs; ++i) {
+    const Drawn& drawn = methods[(all ? i : 7 * i + 3) % methods.size()];
+    const std::uint64_t seed = 1 + i;
+    const std::string run = drawn.run.ends_with(">\n") ? drawn.run : drawn.run + "/>\n";
+    const std::string what = run + " of seed " + std::to_string(seed);
+    const std::string failures =
+        "<failures><fails hosts=\"*\" mtbf=\"" + std::to_string(150 + 90 * (i % 7)) + "ms\" mttr=\"" +
+        std::to_string(30 + 40 * (i % 3)) + "ms\" shape=\"0.8\"/>" +
+        (i % 4 == 1 ? "<fails links=\"site-* up\" mtbf=\"900ms\" mttr=\"60ms\"/>" : "") +
+        (i % 5 == 2 ? "<joins hosts=\"site-3\" at=\"250ms\"/>" : "") +
+        (run.find("restart") == std::string::npos
+             ? ""
+             : "<checkpoint every=\"50us\" size=\"100kB\" storage=\"1GBps\" restore=\"2ms\"/>") +
+        "</failures>\n" + (i % 3 == 0 ? "<availability hosts=\"site-1\" drop-out=\"0.02\" returns=\"200ms\"/>\n" : "");
+    const report::Result result = result_of(scenario_of(seed, failures, run, drawn.training));
+    expect_balanced(result.runs.front(), what);
+    with_outages += result.runs.front().event_driven->outages() > 0 ? 1 : 0;
+  }
+  EXPECT_GT(with_outages, runs * 9 / 10);
+}
+
+}  // namespace
+}  // namespace dadsim::study

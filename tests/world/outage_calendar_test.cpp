@@ -1,0 +1,97 @@
+#include "world/outage_calendar.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "world/closed_form_world.hpp"
+#include "world/outages.hpp"
+
+namespace dadsim::world {
+namespace {
+
+Outages some_outages(std::uint64_t seed) {
+  Outages outages;
+  outages.hosts = {"h0", "h1", "h2", "h2", "hub"};
+  outages.links = {"0>4", "4>0"};
+  outages.seed = seed;
+  outages.what.random = {{.links = false, .match = "h*", .mean_up = 20, .shape = 0.7, .mean_down = 5},
+                         {.links = true, .match = "0>4", .mean_up = 30, .shape = 1, .mean_down = 2}};
+  outages.what.outages = {{.links = false, .match = "h1", .from = 0, .seconds = 12}};
+  outages.what.availability = {
+      {.hosts = "h2", .by = spec::AvailabilitySpec::By::sessions, .on = 15, .off = 10, .shape = 1}};
+  return outages;
+}
+
+// Runs of one table have the same outages, whichever way they are simulated.
+TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ClosedFormWorld inner({.nodes = 5,
+                           .line =
+                               [](Node, Node) {
+                                 return ClosedFormWorld::Line{0.1, 100};
+                               },
+                           .seconds = [](Node, const Work&) { return 1.0; },
+                           .link = [](Node from, Node to) { return std::to_string(from) + ">" + std::to_string(to); }});
+    UnreliableWorld world(inner, some_outages(seed));
+    OutageCalendar calendar(some_outages(seed));
+    const Activity last = world.timer(300);
+    std::map<Node, std::int64_t> down;
+    for (;;) {
+      const std::optional<Event> event = world.next();
+      ASSERT_TRUE(event.has_value());
+      if (event->activity == last) break;
+      while (calendar.next_change() <= event->at + 1e-9) calendar.take_next_change();
+      const bool up = event->kind == Event::Kind::host_up;
+      EXPECT_EQ(calendar.is_up(static_cast<std::size_t>(event->node)), up) << seed << " at " << event->at;
+      if (!up && event->at > 0) ++down[event->node];
+    }
+    while (calendar.next_change() <= 300) calendar.take_next_change();
+    for (std::size_t node = 0; node < 5; ++node) {
+      EXPECT_EQ(calendar.is_up(node), world.is_up(static_cast<Node>(node))) << seed;
+      EXPECT_EQ(calendar.went_down(node), down[static_cast<Node>(node)]) << seed << ": of those after the beginning";
+    }
+    EXPECT_EQ(calendar.link_outages(), world.link_outages()) << seed;
+  }
+}
+
+TEST(OutageCalendar, TellsOfOutagesUntilTheEndThatIsAskedFor) {
+  Outages outages;
+  outages.hosts = {"a", "b"};
+  outages.what.outages = {{.links = false, .match = "a", .from = 2, .seconds = 3},
+                          {.links = false, .match = "b", .from = 4, .seconds = spec::kForever}};
+  OutageCalendar calendar(outages);
+  while (std::isfinite(calendar.next_change())) calendar.take_next_change();
+  const auto all = calendar.outages_until(10);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].node, 0);
+  EXPECT_EQ(all[0].begin, 2);
+  EXPECT_EQ(all[0].end, 5);
+  EXPECT_EQ(all[1].node, 1);
+  EXPECT_EQ(all[1].end, 10);
+  EXPECT_EQ(calendar.outages_until(3).front().end, 3);
+}
+
+TEST(OutageCalendar, AHostDropsOutOfAComputationAsOftenAsItIsSaid) {
+  Outages outages;
+  outages.hosts = {"a"};
+  outages.what.availability = {{.hosts = "a", .drop_out = 0.25, .returns = 1}};
+  OutageCalendar calendar(outages);
+  double now = 0;
+  int dropped = 0;
+  constexpr int kComputations = 4000;
+  for (int i = 0; i < kComputations; ++i) {
+    calendar.compute(0, now, 2);
+    if (calendar.next_change() < now + 2) ++dropped;
+    while (std::isfinite(calendar.next_change())) calendar.take_next_change();
+    now = std::max(now + 2, calendar.now());
+  }
+  // The standard deviation of the share is 0.7 %.
+  EXPECT_NEAR(dropped / static_cast<double>(kComputations), 0.25, 0.028);
+  EXPECT_EQ(calendar.drop_outs(), dropped);
+}
+
+}  // namespace
+}  // namespace dadsim::world
