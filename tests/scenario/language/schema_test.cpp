@@ -54,7 +54,7 @@ TEST(Schema, AcceptsTheShippedScenarios) {
 // The folder may hold more scenarios than are named above.
 TEST(Schema, AcceptsEveryFileInTheFolderOfScenarios) {
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(shipped(""))) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(shipped(""))) {
     if (entry.path().extension() != ".xml") continue;
     ++files;
     EXPECT_TRUE(scenario::validate_against_schema(tree_of(file_content(entry.path().string()))).empty())

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cli/process.hpp"
+
+// Claims of papers: what their scenarios in scenarios/claims/ give, and what a page says of them. A claim is a row of a
+// table in docs/paper.md that begins with its name in backticks and has its verdict in italics.
+namespace dadsim::test {
+
+/// The folder named by DADSIM_DATA, or one beside the source tree; empty where it has no such file.
+inline std::filesystem::path folder_with(const std::string& file) {
+  std::vector<std::filesystem::path> candidates;
+  if (const char* named = std::getenv("DADSIM_DATA")) candidates.emplace_back(named);
+  candidates.emplace_back(std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data");
+  for (const auto& candidate : candidates) {
+    if (std::filesystem::exists(candidate / file)) return candidate;
+  }
+  return {};
+}
+
+/// Runs of a scenario, by their label, one for each seed.
+class ClaimRuns {
+ public:
+  using Figure = std::function<double(const nlohmann::json& run)>;
+
+  /// Seeds 1 to `seeds` of scenarios/claims/NAME.xml, or of another under scenarios/, with these changes.
+  ClaimRuns(const std::string& name, int seeds, const std::vector<std::string>& changes = {},
+            const std::filesystem::path& data = {}) {
+    for (int seed = 1; seed <= seeds; ++seed) {
+      std::vector<std::string> arguments{"scenarios/" + name + ".xml", "--quiet", "--json", "-", "--seed",
+                                         std::to_string(seed)};
+      for (const std::string& change : changes) arguments.insert(arguments.end(), {"--set", change});
+      std::map<std::string, std::string> environment;
+      if (!data.empty()) environment["DADSIM_DATA"] = data.string();
+      const Outcome outcome = run_dadsim(arguments, DADSIM_SOURCE_DIR, {}, environment);
+      if (outcome.exit_code != 0) throw std::runtime_error(name + ": " + outcome.err);
+      results_.push_back(nlohmann::json::parse(outcome.out));
+      for (const nlohmann::json& run : results_.back()["runs"]) runs_[run["label"].get<std::string>()].push_back(run);
+    }
+  }
+
+  const std::vector<nlohmann::json>& of(const std::string& label) const { return runs_.at(label); }
+  const nlohmann::json& result(std::size_t seed) const { return results_.at(seed); }
+
+  /// Mean over the seeds.
+  double mean(const std::string& label, const Figure& figure) const {
+    double sum = 0;
+    for (const nlohmann::json& run : of(label)) sum += figure(run);
+    return sum / static_cast<double>(of(label).size());
+  }
+  double mean(const std::string& label, const std::string& figure) const {
+    return mean(label, [&](const nlohmann::json& run) { return run.at(figure).get<double>(); });
+  }
+  double accuracy(const std::string& label) const { return mean(label, "final_accuracy"); }
+  double bytes(const std::string& label) const { return mean(label, "bytes_up_per_worker"); }
+
+ private:
+  std::vector<nlohmann::json> results_;
+  std::map<std::string, std::vector<nlohmann::json>> runs_;
+};
+
+/// What docs/paper.md says of a claim: "holds", "does not hold", "undecided here"; empty where it has no such row.
+inline std::string documented_verdict(const std::string& claim) {
+  static const std::string page = read_file(DADSIM_SOURCE_DIR "/docs/paper.md");
+  const std::regex row("\\| `" + claim + "` \\|[^\\n]*\\| \\*([a-z ]+)\\* \\|");
+  std::smatch match;
+  return std::regex_search(page, match, row) ? match[1].str() : "";
+}
+
+inline std::string verdict(bool holds) { return holds ? "holds" : "does not hold"; }
+
+}  // namespace dadsim::test

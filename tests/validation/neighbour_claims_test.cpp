@@ -1,0 +1,189 @@
+// What nine neighbours of arXiv 2102.09631 claim, in the settings of their papers as far as they can be asked for: the
+// runs of scenarios/claims/, decided here, against what docs/paper.md says of each.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "support/sanitized.hpp"
+#include "validation/claims.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using test::ClaimRuns;
+using test::documented_verdict;
+using test::verdict;
+
+class NeighbourClaims : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (test::kSanitized) GTEST_SKIP() << "accuracies are for builds without sanitizers";
+  }
+};
+
+double fact(const nlohmann::json& run, const char* name) { return run["event_run"]["facts"].value(name, 0.0); }
+
+// FLARE, arXiv 2305.08504: more than five times fewer bytes, drift noticed sixteen times sooner.
+TEST_F(NeighbourClaims, Flare) {
+  const ClaimRuns runs("claims/flare", 3);
+  const auto mean = [&](const std::string& label, const char* name) {
+    return runs.mean(label, [name](const nlohmann::json& run) { return fact(run, name); });
+  };
+  const std::string ours = "two schedulers", fixed = "every 10 min";
+  EXPECT_EQ(verdict(mean(fixed, "detection latency, seconds") >= 16 * mean(ours, "detection latency, seconds")),
+            documented_verdict("flare-latency"));
+  EXPECT_EQ(verdict(mean(fixed, "bytes on sensor links") >= 5 * mean(ours, "bytes on sensor links")),
+            documented_verdict("flare-bytes"));
+  // The cheapest that end no more than half a point less accurate.
+  double cheapest = mean(fixed, "bytes on sensor links");
+  for (const char* label : {"every 20 min", "every 40 min", "every hour", "every 40 min, half"}) {
+    if (mean(label, "accuracy at the end") >= mean(ours, "accuracy at the end") - 0.005)
+      cheapest = std::min(cheapest, mean(label, "bytes on sensor links"));
+  }
+  EXPECT_EQ(verdict(cheapest >= 5 * mean(ours, "bytes on sensor links")), documented_verdict("flare-bytes-equal"));
+}
+
+/// Runs of a scenario at several rates.
+class Rates {
+ public:
+  Rates(const std::string& scenario, const std::vector<std::string>& rates, int seeds,
+        const std::vector<std::string>& changes = {}) {
+    for (const std::string& rate : rates) {
+      std::vector<std::string> all = changes;
+      all.push_back("training.sgd.learning-rate=" + rate);
+      runs_.emplace_back(scenario, seeds, all);
+    }
+  }
+  /// The highest mean accuracy over the rates.
+  double best(const std::string& label) const {
+    double best = 0;
+    for (const ClaimRuns& runs : runs_) best = std::max(best, runs.accuracy(label));
+    return best;
+  }
+  double error(const std::string& label) const { return 1 - best(label); }
+  const ClaimRuns& at(std::size_t rate) const { return runs_.at(rate); }
+
+ private:
+  std::vector<ClaimRuns> runs_;
+};
+
+// Forward gradients with local losses, arXiv 2210.03310: their order, and 1.06 times the error of backpropagation.
+TEST_F(NeighbourClaims, ForwardGradient) {
+  const Rates rates("claims/forward-gradient", {"0.01", "0.1"}, 3, {"training.epochs=8", "data.digits.train=2000"});
+  EXPECT_EQ(verdict(rates.error("LG-FG-A") < rates.error("FG-W") && rates.error("FG-A") < rates.error("FG-W")),
+            documented_verdict("forward-gradient-order"));
+  EXPECT_EQ(verdict(rates.error("LG-FG-A") <= 1.25 * rates.error("backpropagation")),
+            documented_verdict("forward-gradient-backprop"));
+}
+
+// LSG, arXiv 2207.02699: better than dense noise and than low-rank carriers.
+TEST_F(NeighbourClaims, Lsg) {
+  const Rates rates(
+      "claims/lsg", {"1", "2"}, 3,
+      {"training.epochs=4", "data.split.sizes=1600 1200 800 400", "data.digits.train=4000", "data.digits.test=1000"});
+  const double lsg =
+      std::max({rates.best("LSG, half"), rates.best("LSG, a tenth"), rates.best("LSG, half, magnitude")});
+  EXPECT_EQ(verdict(lsg > std::max(rates.best("RGP"), rates.best("DP-SGD"))), documented_verdict("lsg"));
+}
+
+// DMC, arXiv 2110.01955: robust to noisy inputs without training, on convolutions with batch norms.
+TEST_F(NeighbourClaims, Dmc) {
+  const ClaimRuns runs("claims/dmc", 3, {"data.digits.test=400", "evaluation.batch=200"});
+  const nlohmann::json first = runs.of("fedavg").front()["evaluation"];
+  ASSERT_EQ(first["arms"][0], "source");
+  ASSERT_EQ(first["arms"][1], "batch statistics");
+  ASSERT_EQ(first["arms"][2], "DMC on norms");
+  const std::size_t rows = first["rows"].size();
+  ASSERT_EQ(rows, 25U);
+  int better_than_source = 0, better_at_severity_5 = 0, severe = 0;
+  double over_source_in_noise = 0, over_statistics_in_noise = 0;
+  for (std::size_t row = 1; row < rows; ++row) {
+    double source = 0, statistics = 0, norms = 0;
+    for (const nlohmann::json& run : runs.of("fedavg")) {
+      const nlohmann::json& of = run["evaluation"]["rows"][row]["accuracies"];
+      source += of[0].get<double>();
+      statistics += of[1].get<double>();
+      norms += of[2].get<double>();
+    }
+    better_than_source += norms > source ? 1 : 0;
+    if (first["rows"][row]["severity"] != 5) continue;
+    ++severe;
+    better_at_severity_5 += norms > source ? 1 : 0;
+    if (first["rows"][row]["corruption"] != "noise") continue;
+    over_source_in_noise = norms - source;
+    over_statistics_in_noise = norms - statistics;
+  }
+  EXPECT_EQ(verdict(over_source_in_noise > 0 && over_statistics_in_noise > 0), documented_verdict("dmc-noise"));
+  EXPECT_EQ(verdict(better_at_severity_5 == severe && better_than_source >= 20), documented_verdict("dmc-source"));
+}
+
+// CoGD, arXiv 2006.09142: better than plain descent on pairs of factors.
+TEST_F(NeighbourClaims, CoGd) {
+  const ClaimRuns runs("cogd", 3, {"training.epochs=8", "data.digits.train=2000"});
+  int better = 0;
+  for (const char* how : {"", ", in turns", ", 4 steps old", ", 16 steps old"}) {
+    const std::string plain = std::string("plain") + how, cogd = std::string("CoGD") + how;
+    // By more than seeds scatter by.
+    double least = 1;
+    for (std::size_t seed = 0; seed < 3; ++seed) {
+      least = std::min(least, runs.of(cogd)[seed]["final_accuracy"].get<double>() -
+                                  runs.of(plain)[seed]["final_accuracy"].get<double>());
+    }
+    better += least > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(verdict(better > 0), documented_verdict("cogd"));
+}
+
+// Sparse-Push, arXiv 2102.05715: 466 times fewer bytes at a point of accuracy, and what the average at the end mends.
+TEST_F(NeighbourClaims, SparsePush) {
+  for (const bool skewed : {false, true}) {
+    std::vector<std::string> changes;
+    if (!skewed) changes = {"data.split.by=iid", "data.split.alpha="};
+    const ClaimRuns runs("claims/sparse-push", 3, changes);
+    const double loss = runs.accuracy("everything") - runs.accuracy("0.1 %");
+    const double fewer = runs.bytes("everything") / runs.bytes("0.1 %");
+    EXPECT_GT(fewer, 300);
+    EXPECT_EQ(verdict(loss <= 0.01), documented_verdict(skewed ? "sparse-push-skewed" : "sparse-push-iid"));
+    if (!skewed) continue;
+    EXPECT_EQ(verdict(runs.accuracy("0.1 %") > runs.accuracy("0.1 %, not merged") + 0.02),
+              documented_verdict("sparse-push-merge"));
+  }
+}
+
+// PowerGossip, arXiv 2008.01425: on par with the best tuned compressed gossip, with nothing to tune.
+TEST_F(NeighbourClaims, PowerGossip) {
+  const ClaimRuns runs("claims/power-gossip", 3);
+  double top = 0, sign = 0;
+  for (const char* gamma : {"0.03", "0.05", "0.08", "0.12"})
+    top = std::max(top, runs.accuracy(std::string("top 1 %, ") + gamma));
+  for (const char* gamma : {"0.2", "0.45", "0.8"}) sign = std::max(sign, runs.accuracy(std::string("sign, ") + gamma));
+  EXPECT_LT(runs.bytes("PowerGossip"), runs.bytes("top 1 %, 0.08"));
+  EXPECT_EQ(verdict(runs.accuracy("PowerGossip") >= top - 0.02), documented_verdict("power-gossip-top"));
+  EXPECT_EQ(verdict(runs.accuracy("PowerGossip, 2 iterations") >= sign - 0.02),
+            documented_verdict("power-gossip-sign"));
+}
+
+// SIDCo, arXiv 2101.10761: faster than no compression, than exact top-k and than DGC at one in a thousand.
+TEST_F(NeighbourClaims, Sidco) {
+  const ClaimRuns runs("claims/sidco", 1, {"training.epochs=2", "training.seeds=1"});
+  const auto step = [&](const char* label) { return runs.mean(label, "step_seconds"); };
+  EXPECT_EQ(verdict(step("everything") >= 10 * step("SIDCo")), documented_verdict("sidco-none"));
+  EXPECT_EQ(verdict(step("top-k") >= 1.9 * step("SIDCo")), documented_verdict("sidco-top-k"));
+  EXPECT_EQ(verdict(step("DGC") >= 1.05 * step("SIDCo")), documented_verdict("sidco-dgc"));
+}
+
+// Random blocks, arXiv 2009.09271: close to SGD, and what decides.
+TEST_F(NeighbourClaims, RandomBlocks) {
+  const Rates rates("claims/random-blocks", {"0.1", "0.2", "0.5"}, 3, {"data.digits.train=2000"});
+  const ClaimRuns& same = rates.at(0);
+  EXPECT_EQ(verdict(same.accuracy("blocks") >= same.accuracy("everything") - 0.02),
+            documented_verdict("blocks-same-rate"));
+  EXPECT_EQ(verdict(rates.best("blocks") >= rates.best("everything") - 0.02), documented_verdict("blocks-best-rate"));
+  EXPECT_EQ(verdict(same.accuracy("blocks") >= same.accuracy("blocks, no memory") + 0.05),
+            documented_verdict("blocks-memory"));
+}
+
+}  // namespace
+}  // namespace dadsim::cli

@@ -1,0 +1,130 @@
+// "dAD trains more efficiently than other state of the art distributed methods" (arXiv 2102.09631), network by network
+// and line by line: the scenarios of docs/paper.md in small, decided as sweeps decide, held against what the page says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "study/sweep/read_results.hpp"
+#include "study/sweep/run.hpp"
+#include "study/sweep/tiny_sweep.hpp"
+#include "study/sweep/winners.hpp"
+#include "support/sanitized.hpp"
+#include "support/temporary_folder.hpp"
+#include "validation/claims.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// A network of the claim: its scenario, a file that it learns from, and what makes it small enough for a test.
+struct ClaimedNetwork {
+  std::string scenario, data;
+  double budget = 0;  ///< steps of gradient sharing
+  std::vector<std::string> small;
+};
+
+bool is_dad(const std::string& label) { return label == "dad" || label == "edad" || label.starts_with("rank-dAD"); }
+
+/// Whether dAD or a relative of its is first (or they all are, together), somebody else is, or that is open.
+std::string who_is_first(const PointOutcome& outcome) {
+  if (!outcome.reached()) return "undecided here";
+  std::vector<std::string> beside{outcome.ranked.front().label};
+  for (const TimeToTarget* run : outcome.beside_first()) beside.push_back(run->label);
+  if (std::ranges::all_of(beside, is_dad)) return "holds";
+  return std::ranges::none_of(beside, is_dad) ? "does not hold" : "undecided here";
+}
+
+/// The verdicts of a row of docs/paper.md, a line each.
+std::vector<std::string> documented_by_line(const std::string& scenario) {
+  const std::string page = test::read_file(DADSIM_SOURCE_DIR "/docs/paper.md");
+  const std::regex row("\\| `" + scenario + "` \\| \\*([a-z ]+)\\* \\| \\*([a-z ]+)\\* \\| \\*([a-z ]+)\\* \\|");
+  std::smatch match;
+  if (!std::regex_search(page, match, row)) return {};
+  return {match[1], match[2], match[3]};
+}
+
+TEST(ExactClaimOfDad, LearnsWhatGradientSharingLearns) {
+  if (test::kSanitized) GTEST_SKIP() << "accuracies are for builds without sanitizers";
+  const test::ClaimRuns runs("hospitals", 1, {"data.digits.train=2000", "training.epochs=3"});
+  const double shared = runs.accuracy("gradient-sharing");
+  EXPECT_GT(shared, 0.5);
+  const bool same = std::abs(runs.accuracy("dad") - shared) < 0.01 && std::abs(runs.accuracy("edad") - shared) < 0.01;
+  EXPECT_EQ(test::verdict(same), test::documented_verdict("dad-exact"));
+}
+
+class ClaimOfDad : public testing::TestWithParam<ClaimedNetwork> {};
+
+TEST_P(ClaimOfDad, IsDecidedOnEachLineAsThePageSays) {
+  if (test::kSanitized) GTEST_SKIP() << "times to an accuracy are for builds without sanitizers";
+  const std::filesystem::path data = test::folder_with(GetParam().data);
+  if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with " << GetParam().data;
+  setenv("DADSIM_DATA", data.c_str(), 1);
+  const SweepPoints sweep = test::sweep_of(
+      std::string(DADSIM_SOURCE_DIR) + "/scenarios/claims/" + GetParam().scenario + ".xml", GetParam().small);
+  const test::TemporaryFolder folder;
+  const auto database = open_sweep(folder.path("claim.sqlite"), sweep, {});
+  run_sweep(sweep, *database, {}, {.threads = 2});
+  const SweepResults results = read_results(*database);
+  ASSERT_TRUE(results.failed.empty()) << results.failed.front().message;
+
+  // A target that is met at once tells nothing.
+  for (const SweepRun& run : results.runs) {
+    if (run.figures.text("algorithm") != "gradient-sharing" || run.number != 1) continue;
+    EXPECT_TRUE(run.figures.is("target_reached"));
+    EXPECT_GE(run.figures["target_step"], 0.1 * GetParam().budget);
+  }
+  std::map<std::string, double> bytes;
+  for (const SweepRun& run : results.runs) bytes[run.label()] = run.figures["bytes_up_per_worker"];
+  const double gradient = results.runs.front().figures["bytes_up_per_worker"];
+  if (GetParam().scenario == "mlp-mnist") {
+    EXPECT_EQ(test::verdict(bytes.at("dad") < gradient), test::documented_verdict("dad-bytes-perceptron"));
+  }
+  if (GetParam().scenario == "transformer-text" || GetParam().scenario == "vit-cifar10") {
+    EXPECT_EQ(test::verdict(bytes.at("dad") < gradient), test::documented_verdict("dad-bytes-transformer"));
+  }
+  EXPECT_EQ(test::verdict(bytes.at("rank-dAD, 8") < gradient), test::documented_verdict("rank-dad-bytes"));
+
+  std::vector<std::string> decided;
+  for (const PointOutcome& outcome : outcomes(results)) decided.push_back(who_is_first(outcome));
+  EXPECT_EQ(decided, documented_by_line(GetParam().scenario));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Networks, ClaimOfDad,
+    testing::Values(
+        ClaimedNetwork{
+            "mlp-mnist",
+            "t10k-images-idx3-ubyte.gz",
+            250,
+            {"sweep.seeds=3", "data.idx.images=t10k-images-idx3-ubyte.gz", "data.idx.labels=t10k-labels-idx1-ubyte.gz",
+             "data.idx.test-images=", "data.idx.test-labels=", "data.idx.train=8000", "data.idx.test=1000",
+             "training.target-accuracy=0.92", "training.epochs=2", "training.evaluate-every=10"}},
+        ClaimedNetwork{"gru-motions", "BasicMotions_TRAIN.ts", 60, {"sweep.seeds=2"}},
+        ClaimedNetwork{"transformer-text",
+                       "tinyshakespeare.txt",
+                       187,
+                       {"sweep.seeds=1", "training.target-accuracy=0.25", "data.text.test=100", "training.epochs=0.5"}},
+        ClaimedNetwork{"lstm-text",
+                       "tinyshakespeare.txt",
+                       187,
+                       {"sweep.seeds=1", "training.target-accuracy=0.25", "data.text.test=100", "training.epochs=0.5"}},
+        ClaimedNetwork{"vit-cifar10",
+                       "cifar10/data_batch_1.bin.gz",
+                       187,
+                       {"sweep.seeds=1", "data.cifar10.train=2000", "data.cifar10.test=300",
+                        "training.target-accuracy=0.25", "training.epochs=6"}},
+        ClaimedNetwork{"resnet-cifar10",
+                       "cifar10/data_batch_1.bin.gz",
+                       125,
+                       {"sweep.seeds=1", "data.cifar10.train=1000", "data.cifar10.test=200", "model.width=4",
+                        "training.target-accuracy=0.2", "training.epochs=8"}}),
+    [](const testing::TestParamInfo<ClaimedNetwork>& info) {
+      std::string name = info.param.scenario;
+      std::erase(name, '-');
+      return name;
+    });
+
+}  // namespace
+}  // namespace dadsim::study

@@ -1,0 +1,65 @@
+// FedAvg's published rounds (McMahan et al., arXiv 1602.05629, table 1) and the accuracies of a published tutorial on
+// DP-SGD, in their own settings: the cheapest cells of docs/federated.md and docs/private.md.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "support/sanitized.hpp"
+#include "validation/claims.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+/// The four files of MNIST, or nothing.
+std::filesystem::path whole_mnist() {
+  return test::kSanitized ? std::filesystem::path() : test::folder_with("train-images-idx3-ubyte.gz");
+}
+
+/// Rounds until the best accuracy so far meets the target, on the straight line between two evaluations, as the paper
+/// counts.
+double rounds_to(const nlohmann::json& run, double target) {
+  double best = 0, round = 0;
+  for (const nlohmann::json& point : run["curve"]) {
+    const double accuracy = std::max(best, point["accuracy"].get<double>());
+    const double here = point["step"];
+    if (accuracy >= target) return round + (here - round) * (target - best) / std::max(accuracy - best, 1e-9);
+    best = accuracy;
+    round = here;
+  }
+  return std::nan("");
+}
+
+TEST(PublishedRounds, OfFedAvgByHowManyClientsTakePart) {
+  const std::filesystem::path data = whole_mnist();
+  if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with the four files of MNIST";
+  std::vector<std::string> changes;
+  for (const char* other : {"C = 0.2", "C = 0.5", "C = 1"})
+    changes.push_back("run[" + std::string(other) + "].rounds=1");
+  const test::ClaimRuns runs("claims/fedavg-2nn", 1, changes, data);
+  const double one = rounds_to(runs.of("C = 0").front(), 0.97);
+  const double ten = rounds_to(runs.of("C = 0.1").front(), 0.97);
+  ASSERT_TRUE(std::isfinite(one));
+  // 316 and 87 rounds are published.
+  EXPECT_NEAR(ten / one / (87.0 / 316), 1, 0.25);
+}
+
+// 77.4 % after one epoch and 87.7 % after two (github.com/tensorflow/privacy, tutorials/README.md).
+TEST(PublishedAccuracy, OfDpSgdOnMnist) {
+  const std::filesystem::path data = whole_mnist();
+  if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with the four files of MNIST";
+  const test::ClaimRuns runs("claims/dp-sgd-mnist", 1, {}, data);
+  const nlohmann::json& curve = runs.of("dp-sgd").front()["curve"];
+  std::vector<double> by_epoch;
+  for (const nlohmann::json& point : curve) {
+    const double epochs = point["epochs"];
+    if (epochs > 0.99 && (epochs < 1.01 || epochs > 1.99)) by_epoch.push_back(point["accuracy"]);
+  }
+  ASSERT_GE(by_epoch.size(), 2U);
+  EXPECT_NEAR(by_epoch.front(), 0.774, 0.05);
+  EXPECT_NEAR(by_epoch.back(), 0.877, 0.03);
+}
+
+}  // namespace
+}  // namespace dadsim::cli
