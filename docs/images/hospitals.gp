@@ -15,5 +15,5 @@ set label "target" at 0.55,96.8 textcolor rgb "#666666"
 
 run(i) = i == 1 ? "gradient-sharing" : i == 2 ? "dad" : i == 3 ? "edad" : i == 4 ? "rank-dad (cap 16)" : "rank-dad (cap 8)"
 array colours[5] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9"]
-plot for [i=1:5] "hospitals.csv" using (strcol(3) eq run(i) ? $9 : NaN):($12 * 100) \
+plot for [i=1:5] "hospitals.csv" using (strcol("label") eq run(i) ? column("seconds") : NaN):(column("accuracy") * 100) \
   with lines lw 2 lc rgb colours[i] title run(i)
