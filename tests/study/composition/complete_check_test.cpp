@@ -27,7 +27,7 @@ TEST_P(CompleteCheck, WhatIsAcceptedRunsAndWhatIsRefusedSaysWhereAndWhatWouldDo)
   std::uint64_t accepted = 0, all = 0;
   const bool tells = std::getenv("DADSIM_DRAWS") != nullptr;
   std::set<std::string> methods;
-  for (std::uint64_t seed = first_draw() + GetParam(); seed < first_draw() + draws(24); seed += kCheckParts) {
+  for (std::uint64_t seed = first_draw() + GetParam(); seed < first_draw() + draws(44); seed += kCheckParts) {
     const test::Element root = test::drawn_scenario(seed, asking.catalog());
     // Of runs that follow events some decide by numbers, which only their simulation finds out.
     const bool times_alone =
