@@ -34,7 +34,7 @@ SynchronousMethod one_bit_adam_method() {
            "digits at four sites, 1000 samples, ten epochs: 85.0 % where Adam reaches 85.6 %",
        .parameters = {kWarmUpShare, kWarmUpSteps},
        .compresses = false,
-       .needs_all = "what is lost of the mean is kept by whoever adds a block up, which is a site",
+       .needs_all = "the site that averages a block also keeps the compression error of that average",
        .optimizer = Needs::adam,
        .lossless = {{"warm-up-share", "1"}},
        // e of the site and of its block; m and v are Adam's.

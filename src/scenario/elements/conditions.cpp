@@ -19,7 +19,7 @@ std::optional<Fault> takes_no_steps(const Node&, const spec::RunSpec& run) {
   if (takes_steps(run)) return std::nullopt;
   return Fault{fmt::format("means nothing to '{}'", run.algorithm),
                run.event_driven ? "remove it: the method itself says what it does on a failure"
-                                : "remove it: nobody waits for anybody"};
+                                : "remove it: its sites exchange nothing"};
 }
 
 bool is_drawn_in_steps(const spec::FailureSpec& what) {
