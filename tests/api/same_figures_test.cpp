@@ -63,11 +63,7 @@ std::vector<std::map<std::string, std::string>> lines_of(const std::string& csv)
   return lines;
 }
 
-/// Known fault: of compressed gradients the labels told differ by a presence or two between learnings (docs/leak.md).
-bool scatters(const Figure& figure) { return std::string_view(figure.name) == "labels_told"; }
-
 void expect_cell(const std::map<std::string, std::string>& line, const Figure& figure, const Run& run) {
-  if (scatters(figure)) return;
   const auto cell = line.find(figure.name);
   if (cell == line.end()) {
     EXPECT_EQ(figure.name, "causes_in_words") << "is in no CSV";
@@ -136,7 +132,6 @@ void expect_same_in_comparison(const json& result, const scenario::Scenario& sce
     EXPECT_EQ(compared[side]["answer"], result["answer"]) << side;
     for (std::size_t i = 0; i < result["runs"].size(); ++i) {
       for (const Figure& figure : figures()) {
-        if (scatters(figure)) continue;
         EXPECT_EQ(compared["runs"][i][side][figure.name], result["runs"][i][figure.name]) << side << figure.name;
       }
     }
@@ -199,7 +194,7 @@ TEST(SameFigures, InEveryOutput) {
       const auto last = std::find_if(curve.rbegin(), curve.rend(), of_run);
       ASSERT_NE(last, curve.rend());
       for (const Figure& figure : figures()) {
-        if (!scatters(figure)) expect_json(told[i], figure, one);
+        expect_json(told[i], figure, one);
         expect_cell(*last, figure, one);
         expect_cell(points[i], figure, one);
         known[figure.name] +=

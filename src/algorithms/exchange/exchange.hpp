@@ -232,7 +232,7 @@ class Exchange {
   double error_of(const models::ConstBlock& arrived, const models::ConstBlock& sent) const;
   void show(const Subject& on, SeenMatrix::Kind kind, const models::ConstBlock& numbers, const Showing& how);
   /// Weights row by row, and biases before or behind them.
-  void show_flat(const Subject& on, const float* numbers, bool biases_first, const Showing& how);
+  void show_flat(const Subject& on, std::span<const float> numbers, bool biases_first, const Showing& how);
   /// A matrix that is what its size, and its size in symbols, say.
   void show_matrix(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
                    const Showing& how);

@@ -25,6 +25,10 @@ bool depends(const step::Expression& size, const spec::LayerShape& layer, const 
   return size.evaluate({&layer, &sizes, 0}) != size.evaluate({&other, &sizes, 0});
 }
 
+std::span<const float> flat(const models::Matrix& matrix) {
+  return {matrix.data(), static_cast<std::size_t>(matrix.size())};
+}
+
 /// Votes and signs: of one bit, whether it is below zero; of two, one more for above.
 float of_code(std::uint32_t code, int bits) {
   const auto bit = [&](unsigned place) { return static_cast<float>((code >> place) & 1U); };
@@ -71,13 +75,15 @@ void Exchange::show(const Subject& on, Kind kind, const models::ConstBlock& numb
   observer_->see(seen);
 }
 
-void Exchange::show_flat(const Subject& on, const float* numbers, bool biases_first, const Showing& how) {
+void Exchange::show_flat(const Subject& on, std::span<const float> numbers, bool biases_first, const Showing& how) {
   const spec::LayerShape& of = *on.layer;
-  const Eigen::Index biases = of.bias ? of.out : 0;
-  const Eigen::Map<const models::Matrix> weights(numbers + (biases_first ? biases : 0), of.out, of.in);
-  show(on, Kind::gradient, weights, how);
+  const std::int64_t weights = of.in * of.out;
+  // A compressor may leave the biases to a message of their own.
+  const std::int64_t biases = of.bias && std::ssize(numbers) > weights ? of.out : 0;
+  show(on, Kind::gradient,
+       Eigen::Map<const models::Matrix>(numbers.data() + (biases_first ? biases : 0), of.out, of.in), how);
   if (biases == 0) return;
-  show(on, Kind::biases, Eigen::Map<const models::Matrix>(numbers + (biases_first ? 0 : of.in * of.out), 1, biases),
+  show(on, Kind::biases, Eigen::Map<const models::Matrix>(numbers.data() + (biases_first ? 0 : weights), 1, biases),
        how);
 }
 
@@ -86,7 +92,10 @@ void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers,
   if (numbers.size() == 0 || how.readers == 0 || on.table) return;
   const spec::LayerShape& of = *on.layer;
   const Eigen::Index in = of.in, out = of.out, biases = of.bias ? out : 0;
-  if (on.whole) return show_flat(on, models::Matrix(numbers.leftCols(in * out + biases)).data(), false, how);
+  if (on.whole) {
+    const models::Matrix first = numbers.leftCols(in * out + biases);
+    return show_flat(on, flat(first), false, how);
+  }
   // As many rows as outputs are a gradient where their size grows with both.
   const bool wide_in = depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { ++other.in; });
   const bool wide_out = depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { ++other.out; });
@@ -95,7 +104,7 @@ void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers,
   const bool is_row = numbers.rows() == 1, is_column = numbers.cols() == 1;
   if ((is_row || is_column) && (numbers.size() == in * out || numbers.size() == in * out + biases)) {
     const models::Matrix whole = numbers;
-    return show_flat(on, whole.data(), is_column && numbers.size() > in * out, how);
+    return show_flat(on, flat(whole), is_column && numbers.size() > in * out, how);
   }
   if ((is_row || is_column) && numbers.size() == biases && wide_out && !wide_in &&
       depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { other.bias = false; })) {
@@ -123,7 +132,7 @@ void Exchange::show_codes(const Subject& on, std::span<const std::uint32_t> code
   models::Matrix row(1, static_cast<Eigen::Index>(codes.size()));
   for (std::size_t i = 0; i < codes.size(); ++i) row(static_cast<Eigen::Index>(i)) = of_code(codes[i], bits);
   // What lies behind the numbers fills up the last of equal blocks.
-  if (bits <= 2 && row.size() >= numbers) return show_flat(on, row.data(), false, how);
+  if (bits <= 2 && row.size() >= numbers) return show_flat(on, flat(row), false, how);
   show(on, Kind::unread, row, how);
 }
 

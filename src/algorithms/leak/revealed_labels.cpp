@@ -92,12 +92,9 @@ double RevealedLabels::share(std::span<const std::int32_t> labels) const {
   for (const std::int32_t label : labels) {
     if (label >= 0 && label < presence.size()) there[static_cast<std::size_t>(label)] = 1;
   }
-  // What rounding alone has left of a sum tells nothing.
-  constexpr float kNothing = 1e-5F;
-  const float least = -kNothing * presence.cwiseAbs().maxCoeff();
   double right = 0;
   for (Eigen::Index c = 0; c < presence.size(); ++c) {
-    right += (presence(c) < least) == (there[static_cast<std::size_t>(c)] != 0) ? 1 : 0;
+    right += (presence(c) < 0) == (there[static_cast<std::size_t>(c)] != 0) ? 1 : 0;
   }
   return right / static_cast<double>(presence.size());
 }
