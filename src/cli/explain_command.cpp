@@ -1,8 +1,8 @@
 #include "cli/explain_command.hpp"
 
 #include "cli/arguments.hpp"
-#include "cli/output_files.hpp"
 #include "cli/print.hpp"
+#include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_words.hpp"
 #include "report/explain/explanation.hpp"
@@ -10,7 +10,6 @@
 #include "scenario/document/load.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
-#include "support/atomic_file.hpp"
 #include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
@@ -21,12 +20,7 @@ namespace po = boost::program_options;
 
 po::options_description explain_options() {
   po::options_description options("Options");
-  options.add_options()  //
-      ("json", po::value<std::string>()->value_name("FILE"),
-       "write the same as JSON (docs/explain.md); - is standard output")  //
-      ("report", po::value<std::string>()->value_name("FILE"),
-       "write the same as a page for a browser (docs/explain.md); - is standard output")  //
-      ("verbose", "all assumptions, too");
+  StudyFiles::add_options(options, "explain.md");
   add_study_options(options);
   return options;
 }
@@ -44,15 +38,12 @@ void run_explain_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, explain_options());
   if (values.contains("help")) return print(usage_of_explain());
   const StudyOptions options = study_options_of(values, "explain");
-  const std::string json = text_of(values, "json");
-  const std::string page = text_of(values, "report");
-  const OutputFiles outputs({{"--json", json}, {"--report", page}}, {{"the scenario", options.scenario}});
-  outputs.check_writable();
+  const StudyFiles files(values, options);
 
   const scenario::ScenarioSource source(options.scenario);
   const scenario::Scenario asked = source.load(options.overrides, study::make_catalog());
   const scenario::Scenario scenario = study::as_explained(asked);
-  outputs.check_against_inputs();
+  files.check_against_inputs();
   const ThreadLimit limit(threads_to_use(options.threads));
   const bool show_progress = !options.quiet && standard_error_is_terminal();
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
@@ -60,13 +51,10 @@ void run_explain_command(const std::vector<std::string>& arguments) {
   if (asked.training.stop != scenario.training.stop && !scenario.timing_only) {
     explanation.notes.push_back({"learned-until-target"});
   }
-  if (!json.empty()) write_file_atomically(json, to_json(explanation));
-  if (!page.empty()) {
-    const report::About about{
-        .description = asked.description, .scenario = source.text(), .set = options.overrides, .classes = {}};
-    write_file_atomically(page, to_html(explanation, about));
-  }
-  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(explanation, values.contains("verbose")));
+  files.write(
+      explanation,
+      report::About{
+          .description = asked.description, .scenario = source.text(), .set = options.overrides, .classes = {}});
 }
 
 }  // namespace dadsim::cli

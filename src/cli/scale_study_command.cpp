@@ -1,13 +1,12 @@
 #include "cli/scale_study_command.hpp"
 
 #include "cli/arguments.hpp"
-#include "cli/output_files.hpp"
 #include "cli/print.hpp"
+#include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_words.hpp"
 #include "report/html/scale_study.hpp"
 #include "study/scale_study/scale_study.hpp"
-#include "support/atomic_file.hpp"
 #include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
@@ -18,12 +17,8 @@ namespace po = boost::program_options;
 
 po::options_description scale_study_options() {
   po::options_description options("Options");
-  options.add_options()  //
-      ("json", po::value<std::string>()->value_name("FILE"),
-       "write the same as JSON, which <ladder> reads (docs/scale-study.md); - is standard output")  //
-      ("report", po::value<std::string>()->value_name("FILE"),
-       "write the same as a page for a browser (docs/scale-study.md); - is standard output")  //
-      ("verbose", "every slope, and why relative steps are missing, too");
+  StudyFiles::add_options(options, "scale-study.md", "write the same as JSON, which <ladder> reads",
+                          "every slope, and why relative steps are missing, too");
   add_study_options(options);
   return options;
 }
@@ -41,22 +36,13 @@ void run_scale_study_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, scale_study_options());
   if (values.contains("help")) return print(usage_of_scale_study());
   const StudyOptions options = study_options_of(values, "scale-study");
-  const std::string json = text_of(values, "json");
-  const std::string page = text_of(values, "report");
-  const OutputFiles outputs({{"--json", json}, {"--report", page}}, {{"the scenario", options.scenario}});
-  outputs.check_writable();
+  const StudyFiles files(values, options);
 
   const scenario::ScenarioSource source(options.scenario);
   const ThreadLimit limit(threads_to_use(options.threads));
-  const report::ScaleStudyReport report =
-      study::scale_study(source, options.overrides, !options.quiet && standard_error_is_terminal(),
-                         [&] { outputs.check_against_inputs(); });
-  if (!json.empty()) write_file_atomically(json, to_json(report));
-  if (!page.empty()) {
-    const report::About about{.scenario = source.text(), .set = options.overrides};
-    write_file_atomically(page, report::to_html(report, about));
-  }
-  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(report, values.contains("verbose")));
+  const report::ScaleStudyReport report = study::scale_study(
+      source, options.overrides, !options.quiet && standard_error_is_terminal(), [&] { files.check_against_inputs(); });
+  files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
 }
 
 }  // namespace dadsim::cli

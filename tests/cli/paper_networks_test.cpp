@@ -11,21 +11,11 @@
 #include "scenario/document/load.hpp"
 #include "spec/model_shape.hpp"
 #include "study/setting/catalog.hpp"
+#include "support/data_folder.hpp"
 #include "support/sanitized.hpp"
 
 namespace dadsim::cli {
 namespace {
-
-/// The folder named by DADSIM_DATA, or a folder beside the source tree; empty where it has no such file.
-std::filesystem::path folder_with(const char* file) {
-  std::vector<std::filesystem::path> candidates;
-  if (const char* named = std::getenv("DADSIM_DATA")) candidates.emplace_back(named);
-  candidates.emplace_back(std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data");
-  for (const auto& candidate : candidates) {
-    if (std::filesystem::exists(candidate / file)) return candidate;
-  }
-  return {};
-}
 
 struct PaperScenario {
   std::string name;
@@ -37,7 +27,7 @@ class PaperNetworks : public testing::TestWithParam<PaperScenario> {};
 // On the scenario's own data: its first batch, and one after some training would show nothing else.
 TEST_P(PaperNetworks, ExactAlgorithmsHaveThePooledGradient) {
   if (const char* file = GetParam().file) {
-    const std::filesystem::path data = folder_with(file);
+    const std::filesystem::path data = test::folder_with(file);
     if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with " << file;
     setenv("DADSIM_DATA", data.c_str(), 1);
   }
@@ -137,7 +127,7 @@ Learned learn(const std::string& scenario, const std::filesystem::path& data) {
 }
 
 TEST(PaperGru, DisjointActivitiesOfBasicMotions) {
-  const std::filesystem::path data = folder_with("BasicMotions_TRAIN.ts");
+  const std::filesystem::path data = test::folder_with("BasicMotions_TRAIN.ts");
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
   const Learned learned = learn("paper-gru-motions", data);
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";
@@ -160,7 +150,7 @@ TEST(PaperGru, DisjointActivitiesOfBasicMotions) {
 }
 
 TEST(PaperTransformer, DisjointActivitiesOfBasicMotions) {
-  const std::filesystem::path data = folder_with("BasicMotions_TRAIN.ts");
+  const std::filesystem::path data = test::folder_with("BasicMotions_TRAIN.ts");
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with BasicMotions_TRAIN.ts and BasicMotions_TEST.ts";
   const Learned learned = learn("paper-transformer", data);
   if (test::kSanitized) GTEST_SKIP() << "ran one epoch without a finding";

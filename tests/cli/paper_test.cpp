@@ -4,24 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
+#include "support/data_folder.hpp"
 #include "support/sanitized.hpp"
 
 namespace dadsim::cli {
 namespace {
 
-/// Where the image files are: the folder named by DADSIM_DATA, or a folder beside the source tree.
-std::filesystem::path data_folder() {
-  std::vector<std::filesystem::path> candidates;
-  if (const char* named = std::getenv("DADSIM_DATA")) candidates.emplace_back(named);
-  candidates.emplace_back(std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data");
-  for (const auto& candidate : candidates) {
-    if (std::filesystem::exists(candidate / "t10k-images-idx3-ubyte.gz")) return candidate;
-  }
-  return {};
-}
-
 TEST(Paper, DisjointClassesAtTwoSites) {
-  const std::filesystem::path data = data_folder();
+  const std::filesystem::path data = test::folder_with("t10k-images-idx3-ubyte.gz");
   if (data.empty())
     GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz";
   // Of its 15 epochs five are enough for every figure below.

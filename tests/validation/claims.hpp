@@ -13,21 +13,11 @@
 #include <vector>
 
 #include "cli/process.hpp"
+#include "support/data_folder.hpp"
 
 // Claims of papers: what their scenarios in scenarios/claims/ give, and what a page says of them. A claim is a row of a
 // table in docs/paper.md that begins with its name in backticks and has its verdict in italics.
 namespace dadsim::test {
-
-/// The folder named by DADSIM_DATA, or one beside the source tree; empty where it has no such file.
-inline std::filesystem::path folder_with(const std::string& file) {
-  std::vector<std::filesystem::path> candidates;
-  if (const char* named = std::getenv("DADSIM_DATA")) candidates.emplace_back(named);
-  candidates.emplace_back(std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data");
-  for (const auto& candidate : candidates) {
-    if (std::filesystem::exists(candidate / file)) return candidate;
-  }
-  return {};
-}
 
 /// Runs of a scenario, by their label, one for each seed.
 class ClaimRuns {

@@ -15,19 +15,10 @@
 #include "algorithms/step/training_step.hpp"
 #include "models/data/idx.hpp"
 #include "models/optimizer.hpp"
+#include "support/data_folder.hpp"
 
 namespace dadsim::algorithms {
 namespace {
-
-std::filesystem::path mnist_folder() {
-  std::vector<std::filesystem::path> candidates;
-  if (const char* named = std::getenv("DADSIM_DATA")) candidates.emplace_back(named);
-  candidates.emplace_back(std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data");
-  for (const auto& candidate : candidates) {
-    if (std::filesystem::exists(candidate / "t10k-images-idx3-ubyte.gz")) return candidate;
-  }
-  return {};
-}
 
 /// 4,000 images of one site, and a network that may have learned from them.
 class LeakOfMnist : public testing::Test {
@@ -37,7 +28,7 @@ class LeakOfMnist : public testing::Test {
   };
 
   void SetUp() override {
-    const std::filesystem::path folder = mnist_folder();
+    const std::filesystem::path folder = test::folder_with("t10k-images-idx3-ubyte.gz");
     if (folder.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz";
     data_.train = models::read_idx((folder / "t10k-images-idx3-ubyte.gz").string(),
                                    (folder / "t10k-labels-idx1-ubyte.gz").string());

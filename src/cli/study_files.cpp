@@ -1,0 +1,30 @@
+#include "cli/study_files.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+
+namespace dadsim::cli {
+
+namespace po = boost::program_options;
+
+void StudyFiles::add_options(po::options_description& options, const std::string& page, const std::string& json,
+                             const std::string& verbose) {
+  options.add_options()  //
+      ("json", po::value<std::string>()->value_name("FILE"),
+       fmt::format("{} (docs/{}); - is standard output", json, page).c_str())  //
+      ("report", po::value<std::string>()->value_name("FILE"),
+       fmt::format("write the same as a page for a browser (docs/{}); - is standard output", page).c_str())  //
+      ("verbose", verbose.c_str());
+}
+
+StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& options)
+    : json_(text_of(values, "json")),
+      page_(text_of(values, "report")),
+      verbose_(values.contains("verbose")),
+      quiet_(options.quiet),
+      outputs_({{"--json", json_}, {"--report", page_}}, {{"the scenario", options.scenario}}) {
+  outputs_.check_writable();
+}
+
+}  // namespace dadsim::cli

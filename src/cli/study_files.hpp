@@ -1,0 +1,42 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+
+#include "cli/output_files.hpp"
+#include "cli/print.hpp"
+#include "cli/study_options.hpp"
+#include "report/html/about.hpp"
+#include "support/atomic_file.hpp"
+
+namespace dadsim::cli {
+
+/// Where a command leaves what a study of a scenario has found: as JSON, as a page, and as text on standard output.
+class StudyFiles {
+ public:
+  /// --json, --report and --verbose. `page`: of docs/, which describes what is written; `json`, `verbose`: what they
+  /// give, in words.
+  static void add_options(boost::program_options::options_description& options, const std::string& page,
+                          const std::string& json = "write the same as JSON",
+                          const std::string& verbose = "all assumptions, too");
+
+  /// Throws UsageError where two files are one, OutputError where one cannot be written.
+  StudyFiles(const boost::program_options::variables_map& values, const StudyOptions& options);
+
+  /// Again, with all that has been read by now; see OutputFiles.
+  void check_against_inputs() const { outputs_.check_against_inputs(); }
+
+  template <class Report>
+  void write(const Report& report, const report::About& about) const {
+    if (!json_.empty()) write_file_atomically(json_, to_json(report));
+    if (!page_.empty()) write_file_atomically(page_, to_html(report, about));
+    if (!quiet_ && !outputs_.take_standard_output()) print(summary_of(report, verbose_));
+  }
+
+ private:
+  std::string json_, page_;
+  bool verbose_, quiet_;
+  OutputFiles outputs_;
+};
+
+}  // namespace dadsim::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace dadsim::test {
+
+/// Where published data are: the folder named by DADSIM_DATA, or one beside the source tree; empty where it has no such
+/// file.
+inline std::filesystem::path folder_with(const std::string& file) {
+  std::vector<std::filesystem::path> candidates;
+  if (const char* named = std::getenv("DADSIM_DATA")) candidates.emplace_back(named);
+  candidates.emplace_back(std::filesystem::path(DADSIM_SOURCE_DIR).parent_path() / "shared" / "data");
+  for (const auto& candidate : candidates) {
+    if (std::filesystem::exists(candidate / file)) return candidate;
+  }
+  return {};
+}
+
+}  // namespace dadsim::test
