@@ -12,6 +12,9 @@ struct Attendees {
   std::vector<std::int32_t> sites;  ///< numbers among all sites, rising; one at least
   std::size_t all = 0;              ///< sites that there are
   std::vector<float> factors;       ///< on the part of each of `sites`; empty: 1
+  /// What `sites` are worth of what all are, Σ_P c N ÷ Σ c N: with the factors of the mean over those that are there,
+  /// the share of their gradient in that of all.
+  double part = 1;
 };
 
 /// Says before every step who takes part in it, and hears afterwards what the step did: what a step does decides how
@@ -20,7 +23,7 @@ class Attendance {
  public:
   virtual ~Attendance() = default;
   struct Present {
-    std::vector<std::int32_t> sites;  ///< rising; at least one of them has rows
+    std::vector<std::int32_t> sites;  ///< rising; at least one of them has rows. None: there are no more steps
     /// Per one of them, the probability that it is there; empty: what those that are there have is not weighed by it.
     std::vector<double> chances;
   };
@@ -28,6 +31,12 @@ class Attendance {
   virtual Present next(std::int64_t step, const std::vector<std::int64_t>& rows) = 0;
   /// The last step of `so_far` has been taken.
   virtual void took(const step::Trajectory& so_far) = 0;
+  /// Per site, the steps that it has begun so far, those among them that came to nothing: what a site has sent of one
+  /// may have been seen all the same. Empty: all have begun all that were taken.
+  virtual std::vector<std::int64_t> begun() const { return {}; }
+  /// From now on a site begins so many steps at most, those that come to nothing among them: what it may spend of its
+  /// privacy ends there. Where none has any left, nobody is present.
+  virtual void limit_begun(std::int64_t /*most*/) {}
 };
 
 /// The factors of those that are there. c_s is what a site is worth (`worth`, empty: 1 everywhere), N_s its rows, P who
@@ -37,5 +46,9 @@ class Attendance {
 ///                           (Horvitz and Thompson, JASA 47, 1952)
 std::vector<float> factors_of(const Attendance::Present& present, const std::vector<std::int64_t>& rows,
                               const std::vector<float>& worth);
+
+/// Attendees::part.
+double part_of(const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& rows,
+               const std::vector<float>& worth);
 
 }  // namespace dadsim::algorithms

@@ -92,7 +92,8 @@ Attendees attendees_of(Attendance& attendance, std::int64_t step, const Batch& b
   for (const std::vector<std::int32_t>& of_site : batch) rows.push_back(static_cast<std::int64_t>(of_site.size()));
   Attendance::Present present = attendance.next(step, rows);
   std::vector<float> factors = factors_of(present, rows, worth);
-  return {std::move(present.sites), batch.size(), std::move(factors)};
+  const double part = present.chances.empty() ? part_of(present.sites, rows, worth) : 1;
+  return {std::move(present.sites), batch.size(), std::move(factors), part};
 }
 
 /// `own_weights`: those of sites that exchange them.
@@ -162,7 +163,7 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     return evaluate_all(done, networks, learners->own_weights(), problem.data.test);
   };
   trajectory.curve.push_back(evaluated(0, learners->networks()));
-  // Whoever says how often wants it so; once per epoch is too coarse where a target is met.
+  // A given interval is kept; once per epoch is too coarse where a target is met.
   std::optional<RecentWeights> between;
   if (training.evaluate_every == 0) {
     std::vector<double> ahead = training.targets();
@@ -176,6 +177,12 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     const Batch batch = batches.next();
     std::optional<Attendees> attendees;
     if (attendance != nullptr) attendees = attendees_of(*attendance, step, batch, worth);
+    if (step == observer.most_steps || (attendees && attendees->sites.empty())) {  // no site takes another step
+      if (trajectory.curve.back().step < step) trajectory.curve.push_back(evaluated(step, learners->networks()));
+      ranks.close(static_cast<std::int32_t>((step + trajectory.steps_per_epoch - 1) / trajectory.steps_per_epoch),
+                  trajectory.ranks);
+      break;
+    }
     Learners::Step trained = learners->train(step, rate, batch, attendees ? &*attendees : nullptr);
     ranks.add(trained.ranks);
     const bool everyone = !attendees || attendees->sites.size() == batch.size();

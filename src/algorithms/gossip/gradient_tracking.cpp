@@ -10,6 +10,17 @@ namespace dadsim::algorithms {
 void GradientTracking::run(OwnWeightsStep& step) {
   step.compute_gradients();
   Field gradient = step.gradients();
+  if (const auto part = static_cast<float>(step.part_of_all()); part != 1) {
+    for (auto& block : gradient) {
+      for (models::Matrix& site : block) site *= part;
+    }
+  }
+  const bool is_first = mixed_.empty();
+  for (std::size_t i = 0; i < step.sites(); ++i) {
+    if (step.is_there(i)) continue;
+    if (is_first && gradient_.empty()) gradient_ = mixed_ = step.zeros();
+    for (std::size_t b = 0; b < gradient.size(); ++b) gradient[b][i] = gradient_[b][i];
+  }
   const Field y = mixed_.empty() ? gradient : combine(step, {{1, &mixed_}, {1, &gradient}, {-1, &gradient_}});
   gradient_ = std::move(gradient);
   step.apply(y);

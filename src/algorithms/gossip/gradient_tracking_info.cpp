@@ -24,11 +24,27 @@ SynchronousMethod gradient_tracking_method() {
        .parameters = with_graph(GraphNeeds::doubly_stochastic, {}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
-       .needs_all = "the gradients that sites track add up only where each is changed in every step",
-       .check = graph_check(GraphNeeds::doubly_stochastic),
+       .check =
+           [](const RunFacts& facts) {
+             RunFaults faults = graph_faults(GraphNeeds::doubly_stochastic, facts);
+             const spec::AbsenceSpec& absence = facts.run.absence;
+             if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased) {
+               faults.push_back(
+                   Fault{"absent-weights=\"unbiased\" means nothing to 'gradient-tracking': who is away "
+                         "counts with the gradient that it had last",
+                         "absent-weights=\"present\""});
+             }
+             return faults;
+           },
        // y, the gradient before, and a message of two.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },
-       .remark = graph_remark},
+       .remark =
+           [](const RunFacts& facts) {
+             const std::string graph = graph_remark(facts);
+             if (!facts.run.absence.goes_without()) return graph;
+             return graph + (graph.empty() ? "" : "; ") +
+                    "a site that is away counts in the direction with the gradient that it had last";
+           }},
       [](const spec::RunSpec&) { return std::make_unique<GradientTracking>(); }};
 }
 

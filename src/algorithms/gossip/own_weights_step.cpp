@@ -33,7 +33,7 @@ models::Matrix as_row(const Matrices& matrices, const Vectors& vectors, std::siz
   return row;
 }
 
-/// And back.
+/// The inverse.
 template <class Matrices, class Vectors>
 void from_row(const models::Matrix& row, Matrices& matrices, Vectors& vectors, std::size_t block) {
   if (block < matrices.size()) {
@@ -88,7 +88,14 @@ void OwnWeightsStep::begin(std::int64_t number, double rate, const std::vector<s
                            const Attendees* attendees) {
   number_ = number;
   among_attendees_.reset();
+  there_.clear();
+  part_of_all_ = 1;
   if (attendees != nullptr) {
+    part_of_all_ = attendees->part;
+    if (attendees->sites.size() < sites()) {
+      there_.assign(sites(), false);
+      for (const std::int32_t site : attendees->sites) there_[static_cast<std::size_t>(site)] = true;
+    }
     if (attendees->sites.size() < sites()) among_attendees_ = round_among(topology_.at(number), attendees->sites);
     worth_.assign(attendees->factors.empty() ? 0 : sites(), 0.0F);
     for (std::size_t i = 0; i < attendees->factors.size(); ++i) {
@@ -220,7 +227,7 @@ Field OwnWeightsStep::apply(const Field& directions) {
     for (std::size_t b = 0; b < blocks(); ++b) {
       from_row(directions[b][i], direction.matrices, direction.vectors, b);
     }
-    update(site, direction);
+    if (is_there(i)) update(site, direction);
     if (!batch_[i].empty()) site.network.update_running_statistics(site.step.tape());
     const models::ParametersOf<float>& parameters = site.network.parameters();
     for (std::size_t b = 0; b < blocks(); ++b) {

@@ -55,6 +55,10 @@ class OwnWeightsStep {
 
   std::size_t blocks() const { return matrices() + 1; }
   std::size_t matrices() const { return network(0).layers(); }
+  /// Whether the site takes part in this step.
+  bool is_there(std::size_t site) const { return there_.empty() || there_[site]; }
+  /// Attendees::part.
+  double part_of_all() const { return part_of_all_; }
   bool is_matrix(std::size_t block) const { return block < matrices(); }
   /// The block whose messages carry what is said once of the whole site: the last matrix that multiplies rows.
   bool carries_scalars(std::size_t block) const { return block == last_layer_; }
@@ -78,7 +82,8 @@ class OwnWeightsStep {
   void apply_gradients();
   /// The same, and by how much that has moved every x_i.
   Field move_by_gradients();
-  /// x_i ← x_i − η u(y_i) with another direction than the gradient. Returns by how much that has moved every x_i.
+  /// x_i ← x_i − η u(y_i) with another direction than the gradient, at sites that are there. Returns by how much that
+  /// has moved every x_i.
   Field apply(const Field& directions);
 
   /// Messages on their way, a block each.
@@ -147,7 +152,9 @@ class OwnWeightsStep {
   Exchange exchange_;
   step::Work update_;
   std::optional<Topology::Round> among_attendees_;  ///< where some sites are missing
-  std::vector<float> worth_;                        ///< per site, a factor on its gradient; empty: 1
+  std::vector<bool> there_;                         ///< per site; empty: all are
+  double part_of_all_ = 1;
+  std::vector<float> worth_;  ///< per site, a factor on its gradient; empty: 1
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
   std::size_t last_layer_ = 0;

@@ -113,8 +113,9 @@ std::string absence(const Statement& note) {
                        human_seconds(note.number("patience")));
   }
   if (does == "without" || does == "retry") {
-    text += note.is("unbiased") ? ", each part weighed by one over the chance that its site is there"
-                                : ", whose parts add up to one";
+    text += note.is("unbiased")      ? ", each part weighed by one over the chance that its site is there"
+            : note.is("own_weights") ? ""
+                                     : ", whose parts add up to one";
   }
   return text + (note.is("own_weights") ? "; who is back goes on with the weights that it had"
                                         : "; who is back gets the model first");

@@ -2,6 +2,7 @@
 // D-PSGD to weights around it.
 #include <gtest/gtest.h>
 
+#include <boost/random/bernoulli_distribution.hpp>
 #include <cstdio>
 
 #include "algorithms/gossip/sites_evaluation.hpp"
@@ -9,6 +10,7 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/run_of.hpp"
 #include "models/data/digits.hpp"
+#include "support/random.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -17,9 +19,11 @@ namespace {
 /// the last move of the mean.
 struct Settled {
   double apart = 0, moved = 0;
+  models::Matrix mean;
 };
 
-Settled settle(const std::string& algorithm) {
+/// `chance`: of every site, to take part in a step.
+Settled settle(const std::string& algorithm, double chance = 1, std::int64_t steps = 400) {
   models::Dataset data;
   data.train = models::draw_digits(0, 80, 3);
   data.test = models::draw_digits(80, 10, 3);
@@ -43,11 +47,23 @@ Settled settle(const std::string& algorithm) {
     for (std::size_t i = 1; i < 8; ++i) sum += learners->networks()[i]->layer(0).weight;
     return models::Matrix(sum / 8.0F);
   };
-  for (std::int64_t step = 0; step < 400; ++step) learners->train(step, 0.05, all);
+  const std::vector<std::int64_t> rows(8, 10);
+  const auto train = [&](std::int64_t step) {
+    Attendance::Present present;
+    RandomStream random(11, Purpose::test, 0, static_cast<std::uint32_t>(step));
+    const boost::random::bernoulli_distribution<double> is_there(chance);
+    for (std::int32_t site = 0; site < 8; ++site) {
+      if (chance == 1 || is_there(random)) present.sites.push_back(site);
+    }
+    if (present.sites.empty()) present.sites.push_back(static_cast<std::int32_t>(step % 8));
+    const Attendees attendees{present.sites, 8, factors_of(present, rows, {}), part_of(present.sites, rows, {})};
+    learners->train(step, 0.05, all, chance == 1 ? nullptr : &attendees);
+  };
+  for (std::int64_t step = 0; step < steps; ++step) train(step);
   const models::Matrix before = mean();
-  learners->train(400, 0.05, all);
+  train(steps);
   const Settled settled{evaluate_sites(learners->networks(), {}, data.test).consensus_distance,
-                        static_cast<double>((mean() - before).norm())};
+                        static_cast<double>((mean() - before).norm()), mean()};
   std::printf("[ figure ] %s: consensus distance %.3g, last move %.3g\n", algorithm.c_str(), settled.apart,
               settled.moved);
   return settled;
@@ -60,6 +76,17 @@ TEST(Tracking, ComesToTheCommonMinimumWhereDPsgdDoesNot) {
     EXPECT_LT(tracked.apart, 1e-3 * plain.apart) << algorithm;
     EXPECT_LT(tracked.moved, 1e-4) << algorithm;
   }
+}
+
+// What sites that are away had last stays in the direction, so that the minimum is that of all and not of those that
+// happen to be there: D-PSGD goes on moving with whoever is.
+TEST(Tracking, GoesToTheMinimumOfAllWhoeverIsAway) {
+  const Settled all = settle("gradient-tracking");
+  const Settled without = settle("gradient-tracking", 0.6, 700);
+  EXPECT_LT((without.mean - all.mean).norm(), 1e-3 * all.mean.norm());
+  EXPECT_LT(without.moved, 1e-4);
+  const Settled plain = settle("d-psgd", 0.6, 400);
+  EXPECT_GT((plain.mean - all.mean).norm(), 0.03 * all.mean.norm());
 }
 
 }  // namespace
