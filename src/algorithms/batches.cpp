@@ -58,6 +58,8 @@ RunContext Batches::run_of(std::int64_t steps) const {
                             ? std::min(static_cast<double>(training_.batch), samples)
                             : samples / static_cast<double>(steps_per_epoch_);
     run.batch += rows;
+    run.rows.push_back(rows);
+    run.rates.push_back(rows / samples);
     run.sampling_rate = std::max(run.sampling_rate, rows / samples);
   }
   return run;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <numbers>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 namespace dadsim::estimate {
@@ -36,12 +39,14 @@ double log_erfc(double x) {
 }
 
 double log_moment_whole(double q, double sigma, std::int64_t order) {
+  const double log_q = std::log(q);
+  const double log_rest = std::log1p(-q);
   LogSum sum;
   double binomial = 0;  // ln C(α, k)
   for (std::int64_t k = 0; k <= order; ++k) {
     const auto i = static_cast<double>(k);
     const auto left = static_cast<double>(order - k);
-    sum.add(binomial + left * std::log1p(-q) + i * std::log(q) + i * (i - 1.0) / (2.0 * sigma * sigma), false);
+    sum.add(binomial + left * log_rest + i * log_q + i * (i - 1.0) / (2.0 * sigma * sigma), false);
     binomial += std::log(left) - std::log(i + 1.0);
   }
   return sum.logarithm();
@@ -104,14 +109,22 @@ double renyi_divergence(double rate, double noise_multiplier, double order) {
   return std::max(0.0, log_moment / (order - 1.0));
 }
 
-double epsilon_spent(const SampledGaussian& mechanism, double delta, Conversion conversion) {
-  check_arguments(mechanism.rate, mechanism.noise_multiplier);
+double epsilon_spent(std::span<const SampledGaussian> mechanisms, double delta, Conversion conversion) {
   if (!(delta > 0 && delta < 1)) throw std::invalid_argument("δ lies in (0, 1)");
-  if (mechanism.rate == 0 || mechanism.steps == 0) return 0;
+  bool any = false;
+  for (const SampledGaussian& one : mechanisms) {
+    check_arguments(one.rate, one.noise_multiplier);
+    any = any || (one.rate > 0 && one.steps > 0);
+  }
+  if (!any) return 0;
   static const std::vector<double> kOrders = accounted_orders();
-  const auto steps = static_cast<double>(mechanism.steps);
   const auto divergence = [&](double order) {
-    return steps * renyi_divergence(mechanism.rate, mechanism.noise_multiplier, order);
+    double sum = 0;
+    for (const SampledGaussian& one : mechanisms) {
+      if (one.steps > 0)
+        sum += static_cast<double>(one.steps) * renyi_divergence(one.rate, one.noise_multiplier, order);
+    }
+    return sum;
   };
   const auto price = [&](double order) {  // of the conversion
     return conversion == Conversion::classic
@@ -131,10 +144,12 @@ double epsilon_spent(const SampledGaussian& mechanism, double delta, Conversion 
   return std::max(0.0, least);
 }
 
-double noise_multiplier_for(double epsilon, double delta, double rate, std::int64_t steps) {
+double epsilon_spent(const SampledGaussian& mechanism, double delta, Conversion conversion) {
+  return epsilon_spent(std::span(&mechanism, 1), delta, conversion);
+}
+
+double noise_multiplier_for(double epsilon, const std::function<double(double noise_multiplier)>& spent) {
   if (!(epsilon > 0)) throw std::invalid_argument("ε is above zero");
-  if (rate == 0 || steps == 0) return 0;
-  const auto spent = [&](double sigma) { return epsilon_spent({rate, sigma, steps}, delta); };
   constexpr double kMost = 1e6;
   double high = 1.0;
   while (spent(high) > epsilon) {
@@ -153,6 +168,25 @@ double noise_multiplier_for(double epsilon, double delta, double rate, std::int6
     (spent(middle) <= epsilon ? high : low) = middle;
   }
   return high;
+}
+
+double noise_multiplier_for(double epsilon, double delta, double rate, std::int64_t steps) {
+  if (!(epsilon > 0)) throw std::invalid_argument("ε is above zero");
+  if (rate == 0 || steps == 0) return 0;
+  // A run asks several times: when it is checked, when it learns and when its result is described.
+  static std::mutex mutex;
+  static std::map<std::tuple<double, double, double, std::int64_t>, double> found;
+  const std::tuple question{epsilon, delta, rate, steps};
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto known = found.find(question); known != found.end()) return known->second;
+  }
+  const double sigma = noise_multiplier_for(epsilon, [&](double least) {
+    return epsilon_spent({rate, least, steps}, delta);
+  });
+  const std::lock_guard lock(mutex);
+  found.emplace(question, sigma);
+  return sigma;
 }
 
 }  // namespace dadsim::estimate

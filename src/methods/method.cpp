@@ -41,7 +41,6 @@ std::string why_no_weights(const MethodInfo& info) {
   if (info.sharing == Sharing::pooled) return "the samples of all sites are in one place";
   if (info.sharing == Sharing::no_sharing) return "every site trains for itself";
   if (info.applies_signs) return "sites apply signs, which are as large whatever a site is worth";
-  if (info.perturbs) return "its noise is calibrated to sums in which every sample has the same weight";
   return {};
 }
 

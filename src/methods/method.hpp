@@ -69,6 +69,10 @@ struct RunContext {
   double sampling_rate = 0;  ///< share of its site's samples that a step takes, at the site where it is largest
   bool sampled = false;      ///< every sample is taken by chance, independent of the others and of other steps
   std::int64_t steps = 0;
+  std::vector<double> rows = {};   ///< per site, samples in a mean step
+  std::vector<double> rates = {};  ///< per site, the share of its samples that these are
+  /// Per site, the steps that it has begun, those among them that came to nothing; empty: all sites have begun all.
+  std::vector<std::int64_t> begun = {};
 };
 
 /// What is known of a run when a method is asked about it.
@@ -130,9 +134,11 @@ struct MethodInfo {
   // What it needs.
   const char* needs_all = nullptr;  ///< of one that takes steps: why it takes none without a site; null: it can
   Needs optimizer = Needs::any_optimizer;
-  bool needs_server = true;    ///< where it is event-driven: an aggregator
-  bool draws_samples = false;  ///< its sites draw samples by chance: <training shuffle="no"> means nothing to it
-  bool follows_drift = true;   ///< where it is event-driven: its sites train with the data that they have by then
+  bool needs_server = true;          ///< where it is event-driven: an aggregator
+  bool draws_samples = false;        ///< its sites draw samples by chance: <training shuffle="no"> means nothing to it
+  bool follows_drift = true;         ///< where it is event-driven: its sites train with the data that they have by then
+  const char* decides_by = nullptr;  ///< where it is event-driven: numbers on which its course depends, and which are
+                                     ///< known only where it learns; null: none
   spec::Property asks_for_plan = false;  ///< its check looks at RunFacts::planned
   /// Everything that is wrong with such a run; what depends on facts that are not known is not looked at. Throws
   /// InputError for what is wrong with a file that a parameter names.

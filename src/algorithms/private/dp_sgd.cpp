@@ -33,8 +33,8 @@ void DpSgd::run(TrainingStep& step) {
     norms.add_layer(step, l);
     step.backpropagate(l);
   });
-  const models::Vector factors = noisy_.factors(norms);
-  const double batch = noisy_.batch(norms);
+  const models::Vector factors = noisy_.factors(step, norms);
+  const double batch = noisy_.batch(step, norms);
   std::vector<NoisySum::Released> released(step.layers());
   step.backward([&](std::size_t l) {
     const models::Matrix scaled = clipped_deltas(step, l, factors);

@@ -32,11 +32,15 @@ void add_noise(models::Matrix& row, double deviation, const TrainingStep& step, 
 void NoisySum::prepare(const RunContext& run) {
   sigma_ = noise_multiplier_of(options_, run);
   prepared_ = true;
-  expected_batch_ = run.sampled ? run.batch : 0;
+  if (!run.sampled) return;
+  expected_rows_ = run.rows;
 }
 
-double NoisySum::batch(const ExampleNorms& norms) const {
-  return expected_batch_ > 0 ? expected_batch_ : static_cast<double>(norms.examples());
+double NoisySum::batch(const TrainingStep& step, const ExampleNorms& norms) const {
+  if (expected_rows_.empty()) return static_cast<double>(norms.examples());
+  double expected = 0;
+  for (std::size_t site = 0; site < step.sites(); ++site) expected += expected_rows_.at(step.among_all(site));
+  return expected;
 }
 
 models::Matrix NoisySum::Released::wait() {

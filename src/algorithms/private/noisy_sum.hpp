@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <variant>
+#include <vector>
 
 #include "algorithms/private/example_norms.hpp"
 #include "algorithms/private/privacy.hpp"
@@ -16,8 +17,9 @@ namespace dadsim::algorithms {
 ///
 /// EXAMPLE: clipping and releasing one matrix
 ///     norms.add_product(step.deltas(l), step.inputs(l));
-///     const models::Vector factors = noisy.factors(norms);
-///     noisy.release(step, l, noisy.batch(norms), parameters(), size, [&](std::size_t site, models::Matrix& sum) { sum
+///     const models::Vector factors = noisy.factors(step, norms);
+///     noisy.release(step, l, noisy.batch(step, norms), parameters(), size, [&](std::size_t site, models::Matrix& sum)
+///     { sum
 ///     += …; });
 class NoisySum {
  public:
@@ -28,12 +30,15 @@ class NoisySum {
   void prepare(const RunContext& run);
 
   double noise_multiplier() const { return sigma_; }
-  /// B: what sums are divided by.
-  double batch(const ExampleNorms& norms) const;
+  /// B of a step: what sums are divided by. Where sites are missing, of those that are there: who these are is no
+  /// secret, so that B may follow it, and an example adds at most C to the sum all the same.
+  double batch(const TrainingStep& step, const ExampleNorms& norms) const;
   /// ExampleNorms::factors with this C and B.
-  models::Vector factors(const ExampleNorms& norms) const { return norms.factors(options_.clip, batch(norms)); }
+  models::Vector factors(const TrainingStep& step, const ExampleNorms& norms) const {
+    return norms.factors(options_.clip, batch(step, norms));
+  }
 
-  /// What is on its way to all.
+  /// A noisy sum on its way to all sites.
   class Released {
    public:
     Released() = default;
@@ -56,7 +61,7 @@ class NoisySum {
   PrivacyOptions options_;
   double sigma_;
   bool prepared_ = false;
-  double expected_batch_ = 0;  ///< 0: that of the step
+  std::vector<double> expected_rows_;  ///< per site of the run; empty: those of the step
 };
 
 }  // namespace dadsim::algorithms

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -23,9 +25,13 @@ constexpr auto kNoiseBy = spec::choice<NoiseBy>(
     "local: every site adds its share, so that the sum has the noise; central: the aggregator "
     "adds it to the sum; per-site: every site adds all of it, so that its messages have it");
 
-std::string whom_it_protects_from(NoiseBy noise, std::size_t sites) {
+std::string whom_it_protects_from(NoiseBy noise, std::size_t sites, bool sites_change) {
   switch (noise) {
     case NoiseBy::sites_together:
+      if (sites_change) {
+        return "the sites that are there add equal parts of it: this holds for sums that nobody sees the parts of "
+               "(secure aggregation)";
+      }
       return sites == 1 ? "one site adds all of the noise"
                         : fmt::format(
                               "each site adds 1/{} of its variance: this holds for sums that nobody sees the "
@@ -37,6 +43,47 @@ std::string whom_it_protects_from(NoiseBy noise, std::size_t sites) {
       return "each site adds all of it: this holds for every message of a site";
   }
   throw std::logic_error("unknown maker of noise");
+}
+
+/// What the site has spent that has spent most, and the one that has spent least.
+struct Spent {
+  double most = 0, least = 0;
+  std::size_t who_most = 0, who_least = 0;
+};
+
+std::int64_t steps_of(const RunContext& run, std::size_t site) {
+  return run.begun.empty() ? run.steps : run.begun[site];
+}
+
+/// A sample is in steps of its own site alone, so that its site decides what it has spent.
+Spent spent_by_sites(const RunContext& run, double sigma, double delta) {
+  std::map<std::pair<double, std::int64_t>, double> known;  // most sites are alike
+  Spent spent;
+  for (std::size_t site = 0; site < std::max<std::size_t>(1, run.rates.size()); ++site) {
+    const double rate = run.rates.empty() ? run.sampling_rate : run.rates[site];
+    const std::int64_t steps = steps_of(run, site);
+    const auto [at, is_new] = known.try_emplace({rate, steps}, 0);
+    if (is_new) at->second = estimate::epsilon_spent({rate, sigma, steps}, delta);
+    if (site == 0 || at->second > spent.most) {
+      spent.most = at->second;
+      spent.who_most = site;
+    }
+    if (site == 0 || at->second < spent.least) {
+      spent.least = at->second;
+      spent.who_least = site;
+    }
+  }
+  return spent;
+}
+
+/// Of a run whose steps sites may be missing from.
+std::string who_was_there(const RunContext& run, const Spent& spent) {
+  if (run.begun.empty()) return {};
+  return fmt::format(
+      "; that is site {}, which has begun {} steps, with those that came to nothing; site {} has begun {} and spent "
+      "{:.3g}; the batch that sums are divided by is that of the sites that are there",
+      spent.who_most + 1, steps_of(run, spent.who_most), spent.who_least + 1, steps_of(run, spent.who_least),
+      spent.least);
 }
 
 std::string privacy_remark(const RunFacts& facts) {
@@ -53,12 +100,12 @@ std::string privacy_remark(const RunFacts& facts) {
   if (sigma == 0)
     return fmt::format("not private: gradients of examples are clipped to {:g}, no noise is added", options.clip);
   const RunContext& run = facts.taken.value();
-  const double epsilon = estimate::epsilon_spent({run.sampling_rate, sigma, run.steps}, options.delta);
+  const Spent spent = spent_by_sites(run, sigma, options.delta);
   return fmt::format(
       "spent ε = {:.3g} at δ = {:g} in {} steps, each with a share q = {:.4g} of the examples, gradients of examples "
-      "clipped to {:g} and noise of multiplier σ = {:.4g}; {}{}",
-      epsilon, options.delta, run.steps, run.sampling_rate, options.clip, sigma,
-      whom_it_protects_from(options.noise, facts.sites),
+      "clipped to {:g} and noise of multiplier σ = {:.4g}; {}{}{}",
+      spent.most, options.delta, run.steps, run.sampling_rate, options.clip, sigma,
+      whom_it_protects_from(options.noise, facts.sites, !run.begun.empty()), who_was_there(run, spent),
       run.sampled
           ? ""
           : "; ε is that of examples drawn by chance in every step, and here they are shuffled, for which it is "
@@ -70,27 +117,10 @@ std::optional<methods::PrivacySpent> privacy_spent(const RunFacts& facts) {
   if (facts.stand_in || !facts.taken || !facts.planned) return {};
   const double sigma = options.epsilon > 0 ? noise_multiplier_of(options, *facts.planned) : options.noise_multiplier;
   if (sigma == 0) return {};
-  return methods::PrivacySpent{
-      .epsilon = estimate::epsilon_spent({facts.taken->sampling_rate, sigma, facts.taken->steps}, options.delta),
-      .delta = options.delta,
-      .messages = options.noise == NoiseBy::each_site || facts.sites == 1,
-      .sums_of_sites = options.noise != NoiseBy::aggregator};
-}
-
-/// What has no rows of A and Δ has no gradient per example here.
-std::optional<Fault> fault_of_network(const models::Network& network) {
-  const std::string remedy = "a network of dense, convolutional or recurrent layers alone";
-  if (network.has_batch_statistics()) {
-    return Fault{"the gradient of an example cannot be told from those of the others where batch norms mix them",
-                 remedy};
-  }
-  if (!network.parameters().vectors.empty()) {
-    return not_built("the gradients of norms, positions and class tokens are not clipped per example", remedy);
-  }
-  for (std::size_t l = 0; l < network.layers(); ++l) {
-    if (network.layer(l).embedding) return not_built("the gradients of embeddings are not clipped per example", remedy);
-  }
-  return {};
+  return methods::PrivacySpent{.epsilon = spent_by_sites(*facts.taken, sigma, options.delta).most,
+                               .delta = options.delta,
+                               .messages = options.noise == NoiseBy::each_site || facts.sites == 1,
+                               .sums_of_sites = options.noise != NoiseBy::aggregator};
 }
 
 RunFaults privacy_faults(const RunFacts& facts) {
@@ -101,7 +131,7 @@ RunFaults privacy_faults(const RunFacts& facts) {
                            "exchange=\"aggregator\", or noise=\"local\" or \"per-site\""});
   }
   if (const std::optional<models::Network> network = network_of(facts)) {
-    if (std::optional<Fault> fault = fault_of_network(*network)) faults.push_back(std::move(*fault));
+    if (std::optional<Fault> fault = fault_of_example_gradients(*network)) faults.push_back(std::move(*fault));
   }
   if (options.epsilon > 0 && facts.planned && facts.planned->steps > 0) {
     try {
@@ -116,6 +146,22 @@ RunFaults privacy_faults(const RunFacts& facts) {
 }
 
 }  // namespace
+
+/// What has no rows of A and Δ has no gradient per example here.
+std::optional<Fault> fault_of_example_gradients(const models::Network& network) {
+  const std::string remedy = "a network of dense, convolutional or recurrent layers alone";
+  if (network.has_batch_statistics()) {
+    return Fault{"the gradient of an example cannot be told from those of the others where batch norms mix them",
+                 remedy};
+  }
+  if (!network.parameters().vectors.empty()) {
+    return not_built("the gradients of norms, positions and class tokens are not clipped per example", remedy);
+  }
+  for (std::size_t l = 0; l < network.layers(); ++l) {
+    if (network.layer(l).embedding) return not_built("the gradients of embeddings are not clipped per example", remedy);
+  }
+  return {};
+}
 
 std::vector<spec::ParameterSpec> privacy_parameters() { return {kClip, kNoiseMultiplier, kEpsilon, kDelta, kNoiseBy}; }
 
@@ -136,6 +182,7 @@ double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run)
 SynchronousMethod as_private(SynchronousMethod info) {
   info.family = "private";
   info.perturbs = true;
+  info.one_objective = "its noise is calibrated to sums in which every sample has the same weight";
   std::vector<spec::ParameterSpec> parameters = privacy_parameters();
   parameters.insert(parameters.end(), info.parameters.begin(), info.parameters.end());
   info.parameters = std::move(parameters);

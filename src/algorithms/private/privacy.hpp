@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct PrivacyOptions {
 /// The parameters above, as they are given in a scenario.
 std::vector<spec::ParameterSpec> privacy_parameters();
 PrivacyOptions privacy_options(const spec::ParameterValues& values);
+
+/// Why the gradients of single examples of such a network are not known; none: they are.
+std::optional<Fault> fault_of_example_gradients(const models::Network& network);
 
 /// σ of a run: as given, or that which spends ε. Throws std::invalid_argument where none does.
 double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run);

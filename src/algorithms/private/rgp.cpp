@@ -184,8 +184,8 @@ void Rgp::run(TrainingStep& step) {
     add_norms(step, l, norms);
     step.backpropagate(l);
   });
-  const models::Vector factors = noisy_.factors(norms);
-  const double batch = noisy_.batch(norms);
+  const models::Vector factors = noisy_.factors(step, norms);
+  const double batch = noisy_.batch(step, norms);
   std::vector<NoisySum::Released> released(step.layers());
   step.backward([&](std::size_t l) { released[l] = release(step, l, factors, batch); });
   step.backward([&](std::size_t l) { apply(step, l, released[l].wait()); });

@@ -52,7 +52,7 @@ class Rgp : public Algorithm {
                                      const step::Expression&, const step::Expression&) {
     return std::nullopt;
   }
-  /// What all apply, and so know.
+  /// The gradient that all sites apply, and so know.
   virtual void applied(TrainingStep&, std::size_t, const models::Matrix&) {}
 
  private:

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include "support/human.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::study {
@@ -95,9 +94,8 @@ void AbsenceClock::wait_for_change(const std::string& what) {
   if (!server_is_up() && setting_.sites < setting_.names.size()) missing.push_back(setting_.names[setting_.sites]);
   const std::size_t more = missing.size() > kMostNamed ? missing.size() - kMostNamed : 0;
   missing.resize(missing.size() - more);
-  throw NobodyComes(fmt::format("after {} step {} waits {}, and {} {}{}", human_seconds(now_),
-                                log_.participation.updates + 1, what, fmt::join(missing, ", "),
-                                more > 0 ? fmt::format("and {} more ", more) : "",
+  throw NobodyComes(fmt::format("step {} waits {}, and {} {}{}", log_.participation.updates + 1, what,
+                                fmt::join(missing, ", "), more > 0 ? fmt::format("and {} more ", more) : "",
                                 std::isfinite(next) ? "will not be there for 90 days" : "will not come back"));
 }
 
@@ -174,7 +172,15 @@ bool AbsenceClock::bring_up_to_date(const Sites& sites) {
   const auto holds = [&](const std::vector<bool>& model, std::int32_t site) {
     return bool{model[static_cast<std::size_t>(site)]};
   };
-  if (!setting_.server && std::ranges::none_of(sites, [&](std::int32_t site) { return holds(has_model_, site); })) {
+  std::int32_t from = -1;
+  if (!setting_.server && most_begun_) {  // one that takes no further part may hand it over all the same
+    const std::vector<bool> here = there();
+    for (const std::int32_t site : everyone()) {
+      if (is_done(site) && here[static_cast<std::size_t>(site)] && holds(has_model_, site)) from = site;
+    }
+  }
+  const auto has = [&](std::int32_t site) { return holds(has_model_, site); };
+  if (!setting_.server && from < 0 && std::ranges::none_of(sites, has)) {
     bool any = false;
     for (const std::int32_t site : sites) {
       if (!holds(on_disk_, site)) continue;
@@ -186,7 +192,6 @@ bool AbsenceClock::bring_up_to_date(const Sites& sites) {
     }
   }
   Sites lacking;
-  std::int32_t from = -1;
   for (const std::int32_t site : sites) {
     if (!holds(has_model_, site)) {
       lacking.push_back(site);
@@ -259,11 +264,14 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
       continue;
     }
     const std::vector<bool> is_here = there();
-    Sites here;
+    Sites here, wanted;
     for (const std::int32_t site : everyone()) {
+      if (is_done(site)) continue;
+      wanted.push_back(site);
       if (is_here[static_cast<std::size_t>(site)]) here.push_back(site);
     }
-    const bool all = here.size() == setting_.sites;
+    if (wanted.empty()) return {};
+    const bool all = here.size() == wanted.size();
     if (!all && !goes_without()) {
       wait_for_change("for all sites");
       continue;
@@ -283,9 +291,9 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
     const bool restarts = to_restore_ && setting_.absence.does == spec::AbsenceSpec::Does::restart;
     if (!(restarts ? restore() : bring_up_to_date(who)) || !goes_through(who)) {
       if (++tries < kMostTries) continue;
-      throw NobodyComes(fmt::format(
-          "step {} has been broken off {} times until {}: outages come more often than it takes to get through it",
-          log_.participation.updates + 1, kMostTries, human_seconds(now_)));
+      throw NobodyComes(
+          fmt::format("step {} has been broken off {} times: outages come more often than it takes to get through it",
+                      log_.participation.updates + 1, kMostTries));
     }
     std::vector<double> chances = chances_of(who, here, rows);
     for (const std::int32_t site : here) ++was_there_[static_cast<std::size_t>(site)];

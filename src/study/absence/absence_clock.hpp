@@ -63,6 +63,10 @@ class AbsenceClock {
   AbsenceClock(Setting setting, world::OutageCalendar& calendar, Connectivity connectivity);
 
   double now() const { return now_; }
+  /// Per site, the steps that it has begun until now, those that came to nothing among them.
+  const std::vector<std::int64_t>& begun() const { return log_.begun; }
+  /// From now on who has begun so many steps takes no further part; next() says nobody once nobody does.
+  void limit_begun(std::int64_t most) { most_begun_ = most; }
 
   /// Goes on until step `number` begins, and says who takes part in it. `rows`: per site, those of its batch. Throws
   /// NobodyComes.
@@ -83,6 +87,10 @@ class AbsenceClock {
   bool server_is_up() const { return !setting_.server || calendar_.is_up(nodes() - 1); }
   std::vector<bool> there() const;
   bool all_here(const Sites& sites) const;
+  /// Whether the site has begun as many steps as it may.
+  bool is_done(std::int32_t site) const {
+    return most_begun_ && log_.begun[static_cast<std::size_t>(site)] >= *most_begun_;
+  }
   void catch_up();
   void notice_losses();
   void wait_until(double date);
@@ -107,6 +115,7 @@ class AbsenceClock {
   bool to_restore_ = false;
   std::vector<step::StepTiming> since_checkpoint_;
   double computed_ = 0;  ///< since the last checkpoint, seconds
+  std::optional<std::int64_t> most_begun_;
   std::map<Sites, step::StepTiming> last_of_;
   std::optional<step::StepTiming> last_;
   std::vector<double> was_there_;  ///< per site, steps

@@ -17,7 +17,7 @@ double at(const std::vector<double>& values, std::size_t place) { return place <
 }  // namespace
 
 AbsenceLog::AbsenceLog(std::size_t sites, std::vector<std::size_t> site_of)
-    : sites_(sites), site_of_(std::move(site_of)), nodes_(site_of_.size()) {
+    : begun(sites, 0), sites_(sites), site_of_(std::move(site_of)), nodes_(site_of_.size()), until_last_step_(nodes_) {
   participation.took_part.assign(sites, 0);
 }
 
@@ -67,6 +67,7 @@ step::StepTiming AbsenceLog::step(const std::vector<std::int32_t>& of, const std
     participation.samples += static_cast<double>(rows[site]);
   }
   if (of.size() < sites_) participation.facts["steps that sites were missing from"] += 1;
+  until_last_step_ = nodes_;
   return whole;
 }
 
@@ -79,6 +80,7 @@ void AbsenceLog::broken_off(const std::vector<std::int32_t>& of, double begin, d
 
 void AbsenceLog::note(const std::vector<std::int32_t>& of, double begin, double end,
                       step::Participation::Part::End how) {
+  for (const std::int32_t site : of) ++begun[static_cast<std::size_t>(site)];
   const bool taken = how == step::Participation::Part::End::used;
   const std::int64_t number = participation.updates + (taken ? 0 : 1);  // the one that it was to be
   for (const std::int32_t site : of) {
@@ -91,6 +93,7 @@ void AbsenceLog::write_checkpoint(double seconds, step::StepTiming& step) {
   step.seconds += seconds;
   step.exposed_seconds += seconds;
   for (NodeUse& use : nodes_) use.checkpointing += seconds;
+  until_last_step_ = nodes_;
 }
 
 report::EventDrivenResult AbsenceLog::result(double end, const world::OutageCalendar& calendar,
@@ -105,7 +108,7 @@ report::EventDrivenResult AbsenceLog::result(double end, const world::OutageCale
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
     if (site_of_[node] >= log.nodes.size()) continue;
     NodeUse& sum = log.nodes[site_of_[node]];
-    const NodeUse& one = nodes_[node];
+    const NodeUse& one = until_last_step_[node];
     sum.sent += one.sent;
     sum.received += one.received;
     sum.lost += one.lost;

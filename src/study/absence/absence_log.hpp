@@ -22,6 +22,8 @@ class AbsenceLog {
 
   /// What the methods below do not count: who was asked, what was sent again, facts.
   step::Participation participation;
+  /// Per site, the steps that it has begun, those that came to nothing among them.
+  std::vector<std::int64_t> begun;
 
   /// Before the next step: nothing goes on for so long.
   void wait(double seconds) { before_.seconds += seconds; }
@@ -37,7 +39,8 @@ class AbsenceLog {
   /// All nodes write a checkpoint behind a step.
   void write_checkpoint(double seconds, step::StepTiming& step);
 
-  /// Of the run, which ends at `end`. `hosts`: per site, then the aggregator.
+  /// Of the run, which ends at `end`. `hosts`: per site, then the aggregator. What was tried after its last step is no
+  /// part of it.
   report::EventDrivenResult result(double end, const world::OutageCalendar& calendar,
                                    std::vector<std::string> hosts) const;
 
@@ -47,7 +50,7 @@ class AbsenceLog {
   std::size_t sites_;
   std::vector<std::size_t> site_of_;
   step::StepTiming before_;
-  std::vector<step::EventLog::NodeUse> nodes_;
+  std::vector<step::EventLog::NodeUse> nodes_, until_last_step_;
 };
 
 }  // namespace dadsim::study

@@ -136,7 +136,12 @@ class Attended final : public algorithms::Attendance {
 
   Present next(std::int64_t step, const std::vector<std::int64_t>& rows) override {
     rows_ = rows;
-    Present present = walk_.clock().next(step, rows);
+    Present present;
+    try {
+      present = walk_.clock().next(step, rows);
+    } catch (const NobodyComes& nobody) {
+      stopped = report::Statement{"stopped"}.with("seconds", walk_.clock().now()).with("fault", nobody.what());
+    }
     sites_ = present.sites;
     return present;
   }
@@ -147,8 +152,11 @@ class Attended final : public algorithms::Attendance {
     timings.push_back(walk_.clock().took(sites_, rows_, timing));
     if (progress_) progress_(number + 1);
   }
+  std::vector<std::int64_t> begun() const override { return walk_.clock().begun(); }
+  void limit_begun(std::int64_t most) override { walk_.clock().limit_begun(most); }
 
   std::vector<step::StepTiming> timings;
+  std::optional<report::Statement> stopped;  ///< where nobody comes for whom a step waits: no more are taken then
 
  private:
   Walk& walk_;
@@ -157,15 +165,16 @@ class Attended final : public algorithms::Attendance {
   std::vector<std::int64_t> rows_;
 };
 
-/// What was learned with all there, walked through.
+/// What was learned with all there, walked through; not to its end where a step waits for somebody who will not come.
 void follow(const step::Trajectory& learned, Attended& attended) {
   step::Trajectory so_far;
   so_far.structures = learned.structures;
   so_far.distinct_steps = learned.distinct_steps;
   for (std::size_t step = 0; step < learned.steps.size(); ++step) {
-    so_far.steps.push_back(learned.steps[step]);
     const step::Step& one = learned.distinct_steps[static_cast<std::size_t>(learned.steps[step])];
-    attended.next(static_cast<std::int64_t>(step), {one.sizes.samples.begin(), one.sizes.samples.end()});
+    const std::vector<std::int64_t> rows(one.sizes.samples.begin(), one.sizes.samples.end());
+    if (attended.next(static_cast<std::int64_t>(step), rows).sites.empty()) return;
+    so_far.steps.push_back(learned.steps[step]);
     attended.took(so_far);
   }
 }
@@ -176,8 +185,6 @@ Result told_by_label(const spec::RunSpec& run, const std::function<Result()>& wa
     return walk();
   } catch (const std::invalid_argument& wrong) {
     throw sim::SimulationError(run.label + ": " + wrong.what());
-  } catch (const NobodyComes& stuck) {
-    throw sim::SimulationError(run.label + ": " + stuck.what());
   }
 }
 
@@ -197,8 +204,13 @@ AbsenceRun run_with_absence(const scenario::Scenario& scenario, const spec::RunS
       result.assignment = choose_alternatives(run, learned->trajectory, learned->shape, timed, cluster);
       walk.times().know_all(learned->trajectory, result.assignment);
       follow(learned->trajectory, attended);
+      if (attended.stopped) {
+        const auto taken = static_cast<std::int64_t>(attended.timings.size());
+        result.learned = learn_first_steps(scenario, run, *learned, shared_cache, scenario.seed, taken);
+      }
     }
     const step::Trajectory& trajectory = result.learned->trajectory;
+    if (attended.timings.size() > trajectory.steps.size()) attended.timings.resize(trajectory.steps.size());
     result.trajectory = trajectory;
     result.trajectory.distinct_steps.clear();
     for (std::size_t step = 0; step < trajectory.steps.size(); ++step) {
@@ -209,6 +221,7 @@ AbsenceRun run_with_absence(const scenario::Scenario& scenario, const spec::RunS
     result.timings.steps = std::move(attended.timings);
     result.timings.network = walk.times().network();
     result.counted = walk.clock().result(node_names(scenario));
+    result.counted.stopped = attended.stopped;
     return result;
   });
 }

@@ -26,8 +26,9 @@ struct AbsenceRun {
 };
 
 /// Takes a run through its outages on a cluster. Where it goes on without those that are away it learns here, step by
-/// step, as it goes; else `learned` has all its steps, and time alone passes. `progress` is called with the steps done.
-/// Throws SimulationError, also where a step waits for somebody who will not come; Cancelled.
+/// step, as it goes; else `learned` has all its steps, and time alone passes. Where a step waits for somebody who will
+/// not come it ends there, with what was learned until then. `progress` is called with the steps done. Throws
+/// SimulationError, Cancelled.
 AbsenceRun run_with_absence(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRunPtr& learned,
                             const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
                             const std::function<void(std::int64_t)>& progress = {});

@@ -20,6 +20,7 @@
 #include "spec/model_shape.hpp"
 #include "step/censored_rank.hpp"
 #include "study/choice/layer_choices.hpp"
+#include "study/learning/privacy_towards.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/cluster_of.hpp"
 #include "study/setting/outages_of.hpp"
@@ -68,15 +69,40 @@ void refuse_what_must_be_learned(const scenario::Scenario& scenario) {
   if (!errors.empty()) throw InputError(std::move(errors));
 }
 
-/// Towards whom what a run has spent holds.
-void add_privacy(const methods::PrivacySpent& spent, step::Leak& leak) {
-  for (step::AdversaryLeak& one : leak.adversaries) {
-    const bool holds = one.adversary == step::Adversary::site || spent.messages ||
-                       (one.adversary == step::Adversary::secure_aggregator && spent.sums_of_sites);
-    if (!holds) continue;
-    one.epsilon = spent.epsilon;
-    one.delta = spent.delta;
+/// See settled(): what is learned may depend on what the layers of the timed network take.
+spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cache, const spec::RunSpec& run,
+                     const spec::TrainingSpec& training, std::uint64_t seed) {
+  if (!may_be_settled(run)) return run;
+  const std::shared_ptr<const Problem> problem = shared_cache.problem(scenario, seed);
+  const auto shape = spec::model_shape(scenario.model, problem->data.shape);
+  return settled(run, shape, timed_as_of(scenario, shape), cluster_of(scenario), [&] {
+    // The first steps alone are not like the others: effective ranks rise.
+    constexpr int kSteps = 20;
+    const spec::TrainingSpec few_steps = first_steps(training, *problem, seed, kSteps);
+    return algorithms::learn(run, {problem->data, problem->partition, scenario.model, few_steps, seed});
+  });
+}
+
+/// What a run that has been taken on its cluster has to say of itself, and what it has spent. `begun`: per site, the
+/// steps that it has begun; empty: all have begun all.
+void tell_how_it_went(const scenario::Scenario& scenario, const spec::RunSpec& run, const models::Dataset& data,
+                      const algorithms::RunContext& planned, std::uint64_t seed, std::vector<std::int64_t> begun,
+                      LearnedRun& result) {
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+  if (info != nullptr && info->remark) {
+    methods::RunFacts facts{run,     scenario.workers.size(), &scenario.model, data.shape, seed, planned,
+                            planned, scenario.stand_in};
+    if (!scenario.timing_only) {
+      facts.taken->steps = static_cast<std::int64_t>(result.trajectory.steps.size());
+      facts.taken->begun = std::move(begun);
+    }
+    if (std::string remark = info->remark(facts); !remark.empty())
+      result.remarks.push_back(report::Statement{"remark"}.with("text", std::move(remark)));
+    if (info->privacy && result.trajectory.leak) {
+      if (const auto spent = info->privacy(facts)) add_privacy(*spent, *result.trajectory.leak);
+    }
   }
+  if (scenario.timing_only) forget_what_was_learned(result);
 }
 
 class Learner {
@@ -90,7 +116,7 @@ class Learner {
                                    std::uint64_t seed) {
     std::vector<spec::RunSpec> runs;
     for (const spec::RunSpec& run : asked_runs)
-      runs.push_back(scenario_.timing_only ? run : settle(run, training, seed));
+      runs.push_back(scenario_.timing_only ? run : settle(scenario_, *shared_cache_, run, training, seed));
     std::vector<LearnedRunPtr> learned(runs.size());
     std::vector<std::uint64_t> keys(runs.size());
     std::vector<std::size_t> missing;
@@ -182,19 +208,6 @@ class Learner {
     return static_cast<std::size_t>(found - runs.begin());
   }
 
-  /// See settled(): what is learned may depend on what the layers of the timed network take.
-  spec::RunSpec settle(const spec::RunSpec& run, const spec::TrainingSpec& training, std::uint64_t seed) const {
-    if (!may_be_settled(run)) return run;
-    const auto shape = spec::model_shape(scenario_.model, shared_cache_->problem(scenario_, seed)->data.shape);
-    return settled(run, shape, timed_as_of(scenario_, shape), cluster_of(scenario_), [&] {
-      const std::shared_ptr<const Problem> problem = shared_cache_->problem(scenario_, seed);
-      // The first steps alone are not like the others: effective ranks rise.
-      constexpr int kSteps = 20;
-      const spec::TrainingSpec few_steps = first_steps(training, *problem, seed, kSteps);
-      return algorithms::learn(run, {problem->data, problem->partition, scenario_.model, few_steps, seed});
-    });
-  }
-
   const scenario::Scenario& scenario_;
   LearningStore* store_;
   bool show_progress_;
@@ -225,23 +238,37 @@ LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::Run
       scenario.timing_only ? first_steps(training, *problem, seed, scenario::kRecordedSteps) : training;
   algorithms::LearningObserver observer;
   observer.cancelled = &interrupted();
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+  const algorithms::RunContext planned =
+      algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed});
+  // Its noise is calibrated to the steps that are planned: a site that has begun as many has no ε left.
+  if (info != nullptr && info->privacy && info->asks_for_plan(run.parameters)) attendance.limit_begun(planned.steps);
   auto result = std::make_shared<LearnedRun>(described);
   result->trajectory =
       algorithms::learn(run, {problem->data, problem->partition, scenario.model, taken, seed}, observer, &attendance);
-  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
-  if (info != nullptr && info->remark) {
-    const algorithms::RunContext planned =
-        algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed});
-    methods::RunFacts facts{run,     scenario.workers.size(), &scenario.model, problem->data.shape, seed, planned,
-                            planned, scenario.stand_in};
-    if (!scenario.timing_only) facts.taken->steps = static_cast<std::int64_t>(result->trajectory.steps.size());
-    if (std::string remark = info->remark(facts); !remark.empty())
-      result->remarks.push_back(report::Statement{"remark"}.with("text", std::move(remark)));
-    if (info->privacy && result->trajectory.leak) {
-      if (const auto spent = info->privacy(facts)) add_privacy(*spent, *result->trajectory.leak);
-    }
-  }
-  if (scenario.timing_only) forget_what_was_learned(*result);
+  tell_how_it_went(scenario, run, problem->data, planned, seed, attendance.begun(), *result);
+  return result;
+}
+
+LearnedRunPtr learn_first_steps(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                const LearnedRun& described, SharedCache& shared_cache, std::uint64_t seed,
+                                std::int64_t steps) {
+  const std::shared_ptr<const Problem> problem = shared_cache.problem(scenario, seed);
+  const algorithms::RunContext planned =
+      algorithms::planned_run({problem->data, problem->partition, scenario.model, scenario.training, seed});
+  spec::TrainingSpec training = scenario.timing_only
+                                    ? first_steps(scenario.training, *problem, seed, scenario::kRecordedSteps)
+                                    : scenario.training;
+  training.stop = spec::TrainingSpec::Stop::budget;
+  algorithms::LearningObserver observer;
+  observer.cancelled = &interrupted();
+  observer.most_steps = steps;
+  auto result = std::make_shared<LearnedRun>(described);
+  result->remarks.clear();
+  const spec::RunSpec taken = scenario.timing_only ? run : settle(scenario, shared_cache, run, scenario.training, seed);
+  result->trajectory =
+      algorithms::learn(taken, {problem->data, problem->partition, scenario.model, training, seed}, observer);
+  tell_how_it_went(scenario, run, problem->data, planned, seed, {}, *result);
   return result;
 }
 
@@ -257,13 +284,13 @@ Learned learn_scenario(const scenario::Scenario& scenario, LearningStore* store,
     // Only the steps to the target are asked of what follows.
     spec::TrainingSpec training = scenario.training;
     training.stop = spec::TrainingSpec::Stop::target;
-    const bool needs_reference = !reference_run_of(scenario);
-    if (needs_reference) learned.reference = learner.learn({study::reference_run()}, training, scenario.seed);
+    const bool beside = needs_reference(scenario);
+    if (beside) learned.reference = learner.learn({study::reference_run()}, training, scenario.seed);
     for (std::int64_t i = 1; i < training.seeds; ++i) {
       std::vector<spec::RunSpec> runs = scenario.runs;
-      if (needs_reference) runs.push_back(study::reference_run());
+      if (beside) runs.push_back(study::reference_run());
       std::vector<LearnedRunPtr> others = learner.learn(runs, training, scenario.seed + static_cast<std::uint64_t>(i));
-      if (needs_reference) {
+      if (beside) {
         learned.reference.push_back(others.back());
         others.pop_back();
       }

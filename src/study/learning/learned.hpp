@@ -58,7 +58,7 @@ struct Learned {
   /// With the seeds after it, each per run of the scenario; those end at the target. Only where steps at scale are
   /// asked for.
   std::vector<std::vector<LearnedRunPtr>> other_seeds;
-  std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where no run of the scenario is of it
+  std::vector<LearnedRunPtr> reference;  ///< gradient sharing per seed, where needs_reference()
   bool nothing = false;                  ///< runs are timed and simulated, and no accuracy is known of any
   double wall_seconds = 0;
   /// The schedules of the runs above, for whoever times them on several platforms.
@@ -70,6 +70,10 @@ struct Learned {
 /// at the target.
 LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
                              SharedCache& shared_cache, std::uint64_t seed, algorithms::Attendance& attendance);
+/// The first so many steps of a run that was to take more, learned again by themselves.
+LearnedRunPtr learn_first_steps(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                const LearnedRun& described, SharedCache& shared_cache, std::uint64_t seed,
+                                std::int64_t steps);
 
 /// Learns for real what `store` (may be null) does not have yet, and keeps it there. `show_progress` on standard error.
 /// Of a scenario that asks for times only steps are recorded, and nothing is learned: sizes that learning would decide

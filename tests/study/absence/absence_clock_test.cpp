@@ -111,6 +111,25 @@ TEST(AbsenceClock, WaitsForWhoIsAwayAndTakesTheStepThatWasBrokenOffAgain) {
   EXPECT_DOUBLE_EQ(walked.counted.participation.facts.at("bytes of models that sites were handed"), kModelBytes);
 }
 
+// What a site may spend of its privacy ends with the steps that it has begun, worth something or not.
+TEST(AbsenceClock, NobodyBeginsMoreStepsThanItMay) {
+  // The third step is broken off, a second after it began, and b is away for ten seconds.
+  const Cluster cluster(outage_of("b", 5, 10));
+  world::OutageCalendar calendar(cluster.outages);
+  AbsenceClock clock(cluster.setting({.does = Does::without}), calendar, Connectivity(3));
+  clock.limit_begun(6);
+  const std::vector<std::int64_t> rows = {2, 5, 11};
+  std::vector<std::int64_t> taken(3, 0);
+  for (;;) {
+    const std::vector<std::int32_t> who = clock.next(0, rows).sites;
+    if (who.empty()) break;
+    for (const std::int32_t site : who) ++taken[static_cast<std::size_t>(site)];
+    clock.took(who, rows, Cluster::step_of(who));
+  }
+  EXPECT_EQ(clock.begun(), (std::vector<std::int64_t>{6, 6, 6}));
+  EXPECT_EQ(taken, (std::vector<std::int64_t>{5, 5, 5})) << "all three had begun the one that came to nothing";
+}
+
 TEST(AbsenceClock, GoesOnWithoutAndHandsTheModelToWhoIsBack) {
   const Cluster cluster(outage_of("b", 5, 10));
   const Walked walked = walk(cluster, cluster.setting({.does = Does::without}), 8);
