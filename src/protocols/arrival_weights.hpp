@@ -8,7 +8,7 @@
 
 namespace dadsim::protocols {
 
-/// Contributions that count as often as they come are worth more the faster their site is, and less where what is stale
+/// Contributions that are counted as they arrive weigh more the faster their site is, and less where what is stale
 /// counts less. Where a run says what sites are worth, each contribution is weighed with p_s ÷ a_s, a_s being the
 /// site's share of what all have counted for so far: over time they count Σ a_s (p_s ÷ a_s) = Σ p_s, however fast
 /// anyone is.

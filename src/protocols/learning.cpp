@@ -12,6 +12,7 @@
 #include "algorithms/batches.hpp"
 #include "algorithms/exact/local_gradient.hpp"
 #include "algorithms/learn.hpp"
+#include "algorithms/private/dp_sgd.hpp"
 #include "compress/registry.hpp"
 #include "protocols/workspace.hpp"
 #include "support/random.hpp"
@@ -32,6 +33,20 @@ const models::Gradient& Learning::Workspace::gradient(std::int64_t step_number,
   step_.begin(step_number, samples_, {samples});
   step_.set_sharing(false);
   algorithms::LocalGradient().run(step_);
+  step_.finish();
+  step_.recorder().take();
+  return step_.gradient();
+}
+
+const models::Gradient& Learning::Workspace::gradient_per_sample(std::int64_t step_number,
+                                                                 const std::vector<std::int32_t>& samples, double batch,
+                                                                 const LocalTraining::PerSample& how) {
+  step_.begin(step_number, samples_, {samples});
+  step_.set_sharing(false);
+  algorithms::DpSgd algorithm(
+      {.clip = how.clip, .noise_multiplier = how.noise_multiplier, .noise = algorithms::NoiseBy::each_site});
+  algorithm.prepare({.sites = 1, .batch = batch, .sampled = true, .rows = {batch}});
+  algorithm.run(step_);
   step_.finish();
   step_.recorder().take();
   return step_.gradient();
@@ -91,7 +106,7 @@ double Learning::rate(std::int64_t schedule_step) const {
 
 Value Learning::initial() {
   return history_.make("initial", {}, [this](History::Inputs) {
-    // A bench of its own: those that are lent out have been trained.
+    // A workspace of its own: those in the pool have trained weights.
     const models::Network network(problem_.data.shape, problem_.model, problem_.seed);
     return Datum{models::flat_state(network), {}};
   });
@@ -151,7 +166,9 @@ Value Learning::train(const Value& weights, const LocalTraining& how, const Valu
   if (observer_ != nullptr) observer_->trained(how.site, how.batches, how.first, how.steps, how.data_version);
   std::vector<Value> inputs = {weights};
   if (correction) inputs.push_back(correction);
-  const std::string data = how.data_version == 0 ? "" : fmt::format(" data {}", how.data_version);
+  std::string data = how.data_version == 0 ? "" : fmt::format(" data {}", how.data_version);
+  if (how.per_sample)
+    data += fmt::format(" samples clipped to {} noise {}", how.per_sample->clip, how.per_sample->noise_multiplier);
   return history_.make(
       fmt::format("train site {} batches {} from {} {} steps schedule {} rate {} proximal {} state {}{}", how.site,
                   static_cast<int>(how.batches), how.first, how.steps, how.schedule_step, how.rate_factor, how.proximal,
@@ -166,7 +183,13 @@ Value Learning::train(const Value& weights, const LocalTraining& how, const Valu
         if (how.keeps_state) optimizer->set_state(start.subspan(state_));
         SiteBatches batches(how.batches, problem_.training, partition(how.data_version), how.site, problem_.seed);
         for (std::int64_t i = 0; i < how.steps; ++i) {
-          const models::Gradient& own = workspace->gradient(how.first + i, batches[how.first + i]);
+          const std::int64_t number = how.first + i;
+          // A number of its own for every batch of every site: noise follows from it.
+          const auto sites = static_cast<std::int64_t>(problem_.partition.size());
+          const models::Gradient& own =
+              how.per_sample ? workspace->gradient_per_sample(number * sites + static_cast<std::int64_t>(how.site),
+                                                              batches[number], batches.expected(), *how.per_sample)
+                             : workspace->gradient(number, batches[number]);
           const double rate_now = how.rate_factor * rate(how.schedule_step + i);
           if (how.proximal == 0 && in.size() == 1) {
             optimizer->update(network, own, rate_now);

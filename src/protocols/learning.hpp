@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,16 @@ struct LocalTraining {
   double rate_factor = 1;  ///< on the scheduled learning rate
   double proximal = 0;     ///< μ of FedProx: μ (x − x₀) is added to the gradient (Li et al., arXiv 1812.06127)
   std::int64_t data_version = 0;  ///< of the site, see Learning::data_version
-  bool keeps_state = false;       ///< what comes in and goes out has the optimizer's state behind the weights
+  /// Steps of DP-SGD in the place of plain ones (algorithms/private/dp_sgd.hpp): gradients of samples of norm `clip`
+  /// at most, their sum with noise of deviation `noise_multiplier` · `clip`, ÷ the batch that is expected.
+  struct PerSample {
+    double clip = 0, noise_multiplier = 0;
+  };
+  std::optional<PerSample> per_sample = {};
+  bool keeps_state = false;  ///< input and output hold the optimizer's state after the weights
 };
 
-/// Is told what sites train with.
+/// Is notified of the samples that sites train with.
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
@@ -67,7 +74,7 @@ class Learning {
 
   /// The weights that everyone starts with.
   virtual world::Value initial();
-  /// The same with an optimizer's state behind, at its beginning.
+  /// The same, followed by an optimizer's initial state.
   virtual world::Value initial_with_state();
   /// The gradient of the mean loss over batch `number` of a site.
   virtual world::Value gradient(const world::Value& weights, std::size_t site, SiteBatches::How batches,

@@ -143,6 +143,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
   if (control.of_site.size() > count) control.of_site.resize(count);
   control.held_back.resize(std::min(control.held_back.size(), count - control.of_site.size()));
   Measured measured{.site = site, .readers = readers, .number = number, .seconds = parcel.sent_at};
+  measured.samples = samples;
   for (const std::int32_t sample : samples) measured.places.push_back(place_[static_cast<std::size_t>(sample)]);
   for (const std::int32_t sample : control.of_site) {
     measured.others.push_back(place_[static_cast<std::size_t>(sample)]);
@@ -154,8 +155,8 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
     const auto first = train.labels.begin() + sample * train.labels_per_sample;
     labels.insert(labels.end(), first, first + train.labels_per_sample);
   }
-  const std::string name = fmt::format("what is known of site {} from {} and {}", site, fmt::join(samples, " "),
-                                       fmt::join(control.of_site, " "));
+  const std::string name = fmt::format("what is known and shown of site {} from {} and {}", site,
+                                       fmt::join(samples, " "), fmt::join(control.of_site, " "));
   const auto operation = [this, samples, control, labels, mean = rows_.mean(site, network_)](History::Inputs in) {
     const std::span<const float> numbers(in[0]->numbers), earlier(in[1]->numbers);
     // Rows of the numbers of a whole model, perhaps with what belongs to an optimizer behind it.
@@ -199,6 +200,11 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
       }
       reading.scalars.insert(reading.scalars.end(), {energies[i].shown, energies[i].all, rows_found});
     }
+    if (rows_.are_images()) {
+      const auto best = std::ranges::max_element(energies, {}, &RevealedSpan::Energy::share) - energies.begin();
+      const models::Vector shown = span.shown(rows.row(best).transpose(), mean);
+      reading.numbers.assign(shown.begin(), shown.end());
+    }
     for (const RevealedSpan::Energy& one : span.energies(others, mean, per_sample)) {
       reading.scalars.insert(reading.scalars.end(), {one.shown, one.all});
     }
@@ -220,6 +226,21 @@ bool MessageLeak::exists(step::Adversary adversary) const {
   if (adversary == step::Adversary::aggregator) return central && !setting_.masked;
   if (adversary == step::Adversary::secure_aggregator) return central && setting_.masked;
   return true;
+}
+
+void MessageLeak::keep_best_image(const Measured& measured, const Datum& reading,
+                                  std::optional<step::ShownImage>& best) const {
+  if (reading.numbers.empty()) return;
+  double share = -1;
+  std::int32_t sample = 0;
+  for (std::size_t i = 0; i < measured.samples.size(); ++i) {  // as measure() has left them
+    const double one = RevealedSpan::Energy{reading.scalars[1 + 3 * i], reading.scalars[2 + 3 * i]}.share();
+    if (one <= share) continue;
+    share = one;
+    sample = measured.samples[i];
+  }
+  if (best && share <= best->share + algorithms::kMoreShown) return;
+  best = rows_.image(measured.number + 1, measured.site, sample, share, reading.numbers);
 }
 
 step::Leak MessageLeak::result() const {
@@ -261,6 +282,7 @@ step::Leak MessageLeak::result() const {
       reading.rows_handed =
           found / static_cast<double>(measured.places.size()) / static_cast<double>(rows_.rows_per_sample());
       site.read(reading);
+      keep_best_image(measured, *History::datum_of(measured.reading), one.best_image);
       double handed = 0, sum = 0, weight = 0;
       for (std::size_t s = 0; s < known.size(); ++s) {
         handed += known[s].handed();

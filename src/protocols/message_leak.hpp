@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,7 @@ class MessageLeak final : public TrainingObserver {
     unsigned readers = 0;  ///< bits of step::Adversary
     std::int64_t number = 0;
     double seconds = 0;
-    std::vector<std::int32_t> places = {}, others = {}, held_back = {};
+    std::vector<std::int32_t> samples = {}, places = {}, others = {}, held_back = {};
     world::Value reading = {};
   };
 
@@ -60,6 +61,9 @@ class MessageLeak final : public TrainingObserver {
   void measure(const world::Parcel& parcel, std::int64_t number, std::size_t site, const Trainings& trainings,
                const world::Value& before, unsigned readers);
   bool exists(step::Adversary adversary) const;
+  /// Puts the best image of a message there if it was shown better than what is.
+  void keep_best_image(const Measured& measured, const world::Datum& reading,
+                       std::optional<step::ShownImage>& best) const;
 
   Learning& learning_;
   Setting setting_;

@@ -19,7 +19,7 @@ using methods::RunFacts;
 using methods::RunFaults;
 using methods::Sharing;
 
-/// What a protocol has to do with: one run of a scenario.
+/// What a protocol works with: one run of a scenario.
 struct Setting {
   world::EventLoop& loop;
   Learning& learning;
@@ -28,11 +28,12 @@ struct Setting {
   std::size_t sites = 0;
   world::Node server = -1;  ///< the aggregator; −1 if there is none
   ProtocolLog& log;
+  bool clients_evaluate = false;  ///< the framework sends a round's new model to its clients once more
 
   const spec::TrainingSpec& training() const { return learning.problem().training; }
   std::uint64_t seed() const { return learning.problem().seed; }
   const spec::ParameterValues& parameters() const { return run.parameters; }
-  /// What the run has for a parameter.
+  /// The run's value of a parameter.
   auto value(const auto& parameter) const { return parameter.of(run.parameters); }
 
   /// There is a new model. It is evaluated where that is due (every training().evaluate_every updates; 0: every
@@ -55,6 +56,8 @@ class Protocol {
   virtual ~Protocol() = default;
   /// Joins the participants. The protocol outlives the simulation.
   virtual void begin() = 0;
+  /// Once the simulation is over: what the log is to say of all of it.
+  virtual void end() {}
 };
 
 /// A method of the registry: its description, and how an instance for a run is made.

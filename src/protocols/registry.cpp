@@ -3,6 +3,7 @@
 #include "algorithms/registry.hpp"
 #include "protocols/asynchronous/ad_psgd.hpp"
 #include "protocols/asynchronous/async_sgd.hpp"
+#include "protocols/federated/dp_fed_avg.hpp"
 #include "protocols/federated/fed_async.hpp"
 #include "protocols/federated/fed_avg.hpp"
 #include "protocols/federated/fed_buff.hpp"
@@ -30,6 +31,7 @@ Registry<EventDrivenMethod>& protocol_registry() {
           scaffold_method(),
           fed_opt_method(),
           hier_fed_avg_method(),
+          dp_fed_avg_method(),
           fed_buff_method(),
           fed_async_method(),
           local_sgd_method(),

@@ -1,8 +1,10 @@
 #include "protocols/site_batches.hpp"
 
 #include <algorithm>
+#include <boost/random/bernoulli_distribution.hpp>
 
 #include "algorithms/batches.hpp"
+#include "support/random.hpp"
 
 namespace dadsim::protocols {
 
@@ -35,7 +37,21 @@ const std::vector<std::int32_t>& SiteBatches::order(std::int64_t pass) {
   return order_;
 }
 
+std::vector<std::int32_t> SiteBatches::drawn(std::int64_t number) const {
+  RandomStream random(seed_, Purpose::privacy_sampling, static_cast<std::uint32_t>(site_),
+                      static_cast<std::uint32_t>(number));
+  const boost::random::bernoulli_distribution<double> taken(1.0 / static_cast<double>(per_pass()));
+  std::vector<std::int32_t> batch;
+  while (batch.empty() && !samples_.empty()) {
+    for (const std::int32_t sample : samples_) {
+      if (taken(random)) batch.push_back(sample);
+    }
+  }
+  return batch;
+}
+
 std::vector<std::int32_t> SiteBatches::operator[](std::int64_t number) {
+  if (by_chance()) return drawn(number);
   const Range of = range(number);
   if (of.pass >= 0) {
     const auto& all = order(of.pass);
@@ -50,13 +66,14 @@ std::vector<std::int32_t> SiteBatches::operator[](std::int64_t number) {
 }
 
 std::int64_t SiteBatches::size(std::int64_t number) const {
+  if (by_chance()) return static_cast<std::int64_t>(drawn(number).size());
   const Range of = range(number);
   return of.end - of.begin;
 }
 
 std::int64_t SiteBatches::per_pass() const {
   const auto samples = static_cast<std::int64_t>(samples_.size());
-  if (how_ == How::steps && training_.batches == spec::TrainingSpec::Batches::proportional) return steps_per_epoch_;
+  if (how_ == How::steps && training_.batches != spec::TrainingSpec::Batches::equal) return steps_per_epoch_;
   const std::int64_t batch = std::min(training_.batch, samples);
   return (samples + batch - 1) / batch;
 }

@@ -9,7 +9,9 @@
 namespace dadsim::protocols {
 
 /// The batches of one site, by number: who asks for which, and when, is decided by the order of events. Their order
-/// within a pass is that of algorithms::Batches. One thread each.
+/// within a pass is that of algorithms::Batches. With batches="poisson" a batch takes every sample with the same
+/// chance, one over the batches of a pass, whatever is in others; one that would be empty is drawn again. One thread
+/// each.
 class SiteBatches {
  public:
   enum class How : std::uint8_t {
@@ -23,6 +25,8 @@ class SiteBatches {
   std::vector<std::int32_t> operator[](std::int64_t number);
   /// How many these are.
   std::int64_t size(std::int64_t number) const;
+  /// How many samples a batch has in the mean.
+  double expected() const { return static_cast<double>(samples_.size()) / static_cast<double>(per_pass()); }
   /// Batches of a pass over the site's samples (in the mean, where a step of synchronous training takes a share).
   std::int64_t per_pass() const;
 
@@ -31,6 +35,8 @@ class SiteBatches {
     std::int64_t pass, begin, end;
   };
   Range range(std::int64_t number) const;
+  bool by_chance() const { return training_.batches == spec::TrainingSpec::Batches::poisson; }
+  std::vector<std::int32_t> drawn(std::int64_t number) const;
   const std::vector<std::int32_t>& order(std::int64_t pass);
 
   How how_;

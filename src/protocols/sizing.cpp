@@ -29,7 +29,7 @@ bool is_update(const step::Task& task) {
   return compute != nullptr && compute->phase == step::Phase::update;
 }
 
-/// What is done once for every layer that is learned.
+/// Work that is done once per learned layer.
 template <class Body>
 step::StepStructure for_every_matrix(std::size_t matrices, const Body& body) {
   step::StepRecorder recorder;
@@ -71,6 +71,7 @@ Sizing::Sizing(const algorithms::LearningProblem& problem, const spec::CompressS
   plain_bytes_ = bytes_of(nullptr);
   compressed_bytes_ = compresses_ ? bytes_of(compressor_.get()) : plain_bytes_;
   parameters_ = static_cast<double>(timed_.shape.parameters());
+  saved_bytes_ = timed_.saved_numbers * bytes_per_element(timed_.precision);
 }
 
 Sizing::~Sizing() = default;
@@ -99,6 +100,7 @@ world::Work Sizing::training(std::span<const std::int64_t> samples, std::int64_t
   world::Work work{.pieces = {}, .step = first, .steps = static_cast<std::int64_t>(samples.size())};
   for (const auto& [count, often] : times) {
     work.pieces.push_back(whole(local_step(count), step::Role::workers, often).pieces.front());
+    work.seconds += often * timed_.step_seconds;
   }
   return work;
 }
@@ -109,6 +111,7 @@ world::Work Sizing::gradient(std::int64_t samples, std::int64_t number) const {
   work.pieces.front().behind =
       static_cast<std::size_t>(std::ranges::find_if(tasks, is_update) - tasks.begin());  // it comes last
   work.step = number;
+  work.seconds = timed_.step_seconds;
   return work;
 }
 
@@ -207,7 +210,14 @@ double Sizing::bytes_of(std::span<const std::size_t> pieces, const spec::Compres
   return bytes;
 }
 
+world::Work repeated(world::Work work, double times) {
+  for (world::Work::Piece& piece : work.pieces) piece.times *= times;
+  work.seconds *= times;
+  return work;
+}
+
 world::Work operator+(world::Work a, const world::Work& b) {
+  a.seconds += b.seconds;
   a.pieces.insert(a.pieces.end(), b.pieces.begin(), b.pieces.end());
   if (a.step < 0 && b.step >= 0) {
     a.step = b.step;

@@ -20,6 +20,8 @@ struct TimedNetwork {
   spec::ModelShape shape;
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;
+  double step_seconds = 0;   ///< of a training step, where nothing else says what it takes
+  double saved_numbers = 0;  ///< that go with a model beside its parameters
 };
 
 /// What participants compute and send, in numbers for the network that is timed. The parts of a training step are those
@@ -52,7 +54,11 @@ class Sizing {
   /// Bytes of a message with a number per parameter, as the run's compressor encodes it.
   double compressed_bytes() const { return compressed_bytes_; }
   /// The same in numbers as they are.
-  double plain_bytes() const { return plain_bytes_; }
+  double numbers_bytes() const { return plain_bytes_; }
+  /// Of what goes with a model beside its parameters, uncompressed.
+  double saved_bytes() const { return saved_bytes_; }
+  /// Of a model, as it is.
+  double plain_bytes() const { return plain_bytes_ + saved_bytes_; }
   /// Of some of Learning::pieces() alone (their indices): their share of all parameters, and the bytes of a message
   /// with them, encoded like this. Where another network is timed, it is that share of a message with all its
   /// parameters.
@@ -78,13 +84,16 @@ class Sizing {
   bool compresses_ = false;
   std::unique_ptr<compress::Compressor> compressor_;
   step::StepStructure local_step_;  ///< forward and backward pass, then the update
-  double compressed_bytes_ = 0, plain_bytes_ = 0, parameters_ = 0;
+  double compressed_bytes_ = 0, plain_bytes_ = 0, saved_bytes_ = 0, parameters_ = 0;
   mutable std::map<std::int64_t, SchedulePtr> local_steps_;  ///< by samples
   /// By what is done: Worlds know schedules by their address, and keep them.
   mutable std::map<std::string, SchedulePtr> per_parameter_;
 };
 
-/// One after the other.
+/// Repeats work `times` times.
+world::Work repeated(world::Work work, double times);
+
+/// One piece of work after another.
 world::Work operator+(world::Work a, const world::Work& b);
 
 }  // namespace dadsim::protocols

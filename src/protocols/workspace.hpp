@@ -17,7 +17,10 @@ class Learning::Workspace {
   models::Network& network() { return network_; }
   /// The gradient of the mean loss over these samples, and the loss.
   const models::Gradient& gradient(std::int64_t step_number, const std::vector<std::int32_t>& samples);
-  /// Takes the statistics of the last batch into the running ones.
+  /// The same of clipped gradients of the samples, with noise of its own for every step number, ÷ `batch`.
+  const models::Gradient& gradient_per_sample(std::int64_t step_number, const std::vector<std::int32_t>& samples,
+                                              double batch, const LocalTraining::PerSample& how);
+  /// Updates the running statistics with those of the last batch.
   void follow_statistics() { network_.update_running_statistics(step_.tape()); }
   algorithms::TrainingStep& step() { return step_; }
 

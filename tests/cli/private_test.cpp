@@ -56,7 +56,17 @@ TEST(Private, RefusesBeforeLearning) {
   EXPECT_NE(
       refused({scenario(R"(<dense units="8"/><batch-norm/>)", R"(<run algorithm="dp-sgd"/>)")}).find("batch norms"),
       std::string::npos);
-  EXPECT_NE(refused({scenario("", R"(<run algorithm="fedavg"/>)"), "--check"}).find("poisson"), std::string::npos);
+  EXPECT_NE(refused({scenario("", R"(<run algorithm="flare"/>)"), "--check"}).find("poisson"), std::string::npos);
+  EXPECT_EQ(test::run_dadsim({scenario("", R"(<run algorithm="fedavg"/>)"), "--check"}).exit_code, 0);
+  EXPECT_NE(refused({scenario("", R"(<run algorithm="dp-fedavg" level="sample"/>)"), "--check"}).find("per-site"),
+            std::string::npos);
+  EXPECT_NE(refused({scenario("", R"(<run algorithm="dp-fedavg" drop-outs="0.2"/>)"), "--check"}).find("local"),
+            std::string::npos);
+  EXPECT_NE(refused({scenario("", R"(<run algorithm="dp-fedavg" epsilon="1e-8"/>)"), "--check"}).find("larger epsilon"),
+            std::string::npos);
+  EXPECT_NE(refused({scenario(R"(<dense units="8"/><batch-norm/>)", R"(<run algorithm="dp-fedavg"/>)"), "--check"})
+                .find("running statistics"),
+            std::string::npos);
   EXPECT_NE(
       refused({scenario("", R"(<run algorithm="rgp"><compress method="fp16"/></run>)"), "--check"}).find("compress"),
       std::string::npos);

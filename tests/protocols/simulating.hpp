@@ -180,6 +180,7 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
   protocol->begin();
   if (join) join(stage);
   stage.run();
+  protocol->end();
   simulated.log = stage.log();
   for (const protocols::ProtocolLog::Version& version : simulated.protocol_log.versions) {
     simulated.qualities.push_back(learning.history().get(version.quality)->scalars);

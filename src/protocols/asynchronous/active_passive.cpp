@@ -20,7 +20,7 @@ Adjacency both_ways(const step::Neighbours& graph) {
   return edges;
 }
 
-/// Steps from worker 0, or from the least worker of each part that does not hang together with it.
+/// Distance from worker 0, or from the lowest-numbered worker of each other connected component.
 std::vector<std::size_t> distances(const Adjacency& edges) {
   constexpr auto kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> distance(edges.size(), kNone);

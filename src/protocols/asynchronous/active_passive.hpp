@@ -8,12 +8,12 @@
 
 namespace dadsim::protocols {
 
-/// Workers in two camps: active ones ask passive ones to average, and nobody waits for one that itself waits (AD-PSGD;
+/// Workers in two groups: active ones ask passive ones to average, and nobody waits for one that itself waits (AD-PSGD;
 /// Lian et al., arXiv 1710.06952, section 4).
 struct ActivePassive {
   std::vector<bool> active;                         ///< per worker
-  std::vector<std::vector<std::int32_t>> partners;  ///< per worker: of the other camp, in rising order
-  std::size_t left_out = 0;                         ///< pairs of neighbours within a camp, who never average
+  std::vector<std::vector<std::int32_t>> partners;  ///< per worker: neighbours in the other group, in rising order
+  std::size_t left_out = 0;                         ///< pairs of neighbours within a group, who never average
 };
 
 /// Splits a graph, whose edges count in both directions. Where all edges can go from camp to camp (it is bipartite: a

@@ -101,7 +101,7 @@ Value AdPsgd::mean() const {
 
 // ---- averaging ----
 
-/// One of the neighbours that are up, each with the same chance; −1: none.
+/// A neighbour that is up, drawn uniformly; −1: there is none.
 std::int32_t AdPsgd::partner_of(std::size_t number) const {
   std::vector<std::int32_t> up;
   for (const std::int32_t partner : camps_.partners[number]) {
@@ -208,7 +208,7 @@ Task<> AdPsgd::computes(std::size_t number) {
     const Value read = own.own;
     if (active) loop.hand(me, kGo, {});
     Work work = setting_.sizing.gradient(samples, batch);
-    // Each averaging sums two models, and encodes one and decodes one where that is asked for.
+    // Each averaging sums two models; with a compressor it also encodes one and decodes one.
     if (const auto owed = static_cast<double>(std::exchange(own.owes, 0)); owed > 0) {
       Work sum = setting_.sizing.sum(step::Role::workers, 2);
       for (Work::Piece& piece : sum.pieces) piece.times *= owed;

@@ -42,7 +42,7 @@ class AdPsgd final : public Protocol {
     std::int64_t batches = 0;   ///< begun
     std::int64_t asked = 0;     ///< averagings that it asked for
     std::int64_t averaged = 0;  ///< times that its model was averaged
-    std::int64_t owes = 0;      ///< averagings that it has not been charged for
+    std::int64_t owes = 0;      ///< averagings whose computing is not charged yet
     bool at_work = false;       ///< on a gradient
     SendLater later;
   };

@@ -119,7 +119,7 @@ void AsyncSgd::release() {
   }
 }
 
-/// Its gradient will not come any more.
+/// Its gradient will not arrive.
 void AsyncSgd::left(std::size_t number) {
   Worker& worker = workers_[number];
   if (std::exchange(worker.at_work, false)) ++setting_.log.failed;

@@ -54,12 +54,12 @@ class AsyncSgd final : public Protocol {
     std::int64_t ticket = 0;   ///< of the last thing that it has sent; the answer bears the same
     world::Value memory;       ///< what its compressor has lost
     // What the server knows of it.
-    std::int64_t clock = 0;  ///< gradients that it has given
-    std::int64_t read = 0;   ///< version that it has
+    std::int64_t clock = 0;  ///< gradients that it has sent
+    std::int64_t read = 0;   ///< version of the model that it holds
     world::Value given;      ///< that model, where it matters
-    bool away = false;       ///< down, or back and not yet asking: nobody waits for it
+    bool away = false;       ///< down, or back up but yet to ask for the model: nobody waits for it
     bool at_work = false;    ///< on a gradient
-    std::int64_t held = 0;   ///< ticket of the answer that waits for slower ones; 0: none
+    std::int64_t held = 0;   ///< ticket of the answer that is held back for slower workers; 0: none
     double held_since = 0;
   };
 

@@ -10,6 +10,7 @@ namespace dadsim::protocols {
 namespace {
 
 constexpr double kPaperA = -1;  ///< in place of `a`: that of the paper's experiments
+constexpr double kUsualB = 4;   ///< default of `b`
 
 /// How the share of an update falls with its staleness.
 enum class Decay : std::uint8_t { constant, polynomial, hinge };
@@ -41,7 +42,7 @@ class FedAsync final : public FederatedAsync {
     // The new model is one later than those made meanwhile.
     const double damping = factor(1 + static_cast<double>(update.staleness));
     const double alpha = alpha_ * arrivals().take_of_most(update.client, damping) * damping;
-    // x_k is what the client was sent less how far it has come.
+    // x_k: the model that the client was sent, minus the difference that it sends back.
     return learning().weighted_sum({model, update.sent, update.difference}, {1 - alpha, alpha, -alpha});
   }
   world::Work combine_work(std::size_t updates) const override {
@@ -83,8 +84,21 @@ EventDrivenMethod fed_async_method() {
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {
          const double a = FedAsync::kA.of(facts.run.parameters);
-         if (a >= 0 || a == kPaperA) return {};
-         return {Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"}};
+         const double b = FedAsync::kB.of(facts.run.parameters);
+         const Decay decay = FedAsync::kStaleness.of(facts.run.parameters);
+         RunFaults faults;
+         if (a < 0 && a != kPaperA) {
+           faults.push_back(
+               Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"});
+         } else if (a != kPaperA && decay == Decay::constant) {
+           faults.push_back(Fault{fmt::format("a = {} means nothing where staleness=\"constant\"", a),
+                                  "staleness=\"polynomial\" or \"hinge\", or leave it out"});
+         }
+         if (b != kUsualB && decay != Decay::hinge) {
+           faults.push_back(Fault{fmt::format("b = {} means nothing without staleness=\"hinge\"", b),
+                                  "staleness=\"hinge\", or leave it out"});
+         }
+         return faults;
        },
        .objective = methods::Objective::arrivals,
        .models_held = [](const spec::ParameterValues& values, double sites,

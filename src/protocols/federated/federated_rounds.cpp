@@ -23,6 +23,9 @@ namespace {
 
 constexpr Channel kSecretOrder = "secure aggregation";
 constexpr Channel kSecretAnswer = "keys and shares";
+constexpr Channel kEvaluate = "evaluation";
+constexpr Channel kMetrics = "metrics";
+constexpr double kMetricsBytes = 100;  // a loss and an accuracy with their names
 
 std::vector<Node> all_clients(std::size_t sites) {
   std::vector<Node> nodes(sites);
@@ -45,9 +48,15 @@ FederatedRounds::FederatedRounds(const Setting& setting)
                          .answers = kSecretAnswer,
                          .retries = setting.value(kRetries),
                          .tells = false}),
+      evaluations_(setting, {.asker = setting.server,
+                             .others = all_clients(setting.sites),
+                             .orders = kEvaluate,
+                             .answers = kMetrics,
+                             .retries = setting.value(kRetries),
+                             .tells = false,
+                             .stops = false}),
       secure_(setting),
-      has_stragglers_(setting.parameters().contains("stragglers")),
-      mask_work_(setting.sizing.per_parameter(step::Role::workers, SecureAggregation::kMaskFlops, 2)) {
+      has_stragglers_(setting.parameters().contains("stragglers")) {
   const double wanted = std::round(setting.value(kFraction) * static_cast<double>(setting.sites));
   per_round_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, setting.sites);
   const double least = std::ceil(setting.value(kMinimum) * static_cast<double>(per_round_) - 1e-9);
@@ -60,8 +69,12 @@ void FederatedRounds::begin() {
   setting().loop.join(setting().server, "server", [this] { return server(); });
   pool_.watch();
   if (secure_.in_use()) secrets_.watch();
+  if (setting().clients_evaluate) evaluations_.watch();
   for (std::size_t number = 0; number < setting().sites; ++number) {
     setting().loop.join(node_of(number), "client", [this, number] { return client(number, &pool_, number); });
+    if (setting().clients_evaluate) {
+      setting().loop.join(node_of(number), "evaluation", [this, number] { return evaluating_client(number); });
+    }
     if (!secure_.in_use()) continue;
     setting().loop.join(node_of(number), "masks", [this, number] { return masks(number); });
   }
@@ -101,17 +114,17 @@ double FederatedRounds::bytes_down() const {
 
 Work FederatedRounds::work_per_order() const {
   if (!secure_.in_use()) return {};
-  return repeated(mask_work_, secure_.masks_of_client());
+  return {.pieces = {}, .seconds = secure_.client_seconds(setting().sizing.parameters())};
 }
 
 // ---- who is asked ----
 
-/// Some of those that are free, each with the same chance, in rising order.
-std::vector<std::size_t> FederatedRounds::choose(std::int64_t round, std::size_t count) const {
+std::vector<std::size_t> FederatedRounds::choose(std::int64_t round) {
+  const double over = std::ceil(setting().value(kOverSelection) * static_cast<double>(per_round_) - 1e-9);
   std::vector<std::size_t> free;
   for (std::size_t k = 0; k < pool_.free(); ++k) free.push_back(pool_.nth_free(k));
   RandomStream random(setting().seed(), Purpose::participation, 0, static_cast<std::uint32_t>(round));
-  count = std::min(count, free.size());
+  const std::size_t count = std::min(static_cast<std::size_t>(over), free.size());
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t j = boost::random::uniform_int_distribution<std::size_t>(i, free.size() - 1)(random);
     std::swap(free[i], free[j]);
@@ -145,7 +158,7 @@ void FederatedRounds::draw_stragglers(std::int64_t round, const std::vector<std:
   }
 }
 
-/// Something of an earlier round, if it is that.
+/// An answer or a failure of an earlier round.
 void FederatedRounds::take_in_late(const RequestPool::Event& event, std::int64_t round) {
   if (event.number == round) return;
   if (event.what == What::failed) pool_.tell(event, End::failed);
@@ -160,10 +173,16 @@ Task<> FederatedRounds::wait_for_clients() {
   }
 }
 
+bool FederatedRounds::is_last(std::int64_t round) const {
+  const std::int64_t rounds = setting().value(kRounds);
+  return rounds > 0 ? round >= rounds : budget_spent();
+}
+
 // ---- the server ----
 
 Task<> FederatedRounds::collect(std::int64_t round, std::size_t open, double until) {
-  while (updates_.size() < per_round_ && open > 0) {
+  const std::size_t wanted = enough(open);
+  while (updates_.size() < wanted && open > 0) {
     RequestPool::Event event = co_await pool_.next(until);
     if (event.what == What::nothing) break;  // time is up
     take_in_late(event, round);
@@ -185,28 +204,28 @@ Task<> FederatedRounds::server() {
   ProtocolLog& log = setting().log;
   const Sizing& sizing = setting().sizing;
   const Node me = setting().server;
-  const std::int64_t rounds = setting().value(kRounds);
   const double patience = setting().value(kDeadline);
-  const double over = std::ceil(setting().value(kOverSelection) * static_cast<double>(per_round_) - 1e-9);
-  const std::size_t asked = std::min(setting().sites, static_cast<std::size_t>(over));
-  for (const Update& update : updates_) pool_.waste(update.event.parcel);  // gone with what the server had in memory
+  for (const Update& update : updates_) pool_.waste(update.event.parcel);  // lost with the server's memory
   pool_.begin();
   secrets_.begin();
+  if (setting().clients_evaluate) evaluations_.begin();
   if (log.versions.empty() && setting().new_version(model_, 1)) co_return;
   for (;;) {
     updates_.clear();
     co_await wait_for_clients();
     const std::int64_t round = ++round_;
-    std::vector<std::size_t> chosen = choose(round, asked);
+    std::vector<std::size_t> chosen = choose(round);
     draw_stragglers(round, chosen);
     const double until = patience > 0 ? loop.now() + patience : kNever;
     if (secure_.in_use()) co_await exchange_keys(round, chosen, until);
+    about_to_ask(round, chosen);
     const bool in_place = round == 1 && setting().value(kInitial);
     const std::vector<Value> more = with_model();
     for (const std::size_t one : chosen) ask(pool_, one, one, round, model_, more, in_place);
     co_await collect(round, chosen.size(), until);
-    if (secure_.in_use() && !updates_.empty()) co_await unmask(round, updates_);
-    if (!updates_.empty()) {
+    const bool sufficient = suffices(round, updates_);
+    if (secure_.in_use() && sufficient && !updates_.empty()) co_await unmask(round, updates_);
+    if (sufficient) {
       Work work = sizing.decode(step::Role::aggregator, static_cast<double>(updates_.size())) +
                   aggregation_work(updates_.size());
       co_await loop.compute(me, std::move(work));
@@ -215,13 +234,42 @@ Task<> FederatedRounds::server() {
       model_ = aggregate(model_, updates_);
       for (const Update& update : updates_) count_used(update.client);
       ++log.updates;
+      if (setting().clients_evaluate) co_await evaluate(round, chosen);
     } else {
+      for (const Update& update : updates_) pool_.waste(update.event.parcel);
       log.facts["rounds without an update"] += 1;
     }
-    const bool last = rounds > 0 ? round >= rounds : budget_spent();
-    if (!updates_.empty() || last) {
+    const bool last = is_last(round);
+    if (sufficient || last) {
       if (setting().new_version(model_, 1, last)) co_return;
     }
+  }
+}
+
+// ---- evaluation by clients ----
+
+/// The new model goes to those who were asked for updates and are up, who answer in a few bytes. What they compute is
+/// not charged: how many samples a client holds back is not known.
+Task<> FederatedRounds::evaluate(std::int64_t round, std::vector<std::size_t> chosen) {
+  std::erase_if(chosen, [&](std::size_t one) { return !setting().loop.is_up(node_of(one)); });
+  for (const std::size_t one : chosen) {
+    evaluations_.ask(one, {.values = {model_}, .bytes = setting().sizing.plain_bytes(), .number = round});
+  }
+  for (std::size_t open = chosen.size(); open > 0;) {
+    const RequestPool::Event event = co_await evaluations_.next();
+    if (event.number == round && (event.what == What::answer || event.what == What::failed)) --open;
+  }
+}
+
+Task<> FederatedRounds::evaluating_client(std::size_t number) {
+  for (;;) {
+    const Parcel order = co_await setting().loop.receive(node_of(number), kEvaluate);
+    if (order.lost) {
+      evaluations_.answer_lost(number, order.number);
+      continue;
+    }
+    Parcel answer{.values = {order.values.front()}, .bytes = kMetricsBytes, .number = order.number};
+    setting().loop.send(node_of(number), setting().server, kMetrics, std::move(answer), kEvaluate);
   }
 }
 
@@ -259,12 +307,11 @@ Task<> FederatedRounds::unmask(std::int64_t round, const std::vector<Update>& up
     const RequestPool::Event event = co_await secrets_.next();
     if (event.number == number) --open;
   }
-  Work work = repeated(setting().sizing.per_parameter(step::Role::aggregator, SecureAggregation::kMaskFlops, 2),
-                       secure_.masks_of_server(updates.size()));
+  Work work{.pieces = {}, .seconds = secure_.server_seconds(setting().sizing.parameters(), updates.size())};
   co_await setting().loop.compute(setting().server, std::move(work));
 }
 
-/// A client's part in it.
+/// The client's side of secure aggregation.
 Task<> FederatedRounds::masks(std::size_t number) {
   world::EventLoop& loop = setting().loop;
   const Node me = node_of(number);
@@ -274,7 +321,7 @@ Task<> FederatedRounds::masks(std::size_t number) {
       secrets_.answer_lost(number, order.number);
       continue;
     }
-    Parcel answer{.values = {model_}, .number = order.number};  // a value that stands for what it says
+    Parcel answer{.values = {model_}, .number = order.number};  // a placeholder: only the size of the message counts
     switch (static_cast<Secret>(order.number % kSecrets)) {
       case Secret::keys:
         answer.bytes = secure_.keys_up();

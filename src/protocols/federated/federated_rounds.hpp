@@ -48,15 +48,28 @@ class FederatedRounds : public Federation {
   static std::function<double(const spec::ParameterValues&, double, bool)> models_held(double per_client = 2);
 
  protected:
-  /// What a client has sent back.
+  /// A client's answer.
   struct Update {
-    std::vector<world::Value> values;  ///< the first is model − own model, as it arrives
+    std::vector<world::Value> values;  ///< the first is the server's model − the client's, as it arrives
     std::size_t client = 0;
     double weight = 0;  ///< weight_of() the client
     RequestPool::Event event = {};
   };
 
   // ---- what an algorithm says ----
+
+  /// Who is asked in a round. By default a share of those that are free, each with the same chance, and more of them
+  /// by over-selection; in rising order.
+  virtual std::vector<std::size_t> choose(std::int64_t round);
+  /// Updates that end a round of so many clients, without waiting for the others.
+  virtual std::size_t enough(std::size_t /*chosen*/) const { return per_round_; }
+  /// The clients that are about to be asked for their updates: with secure aggregation those that have keys.
+  virtual void about_to_ask(std::int64_t /*round*/, const std::vector<std::size_t>& /*chosen*/) {}
+  /// Whether a round with these updates makes a model of them. By default where there are any. What is not used is
+  /// wasted.
+  virtual bool suffices(std::int64_t /*round*/, const std::vector<Update>& updates) { return !updates.empty(); }
+  /// Whether the run ends with this round. By default by `rounds`, or once clients have trained with the budget.
+  virtual bool is_last(std::int64_t round) const;
 
   /// What the server sends with the model. By default nothing.
   virtual std::vector<world::Value> with_model() { return {}; }
@@ -69,6 +82,8 @@ class FederatedRounds : public Federation {
 
   /// Σ p_k value `which` of the updates, p_k = weight ÷ `all` (0: the sum of the weights).
   world::Value mean(const std::vector<Update>& updates, std::size_t which, double all = 0) const;
+  const RequestPool& pool() const { return pool_; }
+  bool is_secure() const { return secure_.in_use(); }
 
  private:
   /// The requests of secure aggregation in a round, each with a number of its own.
@@ -79,17 +94,18 @@ class FederatedRounds : public Federation {
   world::Task<> masks(std::size_t number);
   world::Task<> exchange_keys(std::int64_t round, std::vector<std::size_t>& chosen, double until);
   world::Task<> unmask(std::int64_t round, const std::vector<Update>& updates);
+  world::Task<> evaluate(std::int64_t round, std::vector<std::size_t> chosen);
+  world::Task<> evaluating_client(std::size_t number);
   world::Task<> wait_for_clients();
   world::Task<> collect(std::int64_t round, std::size_t open, double until);
   void take_in_late(const RequestPool::Event& event, std::int64_t round);
-  std::vector<std::size_t> choose(std::int64_t round, std::size_t count) const;
   void draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen);
 
   RequestPool pool_;
-  RequestPool secrets_;  ///< of secure aggregation: its messages beside the model's
+  RequestPool secrets_;      ///< of secure aggregation: its messages beside the model's
+  RequestPool evaluations_;  ///< where the framework sends a new model to be evaluated
   SecureAggregation secure_;
   bool has_stragglers_ = false;
-  world::Work mask_work_;
   world::Value model_;
   std::vector<Update> updates_;  ///< of the present round
   std::size_t per_round_ = 1, at_least_ = 1;

@@ -26,11 +26,6 @@ std::vector<spec::ParameterSpec> Federation::with_default(std::vector<spec::Para
   return parameters;
 }
 
-Work repeated(Work work, double times) {
-  for (Work::Piece& piece : work.pieces) piece.times *= times;
-  return work;
-}
-
 Federation::Federation(const Setting& setting)
     : setting_(setting),
       clients_(setting.sites),
@@ -116,7 +111,7 @@ void Federation::ask(RequestPool& pool, std::size_t other, std::size_t client, s
 
 // ---- clients ----
 
-/// To whoever asked; it may run on the same node.
+/// Sends the answer; the asker may run on the same node.
 void Federation::answer(std::size_t number, RequestPool& pool, Parcel parcel) {
   const Node me = node_of(number);
   if (me == pool.asker()) {
@@ -172,7 +167,7 @@ Task<> Federation::client(std::size_t number, RequestPool* pool, std::size_t oth
     reply.work = loop.now() - begin;
     if (!drops_out) {
       const Value trained = train(order);
-      const Value difference = learning().difference(order.model, trained);
+      const Value difference = released(order, learning().difference(order.model, trained));
       Learning::Sent sent = learning().send(difference, own.memory, setting_.run.compress,
                                             static_cast<std::uint32_t>(number), own.answers++);
       own.memory = sent.memory;

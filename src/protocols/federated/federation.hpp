@@ -29,7 +29,7 @@ class Federation : public Protocol {
 
   /// How much clients train: local-epochs, local-steps; and how often what is lost is sent again: retries.
   static std::vector<spec::ParameterSpec> local_parameters();
-  /// Parameter by parameter, the value that another default has.
+  /// Defaults that differ from the usual ones, by parameter.
   static std::vector<spec::ParameterSpec> with_default(std::vector<spec::ParameterSpec> parameters,
                                                        const std::string& name, const std::string& value);
 
@@ -37,7 +37,7 @@ class Federation : public Protocol {
   static constexpr world::Channel kModel = "model";
   static constexpr world::Channel kUpdate = "update";
 
-  /// What a client is asked to do.
+  /// The work that a client is asked for.
   struct Order {
     std::int64_t number = 0;  ///< of the round, or of the version of the model
     std::size_t client = 0;
@@ -56,7 +56,9 @@ class Federation : public Protocol {
 
   /// What the client's local training gives. By default: the scenario's optimizer, begun anew.
   virtual world::Value train(const Order& order);
-  /// What goes back with the difference, beside it. By default nothing.
+  /// What a client sends of how far its training has come from the model, before that is encoded. By default all of it.
+  virtual world::Value released(const Order& /*order*/, const world::Value& difference) { return difference; }
+  /// What a client sends in addition to the difference. By default nothing.
   virtual std::vector<world::Value> beside(const Order& order, const world::Value& trained);
   /// Messages as large as the model that travel beside it, each way.
   virtual double extra_down() const { return 0; }
@@ -65,9 +67,12 @@ class Federation : public Protocol {
   virtual world::Work work_per_step() const { return proximal_work_; }
   virtual world::Work work_per_order() const { return {}; }
   /// Bytes of what a client is sent, and of its answer.
-  virtual double bytes_down() const { return setting_.sizing.plain_bytes() * (1 + extra_down()); }
+  virtual double bytes_down() const {
+    return setting_.sizing.plain_bytes() + extra_down() * setting_.sizing.numbers_bytes();
+  }
   virtual double bytes_up() const {
-    return setting_.sizing.compressed_bytes() + extra_up() * setting_.sizing.plain_bytes();
+    return setting_.sizing.compressed_bytes() + setting_.sizing.saved_bytes() +
+           extra_up() * setting_.sizing.numbers_bytes();
   }
 
   // ---- what the servers need ----
@@ -77,7 +82,7 @@ class Federation : public Protocol {
   /// The model to a client.
   void ask(RequestPool& pool, std::size_t other, std::size_t client, std::int64_t number, const world::Value& model,
            std::vector<world::Value> more = {}, bool in_place = false);
-  /// A client that works for whoever gathers.
+  /// A client that works for the node that collects.
   world::Task<> client(std::size_t number, RequestPool* pool, std::size_t other);
 
   std::int64_t steps_of(std::size_t client) const;
@@ -111,7 +116,7 @@ class Federation : public Protocol {
     bool drops_out = false;          ///< after them
     std::int64_t schedule_step = 0;  ///< of the present order
     double trained = 0;              ///< samples, for its present order
-    std::int64_t attempts = 0;       ///< to send its present answer again
+    std::int64_t attempts = 0;       ///< of sending its present answer
     std::uint32_t answers = 0;       ///< so far
   };
   world::Task<> answer_again(std::size_t number, RequestPool& pool, std::size_t other, world::Parcel lost);
@@ -129,8 +134,5 @@ class Federation : public Protocol {
   double mu_ = 0;
   world::Work proximal_work_;  ///< per step
 };
-
-/// As often as `times`.
-world::Work repeated(world::Work work, double times);
 
 }  // namespace dadsim::protocols

@@ -76,7 +76,7 @@ class HierFedAvg final : public Federation {
 
  private:
   struct Group {
-    std::size_t first = 0;  ///< its leader
+    std::size_t first = 0;  ///< index of its leader
     std::unique_ptr<RequestPool> members = nullptr;
     double weight = 0;                   ///< samples of those who took part in its last round
     std::vector<std::size_t> took_part;  ///< clients, in its rounds since it last heard of the server

@@ -165,7 +165,7 @@ world::Task<RequestPool::Event> RequestPool::next(double until) {
                      std::pair(other, request.number));
       continue;
     }
-    if (!open) {  // it was given up
+    if (!open) {  // the request was given up
       waste(parcel);
       continue;
     }

@@ -38,7 +38,7 @@ class RequestPool {
     world::Channel orders;  ///< where the others receive; `answers`: where the asker does, and it alone
     world::Channel answers;
     std::int64_t retries = 0;  ///< times that a lost request is sent again, after 1, 2, 4 … seconds
-    bool tells = true;         ///< what becomes of requests goes into the log
+    bool tells = true;         ///< the outcome of requests goes into the log
     bool stops = true;         ///< those who work for an asker that has gone down stop
   };
   RequestPool(const Setting& setting, Options options);
@@ -51,6 +51,9 @@ class RequestPool {
   std::size_t size() const { return options_.others.size(); }
   std::size_t free() const { return free_.count(); }
   std::size_t nth_free(std::size_t k) const { return free_.nth(k); }
+  bool is_free(std::size_t other) const { return free_.contains(other); }
+  /// Whether it is up, and could be reached lately; it may be busy.
+  bool is_reachable(std::size_t other) const { return requests_[other].up && !requests_[other].rests; }
   world::Node asker() const { return options_.asker; }
   world::Node node(std::size_t other) const { return options_.others[other]; }
   const Options& options() const { return options_; }
@@ -64,14 +67,14 @@ class RequestPool {
       nothing,  ///< time was up
       news,     ///< someone is free, or down
       answer,   ///< `parcel`, to the request that was open
-      failed,   ///< there will be no answer to the request that was open
+      failed,   ///< the open request will get no answer
     };
     What what = What::nothing;
     std::size_t other = 0;
     std::int64_t number = 0;  ///< of the request
     world::Parcel parcel = {};
   };
-  /// What comes next. An answer without values says that there will be none.
+  /// The next event. An answer without values says that no answer will come.
   world::Task<Event> next(double until = world::kNever);
   /// Whether something has come that was not taken in yet.
   bool has_news();
@@ -110,7 +113,7 @@ class RequestPool {
   std::map<world::Node, std::size_t> indices_;
   std::vector<Request> requests_;
   IndexSet free_;
-  std::multimap<double, std::pair<std::size_t, std::int64_t>> again_;  ///< when which request is sent again
+  std::multimap<double, std::pair<std::size_t, std::int64_t>> again_;  ///< when each request is sent again
   std::multimap<double, std::size_t> rest_;                            ///< until when who rests
   std::vector<std::pair<std::size_t, std::int64_t>> broken_;           ///< requests whose answers were lost
 };

@@ -2,7 +2,29 @@
 
 #include <cmath>
 
+#include "protocols/federated/secure_aggregation.csv.hpp"
+#include "support/fact_table.hpp"
+
 namespace dadsim::protocols {
+namespace {
+
+struct ThreadSeconds {
+  double mask = 0;       ///< per number
+  double secret = 0;     ///< per client
+  double share = 0;      ///< per client and client
+  double agreement = 0;  ///< per pair
+};
+
+const ThreadSeconds& thread_seconds() {
+  static const auto kSeconds =
+      read_constants<ThreadSeconds>(tables::kSecureAggregation, {{"mask", &ThreadSeconds::mask},
+                                                                 {"secret", &ThreadSeconds::secret},
+                                                                 {"share", &ThreadSeconds::share},
+                                                                 {"agreement", &ThreadSeconds::agreement}});
+  return kSeconds;
+}
+
+}  // namespace
 
 std::vector<spec::ParameterSpec> SecureAggregation::parameters() {
   return {
@@ -23,9 +45,14 @@ double SecureAggregation::masked(double numbers) const {
 
 double SecureAggregation::left_down() const { return std::ceil(clients_ / 8); }
 
-double SecureAggregation::masks_of_server(std::size_t updates) const {
+double SecureAggregation::client_seconds(double numbers) const { return clients_ * numbers * thread_seconds().mask; }
+
+double SecureAggregation::server_seconds(double numbers, std::size_t updates) const {
+  const ThreadSeconds& thread = thread_seconds();
   const auto left = static_cast<double>(updates);
-  return left + (clients_ - left) * left;
+  const double pairs = (clients_ - left) * left;
+  return (left + pairs) * numbers * thread.mask + clients_ * thread.secret + clients_ * clients_ * thread.share +
+         pairs * thread.agreement;
 }
 
 }  // namespace dadsim::protocols

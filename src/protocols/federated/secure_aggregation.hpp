@@ -13,10 +13,9 @@ namespace dadsim::protocols {
 /// learned is the same: numbers are neither quantised nor masked here.
 ///
 /// From the paper: who sends what in which round, 2 n a_K + (5 n − 4) a_S + m ⌈log₂ R⌉ bits per client (§7.1) with keys
-/// and shares of 256 bits, n clients and m numbers; R = n · 2^bits, so that the sum fits; the masks that each expands.
-/// Assumptions: a mask takes kMaskFlops operations per number (a block cipher on a processor with instructions for it);
-/// what does not grow with m (key agreement, sharing of secrets, putting them together) takes no time; the list of who
-/// is left is a bit per client; and enough clients are left to put the secrets together.
+/// and shares of 256 bits, n clients and m numbers; R = n · 2^bits, so that the sum fits; the masks that each expands;
+/// and the time that a thread took for them, for keys and for secrets (secure_aggregation.csv), whatever the device.
+/// Assumptions: the list of who is left is a bit per client; and enough clients are left to put the secrets together.
 class SecureAggregation {
  public:
   static constexpr auto kSecure = spec::choice<bool>("secure", {{"no", false}, {"yes", true}},
@@ -26,7 +25,6 @@ class SecureAggregation {
 
   static constexpr double kKeyBytes = 32;    ///< a_K
   static constexpr double kShareBytes = 32;  ///< a_S
-  static constexpr double kMaskFlops = 8;
 
   /// secure, secure-bits.
   static std::vector<spec::ParameterSpec> parameters();
@@ -47,11 +45,12 @@ class SecureAggregation {
   double left_down() const;                                    ///< Unmasking: who is left
   double unmask_up() const { return kShareBytes * clients_; }  ///< a share of each client's key or mask
 
-  /// Numbers that a client masks, over the model's: its own mask, and one with each other client.
-  double masks_of_client() const { return clients_; }
-  /// Numbers of masks that the server takes off again, over the model's: the own masks of those whose updates it has,
-  /// and the masks that those have with the ones who are missing.
-  double masks_of_server(std::size_t updates) const;
+  // Seconds of a thread.
+  /// A client's masks over so many numbers: its own, and one with each other client; keys and shares among them.
+  double client_seconds(double numbers) const;
+  /// The server takes masks off again: the own masks of those whose updates it has, and the masks that those have with
+  /// the ones who are missing; for each of which it puts a secret together, and for the latter agrees on keys.
+  double server_seconds(double numbers, std::size_t updates) const;
 
  private:
   bool in_use_ = false;

@@ -25,6 +25,7 @@ EventDrivenMethod flare_method() {
        .sharing = Sharing::event_driven,
        .compresses = false,
        .draws_samples = true,
+       .decides_by = "losses and confidences, which say when something is sent",
        .one_objective = "the aggregator trains, with the samples that have been uploaded to it"},
       [](const Setting& setting) { return std::make_unique<FlareProtocol>(setting); }};
 }

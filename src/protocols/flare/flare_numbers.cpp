@@ -19,7 +19,7 @@ using world::Value;
 
 namespace {
 
-/// Two hashes, as wide as the names of values are.
+/// Two hashes, together as wide as the names of values.
 std::string name_of_rows(const std::vector<std::int32_t>& rows) {
   const std::string_view bytes(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t));
   return fmt::format("{} {:016x}{:016x}", rows.size(), fingerprint(bytes), fingerprint(bytes, 0x84222325cbf29ce4ULL));

@@ -40,7 +40,7 @@ void FlareProtocol::begin() {
   for (std::size_t site = 0; site < sensors_.size(); ++site) {
     Sensor& own = sensors_[site];
     const std::vector<std::int32_t>& all = setting_.learning.partition(0).at(site);
-    if (all.size() == 1) {  // it is all that there is to hold back and to see
+    if (all.size() == 1) {  // the only sample is both held back and seen
       own.held_back = all;
       own.stream = SampleStream({0});
       continue;
@@ -49,7 +49,7 @@ void FlareProtocol::begin() {
     std::iota(places.begin(), places.end(), std::size_t{0});
     RandomStream random(setting_.seed(), Purpose::drift, static_cast<std::uint32_t>(site) * 16 + 13);
     models::shuffle(std::span<std::size_t>(places), random);
-    // At least one sample each to hold back and to see.
+    // At least one sample is held back, and at least one is seen.
     const auto count = static_cast<double>(all.size());
     const std::size_t held = std::clamp<std::size_t>(static_cast<std::size_t>(share * count), 1, all.size() - 1);
     const auto back = std::max<std::size_t>(1, static_cast<std::size_t>(validation * static_cast<double>(held)));
@@ -115,7 +115,7 @@ void FlareProtocol::take_in(const Parcel& parcel) {
   Sensor& own = sensors_[got.sensor];
   const auto back = std::max<std::size_t>(
       1, static_cast<std::size_t>(setting_.value(kValidation) * static_cast<double>(got.rows.size())));
-  // One after the other of the window, so that both parts are of the whole of it.
+  // Alternates within the window, so that both parts cover all of it.
   own.held_back.clear();
   for (std::size_t i = 0; i < got.rows.size(); ++i) {
     const bool held = (i + 1) * back / got.rows.size() > i * back / got.rows.size();
@@ -280,7 +280,7 @@ void FlareProtocol::look_at_window(std::size_t number, const Upload& window) {
   const double phi = setting_.value(kPhi);
   const double allowed = phi > 0 ? phi : ks_threshold(live.size(), deployed.held_back, setting_.value(kLevel));
   const bool alarm = ks_distance(live, deployed.quantiles) > allowed;
-  // There is nothing to find where the samples are as those that the quantiles are of.
+  // Without a change since the quantiles were made there is no drift to detect.
   const bool clean = window.version >= 0 && window.version == deployed.version;
   ++tested_;
   tested_clean_ += clean ? 1 : 0;
@@ -316,7 +316,7 @@ void FlareProtocol::upload(std::size_t number, const Upload& window) {
     facts["detection latency, seconds"] = latency_seconds_ / static_cast<double>(detections_);
     facts["detection latency, samples"] = latency_samples_ / static_cast<double>(detections_);
   }
-  // Where fewer samples are left than a window has, some of it are sent twice.
+  // Where fewer samples are left than a window holds, some are sent twice.
   Parcel parcel{.bytes = static_cast<double>(samples()) * sample_bytes, .number = ++last_upload_};
   facts["uploads"] += 1;
   facts["bytes of uploads"] += parcel.bytes;
@@ -325,7 +325,7 @@ void FlareProtocol::upload(std::size_t number, const Upload& window) {
   setting_.loop.send(static_cast<Node>(number), setting_.server, kUpload, std::move(parcel));
 }
 
-// ---- what is told ----
+// ---- reporting ----
 
 double FlareProtocol::accuracy(double seconds) {
   Learning& learning = setting_.learning;

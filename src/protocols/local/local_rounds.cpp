@@ -44,7 +44,7 @@ Value LocalRounds::theta() const { return first_numbers(learning().history(), ou
 
 // ---- the server ----
 
-/// Everybody has the first weights already.
+/// All workers start from the same weights.
 void LocalRounds::ask(std::size_t number) {
   Parcel order{.values = {theta()}, .bytes = setting_.sizing.plain_bytes(), .number = next_};
   if (next_ == 0) {
@@ -55,7 +55,7 @@ void LocalRounds::ask(std::size_t number) {
   }
 }
 
-/// Until nobody is waited for any more.
+/// Until all awaited answers are there.
 Task<> LocalRounds::gather() {
   world::EventLoop& loop = setting_.loop;
   ProtocolLog& log = setting_.log;
@@ -160,7 +160,9 @@ Task<> LocalRounds::worker(std::size_t number) {
     Learning::Sent sent = learning().send(moved, own.memory, setting_.run.compress, static_cast<std::uint32_t>(number),
                                           static_cast<std::uint32_t>(first));
     own.memory = sent.memory;
-    Parcel answer{.values = {std::move(sent.arrives)}, .bytes = setting_.sizing.compressed_bytes(), .number = first};
+    Parcel answer{.values = {std::move(sent.arrives)},
+                  .bytes = setting_.sizing.compressed_bytes() + setting_.sizing.saved_bytes(),
+                  .number = first};
     answer.work = loop.now() - begin;
     loop.send(me, setting_.server, kDelta, std::move(answer), kTheta);
   }

@@ -29,7 +29,9 @@ std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state_of(c
   };
 }
 
-EventDrivenMethod partial_method(const std::string& name, const std::string& algorithm, const std::string& what) {
+/// `decides_by`: see MethodInfo.
+EventDrivenMethod partial_method(const std::string& name, const std::string& algorithm, const std::string& what,
+                                 const char* decides_by = nullptr) {
   const MethodInfo& info = algorithms::algorithm_registry().at(algorithm);
   return {
       {.name = name,
@@ -43,6 +45,7 @@ EventDrivenMethod partial_method(const std::string& name, const std::string& alg
        .sharing = Sharing::event_driven,
        .forgets = methods::kSitesChange,
        .follows_drift = false,
+       .decides_by = decides_by,
        .state = info.state ? state_of(algorithm) : nullptr},
       [algorithm](const Setting& setting) { return std::make_unique<PartialParticipation>(setting, algorithm); }};
 }
@@ -61,7 +64,8 @@ EventDrivenMethod partial_dad_method() {
 
 EventDrivenMethod partial_rank_dad_method() {
   return partial_method("partial-rank-dad", algorithms::RankDad::kName,
-                        "rank-dAD among the sites that are asked, and whose factors come before a deadline.");
+                        "rank-dAD among the sites that are asked, and whose factors come before a deadline.",
+                        "the ranks that are found in every step, which say how much is sent");
 }
 
 }  // namespace dadsim::protocols

@@ -130,7 +130,7 @@ PartialParticipation::Step& PartialParticipation::step(std::int64_t number) {
     std::vector<bool>& arrived = step.arrived[task];
     arrived.assign(setting_.sites, false);
     for (std::size_t site = 0; site < setting_.sites; ++site) {
-      arrived[site] = !(collective_of(step.schedule->tasks[task])->bytes[site] > 0);  // nothing has to come
+      arrived[site] = !(collective_of(step.schedule->tasks[task])->bytes[site] > 0);  // no message is expected
     }
   }
   return step;
@@ -155,7 +155,7 @@ void PartialParticipation::take(const Parcel& parcel, std::int64_t at) {
   if (parcel.number <= kPull) {
     const std::int64_t time = kPull - parcel.number + 1;
     if (time <= answered_[from] || std::ranges::find(pulls_, from) != pulls_.end()) return;
-    if (member_[from]) leave(from);  // it was away while the aggregator was
+    if (member_[from]) leave(from);  // it was down at the same time as the aggregator
     pulls_.push_back(from);
     return;
   }
@@ -188,7 +188,7 @@ void PartialParticipation::leave(std::size_t site) {
   for (const std::int64_t number : open) through(number);
 }
 
-/// Until what a gather brings is there, or time is up and something is.
+/// Until a gather is complete, or the deadline has passed and at least one message is there.
 Task<> PartialParticipation::gather(std::int64_t at, std::size_t task, double until) {
   for (;;) {
     const Step& now = steps_.at(at);

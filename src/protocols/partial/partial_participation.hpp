@@ -105,7 +105,7 @@ class PartialParticipation final : public Protocol {
   Setting setting_;
   SharedStep shared_;
   double deadline_;
-  std::vector<float> factors_;  ///< per site, what it is worth; empty: 1
+  std::vector<float> factors_;  ///< per site, factor on its part of the gradient; empty: 1
   bool unbiased_, barrier_;
   std::size_t per_step_ = 1;                     ///< sites that are asked
   std::map<std::int64_t, Step> steps_;           ///< those that somebody may still come to

@@ -132,7 +132,7 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
                 [behind = first + static_cast<std::int64_t>(count)](std::int64_t one) { return one < behind; });
 }
 
-/// Beside what else a node does: what has not arrived. A site that went down gets nothing more of what it was sent.
+/// Runs beside the node's other work and resends what was lost. A site that went down gets no resent messages.
 Task<> PartialParticipation::send_again(Node me) {
   world::EventLoop& loop = setting_.loop;
   double patience = 1;  // seconds

@@ -33,7 +33,7 @@ class SharedStep::Stage {
   models::Network& network() { return network_; }
   const models::Gradient& gradient() const { return step_.gradient(); }
 
-  /// A whole step; what it has recorded.
+  /// Carries out a whole step, and returns its recording.
   std::pair<step::StepStructure, step::StepSizes> run(std::int64_t number,
                                                       const std::vector<std::vector<std::int32_t>>& batch,
                                                       const std::vector<float>& weights) {

@@ -44,7 +44,7 @@ class SharedStep {
   spec::RunSpec run_;
   std::string algorithm_;
   step::StepStructure structure_;
-  std::size_t slots_ = 0;  ///< numbers that a step notes of what has turned out
+  std::size_t slots_ = 0;  ///< numbers that a step records of sizes decided by learning
   spec::ModelShape learned_;
   std::unique_ptr<Stages> stages_;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "report/run/causes.hpp"
 #include "report/run/cost_sentence.hpp"
 #include "report/run/event_driven_table.hpp"
+#include "report/run/leak_figures.hpp"
 #include "report/run/scale_table.hpp"
 #include "report/run/sites_sentence.hpp"
 #include "report/run/throughput_text.hpp"
@@ -54,6 +56,12 @@ std::string time_to_target_with_band(const RunResult& run) {
   return run.target_reached ? seconds_with_band(run.target_seconds, run.factors()) : "never";
 }
 
+/// Of differential privacy: a run that adds no noise has none, and no value of it is the same.
+std::string epsilon_cell(const RunResult& run) {
+  const double epsilon = epsilon_spent(run);
+  return std::isfinite(epsilon) ? fmt::format("{:.3g}", epsilon) : "none";
+}
+
 /// `narrower`: how much is left out, first what follows from other columns.
 std::vector<RunColumn> run_columns(const Result& result, int narrower) {
   const bool event_driven =
@@ -80,6 +88,9 @@ std::vector<RunColumn> run_columns(const Result& result, int narrower) {
   columns.push_back({bytes, "up", [](const RunResult& run) { return human_bytes(run.bytes_up_per_worker); }});
   columns.push_back({bytes, "down", [](const RunResult& run) { return human_bytes(run.bytes_down_per_worker); }});
   columns.push_back({"sent", "in all", [](const RunResult& run) { return human_bytes(run.total_bytes); }});
+  const bool spends =
+      std::ranges::any_of(result.runs, [](const RunResult& run) { return std::isfinite(epsilon_spent(run)); });
+  if (spends) columns.push_back({"spent", "ε", epsilon_cell});
   return columns;
 }
 
@@ -227,6 +238,9 @@ std::string network_sentences(const Result& result) {
       how += fmt::format("{}{} as {}", how.empty() ? "" : ", ", one.kind, one.algorithm);
     }
     if (!how.empty()) say(fmt::format("Carried out: {} ({} fidelity).", how, run.network.fidelity));
+    for (const step::NetworkUse::Collective& one : run.network.collectives) {
+      if (one.quicker) say(fmt::format("{} of {}: {}.", one.kind, human_bytes(one.most_bytes), in_words(*one.quicker)));
+    }
     if (const std::vector<Statement>& notes = run.network.fidelity_notes; !notes.empty())
       say(fmt::format("{}: {}.", run.spec.label, fmt::join(in_words(notes), "; ")));
     if (run.network.sampling) say(sampling_sentence(run.spec.label, *run.network.sampling));
@@ -324,8 +338,11 @@ std::string left_out(const Result& result) {
   if (more.empty()) return {};
   const std::string last = std::move(more.back());
   more.pop_back();
-  return paragraph(fmt::format("Based on {} assumption{} and a model of the network; --verbose shows {}{}{}.",
-                               result.assumptions.size(), result.assumptions.size() == 1 ? "" : "s",
+  const auto framework = std::ranges::find(result.assumptions, "framework", &Statement::kind);
+  const std::string named =
+      framework == result.assumptions.end() ? "" : fmt::format(" (framework: {})", framework->subject());
+  return paragraph(fmt::format("Based on {} assumption{}{} and a model of the network; --verbose shows {}{}{}.",
+                               result.assumptions.size(), result.assumptions.size() == 1 ? "" : "s", named,
                                fmt::join(more, ", "), more.empty() ? "" : " and ", last));
 }
 

@@ -120,9 +120,15 @@ spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& alg
 /// Whether there are such ways to carry collectives out.
 void check_collectives(const Node& node, const spec::RunSpec& run, const ReadContext& context) {
   if (!has_collectives(run)) return;
+  const bool by_aggregator = !run.decentralised && run.exchange == spec::ExchangeMode::aggregator;
   const auto check = [&](const char* attribute, const std::vector<std::string>& choices, const std::string& chosen) {
-    if (node.has(attribute) && std::ranges::find(choices, chosen) == choices.end())
+    if (!node.has(attribute)) return;
+    if (std::ranges::find(choices, chosen) == choices.end()) {
       node.fail_at(attribute, "is unknown", context.findings.suggest(chosen, choices));
+    } else if (by_aggregator && chosen != "auto") {
+      node.fail_at(attribute, "means nothing where sites send to an aggregator and it to them",
+                   "exchange=\"peer\", or remove it");
+    }
   };
   check("all-reduce", context.catalog.all_reduces, run.all_reduce);
   check("all-gather", context.catalog.all_gathers, run.all_gather);
@@ -273,9 +279,12 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
       if (auto refusal = refuse_compressor(*algorithm, run.parameters, *compressor)) node.fail(*std::move(refusal));
     }
     check_run(node, *algorithm, run, workers, network, context);
-    if (algorithm->event_driven() && training.batches == spec::TrainingSpec::Batches::poisson) {
-      node.fail_at("algorithm", not_built(fmt::format("'{}' knows no <training batches=\"poisson\">", algorithm->name),
-                                          "proportional or equal"));
+    if (algorithm->event_driven() && algorithm->draws_samples &&
+        training.batches == spec::TrainingSpec::Batches::poisson) {
+      node.fail_at("algorithm", not_built(fmt::format("'{}' draws its samples as it goes and knows no <training "
+                                                      "batches=\"poisson\">",
+                                                      algorithm->name),
+                                          "batches=\"proportional\" or \"equal\""));
     }
     if (algorithm->draws_samples && training.in_order) {
       node.fail_at("algorithm", fmt::format("'{}' draws its samples by chance", algorithm->name),

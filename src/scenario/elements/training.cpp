@@ -151,7 +151,7 @@ const Table<spec::TrainingSpec>& training_table() {
            attribute("batches", &Spec::batches,
                      "`proportional`: a worker with twice the samples takes twice the rows; `equal`: all take the "
                      "same; `poisson`: as many as proportional on average, every sample with the same chance in every "
-                     "step, as accountants of [privacy](private.md) assume; not for runs that are event-driven."),
+                     "step, as accountants of [privacy](private.md) assume."),
            attribute(
                "shuffle", &Spec::in_order, one_of({"yes", "no"}),
                "`yes`: each site takes its samples in another order in every pass; `no`: in the order in which they "
@@ -246,9 +246,8 @@ void write_training(XmlWriter& xml, const spec::TrainingSpec& training) {
   schedule_table().print(xml, training.schedule, {});
 }
 
-/// What stands in for data and model follows from the number of workers.
-void write_timing_only(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {
-  XmlWriter::Open(xml, "timing-only");
+/// The part of <training> that remains where nothing learns.
+void write_optimizer(XmlWriter& xml, const spec::OptimizerSpec& optimizer) {
   XmlWriter::Open element(xml, "training");
   if (optimizer.clip_norm > 0) element.set("clip-norm", optimizer.clip_norm);
   optimizer_table(optimizer.kind).print(xml, optimizer, {});

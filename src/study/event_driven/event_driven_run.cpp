@@ -4,17 +4,20 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "protocols/message_leak.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/document/print.hpp"
 #include "sim/world.hpp"
 #include "study/event_driven/evaluation.hpp"
+#include "study/learning/privacy_towards.hpp"
 #include "study/setting/outages_of.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/pattern.hpp"
 #include "world/event_loop.hpp"
+#include "world/framework_world.hpp"
 #include "world/outages.hpp"
 
 namespace dadsim::study {
@@ -51,6 +54,22 @@ std::vector<report::CurvePoint> curve_of(const ProtocolLog& log, double trained,
   return curve;
 }
 
+/// What the framework did, as facts of the run.
+void add_use_of(const world::FrameworkWorld& framework, world::Node server, report::EventDrivenResult& result) {
+  auto& nodes = result.log.nodes;
+  double of_clients = 0;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    nodes[node].framework = framework.busy(static_cast<world::Node>(node));
+    if (static_cast<world::Node>(node) != server) of_clients += nodes[node].framework;
+  }
+  auto& facts = result.participation.facts;
+  facts["seconds of the framework, mean of clients"] =
+      of_clients / static_cast<double>(std::max<std::size_t>(1, result.workers));
+  if (server >= 0) facts["seconds of the framework at the server"] = nodes[static_cast<std::size_t>(server)].framework;
+  if (framework.cut_connections() > 0)
+    facts["idle connections that were cut"] = static_cast<double>(framework.cut_connections());
+}
+
 double samples_of(const models::Partition& partition) {
   double samples = 0;
   for (const auto& site : partition) samples += static_cast<double>(site.size());
@@ -70,18 +89,39 @@ world::EventLoop::Limits limits_of(const ProtocolLog& log, const EventDrivenOpti
   return limits;
 }
 
+/// Simulates until the end, or until nobody goes on any more because of what fails; then says so. Throws Deadlock where
+/// nothing that fails is to blame.
+std::optional<report::Statement> run_until_stopped(world::EventLoop& loop, const world::UnreliableWorld& world) {
+  using Cause = world::Deadlock::Cause;
+  try {
+    loop.run();
+    return std::nullopt;
+  } catch (const world::Deadlock& deadlock) {
+    const auto went_down = [](const step::EventLog::NodeUse& node) { return node.outages > 0 || node.down > 0; };
+    const bool something_failed = std::ranges::any_of(loop.log().nodes, went_down) || world.link_outages() > 0;
+    const bool is_to_blame = deadlock.cause == Cause::nothing_under_way ? !world.is_whole() : something_failed;
+    if (!is_to_blame || deadlock.cause == Cause::livelock || deadlock.cause == Cause::slow_message) throw;
+    return report::Statement{"stopped"}.with("seconds", loop.now()).with("fault", std::string(deadlock.what()));
+  }
+}
+
 }  // namespace
 
 report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                         const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
-                                        const EventDrivenOptions& options) {
+                                        const EventDrivenOptions& options, std::vector<report::Statement>* remarks) {
   const std::shared_ptr<const Problem> problem = shared_cache.problem(scenario, scenario.seed);
   const algorithms::LearningProblem asked{problem->data,     problem->partition, scenario.model,
                                           scenario.training, scenario.seed,      &problem->drift};
   world::History history(scenario::learning_problem_hash_of(scenario, scenario.seed), &shared_cache.histories());
   if (!options.learns) history.set_dry_run();
   protocols::Learning learning(asked, history);
-  const protocols::Sizing sizing(asked, run.compress, {timed.shape, timed.sample_scale, timed.precision});
+  const protocols::Sizing sizing(asked, run.compress,
+                                 {.shape = timed.shape,
+                                  .sample_scale = timed.sample_scale,
+                                  .precision = timed.precision,
+                                  .step_seconds = timed.step_seconds,
+                                  .saved_numbers = timed.saved_numbers});
   ProtocolLog log;
   report::EventDrivenRun event_driven;
   event_driven.steps_per_epoch = learning.steps_per_epoch();
@@ -96,23 +136,39 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
     const std::unique_ptr<sim::SimulatedWorld> simulated = sim::simulate_world(cluster);
     world::UnreliableWorld unreliable(
         *simulated, outages_of(scenario, run, node_names(scenario), [&] { return simulated->links(); }));
-    world::EventLoop loop(unreliable, node_names(scenario), limits_of(log, options, leak));
+    const std::vector<std::string> names = node_names(scenario);
+    const world::Node server = scenario.aggregator ? static_cast<world::Node>(workers) : -1;
+    std::optional<world::FrameworkWorld> framework;
+    if (!cluster.framework.none())
+      framework.emplace(unreliable, cluster.framework, names.size(), server, sizing.plain_bytes());
+    world::World& served = framework ? static_cast<world::World&>(*framework) : unreliable;
+    world::EventLoop loop(served, names, limits_of(log, options, leak));
     set_checkpoints(run.conditions.failures_of(scenario.failures), loop);
     const protocols::Setting setting{.loop = loop,
                                      .learning = learning,
                                      .sizing = sizing,
                                      .run = run,
                                      .sites = workers,
-                                     .server = scenario.aggregator ? static_cast<world::Node>(workers) : -1,
-                                     .log = log};
+                                     .server = server,
+                                     .log = log,
+                                     .clients_evaluate = cluster.framework.evaluates};
     const std::unique_ptr<protocols::Protocol> protocol =
         protocols::protocol_registry().at(run.algorithm).make(setting);
     protocol->begin();
-    loop.run();
+    event_driven.event_driven.stopped = run_until_stopped(loop, unreliable);
+    protocol->end();
+    // Whoever makes the first model may never have been there.
+    if (log.versions.empty()) static_cast<void>(setting.new_version(learning.initial(), 1));
+    if (remarks != nullptr) {
+      for (const std::string& text : log.remarks) remarks->push_back(report::Statement{"remark"}.with("text", text));
+    }
     event_driven.network = simulated->finish();
-    event_driven.event_driven = {
-        .participation = log, .log = loop.log(), .hosts = node_names(scenario), .workers = workers};
+    event_driven.event_driven.participation = log;
+    event_driven.event_driven.log = loop.log();
+    event_driven.event_driven.hosts = node_names(scenario);
+    event_driven.event_driven.workers = workers;
     event_driven.event_driven.log.link_outages = unreliable.link_outages();
+    if (framework) add_use_of(*framework, server, event_driven.event_driven);
     if (options.learns) {
       std::vector<world::Value> wanted;
       for (const ProtocolLog::Version& version : log.versions) wanted.push_back(version.quality);
@@ -124,6 +180,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
       for (const world::Value& reading : leak.values()) wanted.push_back(reading);
       history.work_out(wanted, options.learning, &interrupted());
       event_driven.leak = leak.result();
+      if (log.privacy) add_privacy(*log.privacy, *event_driven.leak);
       if (tried) event_driven.evaluation = told_of(tried, learning, *scenario.evaluation);
     }
     event_driven.curve = curve_of(log, samples_of(asked.partition), options.learns);

@@ -23,10 +23,13 @@ struct EventDrivenOptions {
 };
 
 /// Simulates an event-driven run of the scenario on a cluster, then learns as it was simulated what the shared_cache
-/// does not know yet. Throws SimulationError, also where the protocol is stuck (its words say who waits for whom);
+/// does not know yet. Where nobody goes on any more because of what fails, it ends there (EventDrivenResult::stopped).
+/// Throws SimulationError, also where the protocol is stuck for another reason (its words say who waits for whom);
 /// InputError where it asks for a number and nothing is learned; Cancelled.
+/// `remarks`, unless it is null, gets what the protocol has to say of the run.
 report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                         const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
-                                        const EventDrivenOptions& options);
+                                        const EventDrivenOptions& options,
+                                        std::vector<report::Statement>* remarks = nullptr);
 
 }  // namespace dadsim::study

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <numeric>
 
 #include "report/export/trace.hpp"
@@ -132,6 +133,13 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
         progress.say([&] { return fmt::format("{}: {} steps through outages", run.label, human_count(done)); });
       });
   learned.runs[i] = absence.learned;
+  const std::size_t taken = absence.timings.steps.size();
+  for (std::size_t seed = 0; absence.counted.stopped && seed < learned.other_seeds.size(); ++seed) {
+    LearnedRunPtr& other = learned.other_seeds[seed][i];  // is timed as the first is, and so ends with it
+    if (run.absence.goes_without() || other->trajectory.steps.size() <= taken) continue;
+    other = learn_first_steps(scenario, run, *other, *learned.shared_cache, scenario.seed + seed + 1,
+                              static_cast<std::int64_t>(taken));
+  }
   for (std::size_t seed = 0; run.absence.goes_without() && seed < learned.other_seeds.size(); ++seed) {
     learned.other_seeds[seed][i] = learn_with_absence(scenario, run, *learned.other_seeds[seed][i], context.timed,
                                                       cluster, *learned.shared_cache, scenario.seed + seed + 1);
@@ -188,9 +196,11 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
       EventDrivenOptions options = watched_by(progress, scenario.runs[i].label);
       options.learns = !learned.nothing;
       if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
-      result.runs.push_back(result_of_events(
-          context, i,
-          run_event_driven(scenario, scenario.runs[i], timed, own_cluster, *learned.shared_cache, options)));
+      auto remarked = std::make_shared<LearnedRun>(run);
+      report::EventDrivenRun simulated = run_event_driven(scenario, scenario.runs[i], timed, own_cluster,
+                                                          *learned.shared_cache, options, &remarked->remarks);
+      learned.runs[i] = std::move(remarked);
+      result.runs.push_back(result_of_events(context, i, std::move(simulated)));
       continue;
     }
     if (may_be_absent(scenario, scenario.runs[i])) {

@@ -224,8 +224,9 @@ TEST(Flare, TheSameSeedGivesTheSame) {
       {.sites = "", .workers = {1}, .at = 100, .corrupts = true, .corruption = spec::Corruption::blur, .severity = 5}};
   Sensors one(2, 7, drifts), other(2, 7, drifts);
   const spec::ParameterValues brief = {{"duration", "200"}, {"local-steps", "20"}};
-  EXPECT_EQ(one.simulate(brief).protocol_log.facts, other.simulate(brief).protocol_log.facts);
-  EXPECT_EQ(one.simulate(brief).qualities, other.simulate(brief).qualities);
+  const Simulated first = one.simulate(brief), second = other.simulate(brief);
+  EXPECT_EQ(first.protocol_log.facts, second.protocol_log.facts);
+  EXPECT_EQ(first.qualities, second.qualities);
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "estimate/privacy.hpp"
+#include "methods/method.hpp"
+
+namespace dadsim::protocols {
+
+/// What rounds have spent of each client's privacy, by what has really happened: mechanisms that a client was in are
+/// added one after the other, alike ones as one. EXAMPLE: dp_fed_avg.cpp.
+class ClientPrivacy {
+ public:
+  ClientPrivacy(std::size_t clients, double delta) : of_(clients), delta_(delta) {}
+
+  /// The client was in a mechanism so many times.
+  void add(std::size_t client, double rate, double noise_multiplier, std::int64_t times = 1) {
+    of_.at(client)[{rate, noise_multiplier}] += times;
+  }
+
+  struct OfClient {
+    std::size_t client = 0;
+    std::int64_t times = 0;
+    double epsilon = 0;
+  };
+  /// The clients that have spent most, and least; of several the first.
+  struct Range {
+    OfClient most, least;
+  };
+  Range range() const;
+  double delta() const { return delta_; }
+
+ private:
+  using Mechanisms = std::map<std::pair<double, double>, std::int64_t>;  ///< by rate and noise multiplier
+  std::vector<Mechanisms> of_;
+  double delta_;
+};
+
+}  // namespace dadsim::protocols

@@ -1,0 +1,309 @@
+#include "protocols/federated/dp_fed_avg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/random/bernoulli_distribution.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "protocols/federated/client_privacy.hpp"
+#include "protocols/federated/dp_fed_avg_parameters.hpp"
+#include "protocols/federated/federated_rounds.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::protocols {
+namespace {
+
+using algorithms::NoiseBy;
+using Level = HiddenLevel;
+using world::Datum;
+using world::Value;
+using world::Work;
+
+/// A normal number takes forty operations (algorithms/private/noisy_sum.cpp); it is added to one that is read and
+/// written.
+constexpr double kNoiseFlops = 41;
+/// A square added up, and one product: the row is read twice and written.
+constexpr double kClipFlops = 3;
+
+/// Clients that have to answer for the noise of a round's `asked` to be whole.
+std::size_t needed_of(std::size_t asked, double drop_outs) {
+  const double needed = std::ceil((1 - drop_outs) * static_cast<double>(asked) - 1e-9);
+  return std::max<std::size_t>(1, static_cast<std::size_t>(needed));
+}
+
+void add_noise(std::vector<float>& numbers, std::size_t count, double deviation, std::uint64_t seed,
+               std::uint32_t worker, std::uint32_t round) {
+  RandomStream random(seed, Purpose::privacy_noise, worker, round);
+  boost::random::normal_distribution<float> normal(0.0F, static_cast<float>(deviation));
+  for (std::size_t k = 0; k < count; ++k) numbers[k] += normal(random);
+}
+
+class DpFedAvg final : public FederatedRounds {
+ public:
+  explicit DpFedAvg(const Setting& setting)
+      : FederatedRounds(setting),
+        level_(setting.value(kLevel)),
+        noise_(setting.value(kUpdateNoiseBy)),
+        clip_(setting.value(kClipOfUpdates)),
+        chance_(setting.value(kChance)),
+        rounds_(planned_rounds()),
+        privacy_(setting.sites, setting.value(kUpdateDelta)) {
+    for (std::size_t client = 0; client < setting.sites; ++client) {
+      all_weights_ += weight_of(client);
+      largest_weight_ = std::max(largest_weight_, weight_of(client));
+    }
+    sigma_ = setting.value(kUpdateNoise);
+    if (const double epsilon = setting.value(kUpdateEpsilon); epsilon > 0)
+      sigma_ = estimate::noise_multiplier_for(epsilon, [this](double sigma) { return planned_epsilon(sigma); });
+    const bool by_clients = level_ == Level::client && noise_ != NoiseBy::aggregator && sigma_ > 0;
+    clip_work_ = setting.sizing.per_parameter(step::Role::workers, kClipFlops + (by_clients ? kNoiseFlops : 0), 3);
+    step_noise_work_ = setting.sizing.per_parameter(step::Role::workers, kNoiseFlops, 2);
+    server_noise_work_ = setting.sizing.per_parameter(step::Role::aggregator, kNoiseFlops, 2);
+  }
+
+  void end() override {
+    ProtocolLog& log = setting().log;
+    const ClientPrivacy::Range spent = privacy_.range();
+    log.remarks.push_back(remark(spent));
+    if (sigma_ == 0) return;
+    log.privacy = methods::PrivacySpent{.epsilon = spent.most.epsilon,
+                                        .delta = privacy_.delta(),
+                                        .messages = noise_ == NoiseBy::each_site,
+                                        .sums_of_sites = noise_ != NoiseBy::aggregator};
+  }
+
+ protected:
+  // ---- who is asked ----
+
+  std::vector<std::size_t> choose(std::int64_t round) override {
+    std::vector<std::size_t> chosen;
+    const boost::random::bernoulli_distribution<double> joins(chance_);
+    for (std::size_t client = 0; client < setting().sites; ++client) {
+      if (!pool().is_reachable(client)) continue;
+      // Whether it is busy may tell of rounds that it was drawn for: it is charged all the same.
+      if (noise_ == NoiseBy::aggregator) privacy_.add(client, chance_, sigma_);
+      if (!pool().is_free(client)) continue;
+      RandomStream random(setting().seed(), Purpose::participation, static_cast<std::uint32_t>(client) + 1,
+                          static_cast<std::uint32_t>(round));
+      if (chance_ == 1 || joins(random)) chosen.push_back(client);
+    }
+    return chosen;
+  }
+  std::size_t enough(std::size_t chosen) const override { return chosen; }
+  void about_to_ask(std::int64_t round, const std::vector<std::size_t>& chosen) override {
+    asked_[round] = chosen.size();
+    present_ = round;
+  }
+  bool is_last(std::int64_t round) const override { return round >= rounds_; }
+
+  /// What is released of a round without clients is noise, if the server adds it: that there were none is not told.
+  bool suffices(std::int64_t round, const std::vector<Update>& updates) override {
+    if (level_ == Level::client && noise_ == NoiseBy::aggregator) return true;
+    if (updates.empty()) return false;
+    if (level_ == Level::sample || noise_ == NoiseBy::each_site) return true;
+    const std::size_t needed = needed_of(asked_.at(round), setting().value(kDropOuts));
+    if (updates.size() < needed) {
+      setting().log.facts["rounds without enough noise"] += 1;
+      return false;
+    }
+    const double sigma = sigma_ * std::sqrt(static_cast<double>(updates.size()) / static_cast<double>(needed));
+    for (const Update& update : updates) privacy_.add(update.client, 1, sigma);
+    return true;
+  }
+
+  // ---- clients ----
+
+  Value train(const Order& order) override {
+    if (level_ == Level::client) return FederatedRounds::train(order);
+    if (sigma_ > 0) {
+      const auto samples = samples_of(order.client);
+      const double rate = SiteBatches(SiteBatches::How::passes, setting().training(), learning().problem().partition,
+                                      order.client, setting().seed())
+                              .expected() /
+                          samples;
+      privacy_.add(order.client, rate_of_drawn(rate, samples), sigma_, order.steps);
+    }
+    return learning().train(order.model, {.site = order.client,
+                                          .first = order.first,
+                                          .steps = order.steps,
+                                          .schedule_step = order.schedule_step,
+                                          .data_version = order.data_version,
+                                          .per_sample = LocalTraining::PerSample{clip_, sigma_}});
+  }
+
+  Value released(const Order& order, const Value& difference) override {
+    if (level_ == Level::sample) return difference;
+    double deviation = 0;  // of the noise that it adds
+    if (noise_ == NoiseBy::each_site) {
+      deviation = sigma_ * clip_;
+      if (sigma_ > 0) privacy_.add(order.client, 1, sigma_);
+    } else if (noise_ == NoiseBy::sites_together) {
+      const auto needed = static_cast<double>(needed_of(asked_.at(order.number), setting().value(kDropOuts)));
+      deviation = sigma_ * clip_ * largest_weight_ / (weight_of(order.client) * std::sqrt(needed));
+    }
+    const auto client = static_cast<std::uint32_t>(order.client);
+    const auto round = static_cast<std::uint32_t>(order.number);
+    return learning().history().make(
+        fmt::format("clip {} noise {} of {} in {}", clip_, deviation, client, round), {difference},
+        [clip = clip_, deviation, client, round, count = learning().parameters(),
+         seed = setting().seed()](world::History::Inputs in) {
+          Datum result = *in[0];
+          double square = 0;
+          for (std::size_t k = 0; k < count; ++k)
+            square += static_cast<double>(result.numbers[k]) * static_cast<double>(result.numbers[k]);
+          const double length = std::sqrt(square);
+          if (!std::isfinite(length)) {
+            std::fill_n(result.numbers.begin(), count, 0.0F);
+          } else if (length > clip) {
+            const auto factor = static_cast<float>(clip / length);
+            for (std::size_t k = 0; k < count; ++k) result.numbers[k] *= factor;
+          }
+          if (deviation > 0) add_noise(result.numbers, count, deviation, seed, client, round);
+          return result;
+        });
+  }
+
+  Work work_per_order() const override {
+    const Work own = FederatedRounds::work_per_order();
+    return level_ == Level::client ? own + clip_work_ : own;
+  }
+  Work work_per_step() const override {
+    return level_ == Level::sample && sigma_ > 0 ? step_noise_work_ : FederatedRounds::work_per_step();
+  }
+
+  // ---- the server ----
+
+  Value aggregate(const Value& model, const std::vector<Update>& updates) override {
+    if (level_ == Level::sample) return FederatedRounds::aggregate(model, updates);
+    const double denominator = chance_ * all_weights_;
+    const Value sum = updates.empty() ? model : learning().difference(model, mean(updates, 0, denominator));
+    if (noise_ != NoiseBy::aggregator || sigma_ == 0) return sum;
+    const double deviation = sigma_ * clip_ * largest_weight_ / denominator;
+    const auto server = static_cast<std::uint32_t>(setting().sites);
+    const auto round = static_cast<std::uint32_t>(present_);
+    return learning().history().make(fmt::format("noise {} of the server in {}", deviation, round), {sum},
+                                     [deviation, server, round, count = learning().parameters(),
+                                      seed = setting().seed()](world::History::Inputs in) {
+                                       Datum result = *in[0];
+                                       add_noise(result.numbers, count, deviation, seed, server, round);
+                                       return result;
+                                     });
+  }
+  Work aggregation_work(std::size_t updates) const override {
+    Work work = updates == 0 ? Work{} : FederatedRounds::aggregation_work(updates);
+    if (level_ == Level::client && noise_ == NoiseBy::aggregator && sigma_ > 0) work = work + server_noise_work_;
+    return work;
+  }
+
+ private:
+  /// A batch that would be empty is drawn again, which no sample's chance exceeds.
+  static double rate_of_drawn(double rate, double samples) {
+    return std::min(1.0, rate / (1 - std::pow(1 - rate, samples)));
+  }
+
+  /// As asked for, or those in which clients train with the budget in the mean.
+  std::int64_t planned_rounds() const {
+    if (const std::int64_t rounds = setting().value(kRounds); rounds > 0) return rounds;
+    double per_round = 0;
+    for (std::size_t client = 0; client < setting().sites; ++client) {
+      const SiteBatches batches(SiteBatches::How::passes, setting().training(), learning().problem().partition, client,
+                                setting().seed());
+      per_round += static_cast<double>(steps_of(client)) * batches.expected();
+    }
+    const double wanted = setting().training().epochs * samples() / (chance_ * per_round);
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wanted - 1e-9)));
+  }
+
+  /// Of a client that is always there and, where that is not left to chance, in every round.
+  double planned_epsilon(double sigma) const {
+    const double delta = privacy_.delta();
+    if (level_ == Level::client)
+      return estimate::epsilon_spent({noise_ == NoiseBy::aggregator ? chance_ : 1, sigma, rounds_}, delta);
+    double most = 0;
+    for (std::size_t client = 0; client < setting().sites; ++client) {
+      const SiteBatches batches(SiteBatches::How::passes, setting().training(), learning().problem().partition, client,
+                                setting().seed());
+      const double rate = rate_of_drawn(batches.expected() / samples_of(client), samples_of(client));
+      most = std::max(most, estimate::epsilon_spent({rate, sigma, rounds_ * steps_of(client)}, delta));
+    }
+    return most;
+  }
+
+  std::string remark(const ClientPrivacy::Range& spent) const {
+    const bool of_clients = level_ == Level::client;
+    const char* what = of_clients ? "updates of clients" : "gradients of samples";
+    if (sigma_ == 0) return fmt::format("not private: {} are clipped to {:g}, no noise is added", what, clip_);
+    const auto times = [&](std::int64_t count) {
+      if (!of_clients) return fmt::format("{} steps", count);
+      switch (noise_) {
+        case NoiseBy::aggregator:
+          return fmt::format("{} rounds that it could be asked in", count);
+        case NoiseBy::sites_together:
+          return fmt::format("{} sums that it is in", count);
+        case NoiseBy::each_site:
+          return fmt::format("{} messages", count);
+      }
+      throw std::logic_error("unknown maker of noise");
+    };
+    std::string text = fmt::format(
+        "spent ε = {:.3g} at δ = {:g} of a {} that is hidden, by client {} in {}; least by client {}, {:.3g} in {}; {} "
+        "clipped to {:g}, noise of multiplier σ = {:.4g}",
+        spent.most.epsilon, privacy_.delta(), of_clients ? "client" : "sample", spent.most.client + 1,
+        times(spent.most.times), spent.least.client + 1, spent.least.epsilon, times(spent.least.times), what, clip_,
+        sigma_);
+    if (!of_clients) {
+      text += "; each client trains by DP-SGD: this holds for every message of a client";
+      if (setting().training().batches != spec::TrainingSpec::Batches::poisson) {
+        text +=
+            "; ε is that of samples drawn by chance in every step, and here they are shuffled, for which it is "
+            "customary but not proved: <training batches=\"poisson\"> draws them so";
+      }
+      return text;
+    }
+    switch (noise_) {
+      case NoiseBy::aggregator:
+        return text +
+               fmt::format(
+                   "; a client joins a round with chance {:g}, and the server adds the noise: this holds towards "
+                   "all but the server",
+                   chance_);
+      case NoiseBy::sites_together:
+        return text +
+               fmt::format("; {}; the server knows who is in a sum, so that the chance of joining is counted as 1{}",
+                           setting().value(kDropOuts) > 0
+                               ? fmt::format("the noise of {:g} of a round's clients suffices, that of more is added",
+                                             1 - setting().value(kDropOuts))
+                               : std::string("a round that a client drops out of releases nothing"),
+                           is_secure() ? ""
+                                       : "; sums that nobody sees the parts of are assumed: secure=\"yes\" sends what "
+                                         "that takes");
+      case NoiseBy::each_site:
+        return text + "; each client adds all of it: this holds for every message of a client";
+    }
+    return text;
+  }
+
+  Level level_;
+  NoiseBy noise_;
+  double clip_;
+  double chance_;
+  double sigma_ = 0;
+  double all_weights_ = 0, largest_weight_ = 0;
+  std::int64_t rounds_;
+  std::int64_t present_ = 0;                   ///< round
+  std::map<std::int64_t, std::size_t> asked_;  ///< per round, clients
+  ClientPrivacy privacy_;
+  Work clip_work_, step_noise_work_, server_noise_work_;
+};
+
+}  // namespace
+
+std::unique_ptr<Protocol> make_dp_fed_avg(const Setting& setting) { return std::make_unique<DpFedAvg>(setting); }
+
+}  // namespace dadsim::protocols
