@@ -11,8 +11,8 @@ namespace dadsim::compress {
 namespace {
 
 constexpr double kSampled = 0.01;           // of the numbers
-constexpr double kSampledKept = 2.0;        // of a sample there are to be as many above the threshold, or more
-constexpr double kSampledLeast = 1000;      // fewer numbers are looked at one and all
+constexpr double kSampledKept = 2.0;        // least number of a sample's entries above the threshold
+constexpr double kSampledLeast = 1000;      // fewer numbers are all looked at
 constexpr double kSecondSelections = 0.15;  // so often the tenth largest of 10⁴ numbers has a third more above it
 constexpr double kTooMany = 4.0 / 3.0;      // of what was wanted
 constexpr std::array<double, 4> kWarmUp = {0.25, 0.0625, 0.015625, 0.004};
@@ -28,7 +28,7 @@ class DeepGradientCompression final : public SparseList {
   explicit DeepGradientCompression(const Options& options) : options_(options) {}
 
   std::unique_ptr<Memory> make_memory() const override { return std::make_unique<MomentumMemory>(options_.memory); }
-  /// What is sent whole leaves nothing to wait: v is u (Nesterov: u + g), and no entry of u is masked. The sum is
+  /// Where all is sent nothing is kept: v is u (Nesterov: u + g), and no entry of u is masked. The sum is
   /// clipped at √sites times what each site's gradient is (section 3.2).
   std::unique_ptr<Memory> make_memory_of_uncompressed(std::size_t sites) const override {
     MomentumMemory::Options options = options_.memory;

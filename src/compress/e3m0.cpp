@@ -20,7 +20,7 @@ class E3m0 final : public Compressor {
   std::int64_t encode(models::ConstBlock numbers, const EncodeContext& context, Encoder& into) const override {
     RandomStream random = context.own();
     float scale = numbers.size() > 0 ? numbers.cwiseAbs().maxCoeff() : 0.0F;
-    // A number that is none spoils its message, as it would have spoilt the sum.
+    // A NaN spoils its message, as it would have spoilt the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
     std::vector<bool> bits;
     bits.reserve(static_cast<std::size_t>(4 * numbers.size()));

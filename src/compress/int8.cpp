@@ -31,7 +31,7 @@ class Int8 final : public Compressor {
         levels.push_back(static_cast<std::int8_t>(std::isnan(level) ? 0.0F : std::clamp(level, -kLevels, kLevels)));
       }
     }
-    // A number that is none spoils its message, as it would have spoilt the sum.
+    // A NaN spoils its message, as it would have spoilt the sum.
     if (std::isnan(numbers.sum())) scale = std::numeric_limits<float>::quiet_NaN();
     into.fp32(scale);
     into.int8(levels);

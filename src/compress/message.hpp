@@ -29,7 +29,7 @@ class Message {
  private:
   friend class Encoder;
   friend class Decoder;
-  /// What lies in memory as it is sent (fp32) is not copied: it has to stay there until the message has been decoded.
+  /// Numbers in the format in which they are sent (fp32) are not copied: they must live until the message is decoded.
   struct Piece {
     Segment segment;
     std::vector<std::byte> own;
@@ -44,7 +44,7 @@ class Encoder {
  public:
   void fp32(models::ConstBlock numbers);
   void fp32(float number);
-  /// Of what does not outlive the message: it is copied.
+  /// For numbers that do not outlive the message: they are copied.
   void fp32_copied(std::span<const float> numbers);
   /// The lowest `width` bits (1 … 32) of each, one behind the other.
   void packed(std::span<const std::uint32_t> codes, int width);

@@ -24,7 +24,7 @@ class Natural final : public Compressor {
       const std::uint32_t mantissa = bits & ((1U << kMantissaBits) - 1);
       const std::uint32_t drawn = random() >> (32 - kMantissaBits);
       const std::uint32_t code = bits >> kMantissaBits;
-      // An exponent that cannot be raised stands for what is no number.
+      // An exponent that cannot be raised is that of infinity or NaN.
       const bool raised = drawn < mantissa && (code & kNotFinite) != kNotFinite;
       codes.push_back(raised ? code + 1 : code);
     });

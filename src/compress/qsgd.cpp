@@ -86,7 +86,7 @@ class Qsgd final : public Compressor {
   std::size_t length(std::span<const float> rest) const {
     return std::min(rest.size(), static_cast<std::size_t>(options_.bucket));
   }
-  /// A number that is none spoils its bucket, as it would have spoilt the sum.
+  /// A NaN spoils its bucket, as it would have spoilt the sum.
   float norm_of(std::span<const float> bucket) const {
     double largest = 0;
     double squares = 0;

@@ -6,7 +6,7 @@
 namespace dadsim::compress {
 namespace {
 
-/// Places one behind the other from a random one on, over the end to the beginning.
+/// Consecutive places from a random one on, wrapping around at the end.
 class RandomBlock final : public RandomCoordinates {
  public:
   using RandomCoordinates::RandomCoordinates;

@@ -57,7 +57,7 @@ std::int64_t RandomCoordinates::encode(models::ConstBlock numbers, const EncodeC
     const float scale = static_cast<float>(numbers.size()) / static_cast<float>(count);
     for (float& value : values) value *= scale;
   }
-  // A number that is none spoils its message, as it would have spoilt the sum, drawn or not.
+  // A NaN spoils its message, as it would have spoilt the sum, drawn or not.
   if (has_no_number(flat.numbers())) values.front() = std::numeric_limits<float>::quiet_NaN();
   into.fp32_copied(values);
   return count;
@@ -100,7 +100,7 @@ step::Work RandomCoordinates::decode_work(const Amount& numbers) const {
   return work;
 }
 
-/// Of shared places there is one list for all; values are added as they lie.
+/// Shared places are one list for all sites; values are added in place.
 std::optional<step::Work> RandomCoordinates::decode_into_sum_work(const step::Expression& elements,
                                                                   const Amount& all) const {
   const step::Expression drawn = options_.shared ? kept_of(options_, elements) : kept(all);
@@ -123,10 +123,10 @@ RandomCoordinates::Options coordinates_options(const spec::ParameterValues& valu
 CompressorInfo coordinates_info() {
   CompressorInfo info;
   info.size = "4k with k = ⌈fraction · n⌉, or n of few numbers; of places of its own 8 more";
-  // What lies at the same places can be summed on the way.
+  // Values at the same places can be summed on the way.
   info.adds = Property([](const spec::ParameterValues& values) { return kCoordinates.of(values); });
   info.forwards = Property([](const spec::ParameterValues& values) { return !kCoordinates.of(values); });
-  // Not scaled, numbers that were not drawn are missed.
+  // Without scaling, the sum lacks the numbers that were not drawn.
   info.biased = Property([](const spec::ParameterValues& values) { return kScale.of(values); });
   info.keeps = [](const spec::ParameterValues& values, const step::Expression& elements) {
     return kept_of(coordinates_options(values), elements);

@@ -7,7 +7,7 @@
 namespace dadsim::compress {
 namespace {
 
-constexpr double kNarrowest = 0.2;  // interval that is not halved any more
+constexpr double kNarrowest = 0.2;  // the narrowest interval that is not halved
 
 /// All above a threshold between the mean and the largest magnitude, each a value and an index.
 class RedSync final : public SparseList {

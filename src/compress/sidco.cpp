@@ -11,7 +11,7 @@ namespace {
 // Constants of the authors' public code.
 constexpr int kAverageOver = 5;      // messages
 constexpr double kTolerance = 0.2;   // of k̂/k
-constexpr int kStagesAsCharged = 3;  // where they adapt: for none of the laws tested does one settle at more
+constexpr int kStagesAsCharged = 3;  // where they adapt: none of the tested distributions settles at more
 
 enum class Adapting : std::uint8_t {
   search,  ///< the direction turns when k̂/k has become worse
@@ -36,7 +36,7 @@ class Stages final : public CompressorState {
     last_ = mean;
     if (stages_ < 1 || stages_ > most) {
       stages_ = std::clamp(stages_, 1, most);
-      // There is but one way from here, and no estimate of another number of stages to go by.
+      // Only one direction is left here, and there is no estimate for another number of stages.
       if (adapting == Adapting::search && stages_ == before) {
         fewer_ = -fewer_;
         last_ = 0;
@@ -96,7 +96,7 @@ class Sidco final : public SparseList {
     if (adapted != nullptr && !numbers.empty()) {
       const double wanted = std::max(1.0, options_.fraction * static_cast<double>(numbers.size()));
       const int most = std::max(1, static_cast<int>(std::ceil(std::log(options_.fraction) / std::log(0.5))));
-      // One is sent in any case.
+      // At least one is sent.
       adapted->learn(std::max(1.0, static_cast<double>(chosen.size())) / wanted, most, options_.adapting);
     }
     return chosen;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kFirstShare = 0.25;
 
-/// Distributions of numbers that have diverged have no quantiles: what comes out is no number, and no error.
+/// Distributions of numbers that have diverged have no quantiles: the result is NaN, and no error.
 using Quietly =
     boost::math::policies::policy<boost::math::policies::domain_error<boost::math::policies::ignore_error>,
                                   boost::math::policies::overflow_error<boost::math::policies::ignore_error>,

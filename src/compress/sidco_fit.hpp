@@ -17,7 +17,7 @@ struct SidcoFit {
   bool asymptotic = false;  ///< the gamma quantile by its closed approximation for far tails
 };
 
-/// What a fit needs to know of magnitudes, or of what they are above a threshold.
+/// The statistics that a fit needs: of magnitudes, or of their excess over a threshold.
 struct SidcoMoments {
   double mean = 0;
   double variance = 0;

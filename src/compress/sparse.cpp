@@ -69,7 +69,7 @@ std::int64_t SparseList::encode(models::ConstBlock numbers, const EncodeContext&
   const Flat flat(numbers);
   std::vector<std::int32_t> indices = choose(flat.numbers(), context);
   if (!fraction_) {
-    // What is never above its threshold (a matrix of very few numbers) would never be sent.
+    // A matrix of very few numbers, none of them ever above its threshold, would never be sent.
     if (indices.empty() && numbers.size() > 0) {
       indices = largest(flat.numbers(), 1);
       if (flat.numbers()[static_cast<std::size_t>(indices.front())] == 0.0F) indices.clear();

@@ -18,7 +18,7 @@ inline constexpr spec::RealParameter kFraction{"fraction", 1e-6, 1, "0.01",
 /// CompressorInfo::keeps of those that keep this fraction.
 step::Expression keeps_fraction(const spec::ParameterValues& values, const step::Expression& elements);
 
-/// Numbers of a block one behind the other, row by row: copied where they do not lie so.
+/// Numbers of a block in one contiguous row, row by row: copied only where they are not contiguous.
 class Flat {
  public:
   explicit Flat(models::ConstBlock numbers);
@@ -34,11 +34,11 @@ std::int64_t kept_of_numbers(double fraction, std::int64_t elements);
 /// The same in symbols.
 step::Expression kept_of_numbers(double fraction, const step::Expression& elements);
 
-/// The numbers at `indices`, one behind the other.
+/// The numbers at `indices`, in that order.
 std::vector<float> values_at(std::span<const float> numbers, std::span<const std::int32_t> indices);
 /// A block that is zero but for values at indices; each lies in the block, or it is a std::logic_error.
 void scatter(std::span<const float> values, std::span<const std::int32_t> indices, models::MutableBlock into);
-/// Whether a number is none, or too large for one.
+/// Whether a number is NaN or infinite.
 bool has_no_number(std::span<const float> numbers);
 
 /// Zeros, and `kept` values at their indices.

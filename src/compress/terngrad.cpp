@@ -30,7 +30,7 @@ class TernGrad final : public Compressor {
     codes.reserve(static_cast<std::size_t>(numbers.size()));
     boost::random::uniform_01<float> uniform;
     for_each_number(numbers, [&](float x) {
-      // What lies beyond the scale is clipped to it, and so always sent.
+      // Numbers beyond the scale are clipped to it, and so always sent.
       const bool sent = uniform(random) < std::abs(x) * per_scale;
       codes.push_back(!sent ? 0U : std::signbit(x) ? 2U : 1U);
     });
@@ -75,7 +75,7 @@ class TernGrad final : public Compressor {
   }
 
  private:
-  /// max |x̄|. A number that is none spoils its message, as it would have spoilt the sum.
+  /// max |x̄|. A NaN spoils its message, as it would have spoilt the sum.
   float scale_of(models::ConstBlock numbers) const {
     double sum = 0;
     double squares = 0;
@@ -88,7 +88,7 @@ class TernGrad final : public Compressor {
     if (std::isnan(sum)) return std::numeric_limits<float>::quiet_NaN();
     const double count = std::max(1.0, static_cast<double>(numbers.size()));
     const double variance = squares / count - (sum / count) * (sum / count);
-    // Numbers that are all the same (a single one is) have no spread to be judged by.
+    // Equal numbers (a single one too) have no standard deviation to clip by.
     constexpr double kRounding = 1e-12;
     const bool clips = options_.clip > 0 && variance > kRounding * squares / count;
     return static_cast<float>(clips ? std::min(largest, options_.clip * std::sqrt(variance)) : largest);

@@ -34,7 +34,7 @@ UnitQuantiles barycentre(std::span<const UnitQuantiles> sites);
 /// slope there, 1 at most. Where quantiles of `test` coincide, the mean of those of `source` takes their place.
 void correct(const UnitQuantiles& source, const UnitQuantiles& test, MutableRowsOf<float> rows);
 
-/// What training data look like inside a network: kept with the model.
+/// Quantiles of the training data inside a network, kept with the model.
 struct SourceQuantiles {
   UnitQuantiles inputs;              ///< of each feature
   std::vector<UnitQuantiles> norms;  ///< of each channel that a batch norm reads, over samples and positions
@@ -44,7 +44,7 @@ struct SourceQuantiles {
 };
 SourceQuantiles source_quantiles(const Network& network, const Matrix& features, std::int64_t count);
 
-/// What is made of a test batch.
+/// How a test batch is corrected.
 enum class Correction : std::uint8_t {
   source,            ///< nothing: running statistics of training
   batch_statistics,  ///< batch norms take the batch's own (test-time normalisation, Nado et al., arXiv 2006.10963)

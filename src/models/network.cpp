@@ -218,7 +218,7 @@ template <class T>
 void NetworkOf<T>::backward_until_matrix(std::size_t end, TapeOf<T>& tape) const {
   for (std::size_t n = end; n-- > 0;) {
     const OperationOf<T>& operation = *nodes_[n].operation;
-    // What nothing learned comes before needs no value_gradient, and has got none.
+    // A value with no learned operation before it needs no value_gradient and gets none.
     if (!nodes_[n].needs_in && !nodes_[n].needs_second && !operation.learns()) continue;
     operation.backward(flow(n, tape));
     if (operation.matrices() > 0 && !layer(operation.first_matrix()).embedding) {

@@ -90,7 +90,7 @@ class NetworkOf {
   /// Fills the tape from the inputs (samples × values of a sample). Inputs that already lie in tape.inputs() are not
   /// copied.
   void forward(const Eigen::Ref<const MatrixOf<T>>& inputs, const Pass& pass, TapeOf<T>& tape) const;
-  /// The same from a value of the tape on that somebody has changed: an index into TapeOf::values.
+  /// The same from a value of the tape on that the caller has changed: an index into TapeOf::values.
   void forward_again(std::size_t value, TapeOf<T>& tape) const;
   /// What its batch norms read, from the first to the last.
   struct BatchNormInput {

@@ -67,7 +67,7 @@ struct FlowOf {
   Eigen::Index samples() const { return input.rows(); }
 };
 
-/// Rows of channels in memory that belongs to somebody else.
+/// Rows of channels in memory that it does not own.
 template <class T>
 using RowsOf = Eigen::Map<const MatrixOf<T>>;
 template <class T>
@@ -83,7 +83,7 @@ MutableRowsOf<T> as_rows(MatrixOf<T>& values, Eigen::Index columns) {
   return {values.data(), values.size() / columns, columns};
 }
 
-/// A direction along which a network is differentiated: everything that moves by itself is a pre-activation.
+/// A direction along which a network is differentiated; it perturbs pre-activations.
 template <class T>
 struct DirectionOf {
   /// Adds to Ż of matrix l (rows × out) what moves it beside the tangent of its input: u where pre-activations are

@@ -49,7 +49,7 @@ double norm_of(const Array& numbers) {
 /// ‖w‖ ÷ ‖u‖, by which layerwise optimizers scale a step u; 1 where one of them is 0.
 inline double trust_ratio(double weights, double step) { return weights > 0 && step > 0 ? weights / step : 1.0; }
 
-/// What for_parameter_blocks() and for_parameter_tensors() do: matrices in blocks of at most `most` numbers.
+/// Shared by for_parameter_blocks() and for_parameter_tensors(): blocks of at most `most` numbers.
 template <class Body>
 void for_parameters_in(std::size_t most, Network& network, const Gradient& gradient, const Body& body) {
   using Map = Eigen::Map<Eigen::ArrayXf>;

@@ -20,7 +20,7 @@ Corrupter::Corrupter(Corruption kind, std::int64_t severity, const spec::SampleS
       shape_(shape),
       picture_(is_picture(shape)),
       seed_(seed),
-      // Sites beyond 2²⁸ would share numbers; there are none.
+      // Sites beyond 2²⁸ would share random numbers; no scenario has as many.
       stream_(site * 16 + static_cast<std::uint32_t>(kind)) {
   if (severity < 1 || severity > spec::kMaxSeverity) throw std::logic_error("a severity is 1 to 5");
   if (kind == Corruption::none) return;

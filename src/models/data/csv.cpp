@@ -25,7 +25,7 @@ struct Place {
   std::int64_t row = -1;  ///< of the samples; −1: not taken
 };
 
-/// Where each row goes: of the tables to train on, one behind the other, then of the table to test on.
+/// Where each row goes: of the tables to train on, one after the other, then of the table to test on.
 std::vector<Place> places(std::int64_t rows, std::int64_t rows_to_test, std::int64_t train, std::int64_t test,
                           std::uint64_t seed) {
   std::vector<Place> all(static_cast<std::size_t>(rows + rows_to_test));
@@ -50,7 +50,7 @@ std::vector<Place> places(std::int64_t rows, std::int64_t rows_to_test, std::int
   return all;
 }
 
-/// A row that is taken.
+/// A row that is part of the data set.
 struct TakenRow {
   const Place& place;
   const std::vector<std::string>& fields;
@@ -78,7 +78,7 @@ void for_each_row(const CsvTables& tables, const std::vector<std::int64_t>& rows
   }
 }
 
-/// Numbers of names, to be looked up by name.
+/// Numbers names, to look them up.
 std::vector<std::pair<std::string, std::int32_t>> numbered(const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::int32_t>> numbers;
   numbers.reserve(names.size());
@@ -181,7 +181,7 @@ Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t tes
       if (c == table.target) {
         samples.labels[sample] = number_of(class_of, value);
       } else if (is_missing_field(value)) {
-        // The mean of numbers, or none of the words.
+        // The mean for numbers; for words, none of them.
         if (column.number) samples.features(row.place.row, column.first) = moments[c].scaled(moments[c].mean(), scale);
       } else if (column.number) {
         samples.features(row.place.row, column.first) =

@@ -22,16 +22,16 @@ constexpr std::size_t kMaxWords = 64;
 constexpr std::size_t kMaxCsvClasses = 1000;
 constexpr std::size_t kMaxCsvSites = 10000;
 
-/// What is known of a column while the rows go by.
+/// What is known of a column while its rows are read.
 struct Sight {
   bool number = true;
   bool any = false;
-  std::string table{};          ///< of the first value that is no number
+  std::string table{};          ///< of the first value that is not a number
   std::int64_t first_word = 0;  ///< its line
   std::set<std::string, std::less<>> values{};
 };
 
-/// What is known of all tables while their rows go by.
+/// What is known of all tables while their rows are read.
 struct TableSights {
   CsvRoles roles{};
   std::vector<std::string> names{};  ///< of the columns that are learned from, and of the target

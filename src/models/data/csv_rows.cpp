@@ -51,7 +51,7 @@ bool CsvRows::next() {
 }
 
 std::size_t CsvRows::end_of_field() const {
-  // Between blanks tabs part fields as well.
+  // Where blanks separate fields, tabs do as well.
   const std::array<char, 3> ends = {separator_, '\n', separator_ == ' ' ? '\t' : '\n'};
   return std::min(rest_.find_first_of(std::string_view(ends.data(), ends.size())), rest_.size());
 }

@@ -34,7 +34,7 @@ class CsvRows {
   bool read_row();
   bool read_quoted(std::string& field);
   std::size_t end_of_field() const;
-  /// Whether another field follows; what parts it from the last is taken away.
+  /// Whether another field follows; consumes the separator before it.
   bool pass_separator();
 
   std::string_view rest_;

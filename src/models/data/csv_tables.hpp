@@ -43,13 +43,13 @@ class TableRows {
   CsvRows rows_;
   std::vector<std::string> names_;
   std::int64_t line_ = 0;
-  bool at_first_ = false;  ///< the row that has been read is a sample that next() has still to give
+  bool at_first_ = false;  ///< the row just read is a sample that next() has yet to return
 };
 
 /// Which of CsvColumns::columns each field of a row is, by the line of names; or one of the two above.
 std::vector<std::ptrdiff_t> columns_of_fields(const CsvRoles& roles, const std::vector<std::string>& names);
 
-/// Whether a field stands for a value that nobody knows.
+/// Whether a field marks a missing value.
 bool is_missing_field(const std::string& field);
 
 }  // namespace dadsim::models

@@ -30,7 +30,7 @@ void require_positive(std::int64_t count, const char* which) {
   }
 }
 
-// Drawn sets: what they look like, and how to draw some of the samples.
+// Drawn sets: their shape, and how to draw some of the samples.
 
 spec::DataFacts drawn(const spec::SampleShape& shape, std::int64_t classes) {
   return {spec::kMaxDrawnSamples, {}, shape, classes};
@@ -165,7 +165,7 @@ Dataset load(const spec::IdxSource& source, std::uint64_t) {
   return data;
 }
 
-/// Tables and series are scaled where they are read; what else has a scale comes in the usual one of its source.
+/// Tables and series are scaled while they are read; other sources come in their usual scale.
 template <class Source>
 constexpr bool kComesInUsualScale = requires(const Source& source) {
   source.scale;

@@ -31,7 +31,7 @@ class Moments {
     return static_cast<float>((value - mean_) / deviation);
   }
 
-  /// The value as features are to be learned; of numbers that are all the same 0, but for Scale::none.
+  /// The scaled value of a feature; 0 if all its numbers are equal, except with Scale::none.
   float scaled(double value, spec::Scale scale) const {
     if (scale == spec::Scale::none) return static_cast<float>(value);
     if (scale == spec::Scale::standard) return standardise(value);

@@ -36,7 +36,7 @@ std::uint32_t next_character(std::string_view& text) {
   return point;
 }
 
-/// Calls `visit(character)` for each character behind a byte order mark. Throws InputError for what is none.
+/// Calls `visit(character)` for each character behind a byte order mark. Throws InputError where bytes are no UTF-8.
 template <class Visit>
 void for_each_character(std::string_view text, const std::string& name, const Visit& visit) {
   const std::size_t bytes = text.size();
@@ -87,7 +87,7 @@ spec::DataFacts facts_of(const TextSymbols& text, const spec::TextSource& source
 }  // namespace
 
 TextSymbols read_text(SourceBytes& bytes, double test_share) {
-  // The text is gone through three times, so that beside it there are but symbols of two bytes each.
+  // The text is read three times, so that only symbols of two bytes are kept beside it.
   const std::string content = bytes.rest(kMaxTextBytes);
   std::int64_t all = 0;
   for_each_character(content, bytes.name(), [&](std::uint32_t /*character*/) { ++all; });

@@ -204,7 +204,7 @@ class TsReader {
     }
     const std::string label(trimmed(line));
     const auto found = class_of_.find(label);
-    if (class_of_.empty()) return;  // said at @data
+    if (class_of_.empty()) return;  // reported at @data
     if (found == class_of_.end()) {
       errors_.add(line_, fmt::format("class '{}', which the header does not name", shown_field(label)),
                   suggestion(std::string_view(label).substr(0, 40), file_.classes));

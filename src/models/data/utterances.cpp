@@ -37,7 +37,7 @@ constexpr std::array<std::array<int, kMostPhones>, kUtteranceClasses> kWords = {
                                                                                  {2, 10, 5, 11},
                                                                                  {11, 5, 10, 2}}};
 
-/// What each phone sounds like: the same for every seed, as a language is.
+/// The sound of each phone: the same for every seed.
 const std::array<Frame, kPhones>& phones() {
   static const std::array<Frame, kPhones> kTable = [] {
     std::array<Frame, kPhones> table{};

@@ -95,11 +95,11 @@ struct KernelsOf {
   void (*add_gradient)(KernelIndex filters, const GradientTile<T>& tile);
 };
 
-/// Those of a set, for float and double. The set must be one that this processor has.
+/// The kernels of a set, for float and double. This processor must support the set.
 template <class T>
 const KernelsOf<T>& kernels_of(KernelSet set);
 
-/// Those of this process.
+/// The kernels of this process.
 template <class T>
 const KernelsOf<T>& kernels() {
   static const KernelsOf<T>& chosen = kernels_of<T>(kernel_set());

@@ -88,7 +88,7 @@ struct RightOf {
       kernels<T>().pack_panel(data + k * stride + column, stride, terms, columns, panel);
     }
   }
-  /// What that will read.
+  /// The memory that it will read.
   AheadOf<T> ahead(Index k, Index terms, Index column, Index columns) const {
     if constexpr (transposed) return {data + column * stride + k, stride, columns, terms};
     return {data + k * stride + column, stride, terms, columns};

@@ -1,6 +1,6 @@
 // Compiled with instructions of its own (src/CMakeLists.txt).
 #ifdef __x86_64__
-// Eigen by a name of its own: what is compiled here is nobody else's.
+// Renames Eigen's namespace, so that the linker does not share this code with other files.
 #define Eigen dadsim_eigen_avx2
 #include "models/kernels/array_loops.hpp"
 

@@ -55,7 +55,7 @@ struct ArrayKernels {
                float* second);
 };
 
-/// Those of this process.
+/// The kernels of this process.
 const ArrayKernels& array_kernels();
 
 template <class T>

@@ -1,4 +1,4 @@
-// Eigen by a name of its own: what is compiled here is nobody else's.
+// Renames Eigen's namespace, so that the linker does not share this code with other files.
 #define Eigen dadsim_eigen_portable
 #include "models/kernels/array_loops.hpp"
 

@@ -64,7 +64,7 @@ class AttentionScores final : public OperationOf<T> {
       const Part<T> dq = part(value_gradient, sample, head);
       const Part<T> dk = part(value_gradient, sample, heads_ + head);
       const Part<T> dv = part(value_gradient, sample, 2 * heads_ + head);
-      // What the first block of rows does not see, it leaves.
+      // The first block of rows leaves the columns that it does not see.
       const bool whole = positions_ <= kRows;
       if (!add && !whole) {
         dk.rows(0, positions_, width_).setZero();
@@ -132,7 +132,7 @@ class AttentionScores final : public OperationOf<T> {
     return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
   }
 
-  /// t × t; what lies behind the columns that a row sees is not used.
+  /// t × t; entries after the columns that a row sees are not used.
   T* probabilities(const FlowOf<T>& flow, Index sample, Index head) const {
     return flow.scratch.matrices[0].data() + (sample * heads_ + head) * positions_ * positions_;
   }

@@ -125,7 +125,7 @@ class Convolution final : public OperationOf<T> {
 
   RowsOf<T> rows(std::size_t, const FlowOf<T>& flow) const override {
     if (!copies_) return as_rows(flow.input, width_);
-    // Whoever asks first copies for all that read the same pass, maybe at the same time.
+    // The first caller copies the patches for all readers of the same pass, which may run at the same time.
     const std::lock_guard lock(copying_);
     MatrixOf<T>& patches = flow.scratch.matrices[kPatches];
     if (flow.scratch.indices.front() == 0) {

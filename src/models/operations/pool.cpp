@@ -119,7 +119,7 @@ class Pool final : public OperationOf<T> {
     }
   }
 
-  /// Takes each candidate that is larger, or as large and before, or no number, so that a run that diverges shows it.
+  /// Takes each candidate that is larger, or equal and earlier, or NaN, so that a run that diverges shows it.
   /// Bits choose, as in activation.cpp: a jump could not be foreseen and would not be vectorised.
   static void keep_larger(Index size, const T* __restrict candidates, const std::int32_t* __restrict candidate_places,
                           T* __restrict values, std::int32_t* __restrict places) {

@@ -95,7 +95,7 @@ void multiply_tile(const TileOf<T>& tile, Fetcher<T>& fetcher) {
       sum[i][v] = tile.start == TileStart::bias ? load(tile.bias + v * kLanes<T>) : PacketOf<T>{};
     }
   }
-  // What the sums are added to is far away by now.
+  // The sums' start values have left the cache by now.
   for (int i = 0; i < rows; ++i) {
     for (int v = 0; v < vectors; ++v) __builtin_prefetch(tile.c + i * tile.c_stride + v * kLanes<T>);
   }
