@@ -26,7 +26,7 @@ std::optional<models::Network> network_of(const RunFacts& facts) {
   try {
     return models::Network(facts.sample, *facts.model, facts.seed);
   } catch (const spec::ModelMistake&) {
-    return std::nullopt;  // layers that do not fit are told of where they are read
+    return std::nullopt;  // layers that do not fit are reported by the reader
   }
 }
 

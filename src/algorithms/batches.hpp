@@ -30,7 +30,7 @@ class Batches {
 
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
 
-  /// What a run of `steps` steps takes from the sites.
+  /// The sampling of a run of `steps` steps.
   RunContext run_of(std::int64_t steps) const;
 
   /// Per site, the samples of this step (0-based, any epoch). Steps are asked for in order.

@@ -18,7 +18,7 @@ namespace dadsim::algorithms::cost {
 
 inline constexpr double kFloatBytes = 4.0;  ///< of a number in memory
 
-/// Whose rows a pass goes over: those of the worker itself, or those of all workers on every worker.
+/// The rows that a pass covers: the worker's own, or those of all workers on every worker.
 enum class Span { own_rows, all_rows };
 
 /// Z = A Wᵀ + b and φ(Z).
@@ -33,7 +33,7 @@ step::Work weight_gradient(Span span);
 step::Work product_of_factors(const step::Expression& components);
 /// Sum of one gradient per worker, at the aggregator.
 step::Work add_gradients(double workers);
-/// What is done only where `condition` (0 or 1, in symbols of the layer) holds.
+/// Work that is done only where `condition` (0 or 1, in symbols of the layer) holds.
 step::Work only_where(const step::Expression& condition, const step::Work& work);
 /// One step of the optimizer.
 step::Work update(double floats_per_parameter, double flops_per_parameter);

@@ -15,7 +15,7 @@ struct LearningProblem {
   spec::ModelSpec model;
   spec::TrainingSpec training;
   std::uint64_t seed = 1;
-  const models::DriftedData* drift = nullptr;  ///< what sites see later; null: the same as ever
+  const models::DriftedData* drift = nullptr;  ///< data of sites after drifts; null: no drift
 };
 
 }  // namespace dadsim::algorithms

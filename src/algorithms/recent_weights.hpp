@@ -45,7 +45,7 @@ class RecentWeights {
   std::vector<Kept> kept_;
 };
 
-/// Bytes of what a network learns and follows.
+/// Bytes of a network's parameters and running statistics.
 std::int64_t bytes_of(const models::ParametersOf<float>& parameters);
 
 }  // namespace dadsim::algorithms

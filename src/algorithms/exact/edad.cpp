@@ -26,7 +26,7 @@ void Edad::run(TrainingStep& step) {
     step.backpropagate_where_needed(l);
   });
 
-  models::Matrix delta;                   // Δ̂ of the layer at hand; before ⊙ φ' while it comes from above
+  models::Matrix delta;                   // Δ̂ of the current layer; before ⊙ φ' while it comes from above
   const models::Matrix* above = nullptr;  // the inputs of the layer above: this layer's outputs
   step.backward([&](std::size_t l) {
     Rows& received = shared[l].wait();

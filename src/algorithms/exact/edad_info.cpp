@@ -24,7 +24,7 @@ SynchronousMethod edad_method() {
        .checks = "Equals the pooled gradient to 1e-5, with five activations (tests/algorithms/contract_test.cpp)",
        .forgets = methods::kSendsRows,
        .exact = true,
-       // A of all sites; the Δ̂ of one layer at a time counts for little.
+       // A of all sites; the Δ̂ of one layer at a time is neglected.
        .state =
            [](const spec::ParameterValues&) {
              return estimate::AlgorithmState{step::extent::all_rows() * step::extent::in()};
@@ -40,7 +40,7 @@ SynchronousMethod edad_method() {
                                         "in dAD",
                                         fmt::join(names, ", "));
            },
-       // Which deltas follow is a matter of the network.
+       // The network decides which deltas can be recomputed.
        .remark_on_timed =
            [](const spec::ModelShape& timed) {
              return fmt::format(

@@ -6,7 +6,7 @@ namespace dadsim::algorithms {
 
 namespace {
 
-/// The gradients of all matrices with their biases, one behind the other, are summed as one row of numbers.
+/// The gradients of all matrices with their biases, one after the other, are summed as one row of numbers.
 void share_whole_model(TrainingStep& step) {
   std::vector<TrainingStep::GradientOfSite> gradients(step.matrices());
   step.forward();
@@ -49,7 +49,7 @@ void share_whole_model(TrainingStep& step) {
   });
 }
 
-/// Each matrix and each vector of biases is compressed by itself, and all go together.
+/// Each matrix and each vector of biases is compressed separately, and all travel together.
 void share_tensors(TrainingStep& step) {
   std::vector<TrainingStep::GradientOfSite> gradients(step.matrices());
   step.forward();

@@ -214,7 +214,7 @@ Rows Exchange::hand_back(const Rows& result, const Contribution& like, PartsOnWi
       if (parts[i].slot) parts[i].slot = recorder_.add_slot({0});
       continue;
     }
-    parts[i].matrix = wire_.begin_matrix();  // of another shape: it has places of its own
+    parts[i].matrix = wire_.begin_matrix();  // of another shape: it needs places of its own
     const std::int64_t kept = wire_.encode(numbers, -1, parts[i].matrix, encoder);
     if (parts[i].slot) parts[i].slot = recorder_.add_slot({compress::share_of(kept, numbers.size())});
   }

@@ -32,7 +32,7 @@ class Exchange {
   Exchange(step::StepRecorder& recorder, const spec::ModelShape& shape, spec::ExchangeMode mode,
            const spec::CompressSpec& compress, std::uint64_t seed);
 
-  /// From now on `observer` (null: nobody) is shown what is exchanged of the first and of the last matrix.
+  /// From now on `observer` (null: none) sees what is exchanged of the first and of the last matrix.
   void set_observer(ExchangeObserver* observer) { observer_ = observer; }
 
   spec::ExchangeMode mode() const { return mode_; }
@@ -46,7 +46,7 @@ class Exchange {
   /// In how many blocks what is combined block by block is cut: among peers one per site, which combines it; at the
   /// aggregator it is one.
   std::size_t blocks() const { return mode_ == spec::ExchangeMode::peer ? sites() : 1; }
-  /// Who combines blocks.
+  /// The node that combines each block.
   step::Role combiner() const {
     return mode_ == spec::ExchangeMode::peer ? step::Role::workers : step::Role::aggregator;
   }
@@ -72,7 +72,7 @@ class Exchange {
   /// bytes.
   void agree_on_most(float most);
 
-  /// What of gradients is compressed as one.
+  /// The unit of compression: a matrix, a layer or the whole gradient.
   spec::CompressSpec::Scope scope() const { return wire_.scope(); }
   /// Whether `part` of what is summed of the matrix at hand may be asked for, in this step or later.
   bool follows_parts() const { return observer_ != nullptr && observer_->follows_parts() && subject(); }
@@ -132,10 +132,10 @@ class Exchange {
   /// Bytes that the aggregator has handed to each site since the step began.
   double downlink_bytes() const { return downlink_bytes_; }
 
-  /// Takes back what has been counted for alternatives that are not taken: per site, and by the aggregator to each.
+  /// Subtracts what was counted for alternatives that are not taken: per site, and by the aggregator to each.
   void forget(const std::vector<double>& over, double down);
 
-  /// Starts counting anew.
+  /// Resets the counts.
   void begin_step(std::int64_t number, std::vector<std::int32_t> sites_there = {});
 
  private:
@@ -217,7 +217,7 @@ class Exchange {
     const spec::LayerShape* layer = nullptr;
     bool first = false, last = false;
     bool table = false;      ///< the network's first layer, a table
-    bool whole = false;      ///< it is of all matrices, one behind the other, the first in front
+    bool whole = false;      ///< it covers all matrices, one after the other, the first one first
     bool undecided = false;  ///< whether it is sent is found out when the run is timed
   };
   /// Who sends and who reads; how true the numbers are.

@@ -23,7 +23,7 @@ Pending<std::vector<Rows>> Exchange::scatter(const std::vector<Contribution>& ow
     const std::vector<compress::Message> messages = encode_all(own[block], parts);
     if (block == 0) said = payloads_of(like, like.rows, parts);
     for (std::size_t site = 0; site < sites(); ++site) {
-      // What a site hands to itself goes nowhere.
+      // A site's own block is not sent.
       const bool stays = mode_ == spec::ExchangeMode::peer && site == block;
       stays ? check(said, static_cast<std::int32_t>(site), messages[site])
             : hand_over(said, static_cast<std::int32_t>(site), messages[site]);

@@ -68,7 +68,7 @@ void Exchange::show(const Subject& on, Kind kind, const models::ConstBlock& numb
                   .error = how.error,
                   .noise = how.noise};
   if (wire_.is_unbiased() && how.error > 0) {
-    // Rounding at random is noise that whoever receives it knows.
+    // Stochastic rounding is noise of a deviation that the receiver knows.
     const double rms = std::sqrt(numbers.cast<double>().squaredNorm() / static_cast<double>(numbers.size()));
     seen.noise = std::hypot(how.noise, how.error * rms);
   }
@@ -117,7 +117,7 @@ void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers,
     if (numbers.cols() == width || (wide_in && numbers.cols() == in + 1)) return show(on, kind, numbers, how);
     if (numbers.rows() == width) return show(on, kind, models::Matrix(numbers.transpose()), how);
   }
-  // What does not grow with the inputs is of no rows of them.
+  // A size that does not grow with the inputs cannot be that of their rows.
   if (wide_in || !on.first) show(on, Kind::unread, numbers, how);
 }
 
@@ -131,7 +131,7 @@ void Exchange::show_codes(const Subject& on, std::span<const std::uint32_t> code
   const std::int64_t numbers = of.in * of.out + (of.bias ? of.out : 0);
   models::Matrix row(1, static_cast<Eigen::Index>(codes.size()));
   for (std::size_t i = 0; i < codes.size(); ++i) row(static_cast<Eigen::Index>(i)) = of_code(codes[i], bits);
-  // What lies behind the numbers fills up the last of equal blocks.
+  // Padding fills up the last of equal blocks.
   if (bits <= 2 && row.size() >= numbers) return show_flat(on, flat(row), false, how);
   show(on, Kind::unread, row, how);
 }
@@ -233,7 +233,7 @@ void Exchange::show_result(const Subject& on, const Contribution& like, const Ro
 }
 
 void Exchange::show_blocks(const Subject& on, const std::vector<Contribution>& own) {
-  // A site's blocks go to different peers: only on its line are they together.
+  // A site's blocks go to different peers: only its own line carries all of them.
   const unsigned readers =
       (mode_ == spec::ExchangeMode::peer ? 0U : unsigned{kReadByAggregator}) | unsigned{kReadOnLine};
   for (std::size_t site = 0; site < sites(); ++site) {

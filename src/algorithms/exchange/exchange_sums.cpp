@@ -141,7 +141,7 @@ Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements,
       if (part) {
         show_part(*on, site, part(site), elements, 0, noise.of_site);
       } else if (is_of_inputs(*on, elements)) {
-        // Nobody says what a site's part of it is.
+        // No site's part of the sum is available.
         show(*on, SeenMatrix::Kind::unread, sum, {static_cast<std::int32_t>(site), false, readers_of_parts(), 0, 0});
       }
     }
@@ -217,7 +217,7 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
   }
   sum.serial = record(wire_.adds() ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather, said);
   for (std::size_t p = 0; p < sum.of.size() && wire_.adds(); ++p) {
-    // What sums up on the way is rounded at every hop; here it is once, at the end.
+    // Sums on the way are rounded at every hop; here once, at the end.
     if (sum.sums[p].size() == 0) continue;
     Sent all = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true);
     sum.sums[p] = std::move(all.arrived);

@@ -10,7 +10,7 @@
 
 namespace dadsim::algorithms {
 
-/// What every site hands to each of its neighbours: matrices one behind the other in one message.
+/// What every site hands to each of its neighbours: matrices one after the other in one message.
 struct NeighbourMessage {
   struct Part {
     step::Expression elements;  ///< numbers of the matrix, in symbols
@@ -27,7 +27,7 @@ struct NeighbourMessage {
   bool same_for_all = true;
 };
 
-/// What has arrived at a site from one of those that send to it.
+/// What a site has received from one of its senders.
 struct Arrived {
   std::int32_t sender = 0;
   std::vector<models::Matrix> parts;             ///< of the shapes that the sender had

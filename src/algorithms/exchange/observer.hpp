@@ -11,8 +11,8 @@ namespace dadsim::algorithms {
 enum Readers : unsigned {
   kReadByAggregator = 1U,
   kReadBySites = 2U,             ///< every other site, or that neighbour
-  kReadOnLine = 4U,              ///< whoever listens on the line of the site
-  kReadBySecureAggregator = 8U,  ///< an aggregator that secure aggregation shows sums alone
+  kReadOnLine = 4U,              ///< an eavesdropper on the site's line
+  kReadBySecureAggregator = 8U,  ///< an aggregator that sees only sums, by secure aggregation
 };
 
 /// What a message, or a part of it, says of the first or of the last matrix that multiplies rows (p inputs, q outputs):
@@ -24,7 +24,7 @@ struct SeenMatrix {
     gradient,     ///< q × p: a gradient, weights, or how far they have moved
     biases,       ///< 1 × q of the same
     symbols,      ///< k × 1: what has been read of the table that is the network's first layer
-    unread,       ///< numbers of which nobody here knows what they are of
+    unread,       ///< numbers of unknown meaning
   };
   static constexpr std::int32_t kAggregator = -1;
 

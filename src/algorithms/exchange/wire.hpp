@@ -17,7 +17,7 @@ class Wire {
  public:
   Wire(const spec::CompressSpec& asked, std::uint64_t seed);
 
-  /// False: matrices are sent in fp32 as they lie in memory, which costs nobody anything.
+  /// False: matrices are sent in fp32 as they lie in memory, at no cost.
   bool compresses() const { return !info_->lossless; }
   /// Whether encoded matrices can be added on the way.
   bool adds() const { return adds_; }
@@ -69,7 +69,7 @@ class Wire {
   bool adds_, forwards_, unbiased_, remembers_;
   spec::CompressSpec::Scope scope_;
   std::uint64_t seed_;
-  /// A site of the step as one of all; −1, the aggregator, stays.
+  /// The number among all sites of a site of the step; −1, the aggregator, stays.
   std::int32_t of_all(std::int32_t site) const {
     return site < 0 || sites_.empty() ? site : sites_.at(static_cast<std::size_t>(site));
   }

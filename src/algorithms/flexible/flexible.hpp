@@ -36,12 +36,12 @@ class Flexible final : public Algorithm {
   void run(TrainingStep& step) override;
 
  private:
-  /// A layer that is not shared in every step.
+  /// The accumulated rows of a layer that is not shared in every step.
   struct Backlog {
     RowsOfSteps rows;
     GradientsOfSteps gradients;
   };
-  /// What is under way for a layer in this step.
+  /// The pending exchanges of a layer in this step.
   struct Sharing {
     bool due = true;
     Pending<models::LayerGradient> sum;

@@ -15,7 +15,7 @@ namespace dadsim::algorithms {
 /// so that rows of several steps are rows of one batch.
 class RowsOfSteps {
  public:
-  /// This step's rows, behind those that are there.
+  /// Appends this step's rows.
   void add(TrainingStep& step, std::size_t l);
   /// All of them, to be shared in this step, which must be the last that was added. Refers to this object.
   SiteRows take(TrainingStep& step);
@@ -33,7 +33,7 @@ class RowsOfSteps {
 /// The gradients of one layer at every site, of the steps since they were last shared.
 class GradientsOfSteps {
  public:
-  /// Adds this step's.
+  /// Adds this step's gradients.
   void add(TrainingStep& step, std::size_t l, const TrainingStep::GradientOfSite& own);
   /// All of them, one site after the other.
   TrainingStep::GradientOfSite sum() const;

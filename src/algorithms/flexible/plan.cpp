@@ -174,7 +174,7 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
     if (auto fault = fault_of_average(run, plan, names, network)) faults.push_back(std::move(*fault));
   }
   const std::vector<std::size_t> matrices = rows_matrices(network);
-  std::vector<std::ptrdiff_t> said;  // once per rule is enough
+  std::vector<std::ptrdiff_t> said;  // each rule is reported once
   for (std::size_t l = 0; l + 1 < plan.size(); ++l) {
     if (plan[l].statistic != Statistic::edad || std::ranges::find(said, plan[l].rule) != said.end()) continue;
     auto fault = fault_of_edad(plan, names, matrices, network, l);

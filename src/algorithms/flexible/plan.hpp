@@ -15,7 +15,7 @@
 
 namespace dadsim::algorithms {
 
-/// What sites hand over of a layer.
+/// The statistic of a layer that sites share.
 enum class Statistic : std::uint8_t { gradient, dad, edad, rank_dad, none };
 const char* to_string(Statistic statistic);
 Statistic statistic_of(const std::string& name);

@@ -49,7 +49,7 @@ std::vector<Block> blocks_of(const models::Network& network, std::int64_t count)
     parts.push_back(part);
     part = {value, value, part.end, part.end};
   }
-  // What comes behind the last hidden matrix is seen by the output layer alone.
+  // Values after the last hidden matrix are read by the output layer alone.
   if (parts.empty()) parts.push_back({0, features, 0, output});
   parts.back().to = features;
   parts.back().end = output;

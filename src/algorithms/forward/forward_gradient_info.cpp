@@ -81,7 +81,7 @@ SynchronousMethod forward_gradient_method() {
          return {Fault{fmt::format("'{}': {}", facts.run.algorithm, fault->what), fault->remedy}};
        },
        .estimates = true,
-       // What stands for Δ, and with the factors of all sites those.
+       // The estimates of Δ, and, where factors are shared, those of all sites.
        .state =
            [](const spec::ParameterValues& values) {
              const ForwardGradient::Options options = forward_options(values);

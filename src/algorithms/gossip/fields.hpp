@@ -5,7 +5,7 @@
 #include "algorithms/gossip/own_weights_step.hpp"
 #include "algorithms/pieces/largest_entries.hpp"
 
-// What decentralised algorithms do with the numbers of all sites: each piece computes and records what it costs.
+// Operations of decentralised algorithms on the numbers of all sites: each piece computes and records what it costs.
 
 namespace dadsim::algorithms {
 

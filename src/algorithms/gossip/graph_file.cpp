@@ -50,7 +50,7 @@ std::vector<std::string> words_of_line(std::string_view line) {
   }
   std::vector<std::string> words = dadsim::words_of(text);
   std::erase(words, "--");
-  if (!empty) words.emplace_back("nan");  // a weight that is no number of a site
+  if (!empty) words.emplace_back("nan");  // a weight, which is not the number of a site
   return words;
 }
 
@@ -217,7 +217,7 @@ class EdgeReader {
     both_ways_.push_back(edge);
   }
 
-  /// Where some edges stand there in both directions and others in one, these may be meant to be of one direction.
+  /// If only some edges are listed in both directions, the others may be meant as directed.
   void note_half_lists() {
     const auto stands_back = [&](const Edge& edge) {
       return lines_.contains({static_cast<std::size_t>(edge.to - base_), static_cast<std::size_t>(edge.from - base_)});

@@ -7,7 +7,7 @@
 
 namespace dadsim::algorithms {
 
-/// What a list of edges says.
+/// The contents of a list of edges.
 struct GraphFile {
   step::Neighbours graph;
   std::vector<std::string> notes;  ///< what of it is not used or not sure, each "file:line: what; why"

@@ -152,7 +152,7 @@ double spectral_gap(const std::vector<MixingWeights>& period) {
     subtract_mean(x);
     return x;
   });
-  // Below the rounding of double there is nothing.
+  // Values below the rounding of double are zero.
   const double second = std::sqrt(squared);
   return second < 1e-7 ? 1 : 1 - second;
 }

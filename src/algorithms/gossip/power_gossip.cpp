@@ -179,7 +179,7 @@ void PowerGossip::run(OwnWeightsStep& step) {
   Field moved;
   for (std::int64_t iteration = 0; iteration < options_.iterations; ++iteration) {
     const bool first = iteration == 0;
-    // Odd after even, and where graphs come back after a period, along each of their edges too.
+    // Odd iterations follow even ones, also along each edge of graphs that repeat after a period.
     const auto period = static_cast<std::int64_t>(step.topology().period());
     const std::int64_t turns = step.topology().varies() ? step.number() / period : 0;
     prepare(step, (step.number() - 1) * options_.iterations + iteration + turns);

@@ -8,7 +8,7 @@
 
 namespace dadsim::algorithms {
 
-/// What the networks of sites with weights of their own are worth together: their average on the held-back data, and
+/// The joint quality of networks of sites with weights of their own: their average on the held-back data, and
 /// how far they are from it. `accuracies` are their own.
 step::SitesEvaluation evaluate_sites(const std::vector<const models::Network*>& networks,
                                      std::vector<double> accuracies, const models::Samples& test);

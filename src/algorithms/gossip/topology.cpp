@@ -33,7 +33,7 @@ struct TopologyRequest {
 /// A graph that changes from step to step, that needs parameters or that not every algorithm can do with.
 struct TopologyInfo {
   std::string name;
-  bool undirected = true, regular = false, varies = false;  ///< whatever the parameters say
+  bool undirected = true, regular = false, varies = false;  ///< for any parameters
   bool of_file = false;                                     ///< whether it is undirected or regular, a file says
   Graphs (*make)(const TopologyRequest&) = nullptr;
 };
@@ -71,7 +71,7 @@ Graphs directed(const TopologyRequest& asked) {
   return {graph};
 }
 
-/// Site 0 has all others, and they have nobody else.
+/// Site 0 is joined to all others, which have no other neighbours.
 Graphs star(const TopologyRequest& asked) {
   step::Neighbours graph;
   graph.to.resize(asked.sites);

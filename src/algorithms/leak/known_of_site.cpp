@@ -30,7 +30,7 @@ void keep_largest(const std::vector<std::int32_t>& samples, const std::vector<Re
   }
 }
 
-/// Of those that were measured; not a number: none was.
+/// The mean of those that were measured; NaN: none was.
 double mean_of(const std::vector<float>& values) {
   double sum = 0, count = 0;
   for (const float value : values) {

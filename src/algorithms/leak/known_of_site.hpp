@@ -9,7 +9,7 @@
 
 namespace dadsim::algorithms {
 
-/// What one adversary has got to know of one site so far.
+/// What one adversary knows of one site so far.
 class KnownOfSite {
  public:
   explicit KnownOfSite(std::size_t samples) : handed_(samples, 0), best_(samples, -1.0F), control_(samples, -1.0F) {}
@@ -22,7 +22,7 @@ class KnownOfSite {
     if (known == 0) ++count_;
     known = 1;
   }
-  /// Nobody can say which rows were.
+  /// It is not known which rows were handed over.
   void lose_count() { counts_ = false; }
 
   /// What messages spanned of a batch, and of as many samples that were not in it. `rows_handed`: share of the batch's

@@ -10,7 +10,7 @@ namespace {
 /// Up to so many pairs of rows, each is looked at.
 constexpr Eigen::Index kMostPairs = 1 << 20;
 
-/// A key that rows near each other have nearly alike: numbers with signs that follow from their places.
+/// A key that is nearly equal for rows close to each other: the sum of the numbers with fixed signs by place.
 double key_of(const float* numbers, Eigen::Index columns) {
   double key = 0;
   std::uint32_t state = 0x9E3779B9U;

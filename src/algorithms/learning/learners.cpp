@@ -108,7 +108,7 @@ Batch batch_of(const Attendees& attendees, const Batch& all) {
   return batch;
 }
 
-/// The same for all, of which the others have nothing.
+/// The same batch in the numbering of all sites, with nothing for those that are missing.
 Batch without_absent(const Attendees& attendees, const Batch& all) {
   Batch batch(all.size());
   for (const std::int32_t site : attendees.sites) {
@@ -136,11 +136,11 @@ class OneNetwork final : public Learners {
   Replica replica_;
 };
 
-/// Sites that have nothing to do with each other.
+/// Sites that train independently of each other.
 class Alone final : public Learners {
  public:
   Alone(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
-    const RunContext planned = planned_run(problem);  // of all sites: not to be worked out for each of them
+    const RunContext planned = planned_run(problem);  // of all sites: computed once, not for each of them
     for (std::size_t i = 0; i < problem.partition.size(); ++i) {
       replicas_.push_back(std::make_unique<Replica>(info, run, problem, planned, steps));
     }

@@ -39,7 +39,7 @@ class Learners {
   virtual bool own_weights() const { return false; }
 };
 
-/// Makes the learners of the algorithm that the run names. `steps`: that it may take; 0: nobody knows.
+/// Makes the learners of the algorithm that the run names. `steps`: that it may take; 0: not known.
 std::unique_ptr<Learners> make_learners(const spec::RunSpec& run, const LearningProblem& problem,
                                         std::int64_t steps = 0);
 

@@ -112,7 +112,7 @@ void Cogd::updated(TrainingStep& step, models::Network& network) {
   for (Pair& pair : pairs_) {
     models::WeightsOf<float>& v = network.layer(pair.v);
     models::WeightsOf<float>& u = network.layer(pair.v + 1);
-    // A factor that rests is not moved by what its optimizer remembers either.
+    // A factor that is frozen is not moved by the momentum of its optimizer either.
     if (rests(step, pair.l)) v.weight = pair.v_before, v.bias = pair.v_bias_before;
     if (rests(step, pair.l + 1)) u.weight = pair.u_before, u.bias = pair.u_bias_before;
     if (options_.l1 > 0 && !rests(step, pair.l)) {

@@ -35,7 +35,7 @@ Gradients PowerSgd::gradients_of_sites(TrainingStep& step, std::size_t l, models
 
 namespace {
 
-/// What is under way for one matrix in a step.
+/// The state of one matrix within a step.
 struct UnderWay {
   Gradients gradients;                      ///< G_s, out × in
   models::Matrix own_beside;                ///< biases, and the matrix itself where it is not compressed

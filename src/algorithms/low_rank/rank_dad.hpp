@@ -23,7 +23,7 @@ class RankDad final : public Algorithm {
       : options_(options), mode_(mode), table_rows_(table_rows), remembers_(remembers) {}
   void run(TrainingStep& step) override;
 
-  /// What is held of matrix l: one per site, then of where they are merged.
+  /// The error memories of matrix l: one per site, then that of the merging.
   const FactorMemory& memory(std::size_t l) const { return memory_.at(l); }
 
  private:

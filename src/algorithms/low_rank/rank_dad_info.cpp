@@ -61,7 +61,7 @@ SynchronousMethod rank_dad_method() {
        .forgets =
            "what <compress> loses of factors is no part of the next ones; memory=\"true\" of the run itself keeps "
            "what factorisations leave out",
-       // Deflation by squares leaves noise behind where the rank is exhausted, which may point anywhere.
+       // Where the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
        .unstable =
            [](const spec::ParameterValues& values) { return kStop.of(values) != FactoriseOptions::Stop::share; },
        .lossless = {{"cap", "65536"}, {"tolerance", "0"}},

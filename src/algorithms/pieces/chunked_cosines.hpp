@@ -17,7 +17,7 @@ class ChunkedCosines {
 
   /// Per chunk a row of its coefficients, row by row: chunks() × chunk_size().
   models::Matrix transform(const models::Matrix& matrix) const;
-  /// And back.
+  /// The inverse.
   models::Matrix invert(const models::Matrix& coefficients) const;
 
  private:

@@ -35,7 +35,7 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
       }
       const models::Vector image = product.apply_transpose(v);
       const float sigma = image.norm();
-      if (!(sigma > 0)) break;  // exhausted to the last bit, or no number
+      if (!(sigma > 0)) break;  // the matrix is exhausted, or sigma is NaN
       if (found >= 2) {
         const auto last = directions.row(found - 1).transpose();
         if ((v - last).norm() < static_cast<float>(options.tolerance) * last.norm()) {

@@ -94,7 +94,7 @@ Factors factorise_matrix(const models::Matrix& matrix, const FactoriseOptions& o
 
 std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& kept,
                                        const FactoriseOptions& options) {
-  // What is dropped has been searched for.
+  // Dropped components were searched for, and are charged.
   const step::Expression rank = options.stop == FactoriseOptions::Stop::released ? kept + 2.0 : kept;
   const auto iterations = static_cast<double>(options.iterations);
   const step::Expression in = step::extent::in_with_bias();

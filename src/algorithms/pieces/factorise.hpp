@@ -21,7 +21,7 @@ struct FactoriseOptions {
     launched,  ///< each operation of an iteration is a kernel of its own, as the released programs run it
     fused,     ///< the search for one component is one kernel
   };
-  Kernels kernels = Kernels::launched;  ///< what it costs, not what it finds
+  Kernels kernels = Kernels::launched;  ///< changes the cost, not the result
 };
 
 /// Lᵀ R ≈ M with r ≤ cap components: L = r × out has the orthonormal directions b_k scaled by σ_k, R = r × in the unit

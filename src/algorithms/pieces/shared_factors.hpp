@@ -11,7 +11,7 @@
 
 namespace dadsim::algorithms {
 
-/// What is sent where fewer components are found than the cap allows.
+/// Padding where fewer components are found than the cap allows.
 enum class Padding {
   none,  ///< those alone; messages differ in size, and who receives one is taken to know it
   /// Zeros behind them up to the most that a site has found, which peers agree on first: an all-reduce of one number.

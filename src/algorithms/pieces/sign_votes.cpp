@@ -126,7 +126,7 @@ void SignVotes::apply(TrainingStep& step, std::size_t l, const Rows& result) con
   models::LayerGradient& gradient = step.gradient(l);
   gradient.weight.resize(weights.out(), weights.in());
   gradient.bias.resize(weights.bias.size());
-  // A loss that is no number must not be hidden by votes, which always are.
+  // A NaN loss must not be hidden by votes, which are always finite.
   const float one = std::isfinite(step.loss()) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
   const std::vector<std::uint32_t>& codes = result.codes[0];
   const auto step_of = [&](std::size_t i) { return one * static_cast<float>(vote_of(codes[i])); };

@@ -11,7 +11,7 @@ namespace dadsim::algorithms {
 /// applied. Each call computes and charges.
 class SignVotes {
  public:
-  /// What becomes of zeros and ties.
+  /// The treatment of zeros and ties.
   enum class Zeros {
     random,  ///< one bit, drawn
     plus,    ///< one bit, +1

@@ -12,7 +12,7 @@ namespace dadsim::algorithms {
 
 namespace {
 
-/// What is left of a column below this share of its length is rounding noise of fp32.
+/// A remainder of a column below this share of its length is rounding noise of fp32.
 constexpr float kRoundingNoise = 1e-6F;
 /// M = G + E and P = M Q.
 step::Work project_work(const step::Expression& rank) {

@@ -177,7 +177,7 @@ models::LayerGradient DeMo::signs_of_mean(TrainingStep& step, std::size_t l, con
       biases.add((within - of_matrix.chunks() * per_chunk) / per_bias_chunk, place, value);
     }
   }
-  // A loss that is no number must not be hidden by signs.
+  // A NaN loss must not be hidden by signs, which are always finite.
   const float one = std::isfinite(step.loss()) ? 1.0F : std::numeric_limits<float>::quiet_NaN();
   return {one * matrix.signs(), one * biases.signs().transpose()};
 }

@@ -57,7 +57,7 @@ std::uint32_t sign_code(float x) { return x < 0 ? 1U : 0U; }
 float of_sign_code(std::uint32_t code) { return code == 0 ? 1.0F : -1.0F; }
 float of_scale_code(std::uint32_t code) { return std::bit_cast<float>(code); }
 
-/// What a site hands out of a block; without lists, what it looks like.
+/// The parts of a block's message; without lists, only their sizes.
 Contribution block_of(std::size_t blocks, std::function<std::span<const std::uint32_t>(std::size_t site)> signs,
                       std::function<std::span<const std::uint32_t>(std::size_t site)> scales) {
   return {1.0,
@@ -165,7 +165,7 @@ OneBitAdam::Ballot OneBitAdam::combine(Tensor& tensor, std::size_t block, const 
   for (const std::uint32_t code : scales) {
     for (float& x : z) x += of_scale_code(code) * of_sign_code(signs[next++]);
   }
-  // What is masked, and what lies beyond the end.
+  // Masked entries, and padding after the end.
   const Index size = tensor.per_deviation.size();
   const Index first = std::min(size, static_cast<Index>(block) * width);
   const Index length = std::min(width, size - first);

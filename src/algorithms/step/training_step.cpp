@@ -8,7 +8,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Of a site without samples.
+/// For a site without samples.
 models::ConstBlock no_rows(Eigen::Index columns) {
   static const float kNothing = 0;
   return Eigen::Map<const models::Matrix, 0, Eigen::OuterStride<>>(&kNothing, 0, columns,

@@ -22,12 +22,12 @@ struct StepRanks {
   std::vector<double> merged;
 };
 
-/// How what an algorithm hands over is applied.
+/// How the gradient that an algorithm leaves is applied.
 struct UpdateRule {
   spec::OptimizerSpec optimizer = {};
   const models::Optimizer* state = nullptr;  ///< the optimizer itself; null where there is none (one step by itself)
   double rate = 1;                           ///< η of this step
-  std::int64_t steps = 0;                    ///< that the run may take; 0: nobody knows
+  std::int64_t steps = 0;                    ///< that the run may take; 0: not known
 };
 
 /// One training step of all sites that share a network, as an algorithm sees it. The samples of all sites are stacked
