@@ -22,7 +22,7 @@ class ScenarioSource {
 
   /// As load_scenario.
   Scenario load(const std::vector<std::string>& overrides, const Catalog& catalog) const;
-  /// Without its <sweep>, <scale-study> and <goal>, which overrides may still name: a scenario that one of them asks.
+  /// Without its <sweep>, <scale-study> and <goal>, which overrides may still name: one point of such a study.
   Scenario load_point(const std::vector<std::string>& overrides, const Catalog& catalog) const;
 
  private:

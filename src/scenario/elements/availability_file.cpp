@@ -42,10 +42,10 @@ std::optional<bool> state_of(std::string_view word) {
   return found == kStates.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Where the host, the time and the state stand.
+/// The columns of the host, the time and the state.
 using Columns = std::array<std::size_t, kColumns>;
 
-/// Of a line of names; nothing where it is none.
+/// The columns that a heading names; nullopt where the line is no heading.
 std::optional<Columns> columns_of(const std::vector<std::string>& words) {
   static const std::array<std::set<std::string>, kColumns> kNames{
       {{"host", "hosts", "hostname", "client", "client_id", "clientid", "client-id", "node", "node_id", "device",
@@ -69,7 +69,7 @@ std::vector<std::string> fields_of(std::string_view line) {
     if (line.find(separator) == std::string_view::npos) continue;
     std::vector<std::string> cells;
     for (const std::string_view cell : split_at(line, separator)) cells.push_back(plain_name(cell));
-    // Blanks behind a separator are none of their own: "phone-3, 22.5h, on".
+    // Blanks after a separator do not separate: "phone-3, 22.5h, on".
     if (cells.size() == kColumns || separator != '\t') return cells;
   }
   return split_host_words(line);
@@ -103,7 +103,7 @@ class AvailabilityReader {
     return changes;
   }
 
-  /// The line that names a host first.
+  /// The first line that names each host.
   int line_of(const std::string& host) const {
     const auto found = first_line_.find(host);
     return found == first_line_.end() ? 0 : found->second;
@@ -174,7 +174,7 @@ std::vector<Change> read_availability_file(const std::string& content, const std
                              printable(*without)),
                  findings.suggest(change.host, placed));
   }
-  // Hosts without lines are always there, which says nothing where it holds for all of them.
+  // Hosts without lines are always available; if that holds for all hosts, the file has no effect.
   const bool none = std::ranges::none_of(hosts, [&](const std::string& host) { return reader.line_of(host) > 0; });
   if (none && findings.empty()) {
     findings.add(Origin{"", 1},

@@ -66,7 +66,7 @@ spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algo
   for (const spec::ParameterSpec& parameter : compressor->parameters) {
     spec.parameters[parameter.name] = read_parameter(node, parameter, context);
   }
-  // What a biased method leaves out is missed for good unless it is kept: its authors keep it.
+  // What a biased method leaves out is lost unless it is kept, as its authors do.
   spec.memory = node.boolean("memory", compressor->biased(spec.parameters) && algorithm.remembers() &&
                                            (algorithm.sends_gradients || algorithm.event_driven()));
   if (spec.memory && compressor->lossless) {

@@ -8,7 +8,7 @@
 
 namespace dadsim::scenario {
 
-/// Why an algorithm does not go with a compressor; none: they go together. `parameters` of the algorithm.
+/// Why an algorithm cannot be combined with a compressor; none: it can. `parameters` of the algorithm.
 std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, const spec::ParameterValues& parameters,
                                        const Catalog::Compressor& compressor);
 

@@ -106,8 +106,8 @@ std::string conditions_label(const spec::RunSpec& run) {
 
 void check_conditions(const Scenario& scenario, const std::vector<const Element*>& elements,
                       const ReadContext& context) {
-  if (elements.size() != scenario.runs.size()) return;  // what is wrong with one has been said
-  // What a file of a platform turns off and on is not known here.
+  if (elements.size() != scenario.runs.size()) return;  // a faulty run has been reported already
+  // State profiles inside a platform file are not known here.
   const bool of_file = std::holds_alternative<spec::PlatformFileSpec>(scenario.platform.what);
   bool checkpoints_used = false;
   for (std::size_t i = 0; i < elements.size(); ++i) {

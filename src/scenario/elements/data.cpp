@@ -29,7 +29,7 @@ const Table<spec::ShiftSpec>& shift_table() {
   return kTable;
 }
 
-/// Asks what a drawn set looks like.
+/// Asks for the shape and the sizes of a drawn set.
 template <class Source>
 DataFindings read_drawn(const Node& node, const ReadContext& context) {
   Source source;
@@ -149,7 +149,7 @@ constexpr std::array<std::pair<const char*, ReadSource>, 10> kSources = {
      {"grammar", read_drawn<spec::GrammarSource>},
      {"tabular", read_drawn<spec::TabularSource>}}};
 
-/// The first source; every further one is read too, so that what is wrong with it is said as well.
+/// The first source; further ones are read too, so that their faults are reported as well.
 DataFindings read_source(const Node& node, const ReadContext& context) {
   DataFindings data;
   const Element* first = nullptr;
@@ -187,7 +187,7 @@ DataFindings read_data(const Element& element, std::size_t workers, const ReadCo
   if (data.train > 0 && data.train < count) {
     node.fail(fmt::format("{} training samples for {} workers", data.train, workers), "at least one for each");
   }
-  // Samples that say where they are from are not dealt anew unless that is asked for.
+  // Samples that name their site stay there unless a split is asked for.
   const auto fallback = data.sites.empty() ? spec::SplitSpec::Kind::iid : spec::SplitSpec::Kind::by_site;
   const Element left_out{.name = "split", .origin = element.origin};
   const Element* split = node.child("split");

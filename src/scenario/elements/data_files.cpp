@@ -58,7 +58,7 @@ std::vector<std::string> data_files(const Node& node, const char* attribute, con
   for (const std::string& name : comma_list(node, attribute, *names, form, "files", kMaxFiles)) {
     files.push_back(found_file(node, attribute, name, form, context));
     complete = complete && !files.back().empty();
-    // The scenario that is written back names it by its whole path.
+    // The printed scenario names it by its absolute path.
     if (files.back().find(',') != std::string::npos) {
       node.fail_at(attribute, fmt::format("is found in '{}', a path with a comma", printable(files.back())),
                    "a folder without one: commas part the files");

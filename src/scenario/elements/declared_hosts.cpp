@@ -18,7 +18,7 @@ constexpr std::size_t kShownPatterns = 10;
 /// Position of the number that a name ends with.
 std::size_t number_at(std::string_view name) { return name.find_last_not_of("0123456789") + 1; }
 
-/// Whether the one number comes right after the other.
+/// Whether the second number is the successor of the first.
 bool follows(const std::string& last, const std::string& next) {
   const std::optional<std::int64_t> before = parse_integer(last);
   const std::optional<std::int64_t> after = parse_integer(next);
@@ -72,7 +72,7 @@ std::string DeclaredHosts::Pattern::to_string() const {
 
 std::string DeclaredHosts::suggest(std::string_view host) const {
   if (patterns_.size() <= kMaxPatterns) {
-    // A number is right or wrong, never near: what may be near is the name before it.
+    // Only the name before the number is matched approximately.
     const std::size_t at = number_at(host);
     std::vector<std::string> candidates;
     for (const Pattern& pattern : patterns_) {

@@ -9,7 +9,7 @@
 
 namespace dadsim::scenario {
 
-/// The hosts of a declared platform by name: tells whether there is one, and what was meant where there is none.
+/// The hosts of a declared platform by name: finds one, or suggests what was meant.
 class DeclaredHosts {
  public:
   explicit DeclaredHosts(const spec::PlatformSpec& platform);

@@ -172,7 +172,7 @@ void check_precision(const Scenario& scenario, const std::vector<spec::Placement
   for (std::size_t i = 0; i < workers.size(); ++i) {
     if (!checked.insert(workers[i].device).second) continue;
     const spec::DeviceSpec* device = find(workers[i].device);
-    // A device without any peak has its own finding already.
+    // A device without any peak has been reported already.
     if (device == nullptr || device->peak(precision) > 0 || device->precisions().empty()) continue;
     const Attribute* asked = timed_as == nullptr ? nullptr : timed_as->find("precision");
     context.findings.add(asked == nullptr ? origins.at(i) : asked->origin,

@@ -92,7 +92,7 @@ std::vector<std::int32_t> drifting_workers(const Node& node, const std::vector<s
   return numbers;
 }
 
-/// False of pictures of another scale.
+/// Does not hold for pictures of another scale.
 bool has_pixels_from_0_to_1(const spec::DataSource& source) {
   return std::visit(
       []<class Source>(const Source& one) {

@@ -19,7 +19,7 @@ Kind corruptions() {
   return kind;
 }
 
-/// Each once, in an order.
+/// Each at most once, in a fixed order.
 template <class Compare>
 void sort(const Node& node, const char* attribute, std::vector<std::int64_t>& numbers, Compare before) {
   std::ranges::sort(numbers, before);

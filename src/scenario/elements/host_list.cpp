@@ -19,7 +19,7 @@ constexpr const char* kHostForm =
     "a name with at most one range of numbers, e.g. gpu-[0-15]; a bracket of the name itself has a backslash before it";
 constexpr std::string_view kSpecial = " \t\r\n[]*\\'\"";
 
-/// −1 if it is none.
+/// −1 if it is no digit.
 std::int64_t number(std::string_view digits) { return parse_integer(digits).value_or(-1); }
 
 bool is_blank(char c) { return kWhiteSpace.find(c) != std::string_view::npos; }
@@ -42,7 +42,7 @@ struct HostWord {
   }
 };
 
-/// A quotation mark begins at the beginning of a word and ends where the word does: that of bob's stands for itself.
+/// Quotation marks count at the ends of a word only: the apostrophe of bob's is part of the name.
 std::vector<HostWord> words_in(std::string_view text) {
   std::vector<HostWord> words;
   for (std::size_t i = 0; i < text.size();) {

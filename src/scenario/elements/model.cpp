@@ -69,7 +69,7 @@ class LayersReader {
   const std::optional<spec::SampleShape>& shape() const { return shape_; }
 
  private:
-  /// nullopt if its shape is not known.
+  /// Nullopt if the shape is not known.
   std::optional<spec::LayerSpec> read(const Node& node, bool last) {
     const std::string& name = node.element().name;
     if (name == "dense") return read_dense(node, last);
@@ -91,7 +91,7 @@ class LayersReader {
     throw std::logic_error("a layer without a reader: " + name);
   }
 
-  /// Whether the numbers that shapes follow from are there and right.
+  /// Whether the sizes from which shapes follow are given and valid.
   static bool has_shape(const Node& node) {
     return std::ranges::all_of(find_rule(node.element().name)->attributes, [&](const AttributeRule& rule) {
       if (rule.kind.of != Kind::Of::integer && rule.name != "positions") return true;
@@ -161,7 +161,7 @@ class LayersReader {
     shape_ = known && shape_ ? before : std::nullopt;
   }
 
-  /// On behind a layer. `counted`: with its parameters, which those inside a residual have told already.
+  /// Continues after a layer. `counted`: with its parameters, which those inside a residual have told already.
   void pass(const spec::LayerSpec& layer, const Origin& origin, bool counted) {
     if (!shape_) return;
     try {
@@ -217,7 +217,7 @@ std::optional<spec::ModelSpec> read_preset(const Node& node, const DataFindings&
   }
 }
 
-/// Without a preset nothing but the language's own attributes.
+/// Without a preset only the language's own attributes are allowed.
 void refuse_parameters(const Node& node, const ReadContext& context) {
   const std::vector<std::string> known = find_rule("model")->attribute_names();
   for (const Attribute& attribute : node.element().attributes) {

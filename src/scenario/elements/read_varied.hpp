@@ -11,7 +11,7 @@ namespace dadsim::scenario {
 
 // What <vary> and <allow> have in common: a path, its values, and the form in which they are set.
 
-/// Words, or with semicolons what stands between these; what is empty at the end counts for nothing.
+/// Words, or, where there are semicolons, the text between them; an empty last one is ignored.
 std::vector<std::string> values_of(const std::string& text);
 /// The inverse of values_of(): text with semicolons where a value is empty or holds white space.
 std::string values_text(const std::vector<std::string>& values);

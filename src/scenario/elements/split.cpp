@@ -20,7 +20,7 @@ std::string few_of(const std::vector<std::string>& names) {
 
 /// That there is a worker for each site that the samples name.
 void check_sites(const Node& node, std::size_t workers, const DataFindings& data) {
-  if (data.classes == 0 || workers == 0) return;  // unknown because something is wrong
+  if (data.classes == 0 || workers == 0) return;  // unknown because of an earlier fault
   if (data.sites.empty()) {
     node.fail_at("by", "needs samples that say of which site they are", "<csv> with site=\"…\" or files=\"…\"");
   } else if (data.sites.size() != workers) {

@@ -81,7 +81,7 @@ void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& c
       timed.sizes[name] = read_parameter(node, *parameter, context);
       continue;
     }
-    // An unknown workload has its own finding.
+    // An unknown workload has been reported already.
     if (context.findings.any_at(node.origin("workload")) && own == context.catalog.workload_sizes.end()) continue;
     constexpr std::size_t kMost = 8;
     const std::size_t shown = std::min(kMost, workloads.size());
@@ -95,7 +95,7 @@ void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& c
   }
 }
 
-/// How it is computed and fed.
+/// Precision, attention and input of the timed network.
 void check_execution(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
   if (timed.wide_gradients && !spec::has_master_copies(timed.precision))
     node.fail_at("gradients", "says nothing",
@@ -120,7 +120,7 @@ std::int64_t peek(const Element& element, std::string_view attribute) {
   return value >= 1 && value <= kMostDivided ? value : 1;
 }
 
-/// What the attributes say of a replica together.
+/// Rules that several attributes of a replica share.
 void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch) {
   if (how.micro_batch > 0 && batch % how.micro_batch != 0) {
     node.fail_at("micro-batch", fmt::format("does not divide the batch of {}", batch), "a divisor of the batch");

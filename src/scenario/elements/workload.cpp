@@ -77,7 +77,7 @@ class LayerList {
     layers_.push_back(std::move(layer));
   }
 
-  /// With a finding where they are no network.
+  /// Adds a finding where the layers do not form a network.
   std::vector<spec::LayerShape> take(const Origin& origin) {
     if (findings_.empty() && std::ranges::none_of(layers_, &spec::LayerShape::has_outer_product)) {
       findings_.add(origin, "no layer has a matrix of its own",
@@ -92,7 +92,7 @@ class LayerList {
   std::set<std::string> names_;
 };
 
-/// As an attribute that has to be there.
+/// Like a required attribute.
 Kind kinds() {
   Kind kind = one_of<spec::LayerKind>();
   kind.form = fmt::format("one of {}", fmt::join(kind.names, ", "));

@@ -29,7 +29,7 @@ struct Catalog {
   struct Compressor {
     std::string name;
     std::vector<spec::ParameterSpec> parameters;
-    bool lossless = false;  ///< there is nothing to remember
+    bool lossless = false;  ///< nothing is lost, so that there is nothing to keep
     bool adapts = false;    ///< sizes are known once numbers are there
     /// Whether it remembers by default with these parameters.
     std::function<bool(const spec::ParameterValues&)> biased = [](const spec::ParameterValues&) { return false; };

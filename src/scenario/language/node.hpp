@@ -70,7 +70,7 @@ class Node {
   /// The first `most` of them, with an error if there are more.
   std::vector<const Element*> children(std::string_view name, std::size_t most) const;
 
-  /// An error if the attribute is there: it means nothing beside what `because` says.
+  /// An error if the attribute is given: it has no effect, for the reason `because`.
   void refuse(std::string_view attribute, const std::string& because, const std::string& remedy) const;
 
   void fail(std::string what, std::string remedy) const { findings_.add(origin(), std::move(what), std::move(remedy)); }

@@ -211,7 +211,7 @@ class Override {
     return text + fmt::format(", or all with {}[*]", name);
   }
 
-  /// An empty value takes the attribute away: its default holds then.
+  /// An empty value removes the attribute, so that its default holds.
   void write(Element& element, const std::string& name, const std::string& value) const {
     if (value.empty()) {
       std::erase_if(element.attributes, [&](const Attribute& attribute) { return attribute.name == name; });

@@ -17,7 +17,7 @@ struct UnitName {
   const char* right;
 };
 
-// What people write, as far as it means one thing. Rates in small letters are taken for bits, as lines are sold.
+// Common spellings that are unambiguous. Rates in small letters are bits, as lines are sold.
 constexpr std::array kTimeNames{
     UnitName{"sec", "s"},   UnitName{"secs", "s"},  UnitName{"second", "s"},     UnitName{"seconds", "s"},
     UnitName{"msec", "ms"}, UnitName{"usec", "us"}, UnitName{"\xc2\xb5s", "us"}, UnitName{"\xce\xbcs", "us"},

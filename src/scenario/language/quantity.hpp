@@ -25,7 +25,7 @@ std::string meant_quantity(Catalog::Unit unit, const std::string& text, const Ca
 /// The unit that stands for a factor of one, as SimGrid reads it: "s", "B", "Bps", "f".
 const char* base_unit(Catalog::Unit unit);
 
-/// A quantity that must be there. Nullopt with a finding if it is missing, no such quantity, or not in the range.
+/// A required quantity. Nullopt with a finding if it is missing, no such quantity, or not in the range.
 std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form,
                                         const Catalog& catalog);
 

@@ -46,7 +46,7 @@ struct Kind {
   std::string pattern{};  ///< text: a regular expression of XML Schema
 };
 
-/// Text that has to say something; `form` is what would be right.
+/// Text that may not be empty; `form` describes what is expected.
 Kind text(std::string form = "", std::string pattern = "");
 Kind any_text();
 /// A name of a catalogue, as `dadsim <catalog>` lists them.

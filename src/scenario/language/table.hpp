@@ -35,7 +35,7 @@ struct Row {
   std::function<void(const Node&, const ReadContext&, Spec&)> read{};  ///< none: by code beside the table
   std::function<std::string(const Spec&, const PathText&)> text{};     ///< as it is printed; none: it is not
   std::function<bool(const Spec&)> printed{};                          ///< none: always
-  /// What is wrong with saying it beside the others: it means nothing.
+  /// The fault of giving it where it has no effect.
   std::function<std::optional<Fault>(const Node&, const Spec&)> refused{};
   bool default_is_printed = true;
   bool needed_where_printed = false;
@@ -55,13 +55,13 @@ struct Row {
     default_is_printed = false;
     return std::move(*this);
   }
-  /// Where it means something, it has to be there.
+  /// Required where it has an effect.
   Row needed() && {
     needed_where_printed = true;
     rule.fallback.clear();
     return std::move(*this);
   }
-  /// What stands there is read by code beside the table.
+  /// The value is read by code next to the table.
   Row by_reader() && {
     read = {};
     return std::move(*this);
@@ -80,7 +80,7 @@ struct Row {
     refused = std::move(fault);
     return std::move(*this);
   }
-  /// It means something only where the condition holds.
+  /// It has an effect only where the condition holds.
   Row only(std::function<bool(const Spec&)> condition, const char* because, const char* remedy) && {
     refused = [condition, because, remedy](const Node&, const Spec& spec) -> std::optional<Fault> {
       if (condition(spec)) return std::nullopt;
@@ -88,14 +88,14 @@ struct Row {
     };
     return std::move(*this).printed_if(std::move(condition));
   }
-  /// It means something only beside certain values of another attribute.
+  /// It has an effect only with certain values of another attribute.
   template <spec::Named Enum>
   Row only_with(const char* other, Enum Spec::*member, std::vector<Enum> values, const char* remedy) && {
     const auto fits = [member, values](const Spec& spec) {
       return std::ranges::find(values, spec.*member) != values.end();
     };
     refused = [=](const Node& node, const Spec& spec) -> std::optional<Fault> {
-      // Where the other one is wrong, that has been said.
+      // A fault in the other attribute has been reported already.
       if (fits(spec) || (node.has(other) && !spec::parse<Enum>(node.text(other, "")))) return std::nullopt;
       return Fault{fmt::format("means nothing with {}=\"{}\"", other, to_string(spec.*member)), remedy};
     };

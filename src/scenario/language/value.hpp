@@ -25,7 +25,7 @@ std::optional<std::int64_t> read_word_or_count(const Node& node, const Attribute
 /// Text as its kind says; nullopt with a finding where it has to say something and does not.
 std::optional<std::string> read_text(const Node& node, const AttributeRule& rule);
 
-/// What stands there; nullopt with a finding where it is wrong, or missing.
+/// The value; nullopt with a finding where it is wrong or missing.
 template <class Value>
 std::optional<Value> read_value(const Node& node, const AttributeRule& rule, const ReadContext& context) {
   const Kind& kind = rule.kind;

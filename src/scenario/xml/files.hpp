@@ -9,7 +9,7 @@
 
 namespace dadsim::scenario {
 
-/// A document is read whole; nobody writes one by hand that is larger.
+/// A document is read whole; larger ones are not written by hand.
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{16} << 20U;
 
 /// The bytes of a scenario or platform, or nullopt with a finding: missing, a folder, no regular file, unreadable, too

@@ -23,7 +23,7 @@ class Findings {
 
   void add(const Origin& origin, std::string what, std::string remedy);
   void add(const Origin& origin, Fault fault);
-  /// Something wrong with another file, reported as it is.
+  /// A fault in another file, reported unchanged.
   void add(Diagnostic diagnostic);
   /// Everything that is wrong with another file, by line.
   void take(const Findings& other);

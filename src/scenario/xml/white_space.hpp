@@ -6,13 +6,13 @@
 
 namespace dadsim::scenario {
 
-/// That of XML.
+/// White space as XML defines it.
 inline constexpr std::string_view kWhiteSpace = " \t\r\n";
 
 /// Without white space at either end.
 std::string trimmed(std::string_view text);
 
-/// What stands between white space.
+/// The words between white space.
 std::vector<std::string> split_words(std::string_view text);
 
 }  // namespace dadsim::scenario
