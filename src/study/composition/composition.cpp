@@ -6,6 +6,9 @@
 #include <array>
 #include <atomic>
 #include <iterator>
+#include <map>
+#include <mutex>
+#include <string>
 #include <utility>
 
 #include "algorithms/registry.hpp"
@@ -21,20 +24,51 @@ namespace {
 
 constexpr std::size_t kMostMethods = 8;  // that are asked for a pair before it is said to be refused
 
-struct Catalogs {
+/// The catalogues that drafts of one platform are checked against. They remember what was found out about the platform:
+/// each look at one forks a process, and thousands of drafts have the same.
+class DraftCatalogs {
+ public:
+  DraftCatalogs() {
+    for (scenario::Catalog* catalog : {&learning, &without}) {
+      catalog->check_platform = [this, ask = catalog->check_platform](const Question& question) {
+        const Asked asked{question.hosts, question.pairs};
+        {
+          const std::lock_guard lock(mutex_);
+          if (const auto known = answers_.find(asked); known != answers_.end()) return known->second;
+        }
+        Answer answer = ask(question);
+        const std::lock_guard lock(mutex_);
+        return answers_.emplace(asked, std::move(answer)).first->second;
+      };
+    }
+  }
+  DraftCatalogs(const DraftCatalogs&) = delete;
+  DraftCatalogs& operator=(const DraftCatalogs&) = delete;
+
   scenario::Catalog learning = make_catalog(), without = make_catalog_without_learning();
+
+ private:
+  using Question = scenario::Catalog::PlatformQuestion;
+  using Answer = scenario::Catalog::PlatformAnswer;
+  using Asked = std::pair<decltype(Question::hosts), decltype(Question::pairs)>;
+
+  std::mutex mutex_;
+  std::map<Asked, Answer> answers_;
 };
 
-const Catalogs& catalogs() {
-  static const Catalogs kBoth;
-  return kBoth;
+const DraftCatalogs& catalogs_of(const Draft& draft) {
+  static std::mutex mutex;
+  static std::map<std::string, DraftCatalogs> by_platform;
+  const std::lock_guard lock(mutex);
+  return by_platform[draft.inside_platform];
 }
 
 /// Everything that --check has against it.
 std::vector<Diagnostic> faults_of(const Draft& draft) {
   try {
     const scenario::ScenarioSource source("composition.xml", draft.xml());
-    static_cast<void>(source.load({}, draft.times_alone ? catalogs().without : catalogs().learning));
+    const DraftCatalogs& catalogs = catalogs_of(draft);
+    static_cast<void>(source.load({}, draft.times_alone ? catalogs.without : catalogs.learning));
     return {};
   } catch (const InputError& error) {
     return error.diagnostics();
@@ -137,7 +171,6 @@ Composition compose_all(bool show_progress, const std::function<bool(const Featu
       if (!is_wanted || is_wanted(features[a], features[b])) composition.pairs.push_back({.a = a, .b = b});
     }
   }
-  static_cast<void>(catalogs());
   std::atomic<std::int64_t> done{0};
   Progress progress("composing", 1, show_progress);
   parallel_for_forks(composition.pairs.size(), [&](std::size_t i) {
