@@ -80,7 +80,10 @@ Value History::make(std::string_view name, std::vector<Value> inputs, Function o
 Value History::make_beside(std::string_view name, std::vector<Value> inputs, Function operation) {
   const std::int64_t before = counts_.made;
   Value value = make(name, std::move(inputs), std::move(operation), true);
-  if (counts_.made > before) value.node_->counts = false;
+  if (counts_.made > before) {
+    value.node_->counts = false;
+    beside_.push_back(value.node_);
+  }
   counts_.made = before;
   return value;
 }
@@ -127,6 +130,23 @@ std::vector<History::NodePtr> History::needed(std::span<const Value> values) {
 void History::work_out(std::span<const Value> values, const std::function<void(std::int64_t, std::int64_t)>& progress,
                        const std::atomic<bool>* cancelled) {
   if (!learns_) throw DryRunError("a number is asked for, and nothing is learned");
+  carry_out(values, progress, cancelled);
+  carry_out(beside_that_can_be_read(), {}, cancelled);
+}
+
+std::vector<Value> History::beside_that_can_be_read() {
+  std::vector<Value> ready;
+  std::erase_if(beside_, [&](const std::weak_ptr<Value::Node>& one) {
+    const NodePtr node = one.lock();
+    if (!node || node->datum) return true;
+    if (!std::ranges::all_of(node->inputs, [](const NodePtr& input) { return input->datum != nullptr; })) return false;
+    ready.push_back(Value(node));
+    return true;
+  });
+  return ready;
+}
+
+void History::carry_out(std::span<const Value> values, const Progress& progress, const std::atomic<bool>* cancelled) {
   std::vector<NodePtr> order = needed(values);
   if (order.empty()) return;
   struct Pending {
@@ -153,7 +173,7 @@ void History::work_out(std::span<const Value> values, const std::function<void(s
   std::mutex mutex;
   std::int64_t done = 0;
   const auto all = static_cast<std::int64_t>(pending.size());
-  const auto carry_out = [&](Pending* one, tbb::feeder<Pending*>& feeder) {
+  const auto carry_out_one = [&](Pending* one, tbb::feeder<Pending*>& feeder) {
     Value::Node& node = *one->node;
     if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) throw Cancelled();
     std::vector<DatumPtr> inputs;
@@ -187,7 +207,7 @@ void History::work_out(std::span<const Value> values, const std::function<void(s
     one->node.reset();
   };
   whole_or_cancelled([&](tbb::task_group_context& context) {
-    tbb::parallel_for_each(ready.begin(), ready.end(), carry_out, context);
+    tbb::parallel_for_each(ready.begin(), ready.end(), carry_out_one, context);
   });
 }
 

@@ -79,7 +79,8 @@ class History {
   /// What `operation` makes of the inputs. `name` says which operation with which parameters, e.g. "train 3 0.1 7". A
   /// value of the same name and inputs is made once. `keep`: worth keeping in the store, since it takes long.
   Value make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep = false);
-  /// The same of what is kept and is no part of learning: counts() does not count it.
+  /// The same of what is kept and is no part of learning: counts() does not count it. It is worked out as soon as all
+  /// inputs have been, so that it holds none of them for long.
   Value make_beside(std::string_view name, std::vector<Value> inputs, Function operation);
 
   /// Works it out now, with all that it needs.
@@ -108,13 +109,17 @@ class History {
 
  private:
   using NodePtr = std::shared_ptr<Value::Node>;
+  using Progress = std::function<void(std::int64_t done, std::int64_t all)>;
+  void carry_out(std::span<const Value> values, const Progress& progress, const std::atomic<bool>* cancelled);
+  std::vector<Value> beside_that_can_be_read();
   std::vector<NodePtr> needed(std::span<const Value> values);
 
   std::uint64_t problem_;
   HistoryStore* store_;
   bool learns_ = true;
   std::map<ValueKey, std::weak_ptr<Value::Node>> known_;
-  std::size_t sweep_at_ = 1024;  ///< names of forgotten values are let go when there are so many
+  std::vector<std::weak_ptr<Value::Node>> beside_;  ///< of make_beside(), not yet worked out
+  std::size_t sweep_at_ = 1024;                     ///< names of forgotten values are let go when there are so many
   Counts counts_;
 };
 

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 namespace dadsim::world {
 namespace {
@@ -46,6 +49,31 @@ TEST(History, WorksOutWhatIsAskedForAndEachOnce) {
   EXPECT_EQ(history.get(sum(history, {b, b}))->scalars[0], 14);
   EXPECT_EQ(history.get(b)->scalars[0], 7);
   EXPECT_EQ(history.counts().worked_out, 4);
+}
+
+TEST(History, WhatIsReadBesideHoldsNothingThatHasBeenRead) {
+  History history(1, nullptr);
+  std::vector<Value> readings;
+  std::vector<std::weak_ptr<const Datum>> read;
+  Value model = number(history, 1);
+  for (int round = 0; round < 3; ++round) {
+    const Value before = std::exchange(model, sum(history, {model, model}));
+    history.get(before);
+    read.push_back(History::datum_of(before));
+    readings.push_back(history.make_beside("reading", {before, model}, [](History::Inputs in) {
+      return Datum{{}, {in[0]->scalars[0] + 100 * in[1]->scalars[0]}};
+    }));
+  }
+  EXPECT_EQ(History::datum_of(readings[0])->scalars[0], 201);
+  EXPECT_EQ(History::datum_of(readings[1])->scalars[0], 402);
+  EXPECT_TRUE(read[0].expired() && read[1].expired());
+  EXPECT_FALSE(read[2].expired()) << "what follows on it has not been asked for";
+  EXPECT_THROW(History::datum_of(readings[2]), std::logic_error);
+  history.work_out(readings);
+  EXPECT_EQ(History::datum_of(readings[2])->scalars[0], 804);
+  EXPECT_TRUE(read[2].expired());
+  EXPECT_EQ(history.counts().made, 4);
+  EXPECT_EQ(history.counts().worked_out, 4) << "readings are no part of what is learned";
 }
 
 TEST(History, ALongChainIsNoDeepRecursion) {

@@ -241,7 +241,8 @@ LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::Run
   const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   const algorithms::RunContext planned =
       algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed});
-  // Its noise is calibrated to the steps that are planned: a site that has begun as many has no ε left.
+  // Its noise is calibrated to the steps that are planned: a site that has begun as many has no ε left, and the run
+  // ends.
   if (info != nullptr && info->privacy && info->asks_for_plan(run.parameters)) attendance.limit_begun(planned.steps);
   auto result = std::make_shared<LearnedRun>(described);
   result->trajectory =

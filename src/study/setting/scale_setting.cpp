@@ -48,6 +48,12 @@ std::optional<std::size_t> reference_run_of(const scenario::Scenario& scenario) 
   return static_cast<std::size_t>(run - scenario.runs.begin());
 }
 
+bool needs_reference(const scenario::Scenario& scenario) {
+  const bool compared =
+      scenario.scale_study || std::ranges::any_of(scenario.runs, [](const auto& run) { return !run.event_driven; });
+  return compared && !reference_run_of(scenario);
+}
+
 std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scenario) {
   const bool other = scenario.timed_as && scenario.timed_as->of_other_network();
   if (!other && scenario.training.seeds == 1 && scenario.training.further_targets.empty()) return std::nullopt;

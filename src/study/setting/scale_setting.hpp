@@ -16,5 +16,8 @@ std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scen
 spec::RunSpec reference_run();
 /// The first run of the scenario that is of it, with nothing lost on its way.
 std::optional<std::size_t> reference_run_of(const scenario::Scenario& scenario);
+/// Whether gradient sharing is to be learned beside the runs of the scenario. Where all of these are event-driven, a
+/// scale study alone compares steps with it.
+bool needs_reference(const scenario::Scenario& scenario);
 
 }  // namespace dadsim::study
