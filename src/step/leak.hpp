@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spec/names.hpp"
+#include "spec/sample_shape.hpp"
 #include "support/statement.hpp"
 
 namespace dadsim::step {
@@ -48,6 +49,17 @@ struct LeakPoint {
   double accumulated_excess = 0;
 };
 
+/// The image of which an adversary was shown the largest share in one step: as it is, and as messages show it, the mean
+/// of its site and the projection of the rest onto what they span. No linear reading of them comes nearer.
+struct ShownImage {
+  std::int64_t step = 0;  ///< from 1; of event-driven runs which message of its sender
+  std::size_t site = 0;
+  std::int32_t sample = 0;  ///< among those of training
+  double share = 0;         ///< ‖(x − mean) P‖² ÷ ‖x − mean‖²
+  spec::SampleShape shape;
+  std::vector<float> original, shown;  ///< pixel by pixel
+};
+
 /// All that one adversary got to know.
 struct AdversaryLeak {
   Adversary adversary = Adversary::aggregator;
@@ -57,6 +69,8 @@ struct AdversaryLeak {
   double epsilon = LeakFigures::kUnknown;  ///< of differential privacy, towards this adversary; no number: none
   double delta = LeakFigures::kUnknown;    ///< at which it is spent
   std::optional<Statement> why_not = {};   ///< where spans were not measured, or not always
+  /// Where samples are images and the first matrix reads them as they are. For the page of a run: no store keeps it.
+  std::optional<ShownImage> best_image = {};
 };
 
 /// What the messages of a run reveal of the input rows, as far as it was measured.

@@ -576,6 +576,26 @@ test("words lead into the glossary, which is part of the page", async () => {
   await close();
 });
 
+test("the image that messages show best stands beside what they show of it", async () => {
+  const { page, close } = await open("hospitals");
+  const labels = await page
+    .locator("#leak canvas.picture")
+    .evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label")));
+  assert.ok(labels.includes("dad: the original"), labels.join("; "));
+  assert.equal(labels.filter((label) => label.endsWith(": as messages show it")).length * 2, labels.length);
+  // Whoever is sent the rows has the image: levels differ by no more than rounding.
+  const apart = await page.evaluate(() => {
+    const pixels = (label) => {
+      const canvas = document.querySelector(`#leak canvas[aria-label="${label}"]`);
+      return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    };
+    const shown = pixels("dad: as messages show it");
+    return Math.max(...pixels("dad: the original").map((level, i) => Math.abs(level - shown[i])));
+  });
+  assert.ok(apart <= 1, `${apart} of 255`);
+  await close();
+});
+
 test("the JSON can be saved from the page", async () => {
   const { page, close } = await open("hospitals");
   const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#save").click()]);

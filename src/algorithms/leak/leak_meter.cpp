@@ -151,7 +151,7 @@ models::Matrix LeakMeter::news(const SeenMatrix& seen, float& sign) {
     if (seen.kind == SeenMatrix::Kind::biases) difference -= weights.bias.transpose();
   }
   last_sent_[key] = seen.numbers;
-  // What goes on changes by little; what does not is news as it is.
+  // Weights change by little from message to message, so their change is read; other messages are read as they are.
   constexpr float kLittle = 0.5F;
   if (!(difference.norm() < kLittle * seen.numbers.norm())) return seen.numbers;
   sign = -1;  // weights move against the gradient
@@ -240,7 +240,18 @@ void LeakMeter::measure_spans(std::size_t s) {
     }
     reading.rows_handed = rows > 0 ? found / rows : 0;
     known_[a][s].read(reading);
+    if (rows_.are_images()) keep_best_image(a, s, span, reading.batch);
   }
+}
+
+void LeakMeter::keep_best_image(std::size_t a, std::size_t s, const RevealedSpan& span,
+                                const std::vector<RevealedSpan::Energy>& batch) {
+  const auto best = std::ranges::max_element(batch, {}, &RevealedSpan::Energy::share);
+  if (best == batch.end() || (best_images_[a] && best->share() <= best_images_[a]->share + kMoreShown)) return;
+  const auto place = best - batch.begin();
+  const models::Vector shown = span.shown(sites_[s].rows.row(place).transpose(), rows_.mean(s, *network_));
+  best_images_[a] = rows_.image(number_ + 1, s, sites_[s].samples[static_cast<std::size_t>(place)], best->share(),
+                                std::vector<float>(shown.begin(), shown.end()));
 }
 
 std::vector<std::int32_t> LeakMeter::labels_of(std::size_t site) const {
@@ -265,7 +276,7 @@ void LeakMeter::measure_labels(std::size_t s) {
         const std::vector<std::int32_t> more = labels_of(other);
         labels.insert(labels.end(), more.begin(), more.end());
       }
-      // The better of what two messages tell.
+      // The better of the readings of two messages.
       const double share = held.labels.share(labels);
       if (!std::isnan(share)) told = std::isnan(told) ? share : std::max(told, share);
     }
@@ -384,6 +395,7 @@ step::Leak LeakMeter::result() const {
     const bool masked = (ever_read_first_ & (1U << a)) != 0 || (ever_read_first_ & kReadByAggregator) == 0;
     if (adversary == step::Adversary::secure_aggregator && !(reads && masked)) continue;
     step::AdversaryLeak one{.adversary = adversary, .all = {}, .sites = {}, .curve = curves_[a]};
+    one.best_image = best_images_[a];
     const bool any = (ever_read_first_ & (1U << a)) != 0 && !(adversary == step::Adversary::site && sites() < 2);
     for (const KnownOfSite& site : known_[a]) one.sites.push_back(site.figures(any));
     one.all = of_all(one.sites, samples);

@@ -19,7 +19,7 @@
 
 namespace dadsim::algorithms {
 
-/// How often is measured, and in what kind of run.
+/// How often the meter measures, and in what kind of run.
 struct LeakSetting {
   bool has_aggregator = false;
   bool own_weights = false;  ///< what is sent are weights of sites, which go on from message to message
@@ -67,7 +67,7 @@ class LeakMeter final : public ExchangeObserver {
  private:
   static constexpr std::size_t kAll = step::kAdversaries;
 
-  /// What is looked for, of one site.
+  /// What the meter looks for, for one site.
   struct Site {
     std::vector<std::int32_t> samples, places;  ///< places among the samples of the site
     models::Matrix rows, symbols;               ///< of the first matrix; the samples themselves in front of a table
@@ -103,6 +103,8 @@ class LeakMeter final : public ExchangeObserver {
   models::Matrix news(const SeenMatrix& seen, float& sign);
   void measure();
   void measure_spans(std::size_t site);
+  void keep_best_image(std::size_t adversary, std::size_t site, const RevealedSpan& span,
+                       const std::vector<RevealedSpan::Energy>& batch);
   void measure_labels(std::size_t site);
   const RevealedSpan& span_of(const std::vector<std::size_t>& messages);
   std::vector<std::int32_t> labels_of(std::size_t site) const;
@@ -118,6 +120,7 @@ class LeakMeter final : public ExchangeObserver {
   std::vector<std::int32_t> place_;                   ///< per sample, among those of its site
   std::array<std::vector<KnownOfSite>, kAll> known_;  ///< per adversary and site
   std::array<std::vector<step::LeakPoint>, kAll> curves_;
+  std::array<std::optional<step::ShownImage>, kAll> best_images_;
   unsigned ever_read_ = 0, ever_read_first_ = 0;  ///< Readers: of any message; of one about the first matrix
   std::map<std::int64_t, Handed> handed_;         ///< per step that was carried out
 

@@ -41,7 +41,7 @@ Matrix mixture(Eigen::Index rows, Eigen::Index columns) {
 /// Orthonormal rows that span the rows of `matrix`, as far as they are above `least` times the largest (`relative`) or
 /// above `least` itself.
 Matrix basis_of(const models::ConstBlock& matrix, Eigen::Index likely, float least, bool relative) {
-  // More combinations than rows: as many could lie badly.
+  // More combinations than rows: exactly as many could be ill-conditioned.
   const Eigen::Index most = std::min(matrix.rows() + kMore, matrix.cols());
   for (Eigen::Index tried = std::min(most, likely + kMore);; tried = std::min(most, 2 * tried)) {
     Matrix mixed(tried, matrix.cols());
@@ -64,7 +64,7 @@ struct Singular {
 };
 
 Singular singular_of(const models::ConstBlock& coordinates) {
-  if (coordinates.cols() == 0) return {Eigen::VectorXd(0), Eigen::MatrixXd(0, 0)};  // nothing was found: no numbers
+  if (coordinates.cols() == 0) return {Eigen::VectorXd(0), Eigen::MatrixXd(0, 0)};  // no direction was found
   const Eigen::MatrixXd numbers = coordinates.cast<double>();
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(numbers.transpose() * numbers);
   return {solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().reverse(), solver.eigenvectors().rowwise().reverse()};
@@ -139,20 +139,33 @@ void RevealedSpan::add(const RevealedSpan& other) {
   exact_ = false;
 }
 
-std::vector<RevealedSpan::Energy> RevealedSpan::energies(const models::ConstBlock& rows, const Vector& mean,
-                                                         Eigen::Index per_group) const {
-  const Matrix centred = rows.rowwise() - mean.transpose();
-  Matrix seen(rows.rows(), directions());
-  if (directions() > 0) seen = product_with_transposed(centred, directions_);
-  // The mean row, as far as it is not among the directions.
+Vector RevealedSpan::beside(const Vector& mean) const {
   Vector beside = mean;
   if (directions() > 0) {
     for (int pass = 0; pass < 2; ++pass) beside -= directions_.transpose() * (directions_ * beside).eval();
   }
   const float norm = beside.norm();
   constexpr float kApart = 1e-4F;
+  if (!(norm > kApart * mean.norm())) return {};
+  return beside / norm;
+}
+
+Vector RevealedSpan::shown(const Vector& row, const Vector& mean) const {
+  const Vector centred = row - mean;
+  Vector shown = mean;
+  if (directions() > 0) shown += directions_.transpose() * (directions_ * centred).eval();
+  const Vector apart = beside(mean);
+  if (apart.size() > 0) shown += apart.dot(centred) * apart;
+  return shown;
+}
+
+std::vector<RevealedSpan::Energy> RevealedSpan::energies(const models::ConstBlock& rows, const Vector& mean,
+                                                         Eigen::Index per_group) const {
+  const Matrix centred = rows.rowwise() - mean.transpose();
+  Matrix seen(rows.rows(), directions());
+  if (directions() > 0) seen = product_with_transposed(centred, directions_);
   Vector along = Vector::Zero(rows.rows());
-  if (norm > kApart * mean.norm()) along = centred * (beside / norm);
+  if (const Vector apart = beside(mean); apart.size() > 0) along = centred * apart;
   std::vector<Energy> result(static_cast<std::size_t>(rows.rows() / std::max<Eigen::Index>(1, per_group)));
   for (std::size_t g = 0; g < result.size(); ++g) {
     const Eigen::Index first = static_cast<Eigen::Index>(g) * per_group;

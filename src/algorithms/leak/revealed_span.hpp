@@ -32,9 +32,15 @@ class RevealedSpan {
   std::vector<Energy> energies(const models::ConstBlock& rows, const models::Vector& mean,
                                Eigen::Index per_group) const;
 
+  /// What can be shown of one row: the mean, and the rest as far as the directions and the mean hold it.
+  models::Vector shown(const models::Vector& row, const models::Vector& mean) const;
+
   Eigen::Index directions() const { return directions_.rows(); }
 
  private:
+  /// The mean row as far as it is not among the directions, of length 1; empty where it is.
+  models::Vector beside(const models::Vector& mean) const;
+
   models::Matrix directions_;  ///< orthogonal rows; their squared norms are their weights
   bool exact_ = true;          ///< all weights are 1
 };

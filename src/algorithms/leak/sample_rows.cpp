@@ -4,6 +4,7 @@
 #include <boost/random/uniform_int_distribution.hpp>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "support/random.hpp"
 
@@ -24,6 +25,18 @@ SampleRows::SampleRows(const models::Dataset& data, const models::Partition& par
     if (layer.has_matrix() && number++ == matrix_) per_sample_ = layer.rows_per_sample;
   }
   as_they_are_ = network.value_before(matrix_) == 0 && per_sample_ == 1 && inputs_ == data.train.features.cols();
+}
+
+step::ShownImage SampleRows::image(std::int64_t step, std::size_t site, std::int32_t sample, double share,
+                                   std::vector<float> shown) const {
+  const auto original = data_.train.features.row(sample);
+  return {.step = step,
+          .site = site,
+          .sample = sample,
+          .share = share,
+          .shape = data_.shape,
+          .original = std::vector<float>(original.begin(), original.end()),
+          .shown = std::move(shown)};
 }
 
 models::Matrix SampleRows::features(const std::vector<std::int32_t>& samples, bool held_back) const {

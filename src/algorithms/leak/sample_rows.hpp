@@ -5,6 +5,7 @@
 
 #include "models/data/dataset.hpp"
 #include "models/network.hpp"
+#include "step/leak.hpp"
 
 namespace dadsim::algorithms {
 
@@ -23,6 +24,12 @@ class SampleRows {
   /// Whether a table is read in front of it: samples are symbols then.
   bool has_table() const { return table_; }
 
+  /// Whether rows are images as they are.
+  bool are_images() const { return as_they_are_ && data_.shape.height > 1 && data_.shape.width > 1; }
+  /// That sample of a site, of which `share` was shown as `shown`; only where are_images().
+  step::ShownImage image(std::int64_t step, std::size_t site, std::int32_t sample, double share,
+                         std::vector<float> shown) const;
+
   /// Of samples of the training data, or of those that are held back.
   models::Matrix of(const std::vector<std::int32_t>& samples, const models::Network& network,
                     bool held_back = false) const;
@@ -40,6 +47,9 @@ class SampleRows {
   bool as_they_are_ = false;  ///< rows are samples
   std::vector<models::Vector> means_;
 };
+
+/// One share is larger than another where it is so by more than rounding.
+inline constexpr double kMoreShown = 1e-6;
 
 /// Samples that a batch is compared with, as many as it has.
 struct ControlSamples {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "report/html/page.hpp"
+#include "report/html/pictures.hpp"
 #include "report/html/timeline.hpp"
 #include "report/run/answer.hpp"
 #include "report/run/json.hpp"
@@ -27,6 +28,7 @@ std::string to_html(const Result& result, const std::string& platform_svg, const
                                    from_svg_on(platform_svg),
                                    {{"retiming", fitted ? to_json(retiming) : ""},
                                     {"timelines", timelines_for_page(result)},
+                                    {"pictures", pictures_for_page(result)},
                                     {"about", to_json(about)}}});
 }
 

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "algorithms/learn.hpp"
 #include "algorithms/registry.hpp"
@@ -109,6 +111,36 @@ TEST_F(Leak, FactorsAndGradientsHandNothingOver) {
       EXPECT_TRUE(std::isnan(one.epsilon)) << algorithm;
     }
   }
+}
+
+TEST_F(Leak, TheBestImageIsWhatIsShownOfIt) {
+  training_.epochs = 0.25;
+  const step::Leak rows = this->leak("dad"), factors = this->leak("rank-dad", spec::ParameterValues{{"cap", "2"}});
+  for (const auto& [leak, all] : {std::pair(&rows, true), std::pair(&factors, false)}) {
+    const step::ShownImage& image = of(*leak, Adversary::aggregator).best_image.value();
+    ASSERT_EQ(image.shape, data_.shape);
+    const auto original = data_.train.features.row(image.sample);
+    EXPECT_TRUE(std::ranges::equal(image.original, original));
+    EXPECT_TRUE(std::ranges::count(partition_.at(image.site), image.sample) == 1) << "a sample of that site";
+    // What was not shown is orthogonal to what was.
+    models::Vector mean = models::Vector::Zero(original.size());
+    const std::vector<std::int32_t>& site = partition_[image.site];
+    const std::size_t count = std::min<std::size_t>(256, site.size());  // of a site that a mean is of
+    for (std::size_t i = 0; i < count; ++i) {
+      mean += data_.train.features.row(site[i * site.size() / count]).transpose() / static_cast<float>(count);
+    }
+    const Eigen::Map<const models::Vector> shown(image.shown.data(), original.size());
+    const double missing = (original.transpose() - shown).squaredNorm() / (original.transpose() - mean).squaredNorm();
+    EXPECT_NEAR(1 - missing, image.share, 1e-4);
+    if (all) {
+      EXPECT_NEAR(image.share, 1, 1e-5);
+    } else {
+      EXPECT_GT(image.share, 0.1);
+      EXPECT_LT(image.share, 0.99);
+    }
+  }
+  data_.shape = {1, 784, 1};
+  EXPECT_FALSE(of(this->leak("dad"), Adversary::aggregator).best_image) << "no image, no picture";
 }
 
 TEST_F(Leak, WhereNothingIsSentEverythingIsZero) {

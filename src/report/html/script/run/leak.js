@@ -16,7 +16,7 @@ function runsOnFront(runs) {
 const kAdversaries = {
   aggregator: "aggregator",
   site: "another site",
-  line: "listener on a line",
+  line: "listener on a line that is not encrypted",
   "secure-aggregator": "aggregator, secure aggregation",
 };
 
@@ -75,10 +75,58 @@ function leakOfAdversaries(page, runs) {
   return table("Who can read what (– was not measured)", columns, rows);
 }
 
+/** Grey levels or colours of an image, drawn pixel by pixel. */
+function picture(image, levels, label) {
+  const canvas = element("canvas", {
+    class: "picture",
+    width: image.width,
+    height: image.height,
+    role: "img",
+    "aria-label": label,
+  });
+  const context = canvas.getContext("2d");
+  const drawn = context.createImageData(image.width, image.height);
+  for (let pixel = 0; pixel < image.width * image.height; ++pixel) {
+    for (let colour = 0; colour < 3; ++colour) {
+      drawn.data[4 * pixel + colour] = levels[image.channels * pixel + (image.channels === 3 ? colour : 0)];
+    }
+    drawn.data[4 * pixel + 3] = 255;
+  }
+  context.putImageData(drawn, 0, 0);
+  return canvas;
+}
+
+/** Per run the image that messages show best, beside its original. */
+function leakPictures(page) {
+  const figures = page.pictures.map((image) => {
+    const run = page.runs[image.run];
+    const reader = kAdversaries[image.adversary] ?? image.adversary;
+    return element(
+      "figure",
+      {},
+      picture(image, image.original, `${run.label}: the original`),
+      picture(image, image.shown, `${run.label}: as messages show it`),
+      element(
+        "figcaption",
+        {},
+        nameOf(page, run),
+        ` ${humanPercent(image.share)} shown to: ${reader} (sample ${image.sample} of site ${image.site + 1}, step ${image.step})`,
+      ),
+    );
+  });
+  return element(
+    "div",
+    {},
+    element("h3", {}, "The sample that is shown best: as it is, and as messages show it"),
+    element("div", { class: "pictures" }, ...figures),
+  );
+}
+
 function addLeak(page, section) {
   const runs = page.runs.filter((run) => run.leak?.length > 0);
   if (runs.length === 0) return;
   section.append(leakFront(page, runs), leakOfAdversaries(page, runs));
+  if (page.pictures?.length > 0) section.append(leakPictures(page));
   const reasons = runs.flatMap((run) =>
     run.leak
       .filter((one) => one.not_measured)

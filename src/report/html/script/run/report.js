@@ -9,6 +9,7 @@ startPage(
       about: aboutScenario(),
       retiming: more("retiming"),
       timelines: more("timelines"),
+      pictures: more("pictures"),
       runs: result.runs,
       marks: marks(result.runs.map(shares)),
       target: result.scenario.target_accuracy,
