@@ -1,17 +1,16 @@
-#include <cmath>
 #include <cstddef>
 
 #include "models/gemm/panels.hpp"
-#include "models/gemm/product.hpp"
 #include "models/kernels/array_kernels.hpp"
 #include "models/operations/operations.hpp"
 #include "models/operations/recurrent.hpp"
-#include "support/parallel.hpp"
 
 namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
+
+constexpr Index kGruGates = 3;
 
 /// A gated recurrent unit (Cho et al., arXiv 1406.1078), in the form of PyTorch's GRU, where the reset gate acts behind
 /// the product with h:
@@ -22,67 +21,44 @@ using Eigen::Index;
 /// of A and Δ: x_t and the value_gradients of x_t W_xᵀ + b_x, h_{t−1} and those of h_{t−1} W_hᵀ + b_h, which differ in
 /// n alone, by the factor r.
 template <class T>
-class Gru final : public OperationOf<T> {
+class Gru final : public RecurrentOf<T> {
  public:
   Gru(const spec::RecurrentSpec& spec, const spec::SampleShape& in, std::size_t first)
-      : OperationOf<T>(in, {1, in.positions(), spec.units}), units_(spec.units), steps_(in.positions()) {
-    this->owns_matrices(first, 2);
-  }
+      : RecurrentOf<T>(spec, in, kGruGates, first) {}
 
   void forward(const FlowOf<T>& flow) const override {
-    const WeightsOf<T>& x2h = flow.parameters.matrices[this->first_matrix()];
-    const WeightsOf<T>& h2h = flow.parameters.matrices[this->first_matrix() + 1];
-    const Index rows = flow.samples() * steps_;
-    auto& kept = flow.scratch.matrices;
-    kept.resize(kCount);
-    kept[kGates].resize(rows, 3 * units_);
-    kept[kReset].resize(rows, units_);
-    kept[kBefore].resize(rows, units_);
-    flow.output.resize(flow.samples(), steps_ * units_);
-    pack_transposed_panels<T>(x2h.weight, kept[kPackedX]);
-    pack_transposed_panels<T>(h2h.weight, kept[kPackedH]);
-    for_blocks(flow, [&](Index begin, Index end) { forward_block(flow, x2h.bias, h2h.bias, begin, end); });
+    auto& kept = this->begin_forward(flow, kCount);
+    kept[kReset].resize(kept[kGates].rows(), units_);
+    this->for_blocks(flow, [&](Index begin, Index end) {
+      forward_block(flow, this->x2h(flow).bias, this->h2h(flow).bias, begin, end);
+    });
   }
 
   void backward(const FlowOf<T>& flow) const override {
     auto& kept = flow.scratch.matrices;
     kept[kDeltaH].resize(kept[kGates].rows(), 3 * units_);
-    pack_panels<T>(flow.parameters.matrices[this->first_matrix() + 1].weight, kept[kPackedH]);
-    for_blocks(flow, [&](Index begin, Index end) { backward_block(flow, begin, end); });
+    pack_panels<T>(this->h2h(flow).weight, kept[kPackedH]);
+    this->for_blocks(flow, [&](Index begin, Index end) { backward_block(flow, begin, end); });
   }
 
-  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
-    value_gradient.resize(flow.samples(), this->in().size());
-    multiply<T>(flow.scratch.matrices[kGates], flow.parameters.matrices[this->first_matrix()].weight,
-                as_rows(value_gradient, this->in().channels), add);
-  }
-
-  RowsOf<T> rows(std::size_t k, const FlowOf<T>& flow) const override {
-    if (k == 0) return as_rows(flow.input, this->in().channels);
-    return as_rows(std::as_const(flow.scratch.matrices[kBefore]), units_);
-  }
   RowsOf<T> deltas(std::size_t k, const FlowOf<T>& flow) const override {
-    return as_rows(std::as_const(flow.scratch.matrices[k == 0 ? kGates : kDeltaH]), 3 * units_);
+    const std::size_t kept = k == 0 ? std::size_t{kGates} : std::size_t{kDeltaH};
+    return as_rows(std::as_const(flow.scratch.matrices[kept]), 3 * units_);
   }
 
  private:
-  /// What is kept; rows are (sample, t).
+  using Common = RecurrentOf<T>;
+  using Common::kBefore;
+  using Common::kGates;  // (r, z, n)
+  using Common::kPackedH;
+  using Common::kPackedX;
+  using Common::steps_;
+  using Common::units_;
   enum : std::size_t {
-    kGates,   ///< x_t W_xᵀ + b_x, then (r, z, n), then Δ of W_x
-    kReset,   ///< h_{t−1} W_hᵀ + b_h of n
-    kBefore,  ///< h_{t−1}
-    kDeltaH,  ///< Δ of W_h
-    kPackedX,
-    kPackedH,
+    kReset = Common::kOwn,  ///< h_{t−1} W_hᵀ + b_h of n
+    kDeltaH,                ///< Δ of W_h
     kCount
   };
-
-  template <class Body>
-  void for_blocks(const FlowOf<T>& flow, Body&& body) const {
-    parallel_for_blocks(
-        static_cast<std::size_t>(flow.samples()), kSequencesAtOnce,
-        [&](std::size_t begin, std::size_t end) { body(static_cast<Index>(begin), static_cast<Index>(end)); });
-  }
 
   void forward_block(const FlowOf<T>& flow, const VectorOf<T>& bias_x, const VectorOf<T>& bias_h, Index begin,
                      Index end) const {
@@ -136,8 +112,6 @@ class Gru final : public OperationOf<T> {
   }
 
   using RowsStepsApart = Eigen::Map<const MatrixOf<T>, 0, Eigen::OuterStride<>>;
-
-  Index units_, steps_;
 };
 
 }  // namespace
@@ -145,10 +119,7 @@ class Gru final : public OperationOf<T> {
 template <class T>
 OperationPointer<T> make_gru(const spec::RecurrentSpec& spec, const spec::SampleShape& in,
                              ParameterBuilder<T>& parameters) {
-  const double limit = 1 / std::sqrt(static_cast<double>(spec.units));  // as PyTorch
-  const std::size_t first = parameters.matrix(3 * spec.units, in.channels, spec.bias, limit);
-  parameters.matrix(3 * spec.units, spec.units, spec.bias, limit);
-  return std::make_shared<Gru<T>>(spec, in, first);
+  return make_recurrent<Gru<T>>(spec, in, kGruGates, parameters);
 }
 
 template OperationPointer<float> make_gru(const spec::RecurrentSpec&, const spec::SampleShape&,

@@ -1,17 +1,16 @@
-#include <cmath>
 #include <cstddef>
 
 #include "models/gemm/panels.hpp"
-#include "models/gemm/product.hpp"
 #include "models/kernels/array_kernels.hpp"
 #include "models/operations/operations.hpp"
 #include "models/operations/recurrent.hpp"
-#include "support/parallel.hpp"
 
 namespace dadsim::models {
 namespace {
 
 using Eigen::Index;
+
+constexpr Index kLstmGates = 4;
 
 /// A long short-term memory (Hochreiter & Schmidhuber, Neural Computation 9(8), 1997; with the forget gate of Gers et
 /// al., Neural Computation 12(10), 2000), in the form of PyTorch's LSTM:
@@ -21,68 +20,42 @@ using Eigen::Index;
 /// · channels), h samples × (positions · units). The backward pass goes back through the whole sequence. Row (sample,
 /// t) of A: x_t, and h_{t−1}; Δ is the same for both.
 template <class T>
-class Lstm final : public OperationOf<T> {
+class Lstm final : public RecurrentOf<T> {
  public:
   Lstm(const spec::RecurrentSpec& spec, const spec::SampleShape& in, std::size_t first)
-      : OperationOf<T>(in, {1, in.positions(), spec.units}), units_(spec.units), steps_(in.positions()) {
-    this->owns_matrices(first, 2);
-  }
+      : RecurrentOf<T>(spec, in, kLstmGates, first) {}
 
   void forward(const FlowOf<T>& flow) const override {
-    const WeightsOf<T>& x2h = flow.parameters.matrices[this->first_matrix()];
-    const WeightsOf<T>& h2h = flow.parameters.matrices[this->first_matrix() + 1];
-    const Index rows = flow.samples() * steps_;
-    auto& kept = flow.scratch.matrices;
-    kept.resize(kCount);
-    kept[kGates].resize(rows, 4 * units_);
-    kept[kCell].resize(rows, units_);
-    kept[kCellTanh].resize(rows, units_);
-    kept[kBefore].resize(rows, units_);
-    flow.output.resize(flow.samples(), steps_ * units_);
-    pack_transposed_panels<T>(x2h.weight, kept[kPackedX]);
-    pack_transposed_panels<T>(h2h.weight, kept[kPackedH]);
+    auto& kept = this->begin_forward(flow, kCount);
+    kept[kCell].resize(kept[kGates].rows(), units_);
+    kept[kCellTanh].resize(kept[kGates].rows(), units_);
     VectorOf<T> bias;
-    if (x2h.has_bias()) bias = x2h.bias + h2h.bias;
-    for_blocks(flow, [&](Index begin, Index end) { forward_block(flow, bias, begin, end); });
+    if (this->x2h(flow).has_bias()) bias = this->x2h(flow).bias + this->h2h(flow).bias;
+    this->for_blocks(flow, [&](Index begin, Index end) { forward_block(flow, bias, begin, end); });
   }
 
   void backward(const FlowOf<T>& flow) const override {
-    pack_panels<T>(flow.parameters.matrices[this->first_matrix() + 1].weight, flow.scratch.matrices[kPackedH]);
-    for_blocks(flow, [&](Index begin, Index end) { backward_block(flow, begin, end); });
+    pack_panels<T>(this->h2h(flow).weight, flow.scratch.matrices[kPackedH]);
+    this->for_blocks(flow, [&](Index begin, Index end) { backward_block(flow, begin, end); });
   }
 
-  void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
-    value_gradient.resize(flow.samples(), this->in().size());
-    multiply<T>(flow.scratch.matrices[kGates], flow.parameters.matrices[this->first_matrix()].weight,
-                as_rows(value_gradient, this->in().channels), add);
-  }
-
-  RowsOf<T> rows(std::size_t k, const FlowOf<T>& flow) const override {
-    if (k == 0) return as_rows(flow.input, this->in().channels);
-    return as_rows(std::as_const(flow.scratch.matrices[kBefore]), units_);
-  }
   RowsOf<T> deltas(std::size_t, const FlowOf<T>& flow) const override {
     return as_rows(std::as_const(flow.scratch.matrices[kGates]), 4 * units_);
   }
 
  private:
-  /// What is kept; rows are (sample, t).
+  using Common = RecurrentOf<T>;
+  using Common::kBefore;
+  using Common::kGates;  // (i, f, g, o)
+  using Common::kPackedH;
+  using Common::kPackedX;
+  using Common::steps_;
+  using Common::units_;
   enum : std::size_t {
-    kGates,     ///< x_t W_xᵀ + biases, then (i, f, g, o), then Δ
-    kCell,      ///< c_t
-    kCellTanh,  ///< tanh(c_t)
-    kBefore,    ///< h_{t−1}
-    kPackedX,
-    kPackedH,
+    kCell = Common::kOwn,  ///< c_t
+    kCellTanh,             ///< tanh(c_t)
     kCount
   };
-
-  template <class Body>
-  void for_blocks(const FlowOf<T>& flow, Body&& body) const {
-    parallel_for_blocks(
-        static_cast<std::size_t>(flow.samples()), kSequencesAtOnce,
-        [&](std::size_t begin, std::size_t end) { body(static_cast<Index>(begin), static_cast<Index>(end)); });
-  }
 
   void forward_block(const FlowOf<T>& flow, const VectorOf<T>& bias, Index begin, Index end) const {
     auto& kept = flow.scratch.matrices;
@@ -138,8 +111,6 @@ class Lstm final : public OperationOf<T> {
   }
 
   using RowsStepsApart = Eigen::Map<MatrixOf<T>, 0, Eigen::OuterStride<>>;
-
-  Index units_, steps_;
 };
 
 }  // namespace
@@ -147,10 +118,7 @@ class Lstm final : public OperationOf<T> {
 template <class T>
 OperationPointer<T> make_lstm(const spec::RecurrentSpec& spec, const spec::SampleShape& in,
                               ParameterBuilder<T>& parameters) {
-  const double limit = 1 / std::sqrt(static_cast<double>(spec.units));  // as PyTorch
-  const std::size_t first = parameters.matrix(4 * spec.units, in.channels, spec.bias, limit);
-  parameters.matrix(4 * spec.units, spec.units, spec.bias, limit);
-  return std::make_shared<Lstm<T>>(spec, in, first);
+  return make_recurrent<Lstm<T>>(spec, in, kLstmGates, parameters);
 }
 
 template OperationPointer<float> make_lstm(const spec::RecurrentSpec&, const spec::SampleShape&,
