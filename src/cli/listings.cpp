@@ -197,9 +197,7 @@ std::string list_regions() {
     for (const std::string& to : sim::region_names()) {
       const std::optional<spec::WanSpec::Pair> pair = sim::region_pair(from, to);
       if (!pair) continue;
-      // The pair has the bandwidth of the wire; what was measured is payload.
-      text += fmt::format("  {:<24} {:>5.2f} {:>5.1f}", to, pair->bandwidth * sim::kTcpEfficiency * 8 / 1e9,
-                          pair->round_trip * 1e3);
+      text += fmt::format("  {:<24} {:>5.2f} {:>5.1f}", to, pair->bandwidth * 8 / 1e9, pair->round_trip * 1e3);
       if (++reported % kPerLine == 0) text += '\n';
     }
     if (reported % kPerLine != 0) text += '\n';

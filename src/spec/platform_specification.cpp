@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <variant>
 
@@ -49,6 +50,31 @@ std::vector<std::string> host_names(const PlatformSpec& platform) {
   std::vector<std::string> names;
   std::visit([&](const auto& what) { add_hosts(what, names); }, platform.what);
   return names;
+}
+
+namespace {
+
+bool is_goodput(const FederationSpec& federation) {
+  const auto has = [](const LinkSpec& link) { return link.is_goodput; };
+  return has(federation.hub_up) || has(federation.hub_down) ||
+         std::ranges::any_of(federation.sites, [&](const auto& sites) { return has(sites.up) || has(sites.down); });
+}
+bool is_goodput(const GpuClusterSpec& /*cluster*/) { return false; }
+bool is_goodput(const PlatformFileSpec& /*file*/) { return false; }
+bool is_goodput(const WanSpec& wan) {
+  return wan.host.is_goodput || std::ranges::any_of(wan.pairs, &WanSpec::Pair::is_goodput);
+}
+bool is_goodput(const CompositionSpec& composition) {
+  return std::ranges::any_of(composition.pairs, &WanSpec::Pair::is_goodput) ||
+         std::ranges::any_of(composition.clusters, [](const auto& cluster) {
+           return std::visit([](const auto& one) { return is_goodput(one); }, cluster);
+         });
+}
+
+}  // namespace
+
+bool has_goodput_lines(const PlatformSpec& platform) {
+  return std::visit([](const auto& what) { return is_goodput(what); }, platform.what);
 }
 
 void draw_populations_from(std::uint64_t seed, PlatformSpec& platform) {

@@ -66,6 +66,13 @@ struct LinkSpec {
   /// Of the GPUs that a link inside a node joins; of other links they mean nothing.
   CollectiveLibrary library = CollectiveLibrary::nccl;
   GpuGeneration generation = GpuGeneration::ampere;
+  /// tcp: the bandwidth is what transfers were measured to get. Headers, windows and losses are in it: it is payload,
+  /// and nothing is lost in front of it (queue_bytes means nothing).
+  bool is_goodput = false;
+  double per_connection = 0;  ///< goodput: byte/s that one connection gets at most; 0: its window per round trip
+  /// tcp: between nodes of a cluster of GPUs. What does not fit in front of a host's own adapter waits in the host, and
+  /// a switch loses only what more lines bring than one takes away.
+  bool in_cluster = false;
   bool operator==(const LinkSpec&) const = default;
 };
 
@@ -99,12 +106,20 @@ struct GpuClusterSpec {
   std::int64_t nodes = 1;
   std::int64_t gpus = 8;  ///< per node
   InsideNode inside = InsideNode::switched;
-  LinkSpec port;           ///< of each GPU into the switch or bridge of its node; mesh: of each pair
-  LinkSpec bridge;         ///< shared: of the host bridge, each way; bandwidth 0: no limit of its own
-  std::int64_t rails = 1;  ///< network adapters per node; GPU i uses rail i·rails/gpus
-  LinkSpec nic;            ///< of each rail, full duplex
+  LinkSpec port;    ///< of each GPU into the switch or bridge of its node; mesh: of each pair
+  LinkSpec bridge;  ///< shared: of the host bridge, each way; bandwidth 0: no limit of its own
+  /// Network adapters per node; GPU i uses rail i·rails/gpus. Where they are more than the GPUs, each GPU has
+  /// rails/gpus.
+  std::int64_t rails = 1;
+  LinkSpec nic;  ///< of each rail, full duplex
   FabricSpec fabric;
   bool library_is_given = false;  ///< that of `port` was asked for, whatever the devices are
+  LinkSpec slot;                  ///< between a GPU and its adapters; bandwidth 0: no limit
+  // Of adapters over TCP:
+  std::int64_t sockets = 16;         ///< connections beside each other between two adapters
+  std::int64_t socket_threads = 16;  ///< that serve them, each on a core of its own
+  double flow_limit = 0;             ///< byte/s that the provider gives one connection; 0: no limit
+  std::int64_t mtu = 1500;           ///< bytes of a packet
 };
 
 /// Sites around a hub, each with a line of its own. Hosts are called after their class: `CLASS-1` … (just `CLASS` if
@@ -137,7 +152,9 @@ struct WanSpec {
     double bandwidth = 0;   ///< byte/s from → to
     double round_trip = 0;  ///< seconds
     Transport transport = Transport::tcp;
-    double queue_bytes = 3e5;  ///< tcp: drop-tail buffer in front of the line
+    double queue_bytes = 3e5;   ///< tcp: drop-tail buffer in front of the line
+    bool is_goodput = false;    ///< as LinkSpec::is_goodput
+    double per_connection = 0;  ///< as LinkSpec::per_connection
   };
   std::string name;
   std::vector<Region> regions;
@@ -197,6 +214,9 @@ constexpr auto names_of(PlatformSpec::Profile::Of) {
   using enum PlatformSpec::Profile::Of;
   return std::to_array<Name<PlatformSpec::Profile::Of>>({{bandwidth, "bandwidth"}, {latency, "latency"}});
 }
+
+/// Whether it has lines whose bandwidth is given as it was measured; a file is not looked into.
+bool has_goodput_lines(const PlatformSpec& platform);
 
 /// From now on what differs from site to site is drawn from this seed.
 void draw_populations_from(std::uint64_t seed, PlatformSpec& platform);

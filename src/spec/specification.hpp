@@ -274,6 +274,10 @@ struct NetworkSpec {
   std::int64_t timed_steps = 0;           ///< steps that differ and are simulated, the others are interpolated; 0: all
   bool rendezvous =
       false;  ///< a message leaves when its receiver has posted and said so (as gloo does): a path latency later
+  std::int64_t streams = 1;  ///< connections that a transfer is spread over, on lines whose bandwidth was measured
+  /// Bytes that a connection may have under way on such lines. A receiver on Linux may buffer tcp_rmem[2] = 6 MiB, of
+  /// which half is its window (tcp_adv_win_scale 1; Documentation/networking/ip-sysctl.rst).
+  double window = 3145728;
   JitterSpec jitter;
 };
 

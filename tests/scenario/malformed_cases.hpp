@@ -275,8 +275,8 @@ class MalformedCases {
     exact("unknown element", edited({{"<model>\n", "<modell/>\n  <model>\n"}}),
           {"@FILE@:12: unknown element <modell> in <scenario>; did you mean 'model'?"});
     exact("unknown element without a near name", edited({{"<model>\n", "<zebra/>\n  <model>\n"}}),
-          {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, network, failures, "
-           "availability, device, workers, "
+          {"@FILE@:12: unknown element <zebra> in <scenario>; one of description, platform, network, framework, "
+           "failures, availability, device, workers, "
            "data, model, training, timed-as, timing-only, run, evaluation, costs, goal, sweep, scale-study, ladder"});
     exact("element in the wrong place",
           edited({{R"(    <dense units="32"/>
@@ -902,8 +902,12 @@ class MalformedCases {
              {R"(mesh="true" of <gpu-cluster> stands beside 'bridge'; one of them)"});
     platform("bridge of single GPUs", kGpuCluster, R"(gpus="4" inside="nvlink-4")", R"(gpus="1" bridge="pcie-3")",
              {R"(bridge="pcie-3" of <gpu-cluster> means nothing to one GPU per node; remove it)"});
-    platform("more rails than GPUs", kGpuCluster, R"(gpus="4")", R"(gpus="4" rails="5")",
-             {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node; at most one for each GPU)"});
+    platform(
+        "more rails than GPUs", kGpuCluster, R"(gpus="4")", R"(gpus="4" rails="5")",
+        {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node, and no multiple of them; at most one for each GPU, or the same number for each)"});
+    platform("sockets over InfiniBand", kGpuCluster, R"(nic="ib-ndr")", R"(nic="ib-ndr" sockets="4" queue="1MB")",
+             {R"(queue="1MB" of <gpu-cluster> means nothing with transport rdma; remove it: only tcp has a queue)",
+              R"(sockets="4" of <gpu-cluster> means nothing with transport rdma; remove it: only tcp has sockets)"});
     platform("too many hosts", kGpuCluster, R"(nodes="2")", R"(nodes="100000")",
              {"<platform> has 400000 hosts; at most 100000"});
     const std::string fabric = R"(<gpu-cluster nodes="8" gpus="1" nic="ib-ndr"><X/></gpu-cluster>)";
@@ -974,6 +978,15 @@ class MalformedCases {
              {R"(efficiency="1.5" of <sites> is out of range; a number above 0, at most 1)"});
     platform("queue without TCP", kFederation, "latency", R"(transport="rdma" queue="1MB" latency)",
              {R"(queue="1MB" of <sites> means nothing with transport rdma; remove it: only tcp has a queue)"});
+    platform("a measured line without TCP", kFederation, "latency", R"(transport="rdma" measured="goodput" latency)",
+             {R"(measured="goodput" of <sites> means nothing with transport rdma; remove it: only tcp makes less of a )"
+              "line than it is"});
+    platform("a queue beside what was measured", kFederation, "latency", R"(measured="goodput" queue="1MB" latency)",
+             {R"(queue="1MB" of <sites> means nothing beside measured="goodput", which has it in it; remove one of )"
+              "them"});
+    platform("a connection beside a queue", kFederation, "latency", R"(per-connection="1Mbps" latency)",
+             {R"(per-connection="1Mbps" of <sites> means nothing beside a queue, whose losses limit a connection; )"
+              R"(measured="goodput" and no 'queue' or 'congestion', or remove it)"});
     platform("queue of no bytes", kFederation, "latency", R"(queue="0" latency)",
              {R"(queue="0" of <sites> is out of range; bytes above 0 with their unit, e.g. 300kB)"});
     platform(
@@ -1101,6 +1114,11 @@ class MalformedCases {
           {R"(@FILE@:4: message-budget="0" of <network> is out of range; a whole number from 1 to 1000000000000)"});
     exact("too few timed steps", with_network(R"(<network timed-steps="7"/>)"),
           {R"(@FILE@:4: timed-steps="7" of <network> is out of range; a whole number from 8 to 1000000)"});
+    part("streams over lines that were not measured",
+         edited({{R"(<platform file="@PLATFORM@"/>)",
+                  "<platform>" + kFederation + "</platform><network streams=\"4\"/>"}}),
+         {R"(streams="4" of <network> means nothing here: no line of the platform is given as it was measured; )"
+          R"(measured="goodput" at the lines, a <pair> without a queue, or remove it)"});
     exact("rendezvous as a number", with_network(R"(<network rendezvous="1"/>)"),
           {R"(@FILE@:4: rendezvous="1" of <network> is unknown; one of false, true)"});
     exact("two networks", with_network("<network/><network/>"),

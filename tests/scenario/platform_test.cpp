@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "scenario/document/load.hpp"
@@ -104,9 +105,40 @@ TEST_F(Platform, BbrIsAQueueThatIsNeverFull) {
                attributes + "/></wan>")
         .pairs.at(0);
   };
-  EXPECT_EQ(pair("").queue_bytes, 3e5);
+  EXPECT_EQ(pair(" measured=\"wire\"").queue_bytes, 3e5);
   EXPECT_EQ(pair(" queue=\"2MB\"").queue_bytes, 2e6);
   EXPECT_EQ(pair(" congestion=\"bbr\"").queue_bytes, 1e9);
+}
+
+TEST_F(Platform, BandwidthsThatWereMeasured) {
+  const spec::FederationSpec::Sites given =
+      sites(R"(up="10Mbps" down="cable-down" latency="5ms" measured="goodput" per-connection="4Mbps")");
+  for (const spec::LinkSpec& link : {given.up, given.down}) {
+    EXPECT_TRUE(link.is_goodput);
+    EXPECT_EQ(link.efficiency, 1);
+    EXPECT_EQ(link.per_connection, 5e5);
+  }
+  EXPECT_FALSE(sites(R"(up="10Mbps" down="10Mbps" latency="5ms")").up.is_goodput) << "lines of sites are the wire's";
+
+  const auto wan = [&](const std::string& host, const std::string& pair) {
+    return read_as<spec::WanSpec>(fmt::format(R"(<wan {}><region name="a" hosts="1"/><region name="b" hosts="1"/>
+                       <pair from="a" to="b" bandwidth="1Gbps" round-trip="20ms"{}/></wan>)",
+                                              host, pair));
+  };
+  const std::string own = R"(host-bandwidth="8Gbps" host-latency="1ms")";
+  const spec::WanSpec measured = wan(own, " per-connection=\"80Mbps\"");
+  EXPECT_TRUE(measured.host.is_goodput);
+  EXPECT_EQ(measured.host.efficiency, 1);
+  EXPECT_TRUE(measured.pairs[1].is_goodput);
+  EXPECT_EQ(measured.pairs[1].per_connection, 1e7);
+  const spec::WanSpec queued = wan(own + " queue=\"2MB\"", " queue=\"1MB\"");
+  EXPECT_FALSE(queued.host.is_goodput);
+  EXPECT_EQ(queued.host.efficiency, kTcpShare);
+  EXPECT_FALSE(queued.pairs[0].is_goodput);
+  // A queue that nobody gave holds what is under way over the longest way: two lines of a host each way, and the pair.
+  EXPECT_NEAR(wan(own + " measured=\"wire\"", "").host.queue_bytes, 1e9 * (0.02 + 4 * 0.001), 1);
+  EXPECT_FALSE(wan("host=\"ethernet-10g\"", "").host.is_goodput);
+  EXPECT_GT(wan("host=\"ethernet-10g\"", "").host.queue_bytes, 1.25e9 * 0.02);
 }
 
 TEST_F(Platform, Fabrics) {
@@ -194,12 +226,12 @@ TEST_F(Platform, PairsOfRegionsComeFromTheTable) {
   EXPECT_EQ(wan.host.latency, 1e-3);
   EXPECT_EQ(wan.regions.at(0).hosts, 2);
   const std::vector<spec::WanSpec::Pair> expected = {
-      {"aws:us-east-1", "aws:eu-west-1", 1.25e8, 0.07, spec::Transport::tcp},
+      {"aws:us-east-1", "aws:eu-west-1", 1.25e8, 0.07, spec::Transport::tcp, 3e5, true},
       {"aws:us-east-1", "home", 1.25e6, 0.08, spec::Transport::plain},
       {"aws:eu-west-1", "aws:us-east-1", 6e8, 0.07, spec::Transport::tcp},  // of the table
-      {"aws:eu-west-1", "home", 2.5e6, 0.01, spec::Transport::tcp},
+      {"aws:eu-west-1", "home", 2.5e6, 0.01, spec::Transport::tcp, 3e5, true},
       {"home", "aws:us-east-1", 1.25e6, 0.08, spec::Transport::plain},
-      {"home", "aws:eu-west-1", 2.5e6, 0.01, spec::Transport::tcp}};
+      {"home", "aws:eu-west-1", 2.5e6, 0.01, spec::Transport::tcp, 3e5, true}};
   EXPECT_TRUE(Same::same(wan.pairs, expected));
 }
 

@@ -21,9 +21,11 @@ struct Same {
   }
 
   static bool same(const spec::GpuClusterSpec& a, const spec::GpuClusterSpec& b) {
-    const auto& [name, nodes, gpus, inside, port, bridge, rails, nic, fabric, given] = a;
-    return std::tie(name, nodes, gpus, inside, port, bridge, rails, nic, given) ==
-               std::tie(b.name, b.nodes, b.gpus, b.inside, b.port, b.bridge, b.rails, b.nic, b.library_is_given) &&
+    const auto& [name, nodes, gpus, inside, port, bridge, rails, nic, fabric, given, slot, sockets, threads, limit,
+                 mtu] = a;
+    return std::tie(name, nodes, gpus, inside, port, bridge, rails, nic, given, slot, sockets, threads, limit, mtu) ==
+               std::tie(b.name, b.nodes, b.gpus, b.inside, b.port, b.bridge, b.rails, b.nic, b.library_is_given, b.slot,
+                        b.sockets, b.socket_threads, b.flow_limit, b.mtu) &&
            same(fabric, b.fabric);
   }
 
@@ -39,9 +41,10 @@ struct Same {
   }
 
   static bool same(const spec::WanSpec::Pair& a, const spec::WanSpec::Pair& b) {
-    const auto& [from, to, bandwidth, round_trip, transport, queue_bytes] = a;
-    return std::tie(from, to, bandwidth, round_trip, transport, queue_bytes) ==
-           std::tie(b.from, b.to, b.bandwidth, b.round_trip, b.transport, b.queue_bytes);
+    const auto& [from, to, bandwidth, round_trip, transport, queue_bytes, goodput, per_connection] = a;
+    return std::tie(from, to, bandwidth, round_trip, transport, queue_bytes, goodput, per_connection) ==
+           std::tie(b.from, b.to, b.bandwidth, b.round_trip, b.transport, b.queue_bytes, b.is_goodput,
+                    b.per_connection);
   }
 
   template <class Value>
@@ -247,10 +250,11 @@ struct Same {
   }
 
   static bool same(const spec::NetworkSpec& a, const spec::NetworkSpec& b) {
-    const auto& [fidelity, message_budget, timed_steps, rendezvous, jitter] = a;
+    const auto& [fidelity, message_budget, timed_steps, rendezvous, streams, window, jitter] = a;
     const auto& [spatial, temporal] = jitter;
-    return std::tie(fidelity, message_budget, timed_steps, rendezvous, spatial, temporal) ==
-           std::tie(b.fidelity, b.message_budget, b.timed_steps, b.rendezvous, b.jitter.spatial, b.jitter.temporal);
+    return std::tie(fidelity, message_budget, timed_steps, rendezvous, streams, window, spatial, temporal) ==
+           std::tie(b.fidelity, b.message_budget, b.timed_steps, b.rendezvous, b.streams, b.window, b.jitter.spatial,
+                    b.jitter.temporal);
   }
 
   static bool same(const spec::Placement& a, const spec::Placement& b) {
@@ -306,9 +310,9 @@ struct Same {
 
   /// All but the path it was read from.
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
-    const auto& [file, name, description, seed, platform, platform_files, network, failures, devices, workers,
-                 devices_of_workers, aggregator, data, model, training, timed_as, timing_only, stand_in, runs, hash,
-                 ignore_memory, sweep, costs, evaluation, goal, scale_study, ladder] = a;
+    const auto& [file, name, description, seed, platform, platform_files, network, framework, failures, devices,
+                 workers, devices_of_workers, aggregator, data, model, training, timed_as, timing_only, stand_in,
+                 payload, runs, hash, ignore_memory, sweep, costs, evaluation, goal, scale_study, ladder] = a;
     static_cast<void>(file);
     return std::tie(name, description, seed, hash, ignore_memory, platform_files, timing_only, stand_in, ladder) ==
                std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory, b.platform_files, b.timing_only,
@@ -318,7 +322,7 @@ struct Same {
            same(aggregator, b.aggregator) && same(data, b.data) && model == b.model && same(training, b.training) &&
            same(timed_as, b.timed_as) && same(runs, b.runs) && same(sweep, b.sweep) && same(costs, b.costs) &&
            evaluation == b.evaluation && same(goal, b.goal) && same(scale_study, b.scale_study) &&
-           failures == b.failures;
+           failures == b.failures && framework == b.framework && payload == b.payload;
   }
 };
 

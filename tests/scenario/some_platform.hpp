@@ -67,7 +67,15 @@ inline void add_gpu_cluster(SomePlatform& platform, const std::string& name) {
   const bool own = coin();
   const std::string nic = own ? some_bandwidth() : some_catalog_link();
   inside += maybe("nic-latency", some_seconds());
-  if (own) inside += maybe("transport", some_transport());
+  const std::string transport = own && coin() ? some_transport() : "";
+  if (!transport.empty()) inside += fmt::format(" transport=\"{}\"", transport);
+  if (own ? transport.empty() || transport == "tcp" : nic.starts_with("ethernet")) {
+    inside +=
+        maybe("sockets", between(1, 64)) + maybe("socket-threads", between(1, 64)) + maybe("mtu", between(576, 9000));
+    inside +=
+        maybe("flow-limit", "5Gbps") + (coin() ? maybe("queue", "2MB") : maybe("congestion", one_of("cubic", "bbr")));
+  }
+  inside += maybe("slot", some_cluster_link());
   inside += maybe("library", coin() ? "nccl" : "rccl");
   platform.inside += fmt::format("<gpu-cluster{} nodes=\"{}\" gpus=\"{}\"{} nic=\"{}\">{}</gpu-cluster>",
                                  name_attribute(name), nodes, gpus, inside, nic, some_fabric(nodes));
@@ -94,6 +102,9 @@ inline std::string some_line() {
   if (transport == "tcp" || (transport.empty() && (own_up || own_down))) {
     text +=
         coin() ? maybe("queue", fmt::format("{}B", 1 + share() * 1e7)) : maybe("congestion", one_of("cubic", "bbr"));
+    const bool losses = text.find("queue") != std::string::npos || text.find("congestion") != std::string::npos;
+    if (!losses && text.find("efficiency") == std::string::npos && coin())
+      text += " measured=\"goodput\"" + maybe("per-connection", some_bandwidth());
   }
   return text;
 }
@@ -120,6 +131,7 @@ inline std::string some_pair(const std::string& from, const std::string& to, boo
   return fmt::format("<pair from=\"{}\" to=\"{}\" bandwidth=\"{}\" round-trip=\"{}\"{}{}/>", from, to, some_bandwidth(),
                      some_seconds(), one_way ? " one-way=\"true\"" : maybe("one-way", false),
                      coin()   ? maybe("transport", some_transport())
+                     : coin() ? maybe("per-connection", some_bandwidth())
                      : coin() ? maybe("queue", fmt::format("{}B", 1 + share() * 1e7))
                               : maybe("congestion", one_of("cubic", "bbr")));
 }

@@ -57,6 +57,17 @@ std::string event_driven(const Statement& assumption) {
       labels);
 }
 
+std::string framework(const Statement& assumption) {
+  if (assumption.subject() == "none") {
+    return "Framework: none. Packing and unpacking messages, summing them, saving and polling take no time; "
+           "docs/frameworks.md has what frameworks were measured to add.";
+  }
+  std::string text = fmt::format("Framework: {}.", assumption.subject());
+  if (assumption.has("source"))
+    text += fmt::format(" Measured {}: {}.", assumption.text("date"), assumption.text("source"));
+  return text;
+}
+
 constexpr const char* kOutagesAreSeen =
     "Where something fails both ends of a connection learn at once that a host or a link has failed or is back; "
     "waiting for a timeout costs nothing here.";
@@ -187,6 +198,16 @@ std::string cost_terms(const Statement& assumption) {
   return text + ".";
 }
 
+std::string goodput(const Statement& assumption) {
+  const double streams = assumption.number("streams");
+  return fmt::format(
+      "Bandwidths of pairs of regions without a queue, and others that say so, are what was measured over them: "
+      "nothing "
+      "is lost any more, and a connection gets per-connection of one, or else {} per round trip; {}.",
+      human_bytes(assumption.number("window")),
+      streams > 1 ? fmt::format("a transfer has {:.0f} connections", streams) : "a transfer is one connection");
+}
+
 constexpr std::array kAssumptions{
     StatementKind{"recorded-steps", "nothing was learned, and the network of the scenario was recorded",
                   recorded_steps},
@@ -195,6 +216,7 @@ constexpr std::array kAssumptions{
     StatementKind{"barrier", "some run has a barrier between steps", as_it_is<kBarrier>},
     StatementKind{"no-barrier-runs", "some run has none", as_it_is<kNoBarrier>},
     StatementKind{"event-driven", "some runs are event-driven", event_driven},
+    StatementKind{"framework", "some runs are event-driven, or the scenario names a framework: which one", framework},
     StatementKind{"outages-are-seen", "some runs are event-driven, or sites may be missing from steps",
                   as_it_is<kOutagesAreSeen>},
     StatementKind{"jitter", "computing jitters", jitter},
@@ -207,6 +229,7 @@ constexpr std::array kAssumptions{
     StatementKind{"corrections", "the scenario evaluates corrections, and some run is not event-driven",
                   as_it_is<kCorrections>},
     StatementKind{"rendezvous", "messages wait for their receivers", as_it_is<kRendezvous>},
+    StatementKind{"goodput", "lines are given as they were measured", goodput},
     StatementKind{"measured-device", "of devices with a measured step", measured_device},
     StatementKind{"roofline", "of the other devices", roofline},
     StatementKind{"batch-statistics", "the network has batch norms", as_it_is<kBatchStatistics>},

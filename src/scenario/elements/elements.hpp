@@ -9,7 +9,9 @@
 #include "spec/cost_specification.hpp"
 #include "spec/evaluation_specification.hpp"
 #include "spec/failure_specification.hpp"
+#include "spec/framework_specification.hpp"
 #include "spec/goal_specification.hpp"
+#include "spec/payload_specification.hpp"
 #include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
@@ -40,7 +42,13 @@ const Table<Scenario>& scenario_table();
 const Table<Scenario>& workers_table();
 const Table<spec::Placement>& worker_table();
 const Table<spec::NetworkSpec>& network_table();
+/// What <network> says of connections over lines that are given as they were measured: there have to be some.
+void check_connections(const Element& network, const spec::PlatformSpec& platform, const ReadContext& context);
+/// What says how steps are simulated means nothing where no run takes steps over the network.
+void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 const Table<spec::CostSpec>& costs_table();
+const Table<spec::FrameworkSpec>& framework_table();
+const Table<spec::PayloadSpec>& timing_only_table();
 const Table<spec::SplitSpec>& split_table();
 const Table<spec::TimedAsSpec>& timed_as_table();
 const Table<spec::EvaluationSpec>& evaluation_table();
@@ -56,6 +64,7 @@ std::vector<ElementRule> wan_rules();
 std::vector<ElementRule> pairs_rules();
 std::vector<ElementRule> variation_rules();
 std::vector<ElementRule> network_rules();
+std::vector<ElementRule> framework_rules();
 std::vector<ElementRule> failures_rules();
 std::vector<ElementRule> devices_rules();
 std::vector<ElementRule> data_rules();

@@ -1,5 +1,11 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read_link.hpp"
 
@@ -14,6 +20,8 @@ inline constexpr QuantityForm kQueueForm = kBytesForm;
 std::string link_text(const spec::LinkSpec& link);
 
 AttributeRule congestion_rule();
+AttributeRule measured_rule();
+AttributeRule per_connection_rule();
 AttributeRule queue_rule(std::string words);
 
 /// A row of code that prints something of the struct.
@@ -41,6 +49,8 @@ std::vector<Row<Spec>> cluster_link(const char* attribute_name, spec::LinkSpec S
 /// attribute would have made it equal.
 bool one_queue(const spec::LinkSpec& up, const spec::LinkSpec& down);
 double shared_queue(const spec::LinkSpec& up, const spec::LinkSpec& down);
+/// Whether the bandwidths are given as they were measured.
+bool is_goodput(const spec::LinkSpec& up, const spec::LinkSpec& down);
 
 /// An access line.
 template <class Spec>
@@ -66,11 +76,21 @@ std::vector<Row<Spec>> access_line(spec::LinkSpec Spec::*up, spec::LinkSpec Spec
           .printed_if([=](const Spec& spec) { return (spec.*up).transport == (spec.*down).transport; }),
       printed_as<Spec>(attribute("efficiency", real(kPositiveShare), "Share of the bandwidth that payload reaches."),
                        [up](const Spec& spec) { return fmt::format("{}", (spec.*up).efficiency); })
-          .printed_if([=](const Spec& spec) { return (spec.*up).efficiency == (spec.*down).efficiency; }),
+          .printed_if([=](const Spec& spec) {
+            return (spec.*up).efficiency == (spec.*down).efficiency && !is_goodput(spec.*up, spec.*down);
+          }),
       printed_as<Spec>(queue_rule("tcp: buffer in front of the line with its unit."),
                        [=](const Spec& spec) { return fmt::format("{}B", shared_queue(spec.*up, spec.*down)); })
-          .printed_if([=](const Spec& spec) { return one_queue(spec.*up, spec.*down); }),
-      by_code<Spec>(congestion_rule())};
+          .printed_if(
+              [=](const Spec& spec) { return one_queue(spec.*up, spec.*down) && !is_goodput(spec.*up, spec.*down); }),
+      by_code<Spec>(congestion_rule()),
+      printed_as<Spec>(measured_rule().otherwise("wire"), [](const Spec&) { return std::string("goodput"); })
+          .printed_if([=](const Spec& spec) { return is_goodput(spec.*up, spec.*down); }),
+      printed_as<Spec>(per_connection_rule(), [=](const Spec& spec) {
+        return fmt::format("{}Bps", std::max((spec.*up).per_connection, (spec.*down).per_connection));
+      }).printed_if([=](const Spec& spec) {
+        return (spec.*up).per_connection > 0 || (spec.*down).per_connection > 0;
+      })};
 }
 
 /// Rows one after the other.

@@ -1,4 +1,10 @@
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "scenario/elements/elements.hpp"
+#include "scenario/language/quantity.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -37,9 +43,41 @@ const Table<spec::NetworkSpec>& network_table() {
                .if_left_out("all"),
            attribute("rendezvous", &Spec::rendezvous,
                      "Whether a message leaves only when its receiver has said that it waits for it. The rings of gloo "
-                     "do so by themselves, and take the same time either way.")})
+                     "do so by themselves, and take the same time either way."),
+           attribute("streams", &Spec::streams, integer(1, 1024),
+                     "Connections that a transfer is spread over, on lines whose bandwidth is `measured=\"goodput\"`: "
+                     "it gets so many times `per-connection`. From 1 to 1024.")
+               .if_given(),
+           attribute("window", &Spec::window, quantity(kBytesForm),
+                     "What a connection has under way at most on such lines, with its unit: without `per-connection` "
+                     "it gets this per round trip. Half of what a receiver on Linux buffers by default.")
+               .if_given()})
           .with(jitter_table(), &Spec::jitter);
   return kTable;
+}
+
+void check_connections(const Element& network, const spec::PlatformSpec& platform, const ReadContext& context) {
+  if (std::holds_alternative<spec::PlatformFileSpec>(platform.what) || spec::has_goodput_lines(platform)) return;
+  const Node node(network, context.findings);
+  for (const char* attribute : {"streams", "window"}) {
+    if (!node.has(attribute)) continue;
+    node.refuse(attribute, "means nothing here: no line of the platform is given as it was measured",
+                "measured=\"goodput\" at the lines, a <pair> without a queue, or remove it");
+  }
+}
+
+void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
+  const auto takes_steps = [](const spec::RunSpec& run) { return run.communicates && !run.event_driven; };
+  if (runs.empty() || std::ranges::any_of(runs, takes_steps)) return;
+  const Node node(network, context.findings);
+  const char* what =
+      "means nothing here: messages of event-driven runs are simulated one by one, and no other run "
+      "exchanges any";
+  for (const char* attribute : {"message-budget", "timed-steps"}) node.refuse(attribute, what, "remove it");
+  const std::string fidelity = node.text("fidelity", "auto");
+  if (fidelity == to_string(spec::Fidelity::flow) || fidelity == to_string(spec::Fidelity::closed_form)) {
+    node.refuse("fidelity", what, "remove it");
+  }
 }
 
 std::vector<ElementRule> network_rules() { return {network_table().rule(), jitter_table().rule()}; }

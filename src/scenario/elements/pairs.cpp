@@ -37,8 +37,15 @@ const Table<GivenPair>& pair_table() {
            within(&Spec::pair, attribute("transport", &spec::WanSpec::Pair::transport, "How bytes travel.")),
            printed_as<Spec>(queue_rule("tcp: buffer in front of the line with its unit."),
                             [](const Spec& given) { return fmt::format("{}B", given.pair.queue_bytes); })
-               .printed_if([](const Spec& given) { return given.pair.transport == spec::Transport::tcp; }),
-           by_code<Spec>(congestion_rule())})
+               .printed_if([](const Spec& given) {
+                 return given.pair.transport == spec::Transport::tcp && !given.pair.is_goodput;
+               })
+               .if_left_out("none, `measured=\"goodput\"`; with `wire` `300kB`"),
+           by_code<Spec>(congestion_rule()),
+           by_code<Spec>(measured_rule().if_left_out("`goodput`; beside a queue `wire`")),
+           printed_as<Spec>(per_connection_rule(),
+                            [](const Spec& given) { return fmt::format("{}Bps", given.pair.per_connection); })
+               .printed_if([](const Spec& given) { return given.pair.per_connection > 0; })})
           .repeats();
   return kTable;
 }
@@ -68,6 +75,11 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
   auto& [pair, one_way] = given_pair;
   const bool tcp = pair.transport == spec::Transport::tcp;
   pair.queue_bytes = read_queue(node, tcp, pair.transport, context).value_or(pair.queue_bytes);
+  // A measured line between regions is a goodput; its queue is not known.
+  const bool usual = !node.has("queue") && !node.has("congestion");
+  const Measured measured = read_measured(node, tcp, usual, pair.transport, context);
+  pair.is_goodput = measured.is_goodput;
+  pair.per_connection = measured.per_connection;
   if (!from || !to) {
     unclear_ = true;
     return;
@@ -118,10 +130,11 @@ void write_pairs(XmlWriter& xml, const std::vector<spec::WanSpec::Pair>& pairs) 
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const spec::WanSpec::Pair& pair = pairs[i];
     const auto back = index.find(std::pair(pair.to, pair.from));
-    const bool symmetrical = back != index.end() && pairs[back->second].bandwidth == pair.bandwidth &&
-                             pairs[back->second].round_trip == pair.round_trip &&
-                             pairs[back->second].transport == pair.transport &&
-                             pairs[back->second].queue_bytes == pair.queue_bytes;
+    const bool symmetrical =
+        back != index.end() && pairs[back->second].bandwidth == pair.bandwidth &&
+        pairs[back->second].round_trip == pair.round_trip && pairs[back->second].transport == pair.transport &&
+        pairs[back->second].queue_bytes == pair.queue_bytes && pairs[back->second].is_goodput == pair.is_goodput &&
+        pairs[back->second].per_connection == pair.per_connection;
     if (!symmetrical || back->second > i) pair_table().print(xml, {pair, !symmetrical}, {});
   }
 }

@@ -34,6 +34,20 @@ std::vector<const Element*> clusters_of(const Element& platform) {
   return clusters;
 }
 
+/// Adapters over TCP have no queue of their own to be given: towards another cluster it holds what is under way.
+void let_queues_grow(spec::CompositionSpec& composition) {
+  double round_trip = 0;
+  for (const spec::WanSpec::Pair& pair : composition.pairs) round_trip = std::max(round_trip, pair.round_trip);
+  for (auto& cluster : composition.clusters) {
+    auto* gpus = std::get_if<spec::GpuClusterSpec>(&cluster);
+    if (gpus == nullptr) continue;
+    for (spec::LinkSpec* link : {&gpus->nic, &gpus->fabric.link}) {
+      if (link->transport == spec::Transport::tcp)
+        link->queue_bytes = std::max(link->queue_bytes, link->bandwidth * round_trip);
+    }
+  }
+}
+
 spec::CompositionSpec read_composition(const Node& platform, const std::vector<const Element*>& clusters,
                                        const ReadContext& context) {
   const std::size_t before = context.findings.added();
@@ -78,6 +92,7 @@ spec::CompositionSpec read_composition(const Node& platform, const std::vector<c
     }
   }
   composition.pairs = pairs.take();
+  let_queues_grow(composition);
   return composition;
 }
 

@@ -237,7 +237,11 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   std::optional<spec::PlatformSpec> given_platform;
   if (const Element* platform = node.required_child("platform", "the cluster, e.g. <platform file=\"cluster.xml\"/>"))
     given_platform = read_platform(*platform, context);
-  if (const Element* network = node.child("network")) scenario.network = network_table().read(*network, context);
+  if (const Element* network = node.child("network")) {
+    scenario.network = network_table().read(*network, context);
+    if (given_platform) check_connections(*network, *given_platform, context);
+  }
+  if (const Element* framework = node.child("framework")) scenario.framework = read_framework(*framework, context);
   scenario.devices = read_devices(node, context);
 
   Cluster cluster;
@@ -245,7 +249,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
           node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
     cluster = read_workers(*workers, scenario.devices, given_platform, context);
   const Element* timed_as = node.child("timed-as");
-  // Who learns: workers, of which some may be of several devices.
+  // Workers, of which some may be made of several devices.
   const auto per_worker = static_cast<std::size_t>(devices_per_worker(timed_as));
   const std::size_t worker_count = std::max<std::size_t>(1, cluster.workers.size() / per_worker);
   std::vector<std::string> placed;
@@ -254,6 +258,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   scenario.failures = read_failures(node, placed, context);
   const std::optional<StandIn> stand_in = read_timing_only(node, worker_count, context);
   scenario.timing_only = scenario.stand_in = stand_in.has_value();
+  if (stand_in) scenario.payload = stand_in->payload;
   DataFindings data;
   const Element* data_element =
       stand_in ? &stand_in->data
@@ -263,7 +268,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
       stand_in ? &stand_in->model
                : node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>");
   if (model != nullptr) scenario.model = read_model(*model, data, context);
-  check_host_memory(scenario, data, node, context);  // before anything makes such a network to look at
+  check_host_memory(scenario, data, node, context);  // before anything builds such a network
   const bool model_is_right = context.findings.added() == 0;
   // Left out, it is all defaults; those are checked as if they stood there.
   const Element left_out{.name = "training", .origin = root.origin};
@@ -272,11 +277,13 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (timed_as != nullptr) scenario.timed_as = read_timed_as(*timed_as, scenario.training.batch, context);
   if (const Element* ladder = node.child("ladder")) scenario.ladder = read_ladder(*ladder, scenario, context);
   check_precision(scenario, cluster.workers, cluster.origins, timed_as, context);
-  const LearningNetwork network{model_is_right ? &scenario.model : nullptr, data.shape,
-                                scenario.training.batches == spec::TrainingSpec::Batches::equal};
+  const LearningNetwork learning{model_is_right ? &scenario.model : nullptr, data.shape,
+                                 scenario.training.batches == spec::TrainingSpec::Batches::equal};
   scenario.runs =
-      read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, network, placed, context);
-  if (stand_in) reject_event_driven(node.children("run"), scenario.runs, context);
+      read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, learning, placed, context);
+  if (const Element* framework = node.child("framework")) check_framework(*framework, scenario.runs, context);
+  if (const Element* network = node.child("network")) check_fidelity(*network, scenario.runs, context);
+  if (stand_in) check_stand_in(node, *stand_in, scenario.runs, context);
   if (timed_as != nullptr) {
     check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, context);
   }

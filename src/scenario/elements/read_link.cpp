@@ -33,6 +33,13 @@ spec::LinkSpec own_link(std::string name, double bandwidth, double latency, spec
   return link;
 }
 
+void take_as_measured(spec::LinkSpec& link, double per_connection) {
+  link.is_goodput = true;
+  link.per_connection = per_connection;
+  link.efficiency = 1;
+  link.queue_bytes = spec::LinkSpec{}.queue_bytes;
+}
+
 const spec::LinkSpec* find_link(const std::string& name, const Catalog& catalog) {
   const auto found = std::ranges::find(catalog.links, name, &spec::LinkSpec::name);
   return found == catalog.links.end() ? nullptr : &*found;
@@ -44,7 +51,7 @@ std::vector<std::string> link_names(const Catalog& catalog) {
   return names;
 }
 
-/// The latency of a bandwidth beside which it has to stand.
+/// The latency that a link given by its bandwidth requires.
 constexpr double kUnknown = -1;
 
 /// A name of the catalogue, or a bandwidth: then the link is called after the owner and the attribute.
@@ -109,6 +116,34 @@ std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport
   return queue;
 }
 
+Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport,
+                       const ReadContext& context) {
+  Measured measured;
+  if (!any_tcp) {
+    for (const char* attribute : {"measured", "per-connection"}) {
+      if (node.has(attribute)) {
+        node.refuse(attribute, fmt::format("means nothing with transport {}", to_string(transport)),
+                    "remove it: only tcp makes less of a line than it is");
+      }
+    }
+    return measured;
+  }
+  measured.is_goodput = node.has("measured") ? node.chosen("measured") == 1 : usual;
+  if (!measured.is_goodput) {
+    if (node.has("per-connection")) {
+      node.refuse("per-connection", "means nothing beside a queue, whose losses limit a connection",
+                  "measured=\"goodput\" and no 'queue' or 'congestion', or remove it");
+    }
+    return measured;
+  }
+  for (const char* attribute : {"queue", "congestion", "efficiency"}) {
+    if (!node.has(attribute)) continue;
+    node.refuse(attribute, "means nothing beside measured=\"goodput\", which has it in it", "remove one of them");
+  }
+  measured.per_connection = quantity(node, "per-connection", kBandwidthForm, 0, context.catalog);
+  return measured;
+}
+
 AccessLine read_access_line(const Node& node, const std::string& owner, const ReadContext& context) {
   AccessLine line{read_one_way(node, "up", owner, context), read_one_way(node, "down", owner, context)};
   const std::array<spec::LinkSpec*, 2> both = {&line.up, &line.down};
@@ -118,7 +153,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
     for (spec::LinkSpec* link : both) {
       if (link->transport == transport) continue;
       link->transport = transport;
-      link->efficiency = usual_efficiency(transport);  // the share it had was that of its own transport
+      link->efficiency = usual_efficiency(transport);  // its efficiency was that of the former transport
     }
   }
   if (node.has("efficiency")) {
@@ -151,6 +186,12 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
       if (link->transport == spec::Transport::tcp) link->queue_bytes = *bytes;
     }
   }
+  const Measured measured = read_measured(node, any_tcp, false, line.up.transport, context);
+  if (measured.is_goodput) {
+    for (spec::LinkSpec* link : both) {
+      if (link->transport == spec::Transport::tcp) take_as_measured(*link, measured.per_connection);
+    }
+  }
   return line;
 }
 
@@ -169,6 +210,8 @@ spec::LinkSpec read_host_link(const Node& node, const ReadContext& context) {
   }
   const bool tcp = link.transport == spec::Transport::tcp || !(link.bandwidth > 0);
   link.queue_bytes = read_queue(node, tcp, link.transport, context).value_or(link.queue_bytes);
+  const bool usual = is_own_link(link) && !node.has("queue") && !node.has("congestion");
+  if (read_measured(node, tcp, usual, link.transport, context).is_goodput) take_as_measured(link, 0);
   return link;
 }
 

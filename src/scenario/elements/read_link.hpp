@@ -23,18 +23,26 @@ spec::LinkSpec read_cluster_link(const Node& node, const char* attribute, spec::
 /// `queue`, or what `congestion` makes of it; nullopt where neither is said. Both are refused unless `any_tcp`.
 std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport transport, const ReadContext& context);
 
+/// Whether a bandwidth over TCP is what transfers were measured to get, and what a connection gets (byte/s; 0: not
+/// said): of `measured` and `per-connection`. `usual`: where `measured` is left out.
+struct Measured {
+  bool is_goodput = false;
+  double per_connection = 0;
+};
+Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport,
+                       const ReadContext& context);
+
 /// An access line.
 struct AccessLine {
   spec::LinkSpec up, down;
 };
 
-/// From `up`, `down`, `latency`, `up-latency`, `down-latency`, `transport`, `efficiency`, `queue` and
-/// `congestion`. Links of one's
-/// own are called "`owner` up" and "`owner` down".
+/// From `up`, `down`, `latency`, `up-latency`, `down-latency`, `transport`, `efficiency`, `queue`, `congestion`,
+/// `measured` and `per-connection`. Links of one's own are called "`owner` up" and "`owner` down".
 AccessLine read_access_line(const Node& node, const std::string& owner, const ReadContext& context);
 
-/// How each host hangs on the switch of its region: from `host`, or `host-bandwidth` and `host-latency`, and `queue` or
-/// `congestion`.
+/// How each host hangs on the switch of its region: from `host`, or `host-bandwidth` and `host-latency`, and `queue`,
+/// `congestion` or `measured`. A bandwidth of one's own without any of these is taken as measured.
 spec::LinkSpec read_host_link(const Node& node, const ReadContext& context);
 
 }  // namespace dadsim::scenario

@@ -47,14 +47,30 @@ const Table<spec::WanSpec>& wan_table() {
                                     [](const Spec& wan) { return fmt::format("{}s", wan.host.latency); }),
                    printed_as<Spec>(queue_rule("tcp: buffer in front of each link with its unit."),
                                     [](const Spec& wan) { return fmt::format("{}B", wan.host.queue_bytes); })
-                       .printed_if([](const Spec& wan) { return wan.host.transport == spec::Transport::tcp; })
-                       .if_left_out("`300kB`"),
-                   by_code<Spec>(congestion_rule())})
+                       .printed_if([](const Spec& wan) {
+                         return wan.host.transport == spec::Transport::tcp && !wan.host.is_goodput;
+                       })
+                       .if_left_out("`300kB`, or bandwidth × the longest round trip"),
+                   by_code<Spec>(congestion_rule()),
+                   printed_as<Spec>(measured_rule().if_left_out(
+                                        "`goodput` of `host-bandwidth`, `wire` of `host` and beside a queue"),
+                                    [](const Spec&) { return std::string("goodput"); })
+                       .printed_if([](const Spec& wan) { return wan.host.is_goodput && !is_own_link(wan.host); })})
           .holds({"region", "pair"});
   return kTable;
 }
 
-/// Takes from the table of regions what is not given, and says what neither has.
+/// A queue that nobody gave holds what is under way over the longest way, as routers' are dimensioned: bandwidth ×
+/// round trip (C. Villamizar, C. Song, High performance TCP in ANSNET, 1994).
+void let_queue_grow(spec::WanSpec& wan) {
+  const spec::LinkSpec& host = wan.host;
+  if (host.transport != spec::Transport::tcp || host.is_goodput) return;
+  double round_trip = 0;
+  for (const spec::WanSpec::Pair& pair : wan.pairs) round_trip = std::max(round_trip, pair.round_trip);
+  wan.host.queue_bytes = std::max(host.queue_bytes, host.bandwidth * (round_trip + 4 * host.latency));
+}
+
+/// Fills in missing numbers from the table of regions, and reports those that neither has.
 void complete_pairs(GivenPairs& pairs, const Node& wan, const std::vector<const Element*>& regions,
                     const ReadContext& context) {
   const Catalog& catalog = context.catalog;
@@ -73,7 +89,7 @@ void complete_pairs(GivenPairs& pairs, const Node& wan, const std::vector<const 
   }
   if (pairs.unclear()) return;
 
-  // A name that nearly is one of the table was meant to be: said once, instead of for each of its pairs.
+  // A name close to one of the table is reported once as a misspelling, not for each of its pairs.
   std::vector<bool> misspelt(names.size());
   for (std::size_t a = 0; a < names.size(); ++a) {
     const bool lacks = std::ranges::any_of(names, [&](const std::string& name) {
@@ -131,6 +147,7 @@ spec::WanSpec read_wan(const Element& element, const ReadContext& context) {
   GivenPairs pairs(node, std::move(names), "region", context);
   if (named.size() == regions.size()) complete_pairs(pairs, node, named, context);
   wan.pairs = pairs.take();
+  if (!node.has("queue")) let_queue_grow(wan);
   return wan;
 }
 

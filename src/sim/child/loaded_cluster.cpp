@@ -31,10 +31,12 @@ LoadedCluster::LoadedCluster(const Cluster& asked, const MessageSink& sink)
   const spec::DeviceSpec* device = asked.devices.data();
   for (const std::string& name : asked.hosts) add(name, asked.devices.empty() ? kNoDevice : *device++);
   nodes.workers = asked.hosts.size();
+  nodes.framework = &asked.framework;
   if (!asked.aggregator_host.empty()) add(asked.aggregator_host, asked.aggregator_device);
   const auto* file = std::get_if<spec::PlatformFileSpec>(&asked.platform.what);
   network = std::make_unique<Interconnect>(*engine, varies_over_time(asked.platform),
                                            file == nullptr ? spec::Transport::plain : file->transport);
+  network->limit_connections(asked.network.window, asked.network.streams);
   connections = std::make_unique<Connections>(*network, nodes.hosts, asked.network.rendezvous);
   sg4::Engine::on_deadlock_cb(
       [&sink] { fail(sink, "nothing can go on any more: every stream waits for another (deadlock)"); });

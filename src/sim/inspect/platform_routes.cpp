@@ -20,7 +20,8 @@ std::vector<RouteLink> platform_routes(const spec::PlatformSpec& platform, const
           const NetworkLink& link = network.link(index);
           WireWriter message;
           message << std::string_view(from) << std::string_view(to) << std::string_view(link.name) << link.bandwidth
-                  << link.latency << link.use.queue_bytes << std::string_view(to_string(link.use.transport));
+                  << link.latency << (link.use.is_goodput ? 0 : link.use.queue_bytes)
+                  << std::string_view(to_string(link.use.transport));
           sink.send(message.bytes());
         }
       }

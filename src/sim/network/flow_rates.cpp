@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "sim/network/fluid.hpp"
@@ -43,13 +44,20 @@ void FlowRates::prepare(std::vector<RoundFlow>& flows) const {
 void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
   // TCP: as every message finds the links when all pairs have just sent theirs.
   struct Load {
-    double connections = 0, backlog = 0;
+    double connections = 0, backlog = 0, arriving = 0;
   };
   std::vector<Load> loads(ranks_.network.links().size());
+  std::unordered_set<std::uint64_t> feeds;
   for (const RoundFlow& flow : flows) {
-    for (const std::int32_t link : ranks_.network[flow.path].links) {
-      loads[static_cast<std::size_t>(link)].connections += 1;
-      loads[static_cast<std::size_t>(link)].backlog += flow.bytes;
+    const Path& path = ranks_.network[flow.path];
+    std::int32_t before = -1;
+    for (const std::int32_t link : path.links) {
+      Load& load = loads[static_cast<std::size_t>(link)];
+      load.connections += 1;
+      load.backlog += flow.bytes * path.use.carried(ranks_.protocol);
+      if (before >= 0 && feeds.insert(Interconnect::feed_of(before, link)).second)
+        load.arriving += ranks_.network.link(before).payload_rate();
+      before = link;
     }
   }
   std::vector<tcp::LinkState> states;
@@ -71,28 +79,32 @@ void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
                         .efficiency = link.use.efficiency,
                         .connections = load.connections,
                         .backlog = load.backlog,
-                        .opposite_in_use = opposite >= 0 && opposite != there[k] &&
+                        .opposite_in_use = opposite >= 0 && opposite != there[k] && !link.use.in_cluster &&
                                            loads[static_cast<std::size_t>(opposite)].connections > 0,
-                        .drops = link.use.transport == spec::Transport::tcp});
+                        .drops = link.drops(load.arriving)});
     }
+    const double most = path.connection_rate;
+    const double bytes = flow.bytes * path.use.carried(ranks_.protocol);
+    flow.share = std::min(flow.share, most / path.use.payload_rate);
     // As long as a host's messages fit into the queue in front of its link they leave one after the other.
     const NetworkLink& first = ranks_.network.link(there.front());
-    if (first.use.transport == spec::Transport::tcp &&
+    if (states.front().drops && !(most < path.use.payload_rate) &&
         states.front().backlog / first.use.efficiency <= first.use.queue_bytes) {
       double& before = left[there.front()];
       flow.in_turn = before / first.payload_rate();
-      before += flow.bytes;
+      before += bytes;
     }
     const double latency = path.latency + path.use.overhead;
-    const tcp::TransferCost fare = tcp::transfer_cost(states, flow.bytes, 2 * latency, false);
-    flow.wire_bytes = flow.bytes * fare.inflation / path.use.efficiency;
-    flow.before = tcp::fitted().software;
+    const tcp::TransferCost fare = tcp::transfer_cost(states, bytes, 2 * latency, false, most);
+    flow.wire_bytes = bytes * fare.inflation / path.use.efficiency;
+    flow.before = path.use.software;
+    flow.post = flow.bytes > 0 ? ranks_.post_seconds : 0;
     for (std::size_t k = 0; k < fare.tightest; ++k) flow.before += ranks_.network.link(there[k]).latency;
     flow.after = latency - flow.before;
     flow.floor = fare.floor;
     for (std::int64_t messages = 2; messages <= kManyInLine; messages *= 2) {
       for (tcp::LinkState& state : states) state.backlog *= 2;
-      const tcp::TransferCost later = tcp::transfer_cost(states, flow.bytes, 2 * latency, false);
+      const tcp::TransferCost later = tcp::transfer_cost(states, bytes, 2 * latency, false, most);
       if (later.floor <= (1 + kNegligible) * fare.floor && later.inflation <= (1 + kNegligible) * fare.inflation)
         continue;
       flow.most_in_line = messages / 2;
@@ -132,7 +144,7 @@ void FlowRates::share_once(const FlowPattern& pattern, std::vector<RoundFlow>& f
   std::iota(all.begin(), all.end(), std::size_t{0});
   const std::vector<double> rate = rates(pattern, flows, all);
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    flows[i].seconds = std::max(flows[i].wire_bytes / rate[i], flows[i].floor);
+    flows[i].seconds = flows[i].post + std::max(flows[i].wire_bytes / rate[i], flows[i].floor);
   }
 }
 
@@ -142,7 +154,7 @@ Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<Roun
   std::vector<double> left(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) {
     left[i] = flows[i].wire_bytes;
-    flows[i].seconds = std::max(0.0, flows[i].floor - flows[i].in_turn);
+    flows[i].seconds = flows[i].post + std::max(0.0, flows[i].floor - flows[i].in_turn);
     if (left[i] > 0) to_come.push_back(i);
   }
   std::ranges::stable_sort(to_come, std::greater(), [&](std::size_t flow) { return flows[flow].in_turn; });
@@ -172,7 +184,7 @@ Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<Roun
       const std::size_t flow = active[i];
       left[flow] -= rate[i] * next;
       if (left[flow] <= kSameTime * flows[flow].wire_bytes) {
-        flows[flow].seconds = std::max(time, flows[flow].floor) - flows[flow].in_turn;
+        flows[flow].seconds = flows[flow].post + std::max(time, flows[flow].floor) - flows[flow].in_turn;
       } else {
         going_on.push_back(flow);
       }
@@ -202,7 +214,7 @@ Refused FlowRates::share_by_dates(const FlowPattern& pattern, std::vector<RoundF
     const PathUse& use = ranks_.network[flow.path].use;
     if (flow.share < 1) most = std::min(most, flow.share * use.payload_rate / use.efficiency);
     fluid.add(std::move(shared), most);
-    flow.seconds = std::max(0.0, flow.floor - flow.in_turn);
+    flow.seconds = flow.post + std::max(0.0, flow.floor - flow.in_turn);
     if (flow.wire_bytes > 0) order.emplace_back(begins[i], i);
   }
   std::ranges::sort(order);
@@ -214,7 +226,7 @@ Refused FlowRates::share_by_dates(const FlowPattern& pattern, std::vector<RoundF
     const double until = date + 1e-12;
     for (std::int32_t over = fluid.end(until); over >= 0; over = fluid.end(until)) {
       RoundFlow& flow = flows[static_cast<std::size_t>(over)];
-      flow.seconds = std::max(date - begins[static_cast<std::size_t>(over)], flow.floor - flow.in_turn);
+      flow.seconds = flow.post + std::max(date - begins[static_cast<std::size_t>(over)], flow.floor - flow.in_turn);
     }
     for (; next < order.size() && order[next].first <= until; ++next) {
       const std::size_t flow = order[next].second;
@@ -239,8 +251,10 @@ double FlowRates::tcp_doubt(const std::vector<RoundFlow>& flows, double seconds)
   double most = 0;
   for (const RoundFlow& flow : flows) {
     if (!over_tcp(flow)) continue;
-    const double by_itself = flow.bytes / ranks_.network[flow.path].use.payload_rate;
-    most = std::max(most, std::min(seconds, flow.in_turn + flow.seconds - by_itself));
+    const Path& path = ranks_.network[flow.path];
+    const double by_itself =
+        flow.bytes * path.use.carried(ranks_.protocol) / std::min(path.use.payload_rate, path.connection_rate);
+    most = std::max(most, std::min(seconds, flow.in_turn + flow.seconds - flow.post - by_itself));
   }
   return most;
 }
@@ -248,7 +262,7 @@ double FlowRates::tcp_doubt(const std::vector<RoundFlow>& flows, double seconds)
 bool FlowRates::is_contended(const std::vector<RoundFlow>& flows) const {
   return std::ranges::any_of(flows,
                              [&](const RoundFlow& flow) {
-                               return flow.wire_bytes > 0 && flow.seconds > kRoundedRates * alone(flow);
+                               return flow.wire_bytes > 0 && flow.seconds - flow.post > kRoundedRates * alone(flow);
                              }) ||
          tcp_doubt(flows, kUnlimited) > 0;
 }

@@ -19,8 +19,6 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kTrifle = 1e-12;  // seconds: where latencies stay with SimGrid none may be zero
-
 LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) {
   if (const LinkProperties* noted = noted_properties(link)) return *noted;
   LinkProperties use;
@@ -39,7 +37,14 @@ LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) 
                                            link->get_cname(), text));
     }
   }
-  if (use.transport == spec::Transport::tcp) use.efficiency = kTcpEfficiency;
+  if (const char* text = property_of(link, "measured")) {
+    use.is_goodput = std::string_view(text) == "goodput";
+    if (!use.is_goodput && std::string_view(text) != "wire") {
+      throw std::runtime_error(
+          fmt::format("link '{}' is measured '{}'; it would be wire or goodput", link->get_cname(), text));
+    }
+  }
+  if (use.transport == spec::Transport::tcp && !use.is_goodput) use.efficiency = kTcpEfficiency;
   const auto number = [&](const char* key, double& value, double most) {
     const char* text = property_of(link, key);
     if (text == nullptr) return;
@@ -52,8 +57,10 @@ LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) 
   };
   number("efficiency", use.efficiency, 1);
   number("queue", use.queue_bytes, 1e15);
+  number("per-connection", use.per_connection, 1e15);
   if (const char* text = property_of(link, "class")) use.link_class = text;
   if (const spec::LinkSpec* known = find_link(use.link_class); known != nullptr) use.costs = known->costs;
+  if (const char* text = property_of(link, "in-cluster")) use.in_cluster = std::string_view(text) == "true";
   if (const char* text = property_of(link, "adds-up")) use.adds_up = std::string_view(text) == "true";
   if (const char* text = property_of(link, "library")) use.rccl = std::string_view(text) == "rccl";
   return use;
@@ -129,6 +136,20 @@ void Interconnect::read_again(Path& path) {
     on_path.push_back({entry.bandwidth, &entry.use});
   }
   path.use = path_use(on_path);
+  limit(path);
+}
+
+void Interconnect::limit(Path& path) const {
+  path.connection_rate = std::numeric_limits<double>::infinity();
+  const double round_trip = 2 * (path.latency + path.use.overhead);
+  for (std::size_t i = 0; i < path.links.size(); ++i) {
+    const LinkProperties& use = link(path.links[i]).use;
+    if (!use.is_goodput || use.transport != spec::Transport::tcp) continue;
+    const double rate = streams_ * (use.per_connection > 0 ? use.per_connection : window_ / round_trip);
+    if (rate >= path.connection_rate) continue;
+    path.connection_rate = rate;
+    path.limited_by = i;
+  }
 }
 
 double Interconnect::latency_now(std::int32_t index) {
@@ -155,6 +176,36 @@ double Interconnect::delay_factor(std::int32_t path, double delay) const {
     simulated += varies_ ? link(index).link->get_latency() : link(index).simulated;
   }
   return delay / simulated;
+}
+
+void Interconnect::join(std::int32_t path) {
+  std::int32_t before = -1;
+  for (const std::int32_t index : paths_[static_cast<std::size_t>(path)].links) {
+    NetworkLink& entry = link(index);
+    ++entry.connections;
+    if (before >= 0 && entry.use.in_cluster) {
+      Feed& feed = feeds_[feed_of(before, index)];
+      if (feed.connections++ == 0) {
+        feed.rate = link(before).payload_rate();
+        entry.arriving += feed.rate;
+      }
+    }
+    before = index;
+  }
+}
+
+void Interconnect::part(std::int32_t path) {
+  std::int32_t before = -1;
+  for (const std::int32_t index : paths_[static_cast<std::size_t>(path)].links) {
+    NetworkLink& entry = link(index);
+    --entry.connections;
+    if (before >= 0 && entry.use.in_cluster) {
+      Feed& feed = feeds_[feed_of(before, index)];
+      if (--feed.connections == 0) entry.arriving -= feed.rate;
+    }
+    if (entry.connections == 0) entry.arriving = 0;  // rounding does not add up
+    before = index;
+  }
 }
 
 void Interconnect::enter(std::int32_t path, double bytes, std::vector<std::int32_t>& load) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
@@ -11,6 +14,7 @@
 #include "sim/network/transport.hpp"
 #include "sim/process/compat.hpp"
 #include "spec/platform_specification.hpp"
+#include "spec/specification.hpp"
 #include "support/flat_map.hpp"
 
 namespace dadsim::sim {
@@ -30,7 +34,15 @@ struct NetworkLink {
   LinkProperties use;            ///< transport, efficiency, queue, class
   std::int32_t connections = 0;  ///< tcp: that have something under way on it
   double backlog = 0;            ///< tcp: bytes of payload sent and not yet through
+  double arriving = 0;  ///< tcp in a cluster: byte/s of payload of the links that connections on it come by, each once
   double payload_rate() const { return bandwidth * use.efficiency; }
+  /// Whether what the queue in front of it does not hold is lost, where so many bytes of payload a second come by other
+  /// links: a host's own adapter lets the host wait.
+  bool drops(double come) const {
+    constexpr double kMore = 1.001;  // rates within this factor count as equal
+    if (use.transport != spec::Transport::tcp || use.is_goodput) return false;
+    return !use.in_cluster || come > kMore * payload_rate();
+  }
 };
 
 /// The way from one host to another, looked up in the platform once.
@@ -38,7 +50,12 @@ struct Path {
   std::vector<std::int32_t> links;  ///< in order
   double latency = 0;               ///< seconds, of the links, now
   PathUse use;                      ///< what the transports make of it
-  double payload = 0;               ///< bytes handed over since take_loads
+  /// Byte/s of payload that a transfer gets at most, since its connections get no more of a line given by its goodput.
+  double connection_rate = std::numeric_limits<double>::infinity();
+  std::size_t limited_by = 0;  ///< of `links`, the one that says so
+  /// Byte/s of payload of a transfer that is alone.
+  double transfer_rate() const { return std::min(use.payload_rate, connection_rate); }
+  double payload = 0;  ///< bytes handed over since take_loads
   const simgrid::s4u::Host* from = nullptr;
   const simgrid::s4u::Host* to = nullptr;
   std::string name() const;  ///< "a → b": put together for those that ask, as there may be millions of paths
@@ -63,6 +80,13 @@ class Interconnect {
   /// path. Where latencies change over time they stay with SimGrid, and weigh.
   Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec::Transport fallback);
 
+  /// From now on a connection has `window` bytes under way at most, and a transfer `streams` of them; to be said before
+  /// the first path is asked for.
+  void limit_connections(double window, std::int64_t streams) {
+    window_ = window;
+    streams_ = static_cast<double>(streams);
+  }
+
   /// Index of the path from `from` to `to`. Throws std::runtime_error if there is none.
   std::int32_t path(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
   /// Index of a link of the platform.
@@ -76,6 +100,7 @@ class Interconnect {
   const std::vector<NetworkLink>& links() const { return links_; }
   const std::vector<Path>& paths() const { return paths_; }
 
+  static constexpr double kTrifle = 1e-12;  ///< seconds: where latencies stay with SimGrid none may be zero
   /// Whether bandwidths, latencies or speeds change while time passes.
   bool varies() const { return varies_; }
 
@@ -87,6 +112,14 @@ class Interconnect {
 
   /// A message of `payload` bytes takes this path.
   void hand_over(std::int32_t path, double payload) { paths_[static_cast<std::size_t>(path)].payload += payload; }
+
+  /// A connection of the path comes to have something under way; it has nothing more.
+  void join(std::int32_t path);
+  void part(std::int32_t path);
+  /// Names the way from one link to the next.
+  static std::uint64_t feed_of(std::int32_t before, std::int32_t link) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(before)) << 32U | static_cast<std::uint32_t>(link);
+  }
 
   /// A message of `bytes` (of the wire) enters every link of the path. `load` gets how many messages each of them then
   /// carries.
@@ -107,9 +140,19 @@ class Interconnect {
  private:
   std::int32_t add(simgrid::s4u::Link* link);
   void read_again(Path& path);
+  void limit(Path& path) const;
+
+  /// What comes to a link by another.
+  struct Feed {
+    std::int32_t connections = 0;
+    double rate = 0;  ///< byte/s of payload
+  };
 
   bool varies_;
   spec::Transport fallback_;
+  std::unordered_map<std::uint64_t, Feed> feeds_;  ///< by feed_of
+  double window_ = spec::NetworkSpec{}.window;     ///< bytes
+  double streams_ = 1;
   std::unordered_map<const simgrid::s4u::Host*, std::unordered_map<const simgrid::s4u::Host*, std::int32_t>>
       path_index_;
   FlatMap<std::int32_t> link_index_;                                                 ///< by address

@@ -18,7 +18,8 @@ void describe_links(const Interconnect& network, step::NetworkUse& use) {
   std::map<std::tuple<spec::Transport, std::string, double, double>, Members> classes;
   for (const NetworkLink& link : network.links()) {
     Members& members = classes[{link.use.transport, link.use.link_class, link.bandwidth, link.use.efficiency}];
-    const double queue = link.use.transport == spec::Transport::tcp ? link.use.queue_bytes : 0;
+    const bool queues = link.use.transport == spec::Transport::tcp && !link.use.is_goodput;
+    const double queue = queues ? link.use.queue_bytes : 0;
     members.least_queue = members.count > 0 ? std::min(members.least_queue, queue) : queue;
     ++members.count;
   }

@@ -37,15 +37,16 @@ Outlook look(std::span<const LinkState> path, bool cold) {
   for (const LinkState& link : path) {
     outlook.share = std::min(outlook.share, share_of(link));
     outlook.opposed = outlook.opposed || (link.opposite_in_use && link.rate < kAlike * slowest);
-    if (link.connections > 1) outlook.filling = std::max(outlook.filling, std::min(1.0, waiting(link) / link.queue));
+    if (link.connections > 1 && link.drops)
+      outlook.filling = std::max(outlook.filling, std::min(1.0, waiting(link) / link.queue));
   }
   // A burst overflows the link that it meets first, and each that is narrower than what feeds it. That may be one that
   // is loose on average: a hub's line, over which it answers all at once.
   double feed = kEndless;
   for (const LinkState& link : path) {
-    const bool floods = link.drops && feed * link.connections > kAlike * link.rate;
+    const bool floods = feed * link.connections > kAlike * link.rate;
     feed = link.rate;
-    if (!floods && share_of(link) > kAlike * outlook.share) continue;
+    if (!link.drops || (!floods && share_of(link) > kAlike * outlook.share)) continue;
     if (link.queue / link.connections < outlook.queue / outlook.sharers) {
       outlook.queue = link.queue;
       outlook.sharers = link.connections;
@@ -85,25 +86,27 @@ double transferred(std::span<const LinkState> path, const Outlook& outlook, doub
 
 }  // namespace
 
-TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double round_trip, bool cold) {
-  const Outlook outlook = look(path, cold);
+TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double round_trip, bool cold, double most) {
+  Outlook outlook = look(path, cold);
   TransferCost result;
-  result.share = outlook.share;
+  result.share = std::min(outlook.share, most);
+  // Acknowledgements find room where connections leave some.
+  if (most < outlook.share) outlook.opposed = false;
   while (result.tightest + 1 < path.size() && share_of(path[result.tightest]) > kAlike * outlook.share)
     ++result.tightest;
   if (!(bytes > 0)) return result;
   double longer = 1;
-  result.inflation = transferred(path, outlook, bytes, round_trip, outlook.share, &longer) / bytes;
+  result.inflation = transferred(path, outlook, bytes, round_trip, result.share, &longer) / bytes;
   result.waiting = 1 - 1 / longer;
   result.queue = outlook.narrow;
   if (cold) return result;
   // A tight link hides what happens on a loose one: the longest counts, not the sum.
   for (const LinkState& link : path) {
-    const double rate = share_of(link);
+    const double rate = std::min(share_of(link), most);
     const double first_answer = bytes > outlook.burst ? std::max(0.0, round_trip - outlook.burst / rate) : 0;
     double repair = 0;
     for (const LinkState& other : path) {
-      if (other.connections <= 1 || share_of(other) > kAlike * rate) continue;
+      if (!other.drops || other.connections <= 1 || share_of(other) > kAlike * share_of(link)) continue;
       // Each message of a connection with many in line takes a part of the repair: as large as its part of the queue.
       const double part = std::min(1.0, bytes / (other.queue / other.connections));
       const double seconds =

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 
 namespace dadsim::sim::tcp {
 
 /// What was fitted, of tcp_constants.csv, where each has its meaning.
 struct Fitted {
-  double software = 0;  ///< seconds
+  double software = 0, cluster_software = 0;  ///< seconds
   double kept_window = 0, cold_window = 0, cold_burst = 0, grown_window = 0, opposite_filling = 0, corner = 0,
          recovery = 0, cushion = 0, overflow_width = 0, matching_loss = 0;
 };
@@ -21,12 +22,14 @@ struct LinkState {
   double connections = 1;        ///< that have something under way on it, this one included
   double backlog = 0;            ///< bytes of payload written and not yet through, this message included
   bool opposite_in_use = false;  ///< connections have something under way in the other direction
-  bool drops = true;             ///< what its queue does not hold is lost: not so on InfiniBand or NVLink
+  /// What its queue does not hold is lost: not so on InfiniBand, NVLink and plain links, and where losses are in the
+  /// rate already.
+  bool drops = true;
 };
 
 /// How a message fares.
 struct TransferCost {
-  double share = 0;          ///< byte/s of payload: the fair share of the tightest link
+  double share = 0;          ///< byte/s of payload: the fair share of the tightest link, or what a connection gets
   double inflation = 1;      ///< bytes to transfer ÷ bytes of the message
   double floor = 0;          ///< seconds that the transfer takes at least
   std::size_t tightest = 0;  ///< the link of the path with the least share, the first of equals
@@ -46,7 +49,9 @@ struct TransferCost {
 ///  - flows that share both their ends with others do not match up perfectly, and links stand idle.
 ///
 /// None of it concerns a connection that is alone, one way, and within the queue: that is latency plus bytes over rate.
-/// A cold connection has not met a loss yet. `round_trip` is unloaded, seconds.
-TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double round_trip, bool cold);
+/// A cold connection has not met a loss yet. `round_trip` is unloaded, seconds. `most`: byte/s that a connection gets
+/// at most, however loose its links are.
+TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double round_trip, bool cold,
+                           double most = std::numeric_limits<double>::infinity());
 
 }  // namespace dadsim::sim::tcp

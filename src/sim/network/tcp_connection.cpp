@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <simgrid/kernel/Timer.hpp>
 #include <utility>
 #include <vector>
@@ -31,7 +32,7 @@ class TcpConnection : public Connection {
       opposite_.push_back(there.size() == here.size() ? here[here.size() - 1 - i] : -1);
     }
     // On a line that many hosts come to by others of their own packets mix.
-    if (!there.empty() && network.link(there.front()).use.transport == spec::Transport::tcp) {
+    if (!there.empty() && network.link(there.front()).drops(0) && !is_limited()) {
       departures_ = &all_.departures(there.front());
     }
     carrier_ = compat::add_actor(fmt::format("{}>{}", from, to), to_, [this] { guarded([this] { carry(); }); });
@@ -69,17 +70,21 @@ class TcpConnection : public Connection {
       if (queue_[i].in_turn) departures_->forget(queue_[i].message.event);
     }
     for (const std::int32_t index : links()) link(index).backlog -= counted_;
-    if (under_way_ > 0) {
-      for (const std::int32_t index : links()) --link(index).connections;
-    }
+    if (under_way_ > 0) all_.network().part(path_);
     if (moving_) all_.network().leave(path_, load_, begin_, 0);
-    carrier_->kill();  // and with it ends what it was moving
+    if (feeder_ != nullptr) feeder_->kill();
+    carrier_->kill();    // and with it ends what it was moving
+    carrier_ = nullptr;  // who holds an actor holds its stack, of which a process has room for some thousands
   }
 
   std::int32_t path() const override { return path_; }
 
  private:
   NetworkLink& link(std::int32_t index) { return all_.network().link(index); }
+  /// Byte/s of payload that goes through at most, however loose its links are.
+  double most() { return all_.network()[path_].connection_rate; }
+  /// It sends window by window, and no burst of its lies in a queue.
+  bool is_limited() { return most() < all_.network()[path_].use.payload_rate; }
   const std::vector<std::int32_t>& links() { return all_.network()[path_].links; }
 
   /// A message as the application writes it to the socket.
@@ -101,19 +106,17 @@ class TcpConnection : public Connection {
 
   /// Counts what is written.
   void write(Entry& entry) {
-    const double bytes = entry.message.bytes;
+    const double bytes = carried(entry.message);
     const double date = entry.written;
     // Behind another of its connection a message follows that one; a cold connection sends by its windows.
     entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_ && bytes > 0;
-    if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + tcp::fitted().software, bytes);
+    if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + software(), bytes);
     if (!(bytes > 0)) return;  // a word takes no part of a link
     const auto count = [this, bytes, event = entry.message.event] {
       if (dead_) return;
       queue_up(event, bytes);
       counted_ += bytes;
-      if (under_way_++ == 0) {
-        for (const std::int32_t index : links()) ++link(index).connections;
-      }
+      if (under_way_++ == 0) all_.network().join(path_);
       for (const std::int32_t index : links()) link(index).backlog += bytes;
     };
     if (date > now()) {
@@ -136,7 +139,7 @@ class TcpConnection : public Connection {
     // What is written while the one before is on its way follows it without a pause.
     follows_ = entry.written <= last_end_;
     if (follows_) return aim();
-    Timer::set(std::max(entry.written, now()) + tcp::fitted().software, [this] {
+    Timer::set(std::max(entry.written, now()) + software(), [this] {
       guarded([this] {
         if (!dead_ && aim()) wake_->release();
       });
@@ -147,14 +150,15 @@ class TcpConnection : public Connection {
   /// The front of the queue is through its host's software: how it fares now. Returns true if it leaves at once.
   bool aim() {
     const Entry& entry = queue_.front();
-    fare_ = fare_of(entry.message.bytes);
+    fare_ = fare_of(carried(entry.message));
     // The first bytes have to come to the tightest link before they take part of it.
     upstream_ = latency_before(fare_.tightest);
-    least_end_ = now() + (follows_ ? 0 : upstream_) + fare_.floor;
+    least_end_ = now() + (follows_ ? 0 : upstream_) + entry.message.post + fare_.floor;
     double begin = now();
     if (entry.in_turn) begin = std::max(begin, turn_of(entry.message));
     if (!(entry.message.bytes > 0)) begin += wait_of(entry.message.event);
     if (!follows_) begin += upstream_;
+    begin += entry.message.post;
     if (begin <= now()) return true;
     Timer::set(begin, [this] {
       if (!dead_) wake_->release();
@@ -177,18 +181,17 @@ class TcpConnection : public Connection {
       }
       queue_.pop_front();
       --written_;
-      counted_ -= entry.message.bytes;
-      for (const std::int32_t index : links()) link(index).backlog -= entry.message.bytes;
+      const double bytes = carried(entry.message);
+      counted_ -= bytes;
+      for (const std::int32_t index : links()) link(index).backlog -= bytes;
       last_end_ = now();
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
-      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - tcp::fitted().software - upstream_);
+      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - software() - upstream_);
       const double date = last_delivery_;
       const bool counts = entry.message.bytes > 0;
       Timer::set(date, [this, counts] {
         if (dead_ || !counts) return;
-        if (--under_way_ == 0) {
-          for (const std::int32_t index : links()) --link(index).connections;
-        }
+        if (--under_way_ == 0) all_.network().part(path_);
       });
       all_.deliver(entry.message, date, holdup, outbox_);
     }
@@ -203,7 +206,7 @@ class TcpConnection : public Connection {
 
   /// A message that is written now goes through the queues of its path.
   void queue_up(std::int32_t event, double bytes) {
-    LinkQueue::Span span{now() + tcp::fitted().software, now() + tcp::fitted().software};
+    LinkQueue::Span span{now() + software(), now() + software()};
     for (const std::int32_t index : links()) {
       span = all_.queue(index).add(event, span, bytes / link(index).payload_rate(), now());
       span.begin += link(index).latency;
@@ -226,6 +229,10 @@ class TcpConnection : public Connection {
   }
 
   double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
+  /// Seconds from writing a message to its first bytes.
+  double software() { return all_.network()[path_].use.software; }
+  /// Bytes that a message takes, flags of its protocol with it.
+  double carried(const Message& message) { return message.bytes * all_.network()[path_].use.carried(message.protocol); }
 
   /// Seconds until the news of a posted receive has come to the sender: it waits behind data that leaves by the same
   /// way.
@@ -258,14 +265,28 @@ class TcpConnection : public Connection {
                          .efficiency = on_path.use.efficiency,
                          .connections = static_cast<double>(std::max(1, on_path.connections)),
                          .backlog = on_path.backlog,
-                         .opposite_in_use = duplex && link(opposite_[i]).connections > 0,
-                         .drops = on_path.use.transport == spec::Transport::tcp});
+                         .opposite_in_use = duplex && !on_path.use.in_cluster && link(opposite_[i]).connections > 0,
+                         .drops = on_path.drops(on_path.arriving)});
     }
-    return tcp::transfer_cost(states_, bytes, 2 * latency(), cold_);
+    // In a cluster a new connection meets the losses of any other, if there are some.
+    const bool cold = cold_ && !all_.network()[path_].use.in_cluster;
+    tcp::TransferCost fare = tcp::transfer_cost(states_, bytes, 2 * latency(), cold, most());
+    if (const double share = share_of_links(); most() < share) {
+      fare.queue = all_.network()[path_].limited_by;
+      fare.waiting = 1 - (1 - fare.waiting) * most() / share;
+    }
+    return fare;
+  }
+
+  /// Byte/s: the fair share of the tightest link.
+  double share_of_links() const {
+    double share = std::numeric_limits<double>::infinity();
+    for (const tcp::LinkState& state : states_) share = std::min(share, state.rate / state.connections);
+    return share;
   }
 
   void transfer(const Message& message, const tcp::TransferCost& fare) {
-    double left = message.bytes;
+    double left = carried(message);
     if (cold_) {
       // Slow start: a window per round trip, doubling until it covers the way there and back.
       const double round_trip = 2 * latency();
@@ -284,16 +305,50 @@ class TcpConnection : public Connection {
     const double wire_bytes = payload * inflation / all_.network()[path_].use.efficiency;
     all_.network().enter(path_, wire_bytes, load_);
     moving_ = true;
-    const sg4::CommPtr flow = sg4::Comm::sendto_init(from_, to_);
-    flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // whole bytes only, here
-    compat::start(flow);
-    flow->wait();
+    if (is_limited()) {
+      feed(wire_bytes);
+    } else {
+      const sg4::CommPtr flow = sg4::Comm::sendto_init(from_, to_);
+      flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // whole bytes only, here
+      compat::start(flow);
+      flow->wait();
+    }
     moving_ = false;
     bottleneck_ = all_.network().leave(path_, load_, begin_, payload);
   }
 
+  /// The same with a rate, which SimGrid 3.32 takes from whoever puts something into a mailbox alone: an actor at the
+  /// sending end does.
+  void feed(double wire_bytes) {
+    if (feeder_ == nullptr) {
+      mailbox_ = sg4::Mailbox::by_name(fmt::format("{} {}", carrier_->get_name(), carrier_->get_pid()));
+      feeder_ = compat::add_actor(carrier_->get_name() + " from", from_, [this] {
+        guarded([this] {
+          for (;;) {
+            feeds_->acquire();
+            const sg4::CommPtr flow = mailbox_->put_init(&token_, 0);
+            flow->set_remaining(fed_);
+            flow->set_rate(most() / all_.network()[path_].use.efficiency);
+            compat::start(flow);
+            flow->wait();
+          }
+        });
+      });
+      feeder_->daemonize();
+    }
+    fed_ = wire_bytes;
+    feeds_->release();
+    char* token = nullptr;
+    mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
+  }
+
   Connections& all_;
-  sg4::ActorPtr carrier_;  ///< at the receiving end
+  sg4::ActorPtr carrier_;           ///< at the receiving end
+  sg4::ActorPtr feeder_ = nullptr;  ///< at the sending end, where its rate is limited
+  sg4::Mailbox* mailbox_ = nullptr;
+  sg4::SemaphorePtr feeds_ = sg4::Semaphore::create(0);
+  double fed_ = 0;  ///< bytes of the wire that it sends next
+  char token_ = 0;
   sg4::Host* from_;
   sg4::Host* to_;
   std::int32_t path_;

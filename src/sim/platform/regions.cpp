@@ -72,8 +72,8 @@ std::optional<spec::WanSpec::Pair> region_pair(const std::string& from, const st
   spec::WanSpec::Pair pair;
   pair.from = from;
   pair.to = to;
-  // What was measured is payload; bandwidths of platforms are those of the wire.
-  pair.bandwidth = one.megabits * 1e6 / 8 / kTcpEfficiency;
+  pair.bandwidth = one.megabits * 1e6 / 8;
+  pair.is_goodput = true;
   pair.round_trip = one.milliseconds / 1e3;
   pair.transport = spec::Transport::tcp;
   return pair;

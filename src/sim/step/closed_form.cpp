@@ -24,7 +24,8 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
         const PathUse::Cost cost = path.use.cost(transfer.bytes, rounds.protocol());
         latency = std::max(latency, path.latency + cost.overhead);
         if (!(cost.wire_bytes > 0)) continue;
-        rate = std::min(rate, path.use.payload_rate / path.use.efficiency * transfer.bytes / cost.wire_bytes);
+        rate = std::min({rate, path.connection_rate,
+                         path.use.payload_rate / path.use.efficiency * transfer.bytes / cost.wire_bytes});
       }
     }
     return latency;

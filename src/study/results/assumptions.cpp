@@ -28,6 +28,18 @@ std::vector<report::Statement> assumptions_of_events(const scenario::Scenario& s
   return {std::move(statement)};
 }
 
+/// What is taken for the framework of runs that exchange something by one: event-driven ones always, others where the
+/// scenario names it.
+std::optional<report::Statement> framework_of(const scenario::Scenario& scenario) {
+  const bool none = scenario.framework.none();
+  const auto uses = [&](const spec::RunSpec& run) { return run.event_driven || (!none && run.communicates); };
+  if (std::ranges::none_of(scenario.runs, uses)) return std::nullopt;
+  report::Statement statement{"framework", {none ? "none" : scenario.framework.in_words()}};
+  const spec::FrameworkFacts* facts = spec::find_framework(scenario.framework.name, scenario.framework.version);
+  if (facts != nullptr) statement = statement.with("date", facts->date).with("source", facts->source);
+  return statement;
+}
+
 /// What runs minimise, where sites have unequal samples and that makes a difference.
 std::optional<report::Statement> objectives(const scenario::Scenario& scenario, const models::Partition* partition) {
   if (partition == nullptr || partition->size() < 2) return std::nullopt;
@@ -72,6 +84,7 @@ std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario
   if (std::ranges::any_of(scenario.runs, in_steps)) say({"barrier"});
   if (std::ranges::any_of(scenario.runs, gossips)) say({"no-barrier-runs"});
   for (report::Statement& statement : assumptions_of_events(scenario)) say(std::move(statement));
+  if (std::optional<report::Statement> statement = framework_of(scenario)) say(*std::move(statement));
   if (const spec::JitterSpec& jitter = scenario.network.jitter; !(jitter == spec::JitterSpec{}))
     say(report::Statement{"jitter"}.with("spatial", jitter.spatial).with("temporal", jitter.temporal));
   const auto spreads = [](const spec::Placement& worker) { return worker.speed_spread > 0; };
@@ -87,6 +100,11 @@ std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario
   }
   if (scenario.evaluation && std::ranges::any_of(scenario.runs, learned_first)) say({"corrections"});
   if (scenario.network.rendezvous) say({"rendezvous"});
+  if (spec::has_goodput_lines(scenario.platform)) {
+    say(report::Statement{"goodput"}
+            .with("window", scenario.network.window)
+            .with("streams", static_cast<double>(scenario.network.streams)));
+  }
   std::set<std::string> used;
   for (const spec::Placement& worker : scenario.all_devices()) used.insert(worker.device);
   if (scenario.aggregator) used.insert(scenario.aggregator->device);

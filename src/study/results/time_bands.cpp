@@ -105,7 +105,7 @@ std::string network_category(const scenario::Scenario& scenario, const report::R
   double queue = std::numeric_limits<double>::infinity();  // bytes
   for (const step::NetworkUse::LinkClass& link : run.network.links) {
     transports.insert(link.transport);
-    if (link.transport == "tcp") queue = std::min(queue, link.queue_bytes);
+    if (link.transport == "tcp" && link.queue_bytes > 0) queue = std::min(queue, link.queue_bytes);
   }
   double most = 0;
   double queued = 0;

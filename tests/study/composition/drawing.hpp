@@ -68,9 +68,9 @@ class Drawing {
 
   /// The same of a parameter of a method, compressor or preset.
   static Texts values_of(const spec::ParameterSpec& parameter) {
+    if (parameter.type == spec::ParameterSpec::Type::choice) return parameter.choices;
     const auto told = own_values().find("parameter." + parameter.name);
     if (told != own_values().end()) return told->second;
-    if (parameter.type == spec::ParameterSpec::Type::choice) return parameter.choices;
     if (parameter.type == spec::ParameterSpec::Type::file) return {};
     const bool whole = parameter.type == spec::ParameterSpec::Type::integer;
     Texts values = within({.minimum = parameter.minimum, .maximum = parameter.maximum},
@@ -153,6 +153,21 @@ class Drawing {
         {"sites.bandwidth-spread", kDeviations},
         {"sites.latency-spread", kDeviations},
         {"sites.queue", {"20kB", "300kB", "2MB"}},
+        {"sites.per-connection", {"2Mbps", "9Mbps"}},
+        {"hub.per-connection", {"3Mbps", "20Mbps"}},
+        {"pair.per-connection", {"3Mbps", "20Mbps"}},
+        {"network.window", {"20kB", "300kB"}},
+        {"framework.serialise", {"50kBps", "2MBps"}},
+        {"framework.deserialise", {"60kBps", "3MBps"}},
+        {"framework.server-serialise", {"90kBps", "3MBps"}},
+        {"framework.server-deserialise", {"80kBps", "2MBps"}},
+        {"framework.aggregate", {"70kBps", "4MBps"}},
+        {"framework.copy", {"100kBps", "9MBps"}},
+        {"framework.server-cores", {"1", "2", "8"}},
+        {"framework.round", {"200ms", "2s"}},
+        {"framework.per-client", {"10ms", "200ms"}},
+        {"framework.polling", {"100ms", "1s"}},
+        {"network.streams", {"2", "5"}},
         {"gpu-cluster.bridge", {"pcie-3", "8GBps"}},
         {"gpu-cluster.nic", {"ib-edr", "ethernet-10g", "5Gbps"}},
         {"gpu-cluster.inside", {"nvlink-3", "pcie-3", "100GBps"}},
@@ -169,7 +184,7 @@ class Drawing {
         {"jitter.temporal", kDeviations},
         {"worker.speed-spread", kDeviations},
         {"worker.device", {"rtx-3090", "v100-sxm2", "a100-sxm4-80", "xeon-8380"}},
-        {"fails.mtbf", {"5s", "20s", "100s"}},
+        {"fails.mtbf", {"200ms", "5s", "100s"}},
         {"fails.mttr", {"20ms", "200ms", "1s"}},
         {"outage.from", {"0s", "100ms", "1s"}},
         {"outage.for", {"50ms", "500ms", "3s"}},

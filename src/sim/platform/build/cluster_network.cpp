@@ -22,12 +22,18 @@ void describe(sg4::NetZone& zone, sg4::Link* link, const spec::LinkSpec& spec) {
     properties.queue_bytes = spec.queue_bytes;
     properties.link_class = spec.name;
     properties.costs = spec.costs;
+    properties.is_goodput = spec.is_goodput;
+    properties.per_connection = spec.per_connection;
+    properties.in_cluster = spec.in_cluster;
     note_properties(zone, link, properties);
   }
   link->set_property("transport", to_string(spec.transport));
   link->set_property("efficiency", fmt::format("{}", spec.efficiency));
   link->set_property("queue", fmt::format("{}", spec.queue_bytes));
   link->set_property("class", spec.name);
+  if (spec.in_cluster) link->set_property("in-cluster", "true");
+  if (spec.is_goodput) link->set_property("measured", "goodput");
+  if (spec.per_connection > 0) link->set_property("per-connection", fmt::format("{}", spec.per_connection));
 }
 
 void check(const std::string& name, const spec::LinkSpec& spec) {
@@ -75,7 +81,9 @@ sg4::Link* make_link(sg4::NetZone* zone, const std::string& name, const spec::Wa
   spec.latency = pair.round_trip / 2;
   spec.transport = pair.transport;
   spec.queue_bytes = pair.queue_bytes;
-  spec.efficiency = pair.transport == spec::Transport::tcp ? kTcpEfficiency : 1;
+  spec.is_goodput = pair.is_goodput;
+  spec.per_connection = pair.per_connection;
+  spec.efficiency = pair.transport == spec::Transport::tcp && !pair.is_goodput ? kTcpEfficiency : 1;
   return make_link(zone, name, spec);
 }
 

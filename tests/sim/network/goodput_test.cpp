@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/star.hpp"
+#include "spec/platform_specification.hpp"
+
+// Lines whose bandwidth is given as it was measured: nothing is lost on them any more, and a connection gets what one
+// was measured to get, or a window per round trip.
+
+namespace dadsim::sim {
+namespace {
+
+using test::same;
+using test::Script;
+
+constexpr double kSegmentShare = 1448.0 / 1514;
+constexpr double kNeverFull = 1e9;  // bytes: as BBR is written
+
+/// Senders of region `a`, with unequal messages or equal ones, to a host of `b` that takes as much as comes.
+struct Line {
+  double bandwidth = 2.5e7, round_trip = 0.1;  ///< byte/s, seconds
+  double per_connection = 0;                   ///< byte/s
+  std::int64_t streams = 1;
+  std::size_t senders = 1;
+  double bytes = 5e8;
+  std::optional<spec::WanSpec::Pair> pair = {};  ///< in the place of one as measured
+  std::optional<spec::LinkSpec> host = {};
+};
+
+spec::LinkSpec host_line() {
+  spec::LinkSpec link;
+  link.name = "host";
+  link.bandwidth = 8.6e8;
+  link.latency = 1e-4;
+  link.transport = spec::Transport::tcp;
+  link.is_goodput = true;
+  return link;
+}
+
+/// Of which bandwidth, round trip and ends are said by a Line.
+spec::WanSpec::Pair pair_over(spec::Transport transport, double queue_bytes = 3e5) {
+  spec::WanSpec::Pair pair;
+  pair.transport = transport;
+  pair.queue_bytes = queue_bytes;
+  return pair;
+}
+
+spec::WanSpec::Pair measured_pair() {
+  spec::WanSpec::Pair pair;
+  pair.is_goodput = true;
+  return pair;
+}
+
+/// Seconds until the last message has come, on warm connections, and the answer is back.
+double seconds(const Line& line) {
+  spec::WanSpec wan;
+  wan.regions = {{"a", static_cast<std::int64_t>(line.senders)}, {"b", 1}};
+  wan.host = line.host.value_or(host_line());
+  spec::WanSpec::Pair pair = line.pair.value_or(measured_pair());
+  pair.bandwidth = line.bandwidth;
+  pair.round_trip = line.round_trip;
+  pair.per_connection = line.per_connection;
+  for (const bool back : {false, true}) {
+    pair.from = back ? "b" : "a";
+    pair.to = back ? "a" : "b";
+    wan.pairs.push_back(pair);
+  }
+  Cluster cluster;
+  cluster.platform.what = wan;
+  for (std::size_t i = 1; i <= line.senders; ++i) {
+    cluster.hosts.push_back(fmt::format("a-{}", i));
+    cluster.devices.push_back(test::clockwork());
+  }
+  cluster.aggregator_host = "b-1";
+  cluster.aggregator_device = test::clockwork();
+  cluster.network.streams = line.streams;
+  Script script(line.senders);
+  script.gather_and_answer(same(line.bytes));
+  return time_schedules(cluster, std::vector<step::Schedule>{script.schedule()}).steps.at(0).seconds;
+}
+
+/// What the bytes of all senders take at that rate, and there and back.
+double expected(const Line& line, double rate) {
+  return static_cast<double>(line.senders) * line.bytes / rate + line.round_trip;
+}
+
+TEST(Goodput, IsWhatALongTransferGets) {
+  const Line line;
+  EXPECT_NEAR(seconds(line), expected(line, line.bandwidth), 0.01 * seconds(line));
+}
+
+// Hosts whose lines lose nothing and a line that is plain: it has no queue that a burst could overflow.
+TEST(Goodput, APlainLineBetweenHostsThatLoseNothingLosesNothing) {
+  Line line{.pair = pair_over(spec::Transport::plain), .host = host_line()};
+  line.host->is_goodput = false;
+  line.host->efficiency = kSegmentShare;
+  line.host->queue_bytes = kNeverFull;
+  EXPECT_NEAR(seconds(line), expected(line, line.bandwidth), 0.01 * seconds(line));
+}
+
+// A host's own line that was measured does not lose either what a line with BBR is given.
+TEST(Goodput, BbrOnThePairAloneIsEnough) {
+  const Line line{.pair = pair_over(spec::Transport::tcp, kNeverFull)};
+  EXPECT_NEAR(seconds(line), expected(line, kSegmentShare * line.bandwidth), 0.01 * seconds(line));
+  const Line lossy{.pair = pair_over(spec::Transport::tcp)};
+  EXPECT_GT(seconds(lossy), 1.5 * seconds(line)) << "a queue that is given loses";
+}
+
+TEST(Goodput, AConnectionGetsNoMoreThanOneWasMeasuredToGet) {
+  Line line{.bandwidth = 2.6e8, .per_connection = 2.6e7};
+  EXPECT_NEAR(seconds(line), expected(line, line.per_connection), 0.01 * seconds(line));
+  line.streams = 4;
+  EXPECT_NEAR(seconds(line), expected(line, 4 * line.per_connection), 0.01 * seconds(line));
+}
+
+// Half of 6 MiB per round trip, of the pair and of the hosts' lines.
+TEST(Goodput, OrAWindowPerRoundTrip) {
+  const Line line{.bandwidth = 5e8};
+  EXPECT_NEAR(seconds(line), expected(line, 3145728 / (line.round_trip + 4e-4)), 0.01 * seconds(line));
+}
+
+// As many as fit below the line go at their own rate, and more share it evenly.
+TEST(Goodput, EqualConnectionsShareALine) {
+  for (const std::size_t senders : {2, 3, 5, 8}) {
+    const Line line{.bandwidth = 1e8, .per_connection = 2.6e7, .senders = senders};
+    const double rate = std::min(line.bandwidth, static_cast<double>(senders) * line.per_connection);
+    EXPECT_NEAR(seconds(line), expected(line, rate), 0.01 * seconds(line)) << senders;
+  }
+}
+
+TEST(Goodput, MoreBandwidthAShorterRoundTripAndMoreStreamsAreNeverSlower) {
+  constexpr double kRounded = 1 + 1e-9;
+  for (const double per_connection : {0.0, 4e6}) {
+    for (const double bytes : {2e4, 3e6, 2e8}) {
+      for (const std::size_t senders : {1, 3}) {
+        const Line line{.per_connection = per_connection, .senders = senders, .bytes = bytes};
+        Line faster = line, nearer = line, wider = line;
+        faster.bandwidth *= 3;
+        nearer.round_trip /= 4;
+        wider.streams = 5;
+        const double before = seconds(line);
+        for (const Line& better : {faster, nearer, wider})
+          EXPECT_LE(seconds(better), kRounded * before) << per_connection << ' ' << bytes << ' ' << senders;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::sim
