@@ -45,6 +45,7 @@ struct RankLayout {
   double adapter_bandwidth = 0;            ///< byte/s of one adapter by its name, which is what a library reads
   bool over_sockets = false;               ///< between nodes: TCP
   std::vector<std::int32_t> rail_of = {};  ///< per rank the adapter of its node; empty: not known
+  std::vector<Rank> ring_order = {};       ///< of peers over a WAN: around a ring of quick pairs; empty: not known
   bool operator==(const RankLayout&) const = default;
 
   /// Whether ranks are GPUs under NCCL or RCCL.

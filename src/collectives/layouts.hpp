@@ -11,8 +11,8 @@ namespace dadsim::collectives {
 using Layout = std::unique_ptr<BlockRounds>(const CollectiveRequest& request, const RankLayout& layout);
 
 // ring.cpp
-Layout ring_all_reduce, one_ring_all_reduce, ring_reduce_scatter, ring_all_gather, one_ring_all_gather, ring_broadcast,
-    ring_reduce;
+Layout ring_all_reduce, one_ring_all_reduce, ordered_ring_all_reduce, ring_reduce_scatter, ring_all_gather,
+    one_ring_all_gather, ring_broadcast, ring_reduce;
 // pat.cpp
 Layout pat_all_gather, pat_reduce_scatter;
 // pairwise_reduce_scatter.cpp

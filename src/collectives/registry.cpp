@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "collectives/layouts.hpp"
+#include "collectives/libraries.hpp"
 #include "collectives/request.hpp"
 #include "support/diagnostics.hpp"
 
@@ -32,6 +33,9 @@ const std::vector<Entry>& entries() {
        ring_all_reduce},
       {{all_reduce, "one-ring", "blocks of b/N around a single ring, twice", "Patarasuk, Yuan 2009"},
        one_ring_all_reduce},
+      {{all_reduce, "ordered-ring", "blocks of b/N around a single ring of quick pairs, twice; among peers over a WAN",
+        "PCCL, Keiblinger et al. 2025"},
+       ordered_ring_all_reduce},
       {{all_reduce, "halving-doubling", "reduce-scatter by halving, all-gather by doubling", "Rabenseifner 2004"},
        halving_doubling_all_reduce},
       {{all_reduce, "recursive-doubling", "the whole vector with partners at 1, 2, 4, …", thakur},
@@ -148,6 +152,7 @@ std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, co
     const std::string& name = entry.info.name;
     if (name.starts_with("nvls") && !layout.switch_adds_up) continue;
     if (name == "sharp" && !layout.fabric_adds_up) continue;
+    if (name == "ordered-ring" && layout.ring_order.empty()) continue;
     names.push_back(name);
   }
   return names;
@@ -180,7 +185,9 @@ std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_vi
     const bool asked = request.protocol != Protocol::by_message;
     rounds->set_protocol(asked ? request.protocol : choose_protocol(request, entry.info.name, layout));
   }
-  rounds->set_start_seconds(rounds->start_seconds() + layout.start_seconds);
+  rounds->set_start_seconds(rounds->start_seconds() + layout.start_seconds +
+                            socket_start_seconds(entry.info.name, layout));
+  rounds->set_post_seconds(socket_post_seconds(request, entry.info.name, rounds->protocol(), layout));
   return rounds;
 }
 

@@ -284,6 +284,12 @@ std::unique_ptr<BlockRounds> one_ring_all_reduce(const CollectiveRequest& reques
   return all_reduce(request, one_ring(layout.ranks()), layout.ranks());
 }
 
+std::unique_ptr<BlockRounds> ordered_ring_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
+  const Rank n = layout.ranks();
+  return all_reduce(
+      request, static_cast<Rank>(layout.ring_order.size()) == n ? Rings{n, n, {layout.ring_order}} : one_ring(n), n);
+}
+
 std::unique_ptr<BlockRounds> ring_reduce_scatter(const CollectiveRequest& request, const RankLayout& layout) {
   // One block behind the all-reduce, so that the last one to arrive at rank r, complete, is block r.
   const Rank n = layout.ranks();

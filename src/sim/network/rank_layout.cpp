@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "sim/network/ring_order.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/build/host_zone.hpp"
 
@@ -26,7 +28,7 @@ collectives::RankLayout::Channel channel(const simgrid::s4u::Host* from, const s
                                          Interconnect& network) {
   const Path& path = network[network.path(from, to)];
   const double small = path.use.cost(1).overhead;  // of the protocol for small messages
-  collectives::RankLayout::Channel result{path.latency + small, path.use.payload_rate};
+  collectives::RankLayout::Channel result{path.latency + small, std::min(path.use.payload_rate, path.connection_rate)};
   for (const Protocol& protocol : path.use.protocols) {
     const double latency = path.latency + path.use.overhead + protocol.latency;
     if (protocol.name == collectives::Protocol::simple) result.bulk_latency = latency;
@@ -174,6 +176,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
   const bool far = between && layout.ranks() > layout.nodes() &&
                    channel(hosts.front(), hosts.back(), network).latency > kMuchFarther * layout.between.latency;
   if (gpus && (inside || between) && !far) describe_library(node, between, plain, layout);
+  if (joined_by_wan(hosts)) layout.ring_order = ring_order(hosts, network);
   return layout;
 }
 
@@ -188,7 +191,9 @@ bool joined_by_wan(const std::vector<simgrid::s4u::Host*>& hosts) {
       return name != nullptr && std::string_view(name) == "wan";
     });
   };
-  return is_far(hosts.back()) && !is_far(hosts[1]);
+  // Regions come one after the other, so that of many hosts the last is as far as any.
+  return is_far(hosts.back()) ||
+         std::ranges::any_of(hosts | std::views::take(kMostInOrder) | std::views::drop(1), is_far);
 }
 
 }  // namespace dadsim::sim

@@ -15,8 +15,7 @@ namespace dadsim::sim {
 collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network,
                                     std::span<const spec::DeviceSpec* const> devices = {});
 
-/// Whether the first of `hosts` has others near it, and the last across a line of a WAN: clusters of a
-/// declared platform that such lines join.
+/// Whether some of `hosts` are across a line of a WAN from the first: regions or clusters of a declared platform.
 bool joined_by_wan(const std::vector<simgrid::s4u::Host*>& hosts);
 
 }  // namespace dadsim::sim

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <unordered_map>
 
 #include "sim/network/flow.hpp"
 #include "sim/network/rank_layout.hpp"
@@ -38,6 +39,40 @@ double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives:
   if (const Refused refused = FlowModel(network, hosts).run(rounds, dates))
     return refused->in_step > 0 ? refused->in_step : std::numeric_limits<double>::infinity();
   return *std::ranges::max_element(dates);
+}
+
+/// Seconds by which lines carry what each round puts on them, a round after the other. Over a WAN pairs differ by so
+/// much that the slowest of all (closed_form_of) tells little: what goes directly uses every pair at once.
+double by_lines(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
+                Interconnect& network) {
+  std::vector<collectives::Transfer> transfers;
+  const auto seconds_of = [&](std::int64_t round) {
+    std::unordered_map<std::int32_t, double> loads;  // bytes, by link
+    double latency = 0;
+    double slowest = 0;
+    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+      transfers.clear();
+      rounds.sends(rank, round, transfers);
+      for (const collectives::Transfer& transfer : transfers) {
+        const Path& path = network[network.path(hosts[static_cast<std::size_t>(rank)],
+                                                hosts[static_cast<std::size_t>(transfer.peer)])];
+        latency = std::max(latency, path.latency + path.use.overhead);
+        slowest = std::max(slowest, transfer.bytes / path.connection_rate);
+        for (const std::int32_t link : path.links) loads[link] += transfer.bytes;
+      }
+    }
+    for (const auto& [link, bytes] : loads) slowest = std::max(slowest, bytes / network.link(link).payload_rate());
+    return latency + slowest;
+  };
+  double seconds = 0;
+  for (const collectives::RoundPhase& phase : rounds.phases()) {
+    if (phase.uniform) {
+      seconds += static_cast<double>(phase.rounds) * seconds_of(phase.first);
+      continue;
+    }
+    for (std::int64_t i = 0; i < phase.rounds; ++i) seconds += seconds_of(phase.first + i);
+  }
+  return seconds;
 }
 
 /// Of a request's first group.
@@ -81,6 +116,7 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
     const std::vector<std::string> own = fitting_algorithms(request.collective, request.layout);
     std::erase_if(names, [&](const std::string& name) { return std::ranges::find(own, name) == own.end(); });
   }
+  const bool over_wan = joined_by_wan(first_hosts(requests.front(), hosts));
   std::vector<Candidate> candidates;
   std::vector<std::string> too_large;
   for (const std::string& name : names) {
@@ -90,7 +126,9 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
       continue;
     }
     for (const collectives::RankGroup& group : candidate.groups) {
-      candidate.estimate = std::max(candidate.estimate, closed_form_of(hosts_of(group), *group.rounds, network));
+      const std::vector<simgrid::s4u::Host*> own = hosts_of(group);
+      candidate.estimate = std::max(candidate.estimate, over_wan ? by_lines(own, *group.rounds, network)
+                                                                 : closed_form_of(own, *group.rounds, network));
     }
     candidates.push_back(std::move(candidate));
   }
@@ -102,8 +140,7 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
   }
   std::size_t timed = std::min(kTimed, candidates.size());
   const auto ring = std::ranges::find(candidates, "ring", &Candidate::name);
-  if (ring != candidates.end() && ring - candidates.begin() >= static_cast<std::ptrdiff_t>(timed) &&
-      joined_by_wan(first_hosts(requests.front(), hosts))) {
+  if (ring != candidates.end() && ring - candidates.begin() >= static_cast<std::ptrdiff_t>(timed) && over_wan) {
     std::rotate(candidates.begin() + static_cast<std::ptrdiff_t>(timed), ring, ring + 1);
     ++timed;
   }

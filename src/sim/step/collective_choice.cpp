@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,10 +17,14 @@ namespace dadsim::sim {
 namespace {
 
 /// What `auto` stands for. Groups may lie on nodes in different manners, and not every algorithm serves all of these:
-/// of what they would choose, the first that does is taken.
-std::string settle_algorithm(std::vector<Request>& requests) {
-  std::string asked = requests.front().algorithm;
-  if (asked != "auto") return asked;
+/// of what they would choose, the first that does is taken. What a run names for its workers need not serve the groups
+/// in which the devices of a stage lie (`hierarchical` inside one node): these take what the library does.
+std::string settle_algorithm(std::vector<Request>& requests, step::Among among) {
+  const std::string& asked = requests.front().algorithm;
+  const bool serves = among != step::Among::tensor || std::ranges::none_of(requests, [&](const Request& request) {
+                        return fault_of(request.collective, asked, request.layout).has_value();
+                      });
+  if (asked != "auto" && serves) return asked;
   std::vector<std::string> choices;
   for (const Request& request : requests) {
     const std::string choice = choose_collective(request.collective, request.layout);
@@ -43,6 +48,7 @@ std::string settle_algorithm(std::vector<Request>& requests) {
 collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::size_t workers) {
   collectives::RankLayout result = layout;
   result.node_of.resize(workers);
+  std::erase_if(result.ring_order, [workers](collectives::Rank rank) { return std::cmp_greater_equal(rank, workers); });
   if (!result.rail_of.empty()) result.rail_of.resize(workers);
   return result;
 }
@@ -130,11 +136,18 @@ CollectiveChoices::Chosen& CollectiveChoices::choose(const step::Task& task, con
   if (chosen == nullptr) {
     std::vector<Request> requests = requests_of(task, schedule, layout);
     Chosen made;
+    if (!of_peers_.empty() && kind == step::CollectiveKind::all_reduce && requests.front().algorithm == "auto" &&
+        std::get<step::CollectiveTask>(task.what).among == step::Among::replicas) {
+      for (Request& request : requests) request.algorithm = of_peers_;
+    }
     if (network_ != nullptr && is_compared(requests.front(), hosts_)) {
       made.algorithm = best_collective(requests, hosts_, *network_).algorithm;
       for (Request& request : requests) request.algorithm = made.algorithm;
     } else {
-      made.algorithm = settle_algorithm(requests);
+      const bool by_library = requests.front().algorithm == "auto";
+      made.algorithm = settle_algorithm(requests, std::get<step::CollectiveTask>(task.what).among);
+      for (Request& request : requests) request.algorithm = made.algorithm;
+      if (by_library) keep_largest(requests.front());
     }
     for (const Request& request : requests) {
       made.bytes = std::max(made.bytes, *std::ranges::max_element(request.collective.bytes));
@@ -151,6 +164,28 @@ CollectiveChoices::Chosen& CollectiveChoices::choose(const step::Task& task, con
   }
   note(to_string(kind), chosen->algorithm, chosen->bytes);
   return *chosen;
+}
+
+void CollectiveChoices::keep_largest(const Request& request) {
+  constexpr std::size_t kRanks = 64;  // what is looked at costs as much as carrying it out some times by flow
+  const std::size_t ranks = request.groups.front().size();
+  if (network_ == nullptr || ranks < 2 || ranks > kRanks) return;
+  const auto bytes = [](const Request& one) { return *std::ranges::max_element(one.collective.bytes); };
+  const auto [known, added] =
+      largest_.try_emplace({std::string(to_string(request.collective.kind)), request.algorithm}, request);
+  if (!added && bytes(request) > bytes(known->second)) known->second = request;
+}
+
+void CollectiveChoices::note_quicker() {
+  for (const auto& [name, request] : largest_) {
+    const auto noted = std::ranges::find_if(
+        use_.collectives, [&](const auto& one) { return std::pair(one.kind, one.algorithm) == name; });
+    if (noted == use_.collectives.end()) continue;
+    std::vector<simgrid::s4u::Host*> own;
+    for (const collectives::Rank rank : request.groups.front())
+      own.push_back(hosts_.at(static_cast<std::size_t>(rank)));
+    noted->quicker = quicker_of_library(request.collective, request.algorithm, request.layout, own, *network_);
+  }
 }
 
 }  // namespace dadsim::sim

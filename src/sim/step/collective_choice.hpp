@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,10 +32,12 @@ bool workers_meet(std::span<const step::Schedule> schedules, const step::StepKin
 /// How the collectives of the schedules are carried out: `auto` replaced by what it stands for, and counted.
 class CollectiveChoices {
  public:
-  /// `hosts` and `network`: to find out what `best` stands for, where it may be asked for.
+  /// `hosts` and `network`: to find out what `best` stands for, where it may be asked for. `of_peers`: how the
+  /// replicas' framework sums where that is left to `auto`; empty: as a library does.
   CollectiveChoices(const collectives::RankLayout& layout, step::NetworkUse& use,
-                    std::vector<simgrid::s4u::Host*> hosts = {}, Interconnect* network = nullptr)
-      : layout_(layout), use_(use), hosts_(std::move(hosts)), network_(network) {}
+                    std::vector<simgrid::s4u::Host*> hosts = {}, Interconnect* network = nullptr,
+                    std::string of_peers = {})
+      : layout_(layout), use_(use), hosts_(std::move(hosts)), network_(network), of_peers_(std::move(of_peers)) {}
 
   /// Messages of all collectives.
   double settle(step::Schedule& schedule);
@@ -43,10 +46,14 @@ class CollectiveChoices {
   /// What the kind of schedule does at a star.
   void note(const step::StepKinds::Kind& kind);
   void note(std::string_view kind, std::string_view algorithm, double bytes);
+  /// Of the largest of each kind that the library chose for: whether something else of the library is quicker. Once
+  /// all have been settled.
+  void note_quicker();
 
   static double messages_of(const collectives::Rounds& rounds);
 
  private:
+  void keep_largest(const Request& request);
   /// How a task's collectives are carried out.
   struct Chosen {
     std::string algorithm;
@@ -62,6 +69,8 @@ class CollectiveChoices {
   step::NetworkUse& use_;
   std::vector<simgrid::s4u::Host*> hosts_;
   Interconnect* network_;
+  std::map<std::pair<std::string, std::string>, Request> largest_;  ///< by kind and algorithm
+  std::string of_peers_;
 };
 
 }  // namespace dadsim::sim

@@ -77,6 +77,7 @@ class Groups {
     collectives::RankLayout layout = devices_;
     layout.node_of = std::move(node_of);
     layout.rail_of.clear();
+    layout.ring_order.clear();
     std::set<std::int32_t> rails;
     for (std::size_t i = 0; i < ranks.size() && !devices_.rail_of.empty(); ++i) {
       layout.rail_of.push_back(devices_.rail_of.at(static_cast<std::size_t>(ranks[i])));
