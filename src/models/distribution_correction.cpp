@@ -1,8 +1,13 @@
 #include "models/distribution_correction.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "support/parallel.hpp"
 
@@ -26,6 +31,9 @@ class QuantileMap {
       to_.push_back(sum / static_cast<double>(end - k));
       k = end;
     }
+    for (std::size_t right = 1; right < from_.size(); ++right) {
+      slopes_.push_back((to_[right] - to_[right - 1]) / (from_[right] - from_[right - 1]));
+    }
   }
   float operator()(float value) const {
     const auto z = static_cast<double>(value);
@@ -40,10 +48,39 @@ class QuantileMap {
 
  private:
   /// Between knot `right` and the one before it.
-  double slope(std::size_t right) const { return (to_[right] - to_[right - 1]) / (from_[right] - from_[right - 1]); }
+  double slope(std::size_t right) const { return slopes_[right - 1]; }
 
-  std::vector<double> from_, to_;
+  std::vector<double> from_, to_, slopes_;
 };
+
+/// Sorts by radix, eleven bits at a time: several times as fast as by comparison where there are many numbers.
+void sort_numbers(std::vector<float>& numbers) {
+  constexpr std::size_t kFew = 4096;
+  if (numbers.size() < kFew) {
+    std::ranges::sort(numbers);
+    return;
+  }
+  constexpr unsigned kDigit = 11, kDigits = 3;
+  constexpr std::uint32_t kSign = 1U << 31U;
+  std::vector<std::uint32_t> keys(numbers.size()), others(numbers.size());
+  std::array<std::array<std::size_t, 1U << kDigit>, kDigits> counts{};
+  const auto digit = [](std::uint32_t key, unsigned i) { return (key >> (i * kDigit)) & ((1U << kDigit) - 1); };
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    // In the order of the numbers: the more negative, the smaller.
+    const auto bits = std::bit_cast<std::uint32_t>(numbers[i]);
+    keys[i] = (bits & kSign) != 0 ? ~bits : bits | kSign;
+    for (unsigned d = 0; d < kDigits; ++d) ++counts[d][digit(keys[i], d)];
+  }
+  for (unsigned d = 0; d < kDigits; ++d) {
+    std::size_t before = 0;
+    for (std::size_t& count : counts[d]) before += std::exchange(count, before);
+    for (const std::uint32_t key : keys) others[counts[d][digit(key, d)]++] = key;
+    std::swap(keys, others);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    numbers[i] = std::bit_cast<float>((keys[i] & kSign) != 0 ? keys[i] & ~kSign : ~keys[i]);
+  }
+}
 
 void correct_value(const UnitQuantiles& source, Matrix& values, Index units) {
   const UnitQuantiles test = quantiles_of(as_rows(values, units), source.values.rows());
@@ -60,7 +97,7 @@ UnitQuantiles quantiles_of(const Eigen::Ref<const Matrix>& rows, std::int64_t co
     const auto column = static_cast<Index>(unit);
     std::vector<float> sorted(static_cast<std::size_t>(rows.rows()));
     for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = rows(static_cast<Index>(i), column);
-    std::ranges::sort(sorted);
+    sort_numbers(sorted);
     for (std::int64_t k = 0; k < count; ++k) {
       const double share = (static_cast<double>(k) + 0.5) / static_cast<double>(count);
       const double at =
