@@ -103,8 +103,8 @@ class LeakMeter final : public ExchangeObserver {
   models::Matrix news(const SeenMatrix& seen, float& sign);
   void measure();
   void measure_spans(std::size_t site);
-  void keep_best_image(std::size_t adversary, std::size_t site, const RevealedSpan& span,
-                       const std::vector<RevealedSpan::Energy>& batch);
+  using Energies = std::vector<RevealedSpan::Energy>;
+  void keep_best_image(std::size_t adversary, std::size_t site, const RevealedSpan& span, const Energies& batch);
   void measure_labels(std::size_t site);
   const RevealedSpan& span_of(const std::vector<std::size_t>& messages);
   std::vector<std::int32_t> labels_of(std::size_t site) const;
