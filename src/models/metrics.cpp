@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "support/parallel.hpp"
 
@@ -28,36 +30,39 @@ LogProbabilities log_softmax(const Matrix& logits) {
   return result;
 }
 
-/// Area under the ROC curve of one class against the rest, by rank sums (Mann & Whitney 1947):
-/// (Σ ranks of the positives − P(P+1)/2) ÷ (P·N), tied scores sharing their mean rank. NaN without positives or
-/// negatives.
+/// How many of `ascending` (not empty) are less than `score`, without a branch that depends on the numbers.
+std::size_t count_less(const std::vector<double>& ascending, double score) {
+  const double* first = ascending.data();
+  for (std::size_t left = ascending.size(); left > 1;) {
+    const std::size_t half = left / 2;
+    first += half * static_cast<std::size_t>(first[half - 1] < score);
+    left -= half;
+  }
+  return static_cast<std::size_t>(first - ascending.data()) + (*first < score ? 1 : 0);
+}
+
+/// Area under the ROC curve of one class against the rest: the share of pairs of a positive and a negative in which the
+/// positive has the higher score, equal scores as one half (the U of Mann & Whitney 1947 ÷ P·N; exact, as it counts).
+/// Only the positives are sorted: over all classes they are as many as the samples. NaN without positives or negatives.
 double auc_of_class(const LogProbabilities& scores, const std::vector<std::int32_t>& labels, std::int32_t of_class) {
-  struct Scored {
-    double score;
-    bool positive;
-  };
-  std::vector<Scored> order(labels.size());
-  double positives = 0;
+  std::vector<double> positives;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    order[i] = {scores(static_cast<Eigen::Index>(i), of_class), labels[i] == of_class};
-    positives += order[i].positive ? 1 : 0;
+    if (labels[i] == of_class) positives.push_back(scores(static_cast<Eigen::Index>(i), of_class));
   }
-  const double negatives = static_cast<double>(labels.size()) - positives;
-  if (positives == 0 || negatives == 0) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(order.begin(), order.end(), [](const Scored& a, const Scored& b) { return a.score < b.score; });
-  double rank_sum = 0;
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    double tied_positives = 0;
-    while (end < order.size() && order[end].score == order[begin].score) {
-      tied_positives += order[end].positive ? 1 : 0;
-      ++end;
-    }
-    const double mean_rank = 0.5 * (static_cast<double>(begin + 1) + static_cast<double>(end));
-    rank_sum += tied_positives * mean_rank;
-    begin = end;
+  if (positives.empty() || positives.size() == labels.size()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(positives.begin(), positives.end());
+  std::uint64_t halves = 0;  // a won pair counts 2, a tied one 1
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == of_class) continue;
+    const double score = scores(static_cast<Eigen::Index>(i), of_class);
+    const std::size_t below = count_less(positives, score);
+    const bool tied = below < positives.size() && positives[below] == score;
+    const std::size_t not_above =
+        tied ? count_less(positives, std::nextafter(score, std::numeric_limits<double>::infinity())) : below;
+    halves += 2 * (positives.size() - not_above) + (not_above - below);
   }
-  return (rank_sum - 0.5 * positives * (positives + 1)) / (positives * negatives);
+  const auto count = static_cast<double>(positives.size());
+  return 0.5 * static_cast<double>(halves) / (count * (static_cast<double>(labels.size()) - count));
 }
 
 /// Mean over the classes that have both positives and negatives.
