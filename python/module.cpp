@@ -292,6 +292,31 @@ PYBIND11_MODULE(_dadsim, module) {
         .run();
     return *swept;
   });
+  py::class_<api::SharedSweep>(module, "SharedSweep", "A sweep that is done in pieces; many.py hands them out.")
+      .def_property_readonly("trials", &api::SharedSweep::trials)
+      .def_property_readonly("batches", &api::SharedSweep::batches)
+      .def_property_readonly("files", &api::SharedSweep::files)
+      .def("piece", [](const api::SharedSweep& sweep, std::size_t batch, std::size_t first, std::size_t count,
+                       bool learn_only) { return py::bytes(sweep.piece(batch, first, count, learn_only)); })
+      .def("take", [](api::SharedSweep& sweep, const py::bytes& results,
+                      const std::string& from) { sweep.take(results, from); })
+      .def("finish", &api::SharedSweep::finish);
+  module.def("share_sweep", [](const std::string& path, const std::string& file, const api::Settings& settings,
+                               const py::object& progress) {
+    std::optional<api::SharedSweep> shared;
+    Worker([&](const api::Options& options) { shared = api::SharedSweep::open(path, file, settings, options); }, 0,
+           progress)
+        .run();
+    return *shared;
+  });
+  module.def("do_piece",
+             [](const std::string& path, const std::string& piece, const std::string& learned, std::size_t threads) {
+               std::string results;
+               Worker([&](const api::Options& options) { results = api::do_piece(path, piece, learned, options); },
+                      threads, py::none())
+                   .run();
+               return py::bytes(results);
+             });
   module.def("stop", &api::stop);
   py::module_::import("atexit").attr("register")(py::cpp_function([] { Calls::all().leave(); }));
   ::pthread_atfork(nullptr, nullptr, [] { Calls::forget_all(); });

@@ -136,13 +136,18 @@ def run(scenario, *, set=None, learned=None, threads=0, progress=None):
     return Result(_dadsim.run(scenario, learned if learned is not None else Learned(), threads, progress))
 
 
-def sweep(path, *, set=None, file=None, threads=0, progress=None):
+def sweep(path, *, set=None, file=None, threads=0, progress=None, client=None):
     """Runs a scenario at every point of its <sweep>.
 
     `file`, an SQLite database, keeps what is finished, so that the same call goes on after it was interrupted; without
-    it nothing is kept. Raises what run() raises, and OutputError."""
-    if file is not None:
+    it nothing is kept. `client`, a distributed.Client, does it by the workers of Dask (docs/many-machines.md). Raises
+    what run() raises, and OutputError."""
+    if file is None:
+        with tempfile.TemporaryDirectory(prefix="dadsim-") as folder:
+            database = os.path.join(folder, "sweep.sqlite")
+            return sweep(path, set=set, file=database, threads=threads, progress=progress, client=client)
+    if client is None:
         return Sweep(_dadsim.sweep(os.fspath(path), os.fspath(file), _settings(set), threads, progress))
-    with tempfile.TemporaryDirectory(prefix="dadsim-") as folder:
-        database = os.path.join(folder, "sweep.sqlite")
-        return Sweep(_dadsim.sweep(os.fspath(path), database, _settings(set), threads, progress))
+    from . import many
+
+    return Sweep(many.sweep(client, os.fspath(path), os.fspath(file), _settings(set), progress))

@@ -251,6 +251,42 @@ DADSIM_API Result run(const Scenario& scenario, const Options& options = {});
 DADSIM_API Sweep sweep(const std::string& path, const std::string& file, const Settings& settings = {},
                        const Options& options = {});
 
+/// A sweep that other processes do in pieces, perhaps on other machines; this one alone writes its file. Who runs the
+/// pieces is up to the caller: python/dadsim/many.py hands them to Dask.
+class DADSIM_API SharedSweep {
+ public:
+  /// Loads the sweep and checks all its points; opens its file, or makes it. Throws what sweep() throws.
+  static SharedSweep open(const std::string& path, const std::string& file, const Settings& settings = {},
+                          const Options& options = {});
+
+  std::size_t trials() const noexcept;  ///< points times seeds
+  /// What was still to be done when it was opened: points that learn the same, with one seed, and how many they are.
+  const std::vector<std::size_t>& batches() const noexcept;
+  /// Files that the scenario and its points name, as they were found; the scenario is one of them.
+  const std::vector<std::string>& files() const noexcept;
+  /// What do_piece() is to do: `count` trials of a batch from `first` on (`learn_only`: learn what the first of them
+  /// needs, and time nothing), as bytes for a process of the same build. Throws std::out_of_range.
+  std::string piece(std::size_t batch, std::size_t first, std::size_t count, bool learn_only) const;
+  /// Writes what do_piece() returned; `from` is what messages call it. What is there already has to be the same. Throws
+  /// InputError, OutputError.
+  void take(const std::string& results, const std::string& from);
+  /// Closes the file, in which a finished sweep lies in an order that does not depend on who did what when (what
+  /// `dadsim merge` makes of the file of one process, to the byte), and reads it. Nothing may be asked afterwards.
+  Sweep finish();
+
+  struct State;
+
+ private:
+  explicit SharedSweep(std::shared_ptr<State> state) noexcept;
+  std::shared_ptr<State> state_;
+};
+
+/// Does a piece of the sweep whose scenario lies at `path` here, and returns its results as bytes. `learned`: what a
+/// piece that learned alone returned, or empty. A simulation that fails is a result. Throws InputError where the
+/// scenario is another one here, SystemError, Stopped.
+DADSIM_API std::string do_piece(const std::string& path, const std::string& piece, const std::string& learned = {},
+                                const Options& options = {});
+
 /// Whatever runs in this process ends soon with Stopped. May be called from any thread and in a signal handler. It
 /// concerns the call that runs; one that begins later is not stopped.
 DADSIM_API void stop() noexcept;

@@ -1,4 +1,5 @@
 #include "api/call.hpp"
+#include "api/overrides.hpp"
 #include "api/states.hpp"
 #include "scenario/document/load.hpp"
 #include "study/results/transfer.hpp"
@@ -9,10 +10,7 @@ namespace dadsim::api::inline v1 {
 Scenario Scenario::load(const std::string& path, const Settings& settings) {
   auto state = std::make_shared<State>();
   as_a_call({}, [&] {  // the platform is looked at in a child
-    std::vector<std::string> overrides;
-    overrides.reserve(settings.size());
-    for (const auto& [where, value] : settings) overrides.push_back(where + "=" + value);
-    state->scenario = scenario::load_scenario(path, overrides, study::make_catalog());
+    state->scenario = scenario::load_scenario(path, overrides_of(settings), study::make_catalog());
   });
   return Scenario(std::move(state));
 }

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "api/call.hpp"
+#include "api/overrides.hpp"
 #include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "report/html/sweep.hpp"
@@ -44,13 +45,10 @@ Result run(const Scenario& scenario, const Options& options) { return time(scena
 Sweep sweep(const std::string& path, const std::string& file, const Settings& settings, const Options& options) {
   auto state = std::make_shared<Sweep::State>();
   as_a_call(options, [&] {
-    std::vector<std::string> overrides;
-    overrides.reserve(settings.size());
-    for (const auto& [where, value] : settings) overrides.push_back(where + "=" + value);
     study::SweepOptions asked;
     asked.threads = threads_of(options);
     asked.show_progress = static_cast<bool>(options.progress);
-    const study::SweepPoints points(path, overrides, study::make_catalog(), asked.show_progress);
+    const study::SweepPoints points(path, overrides_of(settings), study::make_catalog(), asked.show_progress);
     const study::Shard all;
     const std::unique_ptr<study::Database> database = study::open_sweep(file, points, all);
     study::run_sweep(points, *database, all, asked);

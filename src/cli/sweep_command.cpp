@@ -10,6 +10,7 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
+#include "cli/sweep_elsewhere.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "report/html/sweep.hpp"
@@ -48,6 +49,10 @@ po::options_description sweep_options() {
        "write all results as a page for a browser, with maps and charts (docs/sweep.md); - is standard output")  //
       ("shard", po::value<std::string>()->value_name("I/N"),
        "only every N-th point, from the I-th on; for another process or machine each, then dadsim merge")  //
+      ("on", po::value<std::string>()->value_name("ADDRESS"),
+       "let the workers of Dask do it whose scheduler is there, e.g. tcp://10.0.0.1:8786 (docs/many-machines.md)")  //
+      ("tasks", po::value<std::string>()->value_name("N"),
+       "run nothing: print N commands that do a shard each, for GNU parallel and its like")  //
       ("learned", po::value<std::string>()->value_name("FILE"),
        "use what was learned for another file of results, e.g. by --learn-only")                                     //
       ("learn-only", "learn all that there is to learn, and time nothing")                                           //
@@ -86,6 +91,8 @@ std::string trials_in_words(std::int64_t count, const study::SweepPoints& sweep)
 
 struct SweepArguments {
   std::string scenario, out, csv, report;
+  std::string scheduler;   ///< of Dask; empty: this process does it
+  std::int64_t tasks = 0;  ///< commands to print; 0: none
   std::vector<std::string> overrides;
   study::Shard shard;
   study::SweepOptions options;
@@ -106,6 +113,14 @@ OutputFiles outputs_of(const SweepArguments& asked) {
            {"--csv", asked.csv},
            {"--report", asked.report}},
           {{"the scenario", asked.scenario}, {"--learned", asked.options.learned}}};
+}
+
+/// An option that says nothing beside another is refused there.
+void refuse_beside(const po::variables_map& values, const std::string& option, const std::vector<std::string>& others) {
+  if (!values.contains(option)) return;
+  for (const std::string& other : others) {
+    if (values.contains(other)) throw UsageError(fmt::format("--{} means nothing beside --{}", other, option));
+  }
 }
 
 SweepArguments understand(const po::variables_map& values) {
@@ -133,7 +148,26 @@ SweepArguments understand(const po::variables_map& values) {
     throw UsageError("--csv has no result to write with --learn-only");
   if (arguments.options.learn_only && !arguments.report.empty())
     throw UsageError("--report has no result to show with --learn-only");
+  arguments.scheduler = text_of(values, "on");
+  if (const std::string tasks = text_of(values, "tasks"); !tasks.empty()) {
+    const auto count = parse_whole<std::int64_t>(tasks, 1, kMostShards);
+    if (!count) throw UsageError(fmt::format("--tasks '{}' is no number from 1 to {}", tasks, kMostShards));
+    arguments.tasks = *count;
+  }
+  refuse_beside(values, "on", {"tasks", "shard", "learned", "learn-only", "retry-failed", "any-build", "threads"});
+  refuse_beside(values, "tasks", {"shard", "learn-only", "csv", "report", "check", "threads"});
   return arguments;
+}
+
+SweepElsewhere elsewhere(const SweepArguments& asked) {
+  return {.scheduler = asked.scheduler,
+          .scenario = asked.scenario,
+          .out = asked.out,
+          .csv = asked.csv,
+          .report = asked.report,
+          .learned = asked.options.learned,
+          .overrides = asked.overrides,
+          .quiet = asked.quiet};
 }
 
 void report(const SweepArguments& arguments, study::Database& database, const study::SweepPoints& sweep,
@@ -185,6 +219,7 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
   const SweepArguments asked = understand(values);
   const OutputFiles outputs = asked.check ? OutputFiles({}, {}) : outputs_of(asked);
   outputs.check_writable();
+  if (!asked.scheduler.empty() && !asked.check) become_client_of_dask(elsewhere(asked));
   const ThreadLimit limit(asked.options.threads);
   const study::SweepPoints sweep(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
   if (asked.check) {
@@ -196,6 +231,7 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
     return;
   }
   outputs.check_against_inputs();
+  if (asked.tasks > 0) return print(commands_of_shards(elsewhere(asked), asked.tasks));
   const std::unique_ptr<study::Database> database = open_sweep(asked.out, sweep, asked.shard, asked.options.any_build);
   try {
     const study::SweepProgressNumbers numbers = run_sweep(sweep, *database, asked.shard, asked.options);

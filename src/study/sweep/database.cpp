@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -101,7 +102,9 @@ Database::Database(std::string path, Access access) : path_(std::move(path)), ac
   const bool undoes = access == Access::read && is_there(path_ + "-journal");
   const int flags = (reads && !undoes ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |  // NOLINT
                     (reads ? 0 : SQLITE_OPEN_CREATE) | (access == Access::look ? SQLITE_OPEN_URI : 0);
-  const std::string name = access == Access::look ? immutable_address(path_) : path_;
+  const std::string name = access == Access::look     ? immutable_address(path_)
+                           : access == Access::memory ? ":memory:"
+                                                      : path_;
   const int code = sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr);
   try {
     if (code != SQLITE_OK) fail(code);
@@ -113,6 +116,8 @@ Database::Database(std::string path, Access access) : path_(std::move(path)), ac
       // needs no memory shared between processes and so also works on network file systems.
       execute(
           "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE; COMMIT");
+    } else if (access == Access::memory) {
+      execute("PRAGMA page_size=1024");  // what travels is whole pages, some for each table
     } else if (access == Access::scratch) {
       execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
     } else {
@@ -122,6 +127,35 @@ Database::Database(std::string path, Access access) : path_(std::move(path)), ac
     sqlite3_close(connection_);
     throw;
   }
+}
+
+Database::Database(std::string name, std::string_view bytes) : path_(std::move(name)), access_(Access::read) {
+  allocator_is_watched();
+  const int opened = sqlite3_open_v2(":memory:", &connection_, SQLITE_OPEN_READWRITE, nullptr);
+  try {
+    if (opened != SQLITE_OK) fail(opened);
+    sqlite3_extended_result_codes(connection_, 1);
+    const auto size = static_cast<sqlite3_int64>(bytes.size());
+    auto* image = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size() + 1));
+    if (image == nullptr) throw std::bad_alloc();
+    std::copy(bytes.begin(), bytes.end(), image);
+    // The image is the connection's from here on, whatever happens.
+    const int code = sqlite3_deserialize(connection_, "main", image, size, size,
+                                         SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
+    if (code != SQLITE_OK) fail(code);
+    number("SELECT COUNT(*) FROM sqlite_schema");  // whether it is a database
+  } catch (...) {
+    sqlite3_close(connection_);
+    throw;
+  }
+}
+
+std::string Database::bytes() {
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> image(sqlite3_serialize(connection_, "main", &size, 0),
+                                                                      &sqlite3_free);
+  if (image == nullptr) throw std::bad_alloc();
+  return {reinterpret_cast<const char*>(image.get()), static_cast<std::size_t>(size)};
 }
 
 void Database::close() {

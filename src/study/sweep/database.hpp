@@ -21,8 +21,11 @@ class Database {
     look,     ///< the same of somebody else's file: no log or lock is made beside it, and none is looked at
     write,    ///< a file that is there or is made; locked for others until it is closed
     scratch,  ///< written once by nobody else: no journal, the file is thrown away if that fails
+    memory,   ///< no file: it is had as bytes(), and `path` is what messages call it
   };
   Database(std::string path, Access access);
+  /// What bytes() of another database gave, to be read; `name` is what messages call it.
+  Database(std::string name, std::string_view bytes);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -31,6 +34,8 @@ class Database {
   /// asked of it afterwards. Without this call what fails at the end is not said, and the log stays. Throws
   /// OutputError.
   void close();
+  /// All of it, as it would stand in a file.
+  std::string bytes();
 
   const std::string& path() const { return path_; }
   /// From now on it has been found whole: where it cannot be read any more, the disk is at fault and not who named it,

@@ -77,20 +77,6 @@ void check_agree(const std::string& file, const SweepResults::Point& a, const Sw
                               "files of the same sweep"});
 }
 
-/// What is damaged is learned again.
-void copy_learning(Database& from, Database& to) {
-  Statement select(from, "SELECT key, run, checksum FROM learning");
-  Statement insert(to, "INSERT OR IGNORE INTO learning VALUES(?,?,?)");
-  while (select.step()) {
-    const std::string key = select.text(0);
-    const std::string run = select.bytes(1);
-    if (select.integer(2) != checksum_of_learning(key, run)) continue;
-    insert << key;
-    insert.blob(run) << select.integer(2);
-    insert.run();
-  }
-}
-
 /// All results of a file, or with `salvage` those that are whole.
 SweepResults read_file_of(const std::string& file, bool salvage, std::vector<Diagnostic>& lost) {
   Database database(file, Database::Access::read);
@@ -196,6 +182,16 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     }
   }
   return merged;
+}
+
+void put_in_order(const std::string& file) {
+  const std::string ordered = fmt::format("{}.{}.ordered", file, ::getpid());
+  merge_sweeps(ordered, {file});
+  if (std::rename(ordered.c_str(), file.c_str()) != 0) {
+    const int reason = errno;
+    std::remove(ordered.c_str());
+    throw OutputError(fmt::format("cannot write '{}': {}", file, std::strerror(reason)));
+  }
 }
 
 }  // namespace dadsim::study

@@ -28,4 +28,8 @@ struct MergeOptions {
 MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files,
                          const MergeOptions& options = {});
 
+/// Replaces a file of results by what merge_sweeps() makes of it alone: the same bytes, whoever has written what in it
+/// and when. Throws as merge_sweeps() does.
+void put_in_order(const std::string& file);
+
 }  // namespace dadsim::study

@@ -1,3 +1,5 @@
+#include "study/sweep/open_sweep.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -9,30 +11,12 @@
 
 #include "scenario/document/print.hpp"
 #include "study/sweep/read_results.hpp"
-#include "study/sweep/run.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
 #include "support/version.hpp"
 
 namespace dadsim::study {
 namespace {
-
-SweepIdentity identity_of(const SweepPoints& sweep, const Shard& shard) {
-  const scenario::Scenario& base = sweep.base();
-  return {.version = kVersion,
-          .build = build(),
-          .hash = sweep.hash(),
-          .scenario_file = base.file,
-          .scenario_name = base.name,
-          .scenario = sweep.text(),
-          .resolved = print_scenario(base),
-          .points = static_cast<std::int64_t>(sweep.points().size()),
-          .seeds = sweep.seeds(),
-          .target_accuracy = base.training.target_accuracy,
-          .shard = shard.number,
-          .shards = shard.count,
-          .currency = base.costs ? base.costs->currency : ""};
-}
 
 /// Those of the shard, as far as they are not there.
 void write_points(Database& database, const SweepPoints& sweep, const Shard& shard) {
@@ -84,6 +68,23 @@ std::optional<SweepIdentity> identity_in(const std::string& path) {
 }
 
 }  // namespace
+
+SweepIdentity identity_of(const SweepPoints& sweep, const Shard& shard) {
+  const scenario::Scenario& base = sweep.base();
+  return {.version = kVersion,
+          .build = build(),
+          .hash = sweep.hash(),
+          .scenario_file = base.file,
+          .scenario_name = base.name,
+          .scenario = sweep.text(),
+          .resolved = print_scenario(base),
+          .points = static_cast<std::int64_t>(sweep.points().size()),
+          .seeds = sweep.seeds(),
+          .target_accuracy = base.training.target_accuracy,
+          .shard = shard.number,
+          .shards = shard.count,
+          .currency = base.costs ? base.costs->currency : ""};
+}
 
 std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& sweep, const Shard& shard,
                                      bool any_build) {

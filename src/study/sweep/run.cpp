@@ -94,17 +94,11 @@ class SweepLine {
   Clock::time_point last_{};
 };
 
-/// Trials that learn the same with the same seed.
-struct Batch {
-  std::int64_t seed = 0;  ///< from 0
-  std::vector<std::size_t> points;
-};
-
 /// Times trials with several threads; each simulation is a process of its own.
 class Timers {
  public:
-  Timers(const SweepPoints& sweep, Database& database, SweepLine& line, std::size_t threads)
-      : sweep_(sweep), database_(database), line_(line), room_(2 * threads) {
+  Timers(const ScenarioOfTrial& scenario_of, Database& database, SweepLine& line, std::size_t threads)
+      : scenario_of_(scenario_of), database_(database), line_(line), room_(2 * threads) {
     threads_.reserve(threads);
     for (std::size_t i = 0; i < threads; ++i) {
       try {
@@ -206,7 +200,7 @@ class Timers {
     const Clock::time_point start = Clock::now();
     const SweepTrial trial{static_cast<std::int64_t>(job.point) + 1, job.seed};
     report::Result result;
-    const scenario::Scenario scenario = sweep_.scenario(job.point, job.seed);
+    const scenario::Scenario scenario = scenario_of_(job.point, job.seed);
     try {
       result = study::time_scenario(scenario, *job.learned, study::cluster_of(scenario), false);
     } catch (const sim::SimulationError& error) {
@@ -232,7 +226,7 @@ class Timers {
     line_.timed(seconds_since(start));
   }
 
-  const SweepPoints& sweep_;
+  const ScenarioOfTrial& scenario_of_;
   Database& database_;
   SweepLine& line_;
   std::mutex mutex_;
@@ -247,25 +241,6 @@ class Timers {
   std::vector<std::thread> threads_;
 };
 
-/// What has still to be done, in the order in which it is learned.
-std::vector<Batch> open_batches(const SweepPoints& sweep, const Shard& shard, const std::set<SweepTrial>& finished) {
-  std::map<std::pair<std::size_t, std::int64_t>, Batch> by_problem;
-  for (std::size_t i = 0; i < sweep.points().size(); ++i) {
-    const auto id = static_cast<std::int64_t>(i) + 1;
-    if (!shard.holds(id)) continue;
-    for (std::int64_t seed = 0; seed < sweep.seeds(); ++seed) {
-      if (finished.contains({id, seed})) continue;
-      Batch& batch = by_problem[{sweep.points()[i].problem, seed}];
-      batch.seed = seed;
-      batch.points.push_back(i);
-    }
-  }
-  std::vector<Batch> batches;
-  batches.reserve(by_problem.size());
-  for (auto& [problem, batch] : by_problem) batches.push_back(std::move(batch));
-  return batches;
-}
-
 std::set<SweepTrial> finished_trials(Database& database) {
   std::set<SweepTrial> finished;
   Statement select(database, "SELECT point, seed FROM trial");
@@ -273,34 +248,52 @@ std::set<SweepTrial> finished_trials(Database& database) {
   return finished;
 }
 
+std::int64_t trials_of(const std::vector<SweepBatch>& batches) {
+  std::int64_t trials = 0;
+  for (const SweepBatch& batch : batches) trials += static_cast<std::int64_t>(batch.points.size());
+  return trials;
+}
+
 }  // namespace
 
-SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, const Shard& shard,
-                               const SweepOptions& options) {
-  if (options.retry_failed) database.execute("DELETE FROM trial WHERE status = 'failed'");
-  const std::unique_ptr<Database> other =
-      options.learned.empty() ? nullptr : open_learned(options.learned, options.any_build);
-
-  SweepProgressNumbers numbers;
+std::vector<SweepBatch> open_batches(const SweepPoints& sweep, Database& database, const Shard& shard) {
   const std::set<SweepTrial> finished = finished_trials(database);
-  const std::vector<Batch> batches = open_batches(sweep, shard, finished);
-  numbers.before = static_cast<std::int64_t>(finished.size());
-  for (const Batch& batch : batches) numbers.trials += static_cast<std::int64_t>(batch.points.size());
-  const std::int64_t open = numbers.trials;
-  numbers.trials += numbers.before;
+  std::map<std::pair<std::size_t, std::int64_t>, SweepBatch> by_problem;
+  for (std::size_t i = 0; i < sweep.points().size(); ++i) {
+    const auto id = static_cast<std::int64_t>(i) + 1;
+    if (!shard.holds(id)) continue;
+    for (std::int64_t seed = 0; seed < sweep.seeds(); ++seed) {
+      if (finished.contains({id, seed})) continue;
+      SweepBatch& batch = by_problem[{sweep.points()[i].problem, seed}];
+      batch.seed = seed;
+      batch.points.push_back(i);
+    }
+  }
+  std::vector<SweepBatch> batches;
+  batches.reserve(by_problem.size());
+  for (auto& [problem, batch] : by_problem) batches.push_back(std::move(batch));
+  return batches;
+}
 
-  SweepLearningStore store(database, other.get());
+SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::vector<SweepBatch>& batches,
+                                 Database& database, Database* learned_before, const SweepOptions& options) {
+  SweepProgressNumbers numbers;
+  numbers.before = database.number("SELECT COUNT(*) FROM trial").value_or(0);
+  const std::int64_t open = trials_of(batches);
+  numbers.trials = numbers.before + open;
+
+  SweepLearningStore store(database, learned_before);
   const std::size_t threads =
       std::max<std::size_t>(1, std::min(options.threads, static_cast<std::size_t>(std::max<std::int64_t>(open, 1))));
   SweepLine line(numbers.before, numbers.trials, static_cast<std::int64_t>(batches.size()), threads,
                  options.show_progress);
   {
-    Timers timers(sweep, database, line, threads);
-    for (const Batch& batch : batches) {
+    Timers timers(scenario_of, database, line, threads);
+    for (const SweepBatch& batch : batches) {
       if (interrupted().load()) throw Cancelled();
       const Clock::time_point start = Clock::now();
       Timers::LearnedPtr learned;
-      const scenario::Scenario scenario = sweep.scenario(batch.points.front(), batch.seed);
+      const scenario::Scenario scenario = scenario_of(batch.points.front(), batch.seed);
       try {
         learned =
             std::make_shared<const Learned>(learn_scenario(scenario, &store, options.show_progress && line.idle()));
@@ -323,6 +316,15 @@ SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, con
   if (!options.learn_only) numbers.finished = open;
   numbers.failed = database.number("SELECT COUNT(*) FROM trial WHERE status = 'failed'").value_or(0);
   return numbers;
+}
+
+SweepProgressNumbers run_sweep(const SweepPoints& sweep, Database& database, const Shard& shard,
+                               const SweepOptions& options) {
+  if (options.retry_failed) database.execute("DELETE FROM trial WHERE status = 'failed'");
+  const std::unique_ptr<Database> learned =
+      options.learned.empty() ? nullptr : open_learned(options.learned, options.any_build);
+  return run_batches([&](std::size_t point, std::int64_t seed) { return sweep.scenario(point, seed); },
+                     open_batches(sweep, database, shard), database, learned.get(), options);
 }
 
 }  // namespace dadsim::study

@@ -1,20 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "study/sweep/database.hpp"
+#include "study/sweep/open_sweep.hpp"
+#include "study/sweep/shard.hpp"
 #include "study/sweep/sweep_points.hpp"
 
 namespace dadsim::study {
-
-/// Every `count`-th point of a sweep, from point `number` on.
-struct Shard {
-  std::int64_t number = 1;  ///< 1 … count
-  std::int64_t count = 1;
-  bool holds(std::int64_t point) const { return (point - number) % count == 0; }  ///< `point` counts from 1
-};
 
 struct SweepOptions {
   std::size_t threads = 1;    ///< simulations at a time
@@ -35,15 +32,22 @@ struct SweepProgressNumbers {
   std::int64_t operations_learned = 0, operations_found = 0;  ///< of these
 };
 
-/// Opens the file of results of a sweep, or makes it with all points of the shard. Throws InputError where it is of
-/// another sweep, shard, version or build (unless `any_build`; then the file says both), is damaged or no file of a
-/// sweep at all, before anything in it is changed; OutputError.
-std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints& sweep, const Shard& shard,
-                                     bool any_build = false);
+/// Trials that learn the same: points of one learning problem, with one seed.
+struct SweepBatch {
+  std::int64_t seed = 0;            ///< from 0
+  std::vector<std::size_t> points;  ///< indices
+};
 
-/// The file of a sweep whose learning is used; it is only read. Throws InputError where it is of another build (unless
-/// `any_build`), damaged, or no file of a sweep.
-std::unique_ptr<Database> open_learned(const std::string& path, bool any_build);
+/// The scenario of a point with its seed number `seed`.
+using ScenarioOfTrial = std::function<scenario::Scenario(std::size_t point, std::int64_t seed)>;
+
+/// What the shard has still to do, in the order in which it is learned.
+std::vector<SweepBatch> open_batches(const SweepPoints& sweep, Database& database, const Shard& shard);
+
+/// Learns and times these trials, of which `database` has none; else as run_sweep(). `learned`, if there is one, is a
+/// file of results whose learning is used. Numbers are those of these trials, and of all in `database`.
+SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::vector<SweepBatch>& batches,
+                                 Database& database, Database* learned, const SweepOptions& options);
 
 /// Learns and times what `database` lacks, every trial in a transaction of its own: whenever the process ends, what is
 /// finished is kept, and the next call goes on. A trial that cannot be simulated is noted as failed; where the system

@@ -40,6 +40,19 @@ std::int64_t checksum_of_learning(std::string_view key, std::string_view run) {
   return (RowChecksum() << key << run).value();
 }
 
+void copy_learning(Database& from, Database& to) {
+  Statement select(from, "SELECT key, run, checksum FROM learning ORDER BY key");
+  Statement insert(to, "INSERT OR IGNORE INTO learning VALUES(?,?,?)");
+  while (select.step()) {
+    const std::string key = select.text(0);
+    const std::string run = select.bytes(1);
+    if (select.integer(2) != checksum_of_learning(key, run)) continue;
+    insert << key;
+    insert.blob(run) << select.integer(2);
+    insert.run();
+  }
+}
+
 SweepLearningStore::SweepLearningStore(Database& file, Database* other) : file_(file), other_(other) {
   set_playground(std::make_shared<SharedCache>(std::make_shared<SweepHistoryStore>(file, other)));
 }

@@ -12,6 +12,9 @@ namespace dadsim::study {
 /// Of a row of the table `learning`. A row with another one is as good as none: what it held is learned again.
 std::int64_t checksum_of_learning(std::string_view key, std::string_view run);
 
+/// Puts what `from` has learned into `to`, in the order of the keys; what is damaged is learned again.
+void copy_learning(Database& from, Database& to);
+
 /// Learned runs in memory, as far as there is room for them, and in a file of results. For one thread; others may use
 /// the file meanwhile.
 class SweepLearningStore : public LearningStore {

@@ -39,6 +39,7 @@ class SweepPoints {
   std::uint64_t hash() const { return hash_; }
   const std::string& text() const { return source_.text(); }
 
+  const std::vector<std::string>& base_overrides() const { return base_overrides_; }
   /// The changes of a point, "path=value"; with several seeds that of the seed too.
   std::vector<std::string> overrides(std::size_t point, std::int64_t seed) const;
   /// A point as a scenario, with its seed number `seed` (from 0).

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/dadsim.hpp"
+
+namespace dadsim::api {
+
+/// Settings as `--set` takes them.
+inline std::vector<std::string> overrides_of(const Settings& settings) {
+  std::vector<std::string> overrides;
+  overrides.reserve(settings.size());
+  for (const auto& [where, value] : settings) overrides.push_back(where + "=" + value);
+  return overrides;
+}
+
+}  // namespace dadsim::api

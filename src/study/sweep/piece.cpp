@@ -1,0 +1,173 @@
+#include "study/sweep/piece.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "scenario/document/load.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/sweep/history_store.hpp"
+#include "study/sweep/open_sweep.hpp"
+#include "study/sweep/read_results.hpp"
+#include "study/sweep/remembering_catalog.hpp"
+#include "study/sweep/run.hpp"
+#include "study/sweep/store.hpp"
+#include "support/build.hpp"
+#include "support/diagnostics.hpp"
+#include "support/version.hpp"
+#include "support/wire.hpp"
+
+namespace dadsim::study {
+
+void fields(auto& bytes, of<SweepTrial> auto& trial) { bytes(trial.point, trial.seed); }
+void fields(auto& bytes, of<PieceTrial> auto& trial) {
+  bytes(trial.trial, trial.hash, trial.overrides, trial.first_seed);
+}
+void fields(auto& bytes, of<SweepIdentity> auto& sweep) {
+  bytes(sweep.version, sweep.build, sweep.hash, sweep.scenario_name, sweep.points, sweep.seeds, sweep.target_accuracy,
+        sweep.currency);
+}
+void fields(auto& bytes, of<Piece> auto& piece) {
+  bytes(piece.sweep, piece.overrides, piece.seeded, piece.learn_only, piece.trials);
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& from, const std::string& what, const char* remedy) {
+  throw InputError(Diagnostic{from, 0, what, remedy});
+}
+
+/// Loads the trials of a piece, and looks whether they are what the sweep means by them.
+class PieceScenarios {
+ public:
+  PieceScenarios(const std::string& path, const Piece& piece)
+      : source_(path), piece_(piece), catalog_(remembering(make_catalog())) {
+    for (const PieceTrial& one : piece.trials) by_point_[one.trial.point] = &one;
+  }
+
+  scenario::Scenario load(std::size_t point, std::int64_t seed) const {
+    const PieceTrial& trial = *by_point_.at(static_cast<std::int64_t>(point) + 1);
+    scenario::Scenario scenario = load_seed(trial, seed);
+    const std::uint64_t hash = seed == 0 ? scenario.hash : load_seed(trial, 0).hash;
+    if (hash == trial.hash) return scenario;
+    refuse(source_.path(), fmt::format("point {} is another scenario here than where the sweep began", point + 1),
+           "the same files of platforms and data on all machines");
+  }
+
+ private:
+  scenario::Scenario load_seed(const PieceTrial& trial, std::int64_t seed) const {
+    std::vector<std::string> overrides = piece_.overrides;
+    overrides.insert(overrides.end(), trial.overrides.begin(), trial.overrides.end());
+    if (piece_.seeded) overrides.push_back(fmt::format("seed={}", trial.first_seed + static_cast<std::uint64_t>(seed)));
+    return source_.load_point(overrides, catalog_);
+  }
+
+  scenario::ScenarioSource source_;
+  const Piece& piece_;
+  scenario::Catalog catalog_;
+  std::map<std::int64_t, const PieceTrial*> by_point_;
+};
+
+/// The checksum of a trial that the file has: equal results have equal ones.
+std::optional<std::int64_t> checksum_in(Database& file, const SweepTrial& trial) {
+  Statement select(file, "SELECT checksum FROM trial WHERE point = ? AND seed = ?");
+  select << trial.point << trial.seed;
+  if (!select.step()) return std::nullopt;
+  return select.integer(0);
+}
+
+}  // namespace
+
+std::string to_bytes(const Piece& piece) {
+  WireWriter wire;
+  wire << piece;
+  return wire.bytes();
+}
+
+Piece piece_from_bytes(std::string_view bytes) {
+  constexpr const char* kRemedy = "what the same build of dadsim asked for";
+  try {
+    WireReader wire(bytes);
+    Piece piece;
+    wire >> piece;
+    if (piece.trials.empty()) throw std::out_of_range("no trials");
+    return piece;
+  } catch (const std::out_of_range& error) {
+    refuse("a piece of a sweep", fmt::format("is damaged, or of another build: {}", error.what()), kRemedy);
+  }
+}
+
+Piece piece_of(const SweepPoints& sweep, const SweepIdentity& identity, std::int64_t seed,
+               std::span<const std::size_t> points, bool learn_only) {
+  Piece piece{
+      .sweep = identity, .overrides = sweep.base_overrides(), .seeded = sweep.seeds() > 1, .learn_only = learn_only};
+  for (const std::size_t point : points) {
+    std::vector<std::string> overrides = sweep.overrides(point, 0);
+    if (piece.seeded) overrides.pop_back();  // the seed
+    piece.trials.push_back({.trial = {static_cast<std::int64_t>(point) + 1, seed},
+                            .hash = sweep.points()[point].hash,
+                            .overrides = std::move(overrides),
+                            .first_seed = sweep.seed_of(point, 0)});
+  }
+  return piece;
+}
+
+std::string do_piece(const std::string& path, const Piece& piece, std::string_view learned, std::size_t threads) {
+  const std::unique_ptr<Database> before =
+      learned.empty() ? nullptr : std::make_unique<Database>("what was learned before", learned);
+  Database results("the results of a piece", Database::Access::memory);
+  create_tables(results);
+  SweepIdentity identity = piece.sweep;
+  identity.version = kVersion;
+  identity.build = build();
+  write_identity(results, identity, {});
+  SweepBatch batch{.seed = piece.trials.front().trial.seed, .points = {}};
+  for (const PieceTrial& one : piece.trials) {
+    write_point(results, {one.trial.point, fmt::format("{:016x}", one.hash), {}});
+    batch.points.push_back(static_cast<std::size_t>(one.trial.point) - 1);
+  }
+  const PieceScenarios scenarios(path, piece);
+  run_batches([&](std::size_t point, std::int64_t seed) { return scenarios.load(point, seed); }, {batch}, results,
+              before.get(), {.threads = threads, .learn_only = piece.learn_only});
+  return results.bytes();
+}
+
+void take_piece(Database& file, const SweepIdentity& sweep, std::string_view bytes, const std::string& from) {
+  Database piece(from, bytes);
+  if (!has_tables(piece)) refuse(from, "holds no results of a sweep", "what a piece of one gave");
+  const SweepResults results = read_results(piece);
+  if (const std::string why = build_difference(results.identity, sweep); !why.empty())
+    refuse(from, why, "the same build of dadsim on all machines");
+  if (const std::string why = difference(results.identity, sweep); !why.empty())
+    refuse(from, why, "a piece of this sweep");
+
+  std::map<SweepTrial, std::pair<std::vector<SweepRun>, std::string>> trials;
+  for (const SweepRun& run : results.runs) trials[run.trial].first.push_back(run);
+  for (const FailedTrial& failed : results.failed) trials[failed.trial].second = failed.message;
+  write_settings(file, results.settings);
+  for (const auto& [trial, found] : trials) {
+    const auto& [runs, message] = found;
+    const std::optional<std::int64_t> there = checksum_in(file, trial);
+    if (!there) {
+      write_trial(file, trial, runs, message);
+    } else if (*there != checksum_of(trial, message, runs)) {
+      refuse(from, fmt::format("has other results for point {} than those that are there", trial.point),
+             "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");
+    }
+  }
+  if (piece.number("SELECT COUNT(*) FROM learning").value_or(0) > 0) {
+    Database::Transaction transaction(file);
+    copy_learning(piece, file);
+    transaction.commit();
+  }
+  if (piece.number("SELECT COUNT(*) FROM history").value_or(0) > 0) {
+    Database::Transaction transaction(file);
+    copy_history(piece, file);
+    transaction.commit();
+  }
+}
+
+}  // namespace dadsim::study

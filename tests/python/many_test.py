@@ -1,0 +1,215 @@
+"""Sweeps by Dask: the same bytes as by one process; workers that are killed, a client that stops, other builds."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+try:
+    import distributed
+except ImportError:
+    print("skipped: distributed is not installed (Debian: python3-distributed)")
+    sys.exit(77)
+
+import dadsim
+from dadsim import many
+
+SOURCE = os.environ["DADSIM_SOURCE_DIR"]
+BINARY = os.environ["DADSIM_BINARY"]
+
+TINY = """<?xml version="1.0" encoding="UTF-8"?>
+<scenario name="Tiny" seed="1">
+  <platform>
+    <federation>
+      <sites name="site" count="3" up="10Mbps" down="10Mbps" latency="1ms"/>
+    </federation>
+  </platform>
+  <workers>
+    <worker hosts="site-[1-3]" device="rtx-3090"/>
+    <aggregator host="hub" device="xeon-8380"/>
+  </workers>
+  <data>{data}</data>
+  <model><dense units="16"/><dense units="{classes}"/></model>
+  <training batch="16" epochs="1" target-accuracy="0.2"/>
+  {runs}
+  <sweep {seeds}>
+    <vary path="platform.federation.sites.up" values="{ups}"/>
+    <vary path="{path}" values="{values}"/>
+  </sweep>
+</scenario>
+"""
+LEARNED = {"runs": '<run algorithm="dad"/><run algorithm="rank-dad" cap="4"/>', "path": "run[rank-dad].cap", "values": "2 8"}
+EVENTS = {"runs": '<run algorithm="fedavg" local-steps="2"/>', "path": "run[fedavg].local-steps", "values": "1 3"}
+
+
+def csv_of(path, folder, name):
+    out = os.path.join(folder, name)
+    subprocess.run([BINARY, "sweep", path, "--quiet", "--out", out], check=True, timeout=300)
+    return out
+
+
+def canonical(path, folder):
+    """The file as `dadsim merge` writes it, whoever did what when."""
+    out = os.path.join(folder, "canonical-" + os.path.basename(path))
+    subprocess.run([BINARY, "merge", out, path, "--quiet"], check=True, timeout=300)
+    with open(out, "rb") as file:
+        return file.read()
+
+
+class Sweeps(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="dadsim-many-")
+        cls.environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
+        cls.scheduler = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+             "--scheduler-file", cls.path("scheduler.json")],
+            env=cls.environment, stderr=subprocess.DEVNULL)
+        cls.workers = []
+        deadline = time.monotonic() + 60
+        while not os.path.exists(cls.path("scheduler.json")) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        cls.client = distributed.Client(scheduler_file=cls.path("scheduler.json"), timeout=60)
+        for _ in range(2):
+            cls.start_worker()
+        cls.client.wait_for_workers(2, timeout=120)
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder.name, name)
+
+    @classmethod
+    def start_worker(cls, **environment):
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", cls.path("scheduler.json"), "--nthreads", "1",
+             "--no-nanny", "--no-dashboard", "--local-directory", cls.path("scratch")],
+            env={**cls.environment, **environment}, stderr=subprocess.DEVNULL, cwd=cls.folder.name)
+        cls.workers.append(worker)
+        return worker
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.client.close()
+        for process in cls.workers + [cls.scheduler]:
+            process.kill()
+            process.wait()
+        cls.folder.cleanup()
+
+    def write(self, name, **words):
+        ups = words.pop("ups", "1Mbps 3Mbps 9Mbps 27Mbps 81Mbps")
+        text = TINY.format(**{"data": '<digits train="200" test="50"/>', "classes": 10, "seeds": "", "ups": ups, **words})
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def test_same_bytes_as_one_process(self):
+        csv = "x,y,label\n" + "".join(f"{i % 7 - 3},{i % 5 - 2},{'ab'[i % 2]}\n" for i in range(60))
+        with open(self.path("sites.csv"), "w") as file:
+            file.write(csv)
+        kinds = {
+            "learned.xml": {**LEARNED, "seeds": 'seeds="2"'},
+            "events.xml": EVENTS,
+            # A file that the scenario names travels with it.
+            "file.xml": {**LEARNED, "data": '<csv file="sites.csv" target="label"/>', "classes": 2},
+        }
+        for name, words in kinds.items():
+            with self.subTest(name):
+                path = self.write(name, **words)
+                whole = canonical(csv_of(path, self.folder.name, name + ".one.sqlite"), self.folder.name)
+                swept = dadsim.sweep(path, file=self.path(name + ".many.sqlite"), client=self.client)
+                self.assertEqual(swept.failed, 0)
+                with open(self.path(name + ".many.sqlite"), "rb") as file:
+                    self.assertEqual(file.read(), whole)
+
+    def test_killed_workers_and_a_stopped_client(self):
+        path = self.write("killed.xml", ups=" ".join(f"{i}Mbps" for i in range(1, 21)), **LEARNED)
+        whole = canonical(csv_of(path, self.folder.name, "killed.one.sqlite"), self.folder.name)
+        random.seed(5)
+        stop = threading.Event()
+
+        def kill():
+            while not stop.wait(random.uniform(0.5, 1.5)):
+                victim = self.workers.pop(0)
+                self.start_worker()
+                victim.send_signal(signal.SIGKILL)
+                victim.wait()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            class Enough(Exception):
+                pass
+
+            def progress(text):
+                if "12 of 40" in text:
+                    raise Enough
+
+            many.SECONDS_OF_A_PIECE = 0.05
+            for told in (progress, None):
+                try:
+                    dadsim.sweep(path, file=self.path("killed.sqlite"), client=self.client, progress=told)
+                except Enough:
+                    pass
+        finally:
+            stop.set()
+            killer.join()
+            many.SECONDS_OF_A_PIECE = 1.0
+        with open(self.path("killed.sqlite"), "rb") as file:
+            self.assertEqual(file.read(), whole)
+
+    def test_command_line(self):
+        path = self.write("command.xml", **LEARNED)
+        csv_of(path, self.folder.name, "command.one.sqlite")
+        address = self.client.scheduler.address
+        environment = {**os.environ, "DADSIM_PYTHON": sys.executable}
+        done = subprocess.run(
+            [BINARY, "sweep", path, "--on", address, "--out", self.path("command.sqlite"), "--csv", self.path("many.csv")],
+            env=environment, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("81Mbps", done.stdout)
+        subprocess.run([BINARY, "sweep", path, "--quiet", "--out", self.path("command.one.sqlite"), "--csv", self.path("one.csv")],
+                       check=True, timeout=300)
+        with open(self.path("many.csv")) as one, open(self.path("one.csv")) as other:
+            self.assertEqual(one.read(), other.read())
+        nobody = subprocess.run([BINARY, "sweep", path, "--on", "tcp://127.0.0.1:9", "--out", self.path("none.sqlite")],
+                                env=environment, capture_output=True, text=True, timeout=300)
+        self.assertEqual(nobody.returncode, 5, nobody.stderr)
+        self.assertIn("no scheduler", nobody.stderr)
+
+    def test_tasks_for_a_shell(self):
+        path = self.write("tasks.xml", **LEARNED)
+        whole = canonical(csv_of(path, self.folder.name, "tasks.one.sqlite"), self.folder.name)
+        bin_folder = self.path("bin")
+        os.makedirs(bin_folder, exist_ok=True)
+        os.symlink(BINARY, os.path.join(bin_folder, "dadsim"))
+        environment = {**os.environ, "PATH": bin_folder + ":" + os.environ["PATH"]}
+        lines = subprocess.run([BINARY, "sweep", path, "--tasks", "3", "--out", self.path("it's.sqlite")], check=True,
+                               capture_output=True, text=True, timeout=60).stdout.splitlines()
+        self.assertEqual(len(lines), 4)
+        for line in lines[:3] + [lines[3].replace("# then:", "") + " --quiet"]:
+            subprocess.run(line, shell=True, check=True, env=environment, timeout=300)
+        with open(self.path("it's.sqlite"), "rb") as file:
+            self.assertEqual(file.read(), whole)
+
+    def test_other_build_is_refused_by_name(self):
+        path = self.write("build.xml", **LEARNED)
+        own = many._dadsim.build
+        try:
+            class Other:
+                def __getattr__(self, name):
+                    return (lambda: own() + "-other") if name == "build" else getattr(dadsim._dadsim, name)
+
+            many._dadsim = Other()
+            with self.assertRaisesRegex(dadsim.InputError, "has build .* of dadsim, and this is .*-other"):
+                dadsim.sweep(path, client=self.client)
+        finally:
+            many._dadsim = dadsim._dadsim
+
+
+if __name__ == "__main__":
+    unittest.main()
