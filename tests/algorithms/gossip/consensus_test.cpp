@@ -73,7 +73,7 @@ TEST(Consensus, PowerGossipComesTogetherAsItsRecursionSays) {
 
 // 50 entries with their indices are as many bytes as a vector of 100.
 TEST(Consensus, ChocoComesTogetherAsItsRecursionSays) {
-  const std::vector<std::array<double, 3>> expected{{0.02, 4.9, 5.1e-5}, {0.01, 39, 6.5e-3}, {0.005, 335, 5.3}};
+  const std::vector<std::array<double, 3>> expected{{0.02, 4.9, 5.1e-5}, {0.005, 335, 5.3}};
   for (const auto& [gamma, after_1000, after_3000] : expected) {
     const Errors errors = choco_top_50(gamma);
     expect_near(errors.after_1000, after_1000, "CHOCO top-50, gamma " + std::to_string(gamma) + ", 1000");
