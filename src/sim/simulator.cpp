@@ -35,9 +35,12 @@ namespace {
 
 }  // namespace
 
+bool network_differs(const Cluster& cluster) {
+  return varies_over_time(cluster.platform) || !cluster.platform.background.empty();
+}
+
 bool every_step_differs(const Cluster& cluster) {
-  return varies_over_time(cluster.platform) || !cluster.platform.background.empty() ||
-         !(cluster.network.jitter == spec::JitterSpec{});
+  return network_differs(cluster) || !(cluster.network.jitter == spec::JitterSpec{});
 }
 
 TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> schedules,

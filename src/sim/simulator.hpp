@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "spec/framework_specification.hpp"
 #include "spec/specification.hpp"
 #include "step/schedule.hpp"
 #include "step/step_kinds.hpp"
@@ -33,7 +34,8 @@ struct Cluster {
   std::string aggregator_host;            ///< empty if there is none
   spec::DeviceSpec aggregator_device;
   spec::NetworkSpec network;
-  std::uint64_t seed = 1;  ///< of the jitter
+  spec::FrameworkSpec framework = {};  ///< that carries collectives out, and the messages of event-driven runs
+  std::uint64_t seed = 1;              ///< of the jitter
   /// Of some of the workers of a larger cluster: the number of each there, and of the aggregator behind them, by which
   /// its speed jitters. Empty: 0, 1, 2, …
   std::vector<std::uint32_t> numbers = {};
@@ -84,6 +86,8 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
 /// Whether equal steps take different times (the platform varies over time, others use it too, or computing jitters):
 /// then the schedules of time_schedules should be all steps of a run in order.
 bool every_step_differs(const Cluster& cluster);
+/// Whether the network, or what others put on it, differs from step to step; jitter alone is of computations.
+bool network_differs(const Cluster& cluster);
 
 /// A collective to be timed by itself; the hosts of the cluster are its ranks.
 struct CollectiveJob {

@@ -24,6 +24,12 @@ std::string flow_by_effort(const Statement& note) {
 std::string flow_by_size(const Statement& note) { return "by flow: " + note.text("fault"); }
 std::string not_by_flow(const Statement& note) { return "not by flow: " + note.text("fault"); }
 
+std::string late_ranks_by_flow(const Statement& note) {
+  return fmt::format(
+      "ranks that come late to a collective share links as if all had come together: steps may be wrong by {:.1f} %",
+      100 * note.number("share"));
+}
+
 constexpr const char* kEveryStepSimulated =
     "every step simulated: the network or the speed of computing changes over time, or others use it";
 
@@ -68,6 +74,8 @@ constexpr std::array kSimulations{
     StatementKind{"flow-by-effort", "the same: messages would take long", flow_by_effort},
     StatementKind{"flow-by-size", "the same: messages would be too many", flow_by_size},
     StatementKind{"not-by-flow", "why it is simulated by message, where flow was asked for", not_by_flow},
+    StatementKind{"late-ranks-by-flow", "by how much steps by flow may be wrong, as ranks come apart",
+                  late_ranks_by_flow},
     StatementKind{"every-step-simulated", "why no sample of the steps was simulated", as_it_is<kEveryStepSimulated>},
     StatementKind{"compared-by-flow", "with what the quickest collective was compared", compared_by_flow},
     StatementKind{"none-compared", "collectives are too large to be compared", as_it_is<kNoneCompared>},

@@ -1,5 +1,7 @@
 #include "sim/child/timing_child.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -21,16 +23,18 @@
 #include "sim/step/message_effort.hpp"
 #include "sim/step/replay.hpp"
 #include "sim/step/steady_state.hpp"
-#include "sim/step/step_by_flow.hpp"
+#include "sim/step/steps_by_flow.hpp"
 #include "sim/step/timeline_recorder.hpp"
 #include "step/timing_bytes.hpp"
 
 namespace dadsim::sim {
 namespace {
 
-// Of a processor: a run of more is not simulated message by message unless that is asked for. On up to some 300 ranks
-// that is enough for the default budget of 2 million messages; who asks for collectives alone waits for the answer.
+// Of a processor: a run of more is not simulated message by message unless that is asked for. Over TCP flow sees less
+// than messages do, and 20 s are enough for the default budget of 2 million messages on up to some 300 ranks. Elsewhere
+// the two agree; who asks for collectives alone waits for the answer.
 constexpr double kMostSecondsOfRun = 20;
+constexpr double kMostSecondsWithoutTcp = 1;
 constexpr double kMostSecondsOfCollectives = 1;
 
 constexpr std::size_t kStepsTraced = 4;     // of a run without a barrier: to see them drift apart
@@ -44,9 +48,10 @@ class RunOfSchedules {
         loaded_(loaded),
         sink_(sink),
         layout_(layout_of_workers()),
-        choices_(layout_, use_, loaded.nodes.hosts, loaded.network.get()),
+        choices_(layout_, use_, loaded.nodes.hosts, loaded.network.get(), job.cluster.framework.all_reduce),
+        messages_(settle()),
         fidelity_(
-            job.cluster, settle(), [this] { return effort_of_run(); }, kMostSecondsOfRun),
+            job.cluster, messages_, [this] { return effort_of_run(); }, most_seconds()),
         jitter_(job.cluster.network.jitter, job.cluster.seed, loaded.nodes.hosts.size(), job.cluster.numbers,
                 job.request.first_step) {}
 
@@ -90,6 +95,7 @@ class RunOfSchedules {
       message << std::uint64_t{i} << traffic.sent << traffic.received;
       sink_.post(message.bytes());
     }
+    choices_.note_quicker();
     return messages;
   }
 
@@ -97,6 +103,15 @@ class RunOfSchedules {
   double times_of(const step::Schedule& schedule) const {
     const bool alone = has_barrier(schedule) || every_step_differs(job_.cluster);
     return alone ? 1 : static_cast<double>(most_steps(schedule.workers));
+  }
+
+  /// Timelines and replicas of several devices are left to messages where these can be had: they say more of who waits
+  /// for whom.
+  double most_seconds() const {
+    const bool single = std::ranges::all_of(
+        settled_, [](const step::Schedule& schedule) { return schedule.tensor * schedule.pipeline == 1; });
+    const bool traced = job_.request.trace_first || std::ranges::any_of(wanted(), &StepSelection::Simulated::trace);
+    return single && !traced && !loaded_.has_tcp() ? kMostSecondsWithoutTcp : kMostSecondsOfRun;
   }
 
   MessageEffort effort_of_run() const {
@@ -110,15 +125,21 @@ class RunOfSchedules {
   bool by_flow() {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
+    StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form());
     for (std::size_t i = 0; i < settled_.size(); ++i) {
       Refused refused;
       FlowStep step;
       if (has_barrier(settled_[i])) {
         if (wanted()[i].trace || (i == 0 && job_.request.trace_first)) recorders[i] = recorder_of(i, 0);
-        refused = step_by_flow(loaded_.nodes, first_ranks(layout_, settled_[i].workers), settled_[i], *loaded_.network,
-                               fidelity_.closed_form(), step, recorders[i].get());
+        refused = steps.time(first_ranks(layout_, settled_[i].workers), settled_[i], jitter_.of_step(i), step,
+                             recorders[i].get());
       } else {
         refused = FlowRefusal{"there is no barrier between steps"};
+      }
+      if (!refused && !fidelity_.may_be_wrong(step.wrong_by / step.timing.seconds)) {
+        refused = FlowRefusal{
+            fmt::format("ranks come late to collectives whose links they share, which may be {:.2g} % of the step",
+                        100 * step.wrong_by / step.timing.seconds)};
       }
       if (refused) {
         fidelity_.refuse(refused->fault, has_barrier(settled_[i]));
@@ -259,6 +280,7 @@ class RunOfSchedules {
   collectives::RankLayout layout_;  ///< of all workers
   CollectiveChoices choices_;
   std::vector<step::Schedule> settled_;  ///< those of the plan, with the algorithms of their collectives
+  double messages_;                      ///< of the run
   FidelityChoice fidelity_;
   Jitter jitter_;
   LinkUseCount link_use_;

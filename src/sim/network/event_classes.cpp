@@ -108,7 +108,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
   }
 }
 
-std::optional<EventClasses> MessageGraph::classes(const std::vector<double>& dates) const {
+std::optional<EventClasses> MessageGraph::classes(const std::vector<double>& dates, bool of_all) const {
   if (!is_complete_) return std::nullopt;
   const double begin = *std::ranges::min_element(dates);
   std::vector<std::uint64_t> of_ranks(ranks_);
@@ -151,7 +151,7 @@ std::optional<EventClasses> MessageGraph::classes(const std::vector<double>& dat
       links.of(next_links[link]);
     }
     const std::size_t now = ranks.count() + links.count();
-    if (now == before) return settled(of_ranks, of_links, of_pairs);
+    if (now == before) return settled(of_ranks, of_links, of_pairs, of_all);
     before = now;
     of_ranks.swap(next_ranks);
     of_links.swap(next_links);
@@ -161,7 +161,7 @@ std::optional<EventClasses> MessageGraph::classes(const std::vector<double>& dat
 
 EventClasses MessageGraph::settled(const std::vector<std::uint64_t>& of_ranks,
                                    const std::vector<std::uint64_t>& of_links,
-                                   const std::vector<std::uint64_t>& of_pairs) const {
+                                   const std::vector<std::uint64_t>& of_pairs, bool of_all) const {
   EventClasses classes;
   ColourNumbers ranks;
   std::vector<std::int64_t> ranks_of;
@@ -198,7 +198,7 @@ EventClasses MessageGraph::settled(const std::vector<std::uint64_t>& of_ranks,
     }
     ++pairs_of[static_cast<std::size_t>(number)];
     const std::int32_t of_from = classes.class_of[static_cast<std::size_t>(pair.from)];
-    if (classes.first[static_cast<std::size_t>(of_from)] != pair.from) continue;
+    if (!of_all && classes.first[static_cast<std::size_t>(of_from)] != pair.from) continue;
     classes.pair_of.try_emplace(EventClasses::key_of(pair.from, pair.to, pair.channel), number);
   }
   for (std::size_t number = 0; number < first_pair.size(); ++number) {

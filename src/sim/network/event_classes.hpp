@@ -30,7 +30,7 @@ struct EventClasses {
   std::vector<std::int32_t> class_of;    ///< per rank
   std::vector<collectives::Rank> first;  ///< rank, per class
   std::vector<PairClass> pairs;
-  FlatMap<std::int32_t> pair_of;  ///< of the pairs that the first ranks of classes send over, by key_of
+  FlatMap<std::int32_t> pair_of;  ///< of the pairs that the first ranks of classes send over (or of all), by key_of
   std::vector<std::pair<std::int32_t, std::int32_t>> first_link;  ///< link, the first of its class
 
   static std::uint64_t key_of(collectives::Rank from, collectives::Rank to, std::int32_t channel) {
@@ -56,8 +56,8 @@ class MessageGraph {
   MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes, Interconnect& network,
                const std::vector<simgrid::s4u::Host*>& hosts);
 
-  /// For ranks that begin at these dates, seconds. Nothing where few are alike.
-  std::optional<EventClasses> classes(const std::vector<double>& dates) const;
+  /// For ranks that begin at these dates, seconds. Nothing where few are alike. `of_all`: with the class of each pair.
+  std::optional<EventClasses> classes(const std::vector<double>& dates, bool of_all = false) const;
 
   /// Whether all pairs are there; else there are too many, and no classes.
 
@@ -71,7 +71,7 @@ class MessageGraph {
     return std::span(links_).subspan(offsets_[pair], offsets_[pair + 1] - offsets_[pair]);
   }
   EventClasses settled(const std::vector<std::uint64_t>& of_ranks, const std::vector<std::uint64_t>& of_links,
-                       const std::vector<std::uint64_t>& of_pairs) const;
+                       const std::vector<std::uint64_t>& of_pairs, bool of_all) const;
 
   const Interconnect& network_;
   std::size_t ranks_ = 0;

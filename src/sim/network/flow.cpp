@@ -37,11 +37,19 @@ Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& d
     if (!FlowEvents::serves(ranks_.network)) return FlowRefusal{reason, seconds};
     dates = begin;
     keep_nothing();  // what was worked out in step is of no use any more
-    const Refused refused = followed_.run(rounds, dates, account_);
+    const Refused refused = followed_.run(rounds, dates, account_, solved_);
     if (!refused) return {};
     // What it would come to is part of the answer.
     if (!reason.empty()) return FlowRefusal{reason + ", and " + refused->fault, seconds};
   }
+}
+
+Refused FlowModel::solve(const collectives::Rounds& rounds, std::vector<double>& done, SolvedRounds& solved) {
+  solved_ = &solved;
+  Refused refused = run(rounds, done);
+  solved_ = nullptr;
+  if (!refused) solved.settle(done);
+  return refused;
 }
 
 void FlowModel::keep_nothing() {
@@ -54,11 +62,13 @@ void FlowModel::keep_nothing() {
 }
 
 FlowModel::InStep FlowModel::in_step(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end) {
+  if (solved_ != nullptr) solved_->begin(rounds);
   account_.forget_spent();
   check_.start();
   followed_.forget();
   ranks_.lanes = rounds.lanes();
   ranks_.protocol = rounds.protocol();
+  ranks_.post_seconds = rounds.post_seconds();
   for (double& date : dates) date += rounds.start_seconds();
   if (ranks_.lanes == 1) return run_lanes(rounds, dates, to_the_end);
   const auto lanes = static_cast<std::size_t>(ranks_.lanes);
@@ -143,6 +153,7 @@ Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::ve
     known.carried[i].wire += static_cast<double>(rounds) * flows_[i].wire_bytes;
   }
   ++known.used;
+  if (solved_ != nullptr) describe(timed);
   if (Refused refused = go_on(timed, dates)) return refused;
   if (keeps_) {
     memory_.keep(8 * flows_.size());
@@ -161,6 +172,18 @@ Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::ve
   }
   patterns_.forget_all_but(known);
   return {};
+}
+
+void FlowModel::describe(const TimedRounds& timed) {
+  std::vector<SolvedRounds::Message> messages;
+  for (const RoundFlow& flow : timed.flows) {
+    messages.push_back({flow.before + flow.in_turn, flow.seconds, flow.after,
+                        flow.wire_bytes > 0 ? std::min(flow.seconds, rates_.alone(flow)) : 0});
+  }
+  solved_->add_round(timed.rounds);
+  for (const FlowPattern::Pair& pair : timed.known->pattern.pairs) {
+    solved_->add(pair.from, pair.to, 0, messages[static_cast<std::size_t>(pair.flow)]);
+  }
 }
 
 Refused FlowModel::go_on(const TimedRounds& timed, std::vector<double>& dates) {

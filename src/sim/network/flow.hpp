@@ -10,6 +10,7 @@
 #include "sim/network/in_step_check.hpp"
 #include "sim/network/rank_dates.hpp"
 #include "sim/network/round_patterns.hpp"
+#include "sim/network/solved_rounds.hpp"
 
 namespace dadsim::sim {
 
@@ -38,6 +39,9 @@ class FlowModel {
   /// knows.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates);
 
+  /// The first run, of ranks that begin together at date 0: `solved` takes ranks that do not.
+  [[nodiscard]] Refused solve(const collectives::Rounds& rounds, std::vector<double>& done, SolvedRounds& solved);
+
   /// What the seconds of the last run were spent on: of the pair that took longest in each phase.
   const SpentSeconds& spent() const { return account_.spent(); }
 
@@ -63,6 +67,7 @@ class FlowModel {
   /// Carries out a round of the pattern, or several that are alike, and keeps it if there is room.
   Refused time_rounds(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates);
   Refused go_on(const TimedRounds& timed, std::vector<double>& dates);
+  void describe(const TimedRounds& timed);
   void keep_nothing();
 
   FlowNetwork ranks_;
@@ -77,6 +82,7 @@ class FlowModel {
   const collectives::Rounds* known_ = nullptr;  ///< whose rounds `played_` has, all of them
   std::vector<TimedRounds> timed_;
   bool keeps_ = true;                          ///< all of them; else only patterns, for the rounds that follow
+  SolvedRounds* solved_ = nullptr;             ///< that is told what messages take
   const collectives::Rounds* once_ = nullptr;  ///< whose first run was one from one date
 };
 

@@ -100,6 +100,7 @@ void FlowEvents::carry_out(const collectives::Rounds& rounds, std::vector<double
   pace_ = rounds.pace();
   fluid_ = {};
   connections_.clear();
+  taken_.forget();
   to_.assign(classes_ == nullptr ? dates.size() : 0, {});
   of_class_.assign(classes_ == nullptr ? 0 : classes_->pairs.size(), -1);
   events_.clear();
@@ -283,7 +284,7 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
     }
   }
   // A message of one lane has its part of the path.
-  const double share = rounds_->lane_share(from, to);
+  const double share = made.share = rounds_->lane_share(from, to);
   if (share < 1) most = std::min(most, share * path.use.payload_rate / path.use.efficiency);
   fluid_.add(std::move(shared), std::move(flows), most);
   return number;
@@ -293,6 +294,7 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
 void FlowEvents::move(std::int32_t number) {
   Connection& over = connections_[static_cast<std::size_t>(number)];
   const double bytes = network_[over.path].use.cost(over.queue.front().bytes, rounds_->protocol()).wire_bytes;
+  over.begun = now_;
   if (bytes > 0) {
     fluid_.begin(number, bytes, now_);
   } else {
@@ -313,6 +315,7 @@ void FlowEvents::deliver(std::int32_t number) {
   event.latency = static_cast<float>(latency);
   event.bottleneck = fluid_.bottleneck(number);
   const double arrival = over.last;
+  if (takes_down_) taken_.add(number, message.round * lanes_ + message.to % lanes_, now_ - over.begun);
   if (message.word) return heard(message.to, message, arrival, over.from);
   State& state = states_[static_cast<std::size_t>(message.to)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
@@ -350,6 +353,28 @@ void FlowEvents::add_loads() {
   for (const auto& [link, first] : classes_->first_link) {
     loads_[static_cast<std::size_t>(link)] = loads_[static_cast<std::size_t>(first)];
   }
+}
+
+/// Rounds that are alike have what they take in the mean.
+void FlowEvents::describe(SolvedRounds& solved) {
+  solved.begin(*rounds_);
+  if (pace_.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
+  taken_.sort();
+  // As rounds are numbered that were carried out.
+  const auto carried_out = [this](std::int64_t round) {
+    return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
+  };
+  const auto message = [&](collectives::Rank rank, collectives::Rank lane, const collectives::Transfer& transfer,
+                           std::int64_t from, std::int64_t until) -> SolvedRounds::Message {
+    const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
+    const Connection& over = connections_[static_cast<std::size_t>(number)];
+    const PathUse& use = network_[over.path].use;
+    const PathUse::Cost cost = use.cost(transfer.bytes, rounds_->protocol());
+    const double seconds = taken_.mean(number, carried_out(from), carried_out(until), lanes_, lane);
+    const double alone = cost.wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, over.share));
+    return {0, seconds, network_[over.path].latency + cost.overhead, std::min(alone, seconds)};
+  };
+  describe_rounds(*rounds_, message, solved);
 }
 
 /// What the time went to, back from the last rank along the messages that each waited for.

@@ -14,6 +14,8 @@
 #include "sim/network/flow_refusal.hpp"
 #include "sim/network/fluid.hpp"
 #include "sim/network/interconnect.hpp"
+#include "sim/network/solved_rounds.hpp"
+#include "sim/network/transfer_times.hpp"
 
 namespace dadsim::sim {
 
@@ -42,6 +44,12 @@ class FlowEvents {
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates,
                             const EventClasses* classes = nullptr);
 
+  /// From now on what transfers take is taken down.
+  void take_down() { takes_down_ = true; }
+  /// Of the last run, in which transfers were taken down: every message of every rank, and what it took. Of classes
+  /// these have to know all pairs.
+  void describe(SolvedRounds& solved);
+
   const SpentSeconds& spent() const { return spent_; }
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
@@ -62,6 +70,8 @@ class FlowEvents {
     std::int32_t arrivals = 1;     ///< messages that come to the receiver at the same time, one from each of its class
     Fifo<Message> queue;           ///< the first is under way, or waits for its date
     double last = 0;               ///< seconds: the last delivery
+    double begun = 0;              ///< seconds: the transfer that is under way
+    double share = 1;              ///< of its path that it gets at most
     std::int64_t round = -1;       ///< the last in which a message was handed over, rounds · lanes + lane
     double payload = 0, wire = 0;  ///< bytes carried
   };
@@ -149,6 +159,8 @@ class FlowEvents {
   std::int64_t serial_ = 0;
   Fluid fluid_;
   std::vector<Connection> connections_;
+  bool takes_down_ = false;
+  TransferTimes taken_;
   std::vector<std::unordered_map<std::uint64_t, std::int32_t>> to_;  ///< connections, per sender; without classes
   std::vector<std::int32_t> of_class_;                               ///< connections, per class of pairs
   std::vector<State> states_;

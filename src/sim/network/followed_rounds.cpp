@@ -12,7 +12,8 @@ constexpr double kSameDates = 1e-12;  // seconds, as events count as one
 
 }  // namespace
 
-Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account) {
+Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
+                            SolvedRounds* solved) {
   for (double& date : dates) date += rounds.start_seconds();
   const double begin = *std::ranges::min_element(dates);
   const bool again = known_ == &rounds;
@@ -26,13 +27,15 @@ Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<doubl
     classes_.reset();
     if (ranks_.by_classes && rounds.pace().handshake == collectives::Pace::Handshake::eager) {
       MessageGraph graph(rounds, ranks_.routes(), ranks_.network, ranks_.hosts);
-      classes_ = graph.classes(dates);
+      classes_ = graph.classes(dates, solved != nullptr);
     }
   }
   FlowEvents events(ranks_.network, ranks_.hosts);
+  if (solved != nullptr) events.take_down();
   known_ = nullptr;
   begun_ = dates;
   if (Refused refused = events.run(rounds, dates, classes_ ? &*classes_ : nullptr)) return refused;
+  if (solved != nullptr) events.describe(*solved);
   ended_ = dates;
   for (double& date : begun_) date -= begin;
   for (double& date : ended_) date -= begin;

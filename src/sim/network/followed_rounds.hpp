@@ -7,6 +7,7 @@
 #include "sim/network/flow_account.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/flow_refusal.hpp"
+#include "sim/network/solved_rounds.hpp"
 
 namespace dadsim::sim {
 
@@ -20,7 +21,9 @@ class FollowedRounds {
   void forget() { known_ = nullptr; }
   /// `dates`: per rank, when it begins, and afterwards when it is done. As long after one another as before they take
   /// what they took, and the account stays as it is.
-  [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account);
+  /// `solved`, if any, gets what messages took; the rounds must not be those of the last run then.
+  [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
+                            SolvedRounds* solved = nullptr);
 
  private:
   FlowNetwork& ranks_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -10,7 +11,13 @@ namespace {
 
 constexpr double kMostMessagesAtAll = 2e9;      // simulated one by one: hours
 constexpr double kMostSecondsAtAll = 4 * 3600;  // of a processor: nobody waits for more
+constexpr double kMostWrong = 0.01;             // of a step, where messages say it better in little time
+constexpr double kLittleTime = 20;              // seconds of a processor
+constexpr double kWorthSaying = 1e-3;           // of a step
 const std::int64_t kUnsaid = spec::NetworkSpec{}.message_budget;
+
+/// Neither flow nor the closed form would take it, whatever is sent.
+bool by_messages_only(const Cluster& cluster) { return network_differs(cluster) || cluster.network.rendezvous; }
 
 }  // namespace
 
@@ -23,7 +30,8 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
   switch (asked_) {
     case spec::Fidelity::message:
       if (const std::string reason = too_much(); !reason.empty()) {
-        throw std::runtime_error(fmt::format("{}; use fidelity=\"flow\" or fewer workers", reason));
+        throw std::runtime_error(
+            fmt::format("{}; use {}fewer workers", reason, by_messages_only(cluster) ? "" : "fidelity=\"flow\" or "));
       }
       break;
     case spec::Fidelity::flow:
@@ -45,8 +53,8 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
       break;
     }
   }
-  if (by_flow_ && every_step_differs(cluster)) {
-    refuse("the network or the speed of computing changes over time, or others use it");
+  if (by_flow_ && network_differs(cluster)) {
+    refuse("the network changes over time, or others use it");
   }
   if (by_flow_ && cluster.network.rendezvous) refuse("messages wait for their receivers (rendezvous)");
 }
@@ -83,13 +91,22 @@ void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
   notes_ = {Statement{"not-by-flow"}.with("fault", reason)};
   const std::string why = too_much();
   if (why.empty()) return;
-  throw std::runtime_error(fmt::format("{}, and not by flow: {}; use another collective (ring){} or fewer workers", why,
-                                       reason, only_flow ? ", fidelity=\"closed-form\" for a first estimate," : ""));
+  throw std::runtime_error(fmt::format("{}, and not by flow: {}; use {}fewer workers", why, reason,
+                                       only_flow ? "fidelity=\"closed-form\" for a first estimate, or " : ""));
+}
+
+bool FidelityChoice::may_be_wrong(double share) {
+  if (share > kMostWrong && too_much().empty() && effort().seconds <= kLittleTime) return false;
+  wrong_by_ = std::max(wrong_by_, share);
+  return true;
 }
 
 void FidelityChoice::describe(step::NetworkUse& use) const {
   use.fidelity = to_string(chosen());
   use.fidelity_notes = by_flow_ && asked_ != spec::Fidelity::automatic ? std::vector<Statement>() : notes_;
+  if (by_flow_ && wrong_by_ > kWorthSaying) {
+    use.fidelity_notes.push_back(Statement{"late-ranks-by-flow"}.with("share", wrong_by_));
+  }
 }
 
 }  // namespace dadsim::sim

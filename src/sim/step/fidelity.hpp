@@ -29,6 +29,9 @@ class FidelityChoice {
   /// Message by message, then. Throws std::runtime_error where they are too many for that. `only_flow`: the closed form
   /// would take it.
   void refuse(const std::string& reason, bool only_flow = false);
+  /// A step by flow may be wrong by this share of it, as ranks enter collectives late. False where messages are quick
+  /// enough for them to say it better.
+  bool may_be_wrong(double share);
   void describe(step::NetworkUse& use) const;
 
  private:
@@ -42,6 +45,7 @@ class FidelityChoice {
   std::optional<MessageEffort> effort_;
   bool by_flow_ = false;
   std::vector<Statement> notes_;  ///< one at most
+  double wrong_by_ = 0;           ///< share of a step
 };
 
 }  // namespace dadsim::sim

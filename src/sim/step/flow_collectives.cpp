@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "sim/network/flow.hpp"
+#include "sim/network/flow_events.hpp"
 #include "sim/step/closed_form.hpp"
 #include "sim/step/collective_choice.hpp"
 
@@ -189,7 +190,33 @@ Refused FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& da
   return {};
 }
 
-Refused FlowCollectives::carry_out_largest(std::vector<const FlowPart*>& done) {
+Refused FlowCollectives::solve(FlowPart& part) {
+  if (part.solved != nullptr) return {};
+  auto solved = std::make_unique<SolvedRounds>();
+  if (by_closed_form_ || !FlowEvents::serves(network_)) {
+    part.solved = std::move(solved);
+    return {};
+  }
+  FlowModel model(network_, part.hosts, true, memory_);
+  std::vector<double> done(part.nodes.size(), 0);
+  if (Refused refused = model.solve(*part.rounds, done, *solved)) return refused;
+  if (part.traffic == nullptr) part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model.loads()));
+  if (part.together == nullptr) {
+    part.together = std::make_unique<const FlowOutcome>(FlowOutcome{std::move(done), model.spent()});
+  }
+  part.solved = std::move(solved);
+  return {};
+}
+
+void FlowCollectives::begin_step() {
+  for_each([](FlowPart& part) {
+    part.times = 0;
+    part.number.reset();
+    part.spent.clear();
+  });
+}
+
+Refused FlowCollectives::carry_out_largest() {
   if (by_closed_form_ || parts_.nodes() < kFewNodes) return {};
   for (const step::Task& task : schedule_.tasks) {
     if (std::holds_alternative<step::CollectiveTask>(task.what)) of(task);
@@ -197,7 +224,7 @@ Refused FlowCollectives::carry_out_largest(std::vector<const FlowPart*>& done) {
   std::vector<std::pair<double, FlowPart*>> large;
   known_.for_each([&](std::vector<FlowPart>& parts) {
     for (FlowPart& part : parts) {
-      if (least_followed(*part.rounds) <= kTooMany) continue;
+      if (part.together != nullptr || least_followed(*part.rounds) <= kTooMany) continue;
       double bytes = 0;
       std::vector<collectives::Transfer> transfers;
       for (collectives::Rank rank = 0; rank < part.rounds->ranks(); ++rank) part.rounds->sends(rank, 0, transfers);
@@ -211,7 +238,6 @@ Refused FlowCollectives::carry_out_largest(std::vector<const FlowPart*>& done) {
     FlowOutcome outcome;
     if (Refused refused = carry_out(*part, dates, 0, 0, outcome)) return refused;
     part->together = std::make_unique<const FlowOutcome>(std::move(outcome));
-    done.push_back(part);
   }
   return {};
 }

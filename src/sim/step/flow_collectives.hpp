@@ -12,6 +12,7 @@
 #include "sim/network/flow.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/step/collective_requests.hpp"
+#include "sim/step/framework_costs.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/per_collective.hpp"
 #include "sim/step/step_semantics.hpp"
@@ -46,12 +47,14 @@ struct FlowPart {
   std::unique_ptr<const FlowOutcome> together;          ///< where all begin together, once that is known
   std::vector<std::unique_ptr<const FlowApart>> apart;  ///< where they began apart: the last that differ, oldest first
   std::unique_ptr<const FlowTraffic> traffic;           ///< once it has been carried out
-  std::unique_ptr<FlowModel> model;   ///< the same, kept: other dates are put into what it has worked out
-  std::int64_t times = 0;             ///< that they have begun together
-  std::optional<bool> is_large;       ///< once that was asked for
-  std::optional<std::size_t> number;  ///< in FlowOverlaps, once it has occurred
-  SpentSeconds spent;                 ///< otherwise
-  std::vector<FlowPart> stages;       ///< where it has groups of several stages: those of each alone
+  std::unique_ptr<const SolvedRounds> solved;           ///< once that was asked for; may not be known
+  std::unique_ptr<FlowModel> model;  ///< the same, kept: other dates are put into what it has worked out
+  std::int64_t times = 0;            ///< that they have begun together
+  std::optional<bool> is_large;      ///< once that was asked for
+  std::optional<std::vector<FrameworkCost>> framework;  ///< by rank, once that was asked for; empty: it has none
+  std::optional<std::size_t> number;                    ///< in FlowOverlaps, once it has occurred
+  SpentSeconds spent;                                   ///< otherwise
+  std::vector<FlowPart> stages;                         ///< where it has groups of several stages: those of each alone
 };
 
 /// The collectives of a schedule by flow: each is worked out once, and carried out again only where its ranks begin
@@ -70,10 +73,15 @@ class FlowCollectives {
   /// what it took then.
   [[nodiscard]] Refused carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
                                         const FlowOutcome*& outcome);
+  /// For ranks of unequal speed, which begin apart by more than messages take: works it out for ranks that begin
+  /// together, once, so that ranks that do not can enter it. Not over TCP.
+  [[nodiscard]] Refused solve(FlowPart& part);
   /// Those that flow refuses if their ranks get out of step, for their messages are too many to follow each: they are
   /// carried out before all others, begun together, the largest first, so that what is refused is refused before time
-  /// is spent on others. They are put into `done`.
-  [[nodiscard]] Refused carry_out_largest(std::vector<const FlowPart*>& done);
+  /// is spent on others.
+  [[nodiscard]] Refused carry_out_largest();
+  /// A step begins: what has occurred so far was in others.
+  void begin_step();
   /// Whether its messages are so many that following each takes seconds.
   bool is_large(FlowPart& part) const;
 

@@ -1,27 +1,23 @@
 #include "sim/step/step_by_flow.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <variant>
 
 #include "sim/network/flow.hpp"
-#include "sim/step/closed_form.hpp"
+#include "sim/step/carried_traffic.hpp"
 #include "sim/step/collective_dates.hpp"
-#include "sim/step/compute_time.hpp"
 #include "sim/step/critical_paths.hpp"
 #include "sim/step/flow_collectives.hpp"
+#include "sim/step/flow_doubts.hpp"
 #include "sim/step/flow_overlaps.hpp"
-#include "sim/step/stage_seconds.hpp"
+#include "sim/step/node_seconds.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
 
 namespace dadsim::sim {
 namespace {
 
-constexpr double kTogether = 0.005;  // of the step: how far apart ranks may begin its collectives, all of them added up
 /// Of the step so far: how far apart ranks may begin collectives of very many messages, all of them added up, for these
 /// to count as begun together, when the last of them does. No message then leaves sooner than it would, nor later by
 /// more than that.
@@ -29,41 +25,33 @@ constexpr double kLateShare = 1e-4;
 
 class StepByFlow {
  public:
-  StepByFlow(const Nodes& nodes, const collectives::RankLayout& layout, const step::Schedule& schedule,
-             Interconnect& network, bool by_closed_form, TimelineRecorder* recorder)
-      : nodes_(nodes),
-        schedule_(schedule),
-        network_(network),
-        by_closed_form_(by_closed_form),
-        recorder_(recorder),
-        parts_(schedule, nodes.workers),
+  explicit StepByFlow(const FlowStepRequest& request)
+      : nodes_(request.nodes),
+        schedule_(request.schedule),
+        network_(request.network),
+        by_closed_form_(request.closed_form),
+        late_ranks_(request.late_ranks),
+        recorder_(request.recorder),
+        parts_(request.parts),
         paths_(parts_.nodes(), parts_.lines()),
-        compute_(nodes.devices, schedule),
-        collectives_(nodes, parts_, layout, schedule, network, by_closed_form),
-        overlaps_(network),
-        apart_(schedule.pipeline),
-        overlooked_(schedule.pipeline) {
-    const std::size_t count = parts_.nodes();
-    streams_.resize(count);
-    free_.assign(count * parts_.lines(), 0);
-    timing_.bytes_sent.assign(count, 0);
-    timing_.bytes_received.assign(count, 0);
-    progress_.resize(schedule_.tasks.size());
-    last_wait_.assign(schedule_.tasks.size(), 0);
+        seconds_(nodes_, parts_, schedule_, request.slowdown),
+        collectives_(request.collectives),
+        overlaps_(network_),
+        streams_(parts_.nodes()),
+        free_(parts_.nodes() * parts_.lines()),
+        progress_(schedule_.tasks.size()),
+        last_wait_(schedule_.tasks.size()),
+        carried_(parts_.nodes()),
+        doubts_(schedule_.pipeline) {
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
       const auto* wait = std::get_if<step::WaitTask>(&schedule_.tasks[i].what);
       if (wait != nullptr) last_wait_[static_cast<std::size_t>(wait->collective)] = i;
     }
-    std::map<std::pair<std::string, double>, std::size_t> classes;
-    for (std::size_t node = 0; node < count; ++node) {
-      const spec::DeviceSpec& device = *nodes_.devices[parts_.host_index(node)];
-      class_of_.push_back(classes.try_emplace({device.name, device.slowdown}, classes.size()).first->second);
-    }
-    known_.resize(classes.size());
+    collectives_.begin_step();
   }
 
   Refused run() {
-    if (Refused refused = collectives_.carry_out_largest(together_)) return refused;
+    if (Refused refused = collectives_.carry_out_largest()) return refused;
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
       const step::Task& task = schedule_.tasks[i];
       if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
@@ -80,41 +68,28 @@ class StepByFlow {
     }
     const std::size_t last = last_worker(streams_, parts_.workers());
     split_among_parts(streams_, last, streams_[last].end, timing_);
-    // Who begins early may find the network less busy than all together would: by no more than that it is early.
-    const double apart = apart_.most();
-    if (apart > kTogether * timing_.seconds) {
-      return FlowRefusal{
-          fmt::format("workers come to a collective apart ({:.3g} s for {}; in all {:.3g} s of a step of {:.3g} s)",
-                      worst_apart_, worst_, apart, timing_.seconds)};
-    }
-    if (overlooked_.most() > kTogether * timing_.seconds) {
-      return FlowRefusal{
-          fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
-                      overlooked_.most(), timing_.seconds)};
-    }
+    if (Refused refused = doubts_.judge(timing_.seconds)) return refused;
     if (!single()) count_occurrences(last);
     timing_.bounds = bounds_of(paths_.of(last), collectives_.host(last)->get_cname(),
                                nodes_.devices[parts_.host_index(last)]->name, spent_, timing_.seconds);
+    carried_.put_into(timing_);
     if (recorder_ != nullptr) recorder_->ended(timing_.seconds, last);
-    for (const FlowPart* part : together_) carry(*part->traffic, static_cast<double>(part->times));
+    for (const FlowPart* part : together_) carried_.add_to_links(*part->traffic, static_cast<double>(part->times));
     return {};
   }
 
-  /// What links carried, once it has run.
-  std::vector<LinkLoad>& loads() { return loads_; }
+  std::vector<LinkLoad> loads() { return carried_.take_loads(); }
   step::StepTiming& timing() { return timing_; }
+  /// Seconds by which collectives may be wrong that ranks entered late, all of them one after the other.
+  double entered_late() const { return doubts_.entered_late(); }
+  double messages() const { return messages_; }  ///< of these
 
  private:
   void execute(std::size_t index, const step::ComputeTask& task) {
-    const bool uniform = task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform();
     const Parts::Range nodes = parts_.with(task.who, schedule_.tasks[index].stage);
-    std::ranges::fill(known_, -1);
+    seconds_.begin(task);
     for (std::size_t node = nodes.first; node < nodes.behind; ++node) {
-      double seconds = uniform ? known_[class_of_[node]] : -1;
-      if (seconds < 0) {
-        seconds = compute_.seconds(parts_.host_index(node), task, parts_.entry(node));
-        if (uniform) known_[class_of_[node]] = seconds;
-      }
+      const double seconds = seconds_.of(node, task);
       StreamTime& stream = streams_[node];
       if (recorder_ != nullptr) recorder_->computed(node, index, stream.end, stream.end + seconds);
       stream.end += seconds;
@@ -156,8 +131,7 @@ class StepByFlow {
     CollectiveDates& progress = progress_[index];
     const bool awaited = last_wait_[index] > 0;
     if (awaited) progress = {std::vector<double>(slots), std::vector<double>(slots)};
-    apart_.next();
-    overlooked_.next();
+    doubts_.next();
     for (FlowPart& part : collectives_.of(task)) {
       if (Refused refused = communicate(index, part)) return refused;
     }
@@ -173,12 +147,13 @@ class StepByFlow {
     double latest = 0;
     std::vector<double>& dates = dates_;
     dates.assign(ranks, 0);
+    const std::vector<FrameworkCost>& framework = framework_of(task, part);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const std::size_t node = part.nodes[rank];
       if (receivers.holds(node)) continue;
       const double free = free_at(task, node);
       if (free <= streams_[node].end) paths_.line_begins(node, Parts::line_of(task), streams_[node].end);
-      dates[rank] = std::max(streams_[node].end, free);
+      dates[rank] = std::max(streams_[node].end, free) + (framework.empty() ? 0 : framework[rank].before);
       earliest = std::min(earliest, dates[rank]);
       latest = std::max(latest, dates[rank]);
     }
@@ -192,42 +167,68 @@ class StepByFlow {
     if (!even && !by_closed_form_ && taken_together_ + latest - earliest <= kLateShare * earliest &&
         collectives_.is_large(part)) {
       taken_together_ += latest - earliest;
-      note_apart(index, part, latest - earliest);
+      doubts_.apart(stage_of(part), task, latest - earliest);
       earliest = latest;
       even = true;
     }
     for (double& date : dates) date = std::max(date, earliest);
+    if (!framework.empty()) leaves_ = dates;
     if (recorder_ != nullptr) begins_ = dates;
     issue(index, part);
     if (even && part.together != nullptr) {
       for (std::size_t rank = 0; rank < ranks; ++rank) dates[rank] += part.together->seconds[rank];
       beside_others(part, earliest);
     } else {
-      if (!even && !by_closed_form_) note_apart(index, part, latest - earliest);
-      if (even) {
+      const bool unequal = !even && seconds_.are_unequal();
+      if (Refused refused = unequal ? collectives_.solve(part) : Refused()) return refused;
+      const bool known = unequal && part.solved->is_known();
+      const bool late = known && late_ranks_ != LateRanks::followed;
+      if (!even && !known && !by_closed_form_) doubts_.apart(stage_of(part), task, latest - earliest);
+      if (late) {
+        enter_late(part, earliest, latest);
+      } else if (even) {
         FlowOutcome outcome;
         if (Refused refused = collectives_.carry_out(part, dates, earliest, latest, outcome)) return refused;
         part.together = std::make_unique<const FlowOutcome>(std::move(outcome));
-        together_.push_back(&part);
         beside_others(part, earliest);
       } else {
         const FlowOutcome* outcome = nullptr;
         if (Refused refused = collectives_.carry_out_apart(part, dates, earliest, latest, outcome)) return refused;
+        if (known) doubts_.followed(stage_of(part), task, earliest, dates, part.solved->doubt());
         beside_others(part, earliest);
-        add(part, 1);
+        carried_.add_to_nodes(part, 1);
         for (const auto& [what, seconds] : outcome->spent) (single() ? spent_ : part.spent)[what] += seconds;
-        carry(*part.traffic, 1);
+        carried_.add_to_links(*part.traffic, 1);
       }
     }
     if (even) {
-      ++part.times;
+      if (part.times++ == 0) together_.push_back(&part);
       if (single()) {
-        add(part, 1);
+        carried_.add_to_nodes(part, 1);
         for (const auto& [what, seconds] : part.together->spent) spent_[what] += seconds;
       }
     }
     finish(index, part);
     return {};
+  }
+
+  /// Ranks begin apart: as far as links are shared, as if all had begun together.
+  void enter_late(FlowPart& part, double earliest, double latest) {
+    begun_ = dates_;
+    part.solved->enter(dates_);
+    const double wrong_by = std::min(latest - earliest, part.solved->doubt());
+    doubts_.entered_late(stage_of(part), wrong_by);
+    messages_ += part.solved->carried();
+    if (late_ranks_ != LateRanks::enter) {
+      const double more = late_ranks_ == LateRanks::later ? wrong_by : -wrong_by;
+      for (std::size_t rank = 0; rank < dates_.size(); ++rank) {
+        dates_[rank] = std::max(begun_[rank], dates_[rank] + more);
+      }
+    }
+    beside_others(part, latest);
+    carried_.add_to_nodes(part, 1);
+    for (const auto& [what, seconds] : part.together->spent) (single() ? spent_ : part.spent)[what] += seconds;
+    carried_.add_to_links(*part.traffic, 1);
   }
 
   /// Where others share its links meanwhile, it takes longer.
@@ -236,9 +237,11 @@ class StepByFlow {
     const double seconds = *std::ranges::max_element(dates_) - begin;
     if (!part.number) part.number = overlaps_.add(part.traffic->loads, seconds);
     const FlowOverlaps::Occurrence occurrence = overlaps_.occur(*part.number, begin, seconds);
-    overlooked_.add(stage_of(part), occurrence.overlooked);
+    doubts_.overlooked(stage_of(part), occurrence.overlooked);
     if (occurrence.seconds <= seconds) return;
-    for (double& date : dates_) date = begin + (date - begin) * (occurrence.seconds / seconds);
+    for (double& date : dates_) {
+      if (date > begin) date = begin + (date - begin) * (occurrence.seconds / seconds);
+    }
   }
 
   std::size_t stage_of(const FlowPart& part) const {
@@ -275,8 +278,41 @@ class StepByFlow {
     }
   }
 
-  /// Once `dates_` says when ranks are done.
-  void finish(std::size_t index, const FlowPart& part) {
+  const std::vector<FrameworkCost>& framework_of(const step::Task& task, FlowPart& part) {
+    const auto& collective = std::get<step::CollectiveTask>(task.what);
+    if (part.framework) return *part.framework;
+    part.framework.emplace();
+    if (nodes_.framework == nullptr || collective.among != step::Among::replicas) return *part.framework;
+    *part.framework = framework_costs(
+        *nodes_.framework, *part.rounds,
+        [&](std::size_t rank) { return collective.bytes[parts_.entry(part.nodes[rank])]; },
+        [&](std::size_t rank) { return !parts_.is_worker(part.nodes[rank]); },
+        [&](std::size_t from, std::size_t to) {
+          const auto host = [&](std::size_t rank) { return collectives_.host(part.nodes[rank]); };
+          return network_[network_.path(host(from), host(to))].transfer_rate();
+        });
+    return *part.framework;
+  }
+
+  /// Once `dates_` says when messages are through: what the framework adds.
+  void add_framework(FlowPart& part) {
+    const std::vector<FrameworkCost>& framework = *part.framework;
+    if (framework.empty()) return;
+    double before = 0;
+    double after = 0;
+    for (std::size_t rank = 0; rank < framework.size(); ++rank) {
+      const double done = framework[rank].done(leaves_[rank], dates_[rank]);
+      before = std::max(before, framework[rank].before);
+      after = std::max(after, done - dates_[rank]);
+      dates_[rank] = done;
+    }
+    (single() ? spent_ : part.spent)[{"framework", collectives_.host(part.nodes.front())->get_cname()}] +=
+        before + after;
+  }
+
+  /// Once `dates_` says when messages are through.
+  void finish(std::size_t index, FlowPart& part) {
+    add_framework(part);
     const step::Task& task = schedule_.tasks[index];
     const auto& collective = std::get<step::CollectiveTask>(task.what);
     const step::CollectiveKind kind = collective.kind;
@@ -304,38 +340,13 @@ class StepByFlow {
     }
   }
 
-  void note_apart(std::size_t index, const FlowPart& part, double apart) {
-    if (apart > worst_apart_) {
-      const step::Task& task = schedule_.tasks[index];
-      worst_apart_ = apart;
-      worst_ = fmt::format("{} for {}", to_string(std::get<step::CollectiveTask>(task.what).kind), task.layer);
-    }
-    apart_.add(stage_of(part), apart);
-  }
-
-  void carry(const FlowTraffic& traffic, double times) {
-    loads_.resize(network_.links().size());
-    for (const auto& [link, load] : traffic.loads) {
-      loads_[static_cast<std::size_t>(link)].payload += times * load.payload;
-      loads_[static_cast<std::size_t>(link)].wire += times * load.wire;
-    }
-  }
-
-  void add(const FlowPart& part, double times) {
-    const FlowTraffic& traffic = *part.traffic;
-    for (std::size_t rank = 0; rank < traffic.sent.size(); ++rank) {
-      timing_.bytes_sent[part.nodes[rank]] += times * traffic.sent[rank];
-      timing_.bytes_received[part.nodes[rank]] += times * traffic.received[rank];
-    }
-  }
-
   /// What has occurred often is added up once. Time was spent by the network that the last worker waits for.
   void count_occurrences(std::size_t last) {
     collectives_.for_each([&](const FlowPart& part) {
       const bool has_part = std::ranges::count(part.nodes, last) > 0;
       if (part.together != nullptr) {
         const auto times = static_cast<double>(part.times);
-        add(part, times);
+        carried_.add_to_nodes(part, times);
         if (has_part) {
           for (const auto& [what, seconds] : part.together->spent) spent_[what] += times * seconds;
         }
@@ -355,37 +366,34 @@ class StepByFlow {
   const step::Schedule& schedule_;
   Interconnect& network_;
   bool by_closed_form_;
+  LateRanks late_ranks_;
+  double messages_ = 0;
   TimelineRecorder* recorder_;
-  Parts parts_;
+  const Parts& parts_;
   CriticalPaths paths_;
-  ComputeTime compute_;
-  FlowCollectives collectives_;
+  NodeSeconds seconds_;
+  FlowCollectives& collectives_;
   FlowOverlaps overlaps_;
-  std::vector<std::size_t> class_of_;      ///< per node: a number for its device, and how slow it is
-  std::vector<StreamTime> streams_;        ///< per node: the compute stream
-  std::vector<double> free_;               ///< per node and line: when it may begin its next collective with sending
-  std::vector<double> known_;              ///< seconds of the task at hand, per class
-  std::vector<double> dates_, begins_;     ///< of the collective at hand, per rank
+  std::vector<StreamTime> streams_;  ///< per node: the compute stream
+  std::vector<double> free_;         ///< per node and line: when it may begin its next collective with sending
+  std::vector<double> dates_, begins_, begun_;  ///< of the collective at hand, per rank
+  std::vector<double> leaves_;             ///< the same: when first messages may leave, where a framework packs them
   std::vector<CollectiveDates> progress_;  ///< per task; as long as it is waited for
   std::vector<std::size_t> last_wait_;     ///< per task: the last that waits for it; 0: none
   std::vector<const FlowPart*> together_;  ///< whose outcome is known, in the order in which it was found
-  std::vector<LinkLoad> loads_;
+  CarriedTraffic carried_;
   SpentSeconds spent_;
-  StageSeconds apart_;         ///< seconds between the first and the last worker
-  StageSeconds overlooked_;    ///< seconds that collectives would hold up others that share their links
-  double taken_together_ = 0;  ///< seconds of `apart_`, of those that were taken as begun together
-  double worst_apart_ = 0;     ///< of one
-  std::string worst_;
+  FlowDoubts doubts_;
+  double taken_together_ = 0;  ///< seconds between first and last, of what was taken as begun together
   step::StepTiming timing_;
 };
 
 }  // namespace
 
-Refused step_by_flow(const Nodes& nodes, const collectives::RankLayout& layout, const step::Schedule& schedule,
-                     Interconnect& network, bool by_closed_form, FlowStep& result, TimelineRecorder* recorder) {
-  StepByFlow step(nodes, layout, schedule, network, by_closed_form, recorder);
+Refused step_by_flow(const FlowStepRequest& request, FlowStep& result) {
+  StepByFlow step(request);
   if (Refused refused = step.run()) return refused;
-  result = {std::move(step.timing()), std::move(step.loads())};
+  result = {std::move(step.timing()), step.loads(), step.entered_late(), step.messages()};
   return {};
 }
 

@@ -1,8 +1,13 @@
 #pragma once
 
-#include "collectives/collective.hpp"
+#include <cstdint>
+#include <vector>
+
 #include "sim/network/flow_refusal.hpp"
+#include "sim/step/flow_collectives.hpp"
+#include "sim/step/nodes.hpp"
 #include "sim/step/replay.hpp"
+#include "sim/step/step_semantics.hpp"
 #include "step/schedule.hpp"
 #include "step/timing.hpp"
 
@@ -12,13 +17,34 @@ namespace dadsim::sim {
 struct FlowStep {
   step::StepTiming timing;
   std::vector<LinkLoad> loads;
+  double entered_late = 0;  ///< seconds by which collectives may be wrong that ranks enter late, added up
+  double messages = 0;      ///< of these collectives
+  double wrong_by = 0;      ///< seconds by which the step may be wrong for that
+};
+
+/// What becomes of a collective that ranks of unequal speed come to apart.
+enum class LateRanks : std::uint8_t {
+  enter,    ///< they enter it, and share links as if all had begun together (SolvedRounds)
+  sooner,   ///< the same, and all are through sooner by all that this may be wrong by
+  later,    ///< or later
+  followed  ///< it is worked out anew for the dates at which they come, message by message where they get out of step
+};
+
+struct FlowStepRequest {
+  const Nodes& nodes;
+  const Parts& parts;
+  const step::Schedule& schedule;
+  const std::vector<double>& slowdown;  ///< per host, multiplies the seconds of computations; empty: 1
+  FlowCollectives& collectives;         ///< of the schedule
+  Interconnect& network;
+  bool closed_form = false;
+  LateRanks late_ranks = LateRanks::enter;
+  TimelineRecorder* recorder = nullptr;  ///< if any, takes down what happens, but for the links
 };
 
 /// Times a schedule without simulating its messages: every node goes through its tasks, and collectives take what
-/// FlowModel (or, with `closed_form`, latency and bandwidth of the worst pair) says. Refused where workers do not come
-/// to a collective together, or FlowModel refuses. `recorder`, if any, takes down what happens, but for the links.
-[[nodiscard]] Refused step_by_flow(const Nodes& nodes, const collectives::RankLayout& layout,
-                                   const step::Schedule& schedule, Interconnect& network, bool closed_form,
-                                   FlowStep& result, TimelineRecorder* recorder = nullptr);
+/// FlowModel (or the latency and bandwidth of the worst pair) says. Ranks that compute for unequal times enter a
+/// collective when they come to it. Refused where others do not come together, or FlowModel refuses.
+[[nodiscard]] Refused step_by_flow(const FlowStepRequest& request, FlowStep& result);
 
 }  // namespace dadsim::sim

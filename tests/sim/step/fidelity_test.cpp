@@ -184,6 +184,39 @@ TEST(FidelityChoice, WhatNeitherCanSimulateIsRefusedWithBothReasons) {
   EXPECT_EQ(both.find("closed-form"), std::string::npos) << "which it would refuse too: " << both;
 }
 
+TEST(FidelityChoice, WhatItAdvisesIsNotRefusedForTheSameReason) {
+  const MessageEffort many{1000, 1, MessageEffort::kMostActors + 1};
+  Cluster waits = of_fidelity(spec::Fidelity::message);
+  EXPECT_NE(why_not(waits, many, "").find("use fidelity=\"flow\" or fewer workers"), std::string::npos);
+  waits.network.rendezvous = true;
+  const std::string asked = why_not(waits, many, "");
+  EXPECT_NE(asked.find("use fewer workers"), std::string::npos) << asked;
+  EXPECT_EQ(asked.find("flow"), std::string::npos) << "which would be refused: " << asked;
+  const std::string refused = why_not(of_fidelity(spec::Fidelity::flow), many, "ranks get out of step");
+  EXPECT_EQ(refused.find("ring"), std::string::npos) << "which may be refused: " << refused;
+  waits.network.fidelity = spec::Fidelity::flow;
+  EXPECT_NE(why_not(waits, many, "").find("use fewer workers"), std::string::npos);
+}
+
+TEST(FidelityChoice, LateRanksAreLeftToMessagesWhereTheseAreQuick) {
+  const auto taken = [](double seconds, double share) {
+    FidelityChoice choice(
+        of_fidelity(spec::Fidelity::flow), 1e6,
+        [&] {
+          return MessageEffort{1e6, seconds, 9};
+        },
+        1);
+    if (!choice.may_be_wrong(share)) return std::string("refused");
+    step::NetworkUse use;
+    choice.describe(use);
+    return test::notes_of(use);
+  };
+  EXPECT_EQ(taken(10, 0.02), "refused");
+  EXPECT_EQ(taken(30, 0.02), "late-ranks-by-flow");
+  EXPECT_EQ(taken(10, 0.005), "late-ranks-by-flow");
+  EXPECT_EQ(taken(10, 0.0005), "");
+}
+
 TEST(FidelityChoice, ACollectiveThatWouldTakeLongIsTimedByFlow) {
   spec::PlatformSpec platform;
   platform.what = test::cluster_of(32, 8, test::line(450e9, 5e-7, spec::Transport::nvlink, 0.8),

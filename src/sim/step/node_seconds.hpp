@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/step/compute_time.hpp"
+#include "sim/step/nodes.hpp"
+#include "sim/step/step_semantics.hpp"
+
+namespace dadsim::sim {
+
+/// What computations of a schedule take on its nodes. Nodes with equal devices that do the same are looked at once.
+class NodeSeconds {
+ public:
+  /// `slowdown`: per host, multiplies the seconds; empty: 1.
+  NodeSeconds(const Nodes& nodes, const Parts& parts, const step::Schedule& schedule,
+              const std::vector<double>& slowdown)
+      : parts_(parts), slowdown_(slowdown), compute_(nodes.devices, schedule) {
+    std::map<std::pair<std::string, double>, std::size_t> classes;
+    for (std::size_t node = 0; node < parts.nodes(); ++node) {
+      const spec::DeviceSpec& device = *nodes.devices[parts.host_index(node)];
+      class_of_.push_back(classes.try_emplace({device.name, device.slowdown}, classes.size()).first->second);
+    }
+    known_.resize(classes.size());
+    const auto differs = [](const step::Task& task) {
+      const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+      return compute != nullptr && !is_uniform(*compute);
+    };
+    const auto workers = std::span(class_of_).first(parts.workers());
+    are_unequal_ = !slowdown.empty() || std::ranges::any_of(schedule.tasks, differs) ||
+                   std::ranges::adjacent_find(workers, std::not_equal_to()) != workers.end();
+  }
+
+  /// Whether workers compute at different speed, or different amounts.
+  bool are_unequal() const { return are_unequal_; }
+
+  void begin(const step::ComputeTask& task) {
+    uniform_ = is_uniform(task);
+    std::ranges::fill(known_, -1);
+  }
+  /// Of the task that has begun.
+  double of(std::size_t node, const step::ComputeTask& task) {
+    double seconds = uniform_ ? known_[class_of_[node]] : -1;
+    if (seconds < 0) {
+      seconds = compute_.seconds(parts_.host_index(node), task, parts_.entry(node));
+      if (uniform_) known_[class_of_[node]] = seconds;
+    }
+    return slowdown_.empty() ? seconds : seconds * slowdown_[parts_.host_index(node)];
+  }
+
+ private:
+  static bool is_uniform(const step::ComputeTask& task) {
+    return task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform();
+  }
+
+  const Parts& parts_;
+  const std::vector<double>& slowdown_;
+  ComputeTime compute_;
+  std::vector<std::size_t> class_of_;  ///< per node: a number for its device, and how slow it is
+  std::vector<double> known_;          ///< seconds of the task at hand, per class
+  bool uniform_ = false, are_unequal_ = false;
+};
+
+}  // namespace dadsim::sim

@@ -1,0 +1,70 @@
+#include "sim/step/steps_by_flow.hpp"
+
+#include <algorithm>
+
+#include "sim/step/flow_collectives.hpp"
+#include "sim/step/step_semantics.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+constexpr double kOverlooked = 1e-3;      // of the step: what entering late may come to, and is not looked into
+constexpr double kMostWrong = 5e-3;       // of the step: above, messages are followed where they are few
+constexpr double kFewMessages = 400'000;  // which takes less than half a second
+
+}  // namespace
+
+struct StepsByFlow::Known {
+  Known(const Nodes& nodes, const collectives::RankLayout& of, const step::Schedule& what, Interconnect& network,
+        bool closed_form)
+      : layout(of),
+        schedule(what),
+        parts(schedule, nodes.workers),
+        collectives(nodes, parts, layout, schedule, network, closed_form) {}
+
+  const collectives::RankLayout layout;
+  const step::Schedule schedule;
+  const Parts parts;
+  FlowCollectives collectives;
+};
+
+StepsByFlow::StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form)
+    : nodes_(nodes), network_(network), closed_form_(closed_form) {}
+StepsByFlow::~StepsByFlow() = default;
+
+Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Schedule& schedule,
+                          const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder) {
+  if (known_ == nullptr || known_->schedule != schedule) {
+    known_.reset();
+    known_ = std::make_unique<Known>(nodes_, layout, schedule, network_, closed_form_);
+  }
+  FlowStepRequest request{.nodes = nodes_,
+                          .parts = known_->parts,
+                          .schedule = known_->schedule,
+                          .slowdown = slowdown,
+                          .collectives = known_->collectives,
+                          .network = network_,
+                          .closed_form = closed_form_};
+  const auto timed = [&](LateRanks late_ranks, FlowStep& step) {
+    request.late_ranks = late_ranks;
+    return step_by_flow(request, step);
+  };
+  request.recorder = recorder;
+  if (Refused refused = timed(LateRanks::enter, result)) return refused;
+  request.recorder = nullptr;
+  if (result.entered_late <= kOverlooked * result.timing.seconds) return {};
+  FlowStep sooner;
+  FlowStep later;
+  if (Refused refused = timed(LateRanks::sooner, sooner)) return refused;
+  if (Refused refused = timed(LateRanks::later, later)) return refused;
+  const double seconds = result.timing.seconds;
+  result.wrong_by = std::max({0.0, seconds - sooner.timing.seconds, later.timing.seconds - seconds});
+  // A timeline is of what has been recorded.
+  if (recorder != nullptr || result.wrong_by <= kMostWrong * seconds || result.messages > kFewMessages) return {};
+  FlowStep followed;
+  if (timed(LateRanks::followed, followed)) return {};
+  result = std::move(followed);
+  return {};
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "sim/step/step_by_flow.hpp"
+
+namespace dadsim::sim {
+
+/// Times schedules by flow, one after the other (step_by_flow). What was worked out for one is used again as long as
+/// the same follows.
+class StepsByFlow {
+ public:
+  StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form);
+  ~StepsByFlow();
+  StepsByFlow(const StepsByFlow&) = delete;
+  StepsByFlow& operator=(const StepsByFlow&) = delete;
+
+  /// `slowdown`: per host, multiplies the seconds of computations; empty: 1. `recorder`, if any, takes down what
+  /// happens, but for the links.
+  [[nodiscard]] Refused time(const collectives::RankLayout& layout, const step::Schedule& schedule,
+                             const std::vector<double>& slowdown, FlowStep& result,
+                             TimelineRecorder* recorder = nullptr);
+
+ private:
+  struct Known;
+  const Nodes& nodes_;
+  Interconnect& network_;
+  bool closed_form_;
+  std::unique_ptr<Known> known_;  ///< of the last schedule
+};
+
+}  // namespace dadsim::sim
