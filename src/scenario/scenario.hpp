@@ -8,7 +8,9 @@
 #include "spec/cost_specification.hpp"
 #include "spec/evaluation_specification.hpp"
 #include "spec/failure_specification.hpp"
+#include "spec/framework_specification.hpp"
 #include "spec/goal_specification.hpp"
+#include "spec/payload_specification.hpp"
 #include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
@@ -24,6 +26,7 @@ struct Scenario {
   spec::PlatformSpec platform;
   std::vector<std::string> platform_files;  ///< that a platform file names in its turn
   spec::NetworkSpec network;
+  spec::FrameworkSpec framework;
   spec::FailureSpec failures;             ///< simulated by event-driven runs alone
   std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself
   std::vector<spec::Placement> workers;   ///< of several devices: the first of each
@@ -41,6 +44,7 @@ struct Scenario {
   bool timing_only = false;  ///< nothing is learned: steps are recorded for their sizes alone
   /// There is no network that learns: `data`, `model` and most of `training` are of one that steps are recorded on.
   bool stand_in = false;
+  spec::PayloadSpec payload;  ///< what stands for a network and data there
   std::vector<spec::RunSpec> runs;
   /// The hash of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios
   /// have equal hashes wherever they lie.

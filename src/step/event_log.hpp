@@ -15,6 +15,7 @@ struct EventLog {
     double busy = 0;       ///< seconds of computing
     double cut_short = 0;  ///< of them: computing that a failure or a cancellation made worthless
     double down = 0;       ///< seconds
+    double framework = 0;  ///< seconds in which the framework packed, unpacked or summed at the node
     std::int64_t outages = 0;
     std::int64_t restored = 0;  ///< times that it went on from a checkpoint
     double lost_work = 0;       ///< seconds of computing since such checkpoints, done again while it was down

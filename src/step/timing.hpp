@@ -11,8 +11,9 @@ namespace dadsim::step {
 
 /// A resource on the critical path of a step.
 struct Bound {
-  std::string resource;     ///< name of a link, of the host of a device, or of a route whose latency counts
-  std::string kind;         ///< "bandwidth", "latency", "compute", or, over TCP, "queueing": windows, losses and repair
+  std::string resource;  ///< name of a link, of the host of a device, or of a route whose latency counts
+  /// "bandwidth", "latency", "compute", "framework", or, over TCP, "queueing": windows, losses and repair.
+  std::string kind;
   double seconds = 0;       ///< of the critical path, mean per step
   double share = 0;         ///< of the step, 0…1
   std::string device = {};  ///< kind of the device that computes; empty of what computes nothing
@@ -58,6 +59,7 @@ struct NetworkUse {
     std::string kind, algorithm;
     double least_bytes = 0, most_bytes = 0;  ///< payload of a worker
     double count = 0;                        ///< in all steps that were simulated
+    std::optional<Statement> quicker = {};  ///< of the largest: what of the devices' library is quicker than its choice
   };
   std::vector<Collective> collectives;
   /// Kinds of link that messages used.

@@ -16,8 +16,8 @@ using Node = std::int32_t;
 /// Something that takes time, by number; none is 0.
 using Activity = std::int64_t;
 
-/// What a node computes: parts of training steps of one worker, as often as it does them. Kept by reference to the
-/// recorded schedule, so that a thousand clients share it.
+/// What a node computes: parts of training steps of one worker, as often as it does them, and seconds. Kept by
+/// reference to the recorded schedule, so that a thousand clients share it.
 struct Work {
   struct Piece {
     std::shared_ptr<const step::Schedule> schedule;
@@ -27,6 +27,7 @@ struct Work {
     double times = 1;
   };
   std::vector<Piece> pieces;
+  double seconds = 0;  ///< beside them, on a device as fast as its kind: what was measured as a whole
   /// Number of the node's first training step in it, from 0: where the speed of computing jitters, each of its steps
   /// has a factor of its own. −1: it is no part of training, and has that of step 0.
   std::int64_t step = -1;

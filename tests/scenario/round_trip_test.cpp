@@ -164,9 +164,11 @@ std::string some_scenario(const TemporaryFolder& folder) {
     xml += "</training>";
   }
   if (coin()) xml += some_timed_as(folder);
+  bool shares = false;
   for (std::int64_t i = between(1, 4); i > 0; --i) {
     const std::string algorithm =
         one_of("pooled", "no-sharing", "gradient-sharing", "dad", "edad", "rank-dad", "rank-dad");
+    shares = shares || (algorithm != "pooled" && algorithm != "no-sharing");
     xml += fmt::format("<run algorithm=\"{}\"", algorithm);
     if (coin()) xml += fmt::format(" label=\"{} {}\"", some_text(), i);
     if (algorithm != "pooled" && algorithm != "no-sharing") {
@@ -193,6 +195,15 @@ std::string some_scenario(const TemporaryFolder& folder) {
       }
     }
     xml += inside.empty() ? "/>" : ">" + inside + "</run>";
+  }
+  if (shares && coin()) {
+    const std::string framework = one_of("none", "flower", "nvflare", "hivemind");
+    xml += fmt::format("<framework name=\"{}\"{}{}{}{}{}{}/>", framework,
+                       framework == "flower" ? maybe("version", one_of("1.19", "1.20")) : "",
+                       maybe("serialise", fmt::format("{}MBps", 1 + share() * 1e3)),
+                       maybe("aggregate", fmt::format("{}MBps", 1 + share() * 1e3)),
+                       maybe("round", fmt::format("{}s", share())), maybe("per-client", fmt::format("{}ms", share())),
+                       maybe("message", "2000MB"));
   }
   return xml + "</scenario>";
 }

@@ -37,6 +37,8 @@ const char* to_string(WhatIf::Kind kind) {
       return "batch";
     case WhatIf::Kind::overlap:
       return "overlap";
+    case WhatIf::Kind::framework:
+      return "framework";
     case WhatIf::Kind::limit:
       return "limit";
   }

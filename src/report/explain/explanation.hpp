@@ -19,7 +19,7 @@ struct Effect {
 
 /// Something changed, and all runs timed again.
 struct WhatIf {
-  enum class Kind { bandwidth, latency, device, batch, overlap, limit };
+  enum class Kind { bandwidth, latency, device, batch, overlap, framework, limit };
   Kind kind = Kind::bandwidth;
   std::string on;     ///< links, devices; empty where it is of the whole
   double factor = 1;  ///< of speed: 2 is twice the bandwidth, half the latency, twice as fast, twice the batch

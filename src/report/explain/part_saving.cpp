@@ -58,6 +58,7 @@ class PartChecker {
       return alone != nullptr ? alone : find(WhatIf::Kind::bandwidth, group_of(part));
     }
     if (cause.kind == "compute") return part.device.empty() ? nullptr : find(WhatIf::Kind::device, part.device);
+    if (cause.kind == "framework") return best(WhatIf::Kind::framework);
     if (cause.kind == "queueing") {
       // Windows go by round trips: whatever helps the queue's own link or the whole way most.
       const WhatIf* best_of_all = nullptr;
@@ -101,7 +102,7 @@ class PartChecker {
   double network_share() const {
     double share = 0;
     for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
-      if (cause.kind != "compute") share += cause.share;
+      if (cause.kind != "compute" && cause.kind != "framework") share += cause.share;
     }
     return share;
   }
@@ -129,7 +130,7 @@ class PartChecker {
 
   Statement why_not(const Cause& cause, const Cause::Part& part, double saved) const {
     if (saved < -kLeastSaving) return Statement{"slower-when-faster"}.with("tcp", is_over_tcp());
-    if (cause.kind == "compute") return {"rest-is-waited-for"};
+    if (cause.kind == "compute" || cause.kind == "framework") return {"rest-is-waited-for"};
     if (cause.kind == "bandwidth") {
       if (std::optional<Statement> reason = best_reason(part, saved)) return *std::move(reason);
     }

@@ -25,7 +25,10 @@ std::string resources_in_words(const Cause& cause, const Cause::Part& part) {
   const bool of_links = cause.kind == "bandwidth" || cause.kind == "queueing";
   const std::string name = name_of(part);
   if (part.resources == 1) return of_links ? "link " + name : name;
-  const char* noun = cause.kind == "compute" ? "devices" : cause.kind == "latency" ? "routes" : "links";
+  const char* noun = cause.kind == "compute"     ? "devices"
+                     : cause.kind == "framework" ? "nodes"
+                     : cause.kind == "latency"   ? "routes"
+                                                 : "links";
   return fmt::format("{} {} {}", part.resources, noun, name);
 }
 

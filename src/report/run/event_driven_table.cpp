@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "report/run/causes.hpp"
@@ -85,6 +86,14 @@ Statement event_time_of(const RunResult& run) {
   if (!(all > 0)) return statement;
   statement.with("computing", event_driven.busy_seconds() / all).with("waiting", event_driven.idle_seconds() / all);
   if (event_driven.down_seconds() > 0) statement.with("down", event_driven.down_seconds() / all);
+  const auto& nodes = event_driven.log.nodes;
+  const double framework = std::accumulate(nodes.begin(), nodes.end(), 0.0,
+                                           [](double sum, const auto& node) { return sum + node.framework; });
+  if (!(framework > 0)) return statement;
+  double at_server = 0;
+  for (std::size_t node = event_driven.workers; node < nodes.size(); ++node) at_server += nodes[node].framework;
+  statement.with("framework", (framework - at_server) / all);
+  if (nodes.size() > event_driven.workers) statement.with("framework_at_server", at_server / event_driven.log.seconds);
   return statement;
 }
 

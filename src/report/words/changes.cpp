@@ -54,8 +54,17 @@ std::string sums_in_buckets(const Statement& change) {
   return fmt::format("sums put into buckets of {:.4g} MB", change.number("bytes") / 1e6);
 }
 
+std::string faster_framework(const Statement& change) {
+  return fmt::format("a framework ({}) {} as fast", change.subject(), multiple_in_words(change.number("factor")));
+}
+
+std::string framework_without_time(const Statement& change) {
+  return fmt::format("a framework that takes no time in the place of {}", change.subject());
+}
+
 constexpr const char* kSumsByLayer = "every layer's sum by itself, as soon as it is there";
 constexpr const char* kNoNetworkLimit = "a network without limits";
+constexpr const char* kFrameworkLimits = "a limit: what lines and devices take stays";
 constexpr const char* kNoComputingTime = "computing that takes no time";
 
 std::string all_of_the_device(const Statement& assumption) {
@@ -83,6 +92,9 @@ constexpr std::array kChanges{
     StatementKind{"sums-by-layer", "another: gradients summed layer by layer", as_it_is<kSumsByLayer>},
     StatementKind{"network-without-limits", "another: what no network is better than", as_it_is<kNoNetworkLimit>},
     StatementKind{"computing-without-time", "another: what no device is better than", as_it_is<kNoComputingTime>},
+    StatementKind{"faster-framework", "another: a framework of twice the rates and half the pauses", faster_framework},
+    StatementKind{"framework-without-time", "another: what no framework is better than", framework_without_time},
+    StatementKind{"limits-of-framework", "assumed of a framework without time", as_it_is<kFrameworkLimits>},
     StatementKind{"all-of-the-device", "assumed with a faster device", all_of_the_device},
     StatementKind{"steps-by-batch", "assumed with another batch", steps_by_batch},
     StatementKind{"other-runs-stay", "assumed with other sums", as_it_is<kOtherRunsStay>},

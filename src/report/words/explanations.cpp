@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ std::string event_time(const Statement& statement) {
       "{}: of its workers' time {} went into computing, {} into waiting for the network or for others",
       statement.subject(), share_in_words(statement.number("computing")), share_in_words(statement.number("waiting")));
   if (statement.has("down")) text += fmt::format(", {} they were down", share_in_words(statement.number("down")));
+  if (statement.has("framework"))
+    text +=
+        fmt::format("; the framework packed or unpacked at them for {}", share_in_words(statement.number("framework")));
+  if (statement.has("framework_at_server")) {
+    text += fmt::format(" and was busy at the server for {}",
+                        share_in_words(std::min(1.0, statement.number("framework_at_server"))));
+  }
   return text + '.';
 }
 

@@ -54,11 +54,13 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
     if (!scenario.description.empty()) Open(xml, "description").content(scenario.description);
     write_platform(xml, scenario.platform, file);
     network_table().print(xml, scenario.network, file);
+    if (scenario.framework != spec::FrameworkSpec{}) framework_table().print(xml, scenario.framework, file);
     write_failures(xml, scenario.failures, file);
     write_devices(xml, scenario.devices);
     write_workers(xml, scenario);
     if (scenario.stand_in) {
-      write_timing_only(xml, scenario.training.optimizer);
+      timing_only_table().print(xml, scenario.payload, file);
+      write_optimizer(xml, scenario.training.optimizer);
     } else {
       write_data(xml, scenario.data, file);
       write_model(xml, scenario.model);
@@ -94,7 +96,7 @@ std::uint64_t problem_hash_of(const Scenario& scenario, std::uint64_t seed) {
 }
 
 std::uint64_t learning_problem_hash_of(const Scenario& scenario, std::uint64_t seed) {
-  // How long is trained, and when it is evaluated, is no part of what one operation gives.
+  // The length of training and the dates of evaluations do not change the result of an operation.
   spec::TrainingSpec training = scenario.training;
   training.seeds = 1;
   training.target_accuracy = 0;
@@ -117,7 +119,7 @@ std::uint64_t learning_hash_of(const Scenario& scenario, const spec::RunSpec& ru
                                std::uint64_t seed) {
   spec::TrainingSpec learned = training;
   learned.seeds = 1;
-  learned.exact_once = false;  // whoever is learned beside another one has a key of both
+  learned.exact_once = false;  // runs that are learned together have a key of both
   // A target matters to what is learned where learning ends with it, or where it is looked for between epochs.
   if (learned.evaluate_every > 0) {
     learned.target_accuracy = learned.stop == spec::TrainingSpec::Stop::budget ? 0 : learned.last_target();

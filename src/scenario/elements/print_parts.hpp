@@ -21,7 +21,7 @@ void write_drifts(XmlWriter& xml, const std::vector<spec::DriftSpec>& drifts);
 void write_data(XmlWriter& xml, const spec::DataSpec& data, const PathText& file);
 void write_model(XmlWriter& xml, const spec::ModelSpec& model);
 void write_training(XmlWriter& xml, const spec::TrainingSpec& training);
-void write_timing_only(XmlWriter& xml, const spec::OptimizerSpec& optimizer);
+void write_optimizer(XmlWriter& xml, const spec::OptimizerSpec& optimizer);
 void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathText& file);
 void write_goal(XmlWriter& xml, const spec::GoalSpec& goal);
 void write_runs(XmlWriter& xml, const std::vector<spec::RunSpec>& runs, const PathText& file);

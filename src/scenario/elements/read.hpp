@@ -38,12 +38,12 @@ spec::ModelSpec read_model(const Element& element, const DataFindings& data, con
 spec::TrainingSpec read_training(const Element& element, std::size_t workers, std::int64_t samples,
                                  const ReadContext& context);
 std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadContext& context);
-/// That the devices of the workers have the precision that the scenario is timed in. `timed_as` may be nullptr;
+/// Checks that the devices of the workers have the precision that the scenario is timed in. `timed_as` may be nullptr;
 /// `origins` are of the workers.
 void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
 spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
-/// The network that learns.
+/// Reads the network that learns.
 struct LearningNetwork {
   const spec::ModelSpec* model;     ///< null where something is wrong with it
   const spec::SampleShape& sample;  ///< 0 if unknown because something is wrong
@@ -60,12 +60,16 @@ void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunS
 /// Asks the method what is wrong with a run, of which all else has been read.
 void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read, std::size_t workers,
                const LearningNetwork& network, const ReadContext& context);
-/// The runs are complete.
+/// The runs must be complete.
 spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings& data,
                                      const std::vector<spec::RunSpec>& runs, const ReadContext& context);
+/// The framework with the numbers that the table has of it.
+spec::FrameworkSpec read_framework(const Element& element, const ReadContext& context);
+/// Checks that it has an effect on the runs.
+void check_framework(const Element& element, const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                           const ReadContext& context);
-/// That a corruption of pictures is one of pictures.
+/// Checks that a corruption of pictures is applied to pictures.
 void check_picture(const Node& node, spec::Corruption corruption, const DataFindings& data);
 /// Devices that a scenario may name: its own and those of the catalogue.
 std::vector<std::string> device_names(const std::vector<spec::DeviceSpec>& own_devices, const ReadContext& context);

@@ -1,4 +1,5 @@
 #include "scenario/elements/elements.hpp"
+#include "scenario/language/quantity.hpp"
 
 namespace dadsim::scenario {
 
@@ -13,9 +14,9 @@ const Table<Scenario>& scenario_table() {
                    attribute("seed", &Spec::seed, seed(),
                              "Of every random number: equal seeds give equal results. A whole number from 0 to "
                              "18446744073709551615.")})
-          .holds({"description", "platform", "network", "failures", "availability", "device", "workers", "data",
-                  "model", "training", "timed-as", "timing-only", "run", "evaluation", "costs", "goal", "sweep",
-                  "scale-study", "ladder"});
+          .holds({"description", "platform", "network", "framework", "failures",    "availability", "device",
+                  "workers",     "data",     "model",   "training",  "timed-as",    "timing-only",  "run",
+                  "evaluation",  "costs",    "goal",    "sweep",     "scale-study", "ladder"});
   return kTable;
 }
 
@@ -53,6 +54,34 @@ const Table<spec::Placement>& worker_table() {
   return kTable;
 }
 
+const Table<spec::PayloadSpec>& timing_only_table() {
+  using Spec = spec::PayloadSpec;
+  constexpr QuantityForm kStep{Unit::seconds, {.minimum = 0, .maximum = 1e9}, "seconds with their unit, e.g. 90s"};
+  static const Table<Spec> kTable = Table<Spec>(
+      "timing-only",
+      "Nothing is learned: runs are asked for their times alone, of the workload and with the batch of timed-as, or of "
+      "a "
+      "payload. There is no data and no model then, and of training only the optimizer.",
+      {attribute("payload", &Spec::bytes, quantity(kBytesForm),
+                 "Bytes of a model as it is sent, in the place of timed-as; for event-driven runs.")
+           .if_given()
+           .if_left_out("what timed-as names"),
+       attribute(
+           "step-time", &Spec::step_seconds, quantity(kStep),
+           "With payload: what a local step takes a device of which no step was measured. A client makes one each "
+           "time that it is asked, unless local-steps or samples say more.")
+           .only([](const Spec& payload) { return payload.bytes > 0; }, "is of a payload",
+                 "payload=\"…\" beside it, or a device with a step-time")
+           .if_given(),
+       attribute(
+           "samples", &Spec::samples, integer(1, 1'000'000'000),
+           "Samples of every client, which local-epochs passes over in batches of timed-as (of a payload: a batch "
+           "is one sample); for event-driven runs.")
+           .if_given()
+           .if_left_out("one batch")});
+  return kTable;
+}
+
 std::vector<ElementRule> scenario_rules() {
   return {scenario_table().rule(),
           element("description", "What the scenario is about.").holds_text(),
@@ -61,9 +90,7 @@ std::vector<ElementRule> scenario_rules() {
           element("aggregator", "The node in the middle of an exchange by aggregator.",
                   {attribute("host", text(), "Name of a host in the platform.").must(),
                    attribute("device", name_in("devices"), "What it computes with.").must()}),
-          element("timing-only",
-                  "Nothing is learned: runs are asked for their times alone, of the workload and with the batch of "
-                  "timed-as. There is no data and no model then, and of training only the optimizer.")};
+          timing_only_table().rule()};
 }
 
 }  // namespace dadsim::scenario

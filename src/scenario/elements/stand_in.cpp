@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+
+#include "scenario/elements/elements.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -16,7 +19,7 @@ Element made(const char* name, std::vector<std::pair<const char*, std::string>> 
   return element;
 }
 
-/// Of <training> the optimizer means something to times: what it keeps and what it computes.
+/// Of <training> only the optimizer affects times: by its state and its computing.
 void check_training(const Node& training) {
   for (const std::string& attribute : find_rule("training")->attribute_names()) {
     if (attribute != "clip-norm")
@@ -27,6 +30,23 @@ void check_training(const Node& training) {
     Node(*schedule, training.findings())
         .fail("<schedule> is of learning, and <timing-only> learns nothing", "<training> without it");
   }
+}
+
+/// Batches that a client's samples make.
+std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as, std::size_t workers,
+                       const Element& asked, const ReadContext& context) {
+  constexpr std::size_t kMostBatches = 50'000;  // of all clients: a sample of a small picture stands for each
+  if (payload.samples == 0) return 1;
+  const Attribute* given = timed_as == nullptr ? nullptr : timed_as->find("batch");
+  const std::int64_t batch = given == nullptr ? 1 : parse_integer(given->value).value_or(1);
+  const auto batches = static_cast<std::size_t>((payload.samples + std::max<std::int64_t>(1, batch) - 1) /
+                                                std::max<std::int64_t>(1, batch));
+  if (batches * workers <= kMostBatches) return batches;
+  Node(asked, context.findings)
+      .fail_at(
+          "samples", fmt::format("make {} batches of all clients", batches * workers),
+          fmt::format("at most {} in all; local-steps on the runs says how many steps a client makes", kMostBatches));
+  return 1;
 }
 
 }  // namespace
@@ -41,8 +61,13 @@ std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t worker
                 "one of both; `dadsim --timing-only` times a scenario that has data and a model");
     }
   }
+  StandIn stand_in;
+  stand_in.payload = timing_only_table().read(Node(*asked, context.findings), context);
   const Element* timed_as = scenario.child("timed-as");
-  if (timed_as == nullptr || (timed_as->find("workload") == nullptr && timed_as->find("file") == nullptr)) {
+  if (stand_in.payload.bytes > 0 || asked->find("payload") != nullptr) {
+    if (timed_as != nullptr)
+      context.findings.add(timed_as->origin, "<timed-as> stands beside a payload", "one of both");
+  } else if (timed_as == nullptr || (timed_as->find("workload") == nullptr && timed_as->find("file") == nullptr)) {
     context.findings.add(timed_as == nullptr ? asked->origin : timed_as->origin,
                          "<timing-only> without a network that is timed",
                          "<timed-as workload=\"…\" batch=\"…\"/>; `dadsim workloads` lists them");
@@ -51,10 +76,10 @@ std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t worker
                          "samples per worker and step, e.g. batch=\"8\"");
   }
   const Origin& origin = asked->origin;
-  StandIn stand_in;
-  stand_in.data = made("data", {}, origin,
-                       {made("digits", {{"train", std::to_string(workers)}, {"test", "10"}}, origin),
-                        made("split", {{"by", "iid"}}, origin)});
+  const auto train = std::to_string(workers * batches_of(stand_in.payload, timed_as, workers, *asked, context));
+  stand_in.data =
+      made("data", {}, origin,
+           {made("digits", {{"train", train}, {"test", "10"}}, origin), made("split", {{"by", "iid"}}, origin)});
   stand_in.model = made(
       "model", {}, origin,
       {made("dense", {{"units", "16"}, {"activation", "relu"}}, origin), made("dense", {{"units", "10"}}, origin)});
@@ -71,15 +96,20 @@ std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t worker
   return stand_in;
 }
 
-void reject_event_driven(const std::vector<const Element*>& elements, const std::vector<spec::RunSpec>& runs,
-                         const ReadContext& context) {
-  for (std::size_t i = 0; i < runs.size() && i < elements.size(); ++i) {
-    if (!runs[i].event_driven) continue;
-    Node(*elements[i], context.findings)
-        .fail_at("algorithm",
-                 not_built("is event-driven: what it does depends on how many samples each site has",
-                           "<data> and <model> in the place of <timing-only>, and `dadsim --timing-only`"));
+void check_stand_in(const Node& scenario, const StandIn& stand_in, const std::vector<spec::RunSpec>& runs,
+                    const ReadContext& context) {
+  const std::vector<const Element*> elements = scenario.children("run");
+  const Node asked(*scenario.child("timing-only"), context.findings);
+  if (stand_in.payload.bytes > 0) {
+    for (std::size_t i = 0; i < runs.size() && i < elements.size(); ++i) {
+      if (runs[i].event_driven) continue;
+      Node(*elements[i], context.findings)
+          .fail_at("algorithm", "takes steps of a network, and a payload is none",
+                   "<timed-as workload=\"…\" batch=\"…\"/> in the place of payload, or an event-driven run");
+    }
   }
+  if (stand_in.payload.samples > 0 && std::ranges::none_of(runs, &spec::RunSpec::event_driven))
+    asked.fail_at("samples", "means nothing: no run is event-driven", "remove it");
 }
 
 }  // namespace dadsim::scenario

@@ -14,6 +14,11 @@ EventGraph::Id EventGraph::add_computation(std::int32_t node, double begin, doub
   return static_cast<Id>(events_.size()) - 1;
 }
 
+EventGraph::Id EventGraph::add_framework(std::int32_t node, double begin, double end, Id cause) {
+  events_.push_back({begin, end, cause, node, kFramework});
+  return static_cast<Id>(events_.size()) - 1;
+}
+
 EventGraph::Id EventGraph::add_message(std::int32_t route, double begin, Id cause) {
   events_.push_back({begin, -1.0, cause, route, kNoneYet});
   return static_cast<Id>(events_.size()) - 1;
@@ -34,6 +39,8 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
     if (event.bottleneck == kComputation) {
       const Computer computer = names.computation(place);
       spend(computer.host, "compute", duration - before, computer.device);
+    } else if (event.bottleneck == kFramework) {
+      spend(names.computation(place).host, "framework", duration - before);
     } else {
       double latency = std::min(names.route_latency(place), duration);
       // An empty message, or a route without links: what is left is rounding.

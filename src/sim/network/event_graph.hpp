@@ -20,6 +20,8 @@ class EventGraph {
 
   /// A computation of `node`.
   Id add_computation(std::int32_t node, double begin, double end, Id cause);
+  /// What a framework does at `node` for messages that wait for it, or that it waits for.
+  Id add_framework(std::int32_t node, double begin, double end, Id cause);
   /// A message on `route`, under way from `begin`.
   Id add_message(std::int32_t route, double begin, Id cause);
   bool ended(Id event) const { return events_[static_cast<std::size_t>(event)].end >= 0; }
@@ -57,12 +59,13 @@ class EventGraph {
     double end;  ///< seconds; negative while under way
     Id cause;
     std::int32_t place;       ///< node of a computation, route of a message
-    std::int32_t bottleneck;  ///< link of a message; computation or none_yet
+    std::int32_t bottleneck;  ///< link of a message; kComputation, kNoneYet, kFramework
     std::int32_t queue = -1;  ///< link whose queue held a message up, or −1
     float queueing = 0;       ///< seconds of that
   };
   static constexpr std::int32_t kComputation = -1;
   static constexpr std::int32_t kNoneYet = -2;
+  static constexpr std::int32_t kFramework = -3;
 
   double begin_;
   std::vector<Event> events_;

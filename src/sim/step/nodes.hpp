@@ -5,6 +5,7 @@
 
 #include "sim/process/compat.hpp"
 #include "spec/device_specification.hpp"
+#include "spec/framework_specification.hpp"
 
 namespace dadsim::sim {
 
@@ -13,6 +14,7 @@ struct Nodes {
   std::vector<simgrid::s4u::Host*> hosts;
   std::vector<const spec::DeviceSpec*> devices;
   std::size_t workers = 0;
+  const spec::FrameworkSpec* framework = nullptr;  ///< that carries collectives out; none: it takes no time
 };
 
 }  // namespace dadsim::sim

@@ -59,6 +59,8 @@ void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& l
     if (!std::holds_alternative<step::CollectiveTask>(task.what)) continue;
     operation.laid_out = again ? operations_[first_before + i - stage.first].laid_out : layouts.of(task);
     operation.parts.resize(count);
+    operation.framework =
+        again ? operations_[first_before + i - stage.first].framework : framework_of(task, *operation.laid_out->rounds);
     operation.run =
         std::make_unique<CollectiveRun>(static_cast<std::int32_t>(i), *operation.laid_out->rounds, connections_, graph_,
                                         [this, i](collectives::Rank rank, double date, EventId cause, Outbox& outbox) {
@@ -66,6 +68,21 @@ void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& l
                                         });
   }
   stages_.push_back(std::move(stage));
+}
+
+std::shared_ptr<const std::vector<FrameworkCost>> StepRun::framework_of(const step::Task& task,
+                                                                        const collectives::Rounds& rounds) const {
+  const auto& collective = std::get<step::CollectiveTask>(task.what);
+  if (nodes_.framework == nullptr || collective.among != step::Among::replicas)
+    return std::make_shared<const std::vector<FrameworkCost>>();
+  return std::make_shared<const std::vector<FrameworkCost>>(framework_costs(
+      *nodes_.framework, rounds, [&](std::size_t node) { return collective.bytes[parts_.entry(node)]; },
+      [&](std::size_t node) { return !parts_.is_worker(node); },
+      [&](std::size_t from, std::size_t to) {
+        Interconnect& network = connections_.network();
+        const auto host = [&](std::size_t node) { return connections_.host(static_cast<std::int32_t>(node)); };
+        return network[network.path(host(from), host(to))].transfer_rate();
+      }));
 }
 
 void StepRun::begin() {
@@ -227,16 +244,32 @@ void StepRun::begin_next(std::size_t node, const step::Task& of_line, Outbox& ou
     const auto left = static_cast<std::size_t>(most - own.in_progress - 1);
     const bool waits = left < own.ends.size() && own.ends[left].date > part.issued_at;
     part.begun_at = waits ? own.ends[left].date : part.issued_at;
-    const EventId cause = waits ? own.ends[left].by : part.issued_by;
+    EventId cause = waits ? own.ends[left].by : part.issued_by;
+    double date = part.begun_at;
+    if (!operation.framework->empty()) {
+      if (const double before = (*operation.framework)[node].before; before > 0) {
+        cause = graph_.add_framework(static_cast<std::int32_t>(node), date, date + before, cause);
+        date += before;
+      }
+      part.leaves_at = date;
+    }
     own.most = own.in_progress == 0 ? most : std::min(most, own.most);
     ++own.in_progress;
     ++own.next;
-    operation.run->begin(static_cast<collectives::Rank>(node), part.begun_at, cause, outbox);
+    operation.run->begin(static_cast<collectives::Rank>(node), date, cause, outbox);
   }
 }
 
 void StepRun::done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox) {
   Part& part = operations_[task].parts[node];
+  if (const std::vector<FrameworkCost>& framework = *operations_[task].framework; !framework.empty()) {
+    // Who only receives has nothing to begin: its messages have come since the others issued theirs.
+    const double begin = parts_.only_receives(*tasks_[task], node) ? operations_[task].last_issued : part.leaves_at;
+    if (const double end = framework[node].done(begin, date); end > date) {
+      cause = graph_.add_framework(static_cast<std::int32_t>(node), date, end, cause);
+      date = end;
+    }
+  }
   part.done = true;
   part.done_at = date;
   part.done_by = cause;

@@ -12,6 +12,7 @@
 #include "sim/step/collective_layouts.hpp"
 #include "sim/step/collective_run.hpp"
 #include "sim/step/compute_time.hpp"
+#include "sim/step/framework_costs.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "step/schedule.hpp"
@@ -77,6 +78,7 @@ class StepRun {
   struct Part {
     bool issued = false;
     double begun_at = 0;    ///< when its collectives before that on the same line were done
+    double leaves_at = 0;   ///< when its first message may leave, where a framework packs it
     double through_at = 0;  ///< when the last of what it sent had arrived; only where that is recorded
     double issued_at = 0;
     EventId issued_by = EventGraph::kStart;
@@ -88,8 +90,9 @@ class StepRun {
   struct Operation {
     std::shared_ptr<const CollectiveLayout> laid_out;
     std::unique_ptr<CollectiveRun> run;
-    std::vector<Part> parts;  ///< per node
-    double last_issued = 0;   ///< seconds: by who issued it last, so far
+    std::vector<Part> parts;                                      ///< per node
+    std::shared_ptr<const std::vector<FrameworkCost>> framework;  ///< per node; empty: it has none
+    double last_issued = 0;                                       ///< seconds: by who issued it last, so far
   };
 
   /// A node's collectives on one line, in which it sends: they begin in order, as many at once as their library lets.
@@ -122,6 +125,8 @@ class StepRun {
   void issue(std::size_t task, std::size_t node);
   Line& line(std::size_t node, const step::Task& task) { return lines_[node * parts_.lines() + Parts::line_of(task)]; }
   void begin_next(std::size_t node, const step::Task& of_line, Outbox& outbox);
+  std::shared_ptr<const std::vector<FrameworkCost>> framework_of(const step::Task& task,
+                                                                 const collectives::Rounds& rounds) const;
   void done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox);
   void record_collectives();
   EventGraph::Names names() const;

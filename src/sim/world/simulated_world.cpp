@@ -38,7 +38,7 @@ class NodeSpeeds {
   }
 
   double seconds(Node node, const Work& work) {
-    double seconds = 0;
+    double seconds = work.seconds;
     for (const Work::Piece& piece : work.pieces) seconds += piece.times * seconds_of(node, piece);
     seconds *= slowdown_.at(static_cast<std::size_t>(node));
     return jitters_ ? seconds * mean_slowdown(node, work) : seconds;

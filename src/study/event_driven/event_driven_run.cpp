@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "protocols/message_leak.hpp"
 #include "protocols/registry.hpp"
@@ -142,7 +143,10 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
     if (!cluster.framework.none())
       framework.emplace(unreliable, cluster.framework, names.size(), server, sizing.plain_bytes());
     world::World& served = framework ? static_cast<world::World&>(*framework) : unreliable;
-    world::EventLoop loop(served, names, limits_of(log, options, leak));
+    world::EventLoop::Limits limits = limits_of(log, options, leak);
+    limits.link_outages = [&unreliable] { return unreliable.link_outages(); };
+    limits.failing_links = unreliable.failing_links();
+    world::EventLoop loop(served, names, std::move(limits));
     set_checkpoints(run.conditions.failures_of(scenario.failures), loop);
     const protocols::Setting setting{.loop = loop,
                                      .learning = learning,

@@ -11,6 +11,7 @@
 #include "report/run/causes.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
+#include "study/explain/changes.hpp"
 #include "study/explain/link_groups.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/device_lookup.hpp"
@@ -35,26 +36,6 @@ struct Variation {
   std::function<void(scenario::Scenario&, sim::Cluster&)> make;
 };
 
-std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency) {
-  std::vector<spec::LinkChange> changes;
-  changes.reserve(links.size());
-  for (const std::string& link : links) changes.push_back({link, bandwidth, latency});
-  return changes;
-}
-
-void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& changes) {
-  cluster.changes.insert(cluster.changes.end(), changes.begin(), changes.end());
-}
-
-/// Everything that the device does, measured times included.
-void speed_up(spec::DeviceSpec& device, double factor) {
-  for (double* rate :
-       {&device.peak_flops, &device.memory_bandwidth, &device.tf32_flops, &device.fp16_flops, &device.bf16_flops}) {
-    *rate *= factor;
-  }
-  for (double* seconds : {&device.launch_overhead, &device.step_seconds, &device.ramp_seconds}) *seconds /= factor;
-}
-
 /// A change of something by a factor.
 report::Statement of_speed(const char* kind, const std::string& on, double factor) {
   return report::Statement{kind, {on}}.with("factor", factor);
@@ -74,6 +55,7 @@ class Explainer {
     vary_batch();
     vary_buckets();
     vary_limits();
+    vary_framework();
     try_all(show_progress_);
     vary_single_links();
     try_all(show_progress_);
@@ -362,6 +344,21 @@ class Explainer {
           for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure);
           speed_up(cluster.aggregator_device, kBeyondMeasure);
         });
+  }
+
+  void vary_framework() {
+    if (scenario_.framework.none()) return;
+    add({.kind = report::WhatIf::Kind::limit,
+         .on = "framework",
+         .factor = kBeyondMeasure,
+         .change = report::Statement{"framework-without-time", {scenario_.framework.in_words()}},
+         .assumption = report::Statement{"limits-of-framework"}},
+        [](scenario::Scenario&, sim::Cluster& cluster) { cluster.framework = without_time(cluster.framework); });
+    add({.kind = report::WhatIf::Kind::framework,
+         .on = scenario_.framework.name,
+         .factor = kTwice,
+         .change = report::Statement{"faster-framework", {scenario_.framework.in_words()}}.with("factor", kTwice)},
+        [](scenario::Scenario&, sim::Cluster& cluster) { speed_up(cluster.framework, kTwice); });
   }
 
   void say_how() {

@@ -33,6 +33,7 @@ sim::Cluster cluster_of(const scenario::Scenario& scenario) {
     cluster.aggregator_device = find_device(scenario, scenario.aggregator->device);
   }
   cluster.network = scenario.network;
+  cluster.framework = scenario.framework;
   cluster.seed = scenario.seed;
   return cluster;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -11,7 +12,11 @@
 #include "models/data/dataset.hpp"
 #include "protocols/registry.hpp"
 #include "spec/model_shape.hpp"
+#include "study/setting/device_lookup.hpp"
 #include "study/setting/memory_check.hpp"
+#include "study/setting/timed_as.hpp"
+#include "support/human.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -48,6 +53,49 @@ void add_faults_of_plans(const scenario::Scenario& scenario, const spec::SampleS
   }
 }
 
+/// Clients that are at work for a model at the same time, as far as the run's parameters say.
+double clients_at_work(const spec::RunSpec& run, double sites) {
+  const auto value = [&](const char* name) -> std::optional<double> {
+    const auto found = run.parameters.find(name);
+    if (found == run.parameters.end()) return std::nullopt;
+    return parse_whole<double>(found->second);
+  };
+  double clients = sites;
+  if (const auto fraction = value("fraction")) clients = std::max(1.0, std::round(*fraction * sites));
+  if (const auto over = value("over-selection")) clients = std::ceil(clients * *over - 1e-9);
+  if (const auto concurrency = value("concurrency"); concurrency && *concurrency > 0) clients = *concurrency;
+  return std::min(clients, sites);
+}
+
+/// What the framework cannot send, and what its server cannot hold.
+void add_faults_of_framework(const scenario::Scenario& scenario, const spec::ModelShape& learned, Faults& faults) {
+  const spec::FrameworkSpec& framework = scenario.framework;
+  const bool refuses = framework.longest_message > 0;
+  if (!refuses && framework.server_models == 0) return;
+  const TimedAs timed = timed_as_of(scenario, learned);
+  const double model =
+      bytes_per_element(timed.precision) * (static_cast<double>(timed.shape.parameters()) + timed.saved_numbers);
+  for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
+    const spec::RunSpec& run = scenario.runs[i];
+    if (!run.event_driven) continue;
+    if (refuses && model > framework.longest_message) {
+      faults.emplace_back(
+          i, Fault{fmt::format("sends a model of {} in one message, and those of {} end at {}", human_bytes(model),
+                               framework.in_words(), human_bytes(framework.longest_message)),
+                   "a framework, or a version of it, that sends a model in pieces"});
+    }
+    if (framework.server_models == 0 || !scenario.aggregator || scenario.ignore_memory) continue;
+    const spec::DeviceSpec& server = find_device(scenario, scenario.aggregator->device);
+    const double models = clients_at_work(run, static_cast<double>(scenario.workers.size())) +
+                          static_cast<double>(framework.server_models);
+    if (!(server.memory_bytes > 0) || models * model <= server.memory_bytes) continue;
+    faults.emplace_back(
+        i, Fault{fmt::format("the server of {} holds {:.0f} models of {}, and '{}' has {}", framework.in_words(),
+                             models, human_bytes(model), server.name, human_bytes(server.memory_bytes)),
+                 "fewer clients at a time, a server with more memory, or <workers memory=\"ignore\">"});
+  }
+}
+
 }  // namespace
 
 Faults faults_where_nothing_is_learned(const scenario::Scenario& scenario) {
@@ -55,6 +103,12 @@ Faults faults_where_nothing_is_learned(const scenario::Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const spec::RunSpec& run = scenario.runs[i];
     if (run.event_driven) {
+      const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+      if (info != nullptr && info->decides_by != nullptr) {
+        faults.emplace_back(i,
+                            Fault{fmt::format("'{}' goes by {}, and nothing is learned", info->name, info->decides_by),
+                                  "another algorithm, or a scenario that learns"});
+      }
       if (scenario.training.stop != spec::TrainingSpec::Stop::target) continue;
       faults.emplace_back(i, Fault{"<training stop=\"target\"> asks for accuracies, and nothing is learned",
                                    "stop=\"budget\", or a number of rounds"});
@@ -78,6 +132,7 @@ Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShap
       if (std::optional<Fault> fault = fault_of_memory(scenario, memory[i])) faults.emplace_back(i, *std::move(fault));
     }
   }
+  add_faults_of_framework(scenario, spec::model_shape(scenario.model, sample), faults);
   add_faults_of_plans(scenario, sample, faults);
   return faults;
 }

@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
+#include "estimate/memory.hpp"
 #include "models/optimizer.hpp"
 #include "spec/attention.hpp"
+#include "spec/payload_specification.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
 #include "spec/workload.hpp"
+#include "study/setting/device_lookup.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::study {
@@ -21,6 +24,30 @@ namespace dadsim::study {
 std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch) {
   return fmt::format("{} ({} parameters), batch {} per worker", name, human_count(shape.parameters()), batch);
 }
+
+namespace {
+
+/// A device of which a step was measured takes that.
+double step_seconds_of(const scenario::Scenario& scenario) {
+  const auto is_measured = [&](const spec::Placement& worker) {
+    return find_device(scenario, worker.device).step_seconds > 0;
+  };
+  return std::ranges::any_of(scenario.workers, is_measured) ? 0 : scenario.payload.step_seconds;
+}
+
+double saved_numbers_of(const scenario::Scenario& scenario, const spec::ModelShape& shape) {
+  const spec::FrameworkSpec::Sends sends = scenario.framework.sends;
+  // The bytes of a payload are those that go.
+  if (sends == spec::FrameworkSpec::Sends::parameters || scenario.payload.bytes > 0) return 0;
+  double numbers = spec::saved_beside_parameters(shape);
+  if (sends == spec::FrameworkSpec::Sends::optimizer) {
+    numbers +=
+        estimate::optimizer_state_per_parameter(scenario.training.optimizer) * static_cast<double>(shape.parameters());
+  }
+  return numbers;
+}
+
+}  // namespace
 
 TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
   TimedAs timed;
@@ -50,7 +77,14 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
     if (asked.loss_scaling)
       timed.search_share = 2 / (kFloat * models::update_floats_per_parameter(scenario.training.optimizer));
   }
-  timed.description = describe_network(timed.description, timed.shape, timed.batch);
+  if (scenario.payload.bytes > 0) {
+    timed.shape = spec::payload_shape(scenario.payload.bytes);
+    timed.description = "a payload of " + human_bytes(scenario.payload.bytes);
+    timed.step_seconds = step_seconds_of(scenario);
+  } else {
+    timed.description = describe_network(timed.description, timed.shape, timed.batch);
+  }
+  timed.saved_numbers = saved_numbers_of(scenario, timed.shape);
   if (timed.precision != spec::Precision::fp32) timed.description += fmt::format(", in {}", to_string(timed.precision));
   if (timed.gradient_width > 1) timed.description += " with gradients in fp32";
   if (timed.parallelism.divides()) timed.description += ", " + in_words(timed.parallelism);

@@ -23,6 +23,8 @@ struct TimedAs {
   double gradient_width = 1;  ///< bytes of a gradient that is summed ÷ those of the precision
   double input_rate = 0;      ///< samples per second of each worker at most; 0: no limit
   double search_share = 0;    ///< of what an update moves: what the search for infinities moves beside it
+  double step_seconds = 0;    ///< of a payload: what a local step takes where no step was measured
+  double saved_numbers = 0;   ///< that a framework sends with a model beside its parameters
 };
 
 /// `learned`: the network that learns, which is what is timed where the scenario names nothing else.

@@ -1,0 +1,34 @@
+#include "spec/payload_specification.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dadsim::spec {
+
+ModelShape payload_shape(double bytes) {
+  constexpr double kFloat = 4;
+  constexpr std::int64_t kWidth = 1024;
+  const std::int64_t numbers = std::max<std::int64_t>(1, std::llround(bytes / kFloat));
+  LayerShape layer{.name = "payload"};
+  layer.in = std::min(kWidth, numbers);
+  layer.out = numbers / layer.in;
+  layer.parameters = numbers;
+  return {.name = "a payload", .layers = {layer}};
+}
+
+double saved_beside_parameters(const ModelShape& shape) {
+  const auto has = [&](LayerKind kind) {
+    return std::ranges::any_of(shape.layers, [&](const LayerShape& layer) { return layer.kind == kind; });
+  };
+  const bool batch_norms = has(LayerKind::convolution) && !has(LayerKind::attention);
+  double numbers = 0;
+  for (const LayerShape& layer : shape.layers) {
+    if (layer.kind == LayerKind::normalisation && batch_norms) numbers += static_cast<double>(layer.parameters);
+    // A decoder without a matrix of its own multiplies by the table all the same: width × entries per row.
+    if (layer.kind == LayerKind::dense && !layer.has_matrix() && layer.rows_per_sample > 0)
+      numbers += layer.forward_macs_per_sample / static_cast<double>(layer.rows_per_sample);
+  }
+  return numbers;
+}
+
+}  // namespace dadsim::spec

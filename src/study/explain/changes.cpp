@@ -1,0 +1,40 @@
+#include "study/explain/changes.hpp"
+
+namespace dadsim::study {
+
+std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency) {
+  std::vector<spec::LinkChange> changes;
+  changes.reserve(links.size());
+  for (const std::string& link : links) changes.push_back({link, bandwidth, latency});
+  return changes;
+}
+
+void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& changes) {
+  cluster.changes.insert(cluster.changes.end(), changes.begin(), changes.end());
+}
+
+void speed_up(spec::DeviceSpec& device, double factor) {
+  for (double* rate :
+       {&device.peak_flops, &device.memory_bandwidth, &device.tf32_flops, &device.fp16_flops, &device.bf16_flops}) {
+    *rate *= factor;
+  }
+  for (double* seconds : {&device.launch_overhead, &device.step_seconds, &device.ramp_seconds}) *seconds /= factor;
+}
+
+void speed_up(spec::FrameworkSpec& framework, double factor) {
+  for (double* rate : {&framework.serialise, &framework.deserialise, &framework.server_serialise,
+                       &framework.server_deserialise, &framework.aggregate, &framework.copy}) {
+    *rate *= factor;
+  }
+  for (double* seconds : {&framework.round, &framework.per_client, &framework.polling}) *seconds /= factor;
+}
+
+spec::FrameworkSpec without_time(const spec::FrameworkSpec& framework) {
+  spec::FrameworkSpec other;
+  other.evaluates = framework.evaluates;
+  other.sends = framework.sends;
+  other.all_reduce = framework.all_reduce;
+  return other;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/simulator.hpp"
+
+namespace dadsim::study {
+
+/// The same change of each of the links.
+std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, double bandwidth, double latency);
+void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& changes);
+/// Everything that the device does, measured times included.
+void speed_up(spec::DeviceSpec& device, double factor);
+/// All that it does and waits for.
+void speed_up(spec::FrameworkSpec& framework, double factor);
+/// One that sends the same and takes no time.
+spec::FrameworkSpec without_time(const spec::FrameworkSpec& framework);
+
+}  // namespace dadsim::study

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "spec/framework_specification.hpp"
+#include "world/world.hpp"
+
+namespace dadsim::world {
+
+/// A World whose messages pass through a framework: they are packed where they leave and unpacked where they arrive,
+/// what comes to the server is taken into its sum, and what it hands out waits until a round begins and clients ask.
+/// That stands here once, so that every event-driven method has it.
+///
+/// At a node messages share its processor: of a client one core, of the server as many as it has (processor sharing, as
+/// threads do). What is summed is summed one after the other, which takes as long in all. None of it holds up what the
+/// node computes. A node that goes down loses what was packed there. Messages of a pair arrive in the order in which
+/// they were sent: who is unpacked sooner waits.
+class FrameworkWorld final : public World {
+ public:
+  /// `server`: −1 if there is none. `model_bytes`: of a message that holds a model; the server's messages of half of
+  /// that and more are models that it hands out.
+  FrameworkWorld(World& inner, spec::FrameworkSpec framework, std::size_t nodes, Node server, double model_bytes);
+
+  Activity compute(Node node, const Work& work) override { return inner_.compute(node, work); }
+  Activity send(Node from, Node to, double bytes) override;
+  Activity timer(double seconds) override { return inner_.timer(seconds); }
+  void cancel(Activity activity) override;
+  void set_host(Node node, bool up) override { inner_.set_host(node, up); }
+  void set_link(const std::string& link, bool up) override { inner_.set_link(link, up); }
+  bool is_up(Node node) const override { return inner_.is_up(node); }
+  double seconds_of(Node node, const Work& work) override { return inner_.seconds_of(node, work); }
+  std::optional<Event> next() override;
+  double now() const override { return inner_.now(); }
+
+  /// Seconds in which the framework had something to do at the node.
+  double busy(Node node) const;
+  std::int64_t cut_connections() const { return cut_; }
+
+ private:
+  /// Jobs that share a processor: `v` is the work that each has got since the beginning.
+  struct Station {
+    double cores = 1;
+    double v = 0, at = 0;
+    double busy = 0;
+    std::multimap<double, Activity> jobs;  ///< by the v at which they are done
+    Activity alarm = 0;                    ///< of the inner World; 0: nothing is at work
+  };
+  /// Of a message, in order. Where parts are streamed all but the first are under way at the same time.
+  enum class Stage : std::uint8_t { waits, packs, travels, unpacks, is_summed };
+  struct Message {
+    Node from = -1, to = -1;
+    double bytes = 0;
+    Stage stage = Stage::waits;
+    bool streams = false;
+    int open = 0;        ///< of a message that streams: stages that are not done
+    Activity inner = 0;  ///< its timer or journey
+    bool done = false;   ///< and waits for those that were sent before it
+  };
+
+  double departure(Node from, Node to, double bytes);
+  void begin(Activity id, Stage stage);
+  void stage_done(Activity id);
+  double work_of(const Message& message, Stage stage) const;
+  Station& station_of(const Message& message, Stage stage);
+  void add(Station& station, Activity id, double work);
+  void advance(Station& station) const;
+  void arm(Station& station);
+  void ring(Station& station);
+  void forget(Activity id);
+  void end(Activity id, bool failed);
+  void release(const std::pair<Node, Node>& pair);
+  void went_down(Node node);
+
+  World& inner_;
+  spec::FrameworkSpec framework_;
+  Node server_;
+  double model_bytes_;
+  std::vector<Station> stations_;  ///< per node; behind them the one where the server sums
+  std::map<Activity, Message> messages_;
+  std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< of the messages of a pair that are not there yet
+  std::unordered_map<Activity, Activity> message_of_;            ///< by the inner World's timer or journey
+  std::unordered_map<Activity, std::size_t> station_at_;         ///< by the inner World's timer
+  std::deque<Event> posted_;
+  Activity last_ = 0;                                ///< messages have numbers below zero: the inner World's are above
+  double handing_out_since_ = -1;                    ///< date of the last round
+  std::int64_t handed_out_ = 0;                      ///< models in it
+  std::map<std::pair<Node, Node>, double> used_at_;  ///< when a connection was used last
+  std::int64_t cut_ = 0;
+};
+
+}  // namespace dadsim::world

@@ -1,0 +1,71 @@
+// What a framework cannot send or hold, and what it makes of a round.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scenario/document/load.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Three clients of unequal lines.
+std::string of_framework(const std::string& framework, const std::string& payload, const std::string& server) {
+  return R"(<scenario name="Three clients" seed="1"><platform><federation>
+<sites name="a" count="2" up="100Mbps" down="400Mbps" latency="1ms" transport="plain"/>
+<sites name="b" count="1" up="50Mbps" down="200Mbps" latency="5ms" transport="plain"/></federation></platform>
+<framework )" +
+         framework + R"(/><workers><worker hosts="a-[1-2] b-1" device="rtx-3090"/><aggregator host="hub" device=")" +
+         server + R"("/></workers><timing-only payload=")" + payload +
+         R"("/><run algorithm="fedavg" rounds="2" local-steps="1"/></scenario>)";
+}
+
+std::string framework_faults(const std::string& text) {
+  std::string faults;
+  try {
+    scenario::ScenarioSource("scenario.xml", text).load({}, make_catalog());
+  } catch (const InputError& error) {
+    for (const Diagnostic& one : error.diagnostics()) faults += one.what + "\n";
+  }
+  return faults;
+}
+
+double seconds_with(const std::string& framework) {
+  const scenario::Scenario scenario =
+      scenario::ScenarioSource("scenario.xml", of_framework(framework, "10MB", "xeon-8380")).load({}, make_catalog());
+  return run_experiment(scenario, false).runs.front().step_seconds;
+}
+
+TEST(FrameworkCheck, RefusesModelsThatAreLongerThanAMessage) {
+  const std::string faults = framework_faults(of_framework(R"(name="flower" version="1.19")", "3GB", "xeon-8380"));
+  EXPECT_NE(faults.find("in one message, and those of flower 1.19 end at"), std::string::npos) << faults;
+  EXPECT_EQ(framework_faults(of_framework(R"(name="flower")", "3GB", "xeon-8380")), "") << "1.20 sends pieces";
+  EXPECT_EQ(framework_faults(of_framework(R"(name="flower" version="1.19")", "2GB", "xeon-8380")), "");
+}
+
+TEST(FrameworkCheck, RefusesServersThatCannotHoldTheirClients) {
+  // Three clients and two more models: five of 3 GB do not fit eight.
+  const std::string faults = framework_faults(of_framework(R"(name="nvflare")", "3GB", "jetson-tx2"));
+  EXPECT_NE(faults.find("the server of nvflare 2.7.1 holds 5 models of"), std::string::npos) << faults;
+  EXPECT_EQ(framework_faults(of_framework(R"(name="nvflare" server-models="0")", "2GB", "jetson-tx2")), "");
+}
+
+TEST(FrameworkCheck, EachCostIsInTheRound) {
+  const double none = seconds_with("");
+  // The slowest client: 10 MB at 200 Mbit/s down, at 50 up.
+  EXPECT_NEAR(none, 0.4 + 1.6 + 0.01, 0.01);
+  EXPECT_NEAR(seconds_with(R"(round="3s")"), none + 3, 1e-6);
+  EXPECT_NEAR(seconds_with(R"(per-client="500ms")"), none + 1.5, 1e-6) << "the slowest client is the third";
+  EXPECT_NEAR(seconds_with(R"(evaluate="true")"), none + 0.4 + 0.01, 0.01) << "it goes down once more";
+  EXPECT_NEAR(seconds_with(R"(serialise="10MBps")"), none + 1, 1e-6);
+  EXPECT_NEAR(seconds_with(R"(deserialise="10MBps")"), none + 1, 1e-6);
+  EXPECT_NEAR(seconds_with(R"(server-serialise="10MBps")"), none + 3, 1e-6) << "three share a core";
+  EXPECT_NEAR(seconds_with(R"(server-serialise="10MBps" server-cores="3")"), none + 1, 1e-6);
+  // The two quick ones come after 0.2 + 0.8 s; from then on the server sums without a pause.
+  EXPECT_NEAR(seconds_with(R"(aggregate="10MBps")"), 0.2 + 0.8 + 3, 0.01);
+}
+
+}  // namespace
+}  // namespace dadsim::study
