@@ -1,0 +1,36 @@
+#pragma once
+
+#include <regex>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "cli/process.hpp"
+
+namespace dadsim::test {
+
+/// The text of a shipped scenario with the runs of these labels alone, for a test that looks at no others. A run
+/// without a label goes by its algorithm. The file may be written anywhere: its platform is named by an absolute path.
+inline std::string with_runs(const std::string& scenario, const std::set<std::string>& labels) {
+  const std::string text = read_file(DADSIM_SOURCE_DIR "/scenarios/" + scenario + ".xml");
+  static const std::regex kRun(R"(<run ([^>]*[^>/])(/>|>[^]*?</run>)\s*)"), kLabel("label=\"([^\"]*)\""),
+      kAlgorithm("algorithm=\"([^\"]*)\""), kPlatforms(R"((\.\./)+platforms/)");
+  std::set<std::string> missing = labels;
+  std::string kept;
+  std::size_t at = 0;
+  for (std::sregex_iterator run(text.begin(), text.end(), kRun); run != std::sregex_iterator(); ++run) {
+    const auto begin = static_cast<std::size_t>(run->position());
+    kept += text.substr(at, begin - at);
+    at = begin + static_cast<std::size_t>(run->length());
+    const std::string attributes = (*run)[1];
+    std::smatch name;
+    if (!std::regex_search(attributes, name, kLabel)) std::regex_search(attributes, name, kAlgorithm);
+    if (!labels.contains(name[1])) continue;
+    missing.erase(name[1]);
+    kept += run->str();
+  }
+  if (!missing.empty()) throw std::runtime_error(scenario + " has no run '" + *missing.begin() + "'");
+  return std::regex_replace(kept + text.substr(at), kPlatforms, DADSIM_SOURCE_DIR "/platforms/");
+}
+
+}  // namespace dadsim::test
