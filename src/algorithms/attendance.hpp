@@ -34,8 +34,8 @@ class Attendance {
   /// Per site, the steps that it has begun so far, those among them that came to nothing: what a site has sent of one
   /// may have been seen all the same. Empty: all have begun all that were taken.
   virtual std::vector<std::int64_t> begun() const { return {}; }
-  /// From now on a site begins so many steps at most, those that come to nothing among them: what it may spend of its
-  /// privacy ends there. Where none has any left, nobody is present.
+  /// From now on nobody is present once a site has begun so many steps, those that came to nothing among them: what it
+  /// may spend of its privacy ends there.
   virtual void limit_begun(std::int64_t /*most*/) {}
 };
 

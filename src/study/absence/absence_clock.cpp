@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -18,6 +19,8 @@ namespace {
 constexpr double kMostWithoutStep = 90 * 86400.0;  // seconds
 /// Of one step, before it is given up: outages that come more often than a step lasts let none through.
 constexpr std::int64_t kMostTries = 10'000;
+/// While one step is waited for: hosts and links that fail more often let nobody see an end of it.
+constexpr std::int64_t kMostChanges = 1'000'000;
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
@@ -82,9 +85,21 @@ void AbsenceClock::wait_until(double date) {
   catch_up();
 }
 
+/// Of those that a step cannot do without one will not come any more.
+bool AbsenceClock::is_in_vain() const {
+  for (std::size_t node = 0; node < nodes(); ++node) {
+    if (!calendar_.is_gone(node)) continue;
+    const std::size_t site = setting_.site_of[node];
+    if (site == setting_.sites ? setting_.server : !goes_without()) return true;
+  }
+  return false;
+}
+
 void AbsenceClock::wait_for_change(const std::string& what) {
-  const double next = calendar_.next_change();
-  if (std::isfinite(next) && next - progress_at_ <= kMostWithoutStep) return wait_until(std::max(now_, next));
+  const double next = is_in_vain() ? std::numeric_limits<double>::infinity() : calendar_.next_change();
+  const bool too_often = ++changes_waited_ > kMostChanges;
+  if (std::isfinite(next) && next - progress_at_ <= kMostWithoutStep && !too_often)
+    return wait_until(std::max(now_, next));
   constexpr std::size_t kMostNamed = 8;
   std::vector<std::string> missing;
   const std::vector<bool> here = there();
@@ -96,7 +111,10 @@ void AbsenceClock::wait_for_change(const std::string& what) {
   missing.resize(missing.size() - more);
   throw NobodyComes(fmt::format("step {} waits {}, and {} {}{}", log_.participation.updates + 1, what,
                                 fmt::join(missing, ", "), more > 0 ? fmt::format("and {} more ", more) : "",
-                                std::isfinite(next) ? "will not be there for 90 days" : "will not come back"));
+                                !std::isfinite(next) ? std::string("will not come back")
+                                : too_often
+                                    ? fmt::format("was missing through {} changes of hosts and links", kMostChanges)
+                                    : std::string("will not be there for 90 days")));
 }
 
 /// When one of these sites, or the aggregator, is lost before that date.
@@ -172,15 +190,7 @@ bool AbsenceClock::bring_up_to_date(const Sites& sites) {
   const auto holds = [&](const std::vector<bool>& model, std::int32_t site) {
     return bool{model[static_cast<std::size_t>(site)]};
   };
-  std::int32_t from = -1;
-  if (!setting_.server && most_begun_) {  // one that takes no further part may hand it over all the same
-    const std::vector<bool> here = there();
-    for (const std::int32_t site : everyone()) {
-      if (is_done(site) && here[static_cast<std::size_t>(site)] && holds(has_model_, site)) from = site;
-    }
-  }
-  const auto has = [&](std::int32_t site) { return holds(has_model_, site); };
-  if (!setting_.server && from < 0 && std::ranges::none_of(sites, has)) {
+  if (!setting_.server && std::ranges::none_of(sites, [&](std::int32_t site) { return holds(has_model_, site); })) {
     bool any = false;
     for (const std::int32_t site : sites) {
       if (!holds(on_disk_, site)) continue;
@@ -192,6 +202,7 @@ bool AbsenceClock::bring_up_to_date(const Sites& sites) {
     }
   }
   Sites lacking;
+  std::int32_t from = -1;
   for (const std::int32_t site : sites) {
     if (!holds(has_model_, site)) {
       lacking.push_back(site);
@@ -257,6 +268,7 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
   std::int64_t tries = 0;
   const auto has_rows = [&](std::int32_t site) { return rows[static_cast<std::size_t>(site)] > 0; };
   for (;;) {
+    if (most_begun_ && *std::ranges::max_element(begun()) >= *most_begun_) return {};
     catch_up();
     notice_losses();
     if (!server_is_up()) {
@@ -264,14 +276,11 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
       continue;
     }
     const std::vector<bool> is_here = there();
-    Sites here, wanted;
+    Sites here;
     for (const std::int32_t site : everyone()) {
-      if (is_done(site)) continue;
-      wanted.push_back(site);
       if (is_here[static_cast<std::size_t>(site)]) here.push_back(site);
     }
-    if (wanted.empty()) return {};
-    const bool all = here.size() == wanted.size();
+    const bool all = here.size() == setting_.sites;
     if (!all && !goes_without()) {
       wait_for_change("for all sites");
       continue;
@@ -315,6 +324,7 @@ step::StepTiming AbsenceClock::took(const Sites& sites, const std::vector<std::i
   last_of_[sites] = timing;
   last_ = timing;
   progress_at_ = now_;
+  changes_waited_ = 0;
   if (setting_.absence.does != spec::AbsenceSpec::Does::restart) return whole;
   since_checkpoint_.push_back(timing);
   computed_ += timing.compute_seconds;

@@ -65,7 +65,7 @@ class AbsenceClock {
   double now() const { return now_; }
   /// Per site, the steps that it has begun until now, those that came to nothing among them.
   const std::vector<std::int64_t>& begun() const { return log_.begun; }
-  /// From now on who has begun so many steps takes no further part; next() says nobody once nobody does.
+  /// From now on next() says nobody once a site has begun so many steps.
   void limit_begun(std::int64_t most) { most_begun_ = most; }
 
   /// Goes on until step `number` begins, and says who takes part in it. `rows`: per site, those of its batch. Throws
@@ -87,13 +87,10 @@ class AbsenceClock {
   bool server_is_up() const { return !setting_.server || calendar_.is_up(nodes() - 1); }
   std::vector<bool> there() const;
   bool all_here(const Sites& sites) const;
-  /// Whether the site has begun as many steps as it may.
-  bool is_done(std::int32_t site) const {
-    return most_begun_ && log_.begun[static_cast<std::size_t>(site)] >= *most_begun_;
-  }
   void catch_up();
   void notice_losses();
   void wait_until(double date);
+  bool is_in_vain() const;
   void wait_for_change(const std::string& what);
   std::optional<double> broken_off(double end, const Sites& sites);
   bool passes(const step::StepTiming& timing, const Sites& sites, bool worth_something);
@@ -110,6 +107,7 @@ class AbsenceClock {
   Connectivity connectivity_;
   double now_ = 0;
   double progress_at_ = 0;
+  std::int64_t changes_waited_ = 0;  ///< since then
   std::vector<bool> has_model_, on_disk_;
   std::vector<std::int64_t> seen_down_;  ///< per site, of its nodes together
   bool to_restore_ = false;

@@ -112,7 +112,7 @@ TEST(AbsenceClock, WaitsForWhoIsAwayAndTakesTheStepThatWasBrokenOffAgain) {
 }
 
 // What a site may spend of its privacy ends with the steps that it has begun, worth something or not.
-TEST(AbsenceClock, NobodyBeginsMoreStepsThanItMay) {
+TEST(AbsenceClock, EndsOnceASiteHasBegunAsManyStepsAsItMay) {
   // The third step is broken off, a second after it began, and b is away for ten seconds.
   const Cluster cluster(outage_of("b", 5, 10));
   world::OutageCalendar calendar(cluster.outages);
@@ -126,8 +126,8 @@ TEST(AbsenceClock, NobodyBeginsMoreStepsThanItMay) {
     for (const std::int32_t site : who) ++taken[static_cast<std::size_t>(site)];
     clock.took(who, rows, Cluster::step_of(who));
   }
-  EXPECT_EQ(clock.begun(), (std::vector<std::int64_t>{6, 6, 6}));
-  EXPECT_EQ(taken, (std::vector<std::int64_t>{5, 5, 5})) << "all three had begun the one that came to nothing";
+  EXPECT_EQ(clock.begun(), (std::vector<std::int64_t>{6, 3, 6}));
+  EXPECT_EQ(taken, (std::vector<std::int64_t>{5, 2, 5})) << "all three had begun the one that came to nothing";
 }
 
 TEST(AbsenceClock, GoesOnWithoutAndHandsTheModelToWhoIsBack) {
@@ -178,6 +178,18 @@ TEST(AbsenceClock, SaysWhoWillNotCome) {
     FAIL() << "it waited for b";
   } catch (const NobodyComes& stuck) {
     EXPECT_NE(std::string(stuck.what()).find("b will not come back"), std::string::npos) << stuck.what();
+  }
+}
+
+TEST(AbsenceClock, NobodyIsWaitedForWhoIsGone) {
+  spec::FailureSpec what = outage_of("b", 5, spec::kForever);
+  what.random.push_back({.links = false, .match = "a", .mean_up = 0.9, .shape = 1, .mean_down = 0.3});
+  const Cluster cluster(what);
+  try {
+    walk(cluster, cluster.setting({.does = Does::wait}), 20);
+    FAIL() << "it waited for b";
+  } catch (const NobodyComes& stuck) {
+    EXPECT_NE(std::string(stuck.what()).find("will not come back"), std::string::npos) << stuck.what();
   }
 }
 

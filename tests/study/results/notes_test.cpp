@@ -111,8 +111,9 @@ void expect_lawful(const report::Result& result) {
     }
     // What an algorithm says of itself, and what its ranks are taken to be, is one note more each; every other one has
     // a law above.
-    const bool may_remark = !run.spec.event_driven &&
-                            (algorithms::algorithm_registry().at(run.spec.algorithm).remark || result.timing_only);
+    const bool may_remark = run.spec.event_driven  // these say what a simulation has spent of privacy
+                                ? protocols::protocol_registry().at(run.spec.algorithm).perturbs
+                                : algorithms::algorithm_registry().at(run.spec.algorithm).remark || result.timing_only;
     const auto others = std::ranges::count_if(run.notes, [](const report::Statement& note) {
       return std::ranges::none_of(laws(), [&](const Law& law) { return note.kind == law.kind; });
     });
