@@ -32,7 +32,7 @@ class NewCommand : public testing::Test {
 TEST_F(NewCommand, ListsItsTemplates) {
   const Outcome listed = dadsim({"new"});
   EXPECT_EQ(listed.exit_code, kSuccess);
-  for (const char* name : {"clinics", "gpu-cluster", "csv", "sweep", "plan", "federated"}) {
+  for (const char* name : {"clinics", "gpu-cluster", "csv", "sweep", "plan", "phones", "federated"}) {
     EXPECT_NE(find_template(name), nullptr) << name;
     EXPECT_NE(listed.out.find(std::string(name) + " "), std::string::npos) << listed.out;
   }
