@@ -7,10 +7,12 @@
 //   job LABEL CONGESTION_CONTROL warm|cold|idle WARM_UPS REPETITIONS GAP_SECONDS LIMIT_SECONDS
 //   round RANK [>PEER:BYTES | <PEER:BYTES]...                  sends and receives of the rank's next round
 //   go
+//   program RANK WORDS...                                      a command of a shell, in the rank's namespace
+//   run                                                        all programs at once, until the last has ended
 //
-// and writes a line per repetition: label, repetition, seconds from the common start to the last rank's end (or
-// "late"), frames dropped, segments sent again, window and threshold in segments of the rank that sent most, and by how
-// many microseconds a frame was handed over late at most.
+// and writes for a program its rank and the last line that it said; for a job a line per repetition: label, repetition,
+// seconds from the common start to the last rank's end (or "late"), frames dropped, segments sent again, window and
+// threshold in segments of the rank that sent most, and by how many microseconds a frame was handed over late at most.
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -26,6 +28,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "agent.hpp"
@@ -72,6 +75,22 @@ Round parse_round(std::istream& in) {
   return round;
 }
 
+/// Carries out a command, and gives the last line that it says.
+std::string last_line_of(const std::string& command) {
+  std::FILE* program = popen(command.c_str(), "r");
+  if (program == nullptr) throw std::runtime_error("no process for a program");
+  std::string last, line;
+  for (int c; (c = std::fgetc(program)) != EOF;) {
+    if (c != '\n') {
+      line += static_cast<char>(c);
+    } else if (!line.empty()) {
+      last = std::exchange(line, {});
+    }
+  }
+  if (pclose(program) != 0) throw std::runtime_error("'" + command + "' did not end well");
+  return last;
+}
+
 /// What a host does until its master is gone.
 void obey(int master, std::int32_t rank, std::int32_t ranks) {
   become_real_time(kAgentPriority);
@@ -90,6 +109,10 @@ void obey(int master, std::int32_t rank, std::int32_t ranks) {
         if (command == "listen") agent.listen_with(congestion_control);
         if (command == "connect") agent.connect_to(peers, congestion_control);
         if (command == "accept") agent.accept_from(peers);
+      } else if (command == "program") {
+        std::string words;
+        std::getline(in, words);
+        answer = "ok " + last_line_of(words);
       } else if (command == "close") {
         agent.close_all();
       } else if (command == "rounds") {
@@ -165,6 +188,16 @@ class Master {
       shaper_->run();
     });
     become_real_time(kMasterPriority);
+  }
+
+  /// `programs` per host; empty: it has none.
+  void carry_out(const std::vector<std::string>& programs) {
+    const auto answers =
+        tell_all([&](std::size_t host) { return programs[host].empty() ? "" : "program " + programs[host]; });
+    for (std::size_t host = 0; host < answers.size(); ++host) {
+      if (!answers[host].empty()) std::printf("%zu%s\n", host, answers[host].substr(2).c_str());
+    }
+    std::fflush(stdout);
   }
 
   void carry_out(const Job& job) {
@@ -286,6 +319,7 @@ int run() {
   std::vector<std::vector<int>> ways;
   std::size_t hosts = 0;
   Job job;
+  std::vector<std::string> programs;
   bool shaped = false;
   for (std::string text; std::getline(std::cin, text);) {
     std::istringstream in(text);
@@ -320,11 +354,22 @@ int run() {
       in >> rank;
       if (!in || rank >= hosts) throw std::runtime_error("'" + text + "': no such rank");
       job.rounds[rank].push_back(parse_round(in));
-    } else if (word == "go") {
+    } else if (word == "program") {
+      std::size_t rank = 0;
+      in >> rank;
+      if (!in || rank >= hosts) throw std::runtime_error("'" + text + "': no such rank");
+      programs.resize(hosts);
+      std::getline(in, programs[rank]);
+    } else if (word == "go" || word == "run") {
       if (!master) throw std::runtime_error("no hosts");
       if (!shaped) master->shape(lines, ways);
       shaped = true;
-      master->carry_out(job);
+      if (word == "go") {
+        master->carry_out(job);
+      } else {
+        programs.resize(hosts);
+        master->carry_out(std::exchange(programs, {}));
+      }
     } else if (!word.empty()) {
       throw std::runtime_error("'" + word + "' is no command");
     }

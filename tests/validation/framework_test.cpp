@@ -1,0 +1,127 @@
+// What frameworks add, as it was measured where nothing else took time; secure aggregation; and a federation of our own
+// (docs/frameworks.md).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "protocols/federated/secure_aggregation.hpp"
+#include "scenario/document/load.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/temporary_folder.hpp"
+#include "validation/measured.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr const char* kPage = "docs/frameworks.md";
+
+using MeasuredRow = std::map<std::string, std::string>;
+
+/// Seconds of a round of fedavg.
+double round_seconds(const std::string& platform, const std::string& workers, const std::string& framework,
+                     const std::string& megabytes) {
+  const std::string text = fmt::format(
+      R"(<scenario name="A round" seed="1"><platform{}{}<workers memory="ignore">{}</workers>
+<timing-only payload="{}MB"/><run algorithm="fedavg" rounds="2" local-steps="1"/></scenario>)",
+      platform, framework, workers, megabytes);
+  const test::TemporaryFolder folder;
+  const scenario::Scenario scenario =
+      scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
+  return study::run_experiment(scenario, false).runs.front().step_seconds;
+}
+
+/// Clients and server on one machine: lines that take next to no time.
+double on_one_machine(const MeasuredRow& row, const std::string& framework) {
+  const std::string& clients = row.at("clients");
+  return round_seconds(
+      fmt::format(
+          R"(><federation><sites name="client" count="{}" up="1Tbps" down="1Tbps" latency="0ms" transport="plain"/></federation></platform>)",
+          clients),
+      fmt::format(R"(<worker hosts="client-[1-{}]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/>)",
+                  clients),
+      fmt::format(R"(<framework name="{}" evaluate="{}"/>)", framework,
+                  row.at("framework") == "flower" ? "true" : "false"),
+      row.at("megabytes"));
+}
+
+TEST(FrameworkValidation, RoundsByRatesOfOtherRowsAndOtherSources) {
+  const std::vector<std::string> frameworks{"nvflare", "nvflare-stream", "flower"};
+  test::DocumentedTable table(
+      "frameworks", {"run", "clients", "MB", "measured s", "by nvflare", "by nvflare-stream", "by flower"}, kPage);
+  for (const MeasuredRow& row : test::measured("frameworks")) {
+    const double measured = std::stod(row.at("measured"));
+    std::vector<std::string> cells{row.at("id"), row.at("clients"), row.at("megabytes"), row.at("measured")};
+    for (const std::string& framework : frameworks) {
+      const test::Compared compared{on_one_machine(row, framework), measured};
+      const bool own = framework == row.at("framework");
+      cells.push_back(
+          fmt::format("{:.2f} s, {}", compared.predicted, own ? "fitted" : test::percent(compared.error())));
+      // Rates of the same framework's other row give it to a quarter; those of another source to a half.
+      const bool same_source = framework.starts_with("nvflare") && row.at("framework").starts_with("nvflare");
+      EXPECT_LE(std::abs(compared.error()), own           ? 0.05
+                                            : same_source ? 0.25
+                                                          : 0.5)
+          << row.at("id") << " by " << framework;
+    }
+    table.add(std::move(cells));
+  }
+  table.expect_in_document();
+}
+
+TEST(FrameworkValidation, SecureAggregation) {
+  test::DocumentedTable table("secure-aggregation", {"clients", "drop out", "measured s", "predicted s", "error"},
+                              kPage);
+  for (const MeasuredRow& row : test::measured("secure-aggregation")) {
+    constexpr double kNumbers = 100'000;
+    const double clients = std::stod(row.at("clients"));
+    const double dropped = std::stod(row.at("dropped"));
+    protocols::SecureAggregation secure(16);
+    secure.set_clients(static_cast<std::size_t>(clients));
+    const auto left = static_cast<std::size_t>(std::lround(clients * (1 - dropped)));
+    const test::Compared server{secure.server_seconds(kNumbers, left), std::stod(row.at("server"))};
+    const test::Compared client{secure.client_seconds(kNumbers), std::stod(row.at("client"))};
+    table.add({row.at("clients"), fmt::format("{:.0f} %", 100 * dropped), row.at("server"),
+               fmt::format("{:.1f}", server.predicted), test::percent(server.error())});
+    EXPECT_LE(std::abs(client.error()), 0.01);
+    EXPECT_LE(std::abs(server.error()), dropped > 0 ? 0.2 : 0.02) << clients << " clients, " << dropped;
+  }
+  table.expect_in_document();
+}
+
+TEST(FrameworkValidation, AFederationOfOurOwn) {
+  test::DocumentedTable table("testbed-federation",
+                              {"MB", "measured s", "predicted s", "error", "lines alone s", "error of these"}, kPage);
+  const std::vector<MeasuredRow> rows = test::measured("testbed-federation");
+  const MeasuredRow& calibrated = rows.at(1);
+  const auto rate = [&](const char* what, double messages) {
+    return messages * std::stod(calibrated.at("megabytes")) / std::stod(calibrated.at(what));
+  };
+  // A client packs and unpacks once each, and its seconds are of both.
+  const std::string framework = fmt::format(
+      R"(<framework serialise="{0}MBps" deserialise="{0}MBps" server-serialise="{1}MBps" server-deserialise="{2}MBps"
+aggregate="{3}MBps"/>)",
+      rate("client_s", 2), rate("pack_s", 1), rate("unpack_s", 1), rate("sum_s", 1));
+  for (const MeasuredRow& row : rows) {
+    const std::string platform =
+        fmt::format(R"( file="{}/platforms/testbed/{}.xml"/>)", DADSIM_SOURCE_DIR, row.at("topology"));
+    const std::string workers = fmt::format(
+        R"(<worker hosts="client-[1-{}]" device="rtx-3090"/><aggregator host="server-1" device="xeon-8380"/>)",
+        row.at("clients"));
+    const double measured = std::stod(row.at("median_s"));
+    const test::Compared whole{round_seconds(platform, workers, framework, row.at("megabytes")), measured};
+    const test::Compared lines{round_seconds(platform, workers, "", row.at("megabytes")), measured};
+    table.add({row.at("megabytes"), fmt::format("{:.3f}", measured), fmt::format("{:.3f}", whole.predicted),
+               &row == &calibrated ? "calibrated" : test::percent(whole.error()),
+               fmt::format("{:.3f}", lines.predicted), test::percent(lines.error())});
+    EXPECT_LE(std::abs(whole.error()), 0.1) << row.at("megabytes");
+    EXPECT_LT(lines.error(), -0.15) << row.at("megabytes");
+  }
+  table.expect_in_document();
+}
+
+}  // namespace
+}  // namespace dadsim
