@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { ARTEFACTS, beforeAll, dadsim, holds, isNoWiderThanTheWindow, open, reports, shows } from "./pages.mjs";
 
-const kLessons = [4, 5]; // all are made by the same code, and the tests of the command say what each gives
+const kLessons = [5]; // all are made by the same code, and the tests of the command say what each gives
 const kLargestPage = 5e6; // bytes: a run's page for each command
 
 beforeAll((folder) => {
@@ -74,7 +74,7 @@ test("lessons are as wide as the page, light and dark", async () => {
 });
 
 test("the frames follow the page into the dark", async () => {
-  const { page, close } = await open("lesson-4");
+  const { page, close } = await open("lesson-5");
   await page.locator("details.run summary").first().click();
   const inside = page.frameLocator("details.run iframe").first();
   await inside.locator("html[data-ready='true']").waitFor();

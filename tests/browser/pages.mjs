@@ -201,19 +201,20 @@ async function namesItsParts(page) {
 
 /**
  * What every page must pass, on a phone, a tablet and a desktop, in the light and in the dark. To open a page takes longer
- * than to look at it: each is opened once for all that is looked at. What bars readers takes the longest to find: one page
- * of each kind is searched for it on the phone and on the dark desktop, its siblings (`sibling`) on the latter. Of a page
- * whose sample is tested too (`ends`) no other sizes are looked at.
+ * than to look at it: each is opened once for all that is looked at. axe-core takes the longest by far: it searches the page
+ * of each kind that has every part, on the phone and on the dark desktop; its siblings (`sibling`), which have some of these
+ * parts, are only asked for names. Of a page whose sample is tested too (`ends`) no other sizes are looked at.
  */
 export function testLayout(name, { ends = false, sibling = ends } = {}) {
   const openings = [...kWidths.map((width) => [width, "light"]), [1280, "dark"]];
   for (const [width, colorScheme] of ends ? [openings[0], openings.at(-1)] : openings) {
-    const reader = colorScheme === "dark" || (width === kWidths[0] && !sibling);
-    test(`${name} at ${width} px, ${colorScheme}: drawn, no wider than the window${reader ? ", and bars nobody" : ""}`, async () => {
+    const named = colorScheme === "dark" || width === kWidths[0];
+    const searched = named && !sibling;
+    test(`${name} at ${width} px, ${colorScheme}: drawn, no wider than the window${searched ? ", and bars nobody" : ""}`, async () => {
       const { page, close } = await open(name, { width, colorScheme });
       await isLaidOut(page, name, width, colorScheme);
-      if (reader) await namesItsParts(page);
-      if (reader) await barsNobody(page, width, colorScheme);
+      if (named) await namesItsParts(page);
+      if (searched) await barsNobody(page, width, colorScheme);
       await close();
     });
   }
