@@ -30,7 +30,7 @@ class SameFigures(unittest.TestCase):
     def test_of_runs_and_of_sweeps_of_one_point(self):
         names = [figure["name"] for figure in dadsim.figures()]
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([os.environ["DADSIM_DRAWER"], folder, str(SCENARIOS)], check=True)
+            subprocess.run([os.environ["DADSIM_DRAWER"], folder, str(SCENARIOS), str(EVERY)], check=True)
             for number in range(1, SCENARIOS + 1, EVERY):
                 path = os.path.join(folder, f"{number}.xml")
                 with open(os.path.join(folder, f"{number}.json"), encoding="utf-8") as file:

@@ -1,4 +1,5 @@
-// Writes scenarios that are drawn, with their results, for the test of Python: FOLDER/1.xml, 1.json, 2.xml …
+// Writes scenarios that are drawn, with their results, for the test of Python: FOLDER/1.xml, 1.json, 2.xml …, or only
+// every so many-th of them.
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -7,10 +8,10 @@
 #include "api/drawn_scenario.hpp"
 
 int main(int count, char** arguments) {
-  if (count != 3) return EXIT_FAILURE;
+  if (count != 4) return EXIT_FAILURE;
   const std::string folder = arguments[1];
-  const int scenarios = std::stoi(arguments[2]);
-  for (int seed = 1; seed <= scenarios; ++seed) {
+  const int scenarios = std::stoi(arguments[2]), every = std::stoi(arguments[3]);
+  for (int seed = 1; seed <= scenarios; seed += every) {
     const std::string stem = folder + '/' + std::to_string(seed);
     dadsim::test::DrawnScenario draw(static_cast<unsigned>(seed));
     std::ofstream(stem + ".xml") << draw.with("");
