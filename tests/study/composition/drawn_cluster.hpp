@@ -58,7 +58,22 @@ class ClusterDrawing {
       own.insert({"latency", draw_.one_of({"1ms", "20ms", "200ms"})});
       own.insert({"down-latency", ""});
     }
+    measured(own);
+    if (draw_.chance(0.1)) {  // as it was measured: without what is in that already
+      own.insert({{"measured", "goodput"}, {"queue", ""}, {"congestion", ""}, {"efficiency", ""}, {"transport", ""}});
+      own.insert({"per-connection", draw_.one_of({"2Mbps", "9Mbps"})});
+    }
     return draw_.element(name, own, 0.12);
+  }
+
+  /// Lines as they are, or as they were measured: what a connection gets means something to these alone.
+  void measured(std::map<std::string, std::string>& own) {
+    if (draw_.chance(0.2)) {
+      own.insert({{"measured", "goodput"}, {"queue", ""}, {"congestion", ""}, {"transport", ""}});
+    } else {
+      own.insert({{"measured", ""}, {"per-connection", ""}});
+      if (draw_.chance(0.5)) own.insert({"queue", ""});
+    }
   }
 
   Element federation(const std::string& name, DrawnCluster& cluster) {
@@ -86,14 +101,19 @@ class ClusterDrawing {
         {"gpus", std::to_string(gpus)},
         {"nic", own ? draw_.one_of({"5Gbps", "100Gbps"}) : draw_.one_of({"ib-edr", "ethernet-10g"})}};
     values["rails"] = gpus > 1 && draw_.chance(0.3) ? "2" : "";
-    if (gpus == 1 && draw_.chance(0.7)) {
+    if (gpus == 1 && draw_.chance(0.9)) {
       for (const char* one : {"inside", "inside-latency", "inside-transport", "mesh", "bridge", "bridge-latency"})
         values[one] = "";
     } else if (gpus > 1) {
       values["inside"] = draw_.one_of({"nvlink-3", "pcie-3", "100GBps"});
+      values["bridge"] = draw_.one_of({"", "", "pcie-3", "8GBps"});
+      if (values["bridge"] != "8GBps" || draw_.chance(0.5)) values["bridge-latency"] = "";
+      if (values["inside"] != "100GBps") values["inside-transport"] = "";
       if (draw_.chance(0.7)) values["mesh"] = "";
     }
     if (!own && draw_.chance(0.8)) values["transport"] = "";
+    if (values["nic"] != "ethernet-10g")
+      for (const char* one : {"sockets", "socket-threads", "congestion", "queue"}) values.insert({one, ""});
     Element element = draw_.element("gpu-cluster", values, 0.2);
     switch (draw_.between(0, 5)) {
       case 0:
@@ -124,7 +144,9 @@ class ClusterDrawing {
   }
 
   Element pair(const std::string& from, const std::string& to) {
-    return draw_.element("pair", {{"from", from}, {"to", to}, {"one-way", ""}}, 0.2);
+    std::map<std::string, std::string> own{{"from", from}, {"to", to}, {"one-way", ""}};
+    measured(own);
+    return draw_.element("pair", own, 0.2);
   }
 
   Element wan(DrawnCluster& cluster) {
@@ -169,10 +191,9 @@ class ClusterDrawing {
       if (draw_.chance(share)) cluster.platform.children.push_back(draw_.element(name, own, 0.5));
     };
     maybe("change", 0.1, {{"link", "*"}});
-    // Latencies that change end an event-driven run as a deadlock on some fabrics, which is open.
     maybe("profile", 0.1,
           {{"link", "*"},
-           {"of", "bandwidth"},
+           {"of", draw_.one_of({"bandwidth", "latency"})},
            {"times", "0s 50ms"},
            {"factors", draw_.one_of({"1 0.2", "0.3 1"})},
            {"period", draw_.one_of({"", "100ms", "5s"})}});

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenario/document/load.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/temporary_folder.hpp"
+#include "validation/measured.hpp"
+
+// Rows of tests/validation/federated.csv as scenarios: one function per source, which knows of a row what its columns
+// say, and of the software its name in the table of frameworks. Nothing is chosen row by row.
+
+namespace dadsim::test {
+
+using FederatedRow = std::map<std::string, std::string>;
+
+/// A rate in Mbit/s and a round trip in ms: "210@103".
+inline std::pair<std::string, std::string> line_of(const std::string& text) {
+  const std::size_t at = text.find('@');
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+/// Names and numbers of peers: "US 4|EU 2".
+inline std::vector<std::pair<std::string, int>> peers_of(const FederatedRow& row) {
+  std::vector<std::pair<std::string, int>> peers;
+  for (const std::string& place : split(row.at("peers"), '|')) {
+    const std::size_t blank = place.find(' ');
+    peers.emplace_back(place.substr(0, blank), std::stoi(place.substr(blank + 1)));
+  }
+  return peers;
+}
+
+inline int count_of(const FederatedRow& row) {
+  int count = 0;
+  for (const auto& [place, peers] : peers_of(row)) count += peers;
+  return count;
+}
+
+/// hivemind between places: a region each, hosts as fast as two of one place were measured to be, and a pair for two
+/// places, of which one stream's rate is known. Ten of them carried ten times that between US and EU: how much a line
+/// carries in all nobody reached, and it is taken to be what a host does. A step is 32,768 samples of all peers; half
+/// precision is exchanged. Its exchange is what is exposed: nothing is sent before the last gradient. Without the
+/// framework the exchange is the same.
+inline scenario::Scenario hivemind_scenario(const FederatedRow& row, const std::string& framework,
+                                            const TemporaryFolder& folder) {
+  constexpr int kSamples = 32768;
+  const auto [inside, inside_ms] = line_of(row.at("inside"));
+  std::string wan;
+  std::string hosts;
+  for (const auto& [place, peers] : peers_of(row)) {
+    wan += fmt::format("<region name=\"{}\" hosts=\"{}\"/>", place, peers);
+    hosts += fmt::format(" {}-[1-{}]", place, peers);
+  }
+  for (const std::string& line : split(row.at("lines"), '|')) {
+    const std::size_t dash = line.find('-');
+    const std::size_t blank = line.find(' ');
+    const auto [rate, ms] = line_of(line.substr(blank + 1));
+    wan += fmt::format(R"(<pair from="{}" to="{}" bandwidth="{}Mbps" per-connection="{}Mbps" round-trip="{}ms"/>)",
+                       line.substr(0, dash), line.substr(dash + 1, blank - dash - 1), inside, rate, ms);
+  }
+  const int peers = count_of(row);
+  // Two bytes a parameter.
+  folder.write("workload.xml",
+               fmt::format(R"(<workload name="{}"><layer name="all" kind="dense" in="1000" out="{}"/></workload>)",
+                           row.at("id"), static_cast<int>(std::stod(row.at("payload")) * 500)));
+  const std::string text = fmt::format(
+      R"(<scenario name="{}" seed="1">
+  <platform><wan host-bandwidth="{}Mbps" host-latency="{}ms">{}</wan></platform>
+  <framework name="{}"/>
+  <device name="peer" peak-flops="8TF" fp16-flops="65TF" memory-bandwidth="300GBps" matrix-efficiency="0.5"
+          memory-efficiency="0.8" launch-overhead="10us" step-time="{}s"/>
+  <workers memory="ignore"><worker hosts="{}" device="peer"/></workers>
+  <timing-only/>
+  <training><sgd learning-rate="0.1"/></training>
+  <timed-as file="workload.xml" batch="{}" precision="fp16"/>
+  <run algorithm="gradient-sharing" exchange="peer" bucket="100GB"{}/>
+</scenario>)",
+      row.at("id"), inside, std::stod(inside_ms) / 4, wan, framework, kSamples / std::stod(row.at("rate")),
+      hosts.substr(1), kSamples / peers, framework == "none" ? " all-reduce=\"direct\"" : "");
+  return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
+}
+
+/// Flower over a research network: as many clients as the row says around a server. What limits is what a host sends,
+/// of the server and of each client alike, as clouds limit what leaves an instance: a model goes down to all clients
+/// over the server's line, comes back over their own, and goes down once more to be looked at. How fast that line is
+/// nobody told; it is fitted to one size.
+inline constexpr const char* kFlowerFitted = "erad-rnp-3072";
+inline constexpr double kFlowerLine = 128.4;  ///< Mbit/s
+inline scenario::Scenario flower_scenario(const FederatedRow& row, const std::string& framework,
+                                          const TemporaryFolder& folder) {
+  const std::string text = fmt::format(
+      R"(<scenario name="{0}" seed="1">
+  <platform><federation>
+    <sites name="client" count="{1}" up="{2}Mbps" down="1Gbps" latency="2ms" measured="goodput"/>
+    <hub up="{2}Mbps" down="1Gbps" latency="2ms" measured="goodput"/>
+  </federation></platform>
+  <framework name="{3}"/>
+  <workers><worker hosts="client-[1-{1}]" device="xeon-8380"/><aggregator host="hub" device="xeon-8380"/></workers>
+  <timing-only payload="{4}MB" step-time="1us"/>
+  <training><sgd learning-rate="0.1"/></training>
+  <run algorithm="fedavg" fraction="1"/>
+</scenario>)",
+      row.at("id"), count_of(row), kFlowerLine, framework, row.at("payload"));
+  return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
+}
+
+}  // namespace dadsim::test
