@@ -35,7 +35,9 @@ struct Undivided {
   const spec::ModelShape& device;  ///< the part of each layer that one device has (spec::sharded); the same without
   std::int64_t batch = 1;          ///< samples of a replica
   double sample_scale = 1;         ///< they ÷ samples that the recorded step had per replica
-  /// The algorithms of those that replicas which divide states and parameters have instead of sums.
+  /// The algorithms of what the devices of a stage do together, and of what replicas that divide states and parameters
+  /// have instead of sums.
+  std::string all_reduce = "auto";
   std::string all_gather = "auto";
   std::string reduce_scatter = "auto";
 };

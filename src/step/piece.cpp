@@ -32,6 +32,7 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
       how_(how),
       replicas_(static_cast<double>(replicas)),
       layers_(layers),
+      all_reduce_(step.all_reduce),
       all_gather_(step.all_gather),
       reduce_scatter_(step.reduce_scatter),
       samples_(static_cast<double>(step.batch) / static_cast<double>(micro_batches)),
@@ -251,6 +252,7 @@ void Piece::add_tensor(CollectiveKind kind, const std::string& layer, double byt
   CollectiveTask task;
   task.kind = kind;
   task.among = Among::tensor;
+  task.algorithm = algorithm_of(kind);
   task.bytes = PerWorker({bytes});
   const auto at = static_cast<std::int32_t>(out.tasks.size());
   out.tasks.push_back({layer, std::move(task), stage});
@@ -261,13 +263,28 @@ void Piece::gather_received(double bytes, Schedule& out, std::int32_t stage) con
   if (!how_.sequence_parallel) add_tensor(CollectiveKind::all_gather, last_layer(), bytes / how_.tensor, out, stage);
 }
 
+/// As the run has it.
+const std::string& Piece::algorithm_of(CollectiveKind kind) const {
+  static const std::string kLibrary = "auto";
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return all_reduce_;
+    case CollectiveKind::all_gather:
+      return all_gather_;
+    case CollectiveKind::reduce_scatter:
+      return reduce_scatter_;
+    default:
+      return kLibrary;
+  }
+}
+
 // ---- replicas that divide parameters ----
 
 std::int32_t Piece::add_replicas(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
                                  std::int32_t stage) const {
   CollectiveTask task;
   task.kind = kind;
-  task.algorithm = kind == CollectiveKind::all_gather ? all_gather_ : "auto";
+  task.algorithm = algorithm_of(kind);
   task.bytes = PerWorker({bytes});
   out.tasks.push_back({layer, std::move(task), stage});
   return static_cast<std::int32_t>(out.tasks.size()) - 1;

@@ -47,6 +47,7 @@ class Piece {
   void add_tensor(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out, std::int32_t stage) const;
   std::int32_t add_replicas(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
                             std::int32_t stage) const;
+  const std::string& algorithm_of(CollectiveKind kind) const;
   void begin_units(bool forward);
   void enter_unit(std::size_t unit, Schedule& out, std::int32_t stage);
   double rows(const spec::LayerShape& layer) const;
@@ -58,7 +59,7 @@ class Piece {
   spec::ParallelismSpec how_;
   double replicas_;
   spec::LayerRange layers_;
-  std::string all_gather_, reduce_scatter_;
+  std::string all_reduce_, all_gather_, reduce_scatter_;
   double samples_ = 0;  ///< of a micro-batch
   double element_ = 4;  ///< bytes
   double sends_ = 0;

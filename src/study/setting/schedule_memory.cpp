@@ -60,6 +60,7 @@ step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& tra
                        .device = device,
                        .batch = timed.batch,
                        .sample_scale = timed.sample_scale,
+                       .all_reduce = run.all_reduce,
                        .all_gather = run.all_gather,
                        .reduce_scatter = run.reduce_scatter},
                       timed.parallelism, step.sizes.samples.size());

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "sim/declared.hpp"
 #include "sim/simulator.hpp"
@@ -64,7 +66,8 @@ step::Schedule gradient_sharing(const spec::ModelShape& device, std::size_t repl
 }
 
 step::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec& how, std::size_t replicas,
-                       std::int64_t batch, const std::string& reduce_scatter = "auto") {
+                       std::int64_t batch, const std::string& reduce_scatter = "auto",
+                       const std::string& all_reduce = "auto") {
   const spec::ModelShape device = spec::sharded(whole, how.tensor);
   const auto of_layers = [&](const spec::LayerRange& layers, double samples) {
     return gradient_sharing(device, replicas, layers, samples);
@@ -74,6 +77,7 @@ step::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec& how
                        .device = device,
                        .batch = batch,
                        .sample_scale = static_cast<double>(batch),
+                       .all_reduce = all_reduce,
                        .all_gather = "ring",
                        .reduce_scatter = reduce_scatter},
                       how, replicas);
@@ -194,6 +198,18 @@ TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
   const double bytes = kElement * 2 * kWidth;  // of a batch of two
   const step::StepTiming timing = on_free_network(schedule);
   EXPECT_NEAR(timing.bytes_sent[0], 3 * 2 * bytes, 1e-3);  // two devices each send 2 (T − 1) ÷ T of it
+  // As the run asks; where that does not serve a group (inside one node), the library chooses.
+  for (const char* asked : {"direct", "ring", "hierarchical"}) {
+    const spec::GpuClusterSpec node = test::cluster_of(1, 2, test::line(1e9, 1e-3, spec::Transport::nvlink), {});
+    Cluster cluster = test::workers_on({"", node, {}, {}}, spec::Fidelity::message);
+    cluster.devices.assign(2, test::clockwork());
+    const step::Schedule of_run = divided(network(3, true), how, 1, 2, "auto", asked);
+    const TimedRun timed = time_schedules(cluster, std::vector{of_run});
+    std::set<std::string> carried_out;
+    for (const auto& one : timed.network.collectives) carried_out.insert(one.algorithm);
+    const std::set<std::string> own{"ring"};  // of the replicas' sums
+    EXPECT_EQ(carried_out, std::string(asked) == "direct" ? (std::set<std::string>{"direct", "ring"}) : own) << asked;
+  }
   how.sequence_parallel = true;
   schedule = divided(network(3, true), how, 1, 2);
   EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::reduce_scatter), 3U * 2);
