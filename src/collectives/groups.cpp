@@ -20,6 +20,7 @@ class GroupRounds final : public Rounds {
       count_ = std::max(count_, own.rounds->count());
       same_rounds_ = (group == 0 || same_rounds_) && own.rounds == groups_.front().rounds;
       lanes_ = std::max(lanes_, own.rounds->lanes());
+      set_post_seconds(std::max(post_seconds(), own.rounds->post_seconds()));
       set_start_seconds(std::max(start_seconds(), own.rounds->start_seconds()));
       // Groups on unlike nodes may come to unlike protocols; the one that all paths serve well stands for them.
       set_protocol(group == 0 || own.rounds->protocol() == protocol() ? own.rounds->protocol() : Protocol::simple);

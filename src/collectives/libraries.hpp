@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -16,6 +17,14 @@ std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, con
 std::vector<CollectiveChoice> rccl_choices(const CollectiveRequest& request, const RankLayout& layout);
 /// MPICH, which goes by thresholds.
 std::vector<CollectiveChoice> mpi_choices(const CollectiveRequest& request, const RankLayout& layout);
+
+/// Seconds for which NCCL's one thread of a node is busy with the pieces of a message between nodes over sockets, one
+/// of each channel, in rings that add up or gather. Of other algorithms they are hidden behind the bytes.
+double socket_post_seconds(const CollectiveRequest& request, std::string_view algorithm, Protocol protocol,
+                           const RankLayout& layout);
+
+/// Seconds that a tree of NCCL between nodes over sockets takes beside its messages.
+double socket_start_seconds(std::string_view algorithm, const RankLayout& layout);
 
 /// What of their bandwidth NCCL takes its trees to reach with so many bytes, which do not fill the pipeline
 /// (treeCorrectionFactor).

@@ -114,8 +114,13 @@ class Rounds {
   Protocol protocol() const { return protocol_; }
   void set_protocol(Protocol protocol) { protocol_ = protocol; }
 
+  /// Seconds for which a connection between nodes over sockets is busy with each message before its bytes leave: one
+  /// thread posts the pieces of all channels.
+  double post_seconds() const { return post_seconds_; }
+  void set_post_seconds(double seconds) { post_seconds_ = seconds; }
+
  private:
-  double start_seconds_ = 0;
+  double start_seconds_ = 0, post_seconds_ = 0;
   Protocol protocol_ = Protocol::by_message;
 };
 

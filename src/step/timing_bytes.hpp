@@ -22,7 +22,7 @@ void fields(auto& bytes, of<StepTiming> auto& timing) {
 }
 
 void fields(auto& bytes, of<NetworkUse::Collective> auto& one) {
-  bytes(one.kind, one.algorithm, one.least_bytes, one.most_bytes, one.count);
+  bytes(one.kind, one.algorithm, one.least_bytes, one.most_bytes, one.count, one.quicker);
 }
 void fields(auto& bytes, of<NetworkUse::LinkClass> auto& one) {
   bytes(one.name, one.transport, one.model, one.bandwidth, one.efficiency, one.links, one.queue_bytes);

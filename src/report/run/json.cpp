@@ -139,6 +139,7 @@ Json to_json_object(const step::NetworkUse& use) {
                            {"least_bytes", number(one.least_bytes)},
                            {"most_bytes", number(one.most_bytes)},
                            {"count", number(one.count)}});
+    if (one.quicker) collectives.back()["quicker"] = in_json(*one.quicker);
   }
   Json& links = json["links"] = Json::array();
   for (const step::NetworkUse::LinkClass& one : use.links) {

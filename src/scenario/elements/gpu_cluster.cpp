@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "scenario/elements/fabrics.hpp"
+#include "scenario/elements/gpu_adapters.hpp"
 #include "scenario/elements/link_rows.hpp"
 #include "scenario/elements/print_platform.hpp"
 #include "scenario/elements/read_platform.hpp"
@@ -69,7 +70,9 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
                                  [](const Spec& cluster) { return cluster.inside == spec::InsideNode::shared; }) +
               std::vector<Row<Spec>>{
                   attribute("rails", &Spec::rails, integer(1, kMaxHosts),
-                            "Network adapters per node; GPU *i* uses adapter ⌊*i* · `rails` / `gpus`⌋.")} +
+                            "Network adapters per node; GPU *i* uses adapter ⌊*i* · `rails` / `gpus`⌋. More than "
+                            "the GPUs: so many times as many, each GPU having `rails` / `gpus` that share its "
+                            "messages.")} +
               cluster_link<Spec>(
                   "nic", &Spec::nic, name_in("links"),
                   "The link of each adapter: of the catalogue, or a bandwidth of your own with its unit (25Gbps).",
@@ -80,13 +83,14 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
                                              "bandwidth: `plain`, `tcp`, `rdma`, `nvlink`.")
                                        .otherwise("tcp"),
                                    [](const Spec& cluster) { return to_string(own_between(cluster)->transport); })
-                      .printed_if([](const Spec& cluster) { return own_between(cluster) != nullptr; })})
+                      .printed_if([](const Spec& cluster) { return own_between(cluster) != nullptr; })} +
+              adapter_rows())
           .holds(spec::all_names<spec::FabricSpec::Kind>())
           .repeats();
   return kTable;
 }
 
-/// Whose library they have, whatever the devices are, and how bytes travel between them.
+/// The library that carries out collectives, and the transport between devices.
 void read_library(const Node& node, spec::GpuClusterSpec& cluster) {
   const bool named = !cluster.port.name.empty() && !is_own_link(cluster.port);
   if (named)
@@ -133,8 +137,9 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
     node.refuse("bridge-latency", "means nothing without 'bridge'", "remove it");
   }
   gpu_cluster_table().read(node, context, cluster);
-  if (gpus && cluster.rails > *gpus) {
-    node.fail_at("rails", fmt::format("are more than the {} GPUs of a node", *gpus), "at most one for each GPU");
+  if (gpus && cluster.rails > *gpus && cluster.rails % *gpus != 0) {
+    node.fail_at("rails", fmt::format("are more than the {} GPUs of a node, and no multiple of them", *gpus),
+                 "at most one for each GPU, or the same number for each");
   }
   const spec::Transport own = node.named("transport", spec::Transport::tcp);
   cluster.nic = scenario::read_cluster_link(node, "nic", own, kBetween, context);
@@ -154,6 +159,7 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
                            "at most one fabric");
     }
   }
+  read_adapters(node, cluster, context);
   if (node.has("transport") && !any_own) {
     node.refuse("transport", "means nothing where all links between nodes are of the catalogue", "remove it");
   }

@@ -26,6 +26,7 @@ struct Message {
   double bytes = 0;               ///< payload
   collectives::Protocol protocol = collectives::Protocol::by_message;
   double share = 1;  ///< of its path's bandwidth that it gets at most
+  double post = 0;   ///< tcp: seconds for which its connection is busy before its bytes leave
   double ready = 0;  ///< seconds: it is sent at this date, or at once if that is past
   std::int32_t event = -1;
 };
@@ -157,6 +158,7 @@ class Connections {
   }
   Connection& find(std::int32_t from, std::int32_t to, std::int32_t channel);
   double delay_factor(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to, double wire_bytes);
+  void wait_through_changes(std::int32_t path, double delay);
 
   Interconnect& network_;
   std::vector<simgrid::s4u::Host*> hosts_;

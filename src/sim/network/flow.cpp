@@ -18,8 +18,8 @@ constexpr double kPlainDoubt = 0.01;  // of the time: three times what is let pa
 Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& dates) {
   if (followed_.are(rounds)) return followed_.run(rounds, dates, account_);
   const std::vector<double> begin = dates;
-  const bool overlap = rounds.pace().in_flight > 1;
   const bool may_follow = FlowEvents::serves(ranks_.network);
+  const bool overlap = rounds.pace().in_flight > 1 || (follows_ && may_follow);
   double seconds = 0;
   for (bool to_the_end = !may_follow;; to_the_end = true, dates = begin) {
     std::string reason;

@@ -39,6 +39,7 @@ class FlowNetwork {
   const bool by_classes;
   collectives::Rank lanes = 1;  ///< of the collective at hand; numbers of ranks in patterns are rank · lanes + lane
   collectives::Protocol protocol = collectives::Protocol::by_message;
+  double post_seconds = 0;  ///< of each message over sockets
 
  private:
   std::unique_ptr<FlowRoutes> routes_;

@@ -98,6 +98,7 @@ void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
     const tcp::TransferCost fare = tcp::transfer_cost(states, bytes, 2 * latency, false, most);
     flow.wire_bytes = bytes * fare.inflation / path.use.efficiency;
     flow.before = path.use.software;
+    flow.beside = path.use.in_cluster;
     flow.post = flow.bytes > 0 ? ranks_.post_seconds : 0;
     for (std::size_t k = 0; k < fare.tightest; ++k) flow.before += ranks_.network.link(there[k]).latency;
     flow.after = latency - flow.before;

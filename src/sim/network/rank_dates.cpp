@@ -173,7 +173,7 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const TimedRounds
       if (sent + static_cast<double>(most_in_line - 1) * flow.seconds < free[i] && most_in_line < kManyInLine) {
         return FlowRefusal{kInLine};
       }
-      steady[i] = sent <= free[i];
+      steady[i] = sent + (flow.beside ? flow.before : 0) <= free[i];
       begins[i] = steady[i] ? free[i] : sent + flow.before;
       free[i] = begins[i] + flow.seconds;
       double& date = after[static_cast<std::size_t>(pairs[i].to)];

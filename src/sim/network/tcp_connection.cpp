@@ -136,10 +136,13 @@ class TcpConnection : public Connection {
   /// let an actor sleep. Returns true if it leaves now; otherwise the actor will be woken.
   bool take_up() {
     const Entry& entry = queue_.front();
-    // What is written while the one before is on its way follows it without a pause.
-    follows_ = entry.written <= last_end_;
-    if (follows_) return aim();
-    Timer::set(std::max(entry.written, now()) + software(), [this] {
+    // What is written while the one before is on its way follows it without a pause; in a cluster what is through the
+    // software by then, which goes on beside the transfer.
+    const bool beside = all_.network()[path_].use.in_cluster;
+    const double through = (beside ? entry.written : std::max(entry.written, now())) + software();
+    follows_ = (beside ? through : entry.written) <= last_end_;
+    if (follows_ || through <= now()) return aim();
+    Timer::set(through, [this] {
       guarded([this] {
         if (!dead_ && aim()) wake_->release();
       });

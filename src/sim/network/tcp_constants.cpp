@@ -6,6 +6,7 @@ namespace dadsim::sim::tcp {
 const Fitted& fitted() {
   static const auto kFitted =
       read_constants<Fitted>(tables::kTcpConstants, {{"software", &Fitted::software},
+                                                     {"cluster software", &Fitted::cluster_software},
                                                      {"kept window", &Fitted::kept_window},
                                                      {"cold window", &Fitted::cold_window},
                                                      {"cold burst", &Fitted::cold_burst},

@@ -20,7 +20,9 @@ struct RoundFlow {
   double share = 1;       ///< of the path's bandwidth that it gets at most
   double wire_bytes = 0;  ///< to transfer
   double before = 0;      ///< seconds from sending to the transfer, if nothing of the pair is on its way
+  bool beside = false;    ///< tcp: what comes before a transfer goes on beside the transfer before it
   double in_turn = 0;     ///< tcp: seconds until what leaves the host before it has left
+  double post = 0;        ///< tcp: seconds that its connection is busy with it before, in `seconds`
   double seconds = 0;     ///< of the transfer
   double after = 0;       ///< seconds from its end to the delivery
   double floor = 0;       ///< tcp: seconds that it takes at least, its turn with it

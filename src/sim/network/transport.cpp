@@ -99,6 +99,9 @@ PathUse::Cost PathUse::cost(double bytes, collectives::Protocol asked) const {
   return best;
 }
 
+/// A flag with every 4 of 8 bytes. LL128 is off over sockets.
+double PathUse::carried(collectives::Protocol protocol) const { return in_cluster && protocol == ll ? 2 : 1; }
+
 PathUse path_use(std::span<const PathLink> links) {
   PathUse use;
   use.payload_rate = std::numeric_limits<double>::infinity();
@@ -129,13 +132,17 @@ PathUse path_use(std::span<const PathLink> links) {
       last_tcp = i;
     }
   }
+  if (use.transport == spec::Transport::tcp) {
+    use.in_cluster = std::ranges::all_of(links, [](const PathLink& link) { return link.use->in_cluster; });
+    use.software = use.in_cluster ? tcp::fitted().cluster_software : tcp::fitted().software;
+  }
   // The first and the last TCP link are the hosts' own: a frame is stored and forwarded there, half a frame at each end
   // on average, and software runs. On a trunk between them a whole frame is stored.
   for (std::size_t i = first_tcp; i <= last_tcp && i < links.size(); ++i) {
     if (links[i].use->transport != spec::Transport::tcp) continue;
     const double frame_seconds = tcp::kFrame / links[i].bandwidth;
     const bool access = i == first_tcp || i == last_tcp;
-    use.overhead += access ? frame_seconds / 2 + tcp::fitted().software : frame_seconds;
+    use.overhead += access ? frame_seconds / 2 + use.software : frame_seconds;
   }
   if (use.transport == spec::Transport::nvlink) use.protocols = protocols_over("nvlink");
   if (use.transport == spec::Transport::rdma) use.protocols = rdma_protocols_of(links);
@@ -168,8 +175,10 @@ std::string describe(spec::Transport transport) {
           "start on cold connections ({:g} segments, doubling every round trip); a burst that lies in the queue of its "
           "host's link leaves in the order of writing; acknowledgements of data both ways; windows, losses and "
           "recovery "
-          "where messages overflow a queue (fitted, docs/validation.md)",
-          tcp::kSegment, tcp::kFrame, 1e6 * tcp::fitted().software, tcp::kInitialWindow / tcp::kSegment);
+          "where messages overflow a queue (fitted, docs/validation.md). Between nodes of GPUs {:g} µs of software, no "
+          "loss at a host's own adapter, and elsewhere only where more arrives than leaves",
+          tcp::kSegment, tcp::kFrame, 1e6 * tcp::fitted().software, tcp::kInitialWindow / tcp::kSegment,
+          1e6 * tcp::fitted().cluster_software);
   }
   throw std::logic_error("unknown transport");
 }

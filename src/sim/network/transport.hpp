@@ -26,6 +26,8 @@ struct PathUse {
   spec::Transport transport = spec::Transport::plain;  ///< the slowest kind on it: tcp, else rdma, nvlink, plain
   double efficiency = 1;    ///< wire bytes = payload ÷ this: of the link with the lowest payload rate
   double payload_rate = 0;  ///< byte/s of a message that is alone
+  double software = 0;      ///< tcp: seconds of the overhead that come before the transfer
+  bool in_cluster = false;  ///< tcp: all of it lies in a cluster of GPUs
   double overhead = 0;      ///< seconds beside the links' latencies: frames stored and forwarded, software (tcp)
   std::span<const Protocol> protocols;  ///< empty: a message takes `overhead`
 
@@ -35,6 +37,8 @@ struct PathUse {
     double wire_bytes = 0;
     double overhead = 0;  ///< seconds
   };
+  /// tcp: bytes of the connection per byte of payload.
+  double carried(collectives::Protocol protocol) const;
   Cost cost(double bytes, collectives::Protocol protocol = collectives::Protocol::by_message) const;
 };
 

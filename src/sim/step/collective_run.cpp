@@ -214,6 +214,7 @@ void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& tr
              .bytes = transfer.bytes,
              .protocol = rounds_.protocol(),
              .share = rounds_.lane_share(rank, transfer.peer),
+             .post = rounds_.post_seconds(),
              .ready = date},
             cause, outbox);
 }

@@ -119,6 +119,11 @@ TEST(Json, DocumentsEveryFieldAndNoOther) {
   Result result = sample_scale_result();
   result.runs[0].leak = sample_leak();
   result.runs[0].network = sample_network();
+  result.runs[0].network.collectives[0].quicker = Statement{"quicker-in-library", {"tree"}}
+                                                      .with("protocol", std::string("LL"))
+                                                      .with("seconds", 1e-3)
+                                                      .with("saving", 0.5)
+                                                      .with("setting", std::string("NCCL_ALGO=Tree"));
   result.runs[0].throughput = Throughput{1024, 2048, 0.4, 0.8};
   result.runs.push_back(result.runs[0]);
   result.runs[1].event_driven = sample_event_driven_run().event_driven;

@@ -7,6 +7,7 @@
 
 #include "sim/platform/build/cluster_network.hpp"
 #include "sim/platform/build/fabric.hpp"
+#include "sim/platform/build/gpu_adapters.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -128,7 +129,7 @@ class GpuCluster : public ClusterNetwork {
 }  // namespace
 
 std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) {
-  return std::make_unique<GpuCluster>(zone, spec);
+  return std::make_unique<GpuCluster>(zone, with_adapters(spec));
 }
 
 }  // namespace dadsim::sim

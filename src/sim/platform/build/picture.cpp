@@ -168,7 +168,7 @@ class Pen {
   static std::vector<std::string> rail_links(const spec::GpuClusterSpec& spec, std::int64_t first, std::int64_t last) {
     std::vector<std::string> links;
     for (std::int64_t node = first; node < last; ++node) {
-      for (std::int64_t rail = 0; rail < spec.rails; ++rail)
+      for (std::int64_t rail = 0; rail < std::min(spec.rails, spec.gpus); ++rail)
         add_line(links, fmt::format("{} rail-{}", name_in(spec.name, fmt::format("node-{}", node)), rail));
     }
     return links;

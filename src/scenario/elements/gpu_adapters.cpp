@@ -1,0 +1,82 @@
+#include "scenario/elements/gpu_adapters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenario/elements/link_rows.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+/// Bytes in front of a port of a switch, of those above 10 Gbit/s: switches of 10 to 400 Gbit/s have 12 to 113 MB for
+/// all ports together, of which one may take some MB (an assumption; docs/timing.md).
+double usual_queue(const spec::LinkSpec& link) {
+  constexpr double kTenGbit = 1.25e9;  // byte/s
+  constexpr double kSeconds = 320e-6;  // 1 MB at 25 Gbit/s
+  constexpr double kMost = 16e6;       // bytes
+  return link.bandwidth > kTenGbit ? std::clamp(kSeconds * link.bandwidth, link.queue_bytes, kMost) : link.queue_bytes;
+}
+
+bool over_tcp(const spec::GpuClusterSpec& cluster) { return cluster.nic.transport == spec::Transport::tcp; }
+
+}  // namespace
+
+std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
+  using Spec = spec::GpuClusterSpec;
+  return {
+      printed_as<Spec>(attribute("slot", name_in("links"),
+                                 "What each GPU reaches its adapters through: a link of the catalogue (pcie-5), or a "
+                                 "bandwidth with its unit, of payload. Left out, it is no limit, or pcie-5 where a GPU "
+                                 "has several adapters."),
+                       [](const Spec& cluster) { return link_text(cluster.slot); })
+          .printed_if([](const Spec& cluster) { return cluster.slot.bandwidth > 0; }),
+      printed_as<Spec>(queue_rule("tcp: bytes that a port of a switch holds in front of an adapter, with their unit. "
+                                  "Left out, 300 kB up to 10 Gbit/s, above that what passes in 320 us, at most 16 MB."),
+                       [](const Spec& cluster) { return fmt::format("{}B", cluster.nic.queue_bytes); })
+          .printed_if([](const Spec& cluster) {
+            spec::LinkSpec usual = cluster.nic;
+            usual.queue_bytes = spec::LinkSpec().queue_bytes;
+            return over_tcp(cluster) && cluster.nic.queue_bytes != usual_queue(usual);
+          }),
+      by_code<Spec>(congestion_rule()),
+      attribute("sockets", &Spec::sockets, integer(1, 64),
+                "tcp: connections beside each other that carry what one adapter sends to another (NCCL: its channels "
+                "x NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD).")
+          .if_given()
+          .printed_if(over_tcp),
+      attribute("socket-threads", &Spec::socket_threads, integer(1, 64),
+                "tcp: threads that serve them, each at most 20 Gbit/s; 1: the library's own alone, as NCCL has it but "
+                "on AWS and Google Cloud.")
+          .if_given()
+          .printed_if(over_tcp),
+      printed_as<Spec>(attribute("flow-limit", quantity(kBandwidthForm),
+                                 "tcp: what the provider lets one connection have, with its unit (AWS: 5Gbps, in a "
+                                 "cluster placement group 10Gbps). Left out, no limit."),
+                       [](const Spec& cluster) { return fmt::format("{}Bps", cluster.flow_limit); })
+          .printed_if([](const Spec& cluster) { return over_tcp(cluster) && cluster.flow_limit > 0; }),
+      attribute("mtu", &Spec::mtu, integer(576, 65535), "tcp: bytes of a packet, headers of IP and TCP with them.")
+          .if_given()
+          .printed_if(over_tcp)};
+}
+
+void read_adapters(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
+  if (node.has("slot")) {
+    cluster.slot = read_cluster_link(node, "slot", spec::Transport::rdma, 0, context);
+    if (!(cluster.nic.bandwidth > 0)) node.refuse("slot", "means nothing without adapters", "remove it");
+  }
+  const bool tcp = over_tcp(cluster);
+  const std::optional<double> queue = read_queue(node, tcp, cluster.nic.transport, context);
+  for (spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
+    if (link->transport == spec::Transport::tcp) link->queue_bytes = queue.value_or(usual_queue(*link));
+  }
+  cluster.flow_limit = quantity(node, "flow-limit", kBandwidthForm, 0, context.catalog);
+  for (const char* attribute : {"sockets", "socket-threads", "flow-limit", "mtu"}) {
+    if (node.has(attribute) && !tcp) {
+      node.refuse(attribute, fmt::format("means nothing with transport {}", to_string(cluster.nic.transport)),
+                  "remove it: only tcp has sockets");
+    }
+  }
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,99 @@
+#include "sim/platform/build/gpu_adapters.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "sim/platform.hpp"
+#include "sim/platform/build/adapter_constants.csv.hpp"
+#include "support/fact_table.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+struct AdapterConstants {
+  double core, staged_pcie_3, staged_pcie_4, staged_pcie_5, alone, slot;
+};
+
+const AdapterConstants& adapter_constants() {
+  static const auto kConstants =
+      read_constants<AdapterConstants>(tables::kAdapterConstants, {{"core", &AdapterConstants::core},
+                                                                   {"staged pcie 3", &AdapterConstants::staged_pcie_3},
+                                                                   {"staged pcie 4", &AdapterConstants::staged_pcie_4},
+                                                                   {"staged pcie 5", &AdapterConstants::staged_pcie_5},
+                                                                   {"alone", &AdapterConstants::alone},
+                                                                   {"slot", &AdapterConstants::slot}});
+  return kConstants;
+}
+
+constexpr double kTenGbit = 1.25e9;  // byte/s: below it nothing of a host is slower than the line
+
+/// Payload of a full packet ÷ bytes that its frame takes of the line: headers of IP and TCP with time stamps (RFC 791,
+/// 9293, 7323); header, checksum, preamble and gap of Ethernet (IEEE 802.3).
+double payload_share(std::int64_t mtu) { return static_cast<double>(mtu - 52) / static_cast<double>(mtu + 38); }
+
+/// Byte/s of copies between the GPUs and the memory from which sockets send.
+double staged(spec::GpuGeneration generation) {
+  switch (generation) {
+    case spec::GpuGeneration::volta:
+      return adapter_constants().staged_pcie_3;
+    case spec::GpuGeneration::ampere:
+      return adapter_constants().staged_pcie_4;
+    case spec::GpuGeneration::hopper:
+    case spec::GpuGeneration::blackwell:
+      return adapter_constants().staged_pcie_5;
+  }
+  throw std::logic_error("unknown generation");
+}
+
+/// Byte/s of payload that comes through the host of an adapter, whose line would carry `line`.
+double through_host(const spec::GpuClusterSpec& spec, double line, double share) {
+  const double copies = staged(spec.port.generation);
+  if (spec.gpus == 1) return std::min(line, adapter_constants().alone * copies);
+  // Among several GPUs a byte comes and goes before the next one does.
+  return std::max(1 / (1 / line + 1 / copies), std::min(line, share * kTenGbit));
+}
+
+/// Byte/s of payload that an adapter carries over TCP.
+double over_sockets(const spec::GpuClusterSpec& spec, bool fast) {
+  const bool of_frames = spec.nic.efficiency == kTcpEfficiency && (fast || spec.mtu != spec::GpuClusterSpec().mtu);
+  const double share = of_frames ? payload_share(spec.mtu) : spec.nic.efficiency;
+  const double line = share * spec.nic.bandwidth;
+  const double host = fast ? through_host(spec, line, share) : line;
+  const auto flows = static_cast<double>(spec.sockets);
+  const double limit = spec.flow_limit > 0 ? spec.flow_limit : std::numeric_limits<double>::infinity();
+  return std::min(
+      {host, std::min(flows, static_cast<double>(spec.socket_threads)) * adapter_constants().core, flows * limit});
+}
+
+/// Byte/s of payload between a GPU's memory and its adapters.
+double through(const spec::LinkSpec& slot) {
+  return slot.bandwidth * (slot.costs == spec::MessageCosts::pcie ? adapter_constants().slot : slot.efficiency);
+}
+
+}  // namespace
+
+spec::GpuClusterSpec with_adapters(const spec::GpuClusterSpec& spec) {
+  spec::GpuClusterSpec cluster = spec;
+  if (!(cluster.nic.bandwidth > 0) || cluster.gpus < 1 || cluster.rails < 1) return cluster;
+  const spec::LinkSpec* slot = cluster.slot.bandwidth > 0 ? &cluster.slot : nullptr;
+  if (cluster.rails > cluster.gpus) {
+    cluster.nic.bandwidth *= static_cast<double>(cluster.rails) / static_cast<double>(cluster.gpus);
+    cluster.rails = cluster.gpus;
+    if (slot == nullptr) slot = find_link("pcie-5");
+  }
+  const bool fast = cluster.nic.bandwidth >= kTenGbit;
+  if (cluster.nic.transport == spec::Transport::tcp) {
+    cluster.nic.efficiency = over_sockets(cluster, fast) / cluster.nic.bandwidth;
+    cluster.nic.in_cluster = fast;
+  }
+  if (slot != nullptr)
+    cluster.nic.efficiency = std::min(cluster.nic.efficiency, through(*slot) / cluster.nic.bandwidth);
+  if (cluster.fabric.link.transport == spec::Transport::tcp && fast) {
+    if (cluster.fabric.link.efficiency == kTcpEfficiency) cluster.fabric.link.efficiency = payload_share(cluster.mtu);
+    cluster.fabric.link.in_cluster = true;
+  }
+  return cluster;
+}
+
+}  // namespace dadsim::sim
