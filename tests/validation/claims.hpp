@@ -8,31 +8,43 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "cli/chosen_runs.hpp"
 #include "cli/process.hpp"
 #include "support/data_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 // Claims of papers: what their scenarios in scenarios/claims/ give, and what a page says of them. A claim is a row of a
 // table in docs/paper.md that begins with its name in backticks and has its verdict in italics.
 namespace dadsim::test {
+
+/// What is asked of a scenario of a claim.
+struct ClaimQuestion {
+  int seeds = 1;  ///< 1 to this
+  std::vector<std::string> changes = {};
+  std::set<std::string> runs = {};  ///< labels; empty: all
+  std::filesystem::path data = {};
+};
 
 /// Runs of a scenario, by their label, one for each seed.
 class ClaimRuns {
  public:
   using Figure = std::function<double(const nlohmann::json& run)>;
 
-  /// Seeds 1 to `seeds` of scenarios/claims/NAME.xml, or of another under scenarios/, with these changes.
-  ClaimRuns(const std::string& name, int seeds, const std::vector<std::string>& changes = {},
-            const std::filesystem::path& data = {}) {
-    for (int seed = 1; seed <= seeds; ++seed) {
-      std::vector<std::string> arguments{"scenarios/" + name + ".xml", "--quiet", "--json", "-", "--seed",
-                                         std::to_string(seed)};
-      for (const std::string& change : changes) arguments.insert(arguments.end(), {"--set", change});
+  /// Of scenarios/NAME.xml.
+  explicit ClaimRuns(const std::string& name, const ClaimQuestion& question = {}) {
+    const TemporaryFolder folder;
+    const std::string file = question.runs.empty() ? "scenarios/" + name + ".xml"
+                                                   : folder.write("claim.xml", with_runs(name, question.runs));
+    for (int seed = 1; seed <= question.seeds; ++seed) {
+      std::vector<std::string> arguments{file, "--quiet", "--json", "-", "--seed", std::to_string(seed)};
+      for (const std::string& change : question.changes) arguments.insert(arguments.end(), {"--set", change});
       std::map<std::string, std::string> environment;
-      if (!data.empty()) environment["DADSIM_DATA"] = data.string();
+      if (!question.data.empty()) environment["DADSIM_DATA"] = question.data.string();
       const Outcome outcome = run_dadsim(arguments, DADSIM_SOURCE_DIR, {}, environment);
       if (outcome.exit_code != 0) throw std::runtime_error(name + ": " + outcome.err);
       results_.push_back(nlohmann::json::parse(outcome.out));

@@ -1,5 +1,6 @@
 // What nine neighbours of arXiv 2102.09631 claim, in the settings of their papers as far as they can be asked for: the
-// runs of scenarios/claims/, decided here, against what docs/paper.md says of each.
+// runs of scenarios/claims/, decided here, against what docs/paper.md says of each. The page has means over three
+// seeds; here stands one where it decides by far, and the runs that decide alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +28,9 @@ double fact(const nlohmann::json& run, const char* name) { return run["event_run
 
 // FLARE, arXiv 2305.08504: more than five times fewer bytes, drift noticed sixteen times sooner.
 TEST_F(NeighbourClaims, Flare) {
-  const ClaimRuns runs("claims/flare", 3);
+  // 30 times as soon, 16 times fewer bytes and 2 times at equal accuracy, in each of three seeds.
+  const ClaimRuns runs(
+      "claims/flare", {.runs = {"two schedulers", "every 10 min", "every 40 min", "every hour", "every 40 min, half"}});
   const auto mean = [&](const std::string& label, const char* name) {
     return runs.mean(label, [name](const nlohmann::json& run) { return fact(run, name); });
   };
@@ -38,7 +41,7 @@ TEST_F(NeighbourClaims, Flare) {
             documented_verdict("flare-bytes"));
   // The cheapest that end no more than half a point less accurate.
   double cheapest = mean(fixed, "bytes on sensor links");
-  for (const char* label : {"every 20 min", "every 40 min", "every hour", "every 40 min, half"}) {
+  for (const char* label : {"every 40 min", "every hour", "every 40 min, half"}) {
     if (mean(label, "accuracy at the end") >= mean(ours, "accuracy at the end") - 0.005)
       cheapest = std::min(cheapest, mean(label, "bytes on sensor links"));
   }
@@ -48,12 +51,11 @@ TEST_F(NeighbourClaims, Flare) {
 /// Runs of a scenario at several rates.
 class Rates {
  public:
-  Rates(const std::string& scenario, const std::vector<std::string>& rates, int seeds,
-        const std::vector<std::string>& changes = {}) {
+  Rates(const std::string& scenario, const std::vector<std::string>& rates, const test::ClaimQuestion& question) {
     for (const std::string& rate : rates) {
-      std::vector<std::string> all = changes;
-      all.push_back("training.sgd.learning-rate=" + rate);
-      runs_.emplace_back(scenario, seeds, all);
+      test::ClaimQuestion at_rate = question;
+      at_rate.changes.push_back("training.sgd.learning-rate=" + rate);
+      runs_.emplace_back(scenario, at_rate);
     }
   }
   /// The highest mean accuracy over the rates.
@@ -71,7 +73,8 @@ class Rates {
 
 // Forward gradients with local losses, arXiv 2210.03310: their order, and 1.06 times the error of backpropagation.
 TEST_F(NeighbourClaims, ForwardGradient) {
-  const Rates rates("claims/forward-gradient", {"0.01", "0.1"}, 3, {"training.epochs=8", "data.digits.train=2000"});
+  const Rates rates("claims/forward-gradient", {"0.01", "0.1"},
+                    {.changes = {"training.epochs=8", "data.digits.train=2000"}});
   EXPECT_EQ(verdict(rates.error("LG-FG-A") < rates.error("FG-W") && rates.error("FG-A") < rates.error("FG-W")),
             documented_verdict("forward-gradient-order"));
   EXPECT_EQ(verdict(rates.error("LG-FG-A") <= 1.25 * rates.error("backpropagation")),
@@ -80,9 +83,10 @@ TEST_F(NeighbourClaims, ForwardGradient) {
 
 // LSG, arXiv 2207.02699: better than dense noise and than low-rank carriers.
 TEST_F(NeighbourClaims, Lsg) {
-  const Rates rates(
-      "claims/lsg", {"1", "2"}, 3,
-      {"training.epochs=4", "data.split.sizes=1600 1200 800 400", "data.digits.train=4000", "data.digits.test=1000"});
+  const Rates rates("claims/lsg", {"1", "2"},
+                    {.seeds = 3,
+                     .changes = {"training.epochs=4", "data.split.sizes=1600 1200 800 400", "data.digits.train=4000",
+                                 "data.digits.test=1000"}});
   const double lsg =
       std::max({rates.best("LSG, half"), rates.best("LSG, a tenth"), rates.best("LSG, half, magnitude")});
   EXPECT_EQ(verdict(lsg > std::max(rates.best("RGP"), rates.best("DP-SGD"))), documented_verdict("lsg"));
@@ -90,7 +94,7 @@ TEST_F(NeighbourClaims, Lsg) {
 
 // DMC, arXiv 2110.01955: robust to noisy inputs without training, on convolutions with batch norms.
 TEST_F(NeighbourClaims, Dmc) {
-  const ClaimRuns runs("claims/dmc", 3, {"data.digits.test=400", "evaluation.batch=200"});
+  const ClaimRuns runs("claims/dmc", {.seeds = 3, .changes = {"data.digits.test=400", "evaluation.batch=200"}});
   const nlohmann::json first = runs.of("fedavg").front()["evaluation"];
   ASSERT_EQ(first["arms"][0], "source");
   ASSERT_EQ(first["arms"][1], "batch statistics");
@@ -121,7 +125,7 @@ TEST_F(NeighbourClaims, Dmc) {
 
 // CoGD, arXiv 2006.09142: better than plain descent on pairs of factors.
 TEST_F(NeighbourClaims, CoGd) {
-  const ClaimRuns runs("cogd", 3, {"training.epochs=8", "data.digits.train=2000"});
+  const ClaimRuns runs("cogd", {.seeds = 3, .changes = {"training.epochs=8", "data.digits.train=2000"}});
   int better = 0;
   for (const char* how : {"", ", in turns", ", 4 steps old", ", 16 steps old"}) {
     const std::string plain = std::string("plain") + how, cogd = std::string("CoGD") + how;
@@ -139,9 +143,13 @@ TEST_F(NeighbourClaims, CoGd) {
 // Sparse-Push, arXiv 2102.05715: 466 times fewer bytes at a point of accuracy, and what the average at the end mends.
 TEST_F(NeighbourClaims, SparsePush) {
   for (const bool skewed : {false, true}) {
-    std::vector<std::string> changes;
-    if (!skewed) changes = {"data.split.by=iid", "data.split.alpha="};
-    const ClaimRuns runs("claims/sparse-push", 3, changes);
+    test::ClaimQuestion question{.runs = {"everything", "0.1 %"}};
+    if (skewed) question.runs.insert("0.1 %, not merged");
+    if (!skewed) {
+      question.seeds = 3;  // 3.2, 0 and 1.9 points
+      question.changes = {"data.split.by=iid", "data.split.alpha="};
+    }
+    const ClaimRuns runs("claims/sparse-push", question);
     const double loss = runs.accuracy("everything") - runs.accuracy("0.1 %");
     const double fewer = runs.bytes("everything") / runs.bytes("0.1 %");
     EXPECT_GT(fewer, 300);
@@ -154,20 +162,20 @@ TEST_F(NeighbourClaims, SparsePush) {
 
 // PowerGossip, arXiv 2008.01425: on par with the best tuned compressed gossip, with nothing to tune.
 TEST_F(NeighbourClaims, PowerGossip) {
-  const ClaimRuns runs("claims/power-gossip", 3);
-  double top = 0, sign = 0;
-  for (const char* gamma : {"0.03", "0.05", "0.08", "0.12"})
-    top = std::max(top, runs.accuracy(std::string("top 1 %, ") + gamma));
-  for (const char* gamma : {"0.2", "0.45", "0.8"}) sign = std::max(sign, runs.accuracy(std::string("sign, ") + gamma));
-  EXPECT_LT(runs.bytes("PowerGossip"), runs.bytes("top 1 %, 0.08"));
-  EXPECT_EQ(verdict(runs.accuracy("PowerGossip") >= top - 0.02), documented_verdict("power-gossip-top"));
-  EXPECT_EQ(verdict(runs.accuracy("PowerGossip, 2 iterations") >= sign - 0.02),
+  // Of the gammas of the page the best one and the next: others are two points and more behind. Against the largest
+  // entries one seed leaves five points, against signs three seeds one.
+  const ClaimRuns one("claims/power-gossip", {.runs = {"PowerGossip", "top 1 %, 0.05", "top 1 %, 0.08"}});
+  EXPECT_LT(one.bytes("PowerGossip"), one.bytes("top 1 %, 0.08"));
+  const double top = std::max(one.accuracy("top 1 %, 0.05"), one.accuracy("top 1 %, 0.08"));
+  EXPECT_EQ(verdict(one.accuracy("PowerGossip") >= top - 0.02), documented_verdict("power-gossip-top"));
+  const ClaimRuns three("claims/power-gossip", {.seeds = 3, .runs = {"PowerGossip, 2 iterations", "sign, 0.8"}});
+  EXPECT_EQ(verdict(three.accuracy("PowerGossip, 2 iterations") >= three.accuracy("sign, 0.8") - 0.02),
             documented_verdict("power-gossip-sign"));
 }
 
 // SIDCo, arXiv 2101.10761: faster than no compression, than exact top-k and than DGC at one in a thousand.
 TEST_F(NeighbourClaims, Sidco) {
-  const ClaimRuns runs("claims/sidco", 1, {"training.epochs=2", "training.seeds=1"});
+  const ClaimRuns runs("claims/sidco", {.changes = {"training.epochs=2", "training.seeds=1"}});
   const auto step = [&](const char* label) { return runs.mean(label, "step_seconds"); };
   EXPECT_EQ(verdict(step("everything") >= 10 * step("SIDCo")), documented_verdict("sidco-none"));
   EXPECT_EQ(verdict(step("top-k") >= 1.9 * step("SIDCo")), documented_verdict("sidco-top-k"));
@@ -176,7 +184,8 @@ TEST_F(NeighbourClaims, Sidco) {
 
 // Random blocks, arXiv 2009.09271: close to SGD, and what decides.
 TEST_F(NeighbourClaims, RandomBlocks) {
-  const Rates rates("claims/random-blocks", {"0.1", "0.2", "0.5"}, 3, {"data.digits.train=2000"});
+  const Rates rates("claims/random-blocks", {"0.1", "0.2", "0.5"},
+                    {.changes = {"data.digits.train=2000"}, .runs = {"everything", "blocks", "blocks, no memory"}});
   const ClaimRuns& same = rates.at(0);
   EXPECT_EQ(verdict(same.accuracy("blocks") >= same.accuracy("everything") - 0.02),
             documented_verdict("blocks-same-rate"));

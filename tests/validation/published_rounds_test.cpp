@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "support/sanitized.hpp"
@@ -34,10 +35,9 @@ double rounds_to(const nlohmann::json& run, double target) {
 TEST(PublishedRounds, OfFedAvgByHowManyClientsTakePart) {
   const std::filesystem::path data = whole_mnist();
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with the four files of MNIST";
-  std::vector<std::string> changes;
-  for (const char* other : {"C = 0.2", "C = 0.5", "C = 1"})
-    changes.push_back("run[" + std::string(other) + "].rounds=1");
-  const test::ClaimRuns runs("claims/fedavg-2nn", 1, changes, data);
+  // Most of the time goes into evaluations; every fourth round is enough for a straight line between two.
+  const test::ClaimRuns runs("claims/fedavg-2nn",
+                             {.changes = {"training.evaluate-every=4"}, .runs = {"C = 0", "C = 0.1"}, .data = data});
   const double one = rounds_to(runs.of("C = 0").front(), 0.97);
   const double ten = rounds_to(runs.of("C = 0.1").front(), 0.97);
   ASSERT_TRUE(std::isfinite(one));
@@ -45,20 +45,25 @@ TEST(PublishedRounds, OfFedAvgByHowManyClientsTakePart) {
   EXPECT_NEAR(ten / one / (87.0 / 316), 1, 0.25);
 }
 
-// 77.4 % after one epoch and 87.7 % after two (github.com/tensorflow/privacy, tutorials/README.md).
+// 77.4 % after one epoch and 87.7 % after two (github.com/tensorflow/privacy, tutorials/README.md); the second with
+// DADSIM_ALL_DRAWN.
 TEST(PublishedAccuracy, OfDpSgdOnMnist) {
   const std::filesystem::path data = whole_mnist();
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with the four files of MNIST";
-  const test::ClaimRuns runs("claims/dp-sgd-mnist", 1, {}, data);
+  const bool both = std::getenv("DADSIM_ALL_DRAWN") != nullptr;
+  const test::ClaimRuns runs("claims/dp-sgd-mnist",
+                             {.changes = {both ? "training.epochs=2" : "training.epochs=1"}, .data = data});
   const nlohmann::json& curve = runs.of("dp-sgd").front()["curve"];
   std::vector<double> by_epoch;
   for (const nlohmann::json& point : curve) {
     const double epochs = point["epochs"];
     if (epochs > 0.99 && (epochs < 1.01 || epochs > 1.99)) by_epoch.push_back(point["accuracy"]);
   }
-  ASSERT_GE(by_epoch.size(), 2U);
+  ASSERT_GE(by_epoch.size(), both ? 2U : 1U);
   EXPECT_NEAR(by_epoch.front(), 0.774, 0.05);
-  EXPECT_NEAR(by_epoch.back(), 0.877, 0.03);
+  if (both) {
+    EXPECT_NEAR(by_epoch.back(), 0.877, 0.03);
+  }
 }
 
 }  // namespace
