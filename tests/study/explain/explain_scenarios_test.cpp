@@ -24,19 +24,22 @@ using Json = nlohmann::json;
 
 const std::filesystem::path kShipped = DADSIM_SOURCE_DIR "/scenarios";
 
-/// What makes a scenario small enough: fewer of the same machines, fewer of the same rounds.
+/// What makes a scenario small enough: fewer of the same machines, fewer of the same rounds, a smaller network of the
+/// same kind.
 const std::map<std::string, std::vector<std::string>> kShrunk{
-    {"bert-1024", {"workers.worker.hosts=gpu-[0-15]"}},
-    {"compression", {"training.epochs=0.02"}},
-    {"drift", {"training.epochs=0.2", "run[*].duration=1800", "run[*].interval=1"}},
-    {"gossip", {"training.epochs=0.1"}},
+    {"bert-1024", {"workers.worker.hosts=gpu-[0-15]", "timed-as.workload=bert-base"}},
+    {"compression", {"training.epochs=0.02", "data.digits.test=200"}},
+    {"drift", {"training.epochs=0.2", "data.digits.test=200", "run[*].duration=1800", "run[*].interval=1"}},
+    {"gossip", {"training.epochs=0.1", "workers.worker.hosts=site-[1-4]"}},
     {"failures", {"training.epochs=0.1", "run[1].rounds=8", "run[2].rounds=8"}},
     {"flexible", {"training.epochs=0.06"}},
     {"flexible-vit", {"workers.worker.hosts=site-[1-2]", "timed-as.workload=resnet-18"}},
-    {"hospitals-federated", {"training.epochs=0.2"}},
+    {"hospitals-federated", {"training.epochs=0.2", "data.digits.test=200"}},
+    {"imagenet", {"timed-as.workload=resnet-18"}},
+    {"imagenet-ladder", {"timed-as.workload=resnet-18"}},
     {"gpt-175b",
-     {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]", "workers.memory=ignore", "timed-as.batch=4",
-      "timed-as.tensor=4", "timed-as.pipeline=2"}},
+     {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]", "workers.memory=ignore",
+      "timed-as.workload=megatron-22b", "timed-as.batch=4", "timed-as.tensor=4", "timed-as.pipeline=2"}},
     {"gpt2-medium", {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]"}},
     {"paper-gru", {"training.epochs=0.25"}},
     {"paper-gru-motions", {"training.epochs=1"}},
@@ -54,10 +57,17 @@ const std::map<std::string, std::vector<std::string>> kShrunk{
 /// What they send is decided by the numbers that they are given.
 const std::set<std::string> kLearned{"compression", "drift", "hospitals-federated"};
 
+/// Held back by the same things as another one here: the perceptron of paper-mnist.xml on the same lines, and further
+/// platforms of the testbed. They are explained with DADSIM_ALL_DRAWN.
+const std::set<std::string> kLikeAnother{"paper-mnist-authors", "paper-mnist-ranks", "paper-mnist-small",
+                                         "testbed-train-0ms", "testbed-train-5ms"};
+
 std::vector<std::string> names() {
   std::vector<std::string> all;
   for (const auto& entry : std::filesystem::directory_iterator(kShipped)) {
-    if (entry.path().extension() == ".xml") all.push_back(entry.path().stem().string());
+    if (entry.path().extension() != ".xml") continue;
+    const std::string name = entry.path().stem().string();
+    if (std::getenv("DADSIM_ALL_DRAWN") != nullptr || !kLikeAnother.contains(name)) all.push_back(name);
   }
   std::ranges::sort(all);
   return all;
