@@ -171,7 +171,7 @@ TEST(CommandLine, SameSeedSameBytesForAnyNumberOfThreads) {
   for (const std::string scenario : {"scenarios/hospitals.xml", "scenarios/infiniband.xml"}) {
     const std::string first = run_dadsim(small({scenario, "--json", "-", "--threads", "1"})).out;
     ASSERT_NE(first, "");
-    for (const char* threads : {"1", "2", "4"}) {
+    for (const char* threads : {"1", "4"}) {
       const std::string again = run_dadsim(small({scenario, "--json", "-", "--threads", threads})).out;
       EXPECT_EQ(comparable(again).dump(), comparable(first).dump()) << threads << " threads";
     }
@@ -184,9 +184,9 @@ TEST(CommandLine, SameSeedSameBytesWithEverySetOfKernels) {
   for (const KernelSet set : kKernelSets) {
     if (!runs_here(set)) continue;
     std::set<std::string> results;
-    for (int i = 0; i < 3; ++i) {
-      const Outcome outcome = run_dadsim({"scenarios/crossover.xml", "--set", "training.epochs=1", "--json", "-"},
-                                         DADSIM_SOURCE_DIR, {}, {{"DADSIM_KERNELS", std::string(name_of(set))}});
+    for (int i = 0; i < 2; ++i) {
+      const Outcome outcome = run_dadsim(small({"scenarios/crossover.xml", "--json", "-"}), DADSIM_SOURCE_DIR, {},
+                                         {{"DADSIM_KERNELS", std::string(name_of(set))}});
       ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
       results.insert(comparable(outcome.out).dump());
     }
