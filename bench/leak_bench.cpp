@@ -1,0 +1,83 @@
+// What the observer of messages costs beside learning (docs/leak.md): each method with and without it in turn, three
+// times, and the ratio of the processor time of one thread.
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/batches.hpp"
+#include "algorithms/leak/leak_meter.hpp"
+#include "algorithms/learning/learners.hpp"
+#include "algorithms/registry.hpp"
+#include "models/data/digits.hpp"
+
+namespace dadsim {
+namespace {
+
+constexpr std::int64_t kSteps = 360;
+constexpr std::size_t kSites = 5;
+
+/// Five sites of unequal size that hold few classes each, as scenarios/hospitals.xml has them.
+struct Setting {
+  models::Dataset data;
+  models::Partition partition;
+  spec::ModelSpec model;
+  spec::TrainingSpec training;
+
+  explicit Setting(std::int64_t width) {
+    data.train = models::draw_digits(0, 4000, 1);
+    data.test = models::draw_digits(4000, 100, 1);
+    data.shape = {28, 28, 1};
+    data.classes = 10;
+    const spec::SplitSpec split{.kind = spec::SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}};
+    partition = split_over_sites(split, data.train, 10, kSites, 1);
+    model.layers = {spec::DenseSpec{width, spec::Activation::relu, true},
+                    spec::DenseSpec{10, spec::Activation::identity, true}};
+    training.batch = 32;
+  }
+};
+
+/// Seconds of the processor.
+double learn(const std::string& algorithm, const Setting& setting, bool observed) {
+  const algorithms::SynchronousMethod& info = algorithms::algorithm_registry().at(algorithm);
+  const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator, methods::default_parameters(info)};
+  const algorithms::LearningProblem problem{setting.data, setting.partition, setting.model, setting.training, 1};
+  algorithms::Batches batches(setting.training, setting.partition, 1);
+  const std::unique_ptr<algorithms::Learners> learners = make_learners(run, problem, kSteps);
+  algorithms::LeakMeter meter(problem, *learners->networks().front(), {.has_aggregator = true, .steps = kSteps});
+  if (observed) learners->set_leak_meter(&meter);
+  const std::clock_t start = std::clock();
+  for (std::int64_t step = 0; step < kSteps; ++step) learners->train(step, 0.05, batches.next());
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+void compare(std::int64_t width) {
+  const Setting setting(width);
+  for (const char* algorithm : {"gradient-sharing", "dad", "edad", "rank-dad", "power-sgd", "top-k"}) {
+    std::array<double, 3> with{}, without{};
+    for (std::size_t i = 0; i < with.size(); ++i) {
+      without[i] = learn(algorithm, setting, false);
+      with[i] = learn(algorithm, setting, true);
+    }
+    const double least = std::ranges::min(without), observed = std::ranges::min(with);
+    fmt::print(
+        "784-{}-10 {:17} {:7.0f} ms without, {:7.0f} with: {:+.1f} %  ({:.0f} {:.0f} {:.0f}; {:.0f} {:.0f} {:.0f})\n",
+        width, algorithm, 1e3 * least, 1e3 * observed, 1e2 * (observed / least - 1), 1e3 * without[0], 1e3 * without[1],
+        1e3 * without[2], 1e3 * with[0], 1e3 * with[1], 1e3 * with[2]);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+}  // namespace dadsim
+
+int main() {
+  const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+  for (const std::int64_t width : {128, 512}) dadsim::compare(width);
+}
