@@ -42,6 +42,9 @@ class FlowModel {
   /// The first run, of ranks that begin together at date 0: `solved` takes ranks that do not.
   [[nodiscard]] Refused solve(const collectives::Rounds& rounds, std::vector<double>& done, SolvedRounds& solved);
 
+  /// Whether messages are followed one by one from now on, as far as they can be, however well ranks keep in step.
+  void follow(bool follows) { follows_ = follows; }
+
   /// What the seconds of the last run were spent on: of the pair that took longest in each phase.
   const SpentSeconds& spent() const { return account_.spent(); }
 
@@ -81,7 +84,8 @@ class FlowModel {
   std::vector<RoundFlow> flows_;                ///< of the round at hand
   const collectives::Rounds* known_ = nullptr;  ///< whose rounds `played_` has, all of them
   std::vector<TimedRounds> timed_;
-  bool keeps_ = true;                          ///< all of them; else only patterns, for the rounds that follow
+  bool keeps_ = true;  ///< all of them; else only patterns, for the rounds that follow
+  bool follows_ = false;
   SolvedRounds* solved_ = nullptr;             ///< that is told what messages take
   const collectives::Rounds* once_ = nullptr;  ///< whose first run was one from one date
 };

@@ -51,16 +51,18 @@ class SolvedRounds {
   std::size_t messages() const { return messages_.size(); }
   /// Seconds that it takes ranks that begin together.
   double seconds() const { return seconds_; }
-  /// Seconds by which it may be wrong for ranks that begin far apart: what it would save if no link were shared, and a
-  /// quarter of it at least, as rounds that lie apart otherwise may then meet on a link. Ranks that are apart by less
-  /// may be wrong by no more than that.
-  double doubt() const { return std::max(saved_, 0.25 * seconds_); }
+  /// Seconds by which it may be wrong for ranks that begin so far `apart`, seconds: no more than what it would save if
+  /// no link were shared, or a quarter of it, as rounds that lie apart otherwise may then meet on a link. Where they
+  /// are apart by less, by that; and by a little of what sharing costs, which changes as soon as messages no longer
+  /// come together.
+  double doubt(double apart) const { return std::min(apart + kSharing * saved_, std::max(saved_, 0.25 * seconds_)); }
   /// Messages, with all rounds that are alike.
   double carried() const { return carried_; }
   /// `dates`: per rank, when it begins, and afterwards when it is done.
   void enter(std::vector<double>& dates) const;
 
  private:
+  static constexpr double kSharing = 0.05;
   struct Entry {
     std::int32_t from, to;  ///< rank · lanes + lane
     std::int32_t line;      ///< of messages that follow one another

@@ -149,7 +149,7 @@ FlowPart FlowCollectives::joined(const Groups& groups) const {
 }
 
 Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
-                                   FlowOutcome& outcome) {
+                                   FlowOutcome& outcome, bool follow) {
   if (by_closed_form_) {
     const double end = latest + closed_form_of(part.hosts, *part.rounds, network_);
     std::ranges::fill(dates, end);
@@ -159,6 +159,7 @@ Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, d
     std::unique_ptr<FlowModel> model = part.model != nullptr
                                            ? std::move(part.model)
                                            : std::make_unique<FlowModel>(network_, part.hosts, true, memory_);
+    model->follow(follow);
     if (Refused refused = model->run(*part.rounds, dates)) return refused;
     outcome.spent = model->spent();
     if (part.traffic == nullptr) {
@@ -173,7 +174,7 @@ Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, d
 }
 
 Refused FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
-                                         const FlowOutcome*& outcome) {
+                                         const FlowOutcome*& outcome, bool follow) {
   const auto as_before = [&](double date, double begin) { return std::abs(date - earliest - begin) <= kSameBegin; };
   for (const auto& known : part.apart) {
     if (!std::ranges::equal(dates, known->begins, as_before)) continue;
@@ -184,7 +185,7 @@ Refused FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& da
   auto apart = std::make_unique<FlowApart>();
   apart->begins.reserve(dates.size());
   for (const double date : dates) apart->begins.push_back(date - earliest);
-  if (Refused refused = carry_out(part, dates, earliest, latest, apart->outcome)) return refused;
+  if (Refused refused = carry_out(part, dates, earliest, latest, apart->outcome, follow)) return refused;
   if (part.apart.size() >= kKeptApart) part.apart.erase(part.apart.begin());
   outcome = &part.apart.emplace_back(std::move(apart))->outcome;
   return {};

@@ -68,11 +68,11 @@ class FlowCollectives {
   std::vector<FlowPart>& of(const step::Task& task);
   /// `dates`: per rank, when it begins, and afterwards when it is done; `earliest` and `latest` of those.
   [[nodiscard]] Refused carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
-                                  FlowOutcome& outcome);
+                                  FlowOutcome& outcome, bool follow = false);
   /// The same where they begin apart. What begins as it did lately, but for less than what counts as one date, takes
-  /// what it took then.
+  /// what it took then. `follow`: message by message.
   [[nodiscard]] Refused carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
-                                        const FlowOutcome*& outcome);
+                                        const FlowOutcome*& outcome, bool follow);
   /// For ranks of unequal speed, which begin apart by more than messages take: works it out for ranks that begin
   /// together, once, so that ranks that do not can enter it. Not over TCP.
   [[nodiscard]] Refused solve(FlowPart& part);

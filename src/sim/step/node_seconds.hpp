@@ -22,7 +22,7 @@ class NodeSeconds {
   /// `slowdown`: per host, multiplies the seconds; empty: 1.
   NodeSeconds(const Nodes& nodes, const Parts& parts, const step::Schedule& schedule,
               const std::vector<double>& slowdown)
-      : parts_(parts), slowdown_(slowdown), compute_(nodes.devices, schedule) {
+      : parts_(parts), schedule_(schedule), slowdown_(slowdown), compute_(nodes.devices, schedule) {
     std::map<std::pair<std::string, double>, std::size_t> classes;
     for (std::size_t node = 0; node < parts.nodes(); ++node) {
       const spec::DeviceSpec& device = *nodes.devices[parts.host_index(node)];
@@ -40,6 +40,20 @@ class NodeSeconds {
 
   /// Whether workers compute at different speed, or different amounts.
   bool are_unequal() const { return are_unequal_; }
+
+  /// What a worker computes in a step, of all stages.
+  double of_step() {
+    if (of_step_ < 0) {
+      of_step_ = 0;
+      for (const step::Task& task : schedule_.tasks) {
+        const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+        if (compute == nullptr || compute->who != step::Role::workers) continue;
+        begin(*compute);
+        of_step_ += of(0, *compute);
+      }
+    }
+    return of_step_;
+  }
 
   void begin(const step::ComputeTask& task) {
     uniform_ = is_uniform(task);
@@ -61,10 +75,12 @@ class NodeSeconds {
   }
 
   const Parts& parts_;
+  const step::Schedule& schedule_;
   const std::vector<double>& slowdown_;
   ComputeTime compute_;
   std::vector<std::size_t> class_of_;  ///< per node: a number for its device, and how slow it is
   std::vector<double> known_;          ///< seconds of the task at hand, per class
+  double of_step_ = -1;                ///< seconds; negative: not known yet
   bool uniform_ = false, are_unequal_ = false;
 };
 

@@ -4,7 +4,6 @@
 #include <limits>
 #include <variant>
 
-#include "sim/network/flow.hpp"
 #include "sim/step/carried_traffic.hpp"
 #include "sim/step/collective_dates.hpp"
 #include "sim/step/critical_paths.hpp"
@@ -30,6 +29,7 @@ class StepByFlow {
         schedule_(request.schedule),
         network_(request.network),
         by_closed_form_(request.closed_form),
+        all_enter_(request.all_enter),
         late_ranks_(request.late_ranks),
         recorder_(request.recorder),
         parts_(request.parts),
@@ -78,11 +78,7 @@ class StepByFlow {
     return {};
   }
 
-  std::vector<LinkLoad> loads() { return carried_.take_loads(); }
-  step::StepTiming& timing() { return timing_; }
-  /// Seconds by which collectives may be wrong that ranks entered late, all of them one after the other.
-  double entered_late() const { return doubts_.entered_late(); }
-  double messages() const { return messages_; }  ///< of these
+  FlowStep take_result() { return {std::move(timing_), carried_.take_loads(), doubts_.entered_late(), messages_}; }
 
  private:
   void execute(std::size_t index, const step::ComputeTask& task) {
@@ -134,6 +130,7 @@ class StepByFlow {
     doubts_.next();
     for (FlowPart& part : collectives_.of(task)) {
       if (Refused refused = communicate(index, part)) return refused;
+      if (Refused refused = doubts_.judge_early(seconds_.of_step(), dates_)) return refused;
     }
     if (awaited) progress.shorten();
     return {};
@@ -179,7 +176,7 @@ class StepByFlow {
       for (std::size_t rank = 0; rank < ranks; ++rank) dates[rank] += part.together->seconds[rank];
       beside_others(part, earliest);
     } else {
-      const bool unequal = !even && seconds_.are_unequal();
+      const bool unequal = !even && (all_enter_ || seconds_.are_unequal());
       if (Refused refused = unequal ? collectives_.solve(part) : Refused()) return refused;
       const bool known = unequal && part.solved->is_known();
       const bool late = known && late_ranks_ != LateRanks::followed;
@@ -193,8 +190,9 @@ class StepByFlow {
         beside_others(part, earliest);
       } else {
         const FlowOutcome* outcome = nullptr;
-        if (Refused refused = collectives_.carry_out_apart(part, dates, earliest, latest, outcome)) return refused;
-        if (known) doubts_.followed(stage_of(part), task, earliest, dates, part.solved->doubt());
+        if (Refused refused = collectives_.carry_out_apart(part, dates, earliest, latest, outcome, known))
+          return refused;
+        if (known) doubts_.followed(stage_of(part), task, earliest, dates, *part.solved);
         beside_others(part, earliest);
         carried_.add_to_nodes(part, 1);
         for (const auto& [what, seconds] : outcome->spent) (single() ? spent_ : part.spent)[what] += seconds;
@@ -216,7 +214,7 @@ class StepByFlow {
   void enter_late(FlowPart& part, double earliest, double latest) {
     begun_ = dates_;
     part.solved->enter(dates_);
-    const double wrong_by = std::min(latest - earliest, part.solved->doubt());
+    const double wrong_by = part.solved->doubt(latest - earliest);
     doubts_.entered_late(stage_of(part), wrong_by);
     messages_ += part.solved->carried();
     if (late_ranks_ != LateRanks::enter) {
@@ -365,7 +363,7 @@ class StepByFlow {
   const Nodes& nodes_;
   const step::Schedule& schedule_;
   Interconnect& network_;
-  bool by_closed_form_;
+  bool by_closed_form_, all_enter_;
   LateRanks late_ranks_;
   double messages_ = 0;
   TimelineRecorder* recorder_;
@@ -393,7 +391,7 @@ class StepByFlow {
 Refused step_by_flow(const FlowStepRequest& request, FlowStep& result) {
   StepByFlow step(request);
   if (Refused refused = step.run()) return refused;
-  result = {std::move(step.timing()), step.loads(), step.entered_late(), step.messages()};
+  result = step.take_result();
   return {};
 }
 

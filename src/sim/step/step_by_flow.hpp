@@ -39,6 +39,7 @@ struct FlowStepRequest {
   Interconnect& network;
   bool closed_form = false;
   LateRanks late_ranks = LateRanks::enter;
+  bool all_enter = false;                ///< late, not only ranks that compute for unequal times
   TimelineRecorder* recorder = nullptr;  ///< if any, takes down what happens, but for the links
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/network/flow_events.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/step_semantics.hpp"
 
@@ -26,6 +27,7 @@ struct StepsByFlow::Known {
   const step::Schedule schedule;
   const Parts parts;
   FlowCollectives collectives;
+  bool all_enter = false;  ///< collectives late: else it is refused
 };
 
 StepsByFlow::StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form)
@@ -45,13 +47,27 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
                           .collectives = known_->collectives,
                           .network = network_,
                           .closed_form = closed_form_};
+  if (Refused refused = choose(request, result)) return refused;
+  if (recorder == nullptr) return {};
+  // A timeline is of what was chosen.
+  request.recorder = recorder;
+  const double wrong_by = result.wrong_by;
+  Refused refused = step_by_flow(request, result);
+  result.wrong_by = wrong_by;
+  return refused;
+}
+
+Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
   const auto timed = [&](LateRanks late_ranks, FlowStep& step) {
     request.late_ranks = late_ranks;
     return step_by_flow(request, step);
   };
-  request.recorder = recorder;
-  if (Refused refused = timed(LateRanks::enter, result)) return refused;
-  request.recorder = nullptr;
+  request.all_enter = known_->all_enter;
+  if (Refused refused = timed(LateRanks::enter, result)) {
+    if (!refused->apart || request.all_enter || closed_form_ || !FlowEvents::serves(network_)) return refused;
+    request.all_enter = known_->all_enter = true;
+    if (Refused again = timed(LateRanks::enter, result)) return again;
+  }
   if (result.entered_late <= kOverlooked * result.timing.seconds) return {};
   FlowStep sooner;
   FlowStep later;
@@ -59,11 +75,14 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
   if (Refused refused = timed(LateRanks::later, later)) return refused;
   const double seconds = result.timing.seconds;
   result.wrong_by = std::max({0.0, seconds - sooner.timing.seconds, later.timing.seconds - seconds});
-  // A timeline is of what has been recorded.
-  if (recorder != nullptr || result.wrong_by <= kMostWrong * seconds || result.messages > kFewMessages) return {};
-  FlowStep followed;
-  if (timed(LateRanks::followed, followed)) return {};
-  result = std::move(followed);
+  if (result.wrong_by > kMostWrong * seconds && result.messages <= kFewMessages) {
+    FlowStep followed;
+    if (!timed(LateRanks::followed, followed)) {
+      result = std::move(followed);
+      return {};
+    }
+  }
+  request.late_ranks = LateRanks::enter;
   return {};
 }
 

@@ -25,6 +25,8 @@ class StepsByFlow {
 
  private:
   struct Known;
+  /// What becomes of late ranks, and what the step takes then.
+  Refused choose(FlowStepRequest& request, FlowStep& result);
   const Nodes& nodes_;
   Interconnect& network_;
   bool closed_form_;

@@ -331,15 +331,14 @@ TEST(FlowRefuses, MessagesThatWaitForTheirReceivers) {
   expect_refused(cluster, one_ring(16), "rendezvous");
 }
 
-TEST(FlowRefuses, WorkersThatGetTheirBroadcastOneAfterTheOther) {
+TEST(FlowRefuses, NoWorkersThatGetTheirBroadcastOneAfterTheOther) {
   // Those on the aggregator's own node have the vector long before the others, and their next message is on its way.
   test::Script script(15);
   for (int layer = 0; layer < 2; ++layer) {
     const std::int32_t up = script.gather(1e6);
     script.wait(up, step::Role::aggregator).wait(script.broadcast(1e6));
   }
-  expect_refused(with_aggregator(platform_of("one_switch", 16), spec::Fidelity::flow), script.schedule(),
-                 "workers come to a collective");
+  expect_taken(with_aggregator(platform_of("one_switch", 16), spec::Fidelity::flow), script.schedule());
 }
 
 TEST(FlowRefuses, SmallMessagesInLineOnTcpConnections) {
