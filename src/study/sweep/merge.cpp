@@ -170,6 +170,8 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     database.close();
   }
   beside.rename_to(out);
+  // What was learned lies there file by file.
+  if (files.size() > 1) put_in_order(out);
 
   for (std::int64_t point = 1; point <= merged.identity.points; ++point) {
     bool complete = true;

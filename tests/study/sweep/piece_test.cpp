@@ -91,6 +91,21 @@ TEST_F(Pieces, OfEventDrivenRunsAreTheFileOfOneProcessToTheByte) {
   EXPECT_EQ(content_of(folder_.path("pieces.sqlite")), content_of(folder_.path("whole.sqlite")));
 }
 
+TEST_F(Pieces, AreTheSameBytesInWhateverOrderTheirFilesAreMerged) {
+  const SweepPoints sweep = sweep_of(folder_.write("tiny.xml", tiny_scenario(kPieceSweep)));
+  std::vector<std::string> files;
+  for (std::int64_t number = 1; number <= 3; ++number) {
+    const Shard shard{.number = number, .count = 3};
+    files.push_back(folder_.path(std::to_string(number) + ".sqlite"));
+    run_sweep(sweep, *open_sweep(files.back(), sweep, shard), shard, {.threads = 1});
+  }
+  do_at_once(sweep, "whole.sqlite");
+  merge_sweeps(folder_.path("up.sqlite"), files);
+  merge_sweeps(folder_.path("down.sqlite"), {files.rbegin(), files.rend()});
+  EXPECT_EQ(content_of(folder_.path("up.sqlite")), content_of(folder_.path("whole.sqlite")));
+  EXPECT_EQ(content_of(folder_.path("down.sqlite")), content_of(folder_.path("whole.sqlite")));
+}
+
 TEST_F(Pieces, LearnOnceWhatAnotherHasLearned) {
   const SweepPoints sweep = sweep_of(folder_.write("tiny.xml", tiny_scenario(kPieceSweep)));
   const SweepIdentity identity = identity_of(sweep, {});
