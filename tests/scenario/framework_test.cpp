@@ -43,13 +43,13 @@ TEST(FrameworkElement, IsARowOfTheTableWithNumbersOfOnesOwn) {
   const spec::FrameworkSpec named = load_framework(R"(<framework name="flower"/>)" + kPayload + kFedAvg).framework;
   EXPECT_EQ(named, spec::find_framework("flower", "1.20")->spec);
   const scenario::Scenario own = load_framework(
-      R"(<framework name="flower" version="1.19" aggregate="80MBps" evaluate="false"/>)" + kPayload + kFedAvg);
+      R"(<framework name="flower" version="1.19" aggregate="80MBps" streams="true"/>)" + kPayload + kFedAvg);
   EXPECT_EQ(own.framework.aggregate, 80e6);
-  EXPECT_FALSE(own.framework.evaluates);
+  EXPECT_TRUE(own.framework.streams);
   EXPECT_EQ(own.framework.longest_message, 2147483647);
   EXPECT_EQ(own.framework.in_words(), "flower 1.19 with numbers of its own");
   const std::string printed = print_scenario(own);
-  EXPECT_NE(printed.find(R"(<framework name="flower" version="1.19" aggregate="80000000Bps" evaluate="false"/>)"),
+  EXPECT_NE(printed.find(R"(<framework name="flower" version="1.19" aggregate="80000000Bps" streams="true"/>)"),
             std::string::npos)
       << printed;
   EXPECT_NE(own.hash, load_framework(kPayload + kFedAvg).hash);
@@ -69,6 +69,11 @@ TEST(FrameworkElement, RefusesWhatMeansNothing) {
   const std::string timed = R"(<timing-only/><timed-as workload="resnet-50" batch="4"/>)";
   const std::string sums = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
   EXPECT_NE(framework_errors(R"(<framework polling="5s"/>)" + timed + sums).find("no run is event-driven"),
+            std::string::npos);
+  EXPECT_NE(framework_errors(R"(<framework aggregate="5MBps"/>)" + timed + sums).find("no run has a server"),
+            std::string::npos);
+  EXPECT_NE(framework_errors(R"(<framework evaluate="true"/>)" + kPayload + R"(<run algorithm="fedbuff"/>)")
+                .find("no run is in rounds in which clients are asked"),
             std::string::npos);
   EXPECT_EQ(framework_errors(R"(<framework name="hivemind"/>)" + timed + sums), "");
 }

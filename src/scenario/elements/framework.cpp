@@ -32,6 +32,8 @@ Row<Framework> number(std::string name, Value Framework::*member, Kind kind, con
 
 /// Attributes that apply to event-driven runs only.
 constexpr std::array kOfEvents{"polling", "idle-cut", "evaluate", "sends", "server-models"};
+/// The same to runs that have a server.
+constexpr std::array kOfServers{"server-serialise", "server-deserialise", "server-cores", "aggregate"};
 
 }  // namespace
 
@@ -124,9 +126,22 @@ void check_framework(const Element& element, const std::vector<spec::RunSpec>& r
     node.fail("<framework> means nothing: no run exchanges anything", "remove it");
     return;
   }
-  if (std::ranges::any_of(runs, &spec::RunSpec::event_driven)) return;
-  for (const char* attribute : kOfEvents)
-    node.refuse(attribute, "means nothing: no run is event-driven", "remove it, or a run such as fedavg");
+  const auto has_server = [](const spec::RunSpec& run) {
+    return run.event_driven ||
+           (run.communicates && !run.decentralised && run.exchange == spec::ExchangeMode::aggregator);
+  };
+  const auto is_in_rounds = [](const spec::RunSpec& run) { return run.parameters.contains("over-selection"); };
+  if (std::ranges::none_of(runs, has_server)) {
+    for (const char* attribute : kOfServers)
+      node.refuse(attribute, "means nothing: no run has a server", "remove it, or a run through an aggregator");
+  }
+  if (std::ranges::none_of(runs, &spec::RunSpec::event_driven)) {
+    for (const char* attribute : kOfEvents)
+      node.refuse(attribute, "means nothing: no run is event-driven", "remove it, or a run such as fedavg");
+  } else if (std::ranges::none_of(runs, is_in_rounds)) {
+    node.refuse("evaluate", "means nothing: no run is in rounds in which clients are asked",
+                "remove it, or a run such as fedavg");
+  }
 }
 
 std::vector<ElementRule> framework_rules() { return {framework_table().rule()}; }

@@ -167,6 +167,8 @@ class Drawing {
         {"framework.round", {"200ms", "2s"}},
         {"framework.per-client", {"10ms", "200ms"}},
         {"framework.polling", {"100ms", "1s"}},
+        {"framework.idle-cut", {"30ms", "1h"}},
+        {"framework.version", {"1.19", "1.20"}},
         {"network.streams", {"2", "5"}},
         {"gpu-cluster.bridge", {"pcie-3", "8GBps"}},
         {"gpu-cluster.nic", {"ib-edr", "ethernet-10g", "5Gbps"}},

@@ -26,7 +26,9 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
   const DrawnCluster cluster = ClusterDrawing(draw).cluster();
   root.children.push_back(cluster.platform);
   if (draw.chance(0.4)) {
-    Element network = draw.element("network", {}, 0.25);
+    std::map<std::string, std::string> of_network;
+    if (draw.chance(0.9)) of_network = {{"streams", ""}, {"window", ""}};
+    Element network = draw.element("network", of_network, 0.25);
     if (draw.chance(0.3)) network.children.push_back(draw.element("jitter", {}, 0.6));
     root.children.push_back(network);
   }
@@ -68,8 +70,16 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
     }
     if (what.empty())
       for (const char* one : {"steps", "epochs", "target", "start-up"}) own[one] = "";
-    if (draw.chance(0.6)) own["steps"] = own["epochs"] = "";
-    if (own.contains("steps") && !own["steps"].empty()) own["epochs"] = "";
+    if (!what.empty()) {
+      own["steps"] = draw.one_of({"", "", "", "100", "5000"});
+      own["epochs"] = own["steps"].empty() ? draw.one_of({"", "", "", "1", "90"}) : "";
+      if (own["steps"].empty() && own["epochs"].empty()) own["target"] = "";
+    }
+    if (!own.contains("sharding") && draw.chance(0.15)) {
+      own["sharding"] = "parameters";
+    } else {
+      own["prefetch"] = "";
+    }
     const bool evaluated = !what.empty() && draw.chance(0.15);
     own["evaluation-every"] = evaluated ? "100" : "";
     own["evaluation-seconds"] = evaluated ? draw.one_of({"1", "20"}) : "";
@@ -174,6 +184,27 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
     if (!range) vary["scale"] = "";
     sweep.children.push_back(draw.element("vary", vary, 0.3));
     root.children.push_back(sweep);
+  }
+  if (seed % 5 == 2 && std::ranges::any_of(chosen, [](const auto* method) { return method->communicates(); })) {
+    Drawing apart(seed + 1'000'003, catalog);  // so that all else is drawn as it is without
+    std::map<std::string, std::string> own{{"name", apart.one_of({"none", "nvflare", "flower", "hivemind"})},
+                                           {"serialise", apart.one_of({"50kBps", "2MBps"})},
+                                           {"server-serialise", apart.one_of({"90kBps", "3MBps"})},
+                                           {"version", ""},
+                                           {"message", ""},
+                                           {"idle-cut", apart.one_of({"", "1h"})}};
+    if (own["name"] == "flower") own["version"] = apart.one_of({"", "1.19"});
+    if (!some_event_driven)
+      for (const char* one : {"polling", "evaluate", "sends", "server-models", "idle-cut"}) own[one] = "";
+    const bool in_rounds = std::ranges::any_of(chosen, [](const auto* method) {
+      return std::ranges::find(method->parameters, "over-selection", &spec::ParameterSpec::name) !=
+             method->parameters.end();
+    });
+    if (!in_rounds) own["evaluate"] = "";
+    // Who exchanges by what is drawn with the runs.
+    if (!some_event_driven)
+      for (const char* one : {"server-serialise", "server-deserialise", "server-cores", "aggregate"}) own[one] = "";
+    root.children.push_back(apart.element("framework", own, 0.3));
   }
   return root;
 }
