@@ -87,6 +87,23 @@ TEST(BestOverWan, OnePeerAPlaceTakesWhatTheSlowestPairTakes) {
   EXPECT_LE(timings[1].seconds, timings[0].seconds);
 }
 
+// What connections get at most is the same by flow.
+TEST(BestOverWan, FlowIsMessages) {
+  Cluster cluster = peers({{"us", 2}, {"eu", 1}, {"asia", 2}});
+  for (const char* name : {"ring", "ordered-ring"}) {
+    std::vector<double> seconds;
+    for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
+      cluster.network.fidelity = fidelity;
+      const CollectiveTiming timing =
+          time_collectives(cluster, std::vector{test::job(step::CollectiveKind::all_reduce, name, kBytes)})
+              .timings.at(0);
+      EXPECT_EQ(timing.fidelity, fidelity) << name;
+      seconds.push_back(timing.seconds);
+    }
+    EXPECT_NEAR(seconds[1], seconds[0], 0.005 * seconds[0]) << name;
+  }
+}
+
 // Peers numbered so that eu and aus are neighbours, which the slowest line joins.
 TEST(BestOverWan, ARingOfQuickPairsAvoidsTheSlowOne) {
   const Cluster cluster = peers({{"eu", 1}, {"aus", 1}, {"us", 1}, {"asia", 1}});
