@@ -14,8 +14,9 @@
 namespace dadsim::algorithms {
 
 struct LearningObserver {
-  std::function<void(std::int64_t step, std::int64_t steps)> progress;  ///< now and then
+  std::function<void(std::int64_t step, std::int64_t steps)> progress;  ///< from time to time
   const std::atomic<bool>* cancelled = nullptr;                         ///< checked after every step
+  std::int64_t most_steps = -1;  ///< of those that it may take, no more are taken; −1: all are
 };
 
 /// Trains one run for real and records its steps. Same arguments, same bits, for any number of threads. A run whose

@@ -60,6 +60,8 @@ void EventLoop::drain() {
 void EventLoop::progress() {
   last_progress_ = now();
   events_at_progress_ = log_.events;
+  failures_since_progress_ = 0;
+  if (limits_.link_outages) link_outages_at_progress_ = limits_.link_outages();
 }
 
 void EventLoop::run() {
@@ -82,6 +84,7 @@ void EventLoop::run() {
 }
 
 void EventLoop::run_ready() {
+  using Cause = Deadlock::Cause;
   // A message that has been under way for most of the time that an EventLoop may stand still: its links are slow, and
   // nobody is stuck. Empty if there is none.
   const auto slow_message = [this](double at) -> std::string {
@@ -102,19 +105,28 @@ void EventLoop::run_ready() {
     if (stopped_ || ended_ == processes_.size()) break;
     const std::optional<Event> event = world_.next();
     if (!event) {
-      if (const std::string slow = slow_message(kNever); !slow.empty()) throw Deadlock(slow);
+      if (const std::string slow = slow_message(kNever); !slow.empty()) throw Deadlock(Cause::slow_message, slow);
     }
-    if (!event) throw Deadlock("nothing is under way any more (deadlock): " + who_waits());
+    if (!event) throw Deadlock(Cause::nothing_under_way, "nothing is under way any more (deadlock): " + who_waits());
     ++log_.events;
     if (limits_.each_event) limits_.each_event(*this);
     if (event->at - last_progress_ > limits_.most_idle) {
-      if (const std::string slow = slow_message(event->at); !slow.empty()) throw Deadlock(slow);
-      throw Deadlock(fmt::format("nothing has been achieved for {} (starvation): {}",
-                                 human_seconds(event->at - last_progress_), who_waits()));
+      if (const std::string slow = slow_message(event->at); !slow.empty()) throw Deadlock(Cause::slow_message, slow);
+      throw Deadlock(Cause::starvation, fmt::format("nothing has been achieved for {} (starvation): {}",
+                                                    human_seconds(event->at - last_progress_), who_waits()));
+    }
+    const std::int64_t of_links = limits_.link_outages ? limits_.link_outages() - link_outages_at_progress_ : 0;
+    if (failures_since_progress_ > limits_.most_idle_failures * static_cast<std::int64_t>(nodes_.size()) ||
+        of_links > limits_.most_idle_failures * static_cast<std::int64_t>(limits_.failing_links)) {
+      throw Deadlock(
+          Cause::starvation,
+          fmt::format("nothing has been achieved through {} failures of hosts and messages and {} of links "
+                      "in {} (starvation): {}",
+                      failures_since_progress_, of_links, human_seconds(event->at - last_progress_), who_waits()));
     }
     if (log_.events - events_at_progress_ > limits_.most_idle_events) {
-      throw Deadlock(
-          fmt::format("nothing has been achieved in {} events (livelock): {}", limits_.most_idle_events, who_waits()));
+      throw Deadlock(Cause::livelock, fmt::format("nothing has been achieved in {} events (livelock): {}",
+                                                  limits_.most_idle_events, who_waits()));
     }
     handle(*event);
   }
@@ -258,6 +270,7 @@ void EventLoop::arrived(Activity activity, bool failed) {
   }
   use.lost += parcel.bytes;
   ++use.lost_messages;
+  ++failures_since_progress_;
   if (message.news.empty() || !is_up(parcel.from)) return;
   parcel.lost = true;
   const Node sender = parcel.from;

@@ -23,7 +23,14 @@ namespace dadsim::world {
 /// when.
 class Deadlock : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  enum class Cause : std::uint8_t {
+    nothing_under_way,  ///< everybody waits, and nothing comes any more
+    starvation,         ///< things happen, and nothing is achieved for too long, or through too many failures
+    livelock,           ///< likewise, and the clock hardly moves
+    slow_message        ///< one is under way for longer than anybody would wait
+  };
+  Deadlock(Cause what, const std::string& words) : std::runtime_error(words), cause(what) {}
+  Cause cause;
 };
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -53,6 +60,11 @@ class EventLoop {
     std::size_t most_spans = 0;                  ///< that the log takes down
     double most_idle = 90 * 86400;               ///< seconds without progress(), after which an EventLoop is stuck
     std::int64_t most_idle_events = 50'000'000;  ///< the same in events
+    /// The same in failures, per node: hosts that go down and messages that are lost, all nodes together.
+    std::int64_t most_idle_failures = 500;
+    /// Likewise per link that may fail, of which there are so many: their outages so far.
+    std::function<std::int64_t()> link_outages = {};
+    std::size_t failing_links = 0;
     /// Called before each event is dealt with; what it throws ends the simulation.
     std::function<void(const EventLoop&)> each_event = {};
     /// Called with each message as it leaves: for observers, which change nothing.
@@ -206,6 +218,8 @@ class EventLoop {
   bool running_ = false, stopped_ = false;
   double last_progress_ = 0;
   std::int64_t events_at_progress_ = 0;
+  std::int64_t failures_since_progress_ = 0;
+  std::int64_t link_outages_at_progress_ = 0;
   step::EventLog log_;
 };
 

@@ -26,6 +26,7 @@ void EventLoop::went_down(Node node) {
   at.up = false;
   at.down_since = now();
   ++log_.nodes[index(node)].outages;
+  ++failures_since_progress_;
   // The news that what it computes has failed comes later, and finds nobody.
   if (at.computing != 0) {
     log_.nodes[index(node)].busy += now() - at.queue.front()->begin;

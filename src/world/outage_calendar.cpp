@@ -13,15 +13,18 @@ OutageCalendar::OutageCalendar(const Outages& outages) {
   for (std::size_t node = 0; node < of_node_.size(); ++node) subjects_[of_node_[node]].nodes.push_back(node);
   for (OutageRule& rule : outage_rules(outages, subjects)) {
     rules_.push_back({std::move(rule)});
-    if (!rules_.back().rule.what->begins_up()) change(rules_.back().rule.subject, false);
-    go_on(rules_.size() - 1);
+    const bool up = rules_.back().rule.what->begins_up();
+    if (!up) change(rules_.back().rule.subject, false);
+    go_on(rules_.size() - 1, up);
   }
   // Who is not there at the beginning has not lost anything.
   for (Subject& subject : subjects_) subject.went_down = 0;
 }
 
-void OutageCalendar::go_on(std::size_t rule) {
+/// `up`: what the rule says until its next change.
+void OutageCalendar::go_on(std::size_t rule, bool up) {
   const auto change = rules_[rule].rule.what->next();
+  if (!change && !up) subjects_[rules_[rule].rule.subject].gone = true;
   if (!change) return;
   rules_[rule].next = *change;
   dates_.emplace(change->at, rule);
@@ -40,7 +43,7 @@ void OutageCalendar::take_next_change() {
     Due& due = rules_[rule];
     const bool up = due.next.up;
     if (!up && due.rule.drops_out != nullptr) ++drop_outs_;
-    go_on(rule);
+    go_on(rule, up);
     change(due.rule.subject, up);
   }
 }

@@ -23,6 +23,8 @@ class OutageCalendar {
   bool is_up(std::size_t node) const { return subjects_[of_node_[node]].down == 0; }
   /// `link`: its place in Outages::links.
   bool link_is_up(std::size_t link) const { return subjects_[hosts_ + link].down == 0; }
+  /// Whether a node is down, and will not come up again.
+  bool is_gone(std::size_t node) const { return subjects_[of_node_[node]].gone; }
   /// How often a node's host has gone down since date 0.
   std::int64_t went_down(std::size_t node) const { return subjects_[of_node_[node]].went_down; }
 
@@ -42,7 +44,8 @@ class OutageCalendar {
  private:
   struct Subject {
     std::vector<std::size_t> nodes;
-    int down = 0;  ///< how many rules say that it is
+    int down = 0;       ///< how many rules say that it is
+    bool gone = false;  ///< one of them says so to the end
     double since = 0;
     std::int64_t went_down = 0;
   };
@@ -50,7 +53,7 @@ class OutageCalendar {
     OutageRule rule;
     OutageProcess::Change next = {};
   };
-  void go_on(std::size_t rule);
+  void go_on(std::size_t rule, bool up);
   void change(std::size_t subject, bool up);
 
   double now_ = 0;

@@ -1,6 +1,7 @@
 #include "world/outages.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace dadsim::world {
@@ -62,6 +63,18 @@ void UnreliableWorld::change(Subject& subject, bool up) {
   if (!subject.nodes.empty()) return;
   inner_.set_link(subject.name, up);
   if (!up) ++link_outages_;
+}
+
+bool UnreliableWorld::is_whole() const {
+  return std::ranges::all_of(subjects_, [](const Subject& one) { return one.down == 0; });
+}
+
+std::size_t UnreliableWorld::failing_links() const {
+  std::set<std::size_t> links;
+  for (const Process& process : processes_) {
+    if (process.subject >= hosts_) links.insert(process.subject);
+  }
+  return links.size();
 }
 
 void UnreliableWorld::arm() {

@@ -37,6 +37,10 @@ class UnreliableWorld final : public World {
   std::optional<Event> next() override;
   double now() const override { return inner_.now(); }
 
+  /// Whether all hosts and links are up.
+  bool is_whole() const;
+  /// Links that some rule is about.
+  std::size_t failing_links() const;
   std::int64_t link_outages() const { return link_outages_; }
   std::int64_t drop_outs() const { return drop_outs_; }
 

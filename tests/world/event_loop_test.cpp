@@ -79,6 +79,28 @@ TEST(EventLoop, StarvationIsDiagnosed) {
   EXPECT_THROW(loop.run(), Deadlock);
 }
 
+Task<> insists(EventLoop& loop) {
+  for (;;) {
+    loop.send(0, 1, "model", {.bytes = 1}, "lost");
+    co_await loop.receive(0, "lost");
+    co_await loop.sleep(0, 1);
+  }
+}
+
+TEST(EventLoop, SoManyFailuresAreStarvationToo) {
+  ClosedFormWorld world = two_nodes();
+  world.set_host(1, false);
+  EventLoop loop(world, {"a", "b"}, {.most_idle_failures = 50});
+  loop.join(0, "insists", [&] { return insists(loop); });
+  try {
+    loop.run();
+    FAIL() << "it went on for ever";
+  } catch (const Deadlock& stuck) {
+    EXPECT_EQ(stuck.cause, Deadlock::Cause::starvation);
+    EXPECT_EQ(world.now(), 100) << "50 of each node: " << stuck.what();
+  }
+}
+
 TEST(EventLoop, AReceiverThatGoesDownLosesWhatIsOnItsWay) {
   ClosedFormWorld world = two_nodes();
   EventLoop loop(world, {"a", "b"});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <vector>
 
 #include "world/closed_form_world.hpp"
 #include "world/outages.hpp"
@@ -55,6 +56,23 @@ TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
     }
     EXPECT_EQ(calendar.link_outages(), world.link_outages()) << seed;
   }
+}
+
+TEST(OutageCalendar, KnowsWhoWillNotComeUpAgain) {
+  Outages outages = some_outages(1);
+  outages.what.random.clear();
+  outages.what.outages.push_back({.links = false, .match = "h0", .from = 7, .seconds = spec::kForever});
+  OutageCalendar calendar(outages);
+  const auto gone = [&] {
+    std::vector<std::size_t> nodes;
+    for (std::size_t node = 0; node < 5; ++node) {
+      if (calendar.is_gone(node)) nodes.push_back(node);
+    }
+    return nodes;
+  };
+  EXPECT_TRUE(gone().empty()) << "h1 is down, and comes up at 12";
+  while (calendar.next_change() < 100) calendar.take_next_change();
+  EXPECT_EQ(gone(), std::vector<std::size_t>{0});
 }
 
 TEST(OutageCalendar, TellsOfOutagesUntilTheEndThatIsAskedFor) {

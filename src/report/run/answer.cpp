@@ -276,6 +276,16 @@ void say_diverged(const Result& result, Answer& answer) {
   if (!statement.subjects.empty()) answer.statements.push_back(std::move(statement));
 }
 
+/// What became of runs that ended before their end.
+void say_stopped(const Result& result, Answer& answer) {
+  for (const RunResult& run : result.runs) {
+    if (!run.event_driven || !run.event_driven->stopped) continue;
+    Statement statement = *run.event_driven->stopped;
+    statement.subjects = {run.spec.label};
+    answer.statements.push_back(std::move(statement));
+  }
+}
+
 /// Whose messages hold samples as they are.
 void say_handed_over(const Result& result, Answer& answer) {
   Statement statement{"handed-over"};
@@ -310,8 +320,8 @@ void say_throughput(const Result& result, Answer& answer) {
 }
 
 void answer_by_step(const Result& result, Answer& answer) {
-  if (answer.ranking.empty()) {
-    answer.statements.push_back({"nothing-learned"});
+  if (answer.ranking.empty()) {  // all runs are event-driven, or none took a step
+    if (result.timing_only) answer.statements.push_back({"nothing-learned"});
     return;
   }
   answer.statements.push_back(winner(result, answer.metric, answer.ranking));
@@ -354,6 +364,7 @@ Answer answer_of_runs(const Result& result) {
 
 Answer answer_to(const Result& result) {
   Answer answer = answer_of_runs(result);
+  say_stopped(result, answer);
   say_diverged(result, answer);
   say_handed_over(result, answer);
   return answer;

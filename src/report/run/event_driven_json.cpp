@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "report/words/statement_json.hpp"
+
 namespace dadsim::report {
 namespace {
 
@@ -34,6 +36,7 @@ Json workers_to_json(const EventDrivenResult& event_driven) {
 Json to_json_object(const EventDrivenResult& event_driven) {
   Json json;
   const step::Participation& participation = event_driven.participation;
+  json["stopped"] = in_json(event_driven.stopped);
   json["samples"] = number(participation.samples);
   json["contributions"] = {{"asked", participation.asked},
                            {"used", participation.answered},

@@ -116,6 +116,9 @@ struct EventDrivenResult {
   step::EventLog log;
   std::vector<std::string> hosts;  ///< per node: workers, then the aggregator
   std::size_t workers = 0;
+  /// Where it ended before its end, since nobody came any more, or nothing was achieved for too long, because of what
+  /// fails: "stopped". None: it came to its end.
+  std::optional<Statement> stopped = {};
   /// Operations of learning: worked out for this run, and found because another run had needed the same.
   std::int64_t learned = 0, found = 0;
 

@@ -187,6 +187,11 @@ std::string diverged(const Statement& statement) {
   return listed(statement.subjects) + " diverged: a smaller learning rate may keep the loss finite.";
 }
 
+std::string stopped(const Statement& statement) {
+  return fmt::format("{} stops after {}: {}.", statement.subjects.empty() ? "It" : statement.subjects.front(),
+                     human_seconds(statement.number("seconds")), statement.text("fault"));
+}
+
 std::string samples_in_messages(const Statement& statement) {
   const std::vector<double>& shares = statement.numbers("samples_handed_over");
   const auto [least, most] = std::ranges::minmax_element(shares);
@@ -238,6 +243,8 @@ constexpr std::array kAnswers{
     StatementKind{"first-with-steps", "steps are ranked, and their relative numbers are known", first_with_steps},
     StatementKind{"steps-unknown", "runs whose relative steps are not known", steps_unknown},
     StatementKind{"throughput", "nothing was learned: what gets done in a second", throughput},
+    StatementKind{"stopped", "a run ended before its end: nobody came any more, or nothing was achieved for too long",
+                  stopped},
     StatementKind{"diverged", "the loss of a run grew beyond all bounds", diverged},
     StatementKind{"handed-over", "samples stand in the messages of some runs as they are", samples_in_messages},
 };

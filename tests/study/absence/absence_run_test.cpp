@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "algorithms/registry.hpp"
+#include "report/run/answer.hpp"
 #include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
@@ -73,6 +75,58 @@ TEST(AbsenceRun, WithAndWithoutFailuresStandInOneTable) {
   expect_balanced(result.runs[3], "without");
   EXPECT_NE(result.runs[3].curve.back().loss, none.curve.back().loss);
   EXPECT_LT(result.runs[3].total_seconds, result.runs[1].total_seconds);
+}
+
+// For whom a run waits does not come back: it stops there, and what it has until then is its result.
+TEST(AbsenceRun, ARunThatWaitsForWhoHasLeftStopsAndAnswers) {
+  const report::Result result = result_of(
+      scenario_of(3, "<failures><leaves hosts=\"site-2\" at=\"100ms\"/></failures>\n",
+                  "<run algorithm=\"dad\" label=\"none\" failures=\"none\"/>\n<run algorithm=\"dad\" label=\"wait\"/>\n"
+                  "<run algorithm=\"dad\" label=\"without\" absent=\"without\"/>\n"
+                  "<run algorithm=\"choco-sgd\"/>\n<run algorithm=\"fedavg\" rounds=\"10\"/>\n"));
+  const report::RunResult& none = result.runs[0];
+  const report::RunResult& wait = result.runs[1];
+  ASSERT_TRUE(wait.event_driven && wait.event_driven->stopped);
+  EXPECT_NE(wait.event_driven->stopped->text("fault").find("site-2 will not come back"), std::string::npos);
+  EXPECT_GT(wait.steps, 0);
+  EXPECT_LT(wait.steps, none.steps);
+  EXPECT_EQ(wait.curve.back().step, wait.steps) << "it is evaluated as it is left";
+  EXPECT_LE(wait.total_seconds, wait.event_driven->log.seconds);
+  EXPECT_NEAR(wait.total_bytes, wait.event_driven->bytes_received() + wait.event_driven->bytes_lost(), 1e-3);
+  EXPECT_NEAR(wait.total_bytes, wait.event_driven->bytes_sent(), 1e-3);
+  EXPECT_EQ(result.runs[2].steps, none.steps);
+  EXPECT_FALSE(result.runs[2].event_driven->stopped);
+  EXPECT_TRUE(result.runs[3].event_driven->stopped) << "neighbours wait for each other";
+  EXPECT_FALSE(result.runs[4].event_driven->stopped) << "a server hears of it and goes on without";
+  EXPECT_EQ(result.runs[4].steps, 10);
+  const report::Answer answer = report::answer_to(result);
+  EXPECT_EQ(std::ranges::count(answer.statements, std::string("stopped"), &report::Statement::kind), 2);
+}
+
+TEST(AbsenceRun, WithoutItsAggregatorARunStopsBeforeItsFirstStep) {
+  const report::Result result = result_of(scenario_of(
+      3, "<failures><outage hosts=\"hub\"/></failures>\n",
+      "<run algorithm=\"dad\"/>\n<run algorithm=\"rank-dad\" absent=\"without\"/>\n<run algorithm=\"fedavg\"/>\n"
+      "<run algorithm=\"async-sgd\"/>\n<run algorithm=\"gradient-sharing\" exchange=\"peer\"/>\n"));
+  for (std::size_t i = 0; i < 4; ++i) {
+    SCOPED_TRACE(result.runs[i].spec.label);
+    EXPECT_EQ(result.runs[i].steps, 0);
+    ASSERT_TRUE(result.runs[i].event_driven && result.runs[i].event_driven->stopped);
+    EXPECT_EQ(result.runs[i].curve.size(), 1U) << "before training";
+  }
+  EXPECT_FALSE(result.runs[4].event_driven->stopped) << "peers have no use for it";
+}
+
+// It comes back again and again, never for long enough.
+TEST(AbsenceRun, OutagesCloserTogetherThanAMessageTakesStopARun) {
+  const report::Result result =
+      result_of(scenario_of(3, "<failures><fails hosts=\"hub\" mtbf=\"2ms\" mttr=\"2ms\"/></failures>\n",
+                            "<run algorithm=\"async-sgd\"/>\n<run algorithm=\"dad\"/>\n"));
+  for (const report::RunResult& run : result.runs) {
+    ASSERT_TRUE(run.event_driven && run.event_driven->stopped) << run.spec.label;
+    EXPECT_LE(run.steps, 1) << run.spec.label << ": how long the first takes nobody knows before it";
+    EXPECT_GT(run.event_driven->outages(), 1000) << run.spec.label;
+  }
 }
 
 TEST(AbsenceRun, WithoutAnOutageInItNothingIsDifferent) {
