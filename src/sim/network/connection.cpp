@@ -152,11 +152,22 @@ double Connections::delay_factor(const sg4::Host* from, const sg4::Host* to, dou
   if (of_pair != between_.end()) {
     for (Connection* connection : of_pair->second) {
       double delay = 0;
-      if (connection->begin(wire_bytes, delay)) return network_.delay_factor(connection->path(), delay);
+      if (!connection->begin(wire_bytes, delay)) continue;
+      if (network_.varies()) wait_through_changes(connection->path(), delay);
+      return network_.delay_factor(connection->path(), delay);
     }
   }
   const std::int32_t path = network_.path(from, to);  // traffic of others
-  return network_.delay_factor(path, network_.latency_now(path));
+  const double delay = network_.latency_now(path);
+  if (network_.varies()) wait_through_changes(path, delay);
+  return network_.delay_factor(path, delay);
+}
+
+/// A latency that changes while a transfer waits to begin lets SimGrid 3.32 give it its weight before its time
+/// (NetworkCm02Link::set_latency). When its time comes nothing changes any more, so that it would never be looked at,
+/// and never end. Where nothing is waited for the wait is a trifle, and a change at that very time does the same.
+void Connections::wait_through_changes(std::int32_t path, double delay) {
+  begins_at(sg4::Engine::get_clock() + std::max(delay, Interconnect::kTrifle), path);
 }
 
 void Connections::send(Message message, EventGraph& graph, EventGraph::Id cause, Outbox& outbox) {

@@ -68,7 +68,8 @@ class FabricConnection : public Connection {
   void abandon() override {
     if (started_ > ended_) all_.network().leave(path_, load_, begin_, 0);
     ended_ = Outbox::kCutOff;
-    carrier_->kill();  // and with it ends what it was taking
+    carrier_->kill();    // and with it ends what it was taking
+    carrier_ = nullptr;  // who holds an actor holds its stack, of which a process has room for some thousands
   }
 
   std::int32_t path() const override { return path_; }
