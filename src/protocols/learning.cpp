@@ -136,6 +136,8 @@ Value Learning::gradient(const Value& weights, std::size_t site, SiteBatches::Ho
         const Borrowed workspace(*this);
         workspace->set_weights(std::span(in[0]->numbers).first(state_));
         SiteBatches own(batches, problem_.training, problem_.partition, site, problem_.seed);
+        // In steps of all sites one with few samples has none in most of them.
+        if (own.size(number) == 0) return Datum{std::vector<float>(parameters_, 0.0F), {}};
         return Datum{models::flat_gradient(workspace->gradient(number, own[number])), {}};
       },
       true);
@@ -152,8 +154,11 @@ Value Learning::gradient_with_statistics(const Value& weights, std::size_t site,
         const Borrowed workspace(*this);
         workspace->set_weights(std::span(in[0]->numbers).first(state_));
         SiteBatches own(batches, problem_.training, problem_.partition, site, problem_.seed);
-        Datum result{models::flat_gradient(workspace->gradient(number, own[number])), {}};
-        workspace->follow_statistics();
+        Datum result{std::vector<float>(parameters_, 0.0F), {}};
+        if (own.size(number) > 0) {
+          result.numbers = models::flat_gradient(workspace->gradient(number, own[number]));
+          workspace->follow_statistics();
+        }
         const std::vector<float> after = models::flat_state(workspace->network());
         result.numbers.insert(result.numbers.end(), after.begin() + static_cast<std::ptrdiff_t>(parameters_),
                               after.end());
@@ -184,6 +189,7 @@ Value Learning::train(const Value& weights, const LocalTraining& how, const Valu
         SiteBatches batches(how.batches, problem_.training, partition(how.data_version), how.site, problem_.seed);
         for (std::int64_t i = 0; i < how.steps; ++i) {
           const std::int64_t number = how.first + i;
+          if (!how.per_sample && batches.size(number) == 0) continue;  // nothing to learn from in this step
           // A number of its own for every batch of every site: noise follows from it.
           const auto sites = static_cast<std::int64_t>(problem_.partition.size());
           const models::Gradient& own =
