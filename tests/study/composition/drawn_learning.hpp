@@ -214,8 +214,8 @@ class LearningDrawing {
 
   Element schedule() {
     const std::string kind = draw_.one_of({"constant", "steps", "cosine"});
-    std::map<std::string, std::string> own{{"kind", kind}};
-    if (kind != "steps") own.insert({{"milestones", ""}, {"factor", ""}});
+    std::map<std::string, std::string> own{{"kind", kind}, {"milestones", kind == "steps" ? "1 2" : ""}};
+    if (kind != "steps") own["factor"] = "";
     if (kind != "cosine") own["final-factor"] = "";
     return draw_.element("schedule", own, 0.5);
   }

@@ -53,19 +53,22 @@ class RunDrawing {
       own["exchange"] = peers ? draw_.one_of({"peer", ""}) : draw_.one_of({"aggregator", "peer", ""});
     if (!collective)
       for (const char* one : {"all-reduce", "all-gather", "reduce-scatter", "bucket", "first-bucket"}) own[one] = "";
-    if (draw_.chance(0.7)) own["first-bucket"] = "";
+    if (collective) own["bucket"] = draw_.one_of({"", "", "0B", "900B", "20kB", "25MB"});
+    if (!collective || own["bucket"].empty() || own["bucket"] == "0B" || draw_.chance(0.5)) own["first-bucket"] = "";
     for (const char* one : {"failures", "availability", "jitter", "absent", "absent-patience", "absent-weights"}) {
-      if (!fails || draw_.chance(0.7)) own[one] = "";
+      if (!fails || draw_.chance(0.7) || std::string(one).starts_with("absent")) own[one] = "";
     }
-    if (collective && fails && draw_.chance(0.3)) {
-      own["absent"] = draw_.one_of({"wait", "without", "retry"});
+    if (collective && fails && draw_.chance(0.6)) {
+      own["absent"] = draw_.one_of({"wait", "without", "retry", "restart"});
       if (own["absent"] == "retry") own["absent-patience"] = draw_.one_of({"10ms", "300ms"});
-      if (own["absent"] != "wait") own["absent-weights"] = draw_.one_of({"", "present", "unbiased"});
+      if (own["absent"] == "retry" || own["absent"] == "without")
+        own["absent-weights"] = draw_.one_of({"", "present", "unbiased"});
     }
     Element run = draw_.element("run", own, 0.1);
     parameters(run, method.parameters, share);
     graph_file(run);
-    if (method.communicates() && draw_.chance(0.3)) run.children.push_back(compress(method));
+    const bool may_compress = method.compresses(methods::default_parameters(method));
+    if (method.communicates() && draw_.chance(may_compress ? 0.35 : 0.03)) run.children.push_back(compress(method));
     if (!method.statistics.empty() && draw_.chance(0.5)) {
       const std::string statistic = method
                                         .statistics[static_cast<std::size_t>(
@@ -108,8 +111,7 @@ class RunDrawing {
       add("outage", outage);
     }
     if (draw_.chance(0.2)) add("joins", {{"hosts", draw_.one_of(placed)}});
-    // Without its server a run waits for 90 days of simulated time until it is given up: workers alone leave.
-    if (draw_.chance(0.2)) add("leaves", {{"hosts", placed.front()}});
+    if (draw_.chance(0.2)) add("leaves", {{"hosts", draw_.one_of(placed)}});
     if (draw_.chance(0.3) || failures.children.empty()) add("checkpoint", {{"hosts", draw_.one_of({"", "*"})}});
     return failures;
   }
@@ -133,8 +135,10 @@ class RunDrawing {
     own["file"] = by == "file" ? "there.txt" : "";
     if (by == "always")
       own["drop-out"] = "0.3";
-    else if (draw_.chance(0.6))
+    else if (draw_.chance(0.7))
       own["drop-out"] = own["returns"] = "";
+    else
+      own["drop-out"] = draw_.one_of({"0.1", "0.4"});
     return draw_.element("availability", own, 0.5);
   }
 
@@ -158,7 +162,10 @@ class RunDrawing {
   Element costs() {
     Element costs = draw_.element("costs", {}, 0.4);
     for (const std::string& device : {std::string("rtx-3090"), std::string("xeon-8380")}) {
-      if (draw_.chance(0.5)) costs.children.push_back(draw_.element("price", {{"device", device}}, 0.5));
+      if (!draw_.chance(0.5)) continue;
+      std::map<std::string, std::string> own{{"device", device}};
+      own[draw_.one_of({"per-hour", "idle-power"})] = draw_.one_of({"0.5", "2"});
+      costs.children.push_back(draw_.element("price", own, 0.5));
     }
     if (draw_.chance(0.3)) costs.children.push_back(draw_.element("egress", {{"links", ""}}));
     if (draw_.chance(0.3)) costs.children.push_back(draw_.element("line", {{"link", "*"}}));

@@ -147,7 +147,7 @@ TEST_P(Metamorphic, AnAcceptedAttributeChangesSomethingOrIsRefused) {
   const bool whole = std::getenv("DADSIM_DRAWS") != nullptr;
   const char* only = std::getenv("DADSIM_ONLY");
   const std::vector<std::string> keys = all_keys(asking.catalog());
-  constexpr std::uint64_t kOneIn = 24;  // attributes that the suite looks at
+  constexpr std::uint64_t kOneIn = 96;  // attributes that the suite looks at
   std::map<std::string, int> counts;
   for (std::size_t i = GetParam(); i < keys.size(); i += kAttributeParts) {
     const std::string& key = keys[i];

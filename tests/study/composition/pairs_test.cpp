@@ -5,6 +5,10 @@
 
 #include <cstdio>
 #include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "scenario/document/load.hpp"
 #include "scenario/xml/findings.hpp"
@@ -52,27 +56,33 @@ std::string ask(const Asking& asking, const Draft& draft) {
   return {};
 }
 
-/// Does what refusals say until nothing is wrong any more; the refusal that nothing cures, or none.
-std::optional<Diagnostic> cure(const Asking& asking, test::Element root, bool times_alone) {
-  constexpr int kMostRounds = 6;
-  for (int round = 0; round < kMostRounds; ++round) {
-    const Asking::Checked checked = asking.check(root, times_alone);
-    if (checked.scenario) return std::nullopt;
-    const Diagnostic refusal = checked.refused.front();
-    bool cured = false;
-    for (test::Element& tried : Remedies(root, refusal, asking.catalog()).tries()) {
-      const Asking::Checked after = asking.check(tried, times_alone);
-      const bool gone =
-          std::ranges::none_of(after.refused, [&](const Diagnostic& one) { return one.what == refusal.what; });
-      if (!gone) continue;
-      root = std::move(tried);
-      cured = true;
-      if (after.scenario) return std::nullopt;
-      break;
-    }
-    if (!cured) return refusal;
+/// Does what refusals say until the scenario is accepted: of several remedies each, as far as `checks` go. The refusal
+/// that nothing cures, or none.
+std::optional<Diagnostic> cure(const Asking& asking, const test::Element& root, const Diagnostic& refusal,
+                               bool times_alone, std::set<std::string>& seen, int& checks) {
+  std::vector<std::pair<test::Element, Diagnostic>> further;
+  for (test::Element& tried : Remedies(root, refusal, asking.catalog()).tries()) {
+    if (!seen.insert(test::text_of(tried)).second || --checks < 0) continue;
+    const Asking::Checked after = asking.check(tried, times_alone);
+    if (after.scenario) return std::nullopt;
+    const bool gone =
+        std::ranges::none_of(after.refused, [&](const Diagnostic& one) { return one.what == refusal.what; });
+    if (gone) further.emplace_back(std::move(tried), after.refused.front());
   }
-  return std::nullopt;  // each was cured as it said; of several remedies the first is taken, which may lead to others
+  std::optional<Diagnostic> open = refusal;
+  for (const auto& [changed, next] : further) {
+    open = cure(asking, changed, next, times_alone, seen, checks);
+    if (!open) return std::nullopt;
+  }
+  return open;
+}
+
+std::optional<Diagnostic> cure(const Asking& asking, const test::Element& root, bool times_alone) {
+  const Asking::Checked checked = asking.check(root, times_alone);
+  if (checked.scenario) return std::nullopt;
+  std::set<std::string> seen{test::text_of(root)};
+  int checks = 300;
+  return cure(asking, root, checked.refused.front(), times_alone, seen, checks);
 }
 
 constexpr std::uint64_t kPairParts = 4;

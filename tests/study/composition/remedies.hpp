@@ -182,6 +182,10 @@ class Remedies {
           if (one.name != "run") return;
           erase(one, "algorithm");
           test::Drawing::set(one, "algorithm", info.name);
+          // Parameters of the method that goes, which this one has not.
+          std::erase_if(one.attributes, [&](const scenario::Attribute& a) {
+            return scenario::find_rule("run")->find(a.name) == nullptr && !has_parameter(one, a.name);
+          });
         });
       });
     }

@@ -27,7 +27,15 @@ class Said {
     }
     check_ranking();
     check_answer();
-    for (const Json& one : answer_.at("statements")) check_statement(one, nullptr);
+    std::size_t stopped = 0;
+    for (const Json& one : answer_.at("statements")) {
+      check_statement(one, nullptr);
+      if (one.at("kind") == "stopped") ++stopped;
+    }
+    for (const auto& [label, run] : runs_) {
+      if (run->contains("event_run") && !run->at("event_run").at("stopped").is_null()) --stopped;
+    }
+    check(stopped == 0, "not every run that stopped is said to have");
     for (const Json& one : result_.at("assumptions")) check_words(one);
   }
 
@@ -202,7 +210,8 @@ class Said {
       undecided = undecided || verdict == "undecided";
     }
     if (ranking.empty()) {
-      check(kind == "missed" || kind == "nothing-shared" || kind == "nothing-learned" ||
+      const bool of_learned = statements[0].at("values").contains("learned_on");
+      check(kind == "missed" || kind == "nothing-shared" || kind == "nothing-learned" || of_learned ||
                 kind == "workload-steps-unknown" || kind == "steps-unknown" || kind == "throughput",
             kind + " of an empty ranking");
     } else if (beside.size() > 1) {
@@ -238,6 +247,14 @@ class Said {
         const bool named = std::ranges::any_of(subjects, [&](const Json& one) { return one == label; });
         expect(truth(*other, "diverged") == named);
       }
+    }
+    if (kind == "nothing-learned") {
+      for (const auto& [label, of] : runs_) expect(of->at("final_accuracy").is_null());
+    }
+    if (kind == "stopped") {
+      const Json& of = run_of(json.at("subjects")[0]);
+      expect(values == of.at("event_run").at("stopped").at("values"));
+      expect(value(of, "total_seconds") <= value(values, "seconds") * (1 + 1e-9) || truth(of, "event_driven"));
     }
     if (kind == "throughput") {
       for (const char* name :
