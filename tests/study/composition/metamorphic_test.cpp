@@ -93,7 +93,7 @@ class Perturber {
     }
     constexpr std::uint64_t kMostDraws = 1500;
     const std::uint64_t start = std::hash<std::string>()(key) % 1'000'000;
-    for (std::uint64_t i = 0; i < kMostDraws && tally.bases < bases && tally.differs + tally.told < enough; ++i) {
+    for (std::uint64_t i = 0; i < kMostDraws && tally.bases < bases && tally.differs < enough; ++i) {
       const test::Element root = test::drawn_scenario(start + i, asking_.catalog(), wanted);
       const std::vector<AttributePlace> places = places_of(root);
       const auto place = std::ranges::find(places, key, &AttributePlace::key);
