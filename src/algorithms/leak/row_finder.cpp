@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <cstring>
+#include <utility>
 
 namespace dadsim::algorithms {
 namespace {
@@ -29,21 +30,30 @@ double tolerance_of(double error) {
 }
 
 RowFinder::RowFinder(const models::ConstBlock& rows) : rows_(rows) {
-  for (Eigen::Index row = 0; row < rows_.rows(); ++row) {
-    Eigen::Index largest = 0;
-    if (rows_.cols() > 0) rows_.row(row).cwiseAbs().maxCoeff(&largest);
-    largest_.push_back(largest);
-    norms_.push_back(std::sqrt(static_cast<double>(rows_.row(row).squaredNorm())));
+  const auto count = static_cast<std::size_t>(rows_.rows());
+  norms_.assign(count, -1.0);
+  largest_.assign(count, 0);
+  for (std::size_t row = 0; row < count; ++row) {
+    zero_.push_back(std::all_of(own(row), own(row) + rows_.cols(), [](float x) { return x == 0; }) ? 1 : 0);
   }
 }
 
+double RowFinder::norm(std::size_t row) const {
+  if (norms_[row] >= 0) return norms_[row];
+  const Eigen::Map<const Eigen::RowVectorXf> numbers(own(row), rows_.cols());
+  numbers.cwiseAbs().maxCoeff(&largest_[row]);
+  return norms_[row] = std::sqrt(static_cast<double>(numbers.squaredNorm()));
+}
+
 bool RowFinder::is_near(std::size_t row, const float* numbers, double tolerance) const {
-  const double most = tolerance * norms_[row];
+  const float* wanted = own(row);
+  // What was not encoded arrives to the bit, and needs no arithmetic.
+  if (std::memcmp(wanted, numbers, static_cast<std::size_t>(rows_.cols()) * sizeof(float)) == 0) return true;
+  const double most = tolerance * norm(row);
   const Eigen::Index place = largest_[row];
-  const float* own = rows_.data() + static_cast<Eigen::Index>(row) * rows_.outerStride();
-  if (!(std::abs(static_cast<double>(own[place]) - numbers[place]) <= most)) return false;
+  if (!(std::abs(static_cast<double>(wanted[place]) - numbers[place]) <= most)) return false;
   const Eigen::Map<const Eigen::RowVectorXf> there(numbers, rows_.cols());
-  const Eigen::Map<const Eigen::RowVectorXf> here(own, rows_.cols());
+  const Eigen::Map<const Eigen::RowVectorXf> here(wanted, rows_.cols());
   return std::sqrt(static_cast<double>((there - here).squaredNorm())) <= most;
 }
 
@@ -51,7 +61,7 @@ void RowFinder::find(const models::ConstBlock& message, double tolerance, Eigen:
                      std::vector<char>& found) const {
   if (tolerance < 0 || message.cols() < rows_.cols() || rows_.cols() == 0) return;
   bool all = true;
-  for (std::size_t row = 0; row < norms_.size(); ++row) {
+  for (std::size_t row = 0; row < rows(); ++row) {
     if (found[row] != 0 || is_zero(row)) continue;
     const Eigen::Index there = guess + static_cast<Eigen::Index>(row);
     const bool near = there < message.rows() && is_near(row, message.data() + there * message.outerStride(), tolerance);
@@ -59,7 +69,7 @@ void RowFinder::find(const models::ConstBlock& message, double tolerance, Eigen:
     all = all && near;
   }
   if (all) return;
-  if (message.rows() * static_cast<Eigen::Index>(norms_.size()) <= kMostPairs) {
+  if (message.rows() * rows_.rows() <= kMostPairs) {
     find_by_pairs(message, tolerance, found);
   } else {
     find_sorted(message, tolerance, found);
@@ -69,8 +79,8 @@ void RowFinder::find(const models::ConstBlock& message, double tolerance, Eigen:
 void RowFinder::find_by_pairs(const models::ConstBlock& message, double tolerance, std::vector<char>& found) const {
   for (Eigen::Index k = 0; k < message.rows(); ++k) {
     const float* numbers = message.data() + k * message.outerStride();
-    for (std::size_t row = 0; row < norms_.size(); ++row) {
-      if (found[row] == 0 && norms_[row] > 0 && is_near(row, numbers, tolerance)) found[row] = 1;
+    for (std::size_t row = 0; row < rows(); ++row) {
+      if (found[row] == 0 && !is_zero(row) && is_near(row, numbers, tolerance)) found[row] = 1;
     }
   }
 }
@@ -82,11 +92,11 @@ void RowFinder::find_sorted(const models::ConstBlock& message, double tolerance,
   }
   std::ranges::sort(keys);
   const double root = std::sqrt(static_cast<double>(rows_.cols()));
-  for (std::size_t row = 0; row < norms_.size(); ++row) {
+  for (std::size_t row = 0; row < rows(); ++row) {
     if (found[row] != 0 || is_zero(row)) continue;
-    const double key = key_of(rows_.data() + static_cast<Eigen::Index>(row) * rows_.outerStride(), rows_.cols());
+    const double key = key_of(own(row), rows_.cols());
     // |Σ ± d| ≤ √p ‖d‖ (Cauchy and Schwarz).
-    const double most = root * tolerance * norms_[row];
+    const double most = root * tolerance * norm(row);
     for (auto near = std::ranges::lower_bound(keys, std::pair(key - most, Eigen::Index{0}));
          near != keys.end() && near->first <= key + most; ++near) {
       if (!is_near(row, message.data() + near->second * message.outerStride(), tolerance)) continue;
