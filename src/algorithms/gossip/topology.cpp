@@ -19,6 +19,7 @@ namespace dadsim::algorithms {
 namespace {
 
 constexpr spec::TextParameter kEdges{"edges"};
+constexpr double kUsualProbability = 0.5;
 constexpr spec::RealParameter kProbability{"probability", 0, 1, "0.5",
                                            "of an edge between two sites, in the graph 'erdos-renyi'"};
 
@@ -261,8 +262,12 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts) {
   if (name != "file" && !kEdges.of(parameters).empty()) {
     return {Fault{fmt::format("edges=\"…\" means nothing to the graph '{}'", name), "graph=\"file\", or leave it out"}};
   }
+  const double probability = kProbability.of(parameters);
+  if (name != "erdos-renyi" && probability != kUsualProbability) {
+    return {Fault{fmt::format("probability = {} means nothing to the graph '{}'", probability, name),
+                  "graph=\"erdos-renyi\", or leave it out"}};
+  }
   if (name == "erdos-renyi") {
-    const double probability = kProbability.of(parameters);
     const auto n = static_cast<double>(sites);
     // The expected number of sites without a neighbour: with many the graph never hangs together.
     const double alone = sites > 1 ? n * std::pow(1 - probability, n - 1) : 0;

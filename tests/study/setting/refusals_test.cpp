@@ -76,6 +76,14 @@ TEST(Refusals, NumbersOfAStalenessThatHasNoUseForThem) {
   EXPECT_EQ(refused(run("staleness=\"polynomial\" a=\"2\"")), "");
 }
 
+TEST(Refusals, AProbabilityOfEdgesThatAreNotDrawn) {
+  const auto run = [](const char* more) {
+    return scenario_of(fmt::format("  <run algorithm=\"d-psgd\" probability=\"0.9\" {}/>\n", more));
+  };
+  EXPECT_NE(refused(run("graph=\"ring\"")).find("probability = 0.9 means nothing"), std::string::npos);
+  EXPECT_EQ(refused(run("graph=\"erdos-renyi\"")), "");
+}
+
 TEST(Refusals, WhatGoesByNumbersNeedsSomethingThatIsLearned) {
   for (const char* method : {"partial-rank-dad", "flare"}) {
     const std::string text = scenario_of(fmt::format("  <run algorithm=\"{}\"/>\n", method));
