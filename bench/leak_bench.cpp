@@ -1,6 +1,7 @@
 // What the observer of messages costs beside learning (docs/leak.md): each method with and without it in turn, three
 // times, and the ratio of the processor time of one thread.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <tbb/global_control.h>
 
 #include <algorithm>
@@ -78,6 +79,10 @@ void compare(std::int64_t width) {
 }  // namespace dadsim
 
 int main() {
+  // Else memory is given back to the system and taken again in every step, or not, by who has held most before.
+  constexpr int kNever = 1 << 30;
+  ::mallopt(M_MMAP_THRESHOLD, kNever);
+  ::mallopt(M_TRIM_THRESHOLD, kNever);
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
   for (const std::int64_t width : {128, 512}) dadsim::compare(width);
 }
