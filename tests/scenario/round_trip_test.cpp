@@ -80,13 +80,6 @@ std::string some_scenario(const TemporaryFolder& folder) {
     }
   }
   const std::int64_t workers = between(1, std::min<std::int64_t>(16, static_cast<std::int64_t>(platform.hosts.size())));
-  if (coin()) {
-    xml += fmt::format("<network{}{}{}", maybe("rendezvous", coin()), maybe("timed-steps", between(8, 1'000'000)),
-                       coin() ? maybe("message-budget", between(1, 1'000'000'000))
-                              : maybe("fidelity", one_of("auto", "message", "flow", "closed-form")));
-    xml += coin() ? "/>"
-                  : fmt::format("><jitter{}{}/></network>", maybe("spatial", 3 * share()), maybe("temporal", share()));
-  }
   const bool own_device = coin();
   if (own_device) {
     xml += fmt::format(
@@ -172,9 +165,13 @@ std::string some_scenario(const TemporaryFolder& folder) {
     xml += fmt::format("<run algorithm=\"{}\"", algorithm);
     if (coin()) xml += fmt::format(" label=\"{} {}\"", some_text(), i);
     if (algorithm != "pooled" && algorithm != "no-sharing") {
-      xml += maybe("exchange", star ? one_of("aggregator", "peer") : "peer") +
-             maybe("all-reduce", one_of("auto", "ring", "tree")) + maybe("all-gather", one_of("auto", "direct")) +
-             maybe("reduce-scatter", one_of("auto", "ring")) +
+      const std::string exchange = star ? one_of("", "aggregator", "peer") : one_of("", "peer");
+      if (!exchange.empty()) xml += fmt::format(" exchange=\"{}\"", exchange);
+      // Who sends to an aggregator sums in no other way.
+      const bool peers = !star || exchange == "peer";
+      xml += maybe("all-reduce", peers ? one_of("auto", "ring", "tree") : "auto") +
+             maybe("all-gather", peers ? one_of("auto", "direct") : "auto") +
+             maybe("reduce-scatter", peers ? one_of("auto", "ring") : "auto") +
              (coin() ? maybe("bucket", "0")
                      : fmt::format(" bucket=\"{}B\"", share() * 1e8) +
                            maybe("first-bucket", coin() ? "0" : fmt::format("{}B", share() * 1e7)));
@@ -196,12 +193,22 @@ std::string some_scenario(const TemporaryFolder& folder) {
     }
     xml += inside.empty() ? "/>" : ">" + inside + "</run>";
   }
+  if (coin()) {
+    // How closely, and how many, is asked of collectives.
+    xml += fmt::format("<network{}{}{}", maybe("rendezvous", coin()),
+                       shares ? maybe("timed-steps", between(8, 1'000'000)) : "",
+                       !shares  ? maybe("fidelity", one_of("auto", "message"))
+                       : coin() ? maybe("message-budget", between(1, 1'000'000'000))
+                                : maybe("fidelity", one_of("auto", "message", "flow", "closed-form")));
+    xml += coin() ? "/>"
+                  : fmt::format("><jitter{}{}/></network>", maybe("spatial", 3 * share()), maybe("temporal", share()));
+  }
   if (shares && coin()) {
     const std::string framework = one_of("none", "flower", "nvflare", "hivemind");
     xml += fmt::format("<framework name=\"{}\"{}{}{}{}{}{}/>", framework,
                        framework == "flower" ? maybe("version", one_of("1.19", "1.20")) : "",
                        maybe("serialise", fmt::format("{}MBps", 1 + share() * 1e3)),
-                       maybe("aggregate", fmt::format("{}MBps", 1 + share() * 1e3)),
+                       maybe("deserialise", fmt::format("{}MBps", 1 + share() * 1e3)),
                        maybe("round", fmt::format("{}s", share())), maybe("per-client", fmt::format("{}ms", share())),
                        maybe("message", "2000MB"));
   }

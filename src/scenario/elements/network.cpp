@@ -73,7 +73,10 @@ void check_fidelity(const Element& network, const std::vector<spec::RunSpec>& ru
   const char* what =
       "means nothing here: messages of event-driven runs are simulated one by one, and no other run "
       "exchanges any";
-  for (const char* attribute : {"message-budget", "timed-steps"}) node.refuse(attribute, what, "remove it");
+  // The default is what a printed scenario says.
+  const std::string budget = std::to_string(spec::NetworkSpec().message_budget);
+  if (node.text("message-budget", budget) != budget) node.refuse("message-budget", what, "remove it");
+  node.refuse("timed-steps", what, "remove it");
   const std::string fidelity = node.text("fidelity", "auto");
   if (fidelity == to_string(spec::Fidelity::flow) || fidelity == to_string(spec::Fidelity::closed_form)) {
     node.refuse("fidelity", what, "remove it");
