@@ -263,9 +263,9 @@ TEST(Load, LabelsTellRunsApart) {
     <run algorithm="dad"/>
     <run algorithm="dad"/>
     <run algorithm="edad" label="dad (2)"/>
-    <run algorithm="gradient-sharing" all-reduce="ring"/>
-    <run algorithm="gradient-sharing" all-reduce="tree" all-gather="ring" bucket="25MB" first-bucket="2MB"/>
-    <run algorithm="edad" reduce-scatter="direct"/>)xml");
+    <run algorithm="gradient-sharing" exchange="peer" all-reduce="ring" bucket="0"/>
+    <run algorithm="gradient-sharing" exchange="peer" all-reduce="tree" all-gather="ring" bucket="25MB" first-bucket="2MB"/>
+    <run algorithm="edad" exchange="peer" reduce-scatter="direct"/>)xml");
   std::vector<std::string> labels;
   for (const spec::RunSpec& run : scenario.runs) labels.push_back(run.label);
   const std::vector<std::string> expected = {
@@ -277,7 +277,7 @@ TEST(Load, LabelsTellRunsApart) {
       "dad (2)",
       "gradient-sharing, all-reduce ring, all-gather auto, no buckets",
       "gradient-sharing, all-reduce tree, all-gather ring, buckets of 25 MB, the first of 2 MB",
-      "edad, reduce-scatter direct"};
+      "edad, peer, reduce-scatter direct"};
   EXPECT_EQ(labels, expected);
 }
 
