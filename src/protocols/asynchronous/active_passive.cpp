@@ -42,7 +42,7 @@ std::vector<std::size_t> distances(const Adjacency& edges) {
   return distance;
 }
 
-ActivePassive with_camps(const Adjacency& edges, std::vector<bool> active) {
+ActivePassive with_sides(const Adjacency& edges, std::vector<bool> active) {
   ActivePassive split{.active = std::move(active), .partners = {}};
   split.partners.resize(edges.size());
   std::size_t within = 0;
@@ -68,7 +68,7 @@ bool hangs_together(const ActivePassive& split) {
 
 }  // namespace
 
-ActivePassive split_in_camps(const step::Neighbours& graph) {
+ActivePassive split_into_active_and_passive(const step::Neighbours& graph) {
   const Adjacency edges = both_ways(graph);
   const std::vector<std::size_t> distance = distances(edges);
   std::vector<bool> even_distance;
@@ -77,9 +77,9 @@ ActivePassive split_in_camps(const step::Neighbours& graph) {
     even_distance.push_back(distance[i] % 2 == 0);
     even_number.push_back(i % 2 == 0);
   }
-  ActivePassive by_distance = with_camps(edges, even_distance);
+  ActivePassive by_distance = with_sides(edges, even_distance);
   if (by_distance.left_out == 0) return by_distance;
-  ActivePassive by_number = with_camps(edges, even_number);
+  ActivePassive by_number = with_sides(edges, even_number);
   return hangs_together(by_number) ? by_number : by_distance;
 }
 

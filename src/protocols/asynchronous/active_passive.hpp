@@ -16,10 +16,10 @@ struct ActivePassive {
   std::size_t left_out = 0;                         ///< pairs of neighbours within a group, who never average
 };
 
-/// Splits a graph, whose edges count in both directions. Where all edges can go from camp to camp (it is bipartite: a
+/// Splits a graph, whose edges count in both directions. Where all edges can go from side to side (it is bipartite: a
 /// ring of an even number), they do. Otherwise workers of even number are active, if the edges that are left hold the
 /// graph together; if not, those at an even distance from worker 0, which always does so where the graph hangs
 /// together.
-ActivePassive split_in_camps(const step::Neighbours& graph);
+ActivePassive split_into_active_and_passive(const step::Neighbours& graph);
 
 }  // namespace dadsim::protocols

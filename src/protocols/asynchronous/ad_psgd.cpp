@@ -50,7 +50,7 @@ AdPsgd::AdPsgd(const Setting& setting)
       updates_(setting.value(kUpdates)),
       usual_(setting.learning.steps_per_epoch() * static_cast<std::int64_t>(setting.sites)),
       rate_factor_(setting.value(kRateFactor)),
-      camps_(split_in_camps(
+      sides_(split_into_active_and_passive(
           algorithms::graphs().at(setting.value(algorithms::kGraph)).make(setting.sites, setting.seed()))),
       arrivals_(setting.run.weights, setting.learning.problem().partition),
       workers_(setting.sites) {
@@ -66,15 +66,15 @@ void AdPsgd::begin() {
   for (Worker& worker : workers_) worker.own = setting_.learning.initial_with_state();
   if (setting_.new_version(mean(), usual_)) return;
   for (std::size_t number = 0; number < setting_.sites; ++number) {
-    if (camps_.active[number]) {
-      for (const std::int32_t partner : camps_.partners[number]) loop.watch(gossiper(number), partner, kReply);
+    if (sides_.active[number]) {
+      for (const std::int32_t partner : sides_.partners[number]) loop.watch(gossiper(number), partner, kReply);
       loop.join(gossiper(number), "averages", [this, number] { return averages(number); });
     } else {
       loop.join(gossiper(number), "answers", [this, number] { return answers(number); });
     }
     loop.join(gossiper(number), "computes", [this, number] { return computes(number); });
   }
-  setting_.log.facts["pairs of neighbours that never average"] = static_cast<double>(camps_.left_out);
+  setting_.log.facts["pairs of neighbours that never average"] = static_cast<double>(sides_.left_out);
 }
 
 bool AdPsgd::over() const {
@@ -104,7 +104,7 @@ Value AdPsgd::mean() const {
 /// A neighbour that is up, drawn uniformly; −1: there is none.
 std::int32_t AdPsgd::partner_of(std::size_t number) const {
   std::vector<std::int32_t> up;
-  for (const std::int32_t partner : camps_.partners[number]) {
+  for (const std::int32_t partner : sides_.partners[number]) {
     if (setting_.loop.is_up(partner)) up.push_back(partner);
   }
   if (up.empty()) return -1;
@@ -194,7 +194,7 @@ Task<> AdPsgd::computes(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   ProtocolLog& log = setting_.log;
   const Node me = gossiper(number);
-  const bool active = camps_.active[number];
+  const bool active = sides_.active[number];
   Worker& own = workers_[number];
   if (std::exchange(own.at_work, false)) ++log.failed;  // it was down
   while (updates_ > 0 || !setting_.budget_spent()) {

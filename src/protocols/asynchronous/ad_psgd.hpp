@@ -59,7 +59,7 @@ class AdPsgd final : public Protocol {
   Setting setting_;
   std::int64_t updates_ = 0, usual_ = 1;
   double rate_factor_ = 1;
-  ActivePassive camps_;
+  ActivePassive sides_;
   std::vector<SiteBatches> batches_;
   ArrivalWeights arrivals_;
   std::vector<Worker> workers_;

@@ -33,7 +33,7 @@ bool is_one_piece(const ActivePassive& split) {
 TEST(ActivePassive, EveryGraphFallsInTwoCampsThatHangTogether) {
   for (const auto& graph : algorithms::graphs().all()) {
     for (std::size_t sites = 2; sites <= 24; ++sites) {
-      const ActivePassive split = protocols::split_in_camps(graph.make(sites, 7));
+      const ActivePassive split = protocols::split_into_active_and_passive(graph.make(sites, 7));
       EXPECT_TRUE(is_one_piece(split)) << graph.name << " of " << sites;
       for (std::size_t i = 0; i < sites; ++i) {
         for (const std::int32_t j : split.partners[i]) {
