@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "study/sweep/row_checksum.hpp"
 #include "support/wire.hpp"
@@ -67,8 +68,12 @@ constexpr const char* kInsert = "INSERT OR REPLACE INTO history VALUES(?,?,?,?)"
 
 }  // namespace
 
-SweepHistoryStore::SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes)
-    : file_(file), other_(other), most_bytes_(most_bytes) {
+SweepHistoryStore::SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes,
+                                     std::shared_ptr<MemoryHistoryStore> memory)
+    : file_(file),
+      other_(other),
+      most_bytes_(most_bytes),
+      memory_(memory != nullptr ? std::move(memory) : std::make_shared<MemoryHistoryStore>(1e9)) {
   const std::lock_guard lock(file_.mutex());
   bytes_ = weight_bytes(file_);
 }
@@ -82,15 +87,15 @@ SweepHistoryStore::~SweepHistoryStore() {
 }
 
 world::DatumPtr SweepHistoryStore::find(const world::ValueKey& key) {
-  if (world::DatumPtr datum = memory_.find(key)) return datum;
+  if (world::DatumPtr datum = memory_->find(key)) return datum;
   world::DatumPtr datum = read(file_, key);
   if (!datum && other_ != nullptr) datum = read(*other_, key);
-  if (datum) memory_.keep(key, datum);
+  if (datum) memory_->keep(key, datum);
   return datum;
 }
 
 void SweepHistoryStore::keep(const world::ValueKey& key, const world::DatumPtr& datum) {
-  memory_.keep(key, datum);
+  memory_->keep(key, datum);
   std::vector<Kept> due;
   {
     const std::lock_guard lock(mutex_);
@@ -133,7 +138,7 @@ void SweepHistoryStore::write(const std::vector<Kept>& kept) {
   transaction.commit();
 }
 
-void copy_history(Database& from, Database& to) {
+void copy_history(Database& from, Database& to, bool weights) {
   std::int64_t bytes = weight_bytes(to);
   // Evaluations first, and then in the order of the keys: which of the weights fit must not depend on anything else.
   Statement select(from, "SELECT key, small, datum, checksum FROM history ORDER BY small DESC, key");
@@ -142,6 +147,7 @@ void copy_history(Database& from, Database& to) {
     const std::string datum = select.bytes(2);
     if (select.integer(3) != history_checksum(select.bytes(0), select.integer(1), datum)) continue;
     const bool small = select.integer(1) != 0;
+    if (!small && !weights) break;
     if (!small && bytes + static_cast<std::int64_t>(datum.size()) > kMostHistoryBytes) break;
     if (!small) bytes += static_cast<std::int64_t>(datum.size());
     insert.blob(select.bytes(0));

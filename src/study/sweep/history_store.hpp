@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -19,8 +20,10 @@ inline constexpr std::int64_t kMostHistoryBytes = 200'000'000;
 /// at a time, a second of learning later at most, and by flush(). For several threads.
 class SweepHistoryStore final : public world::HistoryStore {
  public:
-  /// `file` keeps what is learned; `other`, if there is one, is only read.
-  SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes = kMostHistoryBytes);
+  /// `file` keeps what is learned; `other`, if there is one, is only read. `memory`: a gigabyte of its own where there
+  /// is none.
+  SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes = kMostHistoryBytes,
+                    std::shared_ptr<MemoryHistoryStore> memory = nullptr);
 
   ~SweepHistoryStore() override;
   SweepHistoryStore(const SweepHistoryStore&) = delete;
@@ -28,8 +31,8 @@ class SweepHistoryStore final : public world::HistoryStore {
 
   world::DatumPtr find(const world::ValueKey& key) override;
   void keep(const world::ValueKey& key, const world::DatumPtr& datum) override;
-  world::DatumPtr claim(const world::ValueKey& key) override { return memory_.claim(key); }
-  void release(const world::ValueKey& key) override { memory_.release(key); }
+  world::DatumPtr claim(const world::ValueKey& key) override { return memory_->claim(key); }
+  void release(const world::ValueKey& key) override { memory_->release(key); }
   void flush() override;  ///< throws OutputError
 
  private:
@@ -42,7 +45,7 @@ class SweepHistoryStore final : public world::HistoryStore {
   Database& file_;
   Database* other_;
   std::int64_t most_bytes_;
-  MemoryHistoryStore memory_{1e9};
+  std::shared_ptr<MemoryHistoryStore> memory_;
   std::mutex mutex_;
   std::set<world::ValueKey> in_file_;  ///< or about to be
   std::int64_t bytes_ = 0;             ///< of weights that are there
@@ -51,7 +54,7 @@ class SweepHistoryStore final : public world::HistoryStore {
   std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 
-/// Puts what `from` has of it into `to`, within the bytes that a file keeps.
-void copy_history(Database& from, Database& to);
+/// Puts what `from` has of it into `to`: evaluations and, with `weights`, these within the bytes that a file keeps.
+void copy_history(Database& from, Database& to, bool weights);
 
 }  // namespace dadsim::study

@@ -95,15 +95,17 @@ SweepResults read_file_of(const std::string& file, bool salvage, std::vector<Dia
   return results;
 }
 
-/// As far as it can be read: the rest is learned again.
-void copy_cache(const std::string& file, Database& to) {
+/// As far as it can be read: the rest is learned again. `weights`: of event-driven runs, for what is still to be done.
+void copy_cache(const std::string& file, Database& to, bool weights) {
   Database from(file, Database::Access::read);
-  for (const auto copy : {&copy_learning, &copy_history}) {
+  const auto as_far_as_it_can_be_read = [](auto&& copy) {
     try {
-      copy(from, to);
+      copy();
     } catch (const InputError&) {
     }
-  }
+  };
+  as_far_as_it_can_be_read([&] { copy_learning(from, to); });
+  as_far_as_it_can_be_read([&] { copy_history(from, to, weights); });
 }
 
 }  // namespace
@@ -166,7 +168,9 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
       write_trial(database, trial, origin.runs, origin.message);
       if (!origin.message.empty()) ++merged.failed;
     }
-    for (const std::string& file : files) copy_cache(file, database);
+    const bool complete = trials.size() == static_cast<std::size_t>(merged.identity.points) *
+                                               static_cast<std::size_t>(merged.identity.seeds);
+    for (const std::string& file : files) copy_cache(file, database, !complete);
     database.close();
   }
   beside.rename_to(out);

@@ -23,7 +23,8 @@ struct MergeOptions {
 };
 
 /// Puts the results of several files of the same sweep into a new one, which then is as if one process had made it,
-/// and the same bytes whatever the order of the files.
+/// and the same bytes whatever the order of the files. Of a sweep that is complete it holds no weights of event-driven
+/// runs: nothing is left that would go on from them.
 /// The file appears whole or not at all. Throws InputError where files are of different sweeps or builds, are damaged,
 /// or hold different results for the same trial; OutputError, Cancelled.
 MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files,

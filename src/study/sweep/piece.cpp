@@ -129,9 +129,12 @@ std::string do_piece(const std::string& path, const Piece& piece, std::string_vi
     write_point(results, {one.trial.point, fmt::format("{:016x}", one.hash), {}});
     batch.points.push_back(static_cast<std::size_t>(one.trial.point) - 1);
   }
+  // Points of other pieces share what event-driven runs learned here before.
+  static const auto memory = std::make_shared<MemoryHistoryStore>(1e9);
   const PieceScenarios scenarios(path, piece);
   run_batches([&](std::size_t point, std::int64_t seed) { return scenarios.load(point, seed); }, {batch}, results,
-              before.get(), {.threads = threads, .learn_only = piece.learn_only});
+              before.get(),
+              {.threads = threads, .learn_only = piece.learn_only, .keep_weights = false, .memory = memory});
   return results.bytes();
 }
 
@@ -165,7 +168,7 @@ void take_piece(Database& file, const SweepIdentity& sweep, std::string_view byt
   }
   if (piece.number("SELECT COUNT(*) FROM history").value_or(0) > 0) {
     Database::Transaction transaction(file);
-    copy_history(piece, file);
+    copy_history(piece, file, false);
     transaction.commit();
   }
 }

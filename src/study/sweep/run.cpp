@@ -18,6 +18,7 @@
 #include "sim/simulator.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/run/experiment.hpp"
+#include "study/sweep/history_store.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"
 #include "support/diagnostics.hpp"
@@ -282,7 +283,7 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
   const std::int64_t open = trials_of(batches);
   numbers.trials = numbers.before + open;
 
-  SweepLearningStore store(database, learned_before);
+  SweepLearningStore store(database, learned_before, options.keep_weights ? kMostHistoryBytes : 0, options.memory);
   const std::size_t threads =
       std::max<std::size_t>(1, std::min(options.threads, static_cast<std::size_t>(std::max<std::int64_t>(open, 1))));
   SweepLine line(numbers.before, numbers.trials, static_cast<std::int64_t>(batches.size()), threads,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "study/learning/shared_cache.hpp"
 #include "study/sweep/database.hpp"
 #include "study/sweep/open_sweep.hpp"
 #include "study/sweep/shard.hpp"
@@ -18,8 +19,11 @@ struct SweepOptions {
   bool learn_only = false;    ///< time nothing
   bool retry_failed = false;  ///< points that failed before are tried again
   bool any_build = false;     ///< also what another build of dadsim learned
+  bool keep_weights = true;   ///< in the file: of event-driven runs, beside evaluations
   std::string learned{};      ///< a file of results whose learning is used; may be empty
   bool show_progress = false;
+  /// What simulations of this process learned before; none: nothing.
+  std::shared_ptr<MemoryHistoryStore> memory{};
 };
 
 struct SweepProgressNumbers {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "study/learning/learned_bytes.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/sweep/history_store.hpp"
@@ -53,8 +55,11 @@ void copy_learning(Database& from, Database& to) {
   }
 }
 
-SweepLearningStore::SweepLearningStore(Database& file, Database* other) : file_(file), other_(other) {
-  set_playground(std::make_shared<SharedCache>(std::make_shared<SweepHistoryStore>(file, other)));
+SweepLearningStore::SweepLearningStore(Database& file, Database* other, std::int64_t most_weights,
+                                       std::shared_ptr<MemoryHistoryStore> memory)
+    : file_(file), other_(other) {
+  set_playground(
+      std::make_shared<SharedCache>(std::make_shared<SweepHistoryStore>(file, other, most_weights, std::move(memory))));
 }
 
 LearnedRunPtr SweepLearningStore::find(std::uint64_t key) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "study/learning/learned.hpp"
+#include "study/learning/shared_cache.hpp"
 #include "study/sweep/database.hpp"
 
 namespace dadsim::study {
@@ -19,8 +20,10 @@ void copy_learning(Database& from, Database& to);
 /// the file meanwhile.
 class SweepLearningStore : public LearningStore {
  public:
-  /// `file` keeps what is learned; `other`, if there is one, is only read.
-  SweepLearningStore(Database& file, Database* other);
+  /// `file` keeps what is learned, of event-driven runs weights of so many bytes; `other`, if there is one, is only
+  /// read; `memory` of event-driven runs: one of its own where there is none.
+  SweepLearningStore(Database& file, Database* other, std::int64_t most_weights,
+                     std::shared_ptr<MemoryHistoryStore> memory = nullptr);
 
   LearnedRunPtr find(std::uint64_t key) override;
   void keep(std::uint64_t key, const LearnedRunPtr& run) override;

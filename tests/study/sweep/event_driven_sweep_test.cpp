@@ -121,8 +121,13 @@ TEST_F(EventDrivenSweep, GoingOnLearnsNothingTwice) {
   }
   run(sweep, "b.sqlite", {.threads = 1, .learned = folder_.path("a.sqlite")});
   EXPECT_EQ(numbers_.operations_learned, 0);
+  // Whole, a merged file goes on from nowhere, and holds no weights.
+  merge_sweeps(folder_.path("whole.sqlite"), {folder_.path("a.sqlite"), folder_.path("b.sqlite")});
+  EXPECT_EQ(count("whole.sqlite", "SELECT COUNT(*) FROM history WHERE small = 0"), 0);
+  EXPECT_GT(count("whole.sqlite", "SELECT COUNT(*) FROM history"), 0);
+  forget_trials("a.sqlite");
+  forget_trials("b.sqlite");
   merge_sweeps(folder_.path("m.sqlite"), {folder_.path("a.sqlite"), folder_.path("b.sqlite")});
-  forget_trials("m.sqlite");
   run(sweep, "m.sqlite");
   EXPECT_EQ(numbers_.operations_learned, 0);
 }
