@@ -14,7 +14,7 @@ namespace {
 
 /// With the lines broken that are wider than a terminal is; what is no terminal gets lines as they are.
 std::string fitted(std::string_view text) {
-  const std::string shown = for_terminal(text);
+  std::string shown = for_terminal(text);
   if (!columns_of_terminal(STDOUT_FILENO)) return shown;
   const std::size_t width = report::table_width();
   std::string result;

@@ -49,7 +49,7 @@ bool FrameworkSpec::none() const {
 }
 
 std::string FrameworkSpec::in_words() const {
-  const std::string known = version.empty() ? name : name + " " + version;
+  std::string known = version.empty() ? name : name + " " + version;
   if (*this == framework_of_table(name, version)) return known;
   return name == "none" ? "numbers of its own" : known + " with numbers of its own";
 }

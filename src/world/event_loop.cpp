@@ -264,8 +264,9 @@ void EventLoop::arrived(Activity activity, bool failed) {
              .failed = failed});
   step::EventLog::NodeUse& use = log_.nodes[index(parcel.from)];
   if (!failed) {
-    log_.nodes[index(parcel.to)].received += parcel.bytes;
-    deliver(parcel.to, message.channel, std::move(parcel));
+    const Node to = parcel.to;
+    log_.nodes[index(to)].received += parcel.bytes;
+    deliver(to, message.channel, std::move(parcel));
     return;
   }
   use.lost += parcel.bytes;

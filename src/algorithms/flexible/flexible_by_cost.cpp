@@ -22,7 +22,7 @@ FlexibleByCost::FlexibleByCost(spec::RunSpec run, SharedFactorsOptions factors)
       by_(FlexibleParameters::kPolicy.of(run_.parameters) == Policy::time ? step::Alternatives::By::time
                                                                           : step::Alternatives::By::bytes),
       lossy_(FlexibleParameters::kLossy.of(run_.parameters)),
-      factors_(std::move(factors)) {}
+      factors_(factors) {}
 
 step::Alternatives FlexibleByCost::alternatives(const TrainingStep& step) const {
   step::Alternatives ways;

@@ -40,7 +40,7 @@ SynchronousMethod gradient_tracking_method() {
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },
        .remark =
            [](const RunFacts& facts) {
-             const std::string graph = graph_remark(facts);
+             std::string graph = graph_remark(facts);
              if (!facts.run.absence.goes_without()) return graph;
              return graph + (graph.empty() ? "" : "; ") +
                     "a site that is away counts in the direction with the gradient that it had last";

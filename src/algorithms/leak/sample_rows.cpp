@@ -100,9 +100,9 @@ ControlSamples control_samples(const models::Dataset& data, const std::vector<st
 }
 
 models::Matrix rows_of(const ControlSamples& control, const SampleRows& rows, const models::Network& network) {
-  const models::Matrix own = rows.of(control.of_site, network);
+  models::Matrix own = rows.of(control.of_site, network);
   if (control.held_back.empty()) return own;
-  const models::Matrix others = rows.of(control.held_back, network, true);
+  models::Matrix others = rows.of(control.held_back, network, true);
   if (control.of_site.empty()) return others;
   models::Matrix both(own.rows() + others.rows(), others.cols());
   both << own, others;

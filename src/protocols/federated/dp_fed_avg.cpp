@@ -182,7 +182,7 @@ class DpFedAvg final : public FederatedRounds {
   Value aggregate(const Value& model, const std::vector<Update>& updates) override {
     if (level_ == Level::sample) return FederatedRounds::aggregate(model, updates);
     const double denominator = chance_ * all_weights_;
-    const Value sum = updates.empty() ? model : learning().difference(model, mean(updates, 0, denominator));
+    Value sum = updates.empty() ? model : learning().difference(model, mean(updates, 0, denominator));
     if (noise_ != NoiseBy::aggregator || sigma_ == 0) return sum;
     const double deviation = sigma_ * clip_ * largest_weight_ / denominator;
     const auto server = static_cast<std::uint32_t>(setting().sites);

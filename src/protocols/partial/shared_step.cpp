@@ -132,7 +132,7 @@ Value SharedStep::after(const Value& weights, const Sites& sites) {
   const Value alone = learning_.history().make("the gradient alone", {all}, [parameters](History::Inputs in) {
     return Datum{{in[0]->numbers.begin(), in[0]->numbers.begin() + parameters}, {}};
   });
-  const Value applied = learning_.apply(weights, alone, rate);
+  Value applied = learning_.apply(weights, alone, rate);
   if (learning_.state() == learning_.parameters()) return applied;
   return learning_.history().make("with running statistics", {applied, all}, [parameters](History::Inputs in) {
     Datum result{in[0]->numbers, {}};

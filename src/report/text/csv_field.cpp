@@ -13,7 +13,7 @@ std::string csv_field(std::string_view given) {
   const bool is_number = std::from_chars(given.data(), end, number).ptr == end;
   const bool runs =
       !given.empty() && !is_number && std::string_view("=+-@\t\r").find(given.front()) != std::string_view::npos;
-  const std::string text = (runs ? "'" : "") + std::string(given);
+  std::string text = (runs ? "'" : "") + std::string(given);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string field = "\"";
   for (const char c : text) {

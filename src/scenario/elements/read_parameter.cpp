@@ -28,7 +28,7 @@ std::string read_parameter(const Node& node, const spec::ParameterSpec& paramete
       return parameter.choices.at(node.choice(parameter.name, parameter.choices, static_cast<std::size_t>(fallback)));
     }
     case spec::ParameterSpec::Type::file: {
-      const std::string name = node.text(parameter.name, parameter.default_value);
+      std::string name = node.text(parameter.name, parameter.default_value);
       if (name.empty()) return name;
       note_input(beside(context.path, name));
       return beside(context.path, name);

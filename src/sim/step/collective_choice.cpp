@@ -177,7 +177,9 @@ void CollectiveChoices::keep_largest(const Request& request) {
 }
 
 void CollectiveChoices::note_quicker() {
-  for (const auto& [name, request] : largest_) {
+  for (const auto& one_of_each : largest_) {
+    const auto& name = one_of_each.first;
+    const Request& request = one_of_each.second;
     const auto noted = std::ranges::find_if(
         use_.collectives, [&](const auto& one) { return std::pair(one.kind, one.algorithm) == name; });
     if (noted == use_.collectives.end()) continue;

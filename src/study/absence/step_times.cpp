@@ -165,7 +165,7 @@ step::StepTiming StepTimes::of(const step::Trajectory& trajectory, std::size_t i
   }
   Known known{in_places(timed.steps.front(), sites), timed.network.link_use};
   count(known);
-  const step::StepTiming first = timed.first && number == 0 ? in_places(*timed.first, sites) : known.timing;
+  step::StepTiming first = timed.first && number == 0 ? in_places(*timed.first, sites) : known.timing;
   if (!every_step_differs_) known_.emplace(index, std::move(known));
   return first;
 }

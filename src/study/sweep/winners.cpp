@@ -107,9 +107,8 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
   if (outcome.metric == Metric::time_per_step && std::ranges::any_of(all, is_counted))
     std::erase_if(all, [&](const OverSeeds& one) { return !is_counted(one); });
   for (OverSeeds& one : all) {
-    std::optional<estimate::Estimate> seconds = seconds_of(one.contender, outcome.metric);
     outcome.ranked.push_back({.label = one.label,
-                              .seconds = std::move(seconds),
+                              .seconds = seconds_of(one.contender, outcome.metric),
                               .best_accuracy = one.best_accuracy,
                               .contender = std::move(one.contender)});
   }
