@@ -13,8 +13,8 @@ namespace dadsim::algorithms {
 ///
 /// Where sites are missing from a step, W is that among those that are there, with ones for the others, and these keep
 /// x_i, y_i and g_i: W stays doubly stochastic (as over graphs that vary: Nedić, Olshevsky, Shi, SIAM J. Optimization
-/// 27, 2017, arXiv 1607.03218), so that Σ y_i stays the sum of the g_i that sites had last, whoever is away. Where all
-/// y_i are nought in consensus, nobody moves: the minimum is that of all.
+/// 27, 2017, arXiv 1607.03218), so that Σ y_i stays the sum of the g_i that sites had last, also of those that are
+/// away. Where all y_i are nought in consensus, nobody moves: the minimum is that of all.
 class GradientTracking final : public GossipAlgorithm {
  public:
   void run(OwnWeightsStep& step) override;

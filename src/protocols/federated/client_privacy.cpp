@@ -4,7 +4,7 @@ namespace dadsim::protocols {
 
 ClientPrivacy::Range ClientPrivacy::range() const {
   Range range;
-  std::map<Mechanisms, OfClient> known;  // many clients are alike
+  std::map<Mechanisms, OfClient> known;  // many clients have equal ones
   for (std::size_t client = 0; client < of_.size(); ++client) {
     const auto [at, is_new] = known.try_emplace(of_[client]);
     OfClient& own = at->second;

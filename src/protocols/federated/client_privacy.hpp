@@ -12,7 +12,7 @@
 namespace dadsim::protocols {
 
 /// What rounds have spent of each client's privacy, by what has really happened: mechanisms that a client was in are
-/// added one after the other, alike ones as one. EXAMPLE: dp_fed_avg.cpp.
+/// added one after the other, equal ones as one. EXAMPLE: dp_fed_avg.cpp.
 class ClientPrivacy {
  public:
   ClientPrivacy(std::size_t clients, double delta) : of_(clients), delta_(delta) {}

@@ -280,9 +280,10 @@ class DpFedAvg final : public FederatedRounds {
                                ? fmt::format("the noise of {:g} of a round's clients suffices, that of more is added",
                                              1 - setting().value(kDropOuts))
                                : std::string("a round that a client drops out of releases nothing"),
-                           is_secure() ? ""
-                                       : "; sums that nobody sees the parts of are assumed: secure=\"yes\" sends what "
-                                         "that takes");
+                           is_secure()
+                               ? ""
+                               : "; it is assumed that only sums are seen, not their parts: secure=\"yes\" sends what "
+                                 "that takes");
       case NoiseBy::each_site:
         return text + "; each client adds all of it: this holds for every message of a client";
     }

@@ -12,8 +12,8 @@ namespace dadsim::protocols {
 ///     each client joins a round with chance q, by itself: S_t, which may be empty
 ///     client   u_k = (y_k − x) min(1, C ÷ ‖y_k − x‖)                       over the whole model
 ///     server   x ← x + (Σ_{S_t} w_k u_k + N(0, (σ C max w)² I)) ÷ (q Σ_all w)
-/// The denominator is that of all clients, whoever joins: with |S_t| in its place, one client would move the mean by
-/// more than C ÷ (q N). w_k are the samples of a client, or all alike; they are no secret.
+/// The denominator is that of all clients, however many join: with |S_t| in its place, one client would move the mean
+/// by more than C ÷ (q N). w_k are the samples of a client, or all alike; they are no secret.
 ///
 /// Who adds the noise decides towards whom ε holds, and so what the accountant may count:
 ///     central    the server: it is trusted, and who joined is known to it alone. A client is charged the sampled

@@ -37,6 +37,6 @@ inline constexpr spec::RealParameter kDropOuts{
     "noise=local: share of a round's clients that may fail to answer while the noise of the others suffices; a round "
     "in which more do releases nothing"};
 inline constexpr spec::RealParameter kChance{
-    "fraction", 1e-4, 1, "1", "chance q of a client to join a round, whoever else does (Poisson sampling)"};
+    "fraction", 1e-4, 1, "1", "chance q of each client to join a round, independent of the others (Poisson sampling)"};
 
 }  // namespace dadsim::protocols

@@ -29,7 +29,7 @@ class IndexSet {
 ///
 /// A connection that breaks is noticed at both ends: a request that is lost comes back to the asker, and one whose
 /// answer is lost is known to be open no longer (answer_lost). News of requests that are no longer open means nothing.
-/// Whoever cannot be reached is not free for a second, so that nobody is asked over a line that is down all the time.
+/// A client that cannot be reached is not free for a second, so that a line that is down is not tried all the time.
 class RequestPool {
  public:
   struct Options {
@@ -45,7 +45,7 @@ class RequestPool {
 
   /// Once, before the simulation.
   void watch();
-  /// The asker begins, or begins anew after it was down: its connections are gone, and whoever worked for it stops.
+  /// The asker begins, or begins anew after it was down: its connections are gone, and workers that worked for it stop.
   void begin();
 
   std::size_t size() const { return options_.others.size(); }

@@ -56,7 +56,7 @@ class SolvedRounds {
   /// are apart by less, by that; and by a little of what sharing costs, which changes as soon as messages no longer
   /// come together.
   double doubt(double apart) const { return std::min(apart + kSharing * saved_, std::max(saved_, 0.25 * seconds_)); }
-  /// Messages, with all rounds that are alike.
+  /// Messages, with all equal rounds.
   double carried() const { return carried_; }
   /// `dates`: per rank, when it begins, and afterwards when it is done.
   void enter(std::vector<double>& dates) const;
