@@ -1,8 +1,11 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "models/matrix.hpp"
@@ -51,11 +54,29 @@ struct Rows {
 
 /// What is made of the rows of all sites: run once at the aggregator, or by every peer alike, and charged to whoever
 /// runs it.
-using Combination = std::function<Rows(Rows all, step::Role who)>;
+class Combination {
+ public:
+  template <class Make>
+  requires(!std::same_as<std::remove_cvref_t<Make>, Combination> && std::invocable<Make&, Rows, step::Role>)
+      Combination(Make make)
+      : make_(std::move(make)) {}  // NOLINT(google-explicit-constructor): a lambda is one
+
+  Rows operator()(Rows all, step::Role who) const { return make_(std::move(all), who); }
+  /// Whether the rows stay as they came, one below the other.
+  bool keeps_rows() const { return keeps_rows_; }
+
+ private:
+  friend Combination concatenation();
+
+  std::function<Rows(Rows all, step::Role who)> make_;
+  bool keeps_rows_ = false;
+};
 
 /// The rows of all sites as they are.
 inline Combination concatenation() {
-  return [](Rows all, step::Role) { return all; };
+  Combination all([](Rows rows, step::Role) { return rows; });
+  all.keeps_rows_ = true;
+  return all;
 }
 
 }  // namespace dadsim::algorithms

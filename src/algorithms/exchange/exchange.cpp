@@ -27,6 +27,7 @@ Exchange::Exchange(step::StepRecorder& recorder, const spec::ModelShape& shape, 
 void Exchange::begin_step(std::int64_t number, std::vector<std::int32_t> sites_there) {
   uplink_bytes_.assign(sites(), 0.0);
   downlink_bytes_ = 0;
+  growths_.clear();
   wire_.begin_step(static_cast<std::uint32_t>(number), std::move(sites_there));
 }
 
@@ -271,7 +272,7 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   charge_codes(step::Phase::decode, step::Role::aggregator, own, all_rows);
   const Rows result = how(std::move(all), step::Role::aggregator);
   Rows arrived = hand_back(result, own, parts, -1);
-  if (on) show_result(*on, own, arrived, result, error);
+  if (on) show_result(*on, own, arrived, result, error, how.keeps_rows());
   const compress::Amount back = numbers_of(own, result.rows, parts);
   charge_encoding(step::Role::aggregator, back);
   charge_codes(step::Phase::encode, step::Role::aggregator, own, result.rows);

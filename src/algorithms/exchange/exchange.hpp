@@ -226,6 +226,8 @@ class Exchange {
     bool of_all = false;
     unsigned readers = 0;
     double error = 0, noise = 0;
+    bool as_sent = false;  ///< the numbers are to the bit what sites put in, row by row
+    const std::function<models::ConstBlock(std::size_t site)>* put_in = nullptr;  ///< these, where they are known
   };
   /// Nothing where nobody looks.
   std::optional<Subject> subject() const;
@@ -236,6 +238,14 @@ class Exchange {
   /// A matrix that is what its size, and its size in symbols, say.
   void show_matrix(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
                    const Showing& how);
+  /// Whether a size in symbols grows with the inputs and with the outputs of a layer. Kept within a step, in which
+  /// sites ask for the same.
+  struct Growth {
+    const spec::LayerShape* layer;
+    step::Expression size;
+    bool with_in, with_out;
+  };
+  const Growth& growth_of(const step::Expression& size, const spec::LayerShape& layer);
   /// Whether a size in symbols grows with the inputs of the first matrix.
   bool is_of_inputs(const Subject& on, const step::Expression& size) const;
   void show_codes(const Subject& on, std::span<const std::uint32_t> codes, int bits, const Showing& how);
@@ -245,8 +255,9 @@ class Exchange {
                  std::size_t rows, const Showing& how);
   /// Gives the largest relative error of what has arrived.
   double show_rows_of_sites(const Subject& on, const Contribution& own, const Rows& all);
-  /// `error`: that what it has been made of has had.
-  void show_result(const Subject& on, const Contribution& like, const Rows& arrived, const Rows& sent, double error);
+  /// `error`: that what it has been made of has had. `kept`: its rows are those of all sites.
+  void show_result(const Subject& on, const Contribution& like, const Rows& arrived, const Rows& sent, double error,
+                   bool kept);
   void show_blocks(const Subject& on, const std::vector<Contribution>& own);
   void show_made_blocks(const Subject& on, const std::vector<Rows>& arrived, const Contribution& like);
   void show_neighbours(const Subject& on, const NeighbourMessage& message, const Arrivals& arrivals);
@@ -260,6 +271,7 @@ class Exchange {
   step::StepRecorder& recorder_;
   const spec::ModelShape& shape_;
   ExchangeObserver* observer_ = nullptr;
+  std::vector<Growth> growths_;
   /// The layers that groups are numbered over: without and with embeddings.
   std::vector<const spec::LayerShape*> outer_products_, matrices_;
   spec::LayerShape all_layers_;  ///< with tables, as one

@@ -67,6 +67,7 @@ void Exchange::show(const Subject& on, Kind kind, const models::ConstBlock& numb
                   .numbers = numbers,
                   .error = how.error,
                   .noise = how.noise};
+  if (how.put_in != nullptr) seen.sent = *how.put_in;
   if (wire_.is_unbiased() && how.error > 0) {
     // Stochastic rounding is noise of a deviation that the receiver knows.
     const double rms = std::sqrt(numbers.cast<double>().squaredNorm() / static_cast<double>(numbers.size()));
@@ -87,6 +88,15 @@ void Exchange::show_flat(const Subject& on, std::span<const float> numbers, bool
        how);
 }
 
+const Exchange::Growth& Exchange::growth_of(const step::Expression& size, const spec::LayerShape& layer) {
+  for (const Growth& known : growths_) {
+    if (known.layer == &layer && known.size == size) return known;
+  }
+  const bool with_in = depends(size, layer, recorder_.sizes(), [](spec::LayerShape& other) { ++other.in; });
+  const bool with_out = depends(size, layer, recorder_.sizes(), [](spec::LayerShape& other) { ++other.out; });
+  return growths_.emplace_back(Growth{&layer, size, with_in, with_out});
+}
+
 void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
                            const Showing& how) {
   if (numbers.size() == 0 || how.readers == 0 || on.table) return;
@@ -97,8 +107,8 @@ void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers,
     return show_flat(on, flat(first), false, how);
   }
   // As many rows as outputs are a gradient where their size grows with both.
-  const bool wide_in = depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { ++other.in; });
-  const bool wide_out = depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { ++other.out; });
+  const Growth& growth = growth_of(size, of);
+  const bool wide_in = growth.with_in, wide_out = growth.with_out;
   const bool is_gradient = wide_in && wide_out && numbers.rows() == out && numbers.cols() == in;
   if (is_gradient) return show(on, Kind::gradient, numbers, how);
   const bool is_row = numbers.rows() == 1, is_column = numbers.cols() == 1;
@@ -173,6 +183,7 @@ void Exchange::show_rows(const Subject& on, const Contribution& own, const Rows&
     const auto block = numbers.middleRows(static_cast<Eigen::Index>(first_row), static_cast<Eigen::Index>(rows));
     Showing of_part = how;
     of_part.error = std::max(how.error, error_of(block, sent(i)));
+    if (how.as_sent) of_part.put_in = &part.of;
     show_matrix(on, block, part.width, of_part);
   }
   if (!own.entries || on.table || arrived.parts.empty() || arrived.whole.empty()) return;
@@ -199,7 +210,8 @@ double Exchange::show_rows_of_sites(const Subject& on, const Contribution& own, 
                       .of_all = false,
                       .readers = (by_peers ? kReadBySites : kReadByAggregator) | unsigned{kReadOnLine},
                       .error = 0,
-                      .noise = own.noise.of_site};
+                      .noise = own.noise.of_site,
+                      .as_sent = !compresses()};
     show_rows(
         on, own, all, [&](std::size_t part) { return own.parts[part].of(site); }, first, rows, how);
     std::size_t matrix = 0;
@@ -216,7 +228,7 @@ double Exchange::show_rows_of_sites(const Subject& on, const Contribution& own, 
 }
 
 void Exchange::show_result(const Subject& on, const Contribution& like, const Rows& arrived, const Rows& sent,
-                           double error) {
+                           double error, bool kept) {
   std::size_t rows = 0;
   for (const models::Matrix& part : arrived.parts) rows = std::max(rows, static_cast<std::size_t>(part.rows()));
   if (arrived.parts.empty() && !arrived.whole.empty()) rows = arrived.whole[0].size();
@@ -229,7 +241,8 @@ void Exchange::show_result(const Subject& on, const Contribution& like, const Ro
              .of_all = true,
              .readers = unsigned{kReadBySites} | kReadOnLine,
              .error = error,
-             .noise = like.noise.of_all});
+             .noise = like.noise.of_all,
+             .as_sent = kept && !compresses()});
 }
 
 void Exchange::show_blocks(const Subject& on, const std::vector<Contribution>& own) {

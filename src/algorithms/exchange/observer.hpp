@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "models/matrix.hpp"
@@ -36,6 +37,9 @@ struct SeenMatrix {
   models::ConstBlock numbers;
   double error = 0;  ///< ‖what arrived − what was sent‖ ÷ ‖what was sent‖
   double noise = 0;  ///< deviation per number of what was added on purpose, or by rounding at random
+  /// What a site put in, where `numbers` are that to the bit: of the sender, or of all sites one below the other. Empty
+  /// where they are not, or where nobody knows.
+  std::function<models::ConstBlock(std::size_t site)> sent = nullptr;
 };
 
 /// Looks at what is exchanged, and changes nothing. Design: it sees decoded bytes, who sent and who receives; it does

@@ -21,13 +21,13 @@ LeakMeter::LeakMeter(const LearningProblem& problem, const models::Network& netw
   }
   every_ = setting.every > 0 ? setting.every
                              : leak_interval(rows_, network, problem_.training.batch, sites(), setting_.steps);
-  // Following sites takes up to half as much again as learning does.
-  constexpr std::int64_t kFollowed = 20;
+  // Following sites takes about as much again as learning does.
+  constexpr std::int64_t kFollowed = 64;
   followed_ = setting.every > 0 ? setting.steps : (setting.steps + kFollowed - 1) / kFollowed;
 }
 
 bool LeakMeter::is_due(std::int64_t number) const {
-  return number % every_ == 0 || number + 1 == setting_.steps || number + 1 == followed_;
+  return number % every_ == 0 || number + 1 == setting_.steps || (follows_ && number + 1 == followed_);
 }
 
 void LeakMeter::start(std::int64_t number, const models::Network& network) {
@@ -55,10 +55,11 @@ void LeakMeter::begin(std::int64_t number, const Batch& batch, RowsOfSite rows, 
   }
   batch_.assign(sites(), {});
   for (std::size_t i = 0; i < present_.size(); ++i) batch_[static_cast<std::size_t>(present_[i])] = batch[i];
-  pending_rows_ = [rows = std::move(rows), who = present_](std::size_t site) {
-    const auto place = std::ranges::find(who, static_cast<std::int32_t>(site)) - who.begin();
-    return rows(static_cast<std::size_t>(place));
-  };
+  pending_rows_ = [this, rows = std::move(rows)](std::size_t site) { return rows(place_among_present(site)); };
+}
+
+std::size_t LeakMeter::place_among_present(std::size_t site) const {
+  return static_cast<std::size_t>(std::ranges::find(present_, static_cast<std::int32_t>(site)) - present_.begin());
 }
 
 void LeakMeter::begin(std::int64_t number, const models::Network& network) { start(number, network); }
@@ -67,22 +68,28 @@ void LeakMeter::passed(const Batch& batch, const RowsOfSite& rows) {
   // What was sent before it is about the batch before.
   if (!held_.empty()) measure();
   if (!due_ && !is_due(number_ + 1)) return sites_.clear();
-  set_sites(batch, rows);
+  set_sites(batch, rows, false);
 }
 
-void LeakMeter::set_sites(const Batch& batch, const RowsOfSite& rows) {
+void LeakMeter::set_sites(const Batch& batch, const RowsOfSite& rows, bool stay) {
   sites_ = std::vector<Site>(sites());
   Eigen::Index first = 0;
   for (std::size_t s = 0; s < sites(); ++s) {
     Site& site = sites_[s];
     site.samples = batch[s];
     for (const std::int32_t sample : site.samples) site.places.push_back(place_[static_cast<std::size_t>(sample)]);
-    site.rows = site.samples.empty() ? models::Matrix(0, rows_.inputs()) : models::Matrix(rows(s));
-    site.finder.emplace(site.rows);
+    site.copied.resize(0, rows_.inputs());
+    if (!site.samples.empty() && !stay) site.copied = rows(s);
+    if (!site.samples.empty() && stay) {
+      site.rows.emplace(rows(s));
+    } else {
+      site.rows.emplace(site.copied);
+    }
+    site.finder.emplace(*site.rows);
     if (rows_.has_table()) site.symbols = rows_.features(site.samples);
     if (rows_.has_table()) site.symbol_finder.emplace(site.symbols);
-    site.first_row = std::exchange(first, first + site.rows.rows());
-    for (auto& found : site.found) found.assign(static_cast<std::size_t>(site.rows.rows()), 0);
+    site.first_row = std::exchange(first, first + site.rows->rows());
+    for (auto& found : site.found) found.assign(static_cast<std::size_t>(site.rows->rows()), 0);
   }
 }
 
@@ -93,9 +100,10 @@ bool LeakMeter::concerns(const auto& message, std::size_t adversary, std::size_t
 }
 
 void LeakMeter::see(const SeenMatrix& seen) {
-  if (present_.empty() || seen.sender < 0) return look_at(seen);
+  if (present_.empty()) return look_at(seen);
   SeenMatrix of_run = seen;
-  of_run.sender = present_.at(static_cast<std::size_t>(seen.sender));
+  if (seen.sender >= 0) of_run.sender = present_.at(static_cast<std::size_t>(seen.sender));
+  if (seen.sent) of_run.sent = [&](std::size_t site) { return seen.sent(place_among_present(site)); };
   look_at(of_run);
 }
 
@@ -108,7 +116,7 @@ void LeakMeter::look_at(const SeenMatrix& seen) {
   const bool rows = seen.kind == symbols || (seen.first && seen.kind == input_rows);
   // A row of a gradient is a mixture: it is looked at where spans are.
   if (!rows && !due_ && !(setting_.own_weights && is_due(number_ + 1))) return;
-  if (pending_rows_) set_sites(batch_, std::exchange(pending_rows_, nullptr));
+  if (pending_rows_) set_sites(batch_, std::exchange(pending_rows_, nullptr), rows_.are_samples());
   if (!sites_.empty() && (rows || (seen.first && seen.kind == gradient))) find_rows(seen);
   if ((!of_first && !of_last) || (!due_ && !setting_.own_weights)) return;
   float sign = 1;
@@ -176,7 +184,9 @@ void LeakMeter::find_rows(const SeenMatrix& seen) {
     const Eigen::Index per_sample = std::max<Eigen::Index>(
         1, static_cast<Eigen::Index>(finder.rows()) / static_cast<Eigen::Index>(site.samples.size()));
     const Eigen::Index first = symbols ? site.first_row / rows_.rows_per_sample() : site.first_row;
-    finder.find(symbols ? models::ConstBlock(sequences) : seen.numbers, tolerance, seen.of_all ? first : 0, found);
+    if (symbols || !seen.sent || !finder.find_in_place(seen.sent(s), found)) {
+      finder.find(symbols ? models::ConstBlock(sequences) : seen.numbers, tolerance, seen.of_all ? first : 0, found);
+    }
     for (std::size_t row = 0; row < found.size(); ++row) {
       if (found[row] == 0) continue;
       const std::size_t sample = row / static_cast<std::size_t>(per_sample);
@@ -189,68 +199,6 @@ void LeakMeter::find_rows(const SeenMatrix& seen) {
       }
     }
   }
-}
-
-const RevealedSpan& LeakMeter::span_of(const std::vector<std::size_t>& messages) {
-  if (const auto known = spans_.find(messages); known != spans_.end()) return known->second;
-  RevealedSpan span(rows_.inputs());
-  if (messages.size() == 1) {
-    const Held& held = held_[messages.front()];
-    Eigen::Index likely = 0;
-    for (std::size_t s = 0; s < sites(); ++s) {
-      if (held.of_all || held.sender == static_cast<std::int32_t>(s)) likely += sites_[s].rows.rows();
-    }
-    span.add(held.numbers, held.noise, likely);
-  } else {
-    for (const std::size_t message : messages) span.add(span_of({message}));
-  }
-  return spans_.emplace(messages, std::move(span)).first->second;
-}
-
-void LeakMeter::measure_spans(std::size_t s) {
-  const Site& site = sites_[s];
-  const ControlSamples others =
-      control_samples(problem_.data, problem_.partition[s], site.samples, problem_.seed, s, number_);
-  const models::Matrix control = rows_of(others, rows_, *network_);
-  KnownOfSite::Reading reading;
-  reading.samples = site.places;
-  reading.held_back = others.held_back;
-  for (const std::int32_t sample : others.of_site) reading.others.push_back(place_[static_cast<std::size_t>(sample)]);
-  const models::Vector& mean = rows_.mean(s, *network_);
-  for (std::size_t a = 0; a < kAll; ++a) {
-    std::vector<std::size_t> messages;
-    bool unread = false;
-    for (std::size_t i = 0; i < held_.size(); ++i) {
-      if (!concerns(held_[i], a, s)) continue;
-      unread = unread || held_[i].kind == SeenMatrix::Kind::unread;
-      messages.push_back(i);
-    }
-    if (unread) known_[a][s].read_nothing();
-    if (unread || messages.empty()) continue;  // what it spans is not known
-    const RevealedSpan& span = span_of(messages);
-    const Eigen::Index per_sample = site.rows.rows() / static_cast<Eigen::Index>(site.samples.size());
-    reading.batch = span.energies(site.rows, mean, per_sample);
-    reading.control.clear();
-    if (others.size() > 0) reading.control = span.energies(control, mean, per_sample);
-    double found = 0, rows = 0;
-    for (std::size_t row = 0; row < site.finder->rows(); ++row) {
-      if (site.finder->is_zero(row)) continue;
-      found += site.found[a][row];
-      ++rows;
-    }
-    reading.rows_handed = rows > 0 ? found / rows : 0;
-    known_[a][s].read(reading);
-    if (rows_.are_images()) keep_best_image(a, s, span, reading.batch);
-  }
-}
-
-void LeakMeter::keep_best_image(std::size_t a, std::size_t s, const RevealedSpan& span, const Energies& batch) {
-  const auto best = std::ranges::max_element(batch, {}, &RevealedSpan::Energy::share);
-  if (best == batch.end() || (best_images_[a] && best->share() <= best_images_[a]->share + kMoreShown)) return;
-  const auto place = best - batch.begin();
-  const models::Vector shown = span.shown(sites_[s].rows.row(place).transpose(), rows_.mean(s, *network_));
-  best_images_[a] = rows_.image(number_ + 1, s, sites_[s].samples[static_cast<std::size_t>(place)], best->share(),
-                                std::vector<float>(shown.begin(), shown.end()));
 }
 
 std::vector<std::int32_t> LeakMeter::labels_of(std::size_t site) const {
@@ -292,6 +240,7 @@ void LeakMeter::measure() {
     measure_labels(site);
     ++done;
   }
+  draw_best_images();
   held_.clear();
   labels_.clear();
   spans_.clear();

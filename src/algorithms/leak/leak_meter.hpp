@@ -37,7 +37,7 @@ struct LeakSetting {
 class LeakMeter final : public ExchangeObserver {
  public:
   using Batch = std::vector<std::vector<std::int32_t>>;
-  /// The input rows of the first matrix at a site.
+  /// The input rows of the first matrix at a site. Where they are samples as they are, they stay until end().
   using RowsOfSite = std::function<models::ConstBlock(std::size_t site)>;
 
   LeakMeter(const LearningProblem& problem, const models::Network& network, const LeakSetting& setting);
@@ -59,7 +59,10 @@ class LeakMeter final : public ExchangeObserver {
 
   bool wants_last() const override { return due_ || (setting_.own_weights && is_due(number_ + 1)); }
   bool wants_parts() const override { return due_; }
-  bool follows_parts() const override { return number_ < followed_ && present_.empty(); }
+  bool follows_parts() const override {
+    follows_ = follows_ || number_ < followed_;
+    return number_ < followed_ && present_.empty();
+  }
   void see(const SeenMatrix& seen) override;
 
   step::Leak result() const;
@@ -70,7 +73,8 @@ class LeakMeter final : public ExchangeObserver {
   /// What the meter looks for, for one site.
   struct Site {
     std::vector<std::int32_t> samples, places;  ///< places among the samples of the site
-    models::Matrix rows, symbols;               ///< of the first matrix; the samples themselves in front of a table
+    models::Matrix copied, symbols;             ///< rows that do not stay; the samples themselves in front of a table
+    std::optional<models::ConstBlock> rows;     ///< of the first matrix
     std::optional<RowFinder> finder, symbol_finder;
     Eigen::Index first_row = 0;                 ///< where its rows begin among those of all
     std::array<std::vector<char>, kAll> found;  ///< per adversary and row, in this step
@@ -94,19 +98,23 @@ class LeakMeter final : public ExchangeObserver {
   using Handed = std::vector<std::array<std::pair<std::int64_t, std::int64_t>, kAll>>;
 
   std::size_t sites() const { return problem_.partition.size(); }
+  std::size_t place_among_present(std::size_t site) const;
   void look_at(const SeenMatrix& seen);
   bool concerns(const auto& message, std::size_t adversary, std::size_t site) const;
   void start(std::int64_t number, const models::Network& network);
-  void set_sites(const Batch& batch, const RowsOfSite& rows);
+  /// `stay`: the rows need not be copied.
+  void set_sites(const Batch& batch, const RowsOfSite& rows, bool stay);
   void find_rows(const SeenMatrix& seen);
   /// What is new in weights that go on from message to message; the sign of what has moved against a gradient.
   models::Matrix news(const SeenMatrix& seen, float& sign);
   void measure();
   void measure_spans(std::size_t site);
   using Energies = std::vector<RevealedSpan::Energy>;
-  void keep_best_image(std::size_t adversary, std::size_t site, const RevealedSpan& span, const Energies& batch);
+  using Messages = std::vector<std::size_t>;  ///< numbers of held ones
+  void note_best_image(std::size_t adversary, std::size_t site, const Messages& messages, const Energies& batch);
+  void draw_best_images();
   void measure_labels(std::size_t site);
-  const RevealedSpan& span_of(const std::vector<std::size_t>& messages);
+  const RevealedSpan& span_of(std::size_t message);
   std::vector<std::int32_t> labels_of(std::size_t site) const;
   void note_point();
   bool is_due(std::int64_t number) const;
@@ -121,12 +129,19 @@ class LeakMeter final : public ExchangeObserver {
   std::array<std::vector<KnownOfSite>, kAll> known_;  ///< per adversary and site
   std::array<std::vector<step::LeakPoint>, kAll> curves_;
   std::array<std::optional<step::ShownImage>, kAll> best_images_;
-  unsigned ever_read_ = 0, ever_read_first_ = 0;  ///< Readers: of any message; of one about the first matrix
-  std::map<std::int64_t, Handed> handed_;         ///< per step that was carried out
+  struct BestImage {
+    std::size_t site = 0;
+    Eigen::Index place = 0;
+    Messages messages;
+  };
+  std::array<std::optional<BestImage>, kAll> to_draw_;  ///< of this step
+  unsigned ever_read_ = 0, ever_read_first_ = 0;        ///< Readers: of any message; of one about the first matrix
+  std::map<std::int64_t, Handed> handed_;               ///< per step that was carried out
 
   std::int64_t number_ = 0, every_ = 1, measured_ = 0;
-  std::int64_t followed_ = 0;  ///< steps in which sites are followed one by one
-  bool due_ = true;            ///< spans and labels are measured as soon as something is sent
+  std::int64_t followed_ = 0;     ///< steps in which sites are followed one by one
+  mutable bool follows_ = false;  ///< where the method asks for it
+  bool due_ = true;               ///< spans and labels are measured as soon as something is sent
   bool read_ = false;
   std::int64_t waited_ = 0;            ///< steps in which something was due, and nothing of the first matrix was sent
   std::size_t next_site_ = 0;          ///< whose turn it is
@@ -136,7 +151,7 @@ class LeakMeter final : public ExchangeObserver {
   std::vector<Site> sites_;
   std::vector<Held> held_;
   std::vector<HeldLabels> labels_;
-  std::map<std::vector<std::size_t>, RevealedSpan> spans_;  ///< of held messages
+  std::map<std::size_t, RevealedSpan> spans_;  ///< of held messages
   using MessageKey = std::tuple<std::int32_t, bool, SeenMatrix::Kind, std::int32_t>;
   std::map<MessageKey, models::Matrix> last_sent_;  ///< sender, first, kind, number within the step
   std::map<MessageKey, std::int32_t> count_;        ///< of this step, with 0 as number

@@ -1,61 +1,17 @@
 #include "algorithms/leak/revealed_span.hpp"
 
 #include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <utility>
 
-#include "models/gemm/product.hpp"
+#include "algorithms/leak/orthonormal.hpp"
 
 namespace dadsim::algorithms {
 namespace {
 
 using models::Matrix;
 using models::Vector;
-
-/// Combinations beyond the directions that are there, by which it is seen that there are no more.
-constexpr Eigen::Index kMore = 8;
-
-Matrix product_with_transposed(const models::ConstBlock& a, const models::ConstBlock& b) {
-  Matrix c(a.rows(), b.rows());
-  models::multiply_transposed<float>(a, b, Vector(), c);
-  return c;
-}
-
-/// Numbers between −1 and 1, ÷ √rows, the same for every run.
-Matrix mixture(Eigen::Index rows, Eigen::Index columns) {
-  Matrix result(rows, columns);
-  const float size = 1.0F / std::sqrt(static_cast<float>(rows));
-  constexpr float kHalf = 2147483648.0F;
-  std::uint32_t state = 0x2545F491U;
-  for (float& x : result.reshaped<Eigen::RowMajor>()) {
-    state ^= state << 13U;
-    state ^= state >> 17U;
-    state ^= state << 5U;
-    x = size * (static_cast<float>(state) / kHalf - 1.0F);
-  }
-  return result;
-}
-
-/// Orthonormal rows that span the rows of `matrix`, as far as they are above `least` times the largest (`relative`) or
-/// above `least` itself.
-Matrix basis_of(const models::ConstBlock& matrix, Eigen::Index likely, float least, bool relative) {
-  // More combinations than rows: exactly as many could be ill-conditioned.
-  const Eigen::Index most = std::min(matrix.rows() + kMore, matrix.cols());
-  for (Eigen::Index tried = std::min(most, likely + kMore);; tried = std::min(most, 2 * tried)) {
-    Matrix mixed(tried, matrix.cols());
-    models::multiply<float>(mixture(tried, matrix.rows()), matrix, mixed);
-    const Eigen::HouseholderQR<Eigen::MatrixXf> qr(mixed.transpose());
-    const Vector diagonal = qr.matrixQR().diagonal().cwiseAbs();
-    const float limit = relative ? least * diagonal.maxCoeff() : least;
-    Eigen::Index found = 0;
-    while (found < tried && diagonal(found) > limit) ++found;
-    if (found == tried && tried < most) continue;
-    const Eigen::MatrixXf columns = qr.householderQ() * Eigen::MatrixXf::Identity(matrix.cols(), found);
-    return columns.transpose();
-  }
-}
 
 /// Singular values and right singular vectors of coordinates k × r, r small; the largest first.
 struct Singular {
@@ -84,14 +40,13 @@ Matrix without_zeros(const models::ConstBlock& matrix) {
 }  // namespace
 
 void RevealedSpan::add(const models::ConstBlock& matrix, double noise, Eigen::Index likely) {
-  constexpr float kRounding = 3e-6F;
   const Eigen::Index p = directions_.cols();
   if (matrix.cols() < p || !matrix.allFinite()) return;
   const Matrix rows = without_zeros(matrix.leftCols(p));
   if (rows.rows() == 0) return;
   RevealedSpan found(p);
   if (noise > 0) {
-    found.directions_ = basis_of(rows, rows.rows(), kRounding, true);
+    found.directions_ = orthonormal_rows(rows, rows.rows(), kFp32Rounding, true);
     const double edge = noise * (std::sqrt(static_cast<double>(p)) + std::sqrt(static_cast<double>(matrix.rows())));
     const Singular singular = singular_of(product_with_transposed(rows, found.directions_));
     Eigen::Index kept = 0;
@@ -104,32 +59,26 @@ void RevealedSpan::add(const models::ConstBlock& matrix, double noise, Eigen::In
     found.directions_ = turn * found.directions_;
     found.exact_ = false;
   } else {
-    found.directions_ = basis_of(rows, likely, kRounding, true);
+    found.directions_ = orthonormal_rows(rows, likely, kFp32Rounding, true);
   }
-  add(found);
+  add(std::move(found));
 }
 
-void RevealedSpan::add(const RevealedSpan& other) {
+void RevealedSpan::add(RevealedSpan other) {
+  if (directions_.rows() < other.directions_.rows()) std::swap(*this, other);
   if (other.directions_.rows() == 0) return;
-  if (directions_.rows() == 0) {
-    *this = other;
-    return;
-  }
-  constexpr float kOne = 1e-3F;  // below it two directions are one, up to rounding
   const Eigen::Index p = directions_.cols(), own = directions_.rows();
   if (exact_ && other.exact_) {
-    Matrix rest = other.directions_;
-    for (int pass = 0; pass < 2; ++pass) {
-      models::multiply<float>(Matrix(-product_with_transposed(rest, directions_)), directions_, rest, true);
-    }
-    const Matrix more = basis_of(rest, rest.rows(), kOne, false);
+    Matrix rest = std::move(other.directions_);
+    for (int pass = 0; pass < 2; ++pass) project_out(directions_, rest);
+    const Matrix more = orthonormal_rows(rest, rest.rows(), kOneDirection, false);
     directions_.conservativeResize(own + more.rows(), Eigen::NoChange);
     directions_.bottomRows(more.rows()) = more;
     return;
   }
   Matrix both(own + other.directions_.rows(), p);
   both << directions_, other.directions_;
-  const Matrix basis = basis_of(both, both.rows(), kOne, true);
+  const Matrix basis = orthonormal_rows(both, both.rows(), kOneDirection, true);
   const Singular singular = singular_of(product_with_transposed(both, basis));
   Matrix turn(basis.rows(), basis.rows());
   for (Eigen::Index k = 0; k < basis.rows(); ++k) {

@@ -11,9 +11,8 @@ namespace dadsim::algorithms {
 /// known deviation σ per number has been added max(0, 1 − τ² ÷ s²), s its singular value and τ = σ (√p + √q) the edge
 /// of the noise of a q × p matrix (Vershynin, arXiv 1011.3027, theorem 5.31).
 ///
-/// A basis is found in random combinations of the rows, as many as there are directions (Halko, Martinsson, Tropp,
-/// arXiv 0909.4061), by Householder's reflections. What is below some 10⁻⁶ of the largest cannot be told from the
-/// rounding of fp32 and is no direction.
+/// What is below some 10⁻⁶ of the largest cannot be told from the rounding of fp32 and is no direction
+/// (orthonormal.hpp).
 class RevealedSpan {
  public:
   /// Of nothing yet, of rows of p numbers.
@@ -22,7 +21,7 @@ class RevealedSpan {
   /// A matrix was received: its first p columns. `noise`: deviation per number. `likely`: directions that it may well
   /// have; a matter of speed.
   void add(const models::ConstBlock& matrix, double noise, Eigen::Index likely);
-  void add(const RevealedSpan& other);
+  void add(RevealedSpan other);
 
   /// Per group of `per_group` rows, each less the mean row: Σ ‖row P‖² and Σ ‖row‖².
   struct Energy {
@@ -36,13 +35,15 @@ class RevealedSpan {
   models::Vector shown(const models::Vector& row, const models::Vector& mean) const;
 
   Eigen::Index directions() const { return directions_.rows(); }
-
- private:
+  /// Orthogonal rows of p numbers, whose squared lengths are their weights.
+  const models::Matrix& basis() const { return directions_; }
+  bool is_exact() const { return exact_; }  ///< all weights are 1
   /// The mean row as far as it is not among the directions, of length 1; empty where it is.
   models::Vector beside(const models::Vector& mean) const;
 
-  models::Matrix directions_;  ///< orthogonal rows; their squared norms are their weights
-  bool exact_ = true;          ///< all weights are 1
+ private:
+  models::Matrix directions_;
+  bool exact_ = true;
 };
 
 }  // namespace dadsim::algorithms

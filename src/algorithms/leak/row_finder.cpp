@@ -29,44 +29,99 @@ double tolerance_of(double error) {
   return error > kMost ? -1 : std::max(kFloat, kMargin * error);
 }
 
-RowFinder::RowFinder(const models::ConstBlock& rows) : rows_(rows) {
-  const auto count = static_cast<std::size_t>(rows_.rows());
-  norms_.assign(count, -1.0);
-  largest_.assign(count, 0);
-  for (std::size_t row = 0; row < count; ++row) {
-    zero_.push_back(std::all_of(own(row), own(row) + rows_.cols(), [](float x) { return x == 0; }) ? 1 : 0);
+/// A message that is looked through. Its rows have their length and the column of their largest number worked out where
+/// these are needed.
+class RowFinder::Message {
+ public:
+  Message(const models::ConstBlock& rows, Eigen::Index columns)
+      : rows_(rows), columns_(columns), of_rows_(static_cast<std::size_t>(rows.rows())) {}
+
+  Eigen::Index rows() const { return rows_.rows(); }
+  const float* row(Eigen::Index k) const { return rows_.data() + k * rows_.outerStride(); }
+
+  struct Size {
+    double norm = -1;
+    Eigen::Index largest = 0;
+  };
+  const Size& size(Eigen::Index k) {
+    Size& size = of_rows_[static_cast<std::size_t>(k)];
+    if (size.norm >= 0) return size;
+    const Eigen::Map<const Eigen::RowVectorXf> numbers(row(k), columns_);
+    numbers.cwiseAbs().maxCoeff(&size.largest);
+    size.norm = std::sqrt(static_cast<double>(numbers.squaredNorm()));
+    return size;
   }
+
+ private:
+  const models::ConstBlock& rows_;
+  Eigen::Index columns_;
+  std::vector<Size> of_rows_;
+};
+
+RowFinder::RowFinder(const models::ConstBlock& rows)
+    : rows_(rows),
+      zero_(static_cast<std::size_t>(rows.rows()), -1),
+      norms_(static_cast<std::size_t>(rows.rows()), -1.0) {}
+
+bool RowFinder::is_zero(std::size_t row) const {
+  if (zero_[row] < 0) {
+    // Images are empty along their borders.
+    const float *first = own(row), *end = first + rows_.cols(), *middle = first + rows_.cols() / 2;
+    const auto is_nothing = [](float x) { return x == 0; };
+    const bool nothing = std::all_of(middle, end, is_nothing) && std::all_of(first, middle, is_nothing);
+    zero_[row] = static_cast<signed char>(nothing);
+  }
+  return zero_[row] != 0;
 }
 
 double RowFinder::norm(std::size_t row) const {
   if (norms_[row] >= 0) return norms_[row];
   const Eigen::Map<const Eigen::RowVectorXf> numbers(own(row), rows_.cols());
-  numbers.cwiseAbs().maxCoeff(&largest_[row]);
   return norms_[row] = std::sqrt(static_cast<double>(numbers.squaredNorm()));
 }
 
-bool RowFinder::is_near(std::size_t row, const float* numbers, double tolerance) const {
-  const float* wanted = own(row);
-  // What was not encoded arrives to the bit, and needs no arithmetic.
-  if (std::memcmp(wanted, numbers, static_cast<std::size_t>(rows_.cols()) * sizeof(float)) == 0) return true;
-  const double most = tolerance * norm(row);
-  const Eigen::Index place = largest_[row];
-  if (!(std::abs(static_cast<double>(wanted[place]) - numbers[place]) <= most)) return false;
-  const Eigen::Map<const Eigen::RowVectorXf> there(numbers, rows_.cols());
-  const Eigen::Map<const Eigen::RowVectorXf> here(wanted, rows_.cols());
-  return std::sqrt(static_cast<double>((there - here).squaredNorm())) <= most;
+bool RowFinder::find_in_place(const models::ConstBlock& block, std::vector<char>& found) const {
+  bool all = block.cols() == rows_.cols();
+  for (std::size_t row = 0; all && row < rows(); ++row) {
+    const auto there = static_cast<Eigen::Index>(row);
+    if (there < block.rows() && own(row) == block.data() + there * block.outerStride()) {
+      if (!is_zero(row)) found[row] = 1;
+    } else {
+      all = is_zero(row);
+    }
+  }
+  return all;
 }
 
-void RowFinder::find(const models::ConstBlock& message, double tolerance, Eigen::Index guess,
+bool RowFinder::is_near(std::size_t row, Message& message, Eigen::Index k, double tolerance) const {
+  const float *wanted = own(row), *numbers = message.row(k);
+  // What was not encoded arrives to the bit, and needs no arithmetic.
+  if (std::memcmp(wanted, numbers, static_cast<std::size_t>(rows_.cols()) * sizeof(float)) == 0) return true;
+  // ‖a − b‖ ≤ ε ‖a‖ makes ‖a‖ ≤ ‖b‖ ÷ (1 − ε): most are told apart by one number.
+  constexpr double kForRounding = 1 + 1e-4;
+  const Message::Size& size = message.size(k);
+  const double at_most = kForRounding * tolerance / (1 - tolerance) * size.norm;
+  if (!(size.norm > 0) || !(std::abs(static_cast<double>(wanted[size.largest]) - numbers[size.largest]) <= at_most)) {
+    return false;
+  }
+  const Eigen::Map<const Eigen::RowVectorXf> there(numbers, rows_.cols());
+  const Eigen::Map<const Eigen::RowVectorXf> here(wanted, rows_.cols());
+  return std::sqrt(static_cast<double>((there - here).squaredNorm())) <= tolerance * norm(row);
+}
+
+void RowFinder::find(const models::ConstBlock& numbers, double tolerance, Eigen::Index guess,
                      std::vector<char>& found) const {
-  if (tolerance < 0 || message.cols() < rows_.cols() || rows_.cols() == 0) return;
+  if (tolerance < 0 || numbers.cols() < rows_.cols() || rows_.cols() == 0) return;
+  Message message(numbers, rows_.cols());
   bool all = true;
   for (std::size_t row = 0; row < rows(); ++row) {
-    if (found[row] != 0 || is_zero(row)) continue;
+    if (found[row] != 0) continue;
     const Eigen::Index there = guess + static_cast<Eigen::Index>(row);
-    const bool near = there < message.rows() && is_near(row, message.data() + there * message.outerStride(), tolerance);
-    if (near) found[row] = 1;
-    all = all && near;
+    if (there < message.rows() && is_near(row, message, there, tolerance)) {
+      if (!is_zero(row)) found[row] = 1;
+    } else {
+      all = all && is_zero(row);
+    }
   }
   if (all) return;
   if (message.rows() * rows_.rows() <= kMostPairs) {
@@ -76,20 +131,17 @@ void RowFinder::find(const models::ConstBlock& message, double tolerance, Eigen:
   }
 }
 
-void RowFinder::find_by_pairs(const models::ConstBlock& message, double tolerance, std::vector<char>& found) const {
+void RowFinder::find_by_pairs(Message& message, double tolerance, std::vector<char>& found) const {
   for (Eigen::Index k = 0; k < message.rows(); ++k) {
-    const float* numbers = message.data() + k * message.outerStride();
     for (std::size_t row = 0; row < rows(); ++row) {
-      if (found[row] == 0 && !is_zero(row) && is_near(row, numbers, tolerance)) found[row] = 1;
+      if (found[row] == 0 && is_near(row, message, k, tolerance) && !is_zero(row)) found[row] = 1;
     }
   }
 }
 
-void RowFinder::find_sorted(const models::ConstBlock& message, double tolerance, std::vector<char>& found) const {
+void RowFinder::find_sorted(Message& message, double tolerance, std::vector<char>& found) const {
   std::vector<std::pair<double, Eigen::Index>> keys;
-  for (Eigen::Index k = 0; k < message.rows(); ++k) {
-    keys.emplace_back(key_of(message.data() + k * message.outerStride(), rows_.cols()), k);
-  }
+  for (Eigen::Index k = 0; k < message.rows(); ++k) keys.emplace_back(key_of(message.row(k), rows_.cols()), k);
   std::ranges::sort(keys);
   const double root = std::sqrt(static_cast<double>(rows_.cols()));
   for (std::size_t row = 0; row < rows(); ++row) {
@@ -99,7 +151,7 @@ void RowFinder::find_sorted(const models::ConstBlock& message, double tolerance,
     const double most = root * tolerance * norm(row);
     for (auto near = std::ranges::lower_bound(keys, std::pair(key - most, Eigen::Index{0}));
          near != keys.end() && near->first <= key + most; ++near) {
-      if (!is_near(row, message.data() + near->second * message.outerStride(), tolerance)) continue;
+      if (!is_near(row, message, near->second, tolerance)) continue;
       found[row] = 1;
       break;
     }

@@ -14,26 +14,32 @@ class RowFinder {
   explicit RowFinder(const models::ConstBlock& rows);
 
   std::size_t rows() const { return zero_.size(); }
-  bool is_zero(std::size_t row) const { return zero_[row] != 0; }
+  bool is_zero(std::size_t row) const;
+
+  /// Sets found[i] to 1 for each row i that is row i of `block` in memory: of what has been sent to the bit nothing
+  /// needs to be compared. Returns whether all that are not zero are.
+  bool find_in_place(const models::ConstBlock& block, std::vector<char>& found) const;
 
   /// Sets found[i] to 1 for each row that stands in `message`, whose first columns are as wide as the rows, within
   /// `tolerance` × its norm. `guess`: row i may well be row guess + i there, which is looked at first.
   void find(const models::ConstBlock& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const;
 
  private:
+  class Message;
+
   const float* own(std::size_t row) const {
     return rows_.data() + static_cast<Eigen::Index>(row) * rows_.outerStride();
   }
   double norm(std::size_t row) const;
-  bool is_near(std::size_t row, const float* numbers, double tolerance) const;
-  void find_by_pairs(const models::ConstBlock& message, double tolerance, std::vector<char>& found) const;
-  void find_sorted(const models::ConstBlock& message, double tolerance, std::vector<char>& found) const;
+  /// Whether `row` is as near to row k of the message.
+  bool is_near(std::size_t row, Message& message, Eigen::Index k, double tolerance) const;
+  void find_by_pairs(Message& message, double tolerance, std::vector<char>& found) const;
+  void find_sorted(Message& message, double tolerance, std::vector<char>& found) const;
 
   models::ConstBlock rows_;
-  std::vector<char> zero_;
-  // Worked out where a row is not found to the bit; below 0: not yet. A finder is one thread's own.
+  // Worked out where it is asked for; below 0: not yet. A finder is one thread's own.
+  mutable std::vector<signed char> zero_;
   mutable std::vector<double> norms_;
-  mutable std::vector<Eigen::Index> largest_;  ///< per row, the column of its largest number, once its norm is there
 };
 
 /// The tolerance for what arrived with this relative error of its encoding: that of fp32 (2⁻²²) at least, and 1.5 times

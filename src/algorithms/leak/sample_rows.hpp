@@ -24,6 +24,8 @@ class SampleRows {
   /// Whether a table is read in front of it: samples are symbols then.
   bool has_table() const { return table_; }
 
+  /// Whether rows are samples as they are.
+  bool are_samples() const { return as_they_are_; }
   /// Whether rows are images as they are.
   bool are_images() const { return as_they_are_ && data_.shape.height > 1 && data_.shape.width > 1; }
   /// That sample of a site, of which `share` was shown as `shown`; only where are_images().

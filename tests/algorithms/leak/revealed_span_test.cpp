@@ -5,11 +5,17 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <boost/random/normal_distribution.hpp>
+#include <cmath>
 #include <numeric>
+#include <utility>
+#include <vector>
 
+#include "algorithms/exchange/contribution.hpp"
 #include "algorithms/leak/known_of_site.hpp"
+#include "algorithms/leak/orthonormal.hpp"
 #include "algorithms/leak/revealed_labels.hpp"
 #include "algorithms/leak/row_finder.hpp"
+#include "algorithms/leak/span_reader.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {
@@ -102,6 +108,88 @@ TEST(RevealedSpan, TheMeanRowIsKnown) {
   RevealedSpan all(20);
   all.add(rows, 0, 6);
   for (const RevealedSpan::Energy& one : all.energies(rows, mean, 2)) EXPECT_NEAR(one.share(), 1, 1e-4);
+}
+
+TEST(OrthonormalRows, TellTheRankOfWhatIsGradedAndOfWhatIsNot) {
+  // 24 directions whose lengths fall to a ten-thousandth, in as many rows and in 90.
+  Matrix graded = drawn_rows(24, 130, 20);
+  for (Eigen::Index row = 0; row < 24; ++row) graded.row(row) *= std::pow(10.0F, -static_cast<float>(row) / 6);
+  const Matrix mixed = drawn_rows(90, 24, 21) * graded;
+  for (const Matrix* matrix : {&std::as_const(graded), &mixed}) {
+    for (const Eigen::Index likely : {4, 24, 100}) {
+      const Matrix basis = orthonormal_rows(*matrix, likely, 3e-6, true);
+      ASSERT_EQ(basis.rows(), 24) << matrix->rows() << " rows, " << likely;
+      EXPECT_LT((basis * basis.transpose() - Matrix::Identity(24, 24)).cwiseAbs().maxCoeff(), 1e-5);
+      // Each row of the first lies in it, the shortest too.
+      const Matrix left = graded - graded * basis.transpose() * basis;
+      for (Eigen::Index row = 0; row < 24; ++row) EXPECT_LT(left.row(row).norm(), 0.02 * graded.row(row).norm()) << row;
+    }
+  }
+  EXPECT_EQ(orthonormal_rows(Matrix::Zero(5, 9), 5, 1e-2, false).rows(), 0);
+  EXPECT_EQ(orthonormal_rows(drawn_rows(60, 9, 22), 60, 3e-6, true).rows(), 9) << "more rows than columns";
+}
+
+TEST(SpanReader, ReadsSeveralMessagesAsOneSpanOfAll) {
+  const Matrix rows = drawn_rows(15, 70, 23);
+  const models::Vector mean = rows.topRows(4).colwise().mean().transpose();
+  // The second holds a part of the first, and a direction of its own.
+  const Matrix first = drawn_rows(20, 70, 24);
+  Matrix second(4, 70), third = drawn_rows(9, 5, 26) * rows.topRows(5);
+  second << first.topRows(3), drawn_rows(1, 70, 25);
+  std::vector<RevealedSpan> spans(3, RevealedSpan(70));
+  RevealedSpan all(70);
+  const std::vector<const Matrix*> messages{&first, &second, &third};
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    spans[i].add(*messages[i], 0, 8);
+    all.add(*messages[i], 0, 8);
+  }
+  EXPECT_EQ(all.directions(), 20 + 1 + 5);
+  SpanReader reader(rows.rowwise() - mean.transpose(), mean);
+  const auto together = reader.energies({&spans[0], &spans[1], &spans[2]}, 3);
+  const auto expected = all.energies(rows, mean, 3);
+  ASSERT_EQ(together.size(), expected.size());
+  for (std::size_t g = 0; g < expected.size(); ++g) {
+    EXPECT_NEAR(together[g].all, expected[g].all, 1e-4 * expected[g].all);
+    EXPECT_NEAR(together[g].share(), expected[g].share(), 1e-4) << g;
+  }
+  EXPECT_LT(expected.back().share(), 0.9) << "rows that are in no message";
+  // One alone, and one with noise, which has weights: by a basis of all.
+  const auto alone = reader.energies({&spans[2]}, 3), of_third = spans[2].energies(rows, mean, 3);
+  for (std::size_t g = 0; g < alone.size(); ++g) EXPECT_NEAR(alone[g].share(), of_third[g].share(), 1e-5);
+  RevealedSpan noisy(70);
+  noisy.add(second, 0.1, 8);
+  RevealedSpan both = noisy;
+  both.add(spans[2]);
+  const auto weighted = reader.energies({&noisy, &spans[2]}, 3), of_both = both.energies(rows, mean, 3);
+  for (std::size_t g = 0; g < weighted.size(); ++g) EXPECT_NEAR(weighted[g].share(), of_both[g].share(), 1e-4);
+}
+
+TEST(RowFinder, KnowsRowsByWhereTheyLieInMemory) {
+  Matrix rows = drawn_rows(12, 30, 27);
+  rows.row(6).setZero();
+  const RowFinder finder(rows.middleRows(3, 5));
+  std::vector<char> found(5, 0);
+  EXPECT_TRUE(finder.find_in_place(rows.middleRows(3, 7), found)) << "and two more below them";
+  EXPECT_EQ(found, (std::vector<char>{1, 1, 1, 0, 1})) << "zeros stand nowhere";
+  found.assign(5, 0);
+  EXPECT_FALSE(finder.find_in_place(rows.middleRows(3, 4), found)) << "one is missing";
+  found.assign(5, 0);
+  EXPECT_FALSE(finder.find_in_place(rows.middleRows(2, 5), found)) << "others";
+  EXPECT_FALSE(finder.find_in_place(rows.block(3, 0, 5, 29), found)) << "narrower";
+  const Matrix copy = rows.middleRows(3, 5);
+  EXPECT_FALSE(finder.find_in_place(copy, found)) << "the same numbers elsewhere are compared";
+  EXPECT_EQ(found, (std::vector<char>(5, 0)));
+}
+
+TEST(Combination, KeepsRowsWhereItHandsThemOnAlone) {
+  const Combination changed = [](Rows all, step::Role) {
+    all.parts.front() *= 2;
+    return all;
+  };
+  EXPECT_FALSE(changed.keeps_rows());
+  const Combination kept = concatenation();
+  EXPECT_TRUE(kept.keeps_rows());
+  EXPECT_TRUE(Combination(kept).keeps_rows()) << "a copy too";
 }
 
 TEST(RowFinder, FindsRowsWhereverTheyStand) {

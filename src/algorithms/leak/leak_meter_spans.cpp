@@ -1,0 +1,101 @@
+// What messages of a step span.
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "algorithms/leak/leak_meter.hpp"
+#include "algorithms/leak/span_reader.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+/// The first matrix above the second.
+models::Matrix one_above_the_other(const models::ConstBlock& first, const models::Matrix& second) {
+  models::Matrix both(first.rows() + second.rows(), first.cols());
+  both.topRows(first.rows()) = first;
+  if (second.rows() > 0) both.bottomRows(second.rows()) = second;
+  return both;
+}
+
+}  // namespace
+
+const RevealedSpan& LeakMeter::span_of(std::size_t message) {
+  if (const auto known = spans_.find(message); known != spans_.end()) return known->second;
+  const Held& held = held_[message];
+  Eigen::Index likely = 0;
+  for (std::size_t s = 0; s < sites(); ++s) {
+    if (held.of_all || held.sender == static_cast<std::int32_t>(s)) likely += sites_[s].rows->rows();
+  }
+  RevealedSpan span(rows_.inputs());
+  span.add(held.numbers, held.noise, likely);
+  return spans_.emplace(message, std::move(span)).first->second;
+}
+
+void LeakMeter::measure_spans(std::size_t s) {
+  const Site& site = sites_[s];
+  const ControlSamples others =
+      control_samples(problem_.data, problem_.partition[s], site.samples, problem_.seed, s, number_);
+  KnownOfSite::Reading reading;
+  reading.samples = site.places;
+  reading.held_back = others.held_back;
+  for (const std::int32_t sample : others.of_site) reading.others.push_back(place_[static_cast<std::size_t>(sample)]);
+  const models::Vector& mean = rows_.mean(s, *network_);
+  models::Matrix rows(*site.rows);
+  if (others.size() > 0) rows = one_above_the_other(*site.rows, rows_of(others, rows_, *network_));
+  rows.rowwise() -= mean.transpose();
+  SpanReader reader(std::move(rows), mean);
+  const Eigen::Index per_sample = site.rows->rows() / static_cast<Eigen::Index>(site.samples.size());
+  std::map<Messages, Energies> known;  // who reads the same sees the same
+  for (std::size_t a = 0; a < kAll; ++a) {
+    Messages messages;
+    bool unread = false;
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      if (!concerns(held_[i], a, s)) continue;
+      unread = unread || held_[i].kind == SeenMatrix::Kind::unread;
+      messages.push_back(i);
+    }
+    if (unread) known_[a][s].read_nothing();
+    if (unread || messages.empty()) continue;  // what it spans is not known
+    const auto [energies, is_new] = known.try_emplace(messages);
+    if (is_new) {
+      std::vector<const RevealedSpan*> spans;
+      for (const std::size_t message : messages) spans.push_back(&span_of(message));
+      energies->second = reader.energies(spans, per_sample);
+    }
+    const auto end_of_batch = energies->second.begin() + std::ssize(site.samples);
+    reading.batch.assign(energies->second.begin(), end_of_batch);
+    reading.control.assign(end_of_batch, energies->second.end());
+    double found = 0, looked_for = 0;
+    for (std::size_t row = 0; row < site.finder->rows(); ++row) {
+      if (site.finder->is_zero(row)) continue;
+      found += site.found[a][row];
+      ++looked_for;
+    }
+    reading.rows_handed = looked_for > 0 ? found / looked_for : 0;
+    known_[a][s].read(reading);
+    if (rows_.are_images()) note_best_image(a, s, messages, reading.batch);
+  }
+}
+
+void LeakMeter::note_best_image(std::size_t a, std::size_t s, const Messages& messages, const Energies& batch) {
+  const auto best = std::ranges::max_element(batch, {}, &RevealedSpan::Energy::share);
+  if (best == batch.end() || (best_images_[a] && best->share() <= best_images_[a]->share + kMoreShown)) return;
+  const auto place = best - batch.begin();
+  best_images_[a] = rows_.image(number_ + 1, s, sites_[s].samples[static_cast<std::size_t>(place)], best->share(), {});
+  to_draw_[a] = {.site = s, .place = place, .messages = messages};
+}
+
+void LeakMeter::draw_best_images() {
+  for (std::size_t a = 0; a < kAll; ++a) {
+    if (!to_draw_[a]) continue;
+    const BestImage best = *std::exchange(to_draw_[a], std::nullopt);
+    RevealedSpan span(rows_.inputs());
+    for (const std::size_t message : best.messages) span.add(span_of(message));
+    const models::Vector shown =
+        span.shown(sites_[best.site].rows->row(best.place).transpose(), rows_.mean(best.site, *network_));
+    best_images_[a]->shown.assign(shown.begin(), shown.end());
+  }
+}
+
+}  // namespace dadsim::algorithms
