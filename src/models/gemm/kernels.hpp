@@ -79,14 +79,19 @@ template <class T>
 struct KernelsOf {
   KernelIndex lanes;             ///< numbers of a vector
   KernelIndex panel_columns;     ///< of a panel of `multiply_…`
-  KernelIndex window_columns;    ///< of a panel of `multiply_windows`, which may also be `lanes`
+  KernelIndex depth;             ///< terms that a product sums up before it adds them to the result
+  KernelIndex panels_at_once;    ///< that are worth packing together: a few lines of each row of B
+  KernelIndex window_columns;    ///< of a panel of `multiply_windows`, which may also be `lanes` or `few_lanes`
+  KernelIndex few_lanes;         ///< numbers of the vectors that few filters are taken in
   KernelIndex gradient_columns;  ///< of a tile of `add_gradient`
 
   /// `rows` rows of C = start + A B for one panel, and the same of Aᵀ B.
   void (*multiply_rows)(KernelIndex rows, const TileOf<T>& tile);
   void (*multiply_columns)(KernelIndex rows, const TileOf<T>& tile);
-  /// Rows [0, inner) of columns [0, columns) of B (row by row, `stride` apart) as a panel.
-  void (*pack_panel)(const T* b, KernelIndex stride, KernelIndex inner, KernelIndex columns, T* panel);
+  /// Rows [0, inner) of columns [0, columns) of B (row by row, `stride` apart) as panels, each `panel_size` behind the
+  /// one before.
+  void (*pack_panels)(const T* b, KernelIndex stride, KernelIndex inner, KernelIndex columns, T* panel,
+                      KernelIndex panel_size);
   /// Packs a panel of Bᵀ: entry (k, j) of the panel is at j · stride + k.
   void (*pack_transposed_panel)(const T* b, KernelIndex stride, KernelIndex inner, KernelIndex columns, T* panel);
   /// `count` windows from that of the tile on.

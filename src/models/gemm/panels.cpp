@@ -42,10 +42,7 @@ void for_panels(const MatrixOf<T>& panels, MutableBlockOf<T>& c, bool add, const
 template <class T>
 void pack_panels(ConstBlockOf<T> b, MatrixOf<T>& panels) {
   resize_kept(panels, panels_of<T>(b.cols()), b.rows() * kernels<T>().panel_columns);
-  for (Index p = 0; p < panels.rows(); ++p) {
-    kernels<T>().pack_panel(b.data() + p * kernels<T>().panel_columns, b.outerStride(), b.rows(),
-                            columns_of<T>(p, b.cols()), panels.data() + p * panels.cols());
-  }
+  kernels<T>().pack_panels(b.data(), b.outerStride(), b.rows(), b.cols(), panels.data(), panels.cols());
 }
 
 template <class T>

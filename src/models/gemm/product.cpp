@@ -26,16 +26,14 @@ using Eigen::Index;
 }();
 
 // The result is cut into pieces of at most kPieceRows rows, and across only where there are threads to share them out:
-// every piece packs its part of both operands. A piece sums over kDepth at a time: a panel of 64 KiB, streamed from the
-// second-level cache, costs less than to take up the sums more often.
+// every piece packs its part of both operands.
 constexpr Index kPieceRows = 288;
+constexpr Index kRowsAtOnce = 96;     ///< of a piece, a multiple of kTileRows
+constexpr Index kShort = 32;          ///< terms, below which panels are packed one by one
 constexpr Index kPieceColumns = 128;  ///< at least
 constexpr Index kPiecesOfThread = 2;
 constexpr Index kPanelsThatPack = 4;  ///< of a piece, from which on Aᵀ is packed
-template <class T>
-Index depth() {
-  return (Index{64} << 10U) / static_cast<Index>(sizeof(T)) / kernels<T>().panel_columns;
-}
+constexpr Index kPanelsThatCopy = 3;  ///< of a piece, from which on rows of A that lie far apart are copied
 template <class T>
 constexpr Index kNumbersOfALine = Index{64} / static_cast<Index>(sizeof(T));  ///< of memory
 /// The left operand of a product: its rows, or its columns where it is used transposed.
@@ -60,14 +58,17 @@ struct Cuts {
   Index size = 0, count = 0, length = 0;
 };
 
+template <class T>
+T* reserve(MatrixOf<T>& memory, Index size) {
+  if (memory.size() < size) resize_kept(memory, 1, size);
+  return memory.data();
+}
+
 /// Memory of the thread, kept from product to product.
 template <class T>
 struct Packed {
   MatrixOf<T> panel, left;
-  T* reserve_left(Index size) {
-    if (left.size() < size) resize_kept(left, 1, size);
-    return left.data();
-  }
+  T* reserve_left(Index size) { return reserve(left, size); }
   static Packed& mine() {
     thread_local Packed packed;
     return packed;
@@ -80,12 +81,16 @@ struct RightOf {
   const T* data;
   Index stride;
 
-  /// `terms` rows from `k` on of `columns` columns, as a panel.
-  void pack(Index k, Index terms, Index column, Index columns, T* panel) const {
+  /// `terms` rows from `k` on of `columns` columns, as panels that are `panel_size` apart.
+  void pack(Index k, Index terms, Index column, Index columns, T* panel, Index panel_size) const {
     if constexpr (transposed) {
-      kernels<T>().pack_transposed_panel(data + column * stride + k, stride, terms, columns, panel);
+      const Index width = kernels<T>().panel_columns;
+      for (Index at = 0; at < columns; at += width, panel += panel_size) {
+        kernels<T>().pack_transposed_panel(data + (column + at) * stride + k, stride, terms,
+                                           std::min(width, columns - at), panel);
+      }
     } else {
-      kernels<T>().pack_panel(data + k * stride + column, stride, terms, columns, panel);
+      kernels<T>().pack_panels(data + k * stride + column, stride, terms, columns, panel, panel_size);
     }
   }
   /// The memory that it will read.
@@ -101,33 +106,52 @@ template <class T, Left side, class GiveLeft, bool transposed>
 void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
                     const GiveLeft& left, const RightOf<T, transposed>& right) {
   const Index width = kernels<T>().panel_columns;
-  const Index most = depth<T>();
+  const Index at_once = inner < kShort ? 1 : kernels<T>().panels_at_once;
+  const Index most = kernels<T>().depth;
   const auto multiply_tiles = side == Left::rows ? kernels<T>().multiply_rows : kernels<T>().multiply_columns;
   Packed<T>& memory = Packed<T>::mine();
-  resize_kept(memory.panel, 1, (most + 1) * width);
-  T* padded_bias = memory.panel.data() + most * width;
+  T* const panels = reserve(memory.panel, (at_once * std::min(most, inner) + 1) * width);
+  T* const padded_bias = panels + at_once * std::min(most, inner) * width;
+  // Where several panels are packed together, the rows that they meet stay in the second-level cache meanwhile.
+  const Index rows_at_once = at_once == 1 ? c.rows() : kRowsAtOnce;
   for (Index k = 0; k < std::max<Index>(inner, 1); k += most) {
     TileOf<T> tile;
     tile.inner = std::min(most, inner - k);
     left(k, tile);
     tile.c_stride = c.outerStride();
-    tile.panel = memory.panel.data();
     tile.bias = padded_bias;
     tile.start = add || k > 0 ? TileStart::result : bias.size() > 0 ? TileStart::bias : TileStart::zero;
-    for (Index column = 0; column < c.cols(); column += width) {
-      tile.columns = std::min(width, c.cols() - column);
-      right.pack(k, tile.inner, column, tile.columns, memory.panel.data());
-      if (const Index next = column + width; next < c.cols()) {
+    // What the panel at the same place of the next ones will be packed from.
+    const auto ask_ahead = [&](Index column) {
+      const Index next = column + at_once * width;
+      const Index again = column % (at_once * width);
+      if (next < c.cols()) {
         tile.ahead = right.ahead(k, tile.inner, next, std::min(width, c.cols() - next));
-      } else if (const Index rest = inner - k - most; rest > 0) {
-        tile.ahead = right.ahead(k + most, std::min(most, rest), 0, std::min(width, c.cols()));
+      } else if (const Index rest = inner - k - most; rest > 0 && again < c.cols()) {
+        tile.ahead = right.ahead(k + most, std::min(most, rest), again, std::min(width, c.cols() - again));
       }
-      if (tile.start == TileStart::bias) {
-        std::fill(padded_bias, padded_bias + width, T(0));
-        std::copy_n(bias.data() + bias_column + column, tile.columns, padded_bias);
+    };
+    for (Index first = 0; first < c.cols(); first += at_once * width) {
+      const Index columns = std::min(at_once * width, c.cols() - first);
+      right.pack(k, tile.inner, first, columns, panels, tile.inner * width);
+      const T* const a = tile.a;
+      for (Index row = 0; row < c.rows(); row += rows_at_once) {
+        const Index rows = std::min(rows_at_once, c.rows() - row);
+        tile.a = a + row / kTileRows * tile.a_tile;
+        tile.panel = panels;
+        for (Index column = first; column < first + columns; column += width, tile.panel += tile.inner * width) {
+          tile.columns = std::min(width, c.cols() - column);
+          tile.ahead = {};
+          if (row == 0) ask_ahead(column);
+          if (tile.start == TileStart::bias) {
+            std::fill(padded_bias, padded_bias + width, T(0));
+            std::copy_n(bias.data() + bias_column + column, tile.columns, padded_bias);
+          }
+          tile.c = c.data() + row * tile.c_stride + column;
+          multiply_tiles(rows, tile);
+        }
       }
-      tile.c = c.data() + column;
-      multiply_tiles(c.rows(), tile);
+      tile.a = a;
     }
   }
 }
@@ -184,13 +208,15 @@ void pack_left(const T* from, Index stride, Index inner, Index rows) {
   }
 }
 
-/// The left operand of a piece of C: some rows of A.
+/// The left operand of a piece of C: some rows of A, for `columns` columns of C. A copy pays where enough panels read
+/// it.
 template <class T>
-auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows) {
-  return [&a, row, rows](Index k, TileOf<T>& tile) {
+auto left_rows(const ConstBlockOf<T>& a, Index row, Index rows, Index columns) {
+  const bool copies = a.outerStride() > kernels<T>().depth && columns >= kPanelsThatCopy * kernels<T>().panel_columns;
+  return [&a, row, rows, copies](Index k, TileOf<T>& tile) {
     tile.a = a.data() + row * a.outerStride() + k;
     tile.a_stride = a.outerStride();
-    if (a.outerStride() > depth<T>()) {
+    if (copies) {
       tile.a_stride = copy_left(tile.a, a.outerStride(), rows, tile.inner);
       tile.a = Packed<T>::mine().left.data();
     }
@@ -225,7 +251,7 @@ void multiply_transposed(ConstBlockOf<T> a, ConstBlockOf<T> b, const VectorOf<T>
   count_product(c.rows(), c.cols(), a.cols());
   for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
     multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), bias, column, false,
-                                  left_rows<T>(a, row, rows),
+                                  left_rows<T>(a, row, rows, columns),
                                   RightOf<T, true>{b.data() + column * b.outerStride(), b.outerStride()});
   });
 }
@@ -235,7 +261,8 @@ void multiply(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool ad
   require(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols(), "A·B: the shapes do not fit");
   count_product(c.rows(), c.cols(), a.cols());
   for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
-    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add, left_rows<T>(a, row, rows),
+    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add,
+                                  left_rows<T>(a, row, rows, columns),
                                   RightOf<T, false>{b.data() + column, b.outerStride()});
   });
 }

@@ -36,7 +36,8 @@ PictureOf<T> with_borders(const T* picture, Index height, Index width, Index cha
 
 template <class T>
 Index window_panel(Index out) {
-  return out <= kernels<T>().lanes ? kernels<T>().lanes : kernels<T>().window_columns;
+  const KernelsOf<T>& set = kernels<T>();
+  return out <= set.few_lanes ? set.few_lanes : out <= set.lanes ? set.lanes : set.window_columns;
 }
 
 template <class T>

@@ -62,7 +62,7 @@ std::vector<T> product(const KernelsOf<T>& kernels, const Shape& shape, bool a_t
   if (b_transposed) {
     kernels.pack_transposed_panel(b.data(), shape.inner, shape.inner, shape.columns, panel.data());
   } else {
-    kernels.pack_panel(b.data(), shape.columns, shape.inner, shape.columns, panel.data());
+    kernels.pack_panels(b.data(), shape.columns, shape.inner, shape.columns, panel.data(), panel.size());
   }
   TileOf<T> tile;
   tile.inner = shape.inner;
@@ -125,48 +125,84 @@ TYPED_TEST(KernelsTest, ProductsOfEverySet) {
   }
 }
 
-/// `count` windows of 2 × 3 pixels side by side, `out` filters.
+TYPED_TEST(KernelsTest, PanelsThatArePackedTogetherAreThoseOfOneAtATime) {
+  using T = TypeParam;
+  for (const KernelSet set : kKernelSets) {
+    if (!runs_here(set)) continue;
+    const KernelsOf<T>& kernels = kernels_of<T>(set);
+    const Index width = kernels.panel_columns;
+    constexpr Index kInner = 5;
+    for (const Index columns : {width - 1, width, 2 * width, 3 * width + 1}) {
+      const Index stride = columns + 3;
+      const std::vector<T> b = drawn<T>(kInner * stride, 1);
+      const Index panels = (columns + width - 1) / width;
+      const Index apart = kInner * width + 2;
+      std::vector<T> together(static_cast<std::size_t>(panels * apart), T(7));
+      std::vector<T> alone = together;
+      kernels.pack_panels(b.data(), stride, kInner, columns, together.data(), apart);
+      for (Index p = 0; p < panels; ++p) {
+        for (Index k = 0; k < kInner; ++k) {
+          for (Index j = 0; j < width; ++j) {
+            const Index column = p * width + j;
+            alone[p * apart + k * width + j] = column < columns ? b[k * stride + column] : T(0);
+          }
+        }
+      }
+      EXPECT_EQ(together, alone) << name_of(set) << ", " << columns << " columns";
+    }
+  }
+}
+
+/// `count` windows side by side, of two rows of `run` numbers each, and `out` filters; behind them the gradient of the
+/// filters' first row.
 template <class T>
-std::vector<T> windows(const KernelsOf<T>& kernels, Index count, Index out, bool add, bool with_bias) {
-  constexpr Index kRun = 6, kRows = 2, kApart = 4;
-  const Index pitch = count * kApart + kRun;
+std::vector<T> windows(const KernelsOf<T>& kernels, Index count, Index run, Index out, bool add, bool with_bias) {
+  constexpr Index kRows = 2, kApart = 4;
+  const Index pitch = count * kApart + run;
   const std::vector<T> picture = drawn<T>(kRows * pitch, 5);
-  const Index width = out <= kernels.lanes ? kernels.lanes : kernels.window_columns;
-  const std::vector<T> weights = drawn<T>(kRows * kRun * out, 6);
-  std::vector<T> panel(static_cast<std::size_t>(kRows * kRun * width), T(0));
-  for (Index k = 0; k < kRows * kRun; ++k) std::copy_n(weights.data() + k * out, out, panel.data() + k * width);
-  std::vector<T> bias = drawn<T>(width, 7);
+  const Index width = out <= kernels.few_lanes ? kernels.few_lanes
+                      : out <= kernels.lanes   ? kernels.lanes
+                                               : kernels.window_columns;
+  const std::vector<T> weights = drawn<T>(kRows * run * out, 6);
+  const std::vector<T> bias = drawn<T>(out + width, 7);
   std::vector<T> result = drawn<T>(count * out, 8);
-  WindowTile<T> tile;
-  tile.window = picture.data();
-  tile.apart = kApart;
-  tile.pitch = pitch;
-  tile.rows = kRows;
-  tile.run = kRun;
-  tile.panel = panel.data();
-  tile.width = width;
-  tile.result = result.data();
-  tile.result_apart = out;
-  tile.columns = out;
-  tile.add = add;
-  tile.bias = with_bias ? bias.data() : nullptr;
-  kernels.multiply_windows(count, tile);
-  // What the gradient of the filters of the first row adds, behind the result.
-  std::vector<T> gradient = drawn<T>(out * kRun, 9);
-  std::vector<T> numbers = drawn<T>(pitch + kernels.gradient_columns, 5);
-  GradientTile<T> sums;
-  sums.delta = result.data();
-  sums.delta_apart = out;
-  sums.delta_pitch = 0;
-  sums.number = numbers.data();
-  sums.number_apart = kApart;
-  sums.number_pitch = 0;
-  sums.down = 1;
-  sums.across = count;
-  sums.gradient = gradient.data();
-  sums.gradient_apart = kRun;
-  sums.columns = kRun;
-  if (kRun <= kernels.gradient_columns) kernels.add_gradient(out, sums);
+  for (Index column = 0; column < out; column += width) {
+    WindowTile<T> tile;
+    tile.columns = std::min(width, out - column);
+    std::vector<T> panel(static_cast<std::size_t>(kRows * run * width), T(0));
+    for (Index k = 0; k < kRows * run; ++k) {
+      std::copy_n(weights.data() + k * out + column, tile.columns, panel.data() + k * width);
+    }
+    tile.window = picture.data();
+    tile.apart = kApart;
+    tile.pitch = pitch;
+    tile.rows = kRows;
+    tile.run = run;
+    tile.panel = panel.data();
+    tile.width = width;
+    tile.result = result.data() + column;
+    tile.result_apart = out;
+    tile.add = add;
+    tile.bias = with_bias ? bias.data() + column : nullptr;
+    kernels.multiply_windows(count, tile);
+  }
+  std::vector<T> gradient = drawn<T>(out * run, 9);
+  const std::vector<T> numbers = drawn<T>(pitch + kernels.gradient_columns, 5);
+  for (Index column = 0; column < run; column += kernels.gradient_columns) {
+    GradientTile<T> sums;
+    sums.delta = result.data();
+    sums.delta_apart = out;
+    sums.delta_pitch = 0;
+    sums.number = numbers.data() + column;
+    sums.number_apart = kApart;
+    sums.number_pitch = 0;
+    sums.down = 1;
+    sums.across = count;
+    sums.gradient = gradient.data() + column;
+    sums.gradient_apart = run;
+    sums.columns = std::min(kernels.gradient_columns, run - column);
+    kernels.add_gradient(out, sums);
+  }
   result.insert(result.end(), gradient.begin(), gradient.end());
   return result;
 }
@@ -176,15 +212,17 @@ TYPED_TEST(KernelsTest, WindowsOfEverySetAreThoseOfThePortableOne) {
   const KernelsOf<T>& portable = kernels_of<T>(KernelSet::portable);
   for (const KernelSet set : kKernelSets) {
     if (!runs_here(set)) continue;
-    for (const Index count : {1, 2, 3, 7, 15, 21}) {
-      for (const Index out : {Index{1}, Index{3}, portable.lanes, portable.window_columns}) {
-        for (const bool add : {false, true}) {
-          for (const bool with_bias : {false, true}) {
-            const std::vector<T> here = windows(kernels_of<T>(set), count, out, add, with_bias);
-            const std::vector<T> there = windows(portable, count, out, add, with_bias);
+    for (const Index count : {1, 2, 3, 6, 7, 8, 13, 15, 21, 28, 32}) {
+      for (const Index run : {6, 40}) {
+        for (const Index out : {1, 3, 6, 8, 14, 33}) {
+          for (const bool add : {false, true}) {
+            const bool with_bias = (count + out) % 2 == 0;
+            const std::vector<T> here = windows(kernels_of<T>(set), count, run, out, add, with_bias);
+            const std::vector<T> there = windows(portable, count, run, out, add, with_bias);
             for (std::size_t i = 0; i < here.size(); ++i) {
-              // The gradient sums products of sums of up to 14.
-              ASSERT_NEAR(here[i], there[i], 14 * rounding<T>(count + 12)) << name_of(set) << " " << count << " " << i;
+              // The gradient sums products of sums of up to 2 · run + 2.
+              ASSERT_NEAR(here[i], there[i], static_cast<double>(2 * run + 2) * rounding<T>(count + 2 * run))
+                  << name_of(set) << " " << count << " " << run << " " << out << " " << i;
             }
           }
         }

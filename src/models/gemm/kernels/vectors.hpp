@@ -1,0 +1,77 @@
+#pragma once
+
+#include "models/gemm/kernels.hpp"
+
+// Vectors of the instructions that the including file is compiled for. All of it belongs to that file alone (the
+// unnamed namespace), as all of the loops does.
+
+namespace dadsim::models {
+namespace {
+
+using Index = KernelIndex;
+
+// As many sums as there are registers: 6 × 4 of the 32 of AVX-512, 6 × 2 of the 16 of the others. Windows side by side
+// × vectors of filters, and in the gradient filters × vectors of what lies under a row of the kernel.
+// A panel of kDepth terms is 64 KiB, streamed from the second-level cache: that costs less than to take up the sums
+// more often.
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+constexpr int kTileVectors = 4;
+constexpr int kSideBySide = 8;
+constexpr Index kDepth = 256;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+constexpr int kTileVectors = 2;
+constexpr int kSideBySide = 4;
+constexpr Index kDepth = 1024;
+#else
+constexpr int kVectorBytes = 16;
+constexpr int kTileVectors = 2;
+constexpr int kSideBySide = 4;
+constexpr Index kDepth = 2048;
+#endif
+constexpr int kWindowVectors = 2;
+constexpr int kGradientVectors = 3;
+
+template <class T, int bytes>
+struct Vectors;
+template <int bytes>
+struct Vectors<float, bytes> {
+  using Packet [[gnu::vector_size(bytes)]] = float;
+};
+template <int bytes>
+struct Vectors<double, bytes> {
+  using Packet [[gnu::vector_size(bytes)]] = double;
+};
+template <class T, int bytes = kVectorBytes>
+using PacketOf = typename Vectors<T, bytes>::Packet;
+template <class T>
+constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+// Few filters, or few numbers under a row of the kernel, would leave most of a long vector empty.
+constexpr int kFewBytes = kVectorBytes < 32 ? kVectorBytes : 32;
+template <class T>
+constexpr int kFewLanes = kFewBytes / static_cast<int>(sizeof(T));
+template <class T>
+constexpr Index kLine = 64 / static_cast<Index>(sizeof(T));  ///< of memory
+template <class T>
+constexpr Index kPanelColumns = kTileVectors* kLanes<T>;
+template <class T>
+constexpr Index kPanelsAtOnce = kVectorBytes == 32 ? 4 : 1;
+
+template <class T, int bytes = kVectorBytes>
+PacketOf<T, bytes> load(const T* from) {
+  PacketOf<T, bytes> packet;
+  __builtin_memcpy(&packet, from, sizeof(packet));
+  return packet;
+}
+template <class T, class Packet>
+void store(T* to, const Packet& packet) {
+  __builtin_memcpy(to, &packet, sizeof(packet));
+}
+template <class T, int bytes = kVectorBytes>
+PacketOf<T, bytes> fill(T number) {
+  return number - PacketOf<T, bytes>{};  // a number less 0 is that number, −0 too
+}
+
+}  // namespace
+}  // namespace dadsim::models
