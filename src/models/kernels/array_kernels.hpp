@@ -45,6 +45,11 @@ struct ArrayKernelsOf {
   void (*lstm)(std::ptrdiff_t units, T* gates, const T* cell_before, T* cell, T* cell_tanh, T* state);
   void (*lstm_back)(std::ptrdiff_t units, T* gates, const T* cell_tanh, const T* cell_before, const T* from_above,
                     const T* back, T* back_cell);
+
+  /// softmax(scale · z) of the first `seen` > 0 numbers of a row, 0 in the others; and back, s into
+  /// p ⊙ (s − mean) · scale.
+  void (*softmax)(T scale, std::ptrdiff_t seen, std::ptrdiff_t size, T* row);
+  void (*softmax_back)(T scale, T mean, std::ptrdiff_t size, const T* p, T* s);
 };
 
 struct ArrayKernels {

@@ -1,149 +1,22 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numbers>
 #include <type_traits>
-#include <utility>
 
 #include "models/kernels/array_sets.hpp"
+#include "models/kernels/gelu_loops.hpp"
+#include "models/kernels/registers.hpp"
+#include "models/kernels/row_loops.hpp"
 
 // The loops of models/kernels/array_kernels.hpp, for the instructions that the including file is compiled for. All of
 // it belongs to that file alone: what is ours is in the unnamed namespace, and the file gives Eigen a name of its own.
 
 namespace dadsim::models {
 namespace {
-
-using Eigen::Index;
-
-template <class T>
-using ConstBlockOf =
-    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>;
-template <class T>
-using MutableBlockOf =
-    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>;
-/// `size` numbers from an address on, which may be const; `size` Eigen::Dynamic: as many as the constructor is told.
-template <class T, int size>
-using Numbers = Eigen::Map<std::conditional_t<std::is_const_v<T>, const Eigen::Array<std::remove_const_t<T>, size, 1>,
-                                              Eigen::Array<T, size, 1>>>;
-
-/// Calls `body` with arrays of all numbers behind the addresses, in pieces that follow each other. Eigen goes to the
-/// next address that is aligned to its registers number by number, where functions round otherwise than in registers.
-/// What is allocated is aligned to 16 bytes and by chance to more: with wider registers pieces are as wide as one,
-/// which has no such beginning, and what is left over at the end is filled up to one. No bit depends on an address.
-template <class Body, class... T>
-void in_registers(Eigen::Index size, const Body& body, T*... numbers) {
-  using Number = std::common_type_t<std::remove_const_t<T>...>;
-  constexpr int kRegister = EIGEN_MAX_ALIGN_BYTES / static_cast<int>(sizeof(Number));
-  if constexpr (EIGEN_MAX_ALIGN_BYTES <= 16) {
-    body(Numbers<T, Eigen::Dynamic>(numbers, size)...);
-  } else {
-    Eigen::Index i = 0;
-    for (; i + kRegister <= size; i += kRegister) body(Numbers<T, kRegister>(numbers + i)...);
-    const Eigen::Index rest = size - i;
-    if (rest == 0) return;
-    Number filled[sizeof...(T)][kRegister] = {};
-    int at = 0;
-    (std::copy_n(numbers + i, rest, filled[at++]), ...);
-    [&]<std::size_t... each>(std::index_sequence<each...>) { body(Numbers<T, kRegister>(filled[each])...); }
-    (std::index_sequence_for<T...>());
-    at = 0;
-    const auto put_back = [&]<class To>(To* to) {
-      if constexpr (!std::is_const_v<To>) std::copy_n(filled[at], rest, to);
-      ++at;
-    };
-    (put_back(numbers + i), ...);
-  }
-}
-
-/// The same, row by row of blocks of one shape.
-template <class Body, class Block, class... Blocks>
-void in_registers_of_rows(const Body& body, Block& block, const Blocks&... others) {
-  for (Eigen::Index row = 0; row < block.rows(); ++row) {
-    in_registers(block.cols(), body, block.data() + row * block.outerStride(),
-                 (others.data() + row * others.outerStride())...);
-  }
-}
-
-/// Φ(z), the standard normal distribution; erfc keeps its digits for z ≪ 0, where 1 + erf would lose them.
-template <class T>
-T normal_cdf(T z) {
-  return T(0.5) * std::erfc(-z * std::numbers::sqrt2_v<T> / T(2));
-}
-
-template <class T>
-T normal_density(T z) {
-  return std::exp(T(-0.5) * z * z) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
-}
-
-/// ½ erfc(x ÷ √2) and, if wanted, φ(x) for x = |z|, for `size` ≤ kPiece numbers. In float erfc(y) = t exp(−y² + P(t))
-/// with t = 1 ÷ (1 + y/2), where P is fitted by least squares at 2000 Chebyshev nodes of 0 ≤ y ≤ 9.5: the relative
-/// error is 3e-7 wherever the result is a normal number, without calls in the loops.
-constexpr Eigen::Index kPiece = 256;
-template <class T>
-void upper_tail(const T* z, Eigen::Index size, T* tail, T* density) {
-  if constexpr (std::is_same_v<T, double>) {
-    for (Eigen::Index i = 0; i < size; ++i) {
-      tail[i] = normal_cdf(-std::abs(z[i]));
-      if (density != nullptr) density[i] = normal_density(z[i]);
-    }
-  } else {
-    T polynomial[kPiece];
-    for (Eigen::Index i = 0; i < size; ++i) {
-      const T t = T(1) / (T(1) + std::abs(z[i]) * T(0.353553391));
-      T sum = T(0.140507134);
-      for (const T coefficient : {-0.656615832F, 1.09943846F, -0.619523332F, -0.144173503F, 0.0354678626F,
-                                  0.0228741432F, 0.389117147F, 0.998341449F, -1.26543349F}) {
-        sum = sum * t + coefficient;
-      }
-      polynomial[i] = sum;
-      tail[i] = T(0.5) * t;
-    }
-    in_registers(
-        size, [](auto h, const auto& p, const auto& x) { h *= (p - T(0.5) * x.square()).exp(); }, tail,
-        static_cast<const T*>(polynomial), z);
-    if (density == nullptr) return;
-    in_registers(
-        size, [](auto phi, const auto& x) { phi = (T(-0.5) * x.square()).exp() * T(0.398942280); }, density, z);
-  }
-}
-
-/// Calls `body(row, column, size)` for pieces of a block's rows.
-template <class Block, class Body>
-void for_pieces(const Block& block, const Body& body) {
-  for (Eigen::Index row = 0; row < block.rows(); ++row) {
-    for (Eigen::Index i = 0; i < block.cols(); i += kPiece) body(row, i, std::min(kPiece, block.cols() - i));
-  }
-}
-
-/// z Φ(z), which is max(z, 0) − |z| (1 − Φ(|z|)).
-template <class T>
-void gelu(MutableBlockOf<T>& block) {
-  for_pieces(block, [&](Eigen::Index row, Eigen::Index column, Eigen::Index size) {
-    T* z = block.data() + row * block.outerStride() + column;
-    T tail[kPiece];
-    upper_tail<T>(z, size, tail, nullptr);
-    for (Eigen::Index i = 0; i < size; ++i) z[i] = (z[i] < T(0) ? T(0) : z[i]) - std::abs(z[i]) * tail[i];
-  });
-}
-
-/// Δ ⊙ (Φ(z) + z φ(z))
-template <class T>
-void multiply_gelu_derivative(const ConstBlockOf<T>& pre_activation, MutableBlockOf<T>& block) {
-  for_pieces(block, [&](Eigen::Index row, Eigen::Index column, Eigen::Index size) {
-    const T* z = pre_activation.data() + row * pre_activation.outerStride() + column;
-    T* delta = block.data() + row * block.outerStride() + column;
-    T tail[kPiece], density[kPiece];
-    upper_tail<T>(z, size, tail, density);
-    for (Eigen::Index i = 0; i < size; ++i) {
-      delta[i] *= (z[i] > T(0) ? T(1) - tail[i] : tail[i]) + z[i] * density[i];
-    }
-  });
-}
 
 // Plain loops, which the compiler vectorises (Eigen does not vectorise select). A comparison that fails keeps NaN, so
 // that a run that diverges shows it.
@@ -194,7 +67,7 @@ void activate_block(spec::Activation activation, MutableBlockOf<T> z) {
       in_registers_of_rows([](auto x) { x = T(1) / (T(1) + (-x).exp()); }, z);
       return;
     case spec::Activation::gelu:
-      gelu<T>(z);
+      gelu(z);
       return;
   }
 }
@@ -236,7 +109,7 @@ void multiply_derivative_block(spec::Activation activation, ConstBlockOf<T> pre_
                            delta, pre_activation);
       return;
     case spec::Activation::gelu:
-      multiply_gelu_derivative<T>(pre_activation, delta);
+      multiply_gelu_derivative(pre_activation, delta);
       return;
   }
 }
@@ -381,6 +254,8 @@ constexpr ArrayKernelsOf<T> kArrayLoopsOf = {
     .gru_back = gru_back<T>,
     .lstm = lstm<T>,
     .lstm_back = lstm_back<T>,
+    .softmax = softmax<T>,
+    .softmax_back = softmax_back<T>,
 };
 
 constexpr ArrayKernels kArrayLoops = {

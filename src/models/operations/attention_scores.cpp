@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/gemm/panels.hpp"
+#include "models/kernels/array_kernels.hpp"
 #include "models/operations/operations.hpp"
 #include "models/resized.hpp"
 #include "support/parallel.hpp"
@@ -47,7 +48,9 @@ class AttentionScores final : public OperationOf<T> {
         }
         const Part<T> block{p + row * positions_, positions_};
         multiply_panels<T>(q.rows(row, rows, width_), packed.k, block.rows(0, rows, seen), false);
-        for (Index i = 0; i < rows; ++i) softmax(block.row(i), causal_ ? row + i + 1 : seen, seen);
+        for (Index i = 0; i < rows; ++i) {
+          array_kernels_of<T>().softmax(scale_, causal_ ? row + i + 1 : seen, seen, block.row(i));
+        }
         multiply_panels<T>(block.rows(0, rows, seen), packed.v, y.rows(row, rows, width_), false);
       });
     });
@@ -83,7 +86,7 @@ class AttentionScores final : public OperationOf<T> {
         multiply_panels<T>(dy.rows(row, rows, width_), packed.v, s.rows(0, rows, seen), false);
         for (Index i = 0; i < rows; ++i) {
           const T mean = ConstNumbers(dy.row(row + i), width_).dot(ConstNumbers(y.row(row + i), width_));
-          pass_softmax(s.row(i), block.row(i), mean, seen);
+          array_kernels_of<T>().softmax_back(scale_, mean, seen, block.row(i), s.row(i));
         }
         multiply_panels<T>(s.rows(0, rows, seen), packed.k, dq.rows(row, rows, width_), add);
         pack_panels<T>(q.rows(row, rows, width_), packed.rows);
@@ -98,7 +101,6 @@ class AttentionScores final : public OperationOf<T> {
   /// Rows of P that are worked on together. With a causal mask, the columns behind a block's last row are skipped.
   static constexpr Index kRows = 64;
 
-  using Numbers = Eigen::Map<VectorOf<T>>;
   using ConstNumbers = Eigen::Map<const VectorOf<T>>;
 
   /// Some columns of a matrix. All blocks are one type of Eigen's, which has to be compiled once.
@@ -150,20 +152,6 @@ class AttentionScores final : public OperationOf<T> {
       const Index rows = std::min(kRows, positions_ - row);
       body(row, rows, causal_ ? row + rows : positions_);
     }
-  }
-
-  /// softmax(z ÷ √e) over the first `seen` entries, 0 behind them.
-  void softmax(T* row, Index seen, Index size) const {
-    auto z = Numbers(row, seen).array();
-    const T largest = z.maxCoeff();
-    z = ((z - largest) * scale_).exp();
-    z *= T(1) / z.sum();
-    std::fill(row + seen, row + size, T(0));
-  }
-
-  /// s = p ⊙ (s − mean) ÷ √e
-  void pass_softmax(T* s, const T* p, T mean, Index size) const {
-    for (Index j = 0; j < size; ++j) s[j] = p[j] * (s[j] - mean) * scale_;
   }
 
   Index heads_;

@@ -100,6 +100,64 @@ TYPED_TEST(ArrayKernelsTest, ActivationsAndTheirDerivatives) {
   }
 }
 
+// The error that models/kernels/gelu_loops.hpp states, with the rounding of the last product.
+TEST(ArrayKernels, GeluIsAsGoodAsStated) {
+  const auto phi = [](double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); };
+  std::vector<float> z;
+  for (int i = -12000; i <= 12000; ++i) z.push_back(1e-3F * static_cast<float>(i));
+  const auto size = static_cast<Index>(z.size());
+  for (const Set& set : sets_that_run_here()) {
+    std::vector<float> value = z, derivative(z.size(), 1.0F);
+    set.kernels.of_float.activate(spec::Activation::gelu, 1, size, {value.data(), size});
+    set.kernels.of_float.multiply_derivative(spec::Activation::gelu, 1, size, {z.data(), size},
+                                             {derivative.data(), size});
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const double x = z[i];
+      const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0));
+      ASSERT_NEAR(value[i], x * phi(x), 2.7e-7 * std::max(1.0, std::abs(x))) << name_of(set.name) << " at " << x;
+      ASSERT_NEAR(derivative[i], phi(x) + x * density, 3.5e-7) << name_of(set.name) << " at " << x;
+    }
+    std::vector<float> far{-1e30F, -100, 100, 1e30F, std::numeric_limits<float>::quiet_NaN()};
+    set.kernels.of_float.activate(spec::Activation::gelu, 1, 5, {far.data(), 5});
+    EXPECT_NEAR(far[0], 0, 1e-7);  // exp() of some sets ends at the smallest normal number
+    EXPECT_NEAR(far[1], 0, 1e-30);
+    EXPECT_EQ(far[2], 100);
+    EXPECT_EQ(far[3], 1e30F);
+    EXPECT_TRUE(std::isnan(far[4])) << name_of(set.name);
+  }
+}
+
+TYPED_TEST(ArrayKernelsTest, Softmax) {
+  using T = TypeParam;
+  for (const Set& set : sets_that_run_here()) {
+    const ArrayKernelsOf<T>& kernels = of_type<T>(set.kernels);
+    for (const Index size : kSizes) {
+      for (const Index seen : {Index{1}, (size + 1) / 2, size}) {
+        const T scale = T(0.25);
+        const std::vector<T> z = drawn_between<T>(size, 1, -9, 9);
+        std::vector<double> expected(z.begin(), z.end());
+        double sum = 0;
+        for (Index i = 0; i < size; ++i) {
+          expected[i] = i < seen ? std::exp(double{z[i]} * double{scale}) : 0;
+          sum += expected[i];
+        }
+        std::vector<T> p = z;
+        kernels.softmax(scale, seen, size, p.data());
+        for (Index i = 0; i < size; ++i) {
+          // exp is good to some roundings, and so are the sum and what is divided by it.
+          ASSERT_NEAR(p[i], expected[i] / sum, 32 * std::numeric_limits<T>::epsilon()) << name_of(set.name);
+        }
+        std::vector<T> s = drawn_between<T>(size, 2);
+        const std::vector<T> before = s;
+        kernels.softmax_back(scale, T(0.3), size, p.data(), s.data());
+        for (Index i = 0; i < size; ++i) {
+          ASSERT_NEAR(s[i], p[i] * (before[i] - T(0.3)) * scale, 4 * std::numeric_limits<T>::epsilon());
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(ArrayKernelsTest, RecurrentCells) {
   using T = TypeParam;
   const auto all = [&](const ArrayKernelsOf<T>& kernels, Index units) {
@@ -204,6 +262,9 @@ TYPED_TEST(ArrayKernelsTest, GiveTheSameBitsAtEveryAddress) {
       kernels.multiply_derivative_from_output(activation, 3, kUnits, {output.data(), kUnits}, {delta.data(), kUnits});
       keep(z), keep(delta);
     }
+    Placed<T> scores = placed(kUnits, 14);
+    kernels.softmax(T(0.25), kUnits - 2, kUnits, scores.data());
+    keep(scores);
     Placed<T> gates = placed(4 * kUnits, 4), state = placed(kUnits, 5), cell = placed(kUnits, 6);
     Placed<T> cell_tanh = placed(kUnits, 7), before = placed(kUnits, 8), from_state = placed(3 * kUnits, 9);
     kernels.gru(kUnits, from_state.data(), before.data(), gates.data(), state.data());
