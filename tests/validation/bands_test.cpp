@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "support/fact_table.hpp"
@@ -106,6 +109,7 @@ TEST(Bands, CoverNineRowsOfTen) {
   }
   test::DocumentedTable table("coverage", {"table", "rests on", "rows", "inside", "held out: inside"});
   std::map<bool, Coverage> sums;
+  Coverage federated;
   const auto add = [&](const std::string& name, bool assumed, const Coverage& of) {
     if (of.rows == 0) return;
     table.add({name, assumed ? "assumptions" : "measurements", fmt::format("{}", of.rows), fmt::format("{}", of.inside),
@@ -121,6 +125,10 @@ TEST(Bands, CoverNineRowsOfTen) {
         ++of.rows;
         of.inside += inside(row, all) ? 1 : 0;
         of.held_out += inside(row, others) ? 1 : 0;
+        if (!row.parts.starts_with("network.framework")) continue;
+        ++federated.rows;
+        federated.inside += inside(row, all) ? 1 : 0;
+        federated.held_out += inside(row, others) ? 1 : 0;
       }
       add(name, assumed, of);
       sums[assumed].rows += of.rows;
@@ -128,12 +136,47 @@ TEST(Bands, CoverNineRowsOfTen) {
       sums[assumed].held_out += of.held_out;
     }
   }
+  // A table is a source here, so that what is held out is whole sources.
+  add("federations and frameworks", false, federated);
+  EXPECT_GE(federated.held_out, 0.85 * federated.rows);
+  EXPECT_LE(federated.held_out, 0.95 * federated.rows);
   for (const bool assumed : {false, true}) {
     add("all", assumed, sums[assumed]);
     EXPECT_GE(sums[assumed].inside, 0.9 * sums[assumed].rows) << (assumed ? "assumed" : "validated");
     // A table that nothing was seen of is met a little less often: this is what was found, and not aimed at.
     EXPECT_GE(sums[assumed].held_out, 0.85 * sums[assumed].rows) << (assumed ? "assumed" : "validated");
   }
+  table.expect_in_document();
+}
+
+/// What rates of a framework are off by within the source that they were taken from, and in that of somebody else.
+TEST(Bands, OfFrameworksWithinASourceAndBetweenSources) {
+  const std::string category = "network.framework";
+  std::map<bool, std::vector<test::ResidualRow>> rows;
+  for (test::ResidualRow& row : test::residual_rows()) {
+    if (row.role == "calibrated" || !row.parts.starts_with(category)) continue;
+    rows[row.what.find(" by ") != std::string::npos].push_back(std::move(row));
+  }
+  std::vector<test::ResidualRow> printed = rows[false];
+  std::ranges::copy(rows[true], std::back_inserter(printed));
+  test::DocumentedTable table("framework-bands", {"rates of", "sources", "rows", "measured ÷ predicted", "held out"},
+                              "docs/frameworks.md");
+  const auto add = [&](const std::string& name, const std::vector<test::ResidualRow>& of) {
+    const estimate::Spread all = spread_of(category, residuals_without(of, ""));
+    int held_out = 0;
+    std::set<std::string> own;
+    for (const test::ResidualRow& row : of) {
+      own.insert(row.table);
+      const estimate::Spread others = spread_of(category, residuals_without(of, row.table));
+      held_out += row.ratio() >= others.low && row.ratio() <= others.high ? 1 : 0;
+    }
+    table.add({name, fmt::format("{}", own.size()), fmt::format("{}", of.size()),
+               fmt::format("{:.2f} to {:.2f}", all.low, all.high),
+               fmt::format("{:.0f} %", 100.0 * held_out / static_cast<double>(of.size()))});
+  };
+  add("the same source", rows[false]);
+  add("another source", rows[true]);
+  add("both, as printed", printed);
   table.expect_in_document();
 }
 

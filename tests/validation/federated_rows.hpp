@@ -109,4 +109,36 @@ inline scenario::Scenario flower_scenario(const FederatedRow& row, const std::st
   return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
 }
 
+/// Two rounds of fedavg whose clients train for no time.
+inline scenario::Scenario round_scenario(const std::string& platform, const std::string& workers,
+                                         const std::string& framework, const std::string& megabytes) {
+  const std::string text = fmt::format(
+      R"(<scenario name="A round" seed="1"><platform{}{}<workers memory="ignore">{}</workers>
+<timing-only payload="{}MB"/><run algorithm="fedavg" rounds="2" local-steps="1"/></scenario>)",
+      platform, framework, workers, megabytes);
+  const TemporaryFolder folder;
+  return scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
+}
+
+/// The same with clients that reach the server at `line`; "1Tbps": they are on its machine, where lines take next to no
+/// time.
+inline scenario::Scenario clients_scenario(const std::string& clients, const std::string& line,
+                                           const std::string& framework, const std::string& megabytes) {
+  return round_scenario(
+      fmt::format(
+          R"(><federation><sites name="client" count="{}" up="{}" down="{}" latency="0ms" transport="plain"/></federation></platform>)",
+          clients, line, line),
+      fmt::format(R"(<worker hosts="client-[1-{}]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/>)",
+                  clients),
+      framework, megabytes);
+}
+
+/// A row of frameworks.csv with the rates of a framework; which of them sends a model to be evaluated the row says.
+inline scenario::Scenario one_machine_scenario(const FederatedRow& row, const std::string& framework) {
+  return clients_scenario(row.at("clients"), "1Tbps",
+                          fmt::format(R"(<framework name="{}" evaluate="{}"/>)", framework,
+                                      row.at("framework") == "flower" ? "true" : "false"),
+                          row.at("megabytes"));
+}
+
 }  // namespace dadsim::test

@@ -9,6 +9,7 @@
 
 #include "study/run/experiment.hpp"
 #include "validation/federated_rows.hpp"
+#include "validation/residuals.hpp"
 
 namespace dadsim {
 namespace {
@@ -35,8 +36,17 @@ Form form_of_hivemind(const test::FederatedRow& row) {
   return single ? Form{"one peer a place", 0.10} : Form{"several peers a place", 0.25};
 }
 
+/// hivemind's numbers are those of two and eight peers in one place, and how long software is busy beside lines of
+/// unequal speed was seen where several share one.
+std::string role_of(const test::FederatedRow& row, const Form& form) {
+  const int count = test::count_of(row);
+  if (form.name == "one place" && (count == 2 || count == 8)) return "calibrated";
+  return form.name == "several peers a place" ? "fitted" : "predicted";
+}
+
 TEST(FederatedValidation, ExchangesOfHivemind) {
   test::DocumentedTable table("hivemind", {"run", "form", "measured s", "lines alone s", "with hivemind s", "error"});
+  test::Residuals residuals("hivemind");
   for (const test::FederatedRow& row : test::measured("federated")) {
     if (row.at("source") != "hivemind") continue;
     const Form form = form_of_hivemind(row);
@@ -45,13 +55,16 @@ TEST(FederatedValidation, ExchangesOfHivemind) {
     table.add({row.at("id"), form.name, fmt::format("{:.1f}", with.measured), fmt::format("{:.1f}", lines),
                fmt::format("{:.1f}", with.predicted), test::percent(with.error())});
     EXPECT_LE(std::abs(with.error()), form.most) << row.at("id");
+    residuals.add(row.at("id"), role_of(row, form), "network.framework", with);
   }
   table.expect_in_document();
+  residuals.expect_in_file();
 }
 
 TEST(FederatedValidation, RoundsOfFlower) {
   test::DocumentedTable table("flower",
                               {"run", "clients", "MB", "measured s", "lines alone s", "with Flower s", "error"});
+  test::Residuals residuals("flower");
   for (const test::FederatedRow& row : test::measured("federated")) {
     if (row.at("source") != "flower") continue;
     const double lines = exchange(test::flower_scenario, row, "none");
@@ -60,10 +73,20 @@ TEST(FederatedValidation, RoundsOfFlower) {
     table.add({row.at("id"), fmt::format("{}", test::count_of(row)), row.at("payload"),
                fmt::format("{:.1f}", with.measured), fmt::format("{:.1f}", lines),
                fmt::format("{:.1f}", with.predicted), fitted ? "fitted" : test::percent(with.error())});
-    // Read off a figure to 5 %; what one client takes with 23.3 MB is 4.6 s in one and 5.2 s in another.
-    EXPECT_LE(std::abs(with.error()), row.at("id") == "erad-rnp-2048" ? 0.11 : 0.10) << row.at("id");
+    EXPECT_LE(std::abs(with.error()), 0.10) << row.at("id");
+    residuals.add(row.at("id"), fitted ? "calibrated" : "predicted", "network.framework", with);
   }
   table.expect_in_document();
+  // Of the same source: clients and server on one machine, by rates of another framework (docs/frameworks.md).
+  for (const test::FederatedRow& row : test::measured("frameworks")) {
+    if (row.at("framework") != "flower") continue;
+    for (const char* other : {"nvflare", "nvflare-stream"}) {
+      const report::Result round = study::run_experiment(test::one_machine_scenario(row, other), false);
+      residuals.add(row.at("id") + " by " + other, "predicted", "network.framework",
+                    {round.runs.front().step_seconds, std::stod(row.at("measured"))});
+    }
+  }
+  residuals.expect_in_file();
 }
 
 }  // namespace

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "protocols/federated/secure_aggregation.hpp"
-#include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
-#include "study/setting/catalog.hpp"
-#include "support/temporary_folder.hpp"
+#include "validation/federated_rows.hpp"
 #include "validation/measured.hpp"
+#include "validation/residuals.hpp"
 
 namespace dadsim {
 namespace {
@@ -21,47 +20,29 @@ constexpr const char* kPage = "docs/frameworks.md";
 
 using MeasuredRow = std::map<std::string, std::string>;
 
-/// Seconds of a round of fedavg.
-double round_seconds(const std::string& platform, const std::string& workers, const std::string& framework,
-                     const std::string& megabytes) {
-  const std::string text = fmt::format(
-      R"(<scenario name="A round" seed="1"><platform{}{}<workers memory="ignore">{}</workers>
-<timing-only payload="{}MB"/><run algorithm="fedavg" rounds="2" local-steps="1"/></scenario>)",
-      platform, framework, workers, megabytes);
-  const test::TemporaryFolder folder;
-  const scenario::Scenario scenario =
-      scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, study::make_catalog());
+double step_of(const scenario::Scenario& scenario) {
   return study::run_experiment(scenario, false).runs.front().step_seconds;
-}
-
-/// Clients and server on one machine: lines that take next to no time.
-double on_one_machine(const MeasuredRow& row, const std::string& framework) {
-  const std::string& clients = row.at("clients");
-  return round_seconds(
-      fmt::format(
-          R"(><federation><sites name="client" count="{}" up="1Tbps" down="1Tbps" latency="0ms" transport="plain"/></federation></platform>)",
-          clients),
-      fmt::format(R"(<worker hosts="client-[1-{}]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/>)",
-                  clients),
-      fmt::format(R"(<framework name="{}" evaluate="{}"/>)", framework,
-                  row.at("framework") == "flower" ? "true" : "false"),
-      row.at("megabytes"));
 }
 
 TEST(FrameworkValidation, RoundsByRatesOfOtherRowsAndOtherSources) {
   const std::vector<std::string> frameworks{"nvflare", "nvflare-stream", "flower"};
   test::DocumentedTable table(
       "frameworks", {"run", "clients", "MB", "measured s", "by nvflare", "by nvflare-stream", "by flower"}, kPage);
+  test::Residuals residuals("nvflare");  // rows of Flower's source are with its others
   for (const MeasuredRow& row : test::measured("frameworks")) {
     const double measured = std::stod(row.at("measured"));
     std::vector<std::string> cells{row.at("id"), row.at("clients"), row.at("megabytes"), row.at("measured")};
     for (const std::string& framework : frameworks) {
-      const test::Compared compared{on_one_machine(row, framework), measured};
+      const test::Compared compared{step_of(test::one_machine_scenario(row, framework)), measured};
       const bool own = framework == row.at("framework");
+      const bool same_source = framework.starts_with("nvflare") && row.at("framework").starts_with("nvflare");
+      // "by": the rates of another source.
+      if (row.at("framework").starts_with("nvflare"))
+        residuals.add(fmt::format("{} {} {}", row.at("id"), same_source ? "as" : "by", framework),
+                      own ? "calibrated" : "predicted", "network.framework", compared);
       cells.push_back(
           fmt::format("{:.2f} s, {}", compared.predicted, own ? "fitted" : test::percent(compared.error())));
       // Rates of the same framework's other row give it to a quarter; those of another source to a half.
-      const bool same_source = framework.starts_with("nvflare") && row.at("framework").starts_with("nvflare");
       EXPECT_LE(std::abs(compared.error()), own           ? 0.05
                                             : same_source ? 0.25
                                                           : 0.5)
@@ -70,6 +51,27 @@ TEST(FrameworkValidation, RoundsByRatesOfOtherRowsAndOtherSources) {
     table.add(std::move(cells));
   }
   table.expect_in_document();
+  residuals.expect_in_file();
+}
+
+/// Single messages: half of a round of one client whose rates are the same at both ends.
+TEST(FrameworkValidation, MessagesOverGrpcByRatesOfFlower) {
+  test::DocumentedTable table("framework-transfers", {"message", "source", "MB", "measured s", "by flower", "error"},
+                              kPage);
+  std::map<std::string, test::Residuals> residuals;
+  for (const MeasuredRow& row : test::measured("framework-transfers")) {
+    const std::string& line = row.at("line");
+    const double round =
+        step_of(test::clients_scenario("1", line.empty() ? "1Tbps" : line + "Mbps",
+                                       R"(<framework name="flower" evaluate="false"/>)", row.at("megabytes")));
+    const test::Compared compared{round / 2, std::stod(row.at("measured"))};
+    residuals.try_emplace(row.at("source"), row.at("source"))
+        .first->second.add(row.at("id") + " by flower", "predicted", "network.framework", compared);
+    table.add({row.at("id"), row.at("source"), row.at("megabytes"), fmt::format("{:.2f}", compared.measured),
+               fmt::format("{:.2f}", compared.predicted), test::percent(compared.error())});
+  }
+  table.expect_in_document();
+  for (const auto& [source, of] : residuals) of.expect_in_file();
 }
 
 TEST(FrameworkValidation, SecureAggregation) {
@@ -97,6 +99,7 @@ TEST(FrameworkValidation, AFederationOfOurOwn) {
                               {"MB", "measured s", "predicted s", "error", "lines alone s", "error of these"}, kPage);
   const std::vector<MeasuredRow> rows = test::measured("testbed-federation");
   const MeasuredRow& calibrated = rows.at(1);
+  test::Residuals residuals("testbed-federation");
   const auto rate = [&](const char* what, double messages) {
     return messages * std::stod(calibrated.at("megabytes")) / std::stod(calibrated.at(what));
   };
@@ -112,8 +115,16 @@ aggregate="{3}MBps"/>)",
         R"(<worker hosts="client-[1-{}]" device="rtx-3090"/><aggregator host="server-1" device="xeon-8380"/>)",
         row.at("clients"));
     const double measured = std::stod(row.at("median_s"));
-    const test::Compared whole{round_seconds(platform, workers, framework, row.at("megabytes")), measured};
-    const test::Compared lines{round_seconds(platform, workers, "", row.at("megabytes")), measured};
+    const auto compared = [&](const std::string& with) {
+      return test::Compared{step_of(test::round_scenario(platform, workers, with, row.at("megabytes"))), measured};
+    };
+    const test::Compared whole = compared(framework);
+    const test::Compared lines = compared("");
+    residuals.add(row.at("megabytes"), &row == &calibrated ? "calibrated" : "predicted", "network.framework", whole);
+    for (const char* other : {"nvflare", "flower"}) {
+      const test::Compared by = compared(fmt::format(R"(<framework name="{}" evaluate="false"/>)", other));
+      residuals.add(fmt::format("{} by {}", row.at("megabytes"), other), "predicted", "network.framework", by);
+    }
     table.add({row.at("megabytes"), fmt::format("{:.3f}", measured), fmt::format("{:.3f}", whole.predicted),
                &row == &calibrated ? "calibrated" : test::percent(whole.error()),
                fmt::format("{:.3f}", lines.predicted), test::percent(lines.error())});
@@ -121,6 +132,7 @@ aggregate="{3}MBps"/>)",
     EXPECT_LT(lines.error(), -0.15) << row.at("megabytes");
   }
   table.expect_in_document();
+  residuals.expect_in_file();
 }
 
 }  // namespace

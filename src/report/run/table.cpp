@@ -19,6 +19,7 @@
 #include "report/run/scale_table.hpp"
 #include "report/run/sites_sentence.hpp"
 #include "report/run/throughput_text.hpp"
+#include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/text/seconds.hpp"
 #include "support/human.hpp"
@@ -107,7 +108,7 @@ std::string run_grid(const Result& result, int narrower = 0) {
   for (const std::vector<std::string>& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
-  widths[0] = std::min(widths[0], kLongestLabel);
+  widths[0] = std::min(widths[0], kWidestLabel);
   // From the first column of a group to the one after its last.
   std::vector<std::pair<std::size_t, std::size_t>> groups;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -323,6 +324,24 @@ std::string assumptions_counted(std::size_t count) {
 
 namespace {
 
+/// "framework: nvflare 2.7.1; nine measurements of ten within 0.67 and 1.3 times a step", of all runs that it carries.
+std::string framework_named(const Result& result) {
+  const auto framework = std::ranges::find(result.assumptions, "framework", &Statement::kind);
+  if (framework == result.assumptions.end()) return {};
+  std::string named = fmt::format(" (framework: {}", framework->subject());
+  estimate::Band widest;
+  for (const RunResult& run : result.runs) {
+    const std::optional<estimate::Band> factors = run.factors();
+    if (!factors || std::ranges::find(run.step_band->parts, "network.framework", &estimate::TimePart::category) ==
+                        run.step_band->parts.end())
+      continue;
+    widest = {std::min(widest.low, factors->low), std::max(widest.high, factors->high)};
+  }
+  if (widest.low < widest.high)
+    named += fmt::format("; nine measurements of ten between {:.2g} and {:.2g} times a step", widest.low, widest.high);
+  return named + ")";
+}
+
 /// In one line what --verbose adds to a table.
 std::string left_out(const Result& result) {
   const auto some = [&](auto&& has) { return std::ranges::any_of(result.runs, has); };
@@ -338,12 +357,9 @@ std::string left_out(const Result& result) {
   if (more.empty()) return {};
   const std::string last = std::move(more.back());
   more.pop_back();
-  const auto framework = std::ranges::find(result.assumptions, "framework", &Statement::kind);
-  const std::string named =
-      framework == result.assumptions.end() ? "" : fmt::format(" (framework: {})", framework->subject());
   return paragraph(fmt::format("Based on {} assumption{}{} and a model of the network; --verbose shows {}{}{}.",
-                               result.assumptions.size(), result.assumptions.size() == 1 ? "" : "s", named,
-                               fmt::join(more, ", "), more.empty() ? "" : " and ", last));
+                               result.assumptions.size(), result.assumptions.size() == 1 ? "" : "s",
+                               framework_named(result), fmt::join(more, ", "), more.empty() ? "" : " and ", last));
 }
 
 }  // namespace

@@ -101,6 +101,8 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
 }
 
 std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run) {
+  // What is not computing is then what lines and software take together, as it was in the rows of that category.
+  if (!scenario.framework.none() && run.spec.communicates) return "network.framework";
   std::set<std::string> transports;
   double queue = std::numeric_limits<double>::infinity();  // bytes
   for (const step::NetworkUse::LinkClass& link : run.network.links) {
