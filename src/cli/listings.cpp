@@ -14,6 +14,7 @@
 #include "scenario/language/rule.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
+#include "spec/framework_specification.hpp"
 #include "spec/preset.hpp"
 #include "spec/workload.hpp"
 #include "support/human.hpp"
@@ -185,6 +186,47 @@ std::string list_links() {
   return text;
 }
 
+/// "packs 80 MB/s", "packs in no time".
+std::string megabytes_a_second(const char* what, double rate) {
+  return rate > 0 ? fmt::format("{} {:.4g} MB/s", what, rate / 1e6) : fmt::format("{} in no time", what);
+}
+
+std::string list_frameworks() {
+  std::string text = paragraph(
+      "What software adds to what lines carry (<framework name=\"…\" version=\"…\"/>; docs/frameworks.md). Rates are "
+      "of "
+      "one message at a node that has nothing else to do; the newest version of a name is its last.",
+      0);
+  for (const spec::FrameworkFacts& facts : spec::framework_facts()) {
+    const spec::FrameworkSpec& one = facts.spec;
+    text += fmt::format("\n{} {}\n", one.name, one.version);
+    text += paragraph(fmt::format("client: {}, {}{}", megabytes_a_second("packs", one.serialise),
+                                  megabytes_a_second("unpacks", one.deserialise),
+                                  one.copy > 0 ? ", " + megabytes_a_second("copies a payload at", one.copy) : ""),
+                      2);
+    text += paragraph(fmt::format("server: {}, {}, {} {}; {}", megabytes_a_second("packs", one.server_serialise),
+                                  megabytes_a_second("unpacks", one.server_deserialise), one.server_cores,
+                                  one.server_cores == 1 ? "message at a time" : "messages at a time",
+                                  megabytes_a_second("sums", one.aggregate)),
+                      2);
+    std::vector<std::string> more;
+    if (one.streams) more.emplace_back("packs, carries and unpacks side by side");
+    if (one.round > 0) more.push_back(fmt::format("a round takes {:.4g} s more", one.round));
+    if (one.per_client > 0) more.push_back(fmt::format("each that takes part {:.4g} s more", one.per_client));
+    if (one.polling > 0) more.push_back(fmt::format("clients ask every {:.4g} s", one.polling));
+    more.push_back(one.longest_message > 0 ? "a model of more than " + human_bytes(one.longest_message) + " is refused"
+                                           : "a model of any length goes, in pieces");
+    if (one.server_models > 0)
+      more.push_back(fmt::format("the server holds {} models beside one of every client", one.server_models));
+    if (one.evaluates) more.emplace_back("a new model goes to its clients once more");
+    more.push_back(fmt::format("sends {}", to_string(one.sends)));
+    if (!one.all_reduce.empty()) more.push_back(fmt::format("peers sum by {}", one.all_reduce));
+    text += paragraph(fmt::format("{}", fmt::join(more, "; ")), 2);
+    text += paragraph(fmt::format("source, {}: {}", facts.date, facts.source), 2);
+  }
+  return text;
+}
+
 std::string list_regions() {
   std::string text = paragraph(
       "From each region to the others: throughput of 64 parallel TCP connections in Gbit/s (measured by the Skyplane "
@@ -264,6 +306,7 @@ const std::vector<Listing>& listings() {
       {"devices", "list the devices with their sources", list_devices},
       {"workloads", "list what a scenario can be timed as", list_workloads},
       {"links", "list the links of the catalogue with their sources", list_links},
+      {"frameworks", "list what software adds to what lines carry, with dates and sources", list_frameworks},
       {"regions", "list the cloud regions and what was measured between them", list_regions},
       {"prices", "list prices of devices and of bytes that leave, with dates and sources", list_prices},
       {"collectives", "list how each collective can be carried out", list_collectives},

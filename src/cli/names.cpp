@@ -9,6 +9,7 @@
 #include "scenario/language/schema.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
+#include "spec/framework_specification.hpp"
 #include "spec/preset.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/catalog.hpp"
@@ -33,6 +34,10 @@ std::vector<std::string> names_of(std::string_view kind) {
     append_names(names, sim::device_catalog().all());
   } else if (kind == "links") {
     append_names(names, sim::link_catalog());
+  } else if (kind == "frameworks") {
+    for (const spec::FrameworkFacts& facts : spec::framework_facts()) {
+      if (names.empty() || names.back() != facts.spec.name) names.push_back(facts.spec.name);
+    }
   } else if (kind == "models") {
     append_names(names, spec::preset_registry().all());
   } else if (kind == "workloads") {

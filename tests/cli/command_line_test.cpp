@@ -30,7 +30,7 @@ TEST(CommandLine, HelpAndVersion) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   for (const char* command : {"platform", "collective", "algorithms", "compressors", "models", "devices", "workloads",
-                              "links", "regions", "collectives"}) {
+                              "links", "frameworks", "regions", "collectives"}) {
     EXPECT_NE(help.out.find(std::string("dadsim ") + command), std::string::npos) << command;
   }
   const Outcome version = run_dadsim({"--version"});
