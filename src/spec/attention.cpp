@@ -17,7 +17,11 @@ ModelShape with_flash_attention(ModelShape model) {
     layer.inputs_per_sample = kOperands * layer.outputs_per_sample;
     layer.kept_beside_per_sample = 0;
     layer.kept_bytes_per_sample = kFloat * static_cast<double>(layer.heads) * tokens;
-    if (layer.causal) layer.forward_macs_per_sample /= 2;
+    if (layer.keys_seen > 0) {
+      layer.forward_macs_per_sample *= layer.keys_seen / tokens;
+    } else if (layer.causal) {
+      layer.forward_macs_per_sample /= 2;
+    }
     layer.recomputed_macs_per_sample = kProductsOfTwo * layer.forward_macs_per_sample;
   }
   return model;

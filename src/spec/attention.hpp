@@ -10,7 +10,8 @@ namespace dadsim::spec {
 /// - what is kept for it beside queries, keys, values and the mix is one fp32 number per row of scores (section 3.1);
 ///   masks of dropout are drawn again from the state of the generator;
 /// - causal attention does half of its products. Blocks above the diagonal are skipped, and those on it are taken for
-///   half: exact for sequences much longer than a block of 64 to 128 positions.
+///   half: exact for sequences much longer than a block of 64 to 128 positions. With a window, those are done that
+///   LayerShape::keys_seen says.
 /// Layers of attention that do not know their scores stay as they are.
 ModelShape with_flash_attention(ModelShape model);
 

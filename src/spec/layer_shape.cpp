@@ -45,7 +45,7 @@ LayerShape all_as_one(const ModelShape& model, bool embeddings) {
   all.name = "all layers";
   all.kind = LayerKind::element_wise;
   for (const LayerShape& layer : model.layers) {
-    if (layer.has_outer_product()) all.parameters += layer.parameters;
+    if (layer.has_outer_product() || layer.adapter_rank > 0) all.parameters += layer.parameters;
     if (embeddings && layer.kind == LayerKind::embedding && layer.has_matrix()) all.parameters += layer.in * layer.out;
   }
   return all;

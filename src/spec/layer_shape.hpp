@@ -65,8 +65,23 @@ struct LayerShape {
   /// Heads that cannot be divided further: of attention, and of the projections that make its queries, keys or values;
   /// 0: it has none.
   std::int64_t heads = 0;
-  bool causal = false;           ///< attention in which a position sees those before it and itself alone
+  /// Equal matrices in × out of which each row goes through one, its `rows_per_sample` counting a token once for each
+  /// expert that it goes through.
+  std::int64_t experts = 1;
+  /// Devices that divide the experts of the network, `experts` being what is left to each, and how many have the same:
+  /// 1 and 1 where every device has all.
+  std::int32_t expert_group = 1, expert_copies = 1;
+  /// Floats that are not learned: held, gathered where parameters are divided, without gradient or optimizer.
+  std::int64_t frozen = 0;
+  /// Of an adapter beside a frozen matrix, of which `parameters` counts the adapter alone; 0: it has none.
+  std::int64_t adapter_rank = 0;
+  bool causal = false;  ///< attention in which a position sees those before it and itself alone
+  /// Causal attention that leaves some of those out: positions that one sees in the mean; 0: it leaves none out.
+  double keys_seen = 0;
+  /// Attention: numbers of the keys and values of a position, of all heads together.
+  std::int64_t keys_and_values = 0;
   double scores_per_sample = 0;  ///< of the outputs of attention: what softmax gives, a number per pair of positions
+  double frozen_macs_per_sample = 0;      ///< of the forward pass: with weights whose gradient is not formed
   double recomputed_macs_per_sample = 0;  ///< multiply-adds of the forward pass that the backward pass does again
   /// Elements that the backward pass keeps of it beside its outputs, as wide as these: what goes into a GELU beside
   /// what comes out. Below zero where outputs are not kept, at least −outputs_per_sample.
@@ -78,10 +93,16 @@ struct LayerShape {
   /// How often the windows of a convolution hold each input: 9 for 3×3 windows with a stride of one; 1 elsewhere.
   double overlap() const;
 
-  /// Whether the gradient is Δᵀ·A for the rows of A and Δ that this layer yields: what dAD and its relatives share.
+  /// Whether the gradient is Δᵀ·A for the rows of A and Δ that this layer yields: what dAD and its relatives share. Of
+  /// experts each has its own, over the rows that came to it.
   bool has_outer_product() const { return kind != LayerKind::embedding && has_matrix(); }
   /// Whether it has a matrix of its own, an embedding's table included: what compressors of gradients work on.
-  bool has_matrix() const { return in > 0 && out > 0 && parameters >= in * out; }
+  bool has_matrix() const { return in > 0 && out > 0 && parameters >= experts * in * out; }
+  /// Whether its matrix is the table of an embedding: at most a bias is its own.
+  bool is_tied() const {
+    return kind == LayerKind::dense && experts == 1 && forward_macs_per_sample > 0 &&
+           (in * out == 0 || parameters + frozen < in * out);
+  }
   bool operator==(const LayerShape&) const = default;
 };
 

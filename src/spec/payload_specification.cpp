@@ -25,7 +25,7 @@ double saved_beside_parameters(const ModelShape& shape) {
   for (const LayerShape& layer : shape.layers) {
     if (layer.kind == LayerKind::normalisation && batch_norms) numbers += static_cast<double>(layer.parameters);
     // A decoder without a matrix of its own multiplies by the table all the same: width × entries per row.
-    if (layer.kind == LayerKind::dense && !layer.has_matrix() && layer.rows_per_sample > 0)
+    if (layer.is_tied() && layer.rows_per_sample > 0)
       numbers += layer.forward_macs_per_sample / static_cast<double>(layer.rows_per_sample);
   }
   return numbers;

@@ -25,7 +25,17 @@ void scale_outputs(LayerShape& layer, double factor) {
 
 void scale_macs(LayerShape& layer, double factor) {
   layer.forward_macs_per_sample *= factor;
+  layer.frozen_macs_per_sample *= factor;
   layer.recomputed_macs_per_sample *= factor;
+}
+
+/// Counts the parameters of a part anew. What an adapter has on the side that is not divided is whole on each device.
+void count_parameters(LayerShape& layer) {
+  const std::int64_t own = layer.experts * (layer.in * layer.out + (layer.bias ? layer.out : 0));
+  const std::int64_t adapter = layer.experts * layer.adapter_rank * (layer.in + layer.out);
+  const bool frozen = layer.frozen > 0;
+  layer.frozen = frozen ? own : 0;
+  layer.parameters = frozen ? adapter : own;
 }
 
 LayerShape shard_of_entries(LayerShape layer, std::int32_t tensor) {
@@ -40,7 +50,10 @@ LayerShape shard_of_entries(LayerShape layer, std::int32_t tensor) {
     scale_outputs(layer, factor);
     scale_macs(layer, factor);
   }
-  if (layer.out > 0) {
+  if (layer.frozen > 0) {
+    layer.frozen = layer.frozen / entries * own;
+    layer.out = layer.out > 0 ? own : 0;
+  } else if (layer.out > 0) {
     const bool bias = !table && layer.bias;
     const std::int64_t beside = layer.parameters - layer.in * layer.out - (bias ? layer.out : 0);
     layer.out = own;
@@ -63,13 +76,13 @@ LayerShape sharded(const LayerShape& whole, std::int32_t tensor) {
       break;
     case TensorSplit::column:
       layer.out = divided(whole, "outputs", layer.out, tensor);
-      layer.parameters = layer.in * layer.out + (layer.bias ? layer.out : 0);
+      count_parameters(layer);
       scale_outputs(layer, share);
       scale_macs(layer, share);
       break;
     case TensorSplit::row:
       layer.in = divided(whole, "inputs", layer.in, tensor);
-      layer.parameters = layer.in * layer.out + (layer.bias ? layer.out : 0);
+      count_parameters(layer);
       layer.inputs_per_sample *= share;
       scale_macs(layer, share);
       break;

@@ -1,8 +1,8 @@
 #include "spec/workload.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "spec/workloads/architectures.hpp"
@@ -14,43 +14,45 @@
 namespace dadsim::spec {
 namespace {
 
-std::int64_t size_in(const std::string& text, const std::string& name) {
-  const auto value = parse_whole<std::int64_t>(text, 1);
-  if (!value) throw std::invalid_argument("'" + name + "' is no size: '" + text + "'");
+/// What a size is as a number: of a choice, its place among them.
+std::int64_t size_in(const ParameterSpec& size, const std::string& text) {
+  if (size.type == ParameterSpec::Type::choice) {
+    const auto found = std::ranges::find(size.choices, text);
+    if (found == size.choices.end()) throw std::invalid_argument("'" + size.name + "' is no choice: '" + text + "'");
+    return found - size.choices.begin();
+  }
+  const auto value = parse_whole<std::int64_t>(text, static_cast<std::int64_t>(size.minimum));
+  if (!value) throw std::invalid_argument("'" + size.name + "' is no size: '" + text + "'");
   return *value;
 }
 
-/// A size that can be asked for: the same range and words in all architectures.
-struct AskedSize {
-  const char* name;
-  double maximum;
-  const char* description;
-};
-constexpr std::array<AskedSize, 11> kAskedSizes{{
-    {"layers", 10'000, "blocks, each of attention and two layers of an MLP"},
-    {"hidden", 1'000'000, "width of a token"},
-    {"heads", 10'000, "heads of attention, a divisor of hidden"},
-    {"kv-heads", 10'000, "heads of keys and values, a divisor of heads"},
-    {"feed-forward", 10'000'000, "width of the MLP between its layers"},
-    {"vocabulary", 100'000'000, "entries of the table of words"},
-    // Samples are sequences of so many tokens, all of them real: shorter texts are packed, and nothing is padded.
-    {"sequence", 10'000'000, "tokens of a sample, none of them padding"},
-    {"masked", 10'000'000, "tokens of a sample that are masked and predicted"},
-    {"image", 10'000, "pixels along a side of an image"},
-    {"patch", 1'000, "pixels along a side of a patch, a divisor of image"},
-    {"classes", 10'000'000, "classes that are told apart"},
-}};
+/// As a scenario would say it.
+std::string size_text(const ParameterSpec& size, std::int64_t value) {
+  return size.type == ParameterSpec::Type::choice ? size.choices.at(static_cast<std::size_t>(value))
+                                                  : std::to_string(value);
+}
 
 /// Throws where an asked size and another of which it is a divisor, or a multiple, do not go together.
 void check_divides(const std::vector<std::string>& asked, const Sizes& sizes) {
   using Pair = std::pair<const char*, const char*>;
   for (const auto& [parts, whole] : {Pair{"heads", "hidden"}, Pair{"kv-heads", "heads"}, Pair{"patch", "image"}}) {
     if (!sizes.contains(parts) || !sizes.contains(whole)) continue;
+    if (parts == std::string_view("heads") && sizes.contains("head-size") && sizes.at("head-size") > 0) continue;
     if (std::ranges::find(asked, parts) == asked.end() && std::ranges::find(asked, whole) == asked.end()) continue;
     if (sizes.at(whole) % sizes.at(parts) != 0)
       throw std::invalid_argument(std::string(parts) + " " + std::to_string(sizes.at(parts)) + " does not divide " +
                                   whole + " " + std::to_string(sizes.at(whole)));
   }
+}
+
+/// Throws where experts are asked for that cannot be.
+void check_experts(const Sizes& sizes) {
+  if (!sizes.contains("experts") || sizes.at("experts") == 0) return;
+  if (sizes.at("experts-per-token") > sizes.at("experts"))
+    throw std::invalid_argument("experts-per-token " + std::to_string(sizes.at("experts-per-token")) +
+                                " is above experts " + std::to_string(sizes.at("experts")));
+  if (sizes.at("expert-feed-forward") == 0)
+    throw std::invalid_argument("experts without expert-feed-forward, which is their width");
 }
 
 Sizes sizes_in(const FactTable::Row& row) {
@@ -84,16 +86,18 @@ Workload read_workload(const FactTable::Row& row) {
                                                            {"vit", vit_shape},
                                                            {"bert", bert_shape},
                                                            {"gpt", gpt_shape},
-                                                           {"llama", llama_shape},
+                                                           {"decoder", decoder_shape},
+                                                           {"encoder-decoder", encoder_decoder_shape},
+                                                           {"hybrid", hybrid_shape},
                                                            {"lstm", lstm_shape}});
   const Sizes own = sizes_in(row);
   const std::vector<std::string> asked = words_of(row.optional_text("asked"));
   Workload workload;
   for (const std::string& name : asked) {
-    const auto* size = std::ranges::find(kAskedSizes, name, &AskedSize::name);
-    if (size == kAskedSizes.end() || !own.contains(name)) row.wrong("'" + name + "' as asked", "one of its sizes");
-    workload.parameters.push_back(
-        integer_parameter(name, 1, size->maximum, std::to_string(own.at(name)), size->description));
+    const auto size = std::ranges::find(workload_sizes(), name, &ParameterSpec::name);
+    if (size == workload_sizes().end() || !own.contains(name)) row.wrong("'" + name + "' as asked", "one of its sizes");
+    workload.parameters.push_back(*size);
+    workload.parameters.back().default_value = size_text(*size, own.at(name));
   }
   workload.name = row.text("name");
   workload.description = filled_in(row, "description", own);
@@ -104,6 +108,7 @@ Workload read_workload(const FactTable::Row& row) {
     Sizes all = own;
     for (const auto& [name, value] : sizes) all[name] = value;
     check_divides(asked, all);
+    check_experts(all);
     return make(title, all);
   };
   return workload;
@@ -111,13 +116,54 @@ Workload read_workload(const FactTable::Row& row) {
 
 }  // namespace
 
+const std::vector<ParameterSpec>& workload_sizes() {
+  const auto number = [](const char* name, double maximum, const char* description) {
+    return integer_parameter(name, 1, maximum, "", description);
+  };
+  const auto or_none = [](const char* name, double maximum, const char* description) {
+    return integer_parameter(name, 0, maximum, "", description);
+  };
+  static const std::vector<ParameterSpec> kSizes{
+      number("layers", 10'000, "blocks, each of attention and an MLP"),
+      number("hidden", 1'000'000, "width of a token"),
+      number("heads", 10'000, "heads of attention, a divisor of hidden where head-size is not said"),
+      number("kv-heads", 10'000, "heads of keys and values, a divisor of heads"),
+      or_none("head-size", 100'000, "numbers of a head; 0: hidden ÷ heads"),
+      number("feed-forward", 10'000'000, "width of the MLP between its layers"),
+      number("vocabulary", 100'000'000, "entries of the table of words"),
+      // Samples are sequences of so many tokens, all of them real: shorter texts are packed, and nothing is padded.
+      number("sequence", 10'000'000, "tokens of a sample, none of them padding"),
+      number("masked", 10'000'000, "tokens of a sample that are masked and predicted"),
+      number("image", 10'000, "pixels along a side of an image"),
+      number("patch", 1'000, "pixels along a side of a patch, a divisor of image"),
+      number("classes", 10'000'000, "classes that are told apart"),
+      choice_parameter("tied", {"false", "true"}, "whether the decoder's matrix is the table of words"),
+      choice_parameter("mlp", {"gated", "plain"}, "three matrices with a gate, or two"),
+      choice_parameter("biases", {"none", "qkv", "all"}, "of no matrix, of queries, keys and values, or of all"),
+      choice_parameter("norm", {"rms", "layer", "unweighted"}, "by the mean square, of the layer, or without weights"),
+      number("norms", 4, "norms of a block: 1, 2, or 4 with one behind each half"),
+      choice_parameter("qk-norm", {"none", "head", "full"}, "norms of queries and keys: of each head, or of all"),
+      or_none("positions", 10'000'000, "rows of a table of positions; 0: none, as with rotary ones"),
+      or_none("window", 10'000'000, "positions that one sees, itself among them; 0: all before it"),
+      or_none("full-every", 10'000, "every so many blocks one sees all; 0: none does"),
+      or_none("experts", 100'000, "MLPs of a block that a router chooses from; 0: one MLP for all"),
+      number("experts-per-token", 1'000, "experts that a token goes through"),
+      or_none("expert-feed-forward", 10'000'000, "width of an expert between its layers"),
+      or_none("shared-feed-forward", 10'000'000, "width of the expert that all tokens go through; 0: none"),
+      or_none("dense-layers", 10'000, "first blocks, with an MLP in place of experts"),
+      number("experts-every", 10'000, "every so many blocks one has experts"),
+  };
+  return kSizes;
+}
+
 ModelShape Workload::shape(const ParameterValues& sizes) const {
   Sizes all;
-  for (const ParameterSpec& parameter : parameters)
-    all[parameter.name] = size_in(parameter.default_value, parameter.name);
+  for (const ParameterSpec& size : parameters) {
+    const auto said = sizes.find(size.name);
+    all[size.name] = size_in(size, said == sizes.end() ? size.default_value : said->second);
+  }
   for (const auto& [size, value] : sizes) {
     if (!all.contains(size)) throw std::invalid_argument("'" + name + "' has no size '" + size + "'");
-    all[size] = size_in(value, size);
   }
   return make(all);
 }

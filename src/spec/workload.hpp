@@ -33,6 +33,9 @@ struct Workload {
   ModelShape shape(const ParameterValues& sizes = {}) const;
 };
 
+/// Sizes that can be asked for, without a default: the same range and words in all workloads.
+const std::vector<ParameterSpec>& workload_sizes();
+
 /// Every workload: spec/workloads/workloads.csv.
 Registry<Workload>& workload_registry();
 

@@ -126,7 +126,8 @@ TEST(Workloads, LayersAreConsistent) {
       EXPECT_GE(layer.forward_macs_per_sample, 0);
       EXPECT_GT(layer.outputs_per_sample, 0);
       EXPECT_GT(layer.rows_per_sample, 0);
-      EXPECT_TRUE(layer.parameters > 0 || layer.forward_macs_per_sample > 0 || layer.kind == LayerKind::recurrence)
+      EXPECT_TRUE(layer.parameters > 0 || layer.forward_macs_per_sample > 0 || layer.kind == LayerKind::recurrence ||
+                  layer.kind == LayerKind::normalisation)
           << "does nothing";
       EXPECT_EQ(layer.in > 0, layer.out > 0);
       EXPECT_TRUE(layer.sequential == 1 || layer.sequential == layer.rows_per_sample);
@@ -138,7 +139,7 @@ TEST(Workloads, LayersAreConsistent) {
         EXPECT_EQ(layer.outputs_per_sample, static_cast<double>(layer.in * layer.rows_per_sample));
       } else if (layer.in > 0) {
         EXPECT_TRUE(layer.has_outer_product());
-        EXPECT_EQ(layer.parameters, layer.in * layer.out + (layer.bias ? layer.out : 0));
+        EXPECT_EQ(layer.parameters, layer.experts * (layer.in * layer.out + (layer.bias ? layer.out : 0)));
         EXPECT_EQ(layer.forward_macs_per_sample, static_cast<double>(layer.in * layer.out * layer.rows_per_sample));
         EXPECT_EQ(layer.outputs_per_sample, static_cast<double>(layer.out * layer.rows_per_sample));
       } else {
@@ -146,7 +147,9 @@ TEST(Workloads, LayersAreConsistent) {
       }
     }
     const LayerShape& last = model.layers.back();
-    EXPECT_TRUE(last.has_outer_product() || last.forward_macs_per_sample > 0) << workload.name;
+    // The encoders alone end in a norm.
+    EXPECT_TRUE(last.has_outer_product() || last.forward_macs_per_sample > 0 || last.kind == LayerKind::normalisation)
+        << workload.name;
   }
 }
 

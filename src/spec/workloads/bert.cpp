@@ -21,7 +21,9 @@ ModelShape bert_shape(const std::string& title, const Sizes& sizes) {
   auto& layers = model.layers;
   layers.push_back(by_entries(embedding_shape("words", tokens, vocabulary, width)));
   layers.push_back(added(embedding_shape("positions", tokens, std::max(sizes.at("positions"), tokens), width)));
-  layers.push_back(added(embedding_shape("segments", tokens, sizes.at("segments"), width)));
+  if (size_or(sizes, "relative", 0) != 0) layers.push_back(normalisation_shape("positions.norm", tokens, width));
+  if (sizes.at("segments") > 0)
+    layers.push_back(added(embedding_shape("segments", tokens, sizes.at("segments"), width)));
   layers.push_back(normalisation_shape("embedding.norm", tokens, width));
   for (std::int64_t i = 1; i <= sizes.at("layers"); ++i) {
     const std::string block = fmt::format("block{}.", i);
@@ -36,7 +38,9 @@ ModelShape bert_shape(const std::string& title, const Sizes& sizes) {
     layers.push_back(with_dropout(by_rows(token_dense_shape(block + "mlp2", tokens, 4 * width, width))));
     layers.push_back(normalisation_shape(block + "norm2", tokens, width));
   }
-  layers.push_back(dense_shape("pooler", width, width, true));  // on the first token alone
+  if (predictions > 0 || size_or(sizes, "pooler", 0) != 0)
+    layers.push_back(dense_shape("pooler", width, width, true));  // on the first token alone
+  if (predictions == 0) return model;
   layers.push_back(with_gelu(token_dense_shape("masked_words.dense", predictions, width, width)));
   layers.push_back(normalisation_shape("masked_words.norm", predictions, width));
   layers.push_back(

@@ -55,8 +55,19 @@ LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t w
   shape.split = TensorSplit::heads;
   shape.heads = heads;
   shape.causal = form.causal;
+  shape.keys_and_values = 2 * width;
+  shape.rows_per_sample = tokens;
   shape.scores_per_sample = static_cast<double>(scores);
   if (form.dropout) shape.kept_beside_per_sample = shape.kept_bytes_per_sample = shape.scores_per_sample;
+  return shape;
+}
+
+LayerShape experts_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out,
+                         const Experts& experts) {
+  const std::int64_t rows = tokens * experts.per_token;
+  LayerShape shape = token_dense_shape(std::move(name), rows, in, out, experts.bias);
+  shape.experts = experts.number;
+  shape.parameters *= experts.number;
   return shape;
 }
 

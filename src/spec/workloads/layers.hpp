@@ -42,6 +42,16 @@ struct AttentionForm {
 LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads,
                            const AttentionForm& form = {});
 
+/// The same matrix of `number` experts, kept in one piece, of which each token goes through `per_token`, all
+/// experts as often as each other (a router that balances them).
+struct Experts {
+  std::int64_t number = 0;
+  std::int64_t per_token = 0;
+  bool bias = false;  ///< one per output and expert
+};
+LayerShape experts_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out,
+                         const Experts& experts);
+
 /// The layer as tensor parallelism divides it by outputs, those of `heads` heads together where it has some.
 LayerShape by_columns(LayerShape shape, std::int64_t heads = 0);
 /// The layer as tensor parallelism divides it by inputs.
