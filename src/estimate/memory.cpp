@@ -49,10 +49,28 @@ std::span<const spec::LayerShape> layers_of(const spec::ModelShape& model, const
   return std::span(model.layers).subspan(range.first, range.end - range.first);
 }
 
-double parameters_of(std::span<const spec::LayerShape> layers) {
-  double sum = 0;
-  for (const spec::LayerShape& layer : layers) sum += static_cast<double>(layer.parameters);
-  return sum;
+/// Floats that layers learn, and that they hold without learning them.
+struct Held {
+  double learned = 0, frozen = 0;
+  double all() const { return learned + frozen; }
+  void keep_larger(const Held& other) {
+    learned = std::max(learned, other.learned);
+    frozen = std::max(frozen, other.frozen);
+  }
+};
+
+/// Of layers that every replica has, and of experts that devices divide, which fewer have.
+struct HeldByWhom {
+  Held replicas, experts;
+};
+HeldByWhom parameters_of(std::span<const spec::LayerShape> layers) {
+  HeldByWhom held;
+  for (const spec::LayerShape& layer : layers) {
+    Held& whose = layer.expert_group > 1 ? held.experts : held.replicas;
+    whose.learned += static_cast<double>(layer.parameters);
+    whose.frozen += static_cast<double>(layer.frozen);
+  }
+  return held;
 }
 
 /// What a piece of the network keeps of one sample of each micro-batch that is on its way, and what it needs beside it
@@ -97,33 +115,48 @@ double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_bat
   return std::min(pieces * micro_batches, pieces * stages + stages - 1 - 2 * stage);
 }
 
-bool is_tied_decoder(const spec::LayerShape& layer) {
-  return layer.kind == spec::LayerKind::dense && !layer.has_matrix() && layer.forward_macs_per_sample > 0;
+/// What one device needs of parameters of its layers that so many others have too. `copies`: of the first table. Whole
+/// while a step goes on are, where parameters are divided, what stands outside of blocks and some blocks.
+void add_parameters(const Held& held, const Held& copies, const Held& largest_block, double outside,
+                    const spec::OptimizerSpec& optimizer, double bytes, bool masters,
+                    const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
+  const double learned = held.learned + copies.learned;
+  const double parameters = held.all() + copies.all();
+  const auto divided = [&](spec::Sharding from) { return parallelism.sharding >= from ? replicas : 1.0; };
+  const double states = learned / divided(spec::Sharding::optimizer);
+  use.master_copies += masters ? kFloat * states : 0;
+  use.optimizer += kFloat * optimizer_state_per_parameter(optimizer) * states;
+  use.gradients += bytes * learned / divided(spec::Sharding::gradients);
+  use.parameters += bytes * parameters / divided(spec::Sharding::parameters);
+  if (parallelism.sharding >= spec::Sharding::gradients && replicas > 1) use.gradients += bytes * largest_block.learned;
+  if (parallelism.sharding >= spec::Sharding::parameters && replicas > 1)
+    use.parameters +=
+        bytes * std::min(outside + copies.all() + (parallelism.prefetch + 1) * largest_block.all(), parameters);
 }
 
-/// What one device needs of parameters, of those of its layers and of copies beside them.
-void add_parameters(const spec::ModelShape& part, double copies, const spec::OptimizerSpec& optimizer, double bytes,
-                    bool masters, const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
-  const auto parameters = parameters_of(part.layers) + copies;
-  double largest = 0;
-  double outside = copies;
+/// The same of all its layers.
+void add_parameters(const spec::ModelShape& part, const Held& copies, const spec::OptimizerSpec& optimizer,
+                    double bytes, bool masters, const spec::ParallelismSpec& parallelism, double replicas,
+                    MemoryUse& use) {
+  HeldByWhom largest;
+  double outside = 0;
+  double expert_copies = 1;
+  for (const spec::LayerShape& layer : part.layers) {
+    if (layer.expert_group > 1) expert_copies = layer.expert_copies;
+  }
   for (const spec::LayerRange& block : blocks_of(part)) {
-    const double own = parameters_of(layers_of(part, block));
+    const HeldByWhom own = parameters_of(layers_of(part, block));
     if (spec::repeats(block)) {
-      largest = std::max(largest, own);
+      largest.replicas.keep_larger(own.replicas);
+      largest.experts.keep_larger(own.experts);
     } else {
-      outside += own;
+      outside += own.replicas.all();
     }
   }
-  const auto divided = [&](spec::Sharding from) { return parallelism.sharding >= from ? replicas : 1.0; };
-  const double states = parameters / divided(spec::Sharding::optimizer);
-  use.master_copies = masters ? kFloat * states : 0;
-  use.optimizer = kFloat * optimizer_state_per_parameter(optimizer) * states;
-  use.gradients = bytes * parameters / divided(spec::Sharding::gradients);
-  use.parameters = bytes * parameters / divided(spec::Sharding::parameters);
-  if (parallelism.sharding >= spec::Sharding::gradients && replicas > 1) use.gradients += bytes * largest;
-  if (parallelism.sharding >= spec::Sharding::parameters && replicas > 1)
-    use.parameters += bytes * std::min(outside + (parallelism.prefetch + 1) * largest, parameters);
+  const HeldByWhom held = parameters_of(part.layers);
+  add_parameters(held.replicas, copies, largest.replicas, outside, optimizer, bytes, masters, parallelism, replicas,
+                 use);
+  add_parameters(held.experts, {}, largest.experts, 0, optimizer, bytes, masters, parallelism, expert_copies, use);
 }
 
 }  // namespace
@@ -166,6 +199,9 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       spec::pieces_of(part, stages * static_cast<std::size_t>(parallelism.interleave));
   const step::StepSizes sizes{samples, {std::vector<std::int32_t>(samples.size(), state.rank)}};
 
+  const double sharers = parallelism.sharding_group > 0 ? parallelism.sharding_group
+                                                        : static_cast<double>(samples.size()) * parallelism.context;
+
   MemoryUse worst;
   for (std::size_t stage = 0; stage < stages; ++stage) {
     MemoryUse use;
@@ -179,10 +215,11 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       activations.at_work = std::max(activations.at_work, of_piece.at_work);
       own.layers.insert(own.layers.end(), layers.begin(), layers.end());
     }
-    const bool copied = stages > 1 && stage + 1 == stages && std::ranges::any_of(own.layers, is_tied_decoder) &&
+    const bool copied = stages > 1 && stage + 1 == stages &&
+                        std::ranges::any_of(own.layers, &spec::LayerShape::is_tied) &&
                         part.layers.front().kind == spec::LayerKind::embedding;
-    add_parameters(own, copied ? static_cast<double>(part.layers.front().parameters) : 0, optimizer, bytes,
-                   has_master_copies(precision), parallelism, static_cast<double>(samples.size()), use);
+    add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : Held{}, optimizer, bytes,
+                   has_master_copies(precision), parallelism, sharers, use);
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
     use.activations = rows * (at_a_time / parallelism.interleave * activations.kept + activations.at_work);
     if (stage == 0 && !part.layers.empty()) {

@@ -53,9 +53,11 @@ double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
 /// - Sequence parallelism divides by `tensor` what tensor parallelism does not (arXiv:2205.05198, equation 4).
 /// - Selective recomputation keeps no scores but those of the layer at work; full recomputation keeps what comes into
 ///   each block, and all of the block at work.
-/// - Sharding divides by the number of replicas, samples.size(): optimizer and master copies; gradients too; parameters
+/// - Sharding divides by the number of replicas, samples.size() × parallelism.context, or by its group: optimizer and
+/// master copies; gradients too; parameters
 ///   too, of which prefetch + 1 blocks and what is outside of blocks are whole then. Gradients that are divided are
-///   whole for one block.
+///   whole for one block. Experts that devices divide (spec/expert_parallel.hpp, done to `model` already) are divided
+///   by the number of devices that have the same.
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
                      const spec::ParallelismSpec& parallelism = {});

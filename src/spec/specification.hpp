@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "spec/adapters.hpp"
 #include "spec/data_specification.hpp"
 #include "spec/device_specification.hpp"
 #include "spec/failure_specification.hpp"
@@ -233,6 +234,8 @@ struct TimedAsSpec {
   std::int64_t own_dataset_size = 0;  ///< samples per epoch, as said in that file; 0: not said
   /// The user's own number of steps with gradient sharing, or of epochs; none: published ones where there are some.
   std::optional<double> steps, epochs;
+  /// The same as a budget: samples, or tokens of a workload whose samples are sequences.
+  std::optional<double> samples, tokens;
   std::string target;                 ///< what is reached after them, in words; may be empty
   std::int64_t evaluation_every = 0;  ///< steps of the workload between evaluations; 0: none is charged
   double evaluation_seconds = 0;      ///< of each
@@ -240,6 +243,8 @@ struct TimedAsSpec {
   ParallelismSpec parallelism = {};
   ParameterValues sizes = {};  ///< of the workload: those that were said
   Attention attention = Attention::plain;
+  std::int64_t adapters = 0;  ///< rank of those that are learned beside frozen weights; 0: all weights are learned
+  Adapted adapted = Adapted::all;
   double input_rate = 0;        ///< samples per second that each worker is fed at most; 0: no limit
   bool wide_gradients = false;  ///< 16 bit: gradients are handed over in fp32 all the same
   bool loss_scaling = false;    ///< fp16: gradients are searched for infinities before each update

@@ -29,7 +29,10 @@ class Division {
                        {},
                        pieces_[0].precision(),
                        how.tensor,
-                       how.pipeline};
+                       how.pipeline,
+                       how.context,
+                       how.sharding_group,
+                       how.experts};
   }
 
   Schedule run() {

@@ -18,6 +18,13 @@
 //   - Devices that divide a layer among them sum outputs and deltas as in Megatron-LM (Shoeybi et al.,
 //     arXiv:1909.08053): two all-reduces per block and pass; with sequence parallelism an all-gather and a
 //     reduce-scatter in place of each (Korthikanti et al., arXiv:2205.05198, section 4.2).
+//   - Devices that have a part of each sequence gather keys and values of the others for attention, and scatter the
+//   sums
+//     of their gradients: beside it or before it, as ContextExchange says. Gradients are summed among them too.
+//   - Devices that divide experts hand one another the rows that the router sends to theirs, and what comes out of
+//   them:
+//     two all-to-alls per block and pass, of which each is waited for (Lepikhin et al., arXiv:2006.16668, section 3.2).
+//     Gradients of experts are summed among the devices that have the same.
 //   - What is not kept is computed again block by block before the block's backward pass.
 //   - Replicas that divide parameters, gradients or the optimizer gather and scatter them in place of summing gradients
 //     (ZeRO: Rajbhandari et al., SC 2020, arXiv:1910.02054): see piece.hpp.

@@ -65,16 +65,19 @@ double slot_of(const Scope& scope, std::int32_t slot) {
 
 /// A layer without an outer product of its own (attention, a tied matrix) has two gradients to form on the way back
 /// where a dense layer has one, its weight gradient being counted elsewhere. What the forward pass did not keep comes
-/// on top.
+/// on top. Frozen weights have no gradient to form.
 double backward_macs_per_sample(const spec::LayerShape& layer) {
-  return (layer.has_outer_product() ? 1.0 : 2.0) * layer.forward_macs_per_sample + layer.recomputed_macs_per_sample;
+  if (layer.adapter_rank > 0) return layer.forward_macs_per_sample + layer.recomputed_macs_per_sample;
+  return (layer.has_outer_product() ? 1.0 : 2.0) * layer.forward_macs_per_sample - layer.frozen_macs_per_sample +
+         layer.recomputed_macs_per_sample;
 }
 
 /// A row of an embedding's gradient is added to the one entry that was read.
 double gradient_macs_per_sample(const spec::LayerShape& layer) {
   const auto row = static_cast<double>(layer.rows_per_sample * layer.in);
+  if (layer.adapter_rank > 0) return layer.forward_macs_per_sample - layer.frozen_macs_per_sample;
   if (layer.has_outer_product()) return row * static_cast<double>(layer.out);
-  return layer.has_matrix() ? row : 0.0;
+  return layer.kind == spec::LayerKind::embedding && layer.has_matrix() ? row : 0.0;
 }
 
 /// Products of decimals are off by a few units in the last place: 0.07 · 100 is a little above 7.

@@ -28,6 +28,7 @@ std::vector<Bucket> deal(const Schedule& schedule, double bucket_bytes, double f
   std::vector<Bucket> buckets;
   Bucket open = empty;
   std::string algorithm;
+  Among among = Among::replicas;
   const auto close = [&] {
     if (!open.members.empty()) buckets.push_back(std::exchange(open, empty));
   };
@@ -37,9 +38,12 @@ std::vector<Bucket> deal(const Schedule& schedule, double bucket_bytes, double f
       if (open.holds(static_cast<std::size_t>(wait->collective))) close();
     } else if (const auto* collective = std::get_if<CollectiveTask>(&what)) {
       if (collective->kind == CollectiveKind::broadcast) continue;  // the aggregator's: the workers' keep their order
-      if (collective->kind != CollectiveKind::all_reduce || collective->algorithm != algorithm) close();
+      if (collective->kind != CollectiveKind::all_reduce || collective->algorithm != algorithm ||
+          collective->among != among)
+        close();
       if (collective->kind != CollectiveKind::all_reduce) continue;
       algorithm = collective->algorithm;
+      among = collective->among;
       open.add(i, collective->bytes);
       const double limit = buckets.empty() ? first_bucket_bytes : bucket_bytes;
       if (*std::ranges::max_element(open.bytes) >= limit) close();

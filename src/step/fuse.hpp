@@ -11,7 +11,8 @@ namespace dadsim::step {
 ///   - once it holds at least `bucket_bytes` (at the worker that hands over most; the first of the schedule at least
 ///     `first_bucket_bytes`, if that is less),
 ///   - before a wait for one of its members,
-///   - before a collective of another kind, or an all-reduce by another algorithm, that the workers issue,
+///   - before a collective of another kind, or an all-reduce by another algorithm or among others, that the workers
+///     issue,
 ///   - at the end of the schedule.
 /// Its bytes are the sums of its members' bytes, its layer names their range ("fc3 … fc1"), and waits for members
 /// become one wait for the bucket, where the first of them was. 0 bytes: the schedule as it is. Throws

@@ -186,7 +186,9 @@ void Instantiation::Merged::add(std::size_t place, Task task, Key member) {
 void Instantiation::emit_stage(const Sweep& sweep, const Positions& bucket) {
   merged_.emplace(Merged{});
   for (const std::size_t position : bucket) {
-    merged_->next = 0;
+    // Gradients of experts are summed among others than the rest.
+    constexpr std::size_t kOfExperts = 1'000'000;
+    merged_->next = timed_.layers[position].expert_group > 1 ? kOfExperts : 0;
     expand_layer(sweep, position);
   }
   Merged merged = std::move(*std::exchange(merged_, std::nullopt));
@@ -217,10 +219,13 @@ void Instantiation::emit(const Op& op, const std::vector<const spec::LayerShape*
     compute->of_pass = of_pass_.contains(op.serial);
     schedule_.uses_aggregator |= compute->who == Role::aggregator;
   } else {
-    const auto& collective = std::get<CollectiveTask>(task.what);
+    auto& collective = std::get<CollectiveTask>(task.what);
+    const std::int32_t copies = layers.size() == 1 ? layers.front()->expert_copies : 1;
+    const bool divided = layers.size() == 1 && layers.front()->expert_group > 1;
+    if (divided) collective.among = Among::expert_copies;
     const std::size_t message = merged_ ? merged_->next++ : 0;
-    // Nobody has anything to say (a layer without the parameters it is for): nobody says it.
-    if (collective.bytes == PerWorker()) {
+    // Nothing is said where there are no parameters that it is for, or nobody else who has them.
+    if (collective.bytes == PerWorker() || (divided && copies == 1)) {
       task_of_[{op.serial, place.timed}] = kNothing;
       return;
     }

@@ -27,7 +27,8 @@ spec::LayerShape beside_table(const spec::LayerShape& layer) {
 }  // namespace
 
 bool takes_part(const spec::LayerShape& layer, bool embeddings) {
-  return embeddings ? layer.has_matrix() : layer.has_outer_product();
+  // The two matrices of an adapter are shared as one.
+  return layer.adapter_rank > 0 || (embeddings ? layer.has_matrix() : layer.has_outer_product());
 }
 
 Positions positions_of(const spec::ModelShape& model, bool embeddings) {
@@ -85,7 +86,7 @@ std::vector<const spec::LayerShape*> LayerPositions::other_layers(const spec::La
   std::vector<const spec::LayerShape*> layers;
   for (std::size_t i = range.first; i < range.end; ++i) {
     const spec::LayerShape& layer = timed_model_.layers[i];
-    if (layer.has_outer_product() || layer.parameters == 0) continue;
+    if (layer.has_outer_product() || layer.adapter_rank > 0 || layer.parameters == 0) continue;
     if (!apart || !tables_.contains(&layer)) {
       layers.push_back(&layer);
     } else if (const auto rest = beside_.find(&layer); rest != beside_.end()) {

@@ -16,7 +16,8 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, ComputeT
   }
   const spec::LayerShape& layer = *layers.front();
   task.kind = layer.kind;
-  if (layer.has_outer_product()) task.weights = static_cast<double>(layer.in) * static_cast<double>(layer.out);
+  if (layer.has_outer_product() || layer.frozen > 0)
+    task.weights = static_cast<double>(layer.experts) * static_cast<double>(layer.in) * static_cast<double>(layer.out);
   task.overlap = layer.overlap();
   // The gradient of a recurrence's weights is one product over all positions.
   if (task.phase != Phase::forward && task.phase != Phase::backpropagate) return;

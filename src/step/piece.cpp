@@ -16,8 +16,6 @@ using spec::Recomputation;
 using spec::Sharding;
 using spec::TensorSplit;
 
-bool is_forward(Phase phase) { return phase == Phase::forward || phase == Phase::loss; }
-
 const ComputeTask* pass_of(const Task& task) {
   const auto* compute = std::get_if<ComputeTask>(&task.what);
   return compute != nullptr && compute->of_pass ? compute : nullptr;
@@ -30,7 +28,8 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
     : whole_(step.whole),
       device_(step.device),
       how_(how),
-      replicas_(static_cast<double>(replicas)),
+      sharers_(static_cast<double>(how.sharding_group > 0 ? static_cast<std::size_t>(how.sharding_group)
+                                                          : replicas * static_cast<std::size_t>(how.context))),
       layers_(layers),
       all_reduce_(step.all_reduce),
       all_gather_(step.all_gather),
@@ -39,8 +38,12 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
       full_(step.step(layers, step.sample_scale)),
       micro_(step.step(layers, step.sample_scale / static_cast<double>(micro_batches))) {
   element_ = bytes_per_element(full_.precision);
+  if (how_.sharding_group > 0) groups_ = static_cast<double>(replicas) / how_.sharding_group;
   check();
-  for (std::size_t i = layers_.first; i < layers_.end; ++i) position_of_[whole_.layers[i].name] = i;
+  for (std::size_t i = layers_.first; i < layers_.end; ++i) {
+    position_of_[whole_.layers[i].name] = i;
+    if (whole_.layers[i].expert_group > 1) copies_ = whole_.layers[i].expert_copies;
+  }
   sends_ = element_ * samples_ * whole_.layers[layers_.end - 1].outputs_per_sample;
 
   // Both were made of one recording: their passes have the same tasks, one behind the other.
@@ -73,7 +76,12 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
     const std::string_view name = !block.empty() ? block : blocks ? std::string_view("parameters") : layer;
     const auto [unit, fresh] = unit_of.try_emplace(name, units_.size());
     if (fresh) units_.push_back({std::string(name), 0, blocks && block.empty()});
-    units_[unit->second].bytes += element_ * static_cast<double>(device_.layers[i].parameters);
+    const spec::LayerShape& own = device_.layers[i];
+    Unit& of_layer = units_[unit->second];
+    (own.expert_group > 1 ? of_layer.experts : of_layer.bytes) +=
+        element_ * static_cast<double>(own.parameters + own.frozen);
+    (own.expert_group > 1 ? of_layer.learned_experts : of_layer.learned) +=
+        element_ * static_cast<double>(own.parameters);
     unit_of_.push_back(unit->second);
   }
 }
@@ -96,18 +104,24 @@ void Piece::check() const {
   }
 }
 
-bool Piece::sharded(Sharding least) const { return how_.sharding >= least && replicas_ > 1; }
+bool Piece::sharded(Sharding least) const { return how_.sharding >= least && sharers_ > 1; }
 
 /// Every replica gets its part of the sum alone, and updates that.
 void Piece::shard_gradients() {
+  double shared = 0;
+  double experts = 0;
+  for (std::size_t i = layers_.first; i < layers_.end; ++i)
+    (whole_.layers[i].expert_group > 1 ? experts : shared) += static_cast<double>(device_.layers[i].parameters);
+  const double share = experts > 0 ? (shared / sharers_ + experts / copies_) / (shared + experts) : 1 / sharers_;
   for (Task& task : full_.tasks) {
     if (auto* collective = std::get_if<CollectiveTask>(&task.what)) {
       collective->kind = CollectiveKind::reduce_scatter;
+      if (collective->among == Among::replicas && how_.sharding_group > 0) collective->among = Among::shard_group;
       collective->algorithm = reduce_scatter_;
     } else if (auto* compute = std::get_if<ComputeTask>(&task.what);
                compute != nullptr && compute->phase == Phase::update) {
-      compute->flops = compute->flops.scaled(1 / replicas_);
-      compute->bytes_moved = compute->bytes_moved.scaled(1 / replicas_);
+      compute->flops = compute->flops.scaled(share);
+      compute->bytes_moved = compute->bytes_moved.scaled(share);
     }
   }
 }
@@ -115,9 +129,9 @@ void Piece::shard_gradients() {
 double Piece::tied_table_bytes(const Piece& end) const {
   const spec::LayerShape& decoder = end.whole_.layers[end.layers_.end - 1];
   const spec::LayerShape& table = device_.layers[layers_.first];
-  const bool tied = decoder.split == TensorSplit::vocabulary && decoder.parameters < decoder.in * decoder.out &&
-                    table.kind == spec::LayerKind::embedding;
-  return tied ? element_ * static_cast<double>(table.in * table.out) : 0;
+  const bool tied =
+      decoder.split == TensorSplit::vocabulary && decoder.is_tied() && table.kind == spec::LayerKind::embedding;
+  return tied ? element_ * static_cast<double>(table.parameters) : 0;
 }
 
 // ---- passes ----
@@ -139,7 +153,7 @@ void Piece::finish(Schedule& out, std::int32_t stage) {
     // Layers that every device has saw a part of the sequence only.
     double bytes = 0;
     for (std::size_t i = layers_.first; i < layers_.end; ++i) {
-      if (whole_.layers[i].split == TensorSplit::whole)
+      if (whole_.layers[i].split == TensorSplit::whole && whole_.layers[i].expert_group == 1)
         bytes += element_ * static_cast<double>(whole_.layers[i].parameters);
     }
     if (bytes > 0) add_tensor(CollectiveKind::all_reduce, "other layers", bytes, out, stage);
@@ -147,9 +161,13 @@ void Piece::finish(Schedule& out, std::int32_t stage) {
   for (std::size_t i = backward_end_; i < full_.tasks.size(); ++i) add_task(i, out, stage);
   if (!sharded(Sharding::optimizer) || how_.sharding == Sharding::parameters) return;
   double bytes = 0;
-  for (const Unit& unit : units_) bytes += unit.bytes;
-  const std::int32_t gather = add_replicas(CollectiveKind::all_gather, "parameters", bytes / replicas_, out, stage);
-  out.tasks.push_back({"parameters", WaitTask{Role::workers, gather}, stage});
+  double experts = 0;
+  for (const Unit& unit : units_) {
+    bytes += unit.learned;
+    experts += unit.learned_experts;
+  }
+  for (const std::int32_t gather : add_gathers("parameters", bytes, experts, out, stage))
+    out.tasks.push_back({"parameters", WaitTask{Role::workers, gather}, stage});
 }
 
 /// Task `index` of the whole batch, or what it is with a micro-batch.
@@ -165,7 +183,20 @@ void Piece::add_task(std::size_t index, Schedule& out, std::int32_t stage) {
   } else if (std::holds_alternative<CollectiveTask>(task.what)) {
     now_at_[index] = static_cast<std::int32_t>(out.tasks.size());
   }
+  const auto* scatter = std::get_if<CollectiveTask>(&task.what);
+  const bool sums_parts = scatter != nullptr && scatter->among == Among::shard_group && groups_ > 1;
+  CollectiveTask sum;
+  if (sums_parts) {
+    sum.kind = CollectiveKind::all_reduce;
+    sum.among = Among::shard_copies;
+    sum.algorithm = all_reduce_;
+    sum.bytes = scatter->bytes.scaled(1 / sharers_);
+  }
+  const std::string layer = task.layer;
   out.tasks.push_back(std::move(task));
+  if (!sums_parts) return;
+  now_at_[index] = static_cast<std::int32_t>(out.tasks.size());  // behind the scatter on the same line
+  out.tasks.push_back({layer, std::move(sum), stage});
 }
 
 void Piece::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
@@ -176,17 +207,25 @@ void Piece::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
   if (known) enter_unit(unit_of_[found->second - layers_.first], out, stage);
   if (!forward_ && block != block_ && !block.empty()) recompute(block, out, stage);
   block_ = block;
-  if (known) add_layer_sums(whole_.layers[found->second], found->second, phase, true, out, stage);
+  if (known) {
+    exchange_keys(whole_.layers[found->second], phase, true, out, stage);
+    exchange_rows(whole_.layers[found->second], found->second, phase, true, out, stage);
+    add_layer_sums(whole_.layers[found->second], found->second, phase, true, out, stage);
+  }
   Task own = task;
   own.stage = stage;
   // Along the sequence each device has a part of what no other division concerns.
-  if (how_.sequence_parallel && how_.tensor > 1 && known && whole_.layers[found->second].split == TensorSplit::whole) {
+  if (how_.sequence_parallel && how_.tensor > 1 && known && whole_.layers[found->second].split == TensorSplit::whole &&
+      whole_.layers[found->second].expert_group == 1) {
     auto& compute = std::get<ComputeTask>(own.what);
     compute.flops = compute.flops.scaled(1.0 / how_.tensor);
     compute.bytes_moved = compute.bytes_moved.scaled(1.0 / how_.tensor);
   }
   out.tasks.push_back(std::move(own));
-  if (known) add_layer_sums(whole_.layers[found->second], found->second, phase, false, out, stage);
+  if (!known) return;
+  exchange_keys(whole_.layers[found->second], phase, false, out, stage);
+  add_layer_sums(whole_.layers[found->second], found->second, phase, false, out, stage);
+  exchange_rows(whole_.layers[found->second], found->second, phase, false, out, stage);
 }
 
 /// The forward pass of a block, or of its attention, once more.
@@ -202,92 +241,29 @@ void Piece::recompute(std::string_view block, Schedule& out, std::int32_t stage)
   }
 }
 
-// ---- devices that divide layers ----
-
-double Piece::rows(const spec::LayerShape& layer) const {
-  return samples_ * static_cast<double>(layer.rows_per_sample);
-}
-
-/// Its inputs are whole, its outputs are divided.
-bool Piece::is_column(std::size_t position) const {
-  if (!layers_.holds(position)) return false;
-  const spec::LayerShape& layer = whole_.layers[position];
-  return layer.split == TensorSplit::column ||
-         (layer.split == TensorSplit::vocabulary && layer.kind != spec::LayerKind::embedding);
-}
-
-/// What the devices of a stage tell one another before or behind a computation of a layer.
-void Piece::add_layer_sums(const spec::LayerShape& layer, std::size_t position, Phase phase, bool before, Schedule& out,
-                           std::int32_t stage) const {
-  if (how_.tensor == 1 || layer.split == TensorSplit::whole || layer.split == TensorSplit::heads) return;
-  const bool column = is_column(position);
-  // Column layers side by side read the same inputs.
-  const bool first = column && !(position > 0 && is_column(position - 1));
-  const bool last = column && !is_column(position + 1);
-  const bool table = layer.kind == spec::LayerKind::embedding;
-  const double inputs = element_ * rows(layer) * static_cast<double>(layer.in);
-  const double outputs = element_ * rows(layer) * static_cast<double>(table ? layer.in : layer.out);
-  const auto add = [&](CollectiveKind kind, double bytes) { add_tensor(kind, layer.name, bytes, out, stage); };
-  const bool sequence = how_.sequence_parallel;
-  const CollectiveKind sum = sequence ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-  if (is_forward(phase)) {
-    if (before && sequence && first) add(CollectiveKind::all_gather, inputs / how_.tensor);
-    if (!before && !column) add(sum, outputs);
-    // Cross-entropy of divided scores: their maxima, their sums, and the scores that are right.
-    if (!before && layer.split == TensorSplit::vocabulary && column) {
-      for (int i = 0; i < 3; ++i) add(CollectiveKind::all_reduce, 4 * rows(layer));
-    }
-  } else if (phase == Phase::backpropagate) {
-    if (before && sequence && !column && !table) add(CollectiveKind::all_gather, outputs / how_.tensor);
-    if (!before && first) add(sum, inputs);
-  } else if (before && sequence && last && phase == Phase::weight_gradient) {
-    add(CollectiveKind::all_gather, inputs / how_.tensor);  // the inputs were not kept whole
-  }
-}
-
-/// The devices of a stage go on when it is done.
-void Piece::add_tensor(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
-                       std::int32_t stage) const {
-  if (how_.tensor == 1 || !(bytes > 0)) return;
-  CollectiveTask task;
-  task.kind = kind;
-  task.among = Among::tensor;
-  task.algorithm = algorithm_of(kind);
-  task.bytes = PerWorker({bytes});
-  const auto at = static_cast<std::int32_t>(out.tasks.size());
-  out.tasks.push_back({layer, std::move(task), stage});
-  out.tasks.push_back({layer, WaitTask{Role::workers, at}, stage});
-}
-
-void Piece::gather_received(double bytes, Schedule& out, std::int32_t stage) const {
-  if (!how_.sequence_parallel) add_tensor(CollectiveKind::all_gather, last_layer(), bytes / how_.tensor, out, stage);
-}
-
-/// As the run has it.
-const std::string& Piece::algorithm_of(CollectiveKind kind) const {
-  static const std::string kLibrary = "auto";
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return all_reduce_;
-    case CollectiveKind::all_gather:
-      return all_gather_;
-    case CollectiveKind::reduce_scatter:
-      return reduce_scatter_;
-    default:
-      return kLibrary;
-  }
-}
-
 // ---- replicas that divide parameters ----
 
-std::int32_t Piece::add_replicas(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
-                                 std::int32_t stage) const {
+std::int32_t Piece::add_gather(Among among, const std::string& layer, double bytes, Schedule& out,
+                               std::int32_t stage) const {
   CollectiveTask task;
-  task.kind = kind;
-  task.algorithm = algorithm_of(kind);
+  task.kind = CollectiveKind::all_gather;
+  task.among = among;
+  task.algorithm = algorithm_of(task.kind);
   task.bytes = PerWorker({bytes});
   out.tasks.push_back({layer, std::move(task), stage});
   return static_cast<std::int32_t>(out.tasks.size()) - 1;
+}
+
+/// Of parameters with so many bytes, and of experts that other devices have too.
+std::vector<std::int32_t> Piece::add_gathers(const std::string& layer, double bytes, double experts, Schedule& out,
+                                             std::int32_t stage) const {
+  std::vector<std::int32_t> gathers;
+  if (bytes > 0)
+    gathers.push_back(add_gather(how_.sharding_group > 0 ? Among::shard_group : Among::replicas, layer,
+                                 bytes / sharers_, out, stage));
+  if (experts > 0 && copies_ > 1)
+    gathers.push_back(add_gather(Among::expert_copies, layer, experts / copies_, out, stage));
+  return gathers;
 }
 
 /// Units in the order of a pass. What stands outside of blocks comes first, and is kept until the pass back is done.
@@ -295,11 +271,11 @@ void Piece::begin_units(bool forward) {
   order_.clear();
   gathered_ = 0;
   if (!sharded(Sharding::parameters)) return;
-  gathers_.assign(units_.size(), -1);
+  gathers_.assign(units_.size(), {});
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    if (!units_[i].kept) order_.push_back(forward ? i : units_.size() - 1 - i);
+    const std::size_t unit = forward ? i : units_.size() - 1 - i;
+    if (!units_[unit].kept) order_.push_back(unit);
   }
-  if (!forward) std::erase_if(order_, [&](std::size_t unit) { return units_[unit].kept; });
   for (std::size_t i = 0; forward && i < units_.size(); ++i) {
     if (units_[i].kept) order_.insert(order_.begin(), i);
   }
@@ -312,12 +288,10 @@ void Piece::enter_unit(std::size_t unit, Schedule& out, std::int32_t stage) {
   const auto ahead = static_cast<std::size_t>(turn - order_.begin()) + 1 + static_cast<std::size_t>(how_.prefetch);
   for (; gathered_ < std::min(ahead, order_.size()); ++gathered_) {
     const Unit& next = units_[order_[gathered_]];
-    if (!(next.bytes > 0)) continue;
-    gathers_[order_[gathered_]] =
-        add_replicas(CollectiveKind::all_gather, next.name, next.bytes / replicas_, out, stage);
+    gathers_[order_[gathered_]] = add_gathers(next.name, next.bytes, next.experts, out, stage);
   }
-  const std::int32_t gather = std::exchange(gathers_[unit], -1);
-  if (gather >= 0) out.tasks.push_back({units_[unit].name, WaitTask{Role::workers, gather}, stage});
+  for (const std::int32_t gather : std::exchange(gathers_[unit], {}))
+    out.tasks.push_back({units_[unit].name, WaitTask{Role::workers, gather}, stage});
 }
 
 }  // namespace dadsim::step

@@ -9,6 +9,8 @@
 
 namespace dadsim::step {
 
+inline bool is_forward(Phase phase) { return phase == Phase::forward || phase == Phase::loss; }
+
 /// The layers that a stage has next to one another, and what is done for them in a step (see divide.hpp).
 class Piece {
  public:
@@ -33,8 +35,10 @@ class Piece {
   /// Parameters that are gathered together where replicas divide them: a block, or what stands outside of blocks.
   struct Unit {
     std::string name;
-    double bytes = 0;   ///< of its parameters on one device
-    bool kept = false;  ///< from the pass forward until the pass back is done
+    double bytes = 0;                         ///< of its parameters on one device, without experts that devices divide
+    bool kept = false;                        ///< from the pass forward until the pass back is done
+    double learned = 0;                       ///< of its bytes: those of parameters that an update changes
+    double experts = 0, learned_experts = 0;  ///< the same of those experts
   };
 
   void check() const;
@@ -43,21 +47,30 @@ class Piece {
   void add_pass_task(const Task& task, Schedule& out, std::int32_t stage);
   void add_layer_sums(const spec::LayerShape& layer, std::size_t position, Phase phase, bool before, Schedule& out,
                       std::int32_t stage) const;
+  void exchange_keys(const spec::LayerShape& layer, Phase phase, bool before, Schedule& out, std::int32_t stage);
+  void exchange_rows(const spec::LayerShape& layer, std::size_t position, Phase phase, bool before, Schedule& out,
+                     std::int32_t stage) const;
   void recompute(std::string_view block, Schedule& out, std::int32_t stage);
+  void add_among(Among among, CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
+                 std::int32_t stage) const;
   void add_tensor(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out, std::int32_t stage) const;
-  std::int32_t add_replicas(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
-                            std::int32_t stage) const;
+  std::int32_t add_gather(Among among, const std::string& layer, double bytes, Schedule& out, std::int32_t stage) const;
+  std::vector<std::int32_t> add_gathers(const std::string& layer, double bytes, double experts, Schedule& out,
+                                        std::int32_t stage) const;
   const std::string& algorithm_of(CollectiveKind kind) const;
   void begin_units(bool forward);
   void enter_unit(std::size_t unit, Schedule& out, std::int32_t stage);
   double rows(const spec::LayerShape& layer) const;
   bool is_column(std::size_t position) const;
+  bool has_divided_experts(std::size_t position) const;
   bool sharded(spec::Sharding least) const;
 
   const spec::ModelShape& whole_;
   const spec::ModelShape& device_;
   spec::ParallelismSpec how_;
-  double replicas_;
+  double sharers_;     ///< devices that divide states, gradients or parameters
+  double groups_ = 1;  ///< of them, which have the same
+  double copies_ = 1;  ///< devices that have the same experts, where devices divide them
   spec::LayerRange layers_;
   std::string all_reduce_, all_gather_, reduce_scatter_;
   double samples_ = 0;  ///< of a micro-batch
@@ -73,10 +86,11 @@ class Piece {
   std::vector<std::size_t> unit_of_;  ///< per layer
   // Of the pass at hand:
   bool forward_ = true;
-  std::string_view block_;             ///< that it is in
-  std::vector<std::size_t> order_;     ///< of units
-  std::vector<std::int32_t> gathers_;  ///< per unit: the task, until it has been waited for
-  std::size_t gathered_ = 0;           ///< of order_
+  std::vector<std::int32_t> keys_;  ///< collectives that are beside attention, to be waited for behind it
+  std::string_view block_;          ///< that it is in
+  std::vector<std::size_t> order_;  ///< of units
+  std::vector<std::vector<std::int32_t>> gathers_;  ///< per unit: the tasks, until they have been waited for
+  std::size_t gathered_ = 0;                        ///< of order_
 };
 
 }  // namespace dadsim::step

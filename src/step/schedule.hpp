@@ -35,7 +35,7 @@ struct ComputeTask {
   Role who = Role::workers;
   PerWorker flops, bytes_moved, launches;
   spec::LayerKind kind = spec::LayerKind::dense;  ///< of its layer; element_wise where it is for several
-  double weights = 0;                             ///< in × out of its layer's matrix; 0 without
+  double weights = 0;                             ///< in × out of its layer's matrix, or of all experts'; 0 without
   double sequential = 1;                          ///< equal parts that the work is done in, one after the other
   double overlap = 1;                             ///< how often the windows of a convolution hold each input
   /// A part of the passes through the network that waits for nobody: done for every micro-batch where there are
@@ -46,9 +46,14 @@ struct ComputeTask {
 
 /// Among whom a collective is, where replicas are of several devices.
 enum class Among : std::uint8_t {
-  replicas,  ///< the devices in the same place of every replica; all places at once
-  tensor,    ///< the devices of one stage of one replica; all replicas at once
-  stages,    ///< from one stage of every replica to another (stage_send)
+  replicas,       ///< the devices in the same place of every replica; all places at once
+  tensor,         ///< the devices of one stage of one replica; all replicas at once
+  context,        ///< the devices that have a part of each sequence; all such groups at once
+  shard_group,    ///< replicas that divide states or parameters (Schedule::shard_group); all places and groups at once
+  shard_copies,   ///< replicas that have the same part of these; all places at once
+  experts,        ///< the devices of a stage that divide experts (Schedule::experts); all such groups at once
+  expert_copies,  ///< the devices of a stage that have the same experts; all places at once
+  stages,         ///< from one stage of every replica to another (stage_send)
 };
 
 /// A collective with numbers put in.
@@ -82,9 +87,10 @@ struct Task {
 /// participant goes through the tasks that concern it in order; collectives run beside its computations until waited
 /// for.
 ///
-/// Where a replica is of several devices, `workers` counts devices: number t + tensor × (d + replicas × p) is device t
-/// of stage p of replica d. Values per worker are then per replica: entry d. A device's collectives go one after the
-/// other among those of the same `among`, and of the same direction where they are between stages.
+/// Where a replica is of several devices, `workers` counts devices: number t + tensor × (c + context × (d + replicas ×
+/// p)) is device t of part c of the sequences in stage p of replica d. Values per worker are then per replica: entry d.
+/// Those of a stage that divide experts are `experts` with numbers one after the other. A device's collectives go one
+/// after the other among those of the same `among`, and of the same direction where they are between stages.
 struct Schedule {
   std::size_t workers = 0;
   bool uses_aggregator = false;
@@ -92,10 +98,12 @@ struct Schedule {
   spec::Precision precision = spec::Precision::fp32;  ///< of its computations
   std::int32_t tensor = 1;                            ///< devices that divide every layer
   std::int32_t pipeline = 1;                          ///< stages
+  std::int32_t context = 1;                           ///< devices that have a part of each sequence
+  std::int32_t shard_group = 0;                       ///< replicas that divide states; 0: all
+  std::int32_t experts = 1;                           ///< devices of a stage that divide experts, one after the other
 
-  std::size_t replicas() const {
-    return workers / (static_cast<std::size_t>(tensor) * static_cast<std::size_t>(pipeline));
-  }
+  std::int32_t devices() const { return tensor * context * pipeline; }  ///< of a replica
+  std::size_t replicas() const { return workers / static_cast<std::size_t>(devices()); }
   bool operator==(const Schedule&) const = default;
 };
 

@@ -57,10 +57,21 @@ std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task,
   if (sends != (task.among == Among::stages)) {
     return sends ? "is a stage_send, and not between stages" : "is between stages, and no stage_send";
   }
-  if (task.among == Among::tensor && schedule.tensor * schedule.pipeline == 1) {
+  if (task.among == Among::tensor && schedule.devices() == 1) {
     return "is among the devices of a replica, which is a single one";
   }
-  if (task.among == Among::tensor && task.neighbours != nullptr) return "has neighbours among the devices of a replica";
+  const bool of_experts = task.among == Among::experts || task.among == Among::expert_copies;
+  if (of_experts && schedule.experts == 1) return "is among devices that divide experts, and none does";
+  if (task.among == Among::context && schedule.context == 1) return "is among parts of sequences, which are whole";
+  const bool of_shards = task.among == Among::shard_group || task.among == Among::shard_copies;
+  if (of_shards &&
+      (schedule.shard_group < 1 || schedule.replicas() % static_cast<std::size_t>(schedule.shard_group) != 0))
+    return "is among replicas that divide states, of which there is no whole number of groups";
+  const std::size_t of_stage = schedule.replicas() * static_cast<std::size_t>(schedule.tensor * schedule.context);
+  if (of_experts && of_stage % static_cast<std::size_t>(schedule.experts) != 0)
+    return "is among devices that divide experts, of which a stage has no whole number of groups";
+  if (task.among != Among::replicas && task.neighbours != nullptr)
+    return "has neighbours among the devices of a replica";
   if (!sends) return {};
   if (stage == kEveryStage) return "does not say which stage sends";
   if (task.to_stage < 0 || task.to_stage >= schedule.pipeline || task.to_stage == stage) {

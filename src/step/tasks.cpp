@@ -43,8 +43,8 @@ bool has_barrier(const Schedule& schedule) {
 }
 
 Schedule repeated(const Schedule& schedule, std::size_t count) {
-  Schedule result{schedule.workers,   schedule.uses_aggregator, {},
-                  schedule.precision, schedule.tensor,          schedule.pipeline};
+  Schedule result = schedule;
+  result.tasks.clear();
   for (std::size_t i = 0; i < count; ++i) {
     const auto first = static_cast<std::int32_t>(result.tasks.size());
     for (Task task : schedule.tasks) {

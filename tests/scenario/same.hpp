@@ -21,11 +21,12 @@ struct Same {
   }
 
   static bool same(const spec::GpuClusterSpec& a, const spec::GpuClusterSpec& b) {
-    const auto& [name, nodes, gpus, inside, port, bridge, rails, nic, fabric, given, slot, sockets, threads, limit,
-                 mtu] = a;
-    return std::tie(name, nodes, gpus, inside, port, bridge, rails, nic, given, slot, sockets, threads, limit, mtu) ==
-               std::tie(b.name, b.nodes, b.gpus, b.inside, b.port, b.bridge, b.rails, b.nic, b.library_is_given, b.slot,
-                        b.sockets, b.socket_threads, b.flow_limit, b.mtu) &&
+    const auto& [name, nodes, gpus, inside, port, bridge, rails, nic, fabric, given, slot, sockets, threads, limit, mtu,
+                 more] = a;
+    return std::tie(name, nodes, gpus, inside, port, bridge, rails, nic, given, slot, sockets, threads, limit, mtu,
+                    more) == std::tie(b.name, b.nodes, b.gpus, b.inside, b.port, b.bridge, b.rails, b.nic,
+                                      b.library_is_given, b.slot, b.sockets, b.socket_threads, b.flow_limit, b.mtu,
+                                      b.more) &&
            same(fabric, b.fabric);
   }
 
@@ -219,15 +220,15 @@ struct Same {
   }
 
   static bool same(const spec::TimedAsSpec& a, const spec::TimedAsSpec& b) {
-    const auto& [workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, target, evaluation_every,
-                 evaluation_seconds, start_up, parallelism, sizes, attention, input_rate, wide_gradients,
-                 loss_scaling] = a;
-    return std::tie(workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, target,
-                    evaluation_every, evaluation_seconds, start_up, parallelism, sizes, attention, input_rate,
-                    wide_gradients, loss_scaling) ==
+    const auto& [workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, samples, tokens, target,
+                 evaluation_every, evaluation_seconds, start_up, parallelism, sizes, attention, adapters, adapted,
+                 input_rate, wide_gradients, loss_scaling] = a;
+    return std::tie(workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, samples, tokens,
+                    target, evaluation_every, evaluation_seconds, start_up, parallelism, sizes, attention, adapters,
+                    adapted, input_rate, wide_gradients, loss_scaling) ==
            std::tie(b.workload, b.batch, b.precision, b.file, b.own_shape, b.own_dataset_size, b.steps, b.epochs,
-                    b.target, b.evaluation_every, b.evaluation_seconds, b.start_up, b.parallelism, b.sizes, b.attention,
-                    b.input_rate, b.wide_gradients, b.loss_scaling);
+                    b.samples, b.tokens, b.target, b.evaluation_every, b.evaluation_seconds, b.start_up, b.parallelism,
+                    b.sizes, b.attention, b.adapters, b.adapted, b.input_rate, b.wide_gradients, b.loss_scaling);
   }
 
   static bool same(const spec::KindEfficiency& a, const spec::KindEfficiency& b) {
@@ -263,20 +264,22 @@ struct Same {
   }
 
   static bool same(const spec::GoalSpec& a, const spec::GoalSpec& b) {
-    const auto& [accuracy, seconds, money, joules, carbon, run, allowed] = a;
-    return std::tie(accuracy, seconds, money, joules, carbon, run) ==
-               std::tie(b.accuracy, b.seconds, b.money, b.joules, b.carbon, b.run) &&
+    const auto& [accuracy, seconds, money, joules, carbon, memory, watts, devices, throughput, scaling, objective,
+                 against, run, allowed] = a;
+    return std::tie(accuracy, seconds, money, joules, carbon, memory, watts, devices, throughput, scaling, objective,
+                    against, run) == std::tie(b.accuracy, b.seconds, b.money, b.joules, b.carbon, b.memory, b.watts,
+                                              b.devices, b.throughput, b.scaling, b.objective, b.against, b.run) &&
            std::ranges::equal(allowed, b.allowed, [](const spec::AllowedChange& x, const spec::AllowedChange& y) {
              return same(x.varied, y.varied) && x.prefers_least == y.prefers_least;
            });
   }
 
   static bool same(const spec::CostSpec& a, const spec::CostSpec& b) {
-    const auto& [currency, prices, lines, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy] =
-        a;
-    return std::tie(currency, egress_per_gb, egress_links, electricity, carbon, overhead, network_energy) ==
-               std::tie(b.currency, b.egress_per_gb, b.egress_links, b.electricity, b.carbon, b.overhead,
-                        b.network_energy) &&
+    const auto& [currency, prices, lines, egress_per_gb, egress_links, electricity, carbon, overhead, purchase, rent,
+                 spot, network_energy] = a;
+    return std::tie(currency, egress_per_gb, egress_links, electricity, carbon, overhead, purchase, rent, spot,
+                    network_energy) == std::tie(b.currency, b.egress_per_gb, b.egress_links, b.electricity, b.carbon,
+                                                b.overhead, b.purchase, b.rent, b.spot, b.network_energy) &&
            std::ranges::equal(lines, b.lines,
                               [](const spec::CostSpec::Line& x, const spec::CostSpec::Line& y) {
                                 const auto& [link, per_mbps_month] = x;
@@ -312,11 +315,11 @@ struct Same {
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
     const auto& [file, name, description, seed, platform, platform_files, network, framework, failures, devices,
                  workers, devices_of_workers, aggregator, data, model, training, timed_as, timing_only, stand_in,
-                 payload, runs, hash, ignore_memory, sweep, costs, evaluation, goal, scale_study, ladder] = a;
+                 payload, runs, hash, metric, ignore_memory, sweep, costs, evaluation, goal, scale_study, ladder] = a;
     static_cast<void>(file);
-    return std::tie(name, description, seed, hash, ignore_memory, platform_files, timing_only, stand_in, ladder) ==
-               std::tie(b.name, b.description, b.seed, b.hash, b.ignore_memory, b.platform_files, b.timing_only,
-                        b.stand_in, b.ladder) &&
+    return std::tie(name, description, seed, hash, metric, ignore_memory, platform_files, timing_only, stand_in,
+                    ladder) == std::tie(b.name, b.description, b.seed, b.hash, b.metric, b.ignore_memory,
+                                        b.platform_files, b.timing_only, b.stand_in, b.ladder) &&
            same(platform, b.platform) && same(network, b.network) && same(devices, b.devices) &&
            same(workers, b.workers) && same(devices_of_workers, b.devices_of_workers) &&
            same(aggregator, b.aggregator) && same(data, b.data) && model == b.model && same(training, b.training) &&

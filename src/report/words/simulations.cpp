@@ -26,7 +26,9 @@ std::string not_by_flow(const Statement& note) { return "not by flow: " + note.t
 
 std::string late_ranks_by_flow(const Statement& note) {
   return fmt::format(
-      "ranks that come late to a collective share links as if all had come together: steps may be wrong by {:.1f} %",
+      "collectives that ranks come to late, or that go on beside others, do not share links to the letter: steps may "
+      "be "
+      "wrong by {:.1f} %",
       100 * note.number("share"));
 }
 

@@ -2,15 +2,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 
+#include "scenario/elements/count_row.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "scenario/elements/read_parameter.hpp"
 #include "scenario/elements/read_workload.hpp"
 #include "scenario/xml/files.hpp"
+#include "spec/workload.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -18,16 +21,26 @@ namespace {
 constexpr std::int64_t kMostDivided = 4096;
 constexpr QuantityForm kStartUp{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 90s"};
 
-/// A size of workloads that have it, which is read as their registry says.
-Row<spec::TimedAsSpec> size(const std::string& name, Kind kind, const std::string& words) {
+/// Sizes of workloads that have them, which are read as their registry says.
+std::vector<Row<spec::TimedAsSpec>> size_rows() {
   using Spec = spec::TimedAsSpec;
-  const std::string whose = " A size of workloads that have it (`dadsim workloads`). Default: the workload's own.";
-  return by_code<Spec>(attribute(name, std::move(kind), words + whose), {},
-                       [name](const Spec& timed, const PathText&) {
-                         const auto said = timed.sizes.find(name);
-                         return said == timed.sizes.end() ? std::string() : said->second;
-                       })
-      .if_given();
+  std::vector<Row<Spec>> rows;
+  for (const spec::ParameterSpec& size : spec::workload_sizes()) {
+    Kind kind = size.type == spec::ParameterSpec::Type::choice
+                    ? one_of(size.choices)
+                    : integer(static_cast<std::int64_t>(size.minimum), static_cast<std::int64_t>(size.maximum));
+    std::string words = size.description + ". A size of workloads that have it (`dadsim workloads`).";
+    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+    rows.push_back(by_code<Spec>(attribute(size.name, std::move(kind), words), {},
+                                 [name = size.name](const Spec& timed, const PathText&) {
+                                   const auto said = timed.sizes.find(name);
+                                   return said == timed.sizes.end() ? std::string() : said->second;
+                                 })
+                       .if_given()
+                       .if_left_out("the workload's own"));
+  }
+  std::ranges::sort(rows, {}, [](const Row<Spec>& row) { return row.rule.name; });
+  return rows;
 }
 
 /// Fills in what file="…" names.
@@ -51,17 +64,26 @@ void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadCon
 
 /// The user's own number of steps to accuracy.
 void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
-  if (node.has("steps")) {
-    node.refuse("epochs", "stands beside steps", "one of both");
-  } else if (node.has("epochs") && timed.of_other_network()) {
+  std::string said;  // which of them says how long
+  for (const char* one : {"steps", "epochs", "samples", "tokens"}) {
+    if (!said.empty()) node.refuse(one, "stands beside " + said, "one of both");
+    if (said.empty() && node.has(one)) said = one;
+  }
+  if (said == "tokens" && timed.of_other_network() && !context.findings.any_at(node.origin("workload"))) {
+    const auto sizes = context.catalog.workload_sizes.find(timed.workload);
+    if (sizes == context.catalog.workload_sizes.end() ||
+        std::ranges::find(sizes->second, "sequence", &spec::ParameterSpec::name) == sizes->second.end()) {
+      node.fail_at("tokens", "are of a workload whose samples are no sequences", "samples");
+    }
+  } else if (said == "epochs" && timed.of_other_network()) {
     const bool sized = timed.file.empty() ? context.catalog.dataset_sizes.contains(timed.workload)
                                           : timed.own_dataset_size > 0 || timed.own_shape.layers.empty();
     if (!sized && !context.findings.any_at(node.origin("workload"))) {
       node.fail_at("epochs", "is of a workload that nobody counts in epochs",
                    timed.file.empty() ? "steps" : "steps, or samples-per-epoch in the file (as XML)");
     }
-  } else if (node.has("target") && !node.has("epochs")) {
-    node.fail_at("target", "says what is reached after nothing", "steps or epochs beside it");
+  } else if (node.has("target") && said.empty()) {
+    node.fail_at("target", "says what is reached after nothing", "steps, epochs, samples or tokens beside it");
   }
 }
 
@@ -102,14 +124,16 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
                  "precision=\"fp16\", \"bf16\" or \"fp8\" beside it: others have fp32 anyway");
   if (timed.loss_scaling && timed.precision != spec::Precision::fp16)
     node.fail_at("loss-scaling", "is of fp16", "precision=\"fp16\" beside it: other precisions have the range of fp32");
+  if (timed.adapters > 0 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
+    node.fail_at("adapters", "is of a workload that is not named", "a workload whose blocks have matrices");
   const bool flash = timed.attention == spec::Attention::flash;
   if (flash && timed.workload.empty() && !context.findings.any_at(node.origin("workload"))) {
     node.fail_at("attention", "is of a workload that is not named",
                  timed.file.empty() ? "a workload with attention" : "what the file says of its layers");
   } else if (context.catalog.check_workload && context.catalog.workload_sizes.contains(timed.workload)) {
     if (const std::optional<Fault> fault = context.catalog.check_workload(timed)) {
-      node.fail(fmt::format("'{}': {}", timed.workload, fault->what),
-                fault->remedy.empty() ? "sizes that go together" : fault->remedy);
+      node.fail(infeasible(fmt::format("'{}': {}", timed.workload, fault->what),
+                           fault->remedy.empty() ? "sizes that go together" : fault->remedy));
     }
   }
 }
@@ -123,140 +147,175 @@ std::int64_t peek(const Element& element, std::string_view attribute) {
 /// Rules that several attributes of a replica share.
 void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch) {
   if (how.micro_batch > 0 && batch % how.micro_batch != 0) {
-    node.fail_at("micro-batch", fmt::format("does not divide the batch of {}", batch), "a divisor of the batch");
+    node.fail_at("micro-batch",
+                 infeasible(fmt::format("does not divide the batch of {}", batch), "a divisor of the batch"));
     how.micro_batch = 0;
   }
   const std::int64_t micro_batches = how.micro_batch == 0 ? 1 : batch / how.micro_batch;
   if (how.interleave > 1 && how.order == spec::PipelineOrder::one_f_one_b && micro_batches % how.pipeline != 0) {
     node.fail_at("interleave",
-                 fmt::format("goes with as many micro-batches as there are stages, or a multiple of that "
-                             "({} stages, {} micro-batches)",
-                             how.pipeline, micro_batches),
-                 "another micro-batch, or schedule=\"gpipe\"");
+                 infeasible(fmt::format("goes with as many micro-batches as there are stages, or a multiple of that "
+                                        "({} stages, {} micro-batches)",
+                                        how.pipeline, micro_batches),
+                            "another micro-batch, or schedule=\"gpipe\""));
     how.interleave = 1;
   }
+}
+
+std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
+  using Spec = spec::TimedAsSpec;
+  std::vector<Row<Spec>> rows{
+      by_code<Spec>(attribute("workload", name_in("workloads"), "Name of a workload; `dadsim workloads` lists them."),
+                    {}, [](const Spec& timed, const PathText&) { return timed.workload; })
+          .if_given()
+          .if_left_out("the file, or else the network that learns"),
+      by_code<Spec>(
+          attribute("file", text(),
+                    "A workload of one's own, as XML (its root is workload) or CSV; relative to the scenario file."),
+          {},
+          [](const Spec& timed, const PathText& path) {
+            return path && !timed.file.empty() ? path(timed.file) : timed.file;
+          })
+          .if_given(),
+      attribute("batch", &Spec::batch, integer(1, 1'000'000), "Samples per worker and step.")
+          .without_default()
+          .if_left_out("`batch` of `<training>`"),
+      attribute("precision", &Spec::precision,
+                "The arithmetic that steps are timed in: `fp32`, `tf32`, `fp16`, `bf16`, `fp8`."),
+      attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}),
+                "Steps that the workload is known to need with gradient sharing.")
+          .if_left_out("published ones where there are some"),
+      attribute("epochs", &Spec::epochs, real(kPositive), "The same in epochs of its data; not beside `steps`."),
+      count_row("samples", &Spec::samples,
+                "The same as a budget of samples, whatever the batch: 300M. Not beside the others."),
+      count_row("tokens", &Spec::tokens,
+                "The same as a budget of tokens, of workloads whose samples are sequences: 2T. Not beside the "
+                "others."),
+      attribute("target", &Spec::target, any_text(), "What is reached after them, in words.").if_given(),
+      attribute("evaluation-every", &Spec::evaluation_every, integer(1, 1'000'000'000),
+                "Steps of the workload between evaluations.")
+          .if_given()
+          .if_left_out("not charged"),
+      attribute("evaluation-seconds", &Spec::evaluation_seconds, real(kNonNegative),
+                "Of each of them; together with `evaluation-every`.")
+          .printed_if([](const Spec& timed) { return timed.evaluation_every > 0; })
+          .without_default(),
+      attribute("start-up", &Spec::start_up, quantity(kStartUp), "Seconds with their unit before the first step.")
+          .printed_if([](const Spec& timed) { return timed.of_other_network(); }),
+      within(&Spec::parallelism,
+             attribute("tensor", &spec::ParallelismSpec::tensor, integer(1, kMostDivided),
+                       "Devices that divide every layer of a worker among them (tensor parallelism). A worker is then "
+                       "tensor × pipeline of the hosts of workers, in the order: devices of a layer, workers, stages.")
+                 .if_given()),
+      within(&Spec::parallelism, attribute("sequence-parallel", &spec::ParallelismSpec::sequence_parallel,
+                                           "What tensor parallelism leaves whole is divided along the sequence.")
+                                     .only([](const spec::ParallelismSpec& how) { return how.tensor > 1; },
+                                           "goes with dividing layers", "tensor=\"2\" or more beside it")),
+      within(&Spec::parallelism, attribute("pipeline", &spec::ParallelismSpec::pipeline, integer(1, kMostDivided),
+                                           "Stages of consecutive layers that a worker is divided into.")
+                                     .if_given()),
+      within(&Spec::parallelism,
+             attribute("context", &spec::ParallelismSpec::context, integer(1, kMostDivided),
+                       "Devices that have a part of each sequence (context parallelism). A worker is then tensor × "
+                       "context × pipeline hosts, in the order: devices of a layer, parts, workers, stages.")
+                 .if_given()),
+      within(&Spec::parallelism,
+             attribute("context-exchange", &spec::ParallelismSpec::context_exchange,
+                       "How they come by the keys and values of the others: ring, beside attention; all-gather, before "
+                       "it.")
+                 .only([](const spec::ParallelismSpec& how) { return how.context > 1; }, "is of divided sequences",
+                       "context=\"2\" or more beside it")),
+      within(&Spec::parallelism,
+             attribute("expert-parallel", &spec::ParallelismSpec::experts, integer(1, kMostDivided),
+                       "Devices of a stage that divide the experts of a block, in the order: devices of a layer, "
+                       "workers. A multiple of `tensor`; experts are whole on a device.")
+                 .if_given()),
+      within(
+          &Spec::parallelism,
+          attribute("expert-imbalance", &spec::ParallelismSpec::expert_imbalance, real({.minimum = 1, .maximum = 1e3}),
+                    "Rows that come to the device with most of them ÷ those of the mean: all wait for it.")
+              .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
+                    "expert-parallel=\"2\" or more beside it")),
+      within(&Spec::parallelism, attribute("interleave", &spec::ParallelismSpec::interleave, integer(1, kMostDivided),
+                                           "Pieces of the network that each stage has, not next to one another. In "
+                                           "1f1b there must be a multiple of the stages of micro-batches then.")
+                                     .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; },
+                                           "is of a pipeline", "pipeline=\"2\" or more beside it")),
+      within(
+          &Spec::parallelism,
+          attribute("schedule", &spec::ParallelismSpec::order,
+                    "The order of a pipeline: one forward and one backward pass in turn, or all forward passes first.")
+              .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; }, "is of a pipeline",
+                    "pipeline=\"2\" or more beside it")),
+      within(&Spec::parallelism, attribute("micro-batch", &spec::ParallelismSpec::micro_batch, integer(1, 1'000'000),
+                                           "Samples that go through the network together; their gradients are added "
+                                           "up before they are shared. It divides the batch.")
+                                     .if_given())
+          .if_left_out("the batch"),
+      within(
+          &Spec::parallelism,
+          attribute("recompute", &spec::ParallelismSpec::recomputation,
+                    "What the backward pass computes again instead of keeping it: nothing, attention, or whole blocks.")
+              .if_given()),
+      within(&Spec::parallelism,
+             attribute("sharding", &spec::ParallelismSpec::sharding,
+                       "What workers divide among themselves instead of keeping it each: the optimizer's state "
+                       "(ZeRO-1), gradients too (ZeRO-2), parameters too (ZeRO-3, FSDP).")
+                 .if_given()),
+      within(&Spec::parallelism,
+             attribute("sharding-group", &spec::ParallelismSpec::sharding_group, integer(1, 1'000'000),
+                       "Workers, one after the other, that divide what sharding says; those of other groups have the "
+                       "same (HSDP). A divisor of the workers.")
+                 .only([](const spec::ParallelismSpec& how) { return how.sharding != spec::Sharding::none; },
+                       "is of what workers divide", "sharding=\"parameters\" or another beside it")
+                 .if_given())
+          .if_left_out("all workers"),
+      within(&Spec::parallelism,
+             attribute("prefetch", &spec::ParallelismSpec::prefetch, integer(0, 1000),
+                       "With sharded parameters: blocks that are gathered ahead of their use.")
+                 .only([](const spec::ParallelismSpec& how) { return how.sharding == spec::Sharding::parameters; },
+                       "is of parameters that are gathered", "sharding=\"parameters\" beside it"))};
+  for (Row<Spec>& size : size_rows()) rows.push_back(std::move(size));
+  std::vector<Row<Spec>> others{
+      attribute("adapters", &Spec::adapters, integer(1, 100'000),
+                "Fine-tuning with adapters of this rank (LoRA, arXiv 2106.09685): weights are frozen, gathered and "
+                "multiplied by; gradients, their sums and the optimizer are of the adapters alone.")
+          .if_given()
+          .if_left_out("all weights are learned"),
+      attribute("adapted", &Spec::adapted, "Matrices of blocks that have an adapter: all, or those of attention.")
+          .only([](const Spec& timed) { return timed.adapters > 0; }, "is of adapters", "adapters=\"8\" beside it"),
+      attribute("attention", &Spec::attention,
+                "plain: the scores of all pairs of tokens are written and kept. flash: they are not, but are computed "
+                "again in the backward pass, and causal attention does half of its products (arXiv 2205.14135).")
+          .if_given(),
+      attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}),
+                "Samples per second that the input of a worker delivers: no step is shorter than its batch takes. Not "
+                "for event-driven runs.")
+          .if_given()
+          .if_left_out("no limit"),
+      attribute("gradients", &Spec::wide_gradients, one_of({"precision", "fp32"}),
+                "What gradients are handed over in. fp32: wide even where all else has 16 bit, as automatic mixed "
+                "precision in PyTorch, TensorFlow and OneFlow has them; of algorithms that send gradients.")
+          .if_given(),
+      attribute(
+          "loss-scaling", &Spec::loss_scaling,
+          "fp16: all gradients are searched for infinities before each update, one pass over them (arXiv 1710.03740).")
+          .if_given()};
+  for (Row<Spec>& other : others) rows.push_back(std::move(other));
+  return rows;
 }
 
 }  // namespace
 
 const Table<spec::TimedAsSpec>& timed_as_table() {
-  using Spec = spec::TimedAsSpec;
-  static const Table<Spec> kTable = Table<Spec>(
+  static const Table<spec::TimedAsSpec> kTable(
       "timed-as", "Time the steps as if another network were trained; accuracy still comes from the model.",
-      {by_code<Spec>(attribute("workload", name_in("workloads"), "Name of a workload; `dadsim workloads` lists them."),
-                     {}, [](const Spec& timed, const PathText&) { return timed.workload; })
-           .if_given()
-           .if_left_out("the file, or else the network that learns"),
-       by_code<Spec>(
-           attribute("file", text(),
-                     "A workload of one's own, as XML (its root is workload) or CSV; relative to the scenario file."),
-           {},
-           [](const Spec& timed, const PathText& path) {
-             return path && !timed.file.empty() ? path(timed.file) : timed.file;
-           })
-           .if_given(),
-       attribute("batch", &Spec::batch, integer(1, 1'000'000), "Samples per worker and step.")
-           .without_default()
-           .if_left_out("`batch` of `<training>`"),
-       attribute("precision", &Spec::precision,
-                 "The arithmetic that steps are timed in: `fp32`, `tf32`, `fp16`, `bf16`, `fp8`."),
-       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}),
-                 "Steps that the workload is known to need with gradient sharing.")
-           .if_left_out("published ones where there are some"),
-       attribute("epochs", &Spec::epochs, real(kPositive), "The same in epochs of its data; not beside `steps`."),
-       attribute("target", &Spec::target, any_text(), "What is reached after them, in words.").if_given(),
-       attribute("evaluation-every", &Spec::evaluation_every, integer(1, 1'000'000'000),
-                 "Steps of the workload between evaluations.")
-           .if_given()
-           .if_left_out("not charged"),
-       attribute("evaluation-seconds", &Spec::evaluation_seconds, real(kNonNegative),
-                 "Of each of them; together with `evaluation-every`.")
-           .printed_if([](const Spec& timed) { return timed.evaluation_every > 0; })
-           .without_default(),
-       attribute("start-up", &Spec::start_up, quantity(kStartUp), "Seconds with their unit before the first step.")
-           .printed_if([](const Spec& timed) { return timed.of_other_network(); }),
-       within(&Spec::parallelism,
-              attribute("tensor", &spec::ParallelismSpec::tensor, integer(1, kMostDivided),
-                        "Devices that divide every layer of a worker among them (tensor parallelism). A worker is then "
-                        "tensor × pipeline of the hosts of workers, in the order: devices of a layer, workers, stages.")
-                  .if_given()),
-       within(&Spec::parallelism, attribute("sequence-parallel", &spec::ParallelismSpec::sequence_parallel,
-                                            "What tensor parallelism leaves whole is divided along the sequence.")
-                                      .only([](const spec::ParallelismSpec& how) { return how.tensor > 1; },
-                                            "goes with dividing layers", "tensor=\"2\" or more beside it")),
-       within(&Spec::parallelism, attribute("pipeline", &spec::ParallelismSpec::pipeline, integer(1, kMostDivided),
-                                            "Stages of consecutive layers that a worker is divided into.")
-                                      .if_given()),
-       within(&Spec::parallelism, attribute("interleave", &spec::ParallelismSpec::interleave, integer(1, kMostDivided),
-                                            "Pieces of the network that each stage has, not next to one another. In "
-                                            "1f1b there must be a multiple of the stages of micro-batches then.")
-                                      .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; },
-                                            "is of a pipeline", "pipeline=\"2\" or more beside it")),
-       within(
-           &Spec::parallelism,
-           attribute("schedule", &spec::ParallelismSpec::order,
-                     "The order of a pipeline: one forward and one backward pass in turn, or all forward passes first.")
-               .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; }, "is of a pipeline",
-                     "pipeline=\"2\" or more beside it")),
-       within(&Spec::parallelism, attribute("micro-batch", &spec::ParallelismSpec::micro_batch, integer(1, 1'000'000),
-                                            "Samples that go through the network together; their gradients are added "
-                                            "up before they are shared. It divides the batch.")
-                                      .if_given())
-           .if_left_out("the batch"),
-       within(&Spec::parallelism,
-              attribute(
-                  "recompute", &spec::ParallelismSpec::recomputation,
-                  "What the backward pass computes again instead of keeping it: nothing, attention, or whole blocks.")
-                  .if_given()),
-       within(&Spec::parallelism,
-              attribute("sharding", &spec::ParallelismSpec::sharding,
-                        "What workers divide among themselves instead of keeping it each: the optimizer's state "
-                        "(ZeRO-1), gradients too (ZeRO-2), parameters too (ZeRO-3, FSDP).")
-                  .if_given()),
-       within(&Spec::parallelism,
-              attribute("prefetch", &spec::ParallelismSpec::prefetch, integer(0, 1000),
-                        "With sharded parameters: blocks that are gathered ahead of their use.")
-                  .only([](const spec::ParallelismSpec& how) { return how.sharding == spec::Sharding::parameters; },
-                        "is of parameters that are gathered", "sharding=\"parameters\" beside it")),
-       size("classes", integer(1, 10'000'000), "Classes that are told apart.").if_left_out("the workload's own"),
-       size("feed-forward", integer(1, 10'000'000), "Width of the MLP between its layers.")
-           .if_left_out("the workload's own"),
-       size("heads", integer(1, 10'000), "Heads of attention, a divisor of hidden.").if_left_out("the workload's own"),
-       size("hidden", integer(1, 1'000'000), "Width of a token.").if_left_out("the workload's own"),
-       size("image", integer(1, 10'000), "Pixels along a side of an image.").if_left_out("the workload's own"),
-       size("kv-heads", integer(1, 10'000), "Heads of keys and values, a divisor of heads.")
-           .if_left_out("the workload's own"),
-       size("layers", integer(1, 10'000), "Blocks of a transformer.").if_left_out("the workload's own"),
-       size("masked", integer(1, 10'000'000), "Tokens of a sample that are masked and predicted.")
-           .if_left_out("the workload's own"),
-       size("patch", integer(1, 1000), "Pixels along a side of a patch, a divisor of image.")
-           .if_left_out("the workload's own"),
-       size("sequence", integer(1, 10'000'000),
-            "Tokens of a sample. All of them count: shorter texts are taken to be packed, without padding.")
-           .if_left_out("the workload's own"),
-       size("vocabulary", integer(1, 100'000'000), "Entries of the table of words.").if_left_out("the workload's own"),
-       attribute("attention", &Spec::attention,
-                 "plain: the scores of all pairs of tokens are written and kept. flash: they are not, but are computed "
-                 "again in the backward pass, and causal attention does half of its products (arXiv 2205.14135).")
-           .if_given(),
-       attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}),
-                 "Samples per second that the input of a worker delivers: no step is shorter than its batch takes. Not "
-                 "for event-driven runs.")
-           .if_given()
-           .if_left_out("no limit"),
-       attribute("gradients", &Spec::wide_gradients, one_of({"precision", "fp32"}),
-                 "What gradients are handed over in. fp32: wide even where all else has 16 bit, as automatic mixed "
-                 "precision in PyTorch, TensorFlow and OneFlow has them; of algorithms that send gradients.")
-           .if_given(),
-       attribute(
-           "loss-scaling", &Spec::loss_scaling,
-           "fp16: all gradients are searched for infinities before each update, one pass over them (arXiv 1710.03740).")
-           .if_given()});
+      timed_as_rows());
   return kTable;
 }
 
 std::int64_t devices_per_worker(const Element* timed_as) {
-  return timed_as == nullptr ? 1 : peek(*timed_as, "tensor") * peek(*timed_as, "pipeline");
+  return timed_as == nullptr ? 1 : peek(*timed_as, "tensor") * peek(*timed_as, "context") * peek(*timed_as, "pipeline");
 }
 
 spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context) {
@@ -282,7 +341,8 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
   } else {
     constexpr const char* kBecause = "is of the network that learns";
     constexpr const char* kRemedy = "a workload or a file beside it: what that network needs is learned";
-    for (const char* attribute : {"steps", "epochs", "target", "evaluation-every", "evaluation-seconds", "start-up"})
+    for (const char* attribute :
+         {"steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds", "start-up"})
       node.refuse(attribute, kBecause, kRemedy);
   }
   if (node.has("evaluation-every") != node.has("evaluation-seconds")) {
@@ -291,43 +351,6 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
         "evaluation-every and evaluation-seconds together, or neither");
   }
   return timed;
-}
-
-void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
-                       const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
-  const spec::ParallelismSpec& how = timed.parallelism;
-  if (how.devices() > 1 && timed.workload.empty()) {
-    context.findings.add(timed_as.origin, "<timed-as> divides a network that does not say how its layers divide",
-                         "workload=\"…\" beside tensor and pipeline");
-  }
-  const auto per_worker = static_cast<std::size_t>(how.devices());
-  if (devices % per_worker != 0 || devices == 0) {
-    context.findings.add(timed_as.origin,
-                         fmt::format("<timed-as> makes a worker of {} devices, and there are {}", per_worker, devices),
-                         fmt::format("<workers> with a multiple of {} hosts", per_worker));
-  }
-  if (!how.divides()) return;
-  for (const spec::RunSpec& run : runs) {
-    const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
-    if (info == context.catalog.algorithms.end()) continue;
-    const auto refuse = [&](const std::string& what, const std::string& remedy) {
-      context.findings.add(timed_as.origin, not_built(fmt::format("run '{}' {}", printable(run.label), what), remedy));
-    };
-    if (run.event_driven || run.decentralised) {
-      refuse("cannot have workers that work on micro-batches or are of several devices",
-             "<timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
-    } else if (run.communicates && run.exchange == spec::ExchangeMode::aggregator) {
-      refuse("goes through an aggregator, and workers that work on micro-batches or are of several devices do not",
-             "exchange=\"peer\" on the run");
-    } else if (how.sharding != spec::Sharding::none && run.communicates &&
-               !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
-      refuse("does not sum gradients, and sharding takes the place of that",
-             "sharding=\"none\", or gradient-sharing without <compress>");
-    } else if (how.devices() > 1 && !run.share.empty()) {
-      refuse("chooses what each layer shares, which is not worked out for workers of several devices",
-             "a run without <share>");
-    }
-  }
 }
 
 std::vector<ElementRule> timed_as_rules() { return {timed_as_table().rule()}; }

@@ -41,6 +41,8 @@ struct Catalog {
   std::map<std::string, std::vector<spec::ParameterSpec>> workload_sizes;  ///< that can be asked for; all workloads
   /// What is wrong with the sizes of a workload together, or with its attention; none: nothing. May be none.
   std::function<std::optional<Fault>(const spec::TimedAsSpec&)> check_workload;
+  /// Whether a workload with these sizes has experts. May be none: none has.
+  std::function<bool(const spec::TimedAsSpec&)> has_experts;
   /// Why the file of that name tells no relative steps; none: it does. May be none.
   std::function<std::optional<Fault>(const std::string& path)> check_ladder;
   std::vector<spec::LinkSpec> links;                                   ///< the catalogue of links
@@ -71,6 +73,7 @@ struct Catalog {
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> hosts_of_platform;
   struct NamedLink {
     std::string name, link_class;  ///< a link of no class of the catalogue has none
+    bool is_goodput = false;       ///< its bandwidth is what transfers were measured to get
   };
   /// The links of a platform. May be none: they are not checked.
   std::function<std::vector<NamedLink>(const spec::PlatformSpec&)> links_of_platform;

@@ -21,7 +21,8 @@ namespace {
 /// in which the devices of a stage lie (`hierarchical` inside one node): these take what the library does.
 std::string settle_algorithm(std::vector<Request>& requests, step::Among among) {
   const std::string& asked = requests.front().algorithm;
-  const bool serves = among != step::Among::tensor || std::ranges::none_of(requests, [&](const Request& request) {
+  const bool serves = among == step::Among::replicas || among == step::Among::stages ||
+                      std::ranges::none_of(requests, [&](const Request& request) {
                         return fault_of(request.collective, asked, request.layout).has_value();
                       });
   if (asked != "auto" && serves) return asked;

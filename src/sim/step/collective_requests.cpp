@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -93,24 +94,51 @@ class Groups {
   std::vector<Request> requests_;
 };
 
+/// The devices of a group among those of a stage: `size` of them, `step` apart, in stretches of size × step.
+struct Stride {
+  std::int32_t size = 1;
+  std::int32_t step = 1;
+  bool begins_at(std::int32_t device) const { return device % (size * step) < step; }
+};
+
+Stride stride_of(step::Among among, const step::Schedule& schedule, std::int32_t of_stage) {
+  const std::int32_t of_replica = schedule.tensor * schedule.context;
+  switch (among) {
+    case step::Among::replicas:  // and the parts of sequences, whose gradients belong together
+      return {of_stage / schedule.tensor, schedule.tensor};
+    case step::Among::tensor:
+      return {schedule.tensor, 1};
+    case step::Among::context:
+      return {schedule.context, schedule.tensor};
+    case step::Among::shard_group:
+      return {schedule.shard_group, of_replica};
+    case step::Among::shard_copies:
+      return {of_stage / of_replica / schedule.shard_group, of_replica * schedule.shard_group};
+    case step::Among::experts:
+      return {schedule.experts, 1};
+    case step::Among::expert_copies:
+      return {of_stage / schedule.experts, schedule.experts};
+    case step::Among::stages:
+      break;
+  }
+  throw std::logic_error("no groups of one stage");
+}
+
 }  // namespace
 
 std::vector<Request> requests_of(const step::Task& task, const step::Schedule& schedule,
                                  const collectives::RankLayout& devices) {
   const auto& collective = std::get<step::CollectiveTask>(task.what);
-  const std::int32_t tensor = schedule.tensor;
-  if (tensor * schedule.pipeline == 1) return {among_all(collective, devices)};
+  if (schedule.devices() * schedule.experts == 1 && schedule.shard_group == 0) return {among_all(collective, devices)};
+  const std::int32_t of_replica = schedule.tensor * schedule.context;
   const auto replicas = static_cast<std::int32_t>(schedule.replicas());
-  const auto number = [&](std::int32_t t, std::int32_t replica, std::int32_t stage) {
-    return t + tensor * (replica + replicas * stage);
-  };
+  const std::int32_t of_stage = of_replica * replicas;
   const auto bytes = [&](std::int32_t replica) { return collective.bytes[static_cast<std::size_t>(replica)]; };
   Groups groups(collective, devices);
   if (collective.among == step::Among::stages) {
-    for (std::int32_t replica = 0; replica < replicas; ++replica) {
-      for (std::int32_t t = 0; t < tensor; ++t) {
-        groups.add({number(t, replica, task.stage), number(t, replica, collective.to_stage)}, {bytes(replica)});
-      }
+    for (std::int32_t device = 0; device < of_stage; ++device) {
+      groups.add({device + of_stage * task.stage, device + of_stage * collective.to_stage},
+                 {bytes(device / of_replica)});
     }
     return groups.take();
   }
@@ -118,19 +146,15 @@ std::vector<Request> requests_of(const step::Task& task, const step::Schedule& s
   if (!collective.bytes.is_uniform() && collective.kind != step::CollectiveKind::all_reduce) {
     for (std::int32_t replica = 1; replica < replicas; ++replica) of_replicas.push_back(bytes(replica));
   }
+  const Stride stride = stride_of(collective.among, schedule, of_stage);
+  const bool one_each = collective.among == step::Among::replicas && schedule.context == 1;
   const bool every = task.stage == step::kEveryStage;
   for (std::int32_t stage = every ? 0 : task.stage; stage < (every ? schedule.pipeline : task.stage + 1); ++stage) {
-    std::vector<collectives::Rank> ranks;
-    if (collective.among == step::Among::tensor) {
-      for (std::int32_t replica = 0; replica < replicas; ++replica) {
-        for (std::int32_t t = 0; t < tensor; ++t) ranks.push_back(number(t, replica, stage));
-        groups.add(std::exchange(ranks, {}), {bytes(replica)});
-      }
-    } else {
-      for (std::int32_t t = 0; t < tensor; ++t) {
-        for (std::int32_t replica = 0; replica < replicas; ++replica) ranks.push_back(number(t, replica, stage));
-        groups.add(std::exchange(ranks, {}), of_replicas);
-      }
+    for (std::int32_t first = 0; first < of_stage; ++first) {
+      if (!stride.begins_at(first)) continue;
+      std::vector<collectives::Rank> ranks;
+      for (std::int32_t i = 0; i < stride.size; ++i) ranks.push_back(of_stage * stage + first + i * stride.step);
+      groups.add(std::move(ranks), one_each ? of_replicas : std::vector<double>{bytes(first / of_replica)});
     }
   }
   return groups.take();

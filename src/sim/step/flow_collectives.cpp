@@ -88,7 +88,7 @@ std::vector<FlowPart>& FlowCollectives::of(const step::Task& task) {
   for (const collectives::RankGroup& group : groups) all.push_back(&group);
   std::vector<FlowPart> made = divided(all);
   if (task.stage == step::kEveryStage && schedule_.pipeline > 1) {
-    const auto of_stage = static_cast<std::size_t>(schedule_.tensor) * schedule_.replicas();
+    const auto of_stage = static_cast<std::size_t>(schedule_.tensor * schedule_.context) * schedule_.replicas();
     for (FlowPart& part : made) {
       std::map<std::size_t, Groups> by_stage;
       std::vector<bool> is_here(parts_.nodes());

@@ -41,6 +41,7 @@ class FlowDoubts {
   /// A collective that ranks enter late may be wrong by so many seconds.
   void entered_late(std::size_t stage, double seconds) { entered_late_.add(stage, seconds); }
   double entered_late() const { return entered_late_.most(); }
+  double overlooked() const { return overlooked_.most(); }
   /// A collective is followed from the dates at which its ranks come, the first at `first`, until they are through:
   /// where others are still in the one before on the same line, they share links.
   void followed(std::size_t stage, const step::Task& task, double first, const std::vector<double>& through,
@@ -70,7 +71,7 @@ class FlowDoubts {
                       worst_apart_, worst_, all, seconds),
           0, true};
     }
-    if (const double all = overlooked_.most(); all > kMost * seconds) {
+    if (const double all = overlooked_.most(); all > kMostOverlooked * seconds) {
       return FlowRefusal{fmt::format(
           "collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)", all, seconds)};
     }
@@ -78,7 +79,8 @@ class FlowDoubts {
   }
 
  private:
-  static constexpr double kMost = 0.005;  ///< of the step, all its collectives added up
+  static constexpr double kMost = 0.005;          ///< of the step, all its collectives added up
+  static constexpr double kMostOverlooked = 0.3;  ///< of the step: by so much it may be wrong, and says so
   StageSeconds apart_, entered_late_, overlooked_;
   std::map<std::pair<std::size_t, std::size_t>, double> through_;  ///< dates, per stage and line: the last followed
   double worst_apart_ = 0;                                         ///< of one

@@ -78,7 +78,9 @@ class StepByFlow {
     return {};
   }
 
-  FlowStep take_result() { return {std::move(timing_), carried_.take_loads(), doubts_.entered_late(), messages_}; }
+  FlowStep take_result() {
+    return {std::move(timing_), carried_.take_loads(), doubts_.entered_late(), messages_, doubts_.overlooked()};
+  }
 
  private:
   void execute(std::size_t index, const step::ComputeTask& task) {

@@ -19,7 +19,8 @@ struct FlowStep {
   std::vector<LinkLoad> loads;
   double entered_late = 0;  ///< seconds by which collectives may be wrong that ranks enter late, added up
   double messages = 0;      ///< of these collectives
-  double wrong_by = 0;      ///< seconds by which the step may be wrong for that
+  double overlooked = 0;    ///< seconds by which collectives on shared links hold up one another that are not counted
+  double wrong_by = 0;      ///< seconds by which the step may be wrong for both
 };
 
 /// What becomes of a collective that ranks of unequal speed come to apart.

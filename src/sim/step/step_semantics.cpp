@@ -35,9 +35,21 @@ bool Parts::concerns(const step::Task& task, std::size_t node) const {
 
 std::size_t Parts::line_of(const step::Task& task) {
   const auto& collective = std::get<step::CollectiveTask>(task.what);
-  if (collective.among == step::Among::replicas) return 0;
-  if (collective.among == step::Among::tensor) return 1;
-  return collective.to_stage > task.stage ? 2 : 3;
+  switch (collective.among) {
+    case step::Among::replicas:
+    case step::Among::expert_copies:
+    case step::Among::shard_group:
+    case step::Among::shard_copies:
+      return 0;
+    case step::Among::tensor:
+      return 1;
+    case step::Among::stages:
+      return collective.to_stage > task.stage ? 2 : 3;
+    case step::Among::context:
+    case step::Among::experts:
+      return 4;
+  }
+  throw std::logic_error("a collective among nobody");
 }
 
 std::size_t last_worker(const std::vector<StreamTime>& streams, std::size_t workers) {

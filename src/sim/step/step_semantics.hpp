@@ -27,8 +27,9 @@ class Parts {
         cluster_workers_(cluster_workers),
         tensor_(static_cast<std::size_t>(schedule.tensor)),
         replicas_(schedule.replicas()),
-        of_stage_(tensor_ * replicas_),
-        single_(schedule.tensor * schedule.pipeline == 1) {}
+        of_replica_(tensor_ * static_cast<std::size_t>(schedule.context)),
+        of_stage_(of_replica_ * replicas_),
+        single_(schedule.devices() * schedule.experts == 1 && schedule.shard_group == 0) {}
 
   std::size_t nodes() const { return nodes_; }
   std::size_t workers() const { return workers_; }
@@ -40,7 +41,7 @@ class Parts {
   /// Which of a computation's amounts are the node's.
   std::size_t entry(std::size_t node) const {
     if (!is_worker(node)) return 0;
-    return single_ ? node : node / tensor_ % replicas_;
+    return single_ ? node : node / of_replica_ % replicas_;
   }
 
   /// Of a worker; kEveryStage where replicas are of one device each.
@@ -76,7 +77,7 @@ class Parts {
 
   /// Of a node, the collectives that it issues on one line go one after the other, and those on different lines go on
   /// beside one another.
-  static constexpr std::size_t kMostLines = 4;
+  static constexpr std::size_t kMostLines = 5;
   std::size_t lines() const { return single_ ? 1 : kMostLines; }
   static std::size_t line_of(const step::Task& task);
 
@@ -84,9 +85,10 @@ class Parts {
   std::size_t workers_;
   std::size_t nodes_;
   std::size_t cluster_workers_;
-  std::size_t tensor_;    ///< devices
-  std::size_t replicas_;  ///< as many entries have amounts per worker
-  std::size_t of_stage_;  ///< devices of a stage, of all replicas
+  std::size_t tensor_;      ///< devices
+  std::size_t replicas_;    ///< as many entries have amounts per worker
+  std::size_t of_replica_;  ///< devices of a stage of one replica
+  std::size_t of_stage_;    ///< devices of a stage, of all replicas
   bool single_;
 };
 

@@ -9,6 +9,7 @@
 namespace dadsim::sim {
 namespace {
 
+constexpr double kSaid = 5e-3;            // of the step: overlooked, and to be said
 constexpr double kOverlooked = 1e-3;      // of the step: what entering late may come to, and is not looked into
 constexpr double kMostWrong = 5e-3;       // of the step: above, messages are followed where they are few
 constexpr double kFewMessages = 400'000;  // which takes less than half a second
@@ -68,17 +69,19 @@ Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
     request.all_enter = known_->all_enter = true;
     if (Refused again = timed(LateRanks::enter, result)) return again;
   }
+  result.wrong_by = result.overlooked > kSaid * result.timing.seconds ? result.overlooked : 0;
   if (result.entered_late <= kOverlooked * result.timing.seconds) return {};
   FlowStep sooner;
   FlowStep later;
   if (Refused refused = timed(LateRanks::sooner, sooner)) return refused;
   if (Refused refused = timed(LateRanks::later, later)) return refused;
   const double seconds = result.timing.seconds;
-  result.wrong_by = std::max({0.0, seconds - sooner.timing.seconds, later.timing.seconds - seconds});
+  result.wrong_by += std::max({0.0, seconds - sooner.timing.seconds, later.timing.seconds - seconds});
   if (result.wrong_by > kMostWrong * seconds && result.messages <= kFewMessages) {
     FlowStep followed;
     if (!timed(LateRanks::followed, followed)) {
       result = std::move(followed);
+      result.wrong_by = result.overlooked;
       return {};
     }
   }

@@ -10,21 +10,10 @@
 #include "sim/simulator.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/device_lookup.hpp"
+#include "study/setting/tokens_per_sample.hpp"
 
 namespace dadsim::study {
 namespace {
-
-/// Tokens of a sample, of workloads whose samples are sequences.
-std::optional<double> tokens_per_sample(const scenario::Scenario& scenario) {
-  constexpr const char* kSequence = "sequence";
-  if (!scenario.timed_as || scenario.timed_as->workload.empty()) return std::nullopt;
-  const spec::TimedAsSpec& asked = *scenario.timed_as;
-  const auto& sizes = spec::workload_registry().at(asked.workload).parameters;
-  const auto size = std::ranges::find(sizes, kSequence, &spec::ParameterSpec::name);
-  if (size == sizes.end()) return std::nullopt;
-  const auto said = asked.sizes.find(kSequence);
-  return std::stod(said != asked.sizes.end() ? said->second : size->default_value);
-}
 
 /// Flash attention computes scores again, which is no work of the network's.
 spec::ModelShape plain_shape(const scenario::Scenario& scenario, const TimedAs& timed) {
@@ -59,27 +48,40 @@ report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t
   return {"fewer-passes"};
 }
 
-/// The first worker as a scenario of its own, which shares nothing.
+/// The first worker as a scenario of its own, which shares nothing; where workers divide experts, as many of the first
+/// as have all of them.
 scenario::Scenario first_alone(const scenario::Scenario& scenario) {
   scenario::Scenario alone = scenario;
-  alone.workers.resize(1);
+  const spec::ParallelismSpec how = scenario.timed_as ? scenario.timed_as->parallelism : spec::ParallelismSpec{};
+  const auto kept = static_cast<std::size_t>(std::max(1, how.experts / (how.tensor * how.context)));
+  alone.workers.resize(kept);
+  if (alone.timed_as) alone.timed_as->parallelism.sharding_group = 0;
   if (!scenario.devices_of_workers.empty()) {
-    // Device t of stage p of worker d is number t + T (d + D p).
-    const spec::ParallelismSpec& how = scenario.timed_as->parallelism;
-    const auto wide = static_cast<std::size_t>(how.tensor);
+    // Device t of part c in stage p of worker d is number t + T (c + C (d + D p)).
+    const auto wide = static_cast<std::size_t>(how.tensor * how.context);
     alone.devices_of_workers.clear();
     for (std::size_t p = 0; p < static_cast<std::size_t>(how.pipeline); ++p) {
-      for (std::size_t t = 0; t < wide; ++t)
+      for (std::size_t t = 0; t < wide * kept; ++t)
         alone.devices_of_workers.push_back(scenario.devices_of_workers.at(t + wide * scenario.workers.size() * p));
     }
   }
-  if (auto* digits = std::get_if<spec::DigitsSource>(&alone.data.source)) digits->train = 1;
+  if (auto* digits = std::get_if<spec::DigitsSource>(&alone.data.source))
+    digits->train = static_cast<std::int64_t>(kept);
   spec::RunSpec run;
   run.algorithm = run.label = algorithms::first_of(algorithms::Sharing::no_sharing).name;
   run.communicates = false;
   alone.runs = {run};
   alone.costs.reset();
   return alone;
+}
+
+/// Why a step of a worker takes longer alone than beside others, which it has to wait for.
+report::Statement why_above_linear(const scenario::Scenario& scenario, const report::RunResult& alone,
+                                   const report::RunResult& run) {
+  const bool sharded = scenario.timed_as && scenario.timed_as->parallelism.sharding != spec::Sharding::none;
+  return report::Statement{sharded ? "update-is-divided" : "computes-less"}
+      .with("alone_seconds", alone.compute_seconds)
+      .with("compute_seconds", run.compute_seconds);
 }
 
 bool are_alike(const std::vector<spec::Placement>& devices) {
@@ -107,13 +109,13 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
                     const std::function<report::Result(const scenario::Scenario&)>& time_another,
                     report::Result& result) {
   const double samples = static_cast<double>(timed.batch) * static_cast<double>(scenario.workers.size());
-  const std::optional<double> tokens = tokens_per_sample(scenario);
+  const std::optional<double> tokens = scenario.timed_as ? tokens_per_sample(*scenario.timed_as) : std::nullopt;
   const double flops = model_flops(plain_shape(scenario, timed), samples);
-  std::optional<double> alone;
+  std::optional<report::RunResult> alone;
   // Of what is timed alone nothing more is asked: no run of it shares.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
   if (some_share && learned.nothing && scenario.stand_in && are_alike(scenario.all_devices())) {
-    alone = time_another(first_alone(scenario)).runs.front().step_seconds;
+    alone = time_another(first_alone(scenario)).runs.front();
   }
   for (report::RunResult& run : result.runs) {
     if (run.spec.event_driven || !(run.step_seconds > 0)) continue;
@@ -124,7 +126,9 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
     if (peak) throughput.model_flops_utilisation = flops / run.step_seconds / *peak;
     if (throughput.model_flops_utilisation.value_or(0) > 1)
       throughput.above_peak = why_above_peak(scenario, run.workers, timed);
-    if (alone && run.spec.communicates) throughput.scaling_efficiency = *alone / run.step_seconds;
+    if (!alone || !run.spec.communicates) continue;
+    throughput.scaling_efficiency = alone->step_seconds / run.step_seconds;
+    if (*throughput.scaling_efficiency > 1) throughput.above_linear = why_above_linear(scenario, *alone, run);
   }
 }
 

@@ -97,6 +97,7 @@ scenario::Catalog make_catalog() {
     if (workload.dataset_size > 0) catalog.dataset_sizes[workload.name] = workload.dataset_size;
   }
   catalog.check_workload = fault_of_workload;
+  catalog.has_experts = has_experts;
   catalog.check_ladder = fault_of_ladder;
   catalog.links = sim::link_catalog();
   catalog.all_reduces = catalog.all_gathers = catalog.reduce_scatters = {"auto", "best"};
@@ -136,7 +137,7 @@ scenario::Catalog make_catalog() {
   catalog.links_of_platform = [](const spec::PlatformSpec& platform) {
     std::vector<scenario::Catalog::NamedLink> links;
     for (sim::PlatformLink& link : sim::platform_links(platform))
-      links.push_back({std::move(link.name), std::move(link.link_class)});
+      links.push_back({std::move(link.name), std::move(link.link_class), link.is_goodput});
     return links;
   };
   catalog.check_collective = fault_of_collective;

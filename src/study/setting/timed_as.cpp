@@ -11,7 +11,10 @@
 #include "algorithms/registry.hpp"
 #include "estimate/memory.hpp"
 #include "models/optimizer.hpp"
+#include "spec/adapters.hpp"
 #include "spec/attention.hpp"
+#include "spec/context_parallel.hpp"
+#include "spec/expert_parallel.hpp"
 #include "spec/payload_specification.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
@@ -85,11 +88,19 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
     timed.description = describe_network(timed.description, timed.shape, timed.batch);
   }
   timed.saved_numbers = saved_numbers_of(scenario, timed.shape);
+  timed.shape = spec::with_divided_sequences(std::move(timed.shape), timed.parallelism.context);
+  if (timed.parallelism.experts > 1)
+    timed.shape = spec::with_divided_experts(std::move(timed.shape), timed.parallelism, scenario.workers.size());
   if (timed.precision != spec::Precision::fp32) timed.description += fmt::format(", in {}", to_string(timed.precision));
   if (timed.gradient_width > 1) timed.description += " with gradients in fp32";
   if (timed.parallelism.divides()) timed.description += ", " + in_words(timed.parallelism);
   if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash)
     timed.description += ", with flash attention";
+  if (scenario.timed_as && scenario.timed_as->adapters > 0) {
+    timed.description += fmt::format(
+        ", with adapters of rank {} beside {}", scenario.timed_as->adapters,
+        scenario.timed_as->adapted == spec::Adapted::all ? "frozen weights" : "frozen weights of attention");
+  }
   return timed;
 }
 
@@ -101,13 +112,17 @@ bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed) {
 std::string in_words(const spec::ParallelismSpec& how) {
   std::vector<std::string> parts;
   if (how.devices() > 1) {
-    parts.push_back(fmt::format("a worker of {} devices ({} to a layer{} × {} stages{}{})", how.devices(), how.tensor,
-                                how.sequence_parallel ? " and along the sequence" : "", how.pipeline,
-                                how.interleave > 1 ? fmt::format(" of {} pieces", how.interleave) : "",
+    parts.push_back(fmt::format("a worker of {} devices ({} to a layer{}{} × {} stages{}{})", how.devices(), how.tensor,
+                                how.sequence_parallel ? " and along the sequence" : "",
+                                how.context > 1 ? fmt::format(" × {} parts of a sequence", how.context) : "",
+                                how.pipeline, how.interleave > 1 ? fmt::format(" of {} pieces", how.interleave) : "",
                                 how.pipeline == 1                         ? ""
                                 : how.order == spec::PipelineOrder::gpipe ? ", GPipe"
                                                                           : ", 1F1B"));
   }
+  if (how.experts > 1) parts.push_back(fmt::format("experts divided among {} devices", how.experts));
+  if (how.expert_imbalance > 1)
+    parts.push_back(fmt::format("{:.3g} times the mean of rows at the device with most", how.expert_imbalance));
   if (how.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", how.micro_batch));
   if (how.recomputation == spec::Recomputation::selective) parts.emplace_back("attention computed again");
   if (how.recomputation == spec::Recomputation::full) parts.emplace_back("blocks computed again");
@@ -115,12 +130,25 @@ std::string in_words(const spec::ParallelismSpec& how) {
   if (how.sharding == spec::Sharding::gradients) parts.emplace_back("workers divide optimizer and gradients");
   if (how.sharding == spec::Sharding::parameters)
     parts.emplace_back("workers divide optimizer, gradients and parameters");
+  if (how.sharding_group > 0) parts.back() += fmt::format(", {} of them each", how.sharding_group);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked) {
   spec::ModelShape shape = spec::workload_registry().at(asked.workload).shape(asked.sizes);
-  return asked.attention == spec::Attention::flash ? spec::with_flash_attention(std::move(shape)) : shape;
+  if (asked.attention == spec::Attention::flash) shape = spec::with_flash_attention(std::move(shape));
+  return asked.adapters > 0 ? spec::with_adapters(std::move(shape), asked.adapters, asked.adapted) : shape;
+}
+
+bool has_experts(const spec::TimedAsSpec& asked) {
+  const spec::Workload* workload = asked.workload.empty() ? nullptr : spec::workload_registry().find(asked.workload);
+  if (workload == nullptr) return false;
+  try {
+    const spec::ModelShape shape = workload->shape(asked.sizes);
+    return std::ranges::any_of(shape.layers, [](const spec::LayerShape& layer) { return layer.experts > 1; });
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
 }
 
 std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
@@ -132,6 +160,11 @@ std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
     const auto divides = [](const spec::LayerShape& layer) { return layer.split != spec::TensorSplit::whole; };
     if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
       return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
+    with_divided_sequences(shape, asked.parallelism.context);
+    if (asked.parallelism.experts > 1) {
+      // As many replicas as make one group: whether there are is another's to say.
+      with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));
+    }
     sharded(shape, asked.parallelism.tensor);
     pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
                          static_cast<std::size_t>(asked.parallelism.interleave));

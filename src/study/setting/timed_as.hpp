@@ -36,6 +36,9 @@ spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked);
 /// What is wrong with these sizes, their attention or their division among devices; empty: nothing.
 std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked);
 
+/// Whether it has experts; false for sizes that make no network.
+bool has_experts(const spec::TimedAsSpec& asked);
+
 /// "MLP 784-256-10 (203,530 parameters), batch 32 per worker".
 std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch);
 

@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/elements/read.hpp"
+#include "scenario/elements/read_parallelism.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+/// Methods that send something else than gradients or parameters do so matrix by matrix, and a block has many where it
+/// has experts.
+void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, const std::vector<spec::RunSpec>& runs,
+                   const ReadContext& context) {
+  const bool experts = context.catalog.has_experts && context.catalog.has_experts(timed);
+  if (!experts && timed.adapters == 0) return;
+  for (const spec::RunSpec& run : runs) {
+    const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
+    if (info == context.catalog.algorithms.end() || run.event_driven || !run.communicates) continue;
+    if (info->sums_in_buckets && run.compress == spec::CompressSpec{}) continue;
+    context.findings.add(timed_as.origin,
+                         not_built(fmt::format("run '{}' works on the matrix of a layer, and of {} there are many",
+                                               printable(run.label), experts ? "experts" : "adapters"),
+                                   "gradient-sharing without <compress>, or a workload without them"));
+  }
+}
+
+}  // namespace
+
+void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, std::size_t devices,
+                       const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
+  const spec::ParallelismSpec& how = timed.parallelism;
+  if (how.devices() > 1 && timed.workload.empty()) {
+    context.findings.add(timed_as.origin, "<timed-as> divides a network that does not say how its layers divide",
+                         "workload=\"…\" beside tensor and pipeline");
+  }
+  const auto per_worker = static_cast<std::size_t>(how.devices());
+  if (devices % per_worker != 0 || devices == 0) {
+    context.findings.add(
+        timed_as.origin,
+        infeasible(fmt::format("<timed-as> makes a worker of {} devices, and there are {}", per_worker, devices),
+                   fmt::format("<workers> with a multiple of {} hosts", per_worker)));
+  }
+  const std::size_t of_stage = devices / static_cast<std::size_t>(how.pipeline);
+  if (how.experts > 1 && of_stage % static_cast<std::size_t>(how.experts) != 0) {
+    context.findings.add(
+        timed_as.origin,
+        infeasible(fmt::format("expert-parallel=\"{}\" of <timed-as> does not divide the {} devices of a stage",
+                               how.experts, of_stage),
+                   "a divisor of them"));
+  }
+  const std::size_t workers = devices / per_worker;
+  if (how.sharding_group > 0 && (how.context > 1 || workers % static_cast<std::size_t>(how.sharding_group) != 0)) {
+    context.findings.add(
+        timed_as.origin,
+        how.context > 1
+            ? not_built("<timed-as> divides states in groups of workers, and sequences too", "no sharding-group")
+            : infeasible(fmt::format("sharding-group=\"{}\" of <timed-as> does not divide the {} workers",
+                                     how.sharding_group, workers),
+                         "a divisor of them"));
+  }
+  check_experts(timed_as, timed, runs, context);
+  if (!how.divides()) return;
+  for (const spec::RunSpec& run : runs) {
+    const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
+    if (info == context.catalog.algorithms.end()) continue;
+    const auto refuse = [&](const std::string& what, const std::string& remedy) {
+      context.findings.add(timed_as.origin, not_built(fmt::format("run '{}' {}", printable(run.label), what), remedy));
+    };
+    if (run.event_driven || run.decentralised) {
+      refuse("cannot have workers that work on micro-batches or are of several devices",
+             "<timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
+    } else if (run.communicates && run.exchange == spec::ExchangeMode::aggregator) {
+      refuse("goes through an aggregator, and workers that work on micro-batches or are of several devices do not",
+             "exchange=\"peer\" on the run");
+    } else if (how.sharding != spec::Sharding::none && run.communicates &&
+               !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
+      refuse("does not sum gradients, and sharding takes the place of that",
+             "sharding=\"none\", or gradient-sharing without <compress>");
+    } else if (how.context > 1 && run.communicates &&
+               !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
+      refuse("does not sum gradients, and devices that have parts of sequences do",
+             "context=\"1\", or gradient-sharing without <compress>");
+    } else if (how.devices() > 1 && !run.share.empty()) {
+      refuse("chooses what each layer shares, which is not worked out for workers of several devices",
+             "a run without <share>");
+    }
+  }
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+
+#include "spec/layer_shape.hpp"
+#include "spec/parallelism.hpp"
+
+namespace dadsim::spec {
+
+/// The network as each of `how.experts` devices has it that divide the experts of a block (Lepikhin et al., GShard,
+/// ICLR 2021, arXiv:2006.16668, section 3.1), of replicas in `replicas`: experts ÷ how.experts of them, whole, and the
+/// rows that come to these from all, as many as each sends out. Where `how.tensor` devices divide a layer, each sends
+/// out its part of the rows, and experts are not divided once more. The device with most rows has how.expert_imbalance
+/// times as many as the mean, and all wait for it. Everything else stays as it is. Throws std::invalid_argument, in
+/// words, where it cannot be divided so.
+ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, std::size_t replicas);
+
+}  // namespace dadsim::spec

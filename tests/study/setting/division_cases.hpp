@@ -1,0 +1,76 @@
+// A small transformer with experts on 16 devices, and the collectives of its step.
+#pragma once
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "scenario/document/load.hpp"
+#include "study/learning/learned.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/schedule_memory.hpp"
+#include "support/diagnostics.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study::test_division {
+
+constexpr const char* kGradientSharing = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
+
+/// 16 devices; `more` are further attributes of <timed-as>.
+inline scenario::Scenario with(const std::string& more, int experts = 8, const std::string& run = kGradientSharing) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("scenario.xml");
+  std::ofstream(path) << R"(<scenario name="experts" seed="1">
+  <platform><gpu-cluster nodes="2" gpus="8" inside="nvlink-4" nic="ib-ndr"/></platform>
+  <workers><worker hosts="gpu-[0-15]" device="h100-sxm5"/></workers>
+  <timing-only/>
+  <training><adamw/></training>
+  <timed-as workload="decoder" layers="2" hidden="256" heads="4" kv-heads="2" feed-forward="512" vocabulary="1024"
+            sequence="64" batch="4" precision="bf16" attention="flash" dense-layers="1" experts-per-token="2"
+            expert-feed-forward="128" shared-feed-forward="64" experts=")" +
+                             std::to_string(experts) + R"(" )" + more + R"(/>
+  )" + run + R"(
+</scenario>)";
+  return load_scenario(path, {}, make_catalog());
+}
+
+/// Bytes and number of collectives by whom they are among and of what kind they are.
+struct Sum {
+  int count = 0;
+  double bytes = 0;
+};
+using Collectives = std::map<std::pair<step::Among, step::CollectiveKind>, Sum>;
+inline Collectives collectives_of(const scenario::Scenario& scenario) {
+  const Learned learned = learn_scenario(scenario, nullptr, false);
+  const LearnedRun& run = *learned.runs.front();
+  const step::Schedule schedule =
+      schedule_of(scenario.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape,
+                  timed_as_of(scenario, run.shape));
+  Collectives sums;
+  for (const step::Task& task : schedule.tasks) {
+    if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+      Sum& sum = sums[{collective->among, collective->kind}];
+      ++sum.count;
+      sum.bytes += collective->bytes[0];
+    }
+  }
+  return sums;
+}
+
+/// What is wrong with such a scenario; empty: nothing.
+inline std::string fault_of(const std::string& more, int experts = 8, const std::string& run = kGradientSharing) {
+  try {
+    with(more, experts, run);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+constexpr double kElement = 2;               // bytes
+constexpr double kTokens = 4 * 64;           // of a batch
+constexpr double kRows = kTokens * 2;        // each token at two experts
+constexpr double kExpert = 3 * 256.0 * 128;  // parameters
+
+}  // namespace dadsim::study::test_division
