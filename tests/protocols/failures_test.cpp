@@ -102,12 +102,12 @@ void for_every_protocol(const Body& body) {
   }
 }
 
-world::ClosedFormWorld small_world() {
+world::ClosedFormWorld small_world(double latency = 0.05) {
   return world::ClosedFormWorld(
       {.nodes = kSites + 1,
        .line =
-           [](world::Node, world::Node) {
-             return world::ClosedFormWorld::Line{0.05, 1e4};
+           [latency](world::Node, world::Node) {
+             return world::ClosedFormWorld::Line{latency, 1e4};
            },
        .seconds =
            [](world::Node node, const world::Work& work) {
@@ -147,6 +147,34 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
     EXPECT_GT(outages, plays / 3);
     EXPECT_GE(updates, plays);
     EXPECT_LT(stuck, 0.15 * static_cast<double>(plays));  // those without site-2 where everyone is waited for, and some
+  });
+}
+
+// Whoever is away comes back, and is let in again: also where news of an outage, a request and what answers it are
+// under way for longer than an outage lasts, and where the server fails among them.
+TEST(Failures, WhoComesBackIsLetInHoweverSlowTheLines) {
+  for_every_protocol([&](const spec::RunSpec& any) {
+    const bool asks = any.algorithm == "partial-rank-dad" || any.algorithm == "flare";
+    for (std::uint64_t seed = 1; seed <= (asks ? 10U : 60U); ++seed) {
+      SCOPED_TRACE(seed);
+      spec::RunSpec run = any;
+      if (seed % 2 == 0 && run.parameters.contains("barrier")) run.parameters["barrier"] = "true";
+      if (seed % 3 == 0 && run.parameters.contains("fraction")) run.parameters["fraction"] = "0.5";
+      spec::FailureSpec what;
+      what.availability.push_back({.hosts = seed % 4 == 0 ? "site-1" : "site-*",
+                                   .drop_out = 0.1 + 0.2 * static_cast<double>(seed % 3),
+                                   .returns = seed % 5 < 3 ? 0.3 : 4});
+      if (seed % 2 == 0) what.random.push_back({.match = "server", .mean_up = 60, .mean_down = 2});
+      if (seed % 5 == 0) what.random.push_back({.match = "site-*", .mean_up = 90, .mean_down = 1});
+      world::ClosedFormWorld inner = small_world(seed % 3 == 0 ? 0.3 : 2);
+      world::UnreliableWorld world(
+          inner,
+          {.what = what, .hosts = {"site-0", "site-1", "site-2", "site-3", "server"}, .links = {}, .seed = seed});
+      const Ending ending = play_with_failures(world, run, seed, false);
+      expect_nothing_vanished(ending);
+      EXPECT_EQ(ending.stuck, "");
+      if (HasFatalFailure() || HasNonfatalFailure()) return;
+    }
   });
 }
 

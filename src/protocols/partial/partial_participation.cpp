@@ -118,6 +118,17 @@ SharedStep::Sites PartialParticipation::sites_of(std::int64_t number, const std:
   return sites;
 }
 
+/// Whether one of those sites has a sample in that step.
+bool PartialParticipation::has_samples(std::int64_t number, const std::vector<bool>& there) const {
+  const algorithms::LearningProblem& problem = setting_.learning.problem();
+  for (std::size_t site = 0; site < there.size(); ++site) {
+    if (!there[site]) continue;
+    const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
+    if (own.size(number) > 0) return true;
+  }
+  return false;
+}
+
 PartialParticipation::Step& PartialParticipation::step(std::int64_t number) {
   const auto found = steps_.find(number);
   if (found != steps_.end()) return found->second;
@@ -212,7 +223,7 @@ void PartialParticipation::merge(std::int64_t at) {
   for (std::size_t site = 0; site < setting_.sites; ++site) there[site] = complete(now, site);
   now.closed = true;
   now.in_time = there;
-  now.given_up = std::ranges::find(there, true) == there.end();
+  now.given_up = !has_samples(at, there);
   if (now.given_up) {
     models_[at + 1] = models_.at(at);
   } else {
@@ -254,10 +265,15 @@ void PartialParticipation::redistribute() {
   }
 }
 
-/// Until somebody has the weights and is up. Who asks for them gets them now, between two steps.
+/// Until somebody has the weights and is up. Who asks for them gets them now, between two steps. All news is taken in
+/// before that: a site that is given the weights must not be said to be gone by news from before.
 Task<> PartialParticipation::wait_for_sites() {
   world::EventLoop& loop = setting_.loop;
   for (;;) {
+    while (loop.waiting(setting_.server, kUp) > 0) {
+      const Parcel parcel = co_await loop.receive(setting_.server, kUp);
+      take(parcel, server_at_);
+    }
     for (const std::size_t site : std::exchange(pulls_, {})) {
       member_[site] = true;
       answered_[site] = asking_[site];
@@ -268,7 +284,6 @@ Task<> PartialParticipation::wait_for_sites() {
     }
     bool any = false;
     for (std::size_t site = 0; site < setting_.sites; ++site) any = any || (member_[site] && loop.is_up(node_of(site)));
-    // What has come meanwhile may be of the next step: it stays where it is.
     if (any) co_return;
     const Parcel parcel = co_await loop.receive(setting_.server, kUp);
     take(parcel, server_at_);
@@ -288,7 +303,9 @@ Task<> PartialParticipation::server() {
   if (!std::exchange(server_began_, true)) {
     if (setting_.new_version(setting_.learning.without_state(models_.at(0)), 1)) co_return;
   } else {
-    // What had come was lost with it. Those who went down meanwhile are known to be down.
+    // What had come was lost with it, also who had asked for the weights: they hear that it is back, and ask again.
+    // Those who went down meanwhile are known to be down.
+    pulls_.clear();
     for (std::size_t site = 0; site < setting_.sites; ++site) {
       if (member_[site] && !loop.is_up(node_of(site))) leave(site);
     }
@@ -298,7 +315,8 @@ Task<> PartialParticipation::server() {
       found->second.in_time.assign(setting_.sites, false);
       models_[server_at_ + 1] = models_.at(server_at_);
       broadcast(kNotice, server_at_ * static_cast<std::int64_t>(found->second.schedule->tasks.size()));
-      ++server_at_;
+      through(server_at_++);  // where all who were in it have gone nobody else says so
+      if (ended_) co_return;
     }
   }
   for (; server_at_ < setting_.learning.budget(); ++server_at_) {

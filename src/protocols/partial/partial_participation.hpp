@@ -21,7 +21,8 @@ namespace dadsim::protocols {
 ///
 /// A site that is late for a step takes its result all the same, and leaves out what it would still have had to send of
 /// steps that are over. One that goes down is missed from then on; once it is back it fetches the weights and takes
-/// part from the next step. Where the aggregator goes down its step is given up: nobody applies anything.
+/// part from the next step. Where the aggregator goes down its step is given up: nobody applies anything. So is a step
+/// in which nobody who is in time has samples.
 ///
 /// There is a new model once those who were merged have applied it; with a barrier, once all have.
 ///
@@ -88,6 +89,7 @@ class PartialParticipation final : public Protocol {
   Step& step(std::int64_t number);
   std::vector<bool> choose(std::int64_t number) const;
   SharedStep::Sites sites_of(std::int64_t number, const std::vector<bool>& there, bool weighted) const;
+  bool has_samples(std::int64_t number, const std::vector<bool>& there) const;
   bool complete(const Step& step, std::size_t site) const;
   void merge(std::int64_t at);
   void through(std::int64_t at);

@@ -58,7 +58,10 @@ Task<> PartialParticipation::site(std::size_t number) {
     here_[number].clear();
     for (;;) {  // those of an earlier time that it was away may come now
       const Parcel weights = co_await loop.receive(me, kWeights);
-      if (weights.back) ask_for_weights(number);  // what the aggregator had heard was lost with it
+      if (weights.back) {  // what the aggregator had heard, and had sent, was lost with it: one more time that it asks
+        ++asking_[number];
+        ask_for_weights(number);
+      }
       if (!weights.gone && !weights.back && weights.number == site_at_[number]) break;
     }
   }
@@ -70,7 +73,11 @@ Task<> PartialParticipation::site(std::size_t number) {
     ++site_at_[number];
     through(at);
     if (ended_) co_return;
-    if (barrier_) co_await loop.receive(me, kGo);
+    // A step that was under way as it came back opens an earlier barrier than its own.
+    for (std::int64_t opened = at - 1; barrier_ && opened < at;) {
+      const Parcel go = co_await loop.receive(me, kGo);
+      opened = go.number;
+    }
   }
 }
 
@@ -91,6 +98,7 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   }
   bool waited = false;
   std::size_t computing_from = count;
+  double measured = takes_part ? setting_.sizing.timed().step_seconds : 0;
   const double begin = loop.now();
   for (std::size_t task = 0; task <= count; ++task) {
     const SchedulePtr schedule = steps_.at(at).merged ? steps_.at(at).merged : asked;
@@ -107,6 +115,8 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
     if (computing_from < task) {
       Work work = piece(waited ? schedule : asked, step::Role::workers, number, computing_from, task, at);
       computing_from = count;
+      // What a step was measured to take, it takes before anything of it is sent.
+      if (!waited) work.seconds = std::exchange(measured, 0);
       co_await loop.compute(me, std::move(work));
     }
     if (sends) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -72,7 +73,7 @@ SharedStep::SharedStep(Learning& learning, const Sizing& sizing, const spec::Run
   Sites all{.there = std::vector<bool>(problem.partition.size(), true), .weights = {}};
   auto [structure, sizes] = stage->run(0, batches(all), {});
   structure_ = std::move(structure);
-  slots_ = sizes.slots.size();
+  for (const std::vector<std::int32_t>& slot : sizes.slots) none_in_slots_.emplace_back(slot.size(), 0);
 }
 
 SharedStep::~SharedStep() = default;
@@ -148,7 +149,9 @@ std::shared_ptr<const step::Schedule> SharedStep::schedule(const Value& weights,
     const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
     sizes.samples.push_back(sites.there[site] ? static_cast<std::int32_t>(own.size(sites.number)) : 0);
   }
-  if (slots_ > 0) {
+  if (std::ranges::all_of(sizes.samples, [](std::int32_t samples) { return samples == 0; })) {
+    sizes.slots = none_in_slots_;
+  } else if (!none_in_slots_.empty()) {
     const world::DatumPtr datum = learning_.history().get(gradient(weights, sites));
     for (std::size_t at = 0; at < datum->scalars.size();) {
       const auto length = static_cast<std::size_t>(datum->scalars[at++]);

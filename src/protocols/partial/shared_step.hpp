@@ -31,6 +31,7 @@ class SharedStep {
   /// The weights, with the optimizer's state behind them, after a step of all those sites.
   world::Value after(const world::Value& weights_with_state, const Sites& sites);
   /// What that step computes and sends, through an aggregator. Where sizes depend on numbers, these are worked out now.
+  /// Of sites without samples it is what they would send of none.
   std::shared_ptr<const step::Schedule> schedule(const world::Value& weights_with_state, const Sites& sites);
 
  private:
@@ -44,7 +45,8 @@ class SharedStep {
   spec::RunSpec run_;
   std::string algorithm_;
   step::StepStructure structure_;
-  std::size_t slots_ = 0;  ///< numbers that a step records of sizes decided by learning
+  /// Numbers that a step records of sizes decided by learning, as they are where nobody has samples.
+  std::vector<std::vector<std::int32_t>> none_in_slots_;
   spec::ModelShape learned_;
   std::unique_ptr<Stages> stages_;
 };
