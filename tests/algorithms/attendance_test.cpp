@@ -70,7 +70,8 @@ std::vector<float> moved(const Sites& sites, const spec::RunSpec& run, const Att
 /// Those that a test can hold to a law up to rounding: they lose nothing, with the right parameters.
 bool is_linear(const SynchronousMethod& method) {
   if (!method.communicates() || method.needs_all != nullptr || !why_no_weights(method).empty()) return false;
-  if (method.name == "sgp") return false;  // what is kept there is Σ x over Σ w, and not the mean of x / w
+  // What is kept there is Σ x over Σ w, and not the mean of x / w.
+  if (method.name == "sgp" || method.name == "sparse-push") return false;
   if (method.estimates || method.optimizer == Needs::adam || !method.statistics.empty()) return false;
   return method.decentralised() || method.exact(run_of(method)) || !method.lossless.empty();
 }

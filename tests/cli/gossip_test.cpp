@@ -101,12 +101,20 @@ TEST(Gossip, AGraphThatAnAlgorithmCannotDoWithIsRefusedBeforeLearning) {
         R"(<run algorithm="d-psgd" graph="file" edges="e.txt"/>)",
         R"(<run algorithm="power-gossip" graph="directed"/>)", R"(<run algorithm="sparse-push" graph="matchings"/>)",
         R"(<run algorithm="sgp" graph="ring" edges="e.txt"/>)", R"(<run algorithm="sgp" graph="file"/>)",
-        R"(<run algorithm="d-psgd"><compress method="int8" memory="true"/></run>)"}) {
+        R"(<run algorithm="d-psgd"><compress method="int8" memory="true"/></run>)",
+        R"(<run algorithm="d-psgd" all-reduce="ring"/>)", R"(<run algorithm="sgp" all-gather="ring"/>)",
+        R"(<run algorithm="gradient-tracking" bucket="1MB"/>)", R"(<run algorithm="choco-sgd" reduce-scatter="best"/>)",
+        R"(<run algorithm="sparse-push" merge="never" all-reduce="ring"/>)",
+        R"(<run algorithm="power-gossip"><compress method="sidco"/></run>)",
+        R"(<run algorithm="choco-sgd" absent="without"><compress method="sidco"/></run>)"}) {
     const test::Outcome outcome = test::run_dadsim({folder.write("four.xml", four_in(run)), "--check"});
     EXPECT_EQ(outcome.exit_code, kWrongInput) << run;
     EXPECT_NE(outcome.err.find("four.xml:"), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;
   }
+  // The average at the end is an all-reduce.
+  const std::string accepted = folder.write("four.xml", four_in(R"(<run algorithm="sparse-push" all-reduce="ring"/>)"));
+  EXPECT_EQ(test::run_dadsim({accepted, "--check"}).exit_code, kSuccess);
 }
 
 }  // namespace

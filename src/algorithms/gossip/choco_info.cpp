@@ -5,6 +5,15 @@
 
 namespace dadsim::algorithms {
 
+namespace {
+
+RunFaults choco_faults(const RunFacts& facts) {
+  RunFaults faults = own_message_faults(facts, false);
+  return faults.empty() ? graph_faults(GraphNeeds::undirected_fixed, facts) : faults;
+}
+
+}  // namespace
+
 SynchronousMethod choco_method() {
   static constexpr spec::RealParameter kGamma{"gamma", 0, 2, "1",
                                               "step of the averaging: 1 where nothing is compressed, less the more is "
@@ -30,8 +39,7 @@ SynchronousMethod choco_method() {
        .parameters = with_graph(GraphNeeds::undirected_fixed, {kGamma}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
-       .needs_all = "neighbours keep what they know of a site, and one that was away lacks what it missed of them",
-       .check = graph_check(GraphNeeds::undirected_fixed),
+       .check = choco_faults,
        // x̂ of its own, the sum of those of its neighbours, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
        .remark = graph_remark},

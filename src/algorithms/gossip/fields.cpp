@@ -28,16 +28,6 @@ Field combine(OwnWeightsStep& step, const std::vector<FieldTerm>& terms) {
   return sum;
 }
 
-void move_towards_known(OwnWeightsStep& step, Field& x, const Field& known, double gamma) {
-  step.charge(step::Phase::add, {.flops = 3, .floats = 4, .launches = 1});
-  const auto& weights = step.round().mixing.from;
-  for_all_sites(step, [&](std::size_t b, std::size_t i) {
-    std::vector<gossip::Weighed<float>> others;
-    for (const auto& [j, weight] : weights[i]) others.push_back({weight, &known[b][static_cast<std::size_t>(j)]});
-    gossip::pull(x[b][i], known[b][i], others, gamma);
-  });
-}
-
 void take_shares(OwnWeightsStep& step, Field& x) {
   step.charge(step::Phase::add, {.flops = 1, .floats = 2, .launches = 1});
   const std::vector<double>& shares = step.round().shares;
@@ -58,11 +48,12 @@ Field divided(OwnWeightsStep& step, const Field& x, const Field& w) {
   return z;
 }
 
-std::vector<std::vector<Kept>> largest_news(OwnWeightsStep& step, const Field& news, double fraction) {
+std::vector<std::vector<Kept>> largest_news(OwnWeightsStep& step, const Field& news, double fraction, double each) {
   // A radix selection of four passes, and one that writes what is kept, as in largest_entries.cpp.
-  step.charge(step::Phase::factorise, {.flops = 5, .floats = 5, .launches = 5});
-  std::vector<std::vector<Kept>> chosen(step.matrices(), std::vector<Kept>(step.sites()));
-  parallel_for(step.sites(), [&](std::size_t i) {
+  step.charge(step::Phase::factorise, {.flops = 5 * each, .floats = 5 * each, .launches = 5 * each});
+  const std::size_t rows = news.front().size();
+  std::vector<std::vector<Kept>> chosen(step.matrices(), std::vector<Kept>(rows));
+  parallel_for(rows, [&](std::size_t i) {
     for (std::size_t b = 0; b < step.matrices(); ++b) {
       models::Matrix row = news[b][i];
       chosen[b][i] = take_largest(row, kept_of_block(fraction, row.size()));

@@ -16,10 +16,6 @@ struct FieldTerm {
 };
 Field combine(OwnWeightsStep& step, const std::vector<FieldTerm>& terms);
 
-/// x_i ← x_i + γ Σ_j W_ij (x̂_j − x̂_i): at a site that keeps x̂_i and Σ_j W_ij x̂_j (Koloskova et al., arXiv 1907.09356,
-/// algorithm 1, footnote).
-void move_towards_known(OwnWeightsStep& step, Field& x, const Field& known, double gamma);
-
 /// x_i ← p_ii x_i: what a site keeps of push-sum, and hands to each of those it sends to.
 void take_shares(OwnWeightsStep& step, Field& x);
 
@@ -27,8 +23,9 @@ void take_shares(OwnWeightsStep& step, Field& x);
 Field divided(OwnWeightsStep& step, const Field& x, const std::vector<models::Matrix>& w);
 Field divided(OwnWeightsStep& step, const Field& x, const Field& w);
 
-/// Of every matrix with its biases, per site: the ⌈fraction · parameters⌉ entries of x − x̂ that are largest.
-std::vector<std::vector<Kept>> largest_news(OwnWeightsStep& step, const Field& news, double fraction);
+/// Of every matrix with its biases, per row of `news`: the ⌈fraction · parameters⌉ entries of x − x̂ that are largest. A
+/// site does it for `each` of its rows.
+std::vector<std::vector<Kept>> largest_news(OwnWeightsStep& step, const Field& news, double fraction, double each);
 /// How many these are, in symbols and as a number. The fraction counts to nine decimals.
 step::Expression kept_of_block(double fraction);
 Eigen::Index kept_of_block(double fraction, Eigen::Index numbers);

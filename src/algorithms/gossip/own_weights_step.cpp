@@ -90,6 +90,7 @@ void OwnWeightsStep::begin(std::int64_t number, double rate, const std::vector<s
   among_attendees_.reset();
   there_.clear();
   part_of_all_ = 1;
+  sites_change_ = sites_change_ || attendees != nullptr;
   if (attendees != nullptr) {
     part_of_all_ = attendees->part;
     if (attendees->sites.size() < sites()) {
@@ -300,26 +301,36 @@ void OwnWeightsStep::charge(step::Phase phase, const Passes& per_number) {
 }
 
 void OwnWeightsStep::average(Field& x) {
-  const auto mean_of = [&](std::size_t b) {
-    models::Matrix sum = x[b].front();
-    for (std::size_t i = 1; i < sites(); ++i) sum += x[b][i];
+  std::vector<std::size_t> who;
+  for (std::size_t i = 0; i < sites(); ++i) {
+    if (is_there(i)) who.push_back(i);
+  }
+  const auto sum_of = [&](std::size_t b) {
+    models::Matrix sum = x[b][who.front()];
+    for (std::size_t k = 1; k < who.size(); ++k) sum += x[b][who[k]];
     return sum;
+  };
+  const auto set = [&](std::size_t b, const models::Matrix& sum) {
+    const models::Matrix mean = sum / static_cast<float>(who.size());
+    for (const std::size_t i : who) x[b][i] = mean;
   };
   std::vector<Pending<models::Matrix>> sums(matrices());
   recorder_.begin_sweep(step::Over::layers_backward, true);
   for (std::size_t m = matrices(); m-- > 0;) {
     recorder_.begin_group(static_cast<std::int32_t>(m));
-    sums[m] = exchange_.sum_as_it_is(step::extent::parameters(), mean_of(m), [&](std::size_t i) { return x[m][i]; });
+    sums[m] = exchange_.sum_as_it_is(step::extent::parameters(), sum_of(m), [&](std::size_t i) {
+      return is_there(i) ? x[m][i] : models::Matrix(models::Matrix::Zero(1, size(m)));
+    });
   }
-  models::Matrix rest = mean_of(matrices());
+  const models::Matrix rest = sum_of(matrices());
   const std::int32_t serial = exchange_.sum_other_layers({rest.transpose()}, {}, true);
   recorder_.add(step::WaitOp{step::Role::workers, serial});
   recorder_.begin_sweep(step::Over::layers_backward, true);
   for (std::size_t m = matrices(); m-- > 0;) {
     recorder_.begin_group(static_cast<std::int32_t>(m));
-    x[m].assign(sites(), sums[m].wait() / static_cast<float>(sites()));
+    set(m, sums[m].wait());
   }
-  x[matrices()].assign(sites(), rest / static_cast<float>(sites()));
+  set(matrices(), rest);
 }
 
 void OwnWeightsStep::pull(models::Matrix& x, const models::Matrix& own, std::size_t site,

@@ -57,6 +57,9 @@ class OwnWeightsStep {
   std::size_t matrices() const { return network(0).layers(); }
   /// Whether the site takes part in this step.
   bool is_there(std::size_t site) const { return there_.empty() || there_[site]; }
+  bool everyone_is_there() const { return there_.empty(); }
+  /// Whether there may be steps that sites miss.
+  bool sites_change() const { return sites_change_; }
   /// Attendees::part.
   double part_of_all() const { return part_of_all_; }
   bool is_matrix(std::size_t block) const { return block < matrices(); }
@@ -110,7 +113,7 @@ class OwnWeightsStep {
   /// A computation on every number of every block.
   void charge(step::Phase phase, const Passes& per_number);
 
-  /// Every site ends with the mean of x over all, by an all-reduce.
+  /// Every site that is there ends with the mean of x over those, by an all-reduce.
   void average(Field& x);
 
   /// Calls `body(block)` for every block; what it records belongs to it.
@@ -153,6 +156,7 @@ class OwnWeightsStep {
   step::Work update_;
   std::optional<Topology::Round> among_attendees_;  ///< where some sites are missing
   std::vector<bool> there_;                         ///< per site; empty: all are
+  bool sites_change_ = false;
   double part_of_all_ = 1;
   std::vector<float> worth_;  ///< per site, a factor on its gradient; empty: 1
   std::uint64_t seed_;

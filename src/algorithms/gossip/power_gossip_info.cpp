@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "algorithms/gossip/power_gossip.hpp"
+#include "algorithms/gossip/public_copies.hpp"
 #include "algorithms/gossip/topology.hpp"
 
 namespace dadsim::algorithms {
@@ -37,7 +38,11 @@ SynchronousMethod power_gossip_method() {
        .parameters = with_graph(GraphNeeds::undirected, {kRank, kIterations, kGamma, kStart}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
-       .check = graph_check(GraphNeeds::undirected),
+       .check =
+           [](const RunFacts& facts) {
+             RunFaults faults = own_message_faults(facts, true);
+             return faults.empty() ? graph_faults(GraphNeeds::undirected, facts) : faults;
+           },
        .lossless = {},
        // The weights before the gradient, which neighbours' messages are of; vectors of two edges, as in a ring.
        .state =

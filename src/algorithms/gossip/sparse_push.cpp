@@ -23,15 +23,15 @@ void SparsePush::run(OwnWeightsStep& step) {
   if (x_.empty()) {
     x_ = step.weights();
     if (options_.form == Form::replicas) {
-      known_ = x_;  // all sites start from the same
       w_.assign(step.sites(), models::Matrix::Ones(1, 1));
-    } else if (!step.topology().regular()) {
+    } else if (!step.topology().regular() || step.sites_change()) {
       weights_ = step.zeros();
       for (auto& block : weights_) {
         for (models::Matrix& site : block) site.setOnes();
       }
     }
   }
+  if (options_.form == Form::replicas) known_.begin(step, x_);
   step.compute_gradients();
   add(x_, step.move_by_gradients());
   if (options_.form == Form::replicas) {
@@ -40,31 +40,35 @@ void SparsePush::run(OwnWeightsStep& step) {
     push_shared(step);
   }
   if (options_.merge && step.is_last()) merge(step);
-  show(step);
+  step.set_weights(models_of(step));
 }
 
-void SparsePush::show(OwnWeightsStep& step) const {
-  step.set_weights(!weights_.empty() ? divided(step, x_, weights_) : !w_.empty() ? divided(step, x_, w_) : x_);
+/// z = x / w.
+Field SparsePush::models_of(OwnWeightsStep& step) const {
+  return !weights_.empty() ? divided(step, x_, weights_) : !w_.empty() ? divided(step, x_, w_) : x_;
 }
 
 void SparsePush::push_replicas(OwnWeightsStep& step) {
   const bool dense = step.number() < options_.dense_steps;
   const double gamma = dense ? 1 : options_.gamma;
-  const Field news = combine(step, {{1, &x_}, {-1, &known_}});
+  const bool per_edge = known_.is_per_edge();
+  const Field news = known_.news(step, x_);
   std::vector<std::vector<Kept>> chosen;
-  if (!dense) chosen = largest_news(step, news, options_.fraction);
+  if (!dense) chosen = largest_news(step, news, options_.fraction, known_.sent(step));
   const std::vector<models::Matrix> w = w_;
   OwnWeightsStep::Sending sending = step.send([&](std::size_t b) {
-    NeighbourMessage message;
+    NeighbourMessage message{.parts = {}, .same_for_all = !per_edge};
     if (dense || !step.is_matrix(b)) {
-      message.parts.push_back({step::extent::parameters(),
-                               [&, b](std::size_t site, std::size_t) { return models::ConstBlock(news[b][site]); }});
+      message.parts.push_back({step::extent::parameters(), [&, b](std::size_t site, std::size_t to) {
+                                 return models::ConstBlock(news[b][known_.place(site, to)]);
+                               }});
     } else {
       const step::Expression kept = kept_of_block(options_.fraction);
-      message.parts.push_back(
-          {kept, [&, b](std::size_t site, std::size_t) { return models::ConstBlock(chosen[b][site].values); }});
-      message.parts.push_back({kept, nullptr, [&, b](std::size_t site, std::size_t) {
-                                 return std::span<const std::int32_t>(chosen[b][site].indices);
+      message.parts.push_back({kept, [&, b](std::size_t site, std::size_t to) {
+                                 return models::ConstBlock(chosen[b][known_.place(site, to)].values);
+                               }});
+      message.parts.push_back({kept, nullptr, [&, b](std::size_t site, std::size_t to) {
+                                 return std::span<const std::int32_t>(chosen[b][known_.place(site, to)].indices);
                                }});
     }
     if (step.carries_scalars(b)) {
@@ -80,15 +84,23 @@ void SparsePush::push_replicas(OwnWeightsStep& step) {
       .flops = 4 + neighbours, .floats = 5 + 2 * neighbours, .launches = 2 + neighbours};
   const std::vector<double>& shares = step.round().shares;
   const auto& to = step.round().graph->to;
+  const auto add_arrived = [](const Arrived& arrived, models::Matrix& known) {
+    if (arrived.whole.empty()) {
+      known += arrived.parts.front();
+    } else {
+      add_kept(arrived.parts.front(), arrived.whole.front(), known);
+    }
+  };
   step.receive_all(sending, passes, [&](std::size_t b, const Arrivals& arrivals) {
     parallel_for(step.sites(), [&](std::size_t i) {
-      const Arrived* arrived = step.delivered(i, arrivals);
-      if (arrived == nullptr) {
-        known_[b][i] = x_[b][i];
-      } else if (arrived->whole.empty()) {
-        known_[b][i] += arrived->parts.front();
+      if (per_edge) {
+        for (const Arrived& arrived : arrivals[i]) {
+          add_arrived(arrived, known_.at(b, static_cast<std::size_t>(arrived.sender), i));
+        }
+      } else if (const Arrived* arrived = step.delivered(i, arrivals)) {
+        add_arrived(*arrived, known_.of(b, i));
       } else {
-        add_kept(arrived->parts.front(), arrived->whole.front(), known_[b][i]);
+        known_.of(b, i) = x_[b][i];
       }
     });
     parallel_for(step.sites(), [&](std::size_t i) {
@@ -96,10 +108,17 @@ void SparsePush::push_replicas(OwnWeightsStep& step) {
       std::vector<gossip::Weighed<float>> others, of_w;
       for (const Arrived& arrived : arrivals[i]) {
         const auto j = static_cast<std::size_t>(arrived.sender);
-        others.push_back({shares[j], &known_[b][j]});
+        others.push_back({shares[j], &known_.at(b, j, i)});
         if (step.carries_scalars(b)) of_w.push_back({shares[j], &arrived.parts.back()});
       }
-      gossip::push(x_[b][i], known_[b][i], given, others, gamma);
+      if (per_edge) {
+        for (const std::int32_t receiver : to[i]) {
+          others.push_back({-shares[i], &known_.at(b, i, static_cast<std::size_t>(receiver))});
+        }
+        gossip::push(x_[b][i], models::Matrix(models::Matrix::Zero(1, x_[b][i].cols())), 0, others, gamma);
+      } else {
+        gossip::push(x_[b][i], known_.of(b, i), given, others, gamma);
+      }
       if (step.carries_scalars(b)) gossip::push(w_[i], w[i], given, of_w, gamma);
     });
   });
@@ -160,13 +179,18 @@ void SparsePush::push_shared(OwnWeightsStep& step) {
 }
 
 void SparsePush::merge(OwnWeightsStep& step) {
-  // Σ_i w_i = n, of every coordinate: it needs not be sent.
-  step.average(x_);
-  for (auto& block : weights_) {
-    for (models::Matrix& site : block) site.setOnes();
+  // Σ_i w_i = n, of every coordinate, where all are there: it needs not be sent.
+  Field models = step.everyone_is_there() ? x_ : models_of(step);
+  step.average(models);
+  for (std::size_t i = 0; i < step.sites(); ++i) {
+    if (!step.is_there(i)) continue;
+    for (std::size_t b = 0; b < step.blocks(); ++b) {
+      x_[b][i] = models[b][i];
+      if (!weights_.empty()) weights_[b][i].setOnes();
+    }
+    if (!w_.empty()) w_[i].setOnes();
   }
-  for (models::Matrix& w : w_) w.setOnes();
-  if (!known_.empty()) known_ = x_;
+  if (step.everyone_is_there() && !w_.empty()) known_.reset(x_);
 }
 
 namespace {
@@ -187,6 +211,9 @@ constexpr auto kMerge = spec::choice<bool>("merge", {{"end", true}, {"never", fa
                                            "end: the last step of the budget ends with an average over all sites");
 RunFaults sparse_push_faults(const RunFacts& facts) {
   const spec::ParameterValues& values = facts.run.parameters;
+  if (kForm.of(values) == SparsePush::Form::replicas) {
+    if (RunFaults faults = own_message_faults(facts, false); !faults.empty()) return faults;
+  }
   const std::string& graph = kGraph.of(values);
   if (kForm.of(values) == SparsePush::Form::replicas && (graph == "one-peer-exponential" || graph == "matchings")) {
     return {Fault{"with form=\"replicas\" a site that keeps a replica has to hear all that is sent, and the graph '" +
@@ -196,7 +223,7 @@ RunFaults sparse_push_faults(const RunFacts& facts) {
   if (kForm.of(values) == SparsePush::Form::shared_mask && kPushGamma.of(values) != 0) {
     return {Fault{"gamma means nothing to form=\"shared-mask\"", "leave it out"}};
   }
-  return graph_faults(GraphNeeds::nothing, facts);
+  return graph_faults(GraphNeeds::nothing, facts, kMerge.of(values));
 }
 
 }  // namespace
@@ -227,7 +254,6 @@ SynchronousMethod sparse_push_method() {
            with_graph(GraphNeeds::nothing, {kForm, kPushedFraction, kPushGamma, kDenseSteps, kMerge}, "exponential"),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
-       .needs_all = "neighbours keep what they know of a site, and one that was away lacks what it missed of them",
        .check = sparse_push_faults,
        .lossless = {{"fraction", "1"}, {"gamma", "1"}},
        // x beside z; x̂ of its own and the sum of those it hears, or weights of its coordinates.

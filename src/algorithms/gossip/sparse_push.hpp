@@ -5,6 +5,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "algorithms/gossip/own_weights_step.hpp"
+#include "algorithms/gossip/public_copies.hpp"
 
 namespace dadsim::algorithms {
 
@@ -17,10 +18,15 @@ namespace dadsim::algorithms {
 /// w_i:
 ///     x_i ← x_i − η u(g_i(z_i));  q_i = largest entries of x_i − x̂_i;  x̂_i ← x̂_i + q_i, here and there
 ///     x_i ← x_i + γ (Σ_j p_ij x̂_j − Σ_j p_ji x̂_i), and w_i with w in place of x̂
-/// A message that not everybody hears who keeps x̂_i would break it: the graph has to stay the same.
+/// A message that not everybody hears who keeps x̂_i would break it: the graph has to stay the same. Once a site has
+/// missed a step, each edge has an x̂_ij of its own (PublicCopies): x_i ← x_i + γ (Σ_j p_ij x̂_ji − Σ_j p_ji x̂_ij), p
+/// among those that are there.
 ///
 /// Shared mask, for graphs that vary: all sites draw the same run of coordinates in a step, and push-sum is done on
-/// those alone, with a weight w_i[c] for every coordinate where degrees differ.
+/// those alone, with a weight w_i[c] for every coordinate where degrees differ, or may since sites miss steps.
+///
+/// At the end those that are there average x, or, where some are missing, z = x / w: the weights of these together are
+/// not n then.
 class SparsePush final : public GossipAlgorithm {
  public:
   enum class Form { replicas, shared_mask };
@@ -38,16 +44,18 @@ class SparsePush final : public GossipAlgorithm {
   /// Where degrees differ it is 2 fraction: on a star the power drives sites apart.
   static double default_gamma(double fraction, bool regular);
   void run(OwnWeightsStep& step) override;
+  /// What sites have, of which the sum over all stays.
+  const Field& pushed() const { return x_; }
 
  private:
+  Field models_of(OwnWeightsStep& step) const;
   void push_replicas(OwnWeightsStep& step);
   void push_shared(OwnWeightsStep& step);
   void merge(OwnWeightsStep& step);
-  void show(OwnWeightsStep& step) const;  ///< z = x / w
 
   Options options_;
   Field x_;
-  Field known_;                    ///< x̂, of replicas
+  PublicCopies known_;             ///< x̂, of replicas
   std::vector<models::Matrix> w_;  ///< 1 × 1 each, of replicas
   Field weights_;                  ///< w of every coordinate, of the shared mask where degrees differ
 };

@@ -254,7 +254,28 @@ std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::
   return all;
 }
 
-RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts) {
+namespace {
+
+/// What is said of collectives that there are none of in a graph.
+RunFaults collective_faults(const spec::RunSpec& run, bool averages) {
+  RunFaults faults;
+  const auto refuse = [&](const char* attribute, const std::string& value) {
+    faults.push_back(
+        Fault{fmt::format("{}=\"{}\" means nothing to '{}'{}: its sites send to their neighbours in a graph", attribute,
+                          value, run.algorithm, averages ? ", which sums over all at its end alone" : ""),
+              "leave it out"});
+  };
+  if (!averages && run.all_reduce != "auto") refuse("all-reduce", run.all_reduce);
+  if (run.all_gather != "auto") refuse("all-gather", run.all_gather);
+  if (run.reduce_scatter != "auto") refuse("reduce-scatter", run.reduce_scatter);
+  if (!averages && run.bucket_bytes > 0) refuse("bucket", fmt::format("{:g}B", run.bucket_bytes));
+  return faults;
+}
+
+}  // namespace
+
+RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
+  if (RunFaults faults = collective_faults(facts.run, averages); !faults.empty()) return faults;
   const spec::ParameterValues& parameters = facts.run.parameters;
   const std::size_t sites = facts.sites;
   if (sites == 0) return {};

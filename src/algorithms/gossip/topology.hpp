@@ -60,8 +60,9 @@ std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::s
 std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::ParameterSpec> own,
                                             const std::string& by_default = "ring");
 
-/// What is wrong with a graph for so many sites; none: nothing. Throws InputError for what is wrong with a file.
-RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts);
+/// What is wrong with a graph for so many sites, or with collectives that a run asks for in it: `averages`: it has an
+/// all-reduce in the end. None: nothing. Throws InputError for what is wrong with a file.
+RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages = false);
 
 /// The same for MethodInfo::check.
 inline auto graph_check(GraphNeeds needs) {

@@ -98,7 +98,7 @@ void OneBitAdam::freeze(const TrainingStep& step) {
   for (const models::Vector& vector : parameters.vectors) vectors_.push_back(next(vector.size()));
   for (std::size_t l = 0; l < step.matrices(); ++l) {
     tensors_.push_back(std::move(of_network[step.in_network(l)]));
-    tensors_.back().site_errors.assign(step.sites(), ArrayXf::Zero(tensors_.back().momentum.size()));
+    tensors_.back().site_errors.assign(step.all_sites(), ArrayXf::Zero(tensors_.back().momentum.size()));
   }
   frozen_ = true;
 }
@@ -120,6 +120,7 @@ std::vector<OneBitAdam::Ballot> OneBitAdam::encode(TrainingStep& step, std::size
                                                    models::LayerGradient own) {
   const spec::OptimizerSpec& adam = step.update_rule().optimizer;
   Tensor& tensor = tensors_[l];
+  ArrayXf& error = tensor.site_errors[step.among_all(site)];
   const Index matrix = own.weight.size();
   const Index size = matrix + own.bias.size();
   Index rows = 0;
@@ -133,8 +134,7 @@ std::vector<OneBitAdam::Ballot> OneBitAdam::encode(TrainingStep& step, std::size
   ArrayXf y(size);
   y.head(matrix) = own.weight.reshaped<Eigen::RowMajor>().array();
   y.tail(size - matrix) = own.bias.array();
-  y = share * static_cast<float>(adam.beta1) * tensor.momentum + static_cast<float>(1 - adam.beta1) * y +
-      tensor.site_errors[site];
+  y = share * static_cast<float>(adam.beta1) * tensor.momentum + static_cast<float>(1 - adam.beta1) * y + error;
   const auto counted = tensor.per_deviation > 0;
   y = counted.select(y, 0);
   const float scale = scale_of(y, counted.count());
@@ -151,7 +151,7 @@ std::vector<OneBitAdam::Ballot> OneBitAdam::encode(TrainingStep& step, std::size
     }
   }
   const ArrayXf sent = (y < 0).select(ArrayXf::Constant(size, -scale), scale);
-  tensor.site_errors[site] = counted.select(y - sent, 0);
+  error = counted.select(y - sent, 0);
   return ballots;
 }
 

@@ -1,8 +1,23 @@
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "algorithms/sign/one_bit_adam.hpp"
 
 namespace dadsim::algorithms {
+
+namespace {
+
+/// Through an aggregator, which is always there, what compressing the average has lost is in one place.
+RunFaults one_bit_adam_faults(const RunFacts& facts) {
+  if (!facts.run.absence.goes_without() || facts.run.exchange == spec::ExchangeMode::aggregator) return {};
+  return {Fault{fmt::format("absent=\"{}\": '{}' among peers takes no step without a site: each averages a block, and "
+                            "alone keeps what compressing that average has lost",
+                            to_string(facts.run.absence.does), facts.run.algorithm),
+                "exchange=\"aggregator\"; or absent=\"wait\" or \"restart\""}};
+}
+
+}  // namespace
 
 SynchronousMethod one_bit_adam_method() {
   static constexpr spec::RealParameter kWarmUpShare{
@@ -34,8 +49,8 @@ SynchronousMethod one_bit_adam_method() {
            "digits at four sites, 1000 samples, ten epochs: 85.0 % where Adam reaches 85.6 %",
        .parameters = {kWarmUpShare, kWarmUpSteps},
        .compresses = false,
-       .needs_all = "the site that averages a block also keeps the compression error of that average",
        .optimizer = Needs::adam,
+       .check = one_bit_adam_faults,
        .lossless = {{"warm-up-share", "1"}},
        // e of the site and of its block; m and v are Adam's.
        .state =

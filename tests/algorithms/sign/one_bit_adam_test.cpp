@@ -74,17 +74,18 @@ TEST(OneBitAdam, IsAdamToTheBitUntilTheVarianceIsFrozen) {
 /// Adam for some steps, then 1-bit Adam, on fixed weights.
 class Frozen {
  public:
-  Frozen(spec::ExchangeMode mode, const std::vector<int>& rows, spec::OptimizerSpec adam = {})
+  Frozen(spec::ExchangeMode mode, const std::vector<int>& rows, spec::OptimizerSpec adam = {},
+         const Attendees* attendees = nullptr)
       : steps_(algorithm_, mode, rows), adam_(models::make_optimizer(adam, steps_.network())) {
     steps_.rule = {adam, adam_.get(), 0.0, 0};
     models::Network frozen_weights = steps_.network();
     for (int t = 0; t < 5; ++t) {
-      const TrainingStep& step = steps_.next();
+      const TrainingStep& step = steps_.next(attendees);
       EXPECT_FALSE(step.is_applied_as_it_is());
       adam_->update(frozen_weights, step.gradient(), 1e-3);
     }
   }
-  TrainingStep& next() { return steps_.next(); }
+  TrainingStep& next(const Attendees* attendees = nullptr) { return steps_.next(attendees); }
   const OneBitAdam& algorithm() const { return algorithm_; }
   const SeveralSteps& steps() const { return steps_; }
   Eigen::ArrayXf gradient(std::size_t l, std::size_t sites) const {
@@ -139,6 +140,26 @@ TEST(OneBitAdam, LosesNothingOfTheMomentum) {
           EXPECT_LE(std::ssize(magnitudes), mode == spec::ExchangeMode::peer ? blocks : 1) << "one scale per block";
         }
       }
+    }
+  }
+}
+
+// The same where sites miss steps, through an aggregator: what the signs of a site have lost waits for it.
+TEST(OneBitAdam, LosesNothingOfASiteThatIsAwayForAWhile) {
+  const Attendees everyone{{0, 1, 2}, 3, {}};
+  const std::vector<Attendees> who{{{0, 2}, 3, {}}, {{1}, 3, {}}, everyone, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}};
+  Frozen run(spec::ExchangeMode::aggregator, {5, 2, 3}, {}, &everyone);
+  std::vector<Eigen::ArrayXf> before(kMatrices), kept(kMatrices);
+  for (std::size_t t = 0; t < 15; ++t) {
+    const Attendees& attendees = who[t % who.size()];
+    run.next(&attendees);
+    for (std::size_t l = 0; l < kMatrices; ++l) {
+      const Eigen::ArrayXf gradient = 0.1F * run.gradient(l, attendees.sites.size());
+      const Eigen::ArrayXf wanted = t == 0 ? gradient : (0.9F * before[l] + gradient + kept[l]).eval();
+      before[l] = run.algorithm().momentum(l);
+      kept[l] = run.algorithm().errors(l);
+      if (t == 0) continue;
+      EXPECT_LT((before[l] + kept[l] - wanted).matrix().norm(), 1e-5F * wanted.matrix().norm()) << t << ' ' << l;
     }
   }
 }

@@ -27,13 +27,15 @@ class SeveralSteps {
 
   algorithms::UpdateRule rule;
 
-  algorithms::TrainingStep& next() {
+  /// With `attendees` the others miss it.
+  algorithms::TrainingStep& next(const algorithms::Attendees* attendees = nullptr) {
     std::vector<std::vector<std::int32_t>> batch;
-    for (const int rows : rows_) {
-      auto& site = batch.emplace_back();
-      for (int i = 0; i < rows; ++i) site.push_back(next_sample_++ % 1000);
+    for (std::size_t i = 0; i < (attendees == nullptr ? rows_.size() : attendees->sites.size()); ++i) {
+      const std::size_t site = attendees == nullptr ? i : static_cast<std::size_t>(attendees->sites[i]);
+      auto& own = batch.emplace_back();
+      for (int row = 0; row < rows_[site]; ++row) own.push_back(next_sample_++ % 1000);
     }
-    step_.begin(number_++, samples_, batch);
+    step_.begin(number_++, samples_, batch, attendees);
     step_.set_update_rule(rule);
     algorithm_.run(step_);
     step_.finish();

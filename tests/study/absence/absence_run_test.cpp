@@ -187,8 +187,10 @@ std::vector<Drawn> all_methods() {
       if (method.decentralised() && std::string(exchange) == "aggregator") continue;
       std::string run = "<run algorithm=\"" + method.name + "\"";
       if (!method.decentralised()) run += " exchange=\"" + std::string(exchange) + "\"";
-      all.push_back({run + (method.needs_all == nullptr ? " absent=\"without\"" : ""), training});
-      if (method.needs_all == nullptr) all.push_back({run + " absent=\"retry\" absent-patience=\"100ms\"", training});
+      // 1-bit Adam among peers has blocks that have owners.
+      const bool goes_without = method.needs_all == nullptr && !(adam && std::string(exchange) == "peer");
+      all.push_back({run + (goes_without ? " absent=\"without\"" : ""), training});
+      if (goes_without) all.push_back({run + " absent=\"retry\" absent-patience=\"100ms\"", training});
       all.push_back({run, training});
       all.push_back({run + " absent=\"restart\"", training});
     }

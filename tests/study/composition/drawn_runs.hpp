@@ -54,6 +54,8 @@ class RunDrawing {
     if (!collective)
       for (const char* one : {"all-reduce", "all-gather", "reduce-scatter", "bucket", "first-bucket"}) own[one] = "";
     if (collective) own["bucket"] = draw_.one_of({"", "", "0B", "900B", "20kB", "25MB"});
+    if (method.decentralised() && draw_.chance(0.8))  // refused, but for an all-reduce at the end
+      for (const char* one : {"all-reduce", "all-gather", "reduce-scatter", "bucket"}) own[one] = "";
     if (!collective || own["bucket"].empty() || own["bucket"] == "0B" || draw_.chance(0.5)) own["first-bucket"] = "";
     for (const char* one : {"failures", "availability", "jitter", "absent", "absent-patience", "absent-weights"}) {
       if (!fails || draw_.chance(0.7) || std::string(one).starts_with("absent")) own[one] = "";

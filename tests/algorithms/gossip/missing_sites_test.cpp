@@ -1,0 +1,186 @@
+// Methods whose neighbours keep what they know of a site, while sites miss steps: what all have together stays, and
+// they come together once they are there again.
+#include <gtest/gtest.h>
+
+#include <boost/random/bernoulli_distribution.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+
+#include "algorithms/gossip/choco.hpp"
+#include "algorithms/gossip/own_weights_step.hpp"
+#include "algorithms/gossip/sparse_push.hpp"
+#include "algorithms/learning/learners.hpp"
+#include "algorithms/registry.hpp"
+#include "models/data/digits.hpp"
+#include "support/random.hpp"
+
+namespace dadsim::algorithms {
+namespace {
+
+constexpr std::size_t kSome = 6;
+
+/// Six sites of one to six digits, whose weights are drawn apart from each other; nothing is learned.
+class Apart {
+ public:
+  Apart(const std::string& method, const spec::ParameterValues& parameters, const spec::CompressSpec& compress = {}) {
+    data_.train = models::draw_digits(0, 21, 5);
+    data_.test = models::draw_digits(21, 5, 5);
+    data_.shape = {28, 28, 1};
+    data_.classes = 10;
+    std::int32_t first = 0;
+    for (std::int32_t rows = 1; rows <= static_cast<std::int32_t>(kSome); first += rows++) {
+      partition_.emplace_back(static_cast<std::size_t>(rows));
+      std::iota(partition_.back().begin(), partition_.back().end(), first);
+    }
+    problem_.model.layers = {spec::DenseSpec{10, spec::Activation::identity, true}};
+    problem_.training.batch = 21;
+    problem_.training.epochs = 1e6;
+    spec::RunSpec run = run_of(algorithm_registry().at(method), parameters);
+    run.decentralised = true;
+    run.exchange = spec::ExchangeMode::peer;
+    run.compress = compress;
+    step_ = std::make_unique<OwnWeightsStep>(problem_, run);
+    RandomStream random(7, Purpose::test);
+    boost::random::normal_distribution<float> normal;
+    Field x = step_->weights();
+    for (auto& block : x) {
+      for (models::Matrix& site : block) {
+        for (float& value : site.reshaped()) value = normal(random);
+      }
+    }
+    step_->set_weights(x);
+  }
+
+  OwnWeightsStep& step() { return *step_; }
+
+  /// Steps with a rate of 0 in which each site is there with that chance (1: and nobody says so).
+  void take(GossipAlgorithm& algorithm, std::int64_t steps, double chance, const std::function<void()>& look) {
+    for (std::int64_t t = 0; t < steps; ++t, ++number_) {
+      Attendees who{{}, kSome, {}};
+      RandomStream random(3, Purpose::test, 1, static_cast<std::uint32_t>(number_));
+      const boost::random::bernoulli_distribution<double> there(chance);
+      Batch batch(kSome);
+      for (std::size_t site = 0; site < kSome; ++site) {
+        if (chance < 1 && !there(random)) continue;
+        who.sites.push_back(static_cast<std::int32_t>(site));
+        batch[site] = partition_[site];
+      }
+      if (who.sites.empty()) continue;
+      step_->begin(number_, 0, batch, &who);
+      algorithm.run(*step_);
+      static_cast<void>(step_->recorder().take());
+      look();
+    }
+  }
+
+ private:
+  models::Dataset data_;
+  models::Partition partition_;
+  LearningProblem problem_{data_, partition_, {}, {}, 5};
+  std::unique_ptr<OwnWeightsStep> step_;
+  std::int64_t number_ = 0;
+};
+
+/// Σ_i x_i of the matrix.
+Eigen::ArrayXd sum_of(const Field& x) {
+  Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(x[0][0].cols());
+  for (const models::Matrix& site : x[0]) sum += site.row(0).transpose().array().cast<double>();
+  return sum;
+}
+
+/// Σ_i ‖x_i − x̄‖².
+double apart(const Field& x) {
+  const Eigen::ArrayXd mean = sum_of(x) / static_cast<double>(kSome);
+  double sum = 0;
+  for (const models::Matrix& site : x[0]) {
+    sum += (site.row(0).transpose().array().cast<double>() - mean).square().sum();
+  }
+  return sum;
+}
+
+spec::CompressSpec top_tenth() { return {.method = "top-k", .parameters = {{"fraction", "0.1"}}}; }
+
+TEST(MissingSites, ChocoKeepsTheMeanWhoeverIsAwayAndComesTogether) {
+  for (const char* graph : {"ring", "star"}) {
+    Apart sites("choco-sgd", {{"graph", graph}, {"gamma", "0.1"}}, top_tenth());
+    Choco choco(0.1);
+    const Eigen::ArrayXd before = sum_of(sites.step().weights());
+    const double start = apart(sites.step().weights());
+    const auto look = [&] {
+      const Eigen::ArrayXd now = sum_of(sites.step().weights());
+      ASSERT_LT((now - before).abs().maxCoeff(), 2e-4) << graph << ", step " << sites.step().number();
+    };
+    sites.take(choco, 5, 1, look);
+    sites.take(choco, 300, 0.6, look);
+    EXPECT_LT(apart(sites.step().weights()), 0.5 * start) << graph << ": they come nearer while some are away";
+    sites.take(choco, 500, 1, look);
+    EXPECT_LT(apart(sites.step().weights()), 1e-4 * start) << graph << ": and together once all are there";
+  }
+}
+
+// What a site sends while a neighbour is away must not be counted as known there: with one copy for all, that neighbour
+// would be pulled towards numbers that it never got.
+TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
+  Apart sites("choco-sgd", {{"graph", "complete"}, {"gamma", "0.5"}});
+  Choco choco(0.5);
+  PublicCopies known;
+  known.begin(sites.step(), sites.step().weights());
+  EXPECT_FALSE(known.is_per_edge());
+  sites.take(choco, 1, 0.5, [] {});
+  const Field x = sites.step().weights();
+  PublicCopies copies;
+  copies.begin(sites.step(), x);
+  ASSERT_TRUE(copies.is_per_edge()) << "a site missed this step";
+  EXPECT_NE(copies.place(0, 1), copies.place(0, 2));
+  copies.at(0, 0, 1).setZero();
+  EXPECT_EQ(copies.at(0, 0, 2), x[0][0]);
+  EXPECT_EQ(copies.at(0, 1, 0), x[0][1]);
+}
+
+TEST(MissingSites, SparsePushKeepsTheSumWhoeverIsAwayAndComesToTheMean) {
+  for (const SparsePush::Form form : {SparsePush::Form::replicas, SparsePush::Form::shared_mask}) {
+    for (const char* graph : {"exponential", "star"}) {
+      const bool replicas = form == SparsePush::Form::replicas;
+      Apart sites("sparse-push",
+                  {{"graph", graph}, {"form", replicas ? "replicas" : "shared-mask"}, {"fraction", "0.1"}});
+      SparsePush push({.form = form, .fraction = 0.1, .gamma = replicas ? 0.15 : 0, .dense_steps = 0, .merge = false});
+      const Field first = sites.step().weights();
+      const Eigen::ArrayXd before = sum_of(first);
+      const double start = apart(first);
+      const auto look = [&] {
+        ASSERT_LT((sum_of(push.pushed()) - before).abs().maxCoeff(), 2e-4)
+            << graph << (replicas ? ", replicas" : ", shared mask") << ", step " << sites.step().number();
+      };
+      sites.take(push, 5, 1, look);
+      sites.take(push, 200, 0.6, look);
+      sites.take(push, 500, 1, look);
+      // z = x / w is at the mean of what all had at first, whoever was away.
+      double off = 0;
+      const Field z_of = sites.step().weights();
+      for (const models::Matrix& z : z_of[0]) {
+        off += (z.row(0).transpose().array().cast<double>() - before / static_cast<double>(kSome)).square().sum();
+      }
+      EXPECT_LT(off, 1e-3 * start) << graph << (replicas ? ", replicas" : ", shared mask");
+    }
+  }
+}
+
+TEST(MissingSites, AtTheEndThoseThatAreThereAverageTheirModels) {
+  Apart sites("sparse-push", {{"graph", "exponential"}});
+  const Field before = sites.step().weights();
+  Field x = before;
+  Attendees some{{0, 2, 5}, kSome, {}};
+  Batch batch(kSome);
+  for (const std::int32_t site : some.sites) batch[static_cast<std::size_t>(site)] = {0};
+  sites.step().begin(0, 0, batch, &some);
+  sites.step().average(x);
+  const models::Matrix mean = (before[0][0] + before[0][2] + before[0][5]) / 3.0F;
+  for (const std::size_t site : {0U, 2U, 5U}) EXPECT_LT((x[0][site] - mean).cwiseAbs().maxCoeff(), 1e-6);
+  for (const std::size_t site : {1U, 3U, 4U}) EXPECT_EQ(x[0][site], before[0][site]);
+}
+
+}  // namespace
+}  // namespace dadsim::algorithms
