@@ -1247,7 +1247,7 @@ class MalformedCases {
           {"@FILE@:16: batch=\"" + repeated("9", 60) +
            "…\" of <training> is out of range; a whole number from 1 to 1000000"});
     exact("too many elements", edited({{"  <model>\n", "  <model>\n" + repeated("<dense/>", 200000)}}),
-          {"@FILE@:13: more than 100000 elements; no scenario needs so many"});
+          {"@FILE@:13: more than 200000 elements; no scenario needs so many"});
     std::string attributes;
     for (int i = 0; i < 1'000'000; ++i) attributes += " a" + std::to_string(i) + "=''";
     exact("a million attributes", edited({{"<model>", "<model" + attributes + ">"}}),

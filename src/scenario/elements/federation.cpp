@@ -7,7 +7,7 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::size_t kMaxClasses = 1000;
+constexpr std::size_t kMaxClasses = kMaxHosts;
 
 const Table<spec::FederationSpec::Sites>& sites_table() {
   using Spec = spec::FederationSpec::Sites;

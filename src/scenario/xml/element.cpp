@@ -17,7 +17,7 @@ namespace dadsim::scenario {
 namespace {
 
 /// Far beyond any scenario; keeps the tree of 16 MB of tags out of the gigabytes.
-constexpr std::size_t kMaxElements = 100000;
+constexpr std::size_t kMaxElements = 200000;
 
 /// Lines by byte offset. libxml2 counts only to the end of a start tag, and its tree only to 65535.
 class Lines {

@@ -14,6 +14,7 @@
 #include "sim/network/event_graph.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/network/link_queue.hpp"
+#include "sim/network/shared_transfers.hpp"
 
 namespace dadsim::sim {
 
@@ -84,6 +85,9 @@ struct Holdup {
   double queueing = 0;           ///< seconds of the transfer that windows, losses and their repair took
 };
 
+/// More would not fit into the process: SimGrid gives every one an actor with a stack of its own.
+inline constexpr std::size_t kMostConnections = 30000;
+
 /// The connections between nodes. Sending returns at once; messages of a connection are transferred one after the
 /// other, each at the rate that SimGrid's sharing of the links gives it, and are delivered a path latency after their
 /// transfer.
@@ -124,6 +128,11 @@ class Connections {
     find(from, to, channel).post(date);
   }
   bool rendezvous() const { return rendezvous_; }
+  /// From now on transfers over TCP share links by LinkSharing, which is quick where very many do. To be called before
+  /// the first connection is opened, where all links are TCP's, nothing varies and nothing else is carried.
+  void share_by_ourselves() { shared_ = std::make_unique<SharedTransfers>(network_); }
+  /// Null where SimGrid shares the links.
+  SharedTransfers* shared() { return shared_.get(); }
 
   /// Stands still until every message sent has been delivered.
   void wait_until_idle();
@@ -140,6 +149,15 @@ class Connections {
   std::int64_t messages() const { return messages_; }
 
   // For the connections themselves.
+  /// Actors that carry messages begin and end. Throws std::runtime_error where there are too many.
+  void carrier_begins();
+  void carrier_ends() { --carriers_; }
+  /// Whether one that has nothing to do may end, to be begun again: where there are very many. It has ended then.
+  bool carrier_may_end() {
+    if (shared_ == nullptr || carriers_ <= kMostConnections / 2) return false;
+    carrier_ends();
+    return true;
+  }
   Interconnect& network() { return network_; }
   simgrid::s4u::Host* host(std::int32_t node) const { return hosts_[number(node)]; }
   /// What leaves by a link over TCP.
@@ -151,6 +169,7 @@ class Connections {
   void begins_at(double date, std::int32_t path) { beginnings_.emplace(date, path); }
 
  private:
+  [[noreturn]] static void refuse_more();
   void share_anew();
   /// The number of the node's host.
   std::size_t number(std::int32_t node) const {
@@ -192,12 +211,11 @@ class Connections {
   std::int64_t messages_ = 0;
   std::int64_t in_flight_ = 0;
   double last_delivery_ = 0;
+  std::unique_ptr<SharedTransfers> shared_;
+  std::size_t carriers_ = 0;
   simgrid::s4u::SemaphorePtr idle_;
   bool waiting_for_idle_ = false;
 };
-
-/// More would not fit into the process: SimGrid gives every one an actor with a stack of its own.
-inline constexpr std::size_t kMostConnections = 30000;
 
 /// For nvlink, rdma and plain paths: latency, the quickest protocol, nothing to remember.
 std::unique_ptr<Connection> make_fabric_connection(Connections& all, std::int32_t from, std::int32_t to);

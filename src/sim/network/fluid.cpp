@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace dadsim::sim {
 
-std::int32_t Fluid::add(std::vector<std::int32_t> links, double most) {
+std::int32_t Fluid::add(std::span<const std::int32_t> links, std::span<const double> flows, double most) {
   Transfer& transfer = transfers_.emplace_back();
-  transfer.places.resize(links.size());
-  transfer.links = std::move(links);
+  transfer.first = hops_.size();
+  transfer.hops = static_cast<std::uint32_t>(links.size());
   transfer.most = most;
+  for (std::size_t i = 0; i < links.size(); ++i) hops_.push_back({links[i], 0, flows.empty() ? 1 : flows[i]});
   return static_cast<std::int32_t>(transfers_.size()) - 1;
-}
-
-std::int32_t Fluid::add(std::vector<std::int32_t> links, std::vector<double> flows, double most) {
-  const std::int32_t number = add(std::move(links), most);
-  at(number).flows = std::move(flows);
-  return number;
 }
 
 void Fluid::set_capacity(std::int32_t index, double capacity) {
@@ -27,9 +23,9 @@ void Fluid::set_capacity(std::int32_t index, double capacity) {
 
 /// What its links give to others changes.
 void Fluid::soil(const Transfer& transfer) {
-  for (const std::int32_t index : transfer.links) {
-    if (std::exchange(link(index).dirty, true)) continue;
-    dirty_.push_back(index);
+  for (const Hop& hop : hops_of(transfer)) {
+    if (std::exchange(link(hop.link).dirty, true)) continue;
+    dirty_.push_back(hop.link);
   }
 }
 
@@ -39,13 +35,14 @@ void Fluid::begin(std::int32_t number, double bytes, double date) {
   transfer.since = date;
   transfer.rate = 0;
   transfer.active = true;
-  for (std::size_t i = 0; i < transfer.links.size(); ++i) {
-    Link& on_path = link(transfer.links[i]);
-    transfer.places[i] = static_cast<std::int32_t>(on_path.active.size());
-    on_path.active.push_back({number, static_cast<std::int32_t>(i), transfer.flows.empty() ? 1 : transfer.flows[i]});
+  std::uint32_t which = 0;
+  for (Hop& hop : hops_of(transfer)) {
+    Link& on_path = link(hop.link);
+    hop.place = static_cast<std::int32_t>(on_path.active.size());
+    on_path.active.push_back({number, which++, hop.flows});
   }
   soil(transfer);
-  if (transfer.links.empty()) {  // shares with nobody
+  if (transfer.hops == 0) {  // shares with nobody
     transfer.bottleneck = -1;
     transfer.rate = transfer.most;
     ends_.push({date + bytes / transfer.most, number, ++transfer.version});
@@ -61,18 +58,22 @@ std::int32_t Fluid::end(double date) {
   if (next() > date) return -1;
   const std::int32_t number = ends_.top().transfer;
   ends_.pop();
+  stop(number);
+  return number;
+}
+
+void Fluid::stop(std::int32_t number) {
   Transfer& transfer = at(number);
   ++transfer.version;
   transfer.active = false;
-  for (std::size_t i = 0; i < transfer.links.size(); ++i) {
-    auto& active = link(transfer.links[i]).active;
-    const auto place = static_cast<std::size_t>(transfer.places[i]);
-    active[place] = active.back();
-    at(active[place].transfer).places[static_cast<std::size_t>(active[place].which)] = transfer.places[i];
+  for (const Hop& hop : hops_of(transfer)) {
+    auto& active = link(hop.link).active;
+    OnLink& left = active[static_cast<std::size_t>(hop.place)];
+    left = active.back();
+    hops_[at(left.transfer).first + left.which].place = hop.place;
     active.pop_back();
   }
   soil(transfer);
-  return number;
 }
 
 void Fluid::join(std::int32_t number) {
@@ -80,23 +81,23 @@ void Fluid::join(std::int32_t number) {
   if (transfer.member == epoch_) return;
   transfer.member = epoch_;
   members_.push_back(number);
-  for (const std::int32_t index : transfer.links) {
-    if (link(index).touched == epoch_) continue;
-    link(index).touched = epoch_;
-    link(index).fair = -1;
-    touched_.push_back(index);
+  for (const Hop& hop : hops_of(transfer)) {
+    Link& on_path = link(hop.link);
+    if (on_path.touched == epoch_) continue;
+    on_path.touched = epoch_;
+    on_path.fair = -1;
+    touched_.push_back(hop.link);
   }
 }
 
 void Fluid::fix(Transfer& transfer, double rate, std::int32_t bottleneck) {
   transfer.next_rate = rate;
   transfer.bottleneck = bottleneck;
-  for (std::size_t i = 0; i < transfer.links.size(); ++i) {
-    Link& on_path = link(transfer.links[i]);
-    const double flows = transfer.flows.empty() ? 1 : transfer.flows[i];
-    const double taken = flows * rate;
+  for (const Hop& hop : hops_of(transfer)) {
+    Link& on_path = link(hop.link);
+    const double taken = hop.flows * rate;
     on_path.left = on_path.left > taken ? on_path.left - taken : 0;
-    on_path.open -= flows;
+    on_path.open -= hop.flows;
   }
 }
 

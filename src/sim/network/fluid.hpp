@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,10 +16,10 @@ class Fluid {
  public:
   /// A transfer that may be under way, once or many times, one at a time: over `links`, which it shares with others, at
   /// most at `most` byte/s. Returns its number.
-  std::int32_t add(std::vector<std::int32_t> links, double most);
+  std::int32_t add(std::span<const std::int32_t> links, double most) { return add(links, {}, most); }
   /// The same for one that stands for an equivalence class, as links may: `flows` of them, a whole number, are on
   /// each link that one of its links stands for. No link comes twice.
-  std::int32_t add(std::vector<std::int32_t> links, std::vector<double> flows, double most);
+  std::int32_t add(std::span<const std::int32_t> links, std::span<const double> flows, double most);
   /// Byte/s; links are numbered from 0.
   void set_capacity(std::int32_t link, double capacity);
 
@@ -28,6 +29,8 @@ class Fluid {
   double next();
   /// A transfer that is over by `date`, or −1 if there is none (any more).
   std::int32_t end(double date);
+  /// A transfer that is under way ends before its time.
+  void stop(std::int32_t transfer);
   /// Works out the rates, after what begins and ends at `date`.
   /// Returns how many transfers it looked at.
   std::size_t share(double date);
@@ -37,21 +40,27 @@ class Fluid {
 
  private:
   static constexpr double kAlike = 1e-9;  // relative: of rates
+  /// A link of a transfer.
+  struct Hop {
+    std::int32_t link;
+    std::int32_t place;  ///< among those on the link, while it is under way
+    double flows;        ///< of the transfer, on each link that this one stands for
+  };
   struct Transfer {
-    std::vector<std::int32_t> links;
-    std::vector<double> flows;         ///< per link; empty: one on each
-    std::vector<std::int32_t> places;  ///< among those on each of its links
-    double most = 0;                   ///< byte/s
-    double left = 0;                   ///< bytes, at `since`
-    double since = 0;                  ///< seconds
-    double rate = 0, next_rate = 0;    ///< byte/s
+    std::size_t first = 0;           ///< of its hops, which follow one another
+    std::uint32_t hops = 0;          ///< how many
+    double most = 0;                 ///< byte/s
+    double left = 0;                 ///< bytes, at `since`
+    double since = 0;                ///< seconds
+    double rate = 0, next_rate = 0;  ///< byte/s
     std::int32_t bottleneck = -1;
     std::uint32_t version = 0;  ///< of its date in `ends_`
     std::uint32_t member = 0;   ///< epoch in which its rate is worked out anew
     bool active = false;
   };
   struct OnLink {
-    std::int32_t transfer, which;  ///< which of its links this is
+    std::int32_t transfer;
+    std::uint32_t which;  ///< of its hops this is
     double flows;
   };
   struct Link {
@@ -75,6 +84,7 @@ class Fluid {
   Transfer& at(std::int32_t transfer) { return transfers_[static_cast<std::size_t>(transfer)]; }
   const Transfer& at(std::int32_t transfer) const { return transfers_[static_cast<std::size_t>(transfer)]; }
   Link& link(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
+  std::span<Hop> hops_of(const Transfer& transfer) { return std::span(hops_).subspan(transfer.first, transfer.hops); }
   void soil(const Transfer& transfer);
   void join(std::int32_t transfer);
   void fill();
@@ -82,6 +92,7 @@ class Fluid {
   void complete();
 
   std::vector<Transfer> transfers_;
+  std::vector<Hop> hops_;
   std::vector<Link> links_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::vector<std::int32_t> dirty_;    ///< links

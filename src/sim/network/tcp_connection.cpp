@@ -1,14 +1,14 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <simgrid/kernel/Timer.hpp>
 #include <utility>
 #include <vector>
 
 #include "sim/network/connection.hpp"
 #include "sim/network/fifo.hpp"
+#include "sim/network/limited_feed.hpp"
 #include "sim/network/tcp.hpp"
 
 namespace dadsim::sim {
@@ -35,8 +35,7 @@ class TcpConnection : public Connection {
     if (!there.empty() && network.link(there.front()).drops(0) && !is_limited()) {
       departures_ = &all_.departures(there.front());
     }
-    carrier_ = compat::add_actor(fmt::format("{}>{}", from, to), to_, [this] { guarded([this] { carry(); }); });
-    carrier_->daemonize();
+    if (all_.shared() == nullptr) begin_carrier();  // others begin when they are needed
   }
 
   void send(const Message& message, Outbox& /*outbox*/) override {
@@ -72,9 +71,11 @@ class TcpConnection : public Connection {
     for (const std::int32_t index : links()) link(index).backlog -= counted_;
     if (under_way_ > 0) all_.network().part(path_);
     if (moving_) all_.network().leave(path_, load_, begin_, 0);
-    if (feeder_ != nullptr) feeder_->kill();
-    carrier_->kill();    // and with it ends what it was moving
-    carrier_ = nullptr;  // who holds an actor holds its stack, of which a process has room for some thousands
+    if (transfer_ >= 0) all_.shared()->stop(transfer_);
+    if (feed_) feed_->stop();
+    if (carrier_ == nullptr) return;
+    all_.carrier_ends();
+    std::exchange(carrier_, nullptr)->kill();  // with what it was moving; who holds an actor holds its stack
   }
 
   std::int32_t path() const override { return path_; }
@@ -126,7 +127,14 @@ class TcpConnection : public Connection {
     }
   }
 
+  void begin_carrier() {
+    all_.carrier_begins();
+    carrier_ = compat::add_actor("carrier", to_, [this] { guarded([this] { carry(); }); });
+    carrier_->daemonize();
+  }
+
   void wake() {
+    if (carrier_ == nullptr && written_ > 0) return begin_carrier();
     if (!idle_ || written_ == 0) return;
     idle_ = false;
     if (take_up()) wake_->release();
@@ -172,6 +180,10 @@ class TcpConnection : public Connection {
   void carry() {
     for (;;) {
       idle_ = written_ == 0;
+      if (idle_ && all_.carrier_may_end()) {
+        carrier_ = nullptr;
+        return;
+      }
       if (idle_ || !take_up()) wake_->acquire();
       const Entry entry = queue_.front();
       const double from = now();
@@ -308,8 +320,12 @@ class TcpConnection : public Connection {
     const double wire_bytes = payload * inflation / all_.network()[path_].use.efficiency;
     all_.network().enter(path_, wire_bytes, load_);
     moving_ = true;
-    if (is_limited()) {
-      feed(wire_bytes);
+    if (SharedTransfers* shared = all_.shared(); shared != nullptr) {
+      if (transfer_ < 0) transfer_ = shared->add(path_, most() / all_.network()[path_].use.efficiency);
+      shared->move(transfer_, is_limited() ? wire_bytes : std::round(wire_bytes));  // as SimGrid would
+    } else if (is_limited()) {
+      if (!feed_) feed_ = std::make_unique<LimitedFeed>(from_);
+      feed_->move(wire_bytes, most() / all_.network()[path_].use.efficiency);
     } else {
       const sg4::CommPtr flow = sg4::Comm::sendto_init(from_, to_);
       flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // whole bytes only, here
@@ -320,38 +336,9 @@ class TcpConnection : public Connection {
     bottleneck_ = all_.network().leave(path_, load_, begin_, payload);
   }
 
-  /// The same with a rate, which SimGrid 3.32 takes from whoever puts something into a mailbox alone: an actor at the
-  /// sending end does.
-  void feed(double wire_bytes) {
-    if (feeder_ == nullptr) {
-      mailbox_ = sg4::Mailbox::by_name(fmt::format("{} {}", carrier_->get_name(), carrier_->get_pid()));
-      feeder_ = compat::add_actor(carrier_->get_name() + " from", from_, [this] {
-        guarded([this] {
-          for (;;) {
-            feeds_->acquire();
-            const sg4::CommPtr flow = mailbox_->put_init(&token_, 0);
-            flow->set_remaining(fed_);
-            flow->set_rate(most() / all_.network()[path_].use.efficiency);
-            compat::start(flow);
-            flow->wait();
-          }
-        });
-      });
-      feeder_->daemonize();
-    }
-    fed_ = wire_bytes;
-    feeds_->release();
-    char* token = nullptr;
-    mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
-  }
-
   Connections& all_;
-  sg4::ActorPtr carrier_;           ///< at the receiving end
-  sg4::ActorPtr feeder_ = nullptr;  ///< at the sending end, where its rate is limited
-  sg4::Mailbox* mailbox_ = nullptr;
-  sg4::SemaphorePtr feeds_ = sg4::Semaphore::create(0);
-  double fed_ = 0;  ///< bytes of the wire that it sends next
-  char token_ = 0;
+  sg4::ActorPtr carrier_;              ///< at the receiving end
+  std::unique_ptr<LimitedFeed> feed_;  ///< where its rate is limited
   sg4::Host* from_;
   sg4::Host* to_;
   std::int32_t path_;
@@ -364,6 +351,7 @@ class TcpConnection : public Connection {
   double counted_ = 0;                  ///< bytes of messages written and not yet through
   bool dead_ = false;                   ///< abandoned
   bool moving_ = false;                 ///< bytes are on the links
+  std::int32_t transfer_ = -1;          ///< its number where links are not shared by SimGrid
   double begin_ = 0;                    ///< seconds: since when
   bool cold_ = true;
   bool idle_ = false;

@@ -15,6 +15,7 @@
 #include "sim/child/timing_messages.hpp"
 #include "sim/network/network_use.hpp"
 #include "sim/platform.hpp"
+#include "sim/world/large_federation.hpp"
 #include "sim/world/orders.hpp"
 #include "step/timing_bytes.hpp"
 #include "support/diagnostics.hpp"
@@ -384,6 +385,7 @@ void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageS
   LoadedCluster loaded(cluster, sink);
   loaded.connections->number_aggregator(static_cast<std::int32_t>(loaded.nodes.workers),
                                         static_cast<std::int32_t>(loaded.nodes.workers));
+  if (is_large_federation(cluster, *loaded.network)) loaded.connections->share_by_ourselves();
   loaded.act(sink, [&] {
     start_background(cluster.platform, *loaded.engine);
     WorldServer(loaded, sink, source).serve();
