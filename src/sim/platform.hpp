@@ -72,8 +72,9 @@ std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform);
 /// A link of a platform that has been built; each direction of a split link is one.
 struct PlatformLink {
   std::string name;
-  std::string link_class;  ///< of the catalogue; may be empty
-  double bandwidth = 0;    ///< byte/s, nominal
+  std::string link_class;   ///< of the catalogue; may be empty
+  double bandwidth = 0;     ///< byte/s, nominal
+  bool is_goodput = false;  ///< it is what transfers were measured to get
 };
 
 /// Its links, named as profiles name them, in the order of their numbers. Throws as platform_hosts.

@@ -57,10 +57,16 @@ const Table<spec::NetworkSpec>& network_table() {
 }
 
 void check_connections(const Element& network, const spec::PlatformSpec& platform, const ReadContext& context) {
-  if (std::holds_alternative<spec::PlatformFileSpec>(platform.what) || spec::has_goodput_lines(platform)) return;
   const Node node(network, context.findings);
+  if (!node.has("streams") && !node.has("window")) return;
+  if (std::holds_alternative<spec::PlatformFileSpec>(platform.what)) {
+    if (!context.catalog.links_of_platform) return;
+    const auto links = context.catalog.links_of_platform(platform);
+    if (std::ranges::any_of(links, &Catalog::NamedLink::is_goodput)) return;
+  } else if (spec::has_goodput_lines(platform)) {
+    return;
+  }
   for (const char* attribute : {"streams", "window"}) {
-    if (!node.has(attribute)) continue;
     node.refuse(attribute, "means nothing here: no line of the platform is given as it was measured",
                 "measured=\"goodput\" at the lines, a <pair> without a queue, or remove it");
   }

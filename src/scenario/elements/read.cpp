@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <unordered_set>
+#include <variant>
 
 #include "scenario/elements/conditions.hpp"
 #include "scenario/elements/declared_hosts.hpp"
@@ -239,7 +240,9 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     given_platform = read_platform(*platform, context);
   if (const Element* network = node.child("network")) {
     scenario.network = network_table().read(*network, context);
-    if (given_platform) check_connections(*network, *given_platform, context);
+    // What is in a file is looked at once all else is right.
+    if (given_platform && !std::holds_alternative<spec::PlatformFileSpec>(given_platform->what))
+      check_connections(*network, *given_platform, context);
   }
   if (const Element* framework = node.child("framework")) scenario.framework = read_framework(*framework, context);
   scenario.devices = read_devices(node, context);
@@ -292,6 +295,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* evaluation = node.child("evaluation"))
     scenario.evaluation = scenario::read_evaluation(*evaluation, data, scenario.runs, context);
   if (const Element* costs = node.child("costs")) scenario.costs = read_costs(*costs, scenario.devices, context);
+  if (!scenario.costs && scenario.metric != spec::AskedMetric::automatic &&
+      scenario.metric != spec::AskedMetric::throughput) {
+    node.fail_at("metric", "is of what is not told", "<costs> in the scenario");
+  }
   if (const Element* goal = node.child("goal")) scenario.goal = scenario::read_goal(*goal, scenario, context);
   if (const Element* sweep = node.child("sweep")) scenario.sweep = read_sweep(*sweep, context);
   if (const Element* study = node.child("scale-study"))
@@ -322,6 +329,9 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
     if (per_worker == 1) check_collectives(scenario, node.children("run"), context);
     check_split(scenario, *data_element, context);
     check_links_of_failures(node, scenario, context);
+    const Element* network = node.child("network");
+    if (network != nullptr && std::holds_alternative<spec::PlatformFileSpec>(scenario.platform.what))
+      check_connections(*network, scenario.platform, context);
     if (const Element* costs = node.child("costs")) check_links_of_costs(*costs, scenario, context);
     if (context.findings.empty()) check_runs(scenario, data, node.children("run"), context);
   }

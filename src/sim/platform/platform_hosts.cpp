@@ -18,8 +18,10 @@ using Names = std::vector<std::string>;
 /// whole platform.
 void put_on_nodes(const spec::GpuClusterSpec& cluster, const Names& names, std::int32_t& number,
                   std::vector<PlatformHost>& hosts) {
-  for (std::int64_t node = 0; node < cluster.nodes; ++node, ++number) {
-    for (std::int64_t gpu = 0; gpu < cluster.gpus; ++gpu) hosts.push_back({names[hosts.size()], number});
+  for (const spec::NodeGroup& group : node_groups(cluster)) {
+    for (std::int64_t node = 0; node < group.nodes; ++node, ++number) {
+      for (std::int64_t gpu = 0; gpu < group.gpus; ++gpu) hosts.push_back({names[hosts.size()], number});
+    }
   }
 }
 
@@ -91,7 +93,9 @@ std::vector<PlatformLink> platform_links(const spec::PlatformSpec& platform) {
       // The way of a host to itself is no link of the platform's.
       if (link->get_name() == "__loopback__" || link_class == "loopback") continue;
       WireWriter message;
-      message << std::string_view(link->get_name()) << link_class << link->get_bandwidth();
+      const char* measured = property_of(link, "measured");
+      const bool is_goodput = measured != nullptr && std::string_view(measured) == "goodput";
+      message << std::string_view(link->get_name()) << link_class << link->get_bandwidth() << is_goodput;
       sink.send(message.bytes());
     }
   };
@@ -99,7 +103,7 @@ std::vector<PlatformLink> platform_links(const spec::PlatformSpec& platform) {
   look_in_child(look, [&](std::string_view bytes) {
     WireReader message(bytes);
     PlatformLink& link = links.emplace_back();
-    message >> link.name >> link.link_class >> link.bandwidth;
+    message >> link.name >> link.link_class >> link.bandwidth >> link.is_goodput;
   });
   std::ranges::sort(links, before_by_number, &PlatformLink::name);
   return links;

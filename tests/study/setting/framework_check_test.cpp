@@ -3,10 +3,12 @@
 
 #include <string>
 
+#include "protocols/registry.hpp"
 #include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -65,6 +67,43 @@ TEST(FrameworkCheck, EachCostIsInTheRound) {
   EXPECT_NEAR(seconds_with(R"(server-serialise="10MBps" server-cores="3")"), none + 1, 1e-6);
   // The two quick ones come after 0.2 + 0.8 s; from then on the server sums without a pause.
   EXPECT_NEAR(seconds_with(R"(aggregate="10MBps")"), 0.2 + 0.8 + 3, 0.01);
+}
+
+TEST(FrameworkCheck, EveryEventDrivenRunTakesTheTimeOfItsPayload) {
+  for (const auto& method : protocols::protocol_registry().all()) {
+    if (method.decides_by != nullptr) continue;  // refused: nothing is learned
+    const std::string text = R"(<scenario name="Four clients" seed="1"><platform><federation>
+<sites name="a" count="3" up="100Mbps" down="400Mbps" latency="1ms"/><sites name="b" up="50Mbps" down="90Mbps" latency="5ms"/>
+</federation></platform><workers><worker hosts="a-[1-3] b" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
+<timing-only payload="1MB" step-time="50s"/><training><sgd learning-rate="0.1"/></training><run algorithm=")" +
+                             method.name + R"("/></scenario>)";
+    const report::Result result =
+        run_experiment(scenario::ScenarioSource("scenario.xml", text).load({}, make_catalog()), false);
+    EXPECT_GE(result.runs.front().event_driven->log.nodes.at(3).busy, 50) << method.name;
+  }
+}
+
+TEST(FrameworkCheck, StreamsAreOfLinesAsTheyWereMeasured) {
+  const test::TemporaryFolder folder;
+  const auto faults = [&](const std::string& property) {
+    folder.write("platform.xml", R"(<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full"><host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+<link id="l" bandwidth="1GBps" latency="50ms"><prop id="transport" value="tcp"/>)" +
+                                     property + R"(</link>
+<route src="a" dst="b"><link_ctn id="l"/></route></zone></platform>)");
+    const std::string text = R"(<scenario name="Two" seed="1"><platform file="platform.xml"/><network streams="4"/>
+<workers><worker hosts="a" device="rtx-3090"/><worker hosts="b" device="rtx-3090"/></workers><timing-only/>
+<timed-as workload="resnet-50" batch="8"/><run algorithm="gradient-sharing" exchange="peer"/></scenario>)";
+    std::string found;
+    try {
+      scenario::ScenarioSource(folder.path("scenario.xml"), text).load({}, make_catalog());
+    } catch (const InputError& error) {
+      for (const Diagnostic& one : error.diagnostics()) found += one.what + "\n";
+    }
+    return found;
+  };
+  EXPECT_NE(faults("").find("streams=\"4\" of <network> means nothing here"), std::string::npos) << faults("");
+  EXPECT_EQ(faults(R"(<prop id="measured" value="goodput"/>)"), "");
 }
 
 }  // namespace
