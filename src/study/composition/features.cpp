@@ -39,6 +39,7 @@ class FeatureList {
     conditions();
     drifts();
     privacy();
+    frameworks();
     networks();
     divisions();
     timing();
@@ -162,6 +163,13 @@ class FeatureList {
     add({{"noise-multiplier", "1"}});
     for (const char* who : {"local", "central", "per-site"}) add({{"noise", who}});
     add({{"secure", "yes"}});
+  }
+
+  void frameworks() {
+    constexpr const char* kAxis = "framework";
+    for (const char* xml : {R"(<framework name="nvflare"/>)", R"(<framework name="hivemind"/>)"})
+      element(kAxis, &Draft::beside, xml);
+    element(kAxis, &Draft::beside, R"(<framework polling="50ms" idle-cut="1s"/>)").is_about = follows_events;
   }
 
   void networks() {
