@@ -14,14 +14,13 @@
 #include "collectives/node_trees.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "collectives/double_binary_tree.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/libraries.hpp"
 #include "collectives/nvls.hpp"
-#include "collectives/segments.hpp"
 
 namespace dadsim::collectives {
 namespace {
@@ -46,6 +45,7 @@ class NodeTrees final : public BlockRounds {
         stride_(plan.in_flight),
         depth_(ceil_log2(plan.nodes)) {
     set_protocol(plan.protocol);
+    if (plan_.between == BetweenNodes::trees) know_messages();
   }
 
   std::int64_t count() const override { return segments_ + stride_ * (stages_ - 1); }
@@ -54,6 +54,22 @@ class NodeTrees final : public BlockRounds {
   void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override { add(rank, round, true, out); }
   void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
     add(rank, round, false, out);
+  }
+  void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
+    if (plan_.between != BetweenNodes::trees) return BlockRounds::sends(rank, round, out);
+    messages(rank, round, true, false, out);
+  }
+  void receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
+    if (plan_.between != BetweenNodes::trees) return BlockRounds::receives(rank, round, out);
+    messages(rank, round, false, false, out);
+  }
+  void lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override {
+    if (plan_.between != BetweenNodes::trees) return BlockRounds::lane_sends(rank, lane, round, out);
+    messages(rank, round, true, true, out);
+  }
+  void lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const override {
+    if (plan_.between != BetweenNodes::trees) return BlockRounds::lane_receives(rank, lane, round, out);
+    messages(rank, round, false, true, out);
   }
 
   std::vector<RoundPhase> phases() const override {
@@ -172,11 +188,95 @@ class NodeTrees final : public BlockRounds {
     });
   }
 
+  // The same messages without their blocks, of which all carry as much: to_transfers(sent(…)) costs ten times as much.
+
+  /// An edge of a node's places in the trees: at which stages of a segment it sends along it, and receives.
+  struct Edge {
+    Rank peer;  ///< node
+    std::int32_t tree;
+    std::int64_t send_stage, receive_stage;
+  };
+
+  void know_messages() {
+    edges_of_.push_back(0);
+    for (Rank node = 0; node < plan_.nodes; ++node) {
+      for (int tree = 0; tree < 2; ++tree) {
+        const TreePlace place = place_in_tree(rank_to_place(node, tree, plan_.nodes), plan_.nodes);
+        const auto add_edge = [&](Rank peer, std::int64_t sends, std::int64_t receives) {
+          if (peer < 0) return;
+          edges_.push_back({place_to_rank(peer, tree, plan_.nodes), tree, within_ + sends, within_ + receives});
+        };
+        add_edge(place.parent, depth_ - place.depth, depth_ + place.depth - 1);
+        for (const Rank child : place.children) add_edge(child, depth_ + place.depth, depth_ - place.depth - 1);
+      }
+      std::sort(edges_.begin() + static_cast<std::ptrdiff_t>(edges_of_.back()), edges_.end(),
+                [](const Edge& a, const Edge& b) { return std::pair(a.peer, a.tree) < std::pair(b.peer, b.tree); });
+      edges_of_.push_back(edges_.size());
+    }
+    if (within_ == 0) return;
+    const Rank n = plan_.per_node;
+    const double weight =
+        plan_.within == WithinNode::rings ? 1 : port_weight((1 + 1.0 / n) / nvls_tree_efficiency(), n);
+    const double shard_bytes = weight * run_bytes(0, parts_);
+    inside_bytes_.push_back(0);
+    for (std::int64_t shards = 1; shards <= 2 * within_; ++shards) {  // added up as to_transfers does
+      inside_bytes_.push_back(inside_bytes_.back() + shard_bytes);
+    }
+  }
+
+  /// How many segments are at stages from `begin` to before `end` in the round.
+  std::int64_t at_stages(std::int64_t round, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t too_far = round - stride_ * begin;  // the segment that is at `begin`
+    if (too_far < 0) return 0;
+    const std::int64_t last = std::min(end - 1, begin + too_far / stride_);
+    const std::int64_t behind = round - (segments_ - 1);  // stages below have segments that there are not
+    const std::int64_t first = behind <= 0 ? begin : std::max(begin, (behind + stride_ - 1) / stride_);
+    return std::max<std::int64_t>(0, last - first + 1);
+  }
+
+  void messages(Rank rank, std::int64_t round, bool sends, bool by_channel, std::vector<Transfer>& out) const {
+    const Rank own_node = node(rank);
+    const Rank l = local(rank);
+    const std::size_t start = out.size();
+    const auto inside_node = [&] {
+      if (within_ == 0) return;
+      const std::int64_t shards = at_stages(round, 0, within_) + at_stages(round, within_ + between_, stages_);
+      if (shards == 0) return;
+      const double bytes = inside_bytes_[static_cast<std::size_t>(shards)];
+      if (plan_.within == WithinNode::rings) {
+        out.push_back({at(own_node, sends ? l + 1 : l - 1), bytes});
+        return;
+      }
+      for (Rank peer = 0; peer < plan_.per_node; ++peer) {
+        if (peer != l) out.push_back({at(own_node, peer), bytes});
+      }
+    };
+    bool is_inside_there = false;
+    const double bytes = run_bytes(0, 1);
+    for (std::size_t i = edges_of_[static_cast<std::size_t>(own_node)];
+         i < edges_of_[static_cast<std::size_t>(own_node) + 1]; ++i) {
+      const Edge& edge = edges_[i];
+      if (edge.peer > own_node && !std::exchange(is_inside_there, true)) inside_node();
+      const std::int64_t segment = round - stride_ * (sends ? edge.send_stage : edge.receive_stage);
+      if (segment < 0 || segment >= segments_) continue;
+      const Rank peer = at(edge.peer, l);
+      if (!by_channel && out.size() > start && out.back().peer == peer) {
+        out.back().bytes += bytes;
+      } else {
+        out.push_back({peer, bytes, by_channel ? edge.tree : 0});
+      }
+    }
+    if (!is_inside_there) inside_node();
+  }
+
   NodePlan plan_;
   std::int64_t parts_, segments_;
   std::int64_t within_, between_, stages_;  ///< of a segment: inside once, between, in all
   std::int64_t stride_;                     ///< rounds from one stage of a segment to the next
   int depth_;
+  std::vector<Edge> edges_;            ///< by node, and there by peer
+  std::vector<std::size_t> edges_of_;  ///< per node, where its edges begin; and their end
+  std::vector<double> inside_bytes_;   ///< by the number of shards that a message inside a node carries
 };
 
 std::unique_ptr<BlockRounds> in_segments(const CollectiveRequest& request, const RankLayout& layout, WithinNode within,
@@ -193,121 +293,6 @@ std::unique_ptr<BlockRounds> in_segments(const CollectiveRequest& request, const
 }
 
 }  // namespace
-
-NodePlan node_plan(const RankLayout& layout, WithinNode within, BetweenNodes between, Protocol protocol) {
-  const Rank each = layout.is_hierarchical() ? layout.ranks_per_node() : 1;
-  const Rank nodes = layout.ranks() / each;
-  // NCCL's buffers hold several chunks of a channel. As measured, that is of no use over EFA (p5, docs/validation.md),
-  // nor to trees of rings, of whose losses loss() says more; over sockets flow follows rounds in step.
-  const bool rdma = layout.of_gpus() && layout.between.ll128_latency > 0;
-  const std::int64_t in_flight = rdma && within == WithinNode::node_switch && between == BetweenNodes::trees ? 2 : 1;
-  return {nodes, each, within, between, protocol, most_neighbours(nodes), in_flight};
-}
-
-double NodePlan::port_bytes() const {
-  return within == WithinNode::rings ? 2.0 * (per_node - 1) / per_node : (1 + 1.0 / per_node) / nvls_tree_efficiency();
-}
-
-double NodePlan::turns(const RankLayout& layout) const {
-  return layout.rails > 0 ? static_cast<double>(per_node) / layout.rails : 1;
-}
-
-double NodePlan::adapter_bytes(const RankLayout& layout) const {
-  return turns(layout) / per_node * (between == BetweenNodes::trees ? neighbours / 2.0 : 1);
-}
-
-std::int64_t NodePlan::stages_within() const {
-  if (per_node == 1) return 0;
-  return within == WithinNode::rings ? per_node - 1 : 1;
-}
-
-std::int64_t NodePlan::stages_between() const {
-  if (nodes == 1) return 0;
-  return between == BetweenNodes::trees ? 2 * ceil_log2(nodes) : 2;
-}
-
-double NodePlan::seconds(double bytes, double segments, const RankLayout& layout) const {
-  // Messages of so many bytes, one after the other over the same line.
-  const auto time = [this](const RankLayout::Channel& channel, double message, double messages) {
-    return channel.seconds(message, protocol) + (messages - 1) * channel.transfer(message, protocol);
-  };
-  const RankLayout::Channel& far = slowest_channel(layout);
-  const double segment = bytes / segments;
-  const auto inside = static_cast<std::int64_t>(stages_within());
-  const auto across = static_cast<std::int64_t>(stages_between());
-  const std::int64_t stages = 2 * inside + across;
-  const auto count = static_cast<std::int64_t>(segments);
-  // A round in which the segments are at the stages from `first` to `last`.
-  const auto round = [&](std::int64_t first, std::int64_t last) {
-    const auto within_range = [&](std::int64_t begin, std::int64_t end) {
-      return static_cast<double>(std::max<std::int64_t>(0, std::min(last + 1, end) - std::max(first, begin)));
-    };
-    const double in = within_range(0, inside) + within_range(inside + across, stages);
-    const double out = within_range(inside, inside + across);
-    double longest = 0;
-    if (in > 0) longest = time(layout.inside, port_bytes() * segment * in / static_cast<double>(2 * inside), 1);
-    if (out > 0) {
-      // In trees one message of half a shard for each neighbour.
-      const double all = adapter_bytes(layout) * segment * out / static_cast<double>(across);
-      const double message = between == BetweenNodes::trees ? segment / per_node / 2 : all / turns(layout);
-      longest = std::max(longest, time(far, message, std::max(1.0, all / message)));
-    }
-    return longest;
-  };
-  double seconds = 0;
-  for (std::int64_t i = 0; i < count + stages - 1; ++i) {
-    if (i == stages - 1 && count > stages) {  // all rounds are alike until the last segment begins
-      seconds += static_cast<double>(count - stages) * round(0, stages - 1);
-      i += count - stages;
-    }
-    seconds += round(i - std::min(count - 1, i), std::min(i, stages - 1));
-  }
-  return seconds;
-}
-
-double NodePlan::loss(double bytes, const RankLayout& layout) const {
-  if (between != BetweenNodes::trees) return 0;
-  const double hops = static_cast<double>(stages_between()) * layout.tree_latency;
-  if (within == WithinNode::node_switch) return hops;
-  const double whole = std::max(layout.inside.transfer(port_bytes() * bytes, protocol),
-                                slowest_channel(layout).transfer(adapter_bytes(layout) * bytes, protocol));
-  return hops + (1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole;
-}
-
-/// NVIDIA/nccl 2.28, src/enqueue.cc (calcCollChunking): NVLSTree cuts what it gets into chunks of these sizes, one for
-/// each channel and rank of a node at a time.
-double NodePlan::nvls_tree_chunks(double bytes) const {
-  constexpr double kKibi = 1024;
-  constexpr double kChannels = 16;
-  const double at_once = kChannels * per_node;
-  double chunk = nodes >= 4 ? 64 * kKibi : 128 * kKibi;
-  if (bytes < 4 * at_once * chunk) chunk = std::min(chunk, 64 * kKibi);
-  if (bytes < at_once * chunk) chunk = std::min(chunk, 32 * kKibi);
-  return at_once * chunk;
-}
-
-std::int64_t NodePlan::segments(double bytes, double segment_bytes, const RankLayout& layout) const {
-  if (segment_bytes > 0) return segment_count(bytes, segment_bytes, 0, layout.between);
-  constexpr double kSmallest = 4096;  // bytes of a shard: below, the work per message would count
-  constexpr std::int64_t kMost = 1024;
-  if (in_flight > 1) {
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(bytes / nvls_tree_chunks(bytes))), 1, kMost);
-  }
-  std::int64_t best = 1;
-  double least = seconds(bytes, 1, layout);
-  // Powers of two and what is half-way: the minimum is flat.
-  for (std::int64_t power = 2; power <= kMost; power *= 2) {
-    for (const std::int64_t segments : {power, power + power / 2}) {
-      if (segments > kMost || bytes / static_cast<double>(segments * per_node) < kSmallest) continue;
-      const double time = seconds(bytes, static_cast<double>(segments), layout);
-      if (time < least) {
-        least = time;
-        best = segments;
-      }
-    }
-  }
-  return best;
-}
 
 std::unique_ptr<BlockRounds> tree_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
   return in_segments(request, layout, WithinNode::rings, BetweenNodes::trees, "tree");

@@ -57,6 +57,7 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
     marked_ = phase.first;
     marks_.assign(left_out > 0 ? static_cast<std::size_t>(kept) : 0, 0);
     std::vector<double> done = dates;
+    events_.reserve(static_cast<std::size_t>(all - static_cast<double>(left_out) * each));
     carry_out(rounds, done);
     const double end = *std::ranges::max_element(done);
     if (left_out == 0) {
@@ -179,7 +180,8 @@ void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
   const std::vector<collectives::Transfer> received = transfers_;
   transfers_.clear();
   rounds_->sends(of, numbered(round), transfers_);
-  Round& meeting = state.rounds[static_cast<std::size_t>(round - state.through)];
+  Round& met_in = state.rounds[static_cast<std::size_t>(round - state.through)];
+  Meeting& meeting = met_in.its_meeting();
   meeting.entered = state.date;
   meeting.entered_for = state.cause;
   const auto say_ready = [&] {
@@ -189,13 +191,13 @@ void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
   };
   if (pace_.handshake == collectives::Pace::Handshake::rendezvous) say_ready();
   for (const collectives::Transfer& transfer : transfers_) {
-    const auto word = std::ranges::find(meeting.words, transfer.peer, &Round::Word::from);
+    const auto word = std::ranges::find(meeting.words, transfer.peer, &Meeting::Word::from);
     if (word == meeting.words.end()) {
       meeting.waiting.push_back(transfer);
       continue;
     }
     const bool waited = word->date > state.date;
-    if (waited) meeting.came(word->date, word->event);
+    if (waited) met_in.came(word->date, word->event);
     send(of, transfer, round, waited ? word->date : state.date, waited ? word->event : state.cause);
   }
   meeting.words.clear();
@@ -207,7 +209,8 @@ void FlowEvents::heard(std::int32_t of, const Message& message, double date, col
   State& state = states_[static_cast<std::size_t>(of)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
   state.rounds.extend(index + 1);
-  Round& meeting = state.rounds[index];
+  Round& met_in = state.rounds[index];
+  Meeting& meeting = met_in.its_meeting();
   if (message.round >= state.entered) {
     meeting.words.push_back({from, date, message.event});
     return;
@@ -218,7 +221,7 @@ void FlowEvents::heard(std::int32_t of, const Message& message, double date, col
   const bool waited = date > meeting.entered;
   const double leaves = waited ? date : meeting.entered;
   const std::int32_t cause = waited ? message.event : meeting.entered_for;
-  meeting.came(leaves, cause);
+  met_in.came(leaves, cause);
   send(of, transfer, message.round, leaves, cause);
   advance(of);
 }
@@ -242,8 +245,8 @@ std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to
   if (classes_ == nullptr) {
     const auto [known, added] =
         to_[static_cast<std::size_t>(from)].try_emplace(EventClasses::key_of(0, to, channel), -1);
-    if (added) known->second = make_connection(from, to, nullptr);
-    return known->second;
+    if (added) *known = make_connection(from, to, nullptr);
+    return *known;
   }
   const std::int32_t* number = classes_->pair_of.find(EventClasses::key_of(from, to, channel));
   if (number == nullptr) throw std::logic_error("a message that is in no round");
@@ -286,14 +289,14 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
   // A message of one lane has its part of the path.
   const double share = made.share = rounds_->lane_share(from, to);
   if (share < 1) most = std::min(most, share * path.use.payload_rate / path.use.efficiency);
-  fluid_.add(std::move(shared), std::move(flows), most);
+  fluid_.add(shared, flows, most);
   return number;
 }
 
 /// The first message of a connection leaves.
 void FlowEvents::move(std::int32_t number) {
   Connection& over = connections_[static_cast<std::size_t>(number)];
-  const double bytes = network_[over.path].use.cost(over.queue.front().bytes, rounds_->protocol()).wire_bytes;
+  const double bytes = cost_of(over, over.queue.front().bytes).wire_bytes;
   over.begun = now_;
   if (bytes > 0) {
     fluid_.begin(number, bytes, now_);
@@ -307,8 +310,8 @@ void FlowEvents::deliver(std::int32_t number) {
   const Message message = over.queue.front();
   over.queue.pop_front();
   if (!over.queue.empty()) begins_.push({std::max(now_, over.queue.front().ready), serial_++, number});
-  const Path& path = network_[over.path];
-  const double latency = path.latency + path.use.cost(message.bytes, rounds_->protocol()).overhead;
+  cost_of(over, message.bytes);
+  const double latency = over.latency;
   over.last = std::max(over.last, now_ + latency);  // no message overtakes the one before
   Event& event = events_[static_cast<std::size_t>(message.event)];
   event.arrived = over.last;
@@ -328,73 +331,16 @@ void FlowEvents::deliver(std::int32_t number) {
 
 void FlowEvents::carry(Connection& over, double bytes, double times) const {
   over.payload += times * bytes;
-  over.wire += times * network_[over.path].use.cost(bytes, rounds_->protocol()).wire_bytes;
+  over.wire += times * cost_of(over, bytes).wire_bytes;
 }
 
-void FlowEvents::add_loads() {
-  loads_.assign(network_.links().size(), {});
-  const auto add = [&](std::int32_t link, const Connection& over, double times) {
-    LinkLoad& load = loads_[static_cast<std::size_t>(link)];
-    load.payload += times * over.payload;
-    load.wire += times * over.wire;
-  };
-  if (classes_ == nullptr) {
-    for (const Connection& over : connections_) {
-      for (const std::int32_t link : network_[over.path].links) add(link, over, 1);
-    }
-    return;
-  }
-  for (std::size_t i = 0; i < of_class_.size(); ++i) {
-    if (of_class_[i] < 0) continue;
-    const Connection& over = connections_[static_cast<std::size_t>(of_class_[i])];
-    for (const EventClasses::Crossing& crossing : classes_->pairs[i].crossings)
-      add(crossing.link, over, crossing.flows);
-  }
-  for (const auto& [link, first] : classes_->first_link) {
-    loads_[static_cast<std::size_t>(link)] = loads_[static_cast<std::size_t>(first)];
-  }
-}
-
-/// Rounds that are alike have what they take in the mean.
-void FlowEvents::describe(SolvedRounds& solved) {
-  solved.begin(*rounds_);
-  if (pace_.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
-  taken_.sort();
-  // As rounds are numbered that were carried out.
-  const auto carried_out = [this](std::int64_t round) {
-    return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
-  };
-  const auto message = [&](collectives::Rank rank, collectives::Rank lane, const collectives::Transfer& transfer,
-                           std::int64_t from, std::int64_t until) -> SolvedRounds::Message {
-    const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
-    const Connection& over = connections_[static_cast<std::size_t>(number)];
-    const PathUse& use = network_[over.path].use;
-    const PathUse::Cost cost = use.cost(transfer.bytes, rounds_->protocol());
-    const double seconds = taken_.mean(number, carried_out(from), carried_out(until), lanes_, lane);
-    const double alone = cost.wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, over.share));
-    return {0, seconds, network_[over.path].latency + cost.overhead, std::min(alone, seconds)};
-  };
-  describe_rounds(*rounds_, message, solved);
-}
-
-/// What the time went to, back from the last rank along the messages that each waited for.
-void FlowEvents::account(double factor) {
-  spent_.clear();
-  const auto last = std::ranges::max_element(states_, {}, &State::date);
-  for (std::int32_t number = last->cause; number != kStart;) {
-    const Event& event = events_[static_cast<std::size_t>(number)];
-    const Path& path = network_[connections_[static_cast<std::size_t>(event.connection)].path];
-    const double whole = event.arrived - event.sent;
-    const double latency = std::min(whole, static_cast<double>(event.latency));
-    spent_[{"latency", path.name()}] += factor * latency;
-    std::int32_t narrowest = event.bottleneck;
-    for (const std::int32_t link : path.links) {
-      if (narrowest < 0 || (event.bottleneck < 0 && network_.link(link).bandwidth < network_.link(narrowest).bandwidth))
-        narrowest = link;
-    }
-    if (narrowest >= 0) spent_[{"bandwidth", network_.link(narrowest).name}] += factor * (whole - latency);
-    number = event.cause;
-  }
+const PathUse::Cost& FlowEvents::cost_of(Connection& over, double bytes) const {
+  if (over.bytes == bytes) return over.cost;
+  const Path& path = network_[over.path];
+  over.bytes = bytes;
+  over.cost = path.use.cost(bytes, rounds_->protocol());
+  over.latency = path.latency + over.cost.overhead;
+  return over.cost;
 }
 
 }  // namespace dadsim::sim

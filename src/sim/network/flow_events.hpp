@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <queue>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,6 +16,7 @@
 #include "sim/network/interconnect.hpp"
 #include "sim/network/solved_rounds.hpp"
 #include "sim/network/transfer_times.hpp"
+#include "support/flat_map.hpp"
 
 namespace dadsim::sim {
 
@@ -67,20 +68,19 @@ class FlowEvents {
   struct Connection {
     std::int32_t path = 0;
     collectives::Rank from = 0;
-    std::int32_t arrivals = 1;     ///< messages that come to the receiver at the same time, one from each of its class
-    Fifo<Message> queue;           ///< the first is under way, or waits for its date
-    double last = 0;               ///< seconds: the last delivery
-    double begun = 0;              ///< seconds: the transfer that is under way
-    double share = 1;              ///< of its path that it gets at most
+    std::int32_t arrivals = 1;  ///< messages that come to the receiver at the same time, one from each of its class
+    Fifo<Message> queue;        ///< the first is under way, or waits for its date
+    double last = 0;            ///< seconds: the last delivery
+    double begun = 0;           ///< seconds: the transfer that is under way
+    double share = 1;           ///< of its path that it gets at most
+    double bytes = -1;          ///< payload of the last message that was asked for, and what such a one costs
+    PathUse::Cost cost;
+    double latency = 0;            ///< seconds: of that message
     std::int64_t round = -1;       ///< the last in which a message was handed over, rounds · lanes + lane
     double payload = 0, wire = 0;  ///< bytes carried
   };
-  /// What a rank got in a round, and what it waits for there.
-  struct Round {
-    std::int32_t arrived = 0, expected = 0;
-    double last = 0;
-    std::int32_t cause = kStart;
-    // Where receivers say that they are ready:
+  /// Where receivers say that they are ready: what a rank has in a round of that.
+  struct Meeting {
     struct Word {
       collectives::Rank from;
       double date;
@@ -90,13 +90,24 @@ class FlowEvents {
     std::vector<collectives::Transfer> waiting;  ///< messages whose receivers have not said that they are ready
     double entered = 0;
     std::int32_t entered_for = kStart;  ///< the cause
+  };
+  /// What a rank got in a round, and what it waits for there.
+  struct Round {
+    std::int32_t arrived = 0, expected = 0;
+    double last = 0;
+    std::int32_t cause = kStart;
+    std::unique_ptr<Meeting> meeting;  ///< if there is any
 
     void came(double date, std::int32_t event) {
       if (cause != kStart && date <= last) return;
       last = date;
       cause = event;
     }
-    bool over() const { return arrived >= expected && waiting.empty(); }
+    bool over() const { return arrived >= expected && (meeting == nullptr || meeting->waiting.empty()); }
+    Meeting& its_meeting() {
+      if (meeting == nullptr) meeting = std::make_unique<Meeting>();
+      return *meeting;
+    }
   };
   struct State {
     std::int64_t entered = 0, through = 0;
@@ -139,6 +150,8 @@ class FlowEvents {
   std::int32_t connection(collectives::Rank from, collectives::Rank to, std::int32_t channel);
   std::int32_t make_connection(collectives::Rank from, collectives::Rank to, const EventClasses::PairClass* pairs);
   void carry(Connection& over, double bytes, double times) const;
+  /// What a message costs on its way, and `latency`.
+  const PathUse::Cost& cost_of(Connection& over, double bytes) const;
   void add_loads();
   void move(std::int32_t connection);
   void deliver(std::int32_t connection);
@@ -161,8 +174,8 @@ class FlowEvents {
   std::vector<Connection> connections_;
   bool takes_down_ = false;
   TransferTimes taken_;
-  std::vector<std::unordered_map<std::uint64_t, std::int32_t>> to_;  ///< connections, per sender; without classes
-  std::vector<std::int32_t> of_class_;                               ///< connections, per class of pairs
+  std::vector<FlatMap<std::int32_t>> to_;  ///< connections, per sender; without classes
+  std::vector<std::int32_t> of_class_;     ///< connections, per class of pairs
   std::vector<State> states_;
   std::vector<Event> events_;
   std::priority_queue<Begin, std::vector<Begin>, std::greater<>> begins_;

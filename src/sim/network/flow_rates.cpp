@@ -199,9 +199,10 @@ Refused FlowRates::share_by_dates(const FlowPattern& pattern, std::vector<RoundF
                                   const std::vector<double>& begins) const {
   Fluid fluid;
   std::vector<std::pair<double, std::size_t>> order;
+  std::vector<std::int32_t> shared;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     RoundFlow& flow = flows[i];
-    std::vector<std::int32_t> shared;
+    shared.clear();
     double most = kUnlimited;
     for (const std::int32_t index : ranks_.links_of(pattern, flow.path, pattern.pairs[i])) {
       const NetworkLink& link = ranks_.network.link(index);
@@ -214,7 +215,7 @@ Refused FlowRates::share_by_dates(const FlowPattern& pattern, std::vector<RoundF
     }
     const PathUse& use = ranks_.network[flow.path].use;
     if (flow.share < 1) most = std::min(most, flow.share * use.payload_rate / use.efficiency);
-    fluid.add(std::move(shared), most);
+    fluid.add(shared, most);
     flow.seconds = flow.post + std::max(0.0, flow.floor - flow.in_turn);
     if (flow.wire_bytes > 0) order.emplace_back(begins[i], i);
   }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kAtOnce = 1e-4;  // of the time that a transfer takes alone: nearer beginnings count as one
 constexpr std::size_t kMostFollowed = 200'000;  // pairs of a round of which each has dates of its own
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNotYet = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -30,9 +30,9 @@ void InStepCheck::is_busy_until(double date) { busy_until_ = std::max(busy_until
 
 bool InStepCheck::begins_in_step(const TimedRounds& timed, const std::vector<Pair>& pairs,
                                  const std::vector<double>& dates) {
-  double first = kNever;
-  double last = -kNever;
-  double least = kNever;
+  double first = kNotYet;
+  double last = -kNotYet;
+  double least = kNotYet;
   double until = busy_until_;
   for (const Pair& pair : pairs) {
     const RoundFlow& flow = timed.flows[static_cast<std::size_t>(pair.flow)];
@@ -45,7 +45,7 @@ bool InStepCheck::begins_in_step(const TimedRounds& timed, const std::vector<Pai
   for (const RoundFlow& flow : timed.flows) {
     if (flow.wire_bytes > 0) least = std::min(least, rates_.alone(flow));
   }
-  if (first == kNever) return true;  // nothing is sent
+  if (first == kNotYet) return true;  // nothing is sent
   if (last - first > kAtOnce * least || first < busy_until_) return false;
   last_in_step_ = {timed.known, timed.flows, first};
   busy_until_ = until;
@@ -69,8 +69,8 @@ Refused InStepCheck::out_of_step(const TimedRounds& timed, const std::vector<dou
   flows = timed.flows;
   std::vector<double> begins;
   begins.reserve(pairs.size());
-  double least = kNever;
-  double most = -kNever;
+  double least = kNotYet;
+  double most = -kNotYet;
   for (const Pair& pair : pairs) {
     const RoundFlow& flow = flows[static_cast<std::size_t>(pair.flow)];
     const double date = dates[static_cast<std::size_t>(pair.from)];
@@ -108,7 +108,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
   const bool one_by_one = steady.empty();  // rounds, not those of a phase
   if (!one_by_one) {
     // Over TCP a pair that carries its message sooner than others is idle while these go on.
-    double least = kNever;
+    double least = kNotYet;
     double longest = 0;
     for (const RoundFlow& flow : flows) {
       if (!rates_.over_tcp(flow)) continue;
@@ -132,8 +132,8 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
           link.busy_behind = link.behind;
         }
         link.round = checks_;
-        link.first = kNever;
-        link.last = -kNever;
+        link.first = kNotYet;
+        link.last = -kNotYet;
         link.fastest = link.behind = link.until = 0;
       }
       link.behind += rate;

@@ -1,0 +1,76 @@
+// What came of a run of FlowEvents: what links carried, what messages took, what the time went to.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/network/flow_events.hpp"
+
+namespace dadsim::sim {
+
+void FlowEvents::add_loads() {
+  loads_.assign(network_.links().size(), {});
+  const auto add = [&](std::int32_t link, const Connection& over, double times) {
+    LinkLoad& load = loads_[static_cast<std::size_t>(link)];
+    load.payload += times * over.payload;
+    load.wire += times * over.wire;
+  };
+  if (classes_ == nullptr) {
+    for (const Connection& over : connections_) {
+      for (const std::int32_t link : network_[over.path].links) add(link, over, 1);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < of_class_.size(); ++i) {
+    if (of_class_[i] < 0) continue;
+    const Connection& over = connections_[static_cast<std::size_t>(of_class_[i])];
+    for (const EventClasses::Crossing& crossing : classes_->pairs[i].crossings)
+      add(crossing.link, over, crossing.flows);
+  }
+  for (const auto& [link, first] : classes_->first_link) {
+    loads_[static_cast<std::size_t>(link)] = loads_[static_cast<std::size_t>(first)];
+  }
+}
+
+/// Rounds that are alike have what they take in the mean.
+void FlowEvents::describe(SolvedRounds& solved) {
+  solved.begin(*rounds_);
+  if (pace_.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
+  taken_.sort();
+  // As rounds are numbered that were carried out.
+  const auto carried_out = [this](std::int64_t round) {
+    return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
+  };
+  const auto message = [&](collectives::Rank rank, collectives::Rank lane, const collectives::Transfer& transfer,
+                           std::int64_t from, std::int64_t until) -> SolvedRounds::Message {
+    const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
+    const Connection& over = connections_[static_cast<std::size_t>(number)];
+    const PathUse& use = network_[over.path].use;
+    const PathUse::Cost cost = use.cost(transfer.bytes, rounds_->protocol());
+    const double seconds = taken_.mean(number, carried_out(from), carried_out(until), lanes_, lane);
+    const double alone = cost.wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, over.share));
+    return {0, seconds, network_[over.path].latency + cost.overhead, std::min(alone, seconds)};
+  };
+  describe_rounds(*rounds_, message, solved);
+}
+
+/// What the time went to, back from the last rank along the messages that each waited for.
+void FlowEvents::account(double factor) {
+  spent_.clear();
+  const auto last = std::ranges::max_element(states_, {}, &State::date);
+  for (std::int32_t number = last->cause; number != kStart;) {
+    const Event& event = events_[static_cast<std::size_t>(number)];
+    const Path& path = network_[connections_[static_cast<std::size_t>(event.connection)].path];
+    const double whole = event.arrived - event.sent;
+    const double latency = std::min(whole, static_cast<double>(event.latency));
+    spent_[{"latency", path.name()}] += factor * latency;
+    std::int32_t narrowest = event.bottleneck;
+    for (const std::int32_t link : path.links) {
+      if (narrowest < 0 || (event.bottleneck < 0 && network_.link(link).bandwidth < network_.link(narrowest).bandwidth))
+        narrowest = link;
+    }
+    if (narrowest >= 0) spent_[{"bandwidth", network_.link(narrowest).name}] += factor * (whole - latency);
+    number = event.cause;
+  }
+}
+
+}  // namespace dadsim::sim
