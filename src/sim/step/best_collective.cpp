@@ -8,6 +8,7 @@
 #include "sim/network/flow.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/step/closed_form.hpp"
+#include "sim/step/round_paths.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -45,33 +46,19 @@ double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives:
 /// much that the slowest of all (closed_form_of) tells little: what goes directly uses every pair at once.
 double by_lines(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                 Interconnect& network) {
-  std::vector<collectives::Transfer> transfers;
-  const auto seconds_of = [&](std::int64_t round) {
+  double seconds = 0;
+  for_each_different_round(rounds, [&](std::int64_t round, std::int64_t times) {
     std::unordered_map<std::int32_t, double> loads;  // bytes, by link
     double latency = 0;
     double slowest = 0;
-    for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
-      transfers.clear();
-      rounds.sends(rank, round, transfers);
-      for (const collectives::Transfer& transfer : transfers) {
-        const Path& path = network[network.path(hosts[static_cast<std::size_t>(rank)],
-                                                hosts[static_cast<std::size_t>(transfer.peer)])];
-        latency = std::max(latency, path.latency + path.use.overhead);
-        slowest = std::max(slowest, transfer.bytes / path.connection_rate);
-        for (const std::int32_t link : path.links) loads[link] += transfer.bytes;
-      }
-    }
+    for_each_path(rounds, round, hosts, network, [&](const Path& path, const collectives::Transfer& transfer) {
+      latency = std::max(latency, path.latency + path.use.overhead);
+      slowest = std::max(slowest, transfer.bytes / path.connection_rate);
+      for (const std::int32_t link : path.links) loads[link] += transfer.bytes;
+    });
     for (const auto& [link, bytes] : loads) slowest = std::max(slowest, bytes / network.link(link).payload_rate());
-    return latency + slowest;
-  };
-  double seconds = 0;
-  for (const collectives::RoundPhase& phase : rounds.phases()) {
-    if (phase.uniform) {
-      seconds += static_cast<double>(phase.rounds) * seconds_of(phase.first);
-      continue;
-    }
-    for (std::int64_t i = 0; i < phase.rounds; ++i) seconds += seconds_of(phase.first + i);
-  }
+    seconds += static_cast<double>(times) * (latency + slowest);
+  });
   return seconds;
 }
 
