@@ -10,6 +10,7 @@
 #include "spec/failure_specification.hpp"
 #include "spec/framework_specification.hpp"
 #include "spec/goal_specification.hpp"
+#include "spec/metric_specification.hpp"
 #include "spec/payload_specification.hpp"
 #include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
@@ -49,6 +50,7 @@ struct Scenario {
   /// The hash of the resolved scenario with the contents of the files it names instead of their paths: equal scenarios
   /// have equal hashes wherever they lie.
   std::uint64_t hash = 0;
+  spec::AskedMetric metric = spec::AskedMetric::automatic;  ///< what runs are compared by
   bool ignore_memory = false;            ///< runs that do not fit the memory of their devices are timed all the same
   std::optional<spec::SweepSpec> sweep;  ///< what `dadsim sweep` varies; it is no part of the hash
   std::optional<spec::CostSpec> costs;

@@ -19,14 +19,26 @@ struct CostSpec {
     std::string link;           ///< name of links, in which * stands for anything, or class of links
     double per_mbps_month = 0;  ///< of a link, per 10⁶ bit/s of its nominal bandwidth; each direction is a link
   };
+  /// Machines that may be taken away: cheaper, and interrupted.
+  struct Spot {
+    double price = 1;             ///< share of the price of a device
+    double interruptions = 0;     ///< of a device per hour, independent of each other
+    double checkpoint_every = 0;  ///< seconds of training between checkpoints; 0: what is best
+    double checkpoint_time = 0;   ///< seconds that one takes
+    double restart = 0;           ///< seconds from an interruption until training goes on from the last checkpoint
+    bool operator==(const Spot&) const = default;
+  };
   std::string currency = "USD";  ///< a word; the catalogue's prices are in USD
   std::vector<Price> prices;
   std::vector<Line> lines;
-  double egress_per_gb = 0;   ///< per 10⁹ bytes
-  std::string egress_links;   ///< name or class of the links whose bytes are paid for; empty: what every node sends
-  double electricity = 0;     ///< per kWh
-  double carbon = 0;          ///< grams of CO2 equivalent per kWh; 0: not told
-  double overhead = 1;        ///< power usage effectiveness: energy of the building ÷ that of the machines
+  double egress_per_gb = 0;  ///< per 10⁹ bytes
+  std::string egress_links;  ///< name or class of the links whose bytes are paid for; empty: what every node sends
+  double electricity = 0;    ///< per kWh
+  double carbon = 0;         ///< grams of CO2 equivalent per kWh; 0: not told
+  double overhead = 1;       ///< power usage effectiveness: energy of the building ÷ that of the machines
+  double purchase = 0;       ///< what is bought for it, once
+  double rent = 0;           ///< per month, of what is no device and no line
+  std::optional<Spot> spot = {};
   double network_energy = 0;  ///< kWh per 10⁹ bytes that nodes send; 0: the network's energy is not counted
 };
 

@@ -197,7 +197,7 @@ TEST_F(TimedAsFile, SaysWhatDoesNotGoTogether) {
   says(R"(<timed-as workload="resnet-50" steps="5" epochs="5"/>)", "epochs=\"5\" of <timed-as> stands beside steps");
   says(R"(<timed-as workload="bert-base" epochs="5"/>)", "is of a workload that nobody counts in epochs; steps");
   says(R"(<timed-as file="own.csv" epochs="5"/>)", "steps, or samples-per-epoch in the file (as XML)");
-  says(R"(<timed-as workload="resnet-50" target="x"/>)", "steps or epochs beside it");
+  says(R"(<timed-as workload="resnet-50" target="x"/>)", "steps, epochs, samples or tokens beside it");
   says(R"(<timed-as steps="5"/>)", "steps=\"5\" of <timed-as> is of the network that learns");
   says(R"(<timed-as workload="resnet-50" evaluation-every="5"/>)", "<timed-as> lacks 'evaluation-seconds'");
   says(R"(<timed-as workload="resnet-50" start-up="-1s"/>)", "start-up=\"-1s\" of <timed-as>");

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "report/explain/comparison_work.hpp"
 #include "report/run/causes.hpp"
 #include "report/run/contender.hpp"
 #include "report/run/result_json.hpp"
@@ -25,6 +27,8 @@ std::optional<double> time_of(const RunResult& run, Metric metric) {
       return std::nullopt;
     case Metric::time_per_step:
     case Metric::throughput:
+    case Metric::per_money:
+    case Metric::per_energy:
       return run.step_seconds > 0 ? std::optional(run.step_seconds) : std::nullopt;
     case Metric::time_to_target:
       return run.target_reached ? std::optional(run.target_seconds) : std::nullopt;
@@ -33,7 +37,7 @@ std::optional<double> time_of(const RunResult& run, Metric metric) {
 }
 
 /// Both are compared by what both have.
-Metric common_metric(const Answer& before, const Answer& after) {
+Metric metric_of_both(const Answer& before, const Answer& after) {
   return before.metric == after.metric ? before.metric : Metric::time_per_step;
 }
 
@@ -57,14 +61,14 @@ std::optional<Statement> quickest_of(const Comparison& comparison) {
 
 }  // namespace
 
-double Compared::Side::samples() const {
-  return std::isfinite(samples_per_second) ? samples_per_second * step_seconds : 0;
-}
-
-bool Compared::other_work() const {
-  constexpr double kRounding = 0.001;
-  const double ratio = before.samples() > 0 ? after.samples() / before.samples() : 1;
-  return metric == Metric::time_per_step && after.samples() > 0 && std::abs(ratio - 1) > kRounding;
+void compare_by_work(Compared& run, spec::AskedMetric asked) {
+  run.metric = common_metric(run.metric, asked, {run.before.work, run.after.work});
+  if (!is_of_work(run.metric)) return;
+  for (Compared::Side* side : {&run.before, &run.after}) {
+    const double price = price_of_work(side->work, run.metric);
+    side->seconds = std::isfinite(price) && price > 0 ? std::optional(price) : std::nullopt;
+    side->contender.seconds = side->seconds.value_or(0);
+  }
 }
 
 namespace {
@@ -80,14 +84,23 @@ Statement of_both(const char* kind, const Compared& run, const std::string& name
   return statement;
 }
 
-Statement throughput_of_both(const Compared& run, const std::string& name) {
-  const bool tokens = std::isfinite(run.before.tokens_per_second) && run.before.tokens_per_second > 0 &&
-                      std::isfinite(run.after.tokens_per_second) && run.after.tokens_per_second > 0;
-  return of_both("compared-throughput", run, name)
-      .with("tokens", tokens)
-      .with("before_rate", tokens ? run.before.tokens_per_second : run.before.samples_per_second)
-      .with("after_rate", tokens ? run.after.tokens_per_second : run.after.samples_per_second)
-      .with("samples_factor", run.after.samples() / run.before.samples());
+/// By tokens, or samples, per second, for the money or for the energy.
+Statement work_of_both(const Compared& run, const std::string& name) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const bool faster = *run.before.seconds > *run.after.seconds;
+  const estimate::Verdict verdict =
+      faster ? decide(run.after.contender, run.before.contender) : decide(run.before.contender, run.after.contender);
+  const estimate::Estimate& ratio = verdict.ratio;  // of prices, the higher one ÷ the lower one
+  const auto times = [&](const std::optional<double>& end) { return !end ? kUnknown : faster ? *end : 1 / *end; };
+  Statement statement = of_both("compared-work", run, name);
+  statement.with("tokens", run.before.work.counts_tokens() && run.after.work.counts_tokens());
+  statement.with("currency", run.currency).with("standing", std::string(to_string(verdict.standing)));
+  statement.with("before_rate", rate_of_work(*run.before.seconds, run.metric));
+  statement.with("after_rate", rate_of_work(*run.after.seconds, run.metric));
+  statement.with("factor", times(ratio.value));
+  statement.with("factor_low", times(faster ? ratio.low : ratio.high));
+  statement.with("factor_high", times(faster ? ratio.high : ratio.low));
+  return statement.with("samples_factor", run.after.work.per_step() / run.before.work.per_step());
 }
 
 }  // namespace
@@ -96,7 +109,7 @@ Statement statement_on(const Compared& run, const std::string& name) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const Compared::Side& before = run.before;
   const Compared::Side& after = run.after;
-  if (run.other_work()) return throughput_of_both(run, name);
+  if (is_of_work(run.metric) && before.seconds && after.seconds) return work_of_both(run, name);
   const auto with_times = [&](const char* kind) {
     return of_both(kind, run, name)
         .with("before_seconds", before.seconds.value_or(kNone))
@@ -126,16 +139,13 @@ Statement statement_on(const Compared& run, const std::string& name) {
 
 namespace {
 
-Compared::Side side_of(const RunResult& run, Metric metric) {
+Compared::Side side_of(const RunResult& run, const Result& result, Metric metric) {
   Compared::Side side{
       .algorithm = run.spec.algorithm, .causes = causes_in_words(run), .best_accuracy = run.best_accuracy};
   side.seconds = time_of(run, metric);
   side.step_seconds = run.step_seconds;
-  if (run.throughput) {
-    side.samples_per_second = run.throughput->samples;
-    side.tokens_per_second = run.throughput->tokens.value_or(0);
-  }
-  side.contender = contender_of(run, metric);
+  side.work = work_of(FigureValues({run, result}));
+  side.contender = contender_of(run, result, metric);
   if (side.seconds) side.contender.seconds = *side.seconds;
   return side;
 }
@@ -155,15 +165,20 @@ bool learned_the_same(const RunResult& before, const RunResult& after) {
 std::vector<Compared> compared_runs(const Comparison& comparison) {
   const Answer before = answer_to(comparison.before);
   const Answer after = answer_to(comparison.after);
-  const Metric metric = common_metric(before, after);
+  const Metric metric = metric_of_both(before, after);
+  const spec::AskedMetric asked = comparison.after.asked_metric == spec::AskedMetric::automatic
+                                      ? comparison.before.asked_metric
+                                      : comparison.after.asked_metric;
   std::vector<Compared> compared;
   for (const RunResult& run : comparison.before.runs) {
     const auto other =
         std::ranges::find(comparison.after.runs, run.spec.label, [](const RunResult& one) { return one.spec.label; });
     if (other == comparison.after.runs.end()) continue;
-    Compared& one = compared.emplace_back(Compared{run.spec.label, metric,
-                                                   before.of == after.of ? before.of : before.of + " or " + after.of,
-                                                   side_of(run, metric), side_of(*other, metric)});
+    Compared& one = compared.emplace_back(
+        Compared{run.spec.label, metric, before.of == after.of ? before.of : before.of + " or " + after.of,
+                 side_of(run, comparison.before, metric), side_of(*other, comparison.after, metric),
+                 comparison.before.currency});
+    compare_by_work(one, asked);
     if (!learned_the_same(run, *other)) continue;
     for (Compared::Side* side : {&one.before, &one.after}) {
       side->contender.exact = true;
@@ -177,7 +192,7 @@ namespace {
 
 /// How the slower side stands to the quicker one; null where one has no time, or both do another amount in a step.
 Json verdict_in_json(const Compared& run) {
-  if (!run.before.seconds || !run.after.seconds || run.other_work()) return nullptr;
+  if (!run.before.seconds || !run.after.seconds) return nullptr;
   const bool faster = *run.before.seconds > *run.after.seconds;
   const estimate::Verdict verdict =
       faster ? decide(run.after.contender, run.before.contender) : decide(run.before.contender, run.after.contender);
@@ -189,10 +204,10 @@ Json verdict_in_json(const Compared& run) {
 }
 
 /// The time that both are compared by, and all figures of the run.
-Json side_in_json(const Compared::Side& side, const std::string& label, const Result& result) {
-  const auto run = std::ranges::find(result.runs, label, [](const RunResult& one) { return one.spec.label; });
-  Json json = figures_in_json(*run, result);
-  json["seconds"] = number(side.seconds);
+Json side_in_json(const Compared& run, const Compared::Side& side, const Result& result) {
+  const auto found = std::ranges::find(result.runs, run.run, [](const RunResult& one) { return one.spec.label; });
+  Json json = figures_in_json(*found, result);
+  json["seconds"] = is_of_work(run.metric) ? Json(nullptr) : number(side.seconds);
   return json;
 }
 
@@ -210,6 +225,7 @@ std::vector<Statement> statements_on(const Comparison& comparison) {
       if (!both) statements.push_back(Statement{"run-of-one-side", {run.spec.label}}.with("side", std::string(side)));
     }
   }
+  for (Statement& one : statements_on_work(comparison)) statements.push_back(std::move(one));
   return statements;
 }
 
@@ -246,12 +262,12 @@ std::string to_json(const Comparison& comparison) {
     const std::optional<double>& before = run.before.seconds;
     const std::optional<double>& after = run.after.seconds;
     runs.push_back({{"label", run.run},
-                    {"metric", to_string(run.other_work() ? Metric::throughput : run.metric)},
+                    {"metric", to_string(run.metric)},
                     {"of", run.of},
                     {"factor", before && after ? number(*before / *after) : Json(nullptr)},
                     {"verdict", verdict_in_json(run)},
-                    {"before", side_in_json(run.before, run.run, comparison.before)},
-                    {"after", side_in_json(run.after, run.run, comparison.after)},
+                    {"before", side_in_json(run, run.before, comparison.before)},
+                    {"after", side_in_json(run, run.after, comparison.after)},
                     {"statement", in_json(statement_on(run, comparison.name))}});
   }
   return indented(json);

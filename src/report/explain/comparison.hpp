@@ -7,6 +7,7 @@
 #include "estimate/verdict.hpp"
 #include "report/run/answer.hpp"
 #include "report/run/result.hpp"
+#include "report/run/work.hpp"
 #include "report/text/paragraph.hpp"
 
 namespace dadsim::report {
@@ -22,15 +23,15 @@ struct Compared {
     double best_accuracy = 0;            ///< of what is learned
     std::optional<double> seconds = {};  ///< by the metric; none where there is no such time
     double step_seconds = 0;
-    double samples_per_second = 0, tokens_per_second = 0;  ///< not a number, or 0: not known
-    estimate::Contender contender = {};                    ///< what is known of its time
-    /// Of all workers per step; 0: not known.
-    double samples() const;
+    estimate::Contender contender = {};  ///< what is known of its time, or of the price of its work
+    Work work = {};
   };
   Side before = {}, after = {};
-  /// The two do another amount in a step, so that times of steps are no measure: compared by throughput.
-  bool other_work() const;
+  std::string currency = {};  ///< of money
 };
+
+/// By work where that is what the two are to be compared by (common_metric()): it takes the place of their times.
+void compare_by_work(Compared& run, spec::AskedMetric asked);
 
 /// How much quicker `name`, the second side, is, and what the time of the slower side went into. "with
 /// nic=200Gbps: 1.65 times faster: a step of gpt-2-medium takes 293 ms instead of 484 ms; before, 81 % of the step was
@@ -53,7 +54,8 @@ struct Comparison {
 /// Runs that both sides have, by label, in the order of the first.
 std::vector<Compared> compared_runs(const Comparison& comparison);
 
-/// Which runs are the quickest on both sides, and which one side alone has.
+/// Which runs are the quickest on both sides, which one side alone has, what is taken for granted of batches that
+/// differ, what the same work costs, and in how many days what is bought pays.
 std::vector<Statement> statements_on(const Comparison& comparison);
 
 /// Of the quickest runs of both sides, and then run by run; for a terminal with what differs.

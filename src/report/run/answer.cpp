@@ -9,6 +9,8 @@
 
 #include "report/run/contender.hpp"
 #include "report/run/leak_figures.hpp"
+#include "report/run/work.hpp"
+#include "report/run/work_answer.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -37,7 +39,9 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
     }
     case Metric::time_per_step:
     case Metric::throughput:
-      if (run.spec.event_driven || !(run.step_seconds > 0)) return std::nullopt;
+    case Metric::per_money:
+    case Metric::per_energy:
+      if (run.spec.event_driven || !(run.step_seconds > 0) || !(place.seconds > 0)) return std::nullopt;
       break;
     case Metric::time_to_target: {
       const auto reached = [](const auto& arrival) { return arrival.has_value(); };
@@ -74,14 +78,14 @@ void keep_those_with_counted_steps(const Result& result, std::vector<Place>& ran
 /// The ranking of an answer by a metric, how each run stands to the first, and what it says of pairs.
 void rank_by(const Result& result, Metric metric, Answer& answer) {
   std::vector<estimate::Contender> contenders;
-  for (const RunResult& run : result.runs) contenders.push_back(contender_of(run, metric));
+  for (const RunResult& run : result.runs) contenders.push_back(contender_of(run, result, metric));
   if (metric == Metric::time_to_target) answer.rounding_steps = estimate::align_exact(contenders);
   std::vector<Place>& ranking = answer.ranking;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     if (!result.runs[i].spec.communicates) continue;
     if (const std::optional<Place> place = place_of(result, i, metric, contenders[i])) ranking.push_back(*place);
   }
-  if (metric == Metric::time_per_step) keep_those_with_counted_steps(result, ranking);
+  if (metric == Metric::time_per_step || is_of_work(metric)) keep_those_with_counted_steps(result, ranking);
   std::ranges::stable_sort(ranking, {}, &Place::seconds);
   for (std::size_t i = 1; i < ranking.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -98,8 +102,13 @@ Statement by_metric(const char* kind, const Result& result, Metric metric) {
   statement.with("metric", std::string(to_string(metric)));
   if (metric == Metric::time_to_target) return statement.with("target_accuracy", result.target_accuracy);
   statement.with("of", is_of_other_network(result) ? result.scale->workload : result.learned_on);
-  if (metric == Metric::time_at_scale && !result.scale->known->target.empty())
-    statement.with("target", result.scale->known->target);
+  if (metric != Metric::time_at_scale) return statement;
+  const estimate::KnownSteps& known = *result.scale->known;
+  if (!known.target.empty()) statement.with("target", known.target);
+  for (const char* budget : {"tokens", "samples"}) {
+    if (known.source.kind == "budget-as-said" && known.source.has(budget))
+      statement.with(std::string("budget_") + budget, known.source.number(budget));
+  }
   return statement;
 }
 
@@ -315,6 +324,7 @@ void say_throughput(const Result& result, Answer& answer) {
   if (done.scaling_efficiency && run->workers > 1) {
     statement.with("scaling_efficiency", *done.scaling_efficiency);
     statement.with("workers", static_cast<double>(run->workers));
+    if (done.above_linear) statement.with(*done.above_linear);
   }
   answer.statements.push_back(std::move(statement));
 }
@@ -339,7 +349,17 @@ Answer answer_of_runs(const Result& result) {
   answer.metric = other && known                ? Metric::time_at_scale
                   : other || result.timing_only ? Metric::time_per_step
                                                 : Metric::time_to_target;
+  if (result.asked_metric != spec::AskedMetric::automatic) {
+    std::vector<Work> works;
+    for (const RunResult& run : result.runs) works.push_back(work_of(FigureValues({run, result})));
+    answer.metric = common_metric(answer.metric, result.asked_metric, works);
+  }
   rank_by(result, answer.metric, answer);
+  if (is_of_work(answer.metric) && !answer.ranking.empty()) {
+    answer.statements.push_back(statement_by_work(result, answer));
+    say_unknown_steps(result, answer);
+    return answer;
+  }
   if (answer.metric == Metric::time_to_target) {
     answer.statements = by_target(result);
     return answer;
@@ -364,6 +384,7 @@ Answer answer_of_runs(const Result& result) {
 
 Answer answer_to(const Result& result) {
   Answer answer = answer_of_runs(result);
+  if (std::optional<Statement> spot = statement_on_spot(result)) answer.statements.push_back(*std::move(spot));
   say_stopped(result, answer);
   say_diverged(result, answer);
   say_handed_over(result, answer);

@@ -1,5 +1,9 @@
 #include "report/run/contender.hpp"
 
+#include <cmath>
+
+#include "report/run/work.hpp"
+
 namespace dadsim::report {
 
 estimate::Contender contender_of(const RunResult& run, Metric metric) {
@@ -11,9 +15,12 @@ estimate::Contender contender_of(const RunResult& run, Metric metric) {
       if (run.at_scale) contender.relative = run.at_scale->relative.ratio;
       break;
     case Metric::time_per_step:
-    case Metric::throughput:
       contender.seconds = run.step_seconds;
       break;
+    case Metric::throughput:
+    case Metric::per_money:
+    case Metric::per_energy:
+      break;  // what a step is worth: price_of_work()
     case Metric::time_to_target:
       contender.arrivals = run.arrivals;
       if (run.arrivals.size() > 1) {
@@ -23,6 +30,15 @@ estimate::Contender contender_of(const RunResult& run, Metric metric) {
         contender.seconds = run.target_seconds;
       }
       break;
+  }
+  return contender;
+}
+
+estimate::Contender contender_of(const RunResult& run, const Result& result, Metric metric) {
+  estimate::Contender contender = contender_of(run, metric);
+  if (is_of_work(metric)) {
+    const double price = price_of_work(work_of(FigureValues({run, result})), metric);
+    contender.seconds = std::isfinite(price) ? price : 0;
   }
   return contender;
 }

@@ -10,6 +10,7 @@
 
 #include "report/run/causes.hpp"
 #include "report/run/leak_figures.hpp"
+#include "report/run/work_figures.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -218,6 +219,19 @@ constexpr std::array kFigures{
            "what the devices could do at their peak in the precision that is timed. Above 1 where less is multiplied "
            "than is counted (3 × 3 convolutions in fp32, [devices.md](devices.md)); a note says so",
            of_throughput<&Throughput::model_flops_utilisation>, Better::high),
+    count("global_batch", "samples",
+          "of all workers per step, of the network that is timed; not known of event-driven runs", global_batch),
+    count(
+        "known_steps", "steps",
+        "that the workload which is timed is known to need with gradient sharing: published, as the scenario says, or "
+        "what its budget of samples or tokens makes at this batch",
+        known_steps),
+    number("samples_per_money", "1/currency", "samples that a unit of money pays for", samples_per_money, Better::high,
+           "samples for the money"),
+    number("tokens_per_money", "1/currency", "the same of tokens", tokens_per_money, Better::high,
+           "tokens for the money"),
+    number("samples_per_kwh", "1/kWh", "samples that a kWh is enough for", samples_per_kwh, Better::high),
+    number("tokens_per_kwh", "1/kWh", "the same of tokens", tokens_per_kwh, Better::high, "tokens for the energy"),
     number("scaling_efficiency", "share",
            "a step of one worker alone, which shares nothing ÷ a step of this run; not known unless `<timing-only>` "
            "asks for it",
@@ -262,6 +276,13 @@ constexpr std::array kFigures{
     number("money_at_scale", "currency", "until the accuracy of the workload that is timed is reached",
            cost<&RunCosts::at_scale, &Costs::money>, Better::low, "money at scale"),
     number("money_per_step", "currency", "of a step", cost<&RunCosts::per_step, &Costs::money>, Better::low),
+    number("money_per_month", "currency", "while it goes on all the time: 30.4 days of steps", money_per_month,
+           Better::low),
+    number("spot_seconds", "s",
+           "to be expected on machines that may be taken away ([costs.md](costs.md)): of the steps that the workload "
+           "needs where those are known, else to the target, else of the whole run",
+           spot_seconds, Better::low),
+    number("spot_money", "currency", "the same: what that is to be expected to cost", spot_money, Better::low),
     number("joules", "J", "of the whole run: of devices, and of the network where the scenario says what that takes",
            cost<&RunCosts::whole, &Costs::joules>, Better::low),
     number("joules_to_target", "J", "until the target is reached", cost<&RunCosts::to_target, &Costs::joules>,

@@ -15,6 +15,7 @@
 #include "estimate/memory.hpp"
 #include "report/run/shift_evaluation.hpp"
 #include "report/words/statement.hpp"
+#include "spec/metric_specification.hpp"
 #include "spec/specification.hpp"
 #include "step/event_log.hpp"
 #include "step/participation.hpp"
@@ -83,12 +84,25 @@ struct Costs {
   std::optional<double> carbon = {};  ///< grams of CO2 equivalent
 };
 
+/// What a stretch of training is to be expected to take on machines that may be taken away.
+struct SpotCosts {
+  double seconds = 0;           ///< with what is done again, checkpoints and restarts
+  double slowdown = 1;          ///< of it ÷ the time without interruptions
+  double interruptions = 0;     ///< of all machines together, in that time
+  double checkpoint_every = 0;  ///< seconds
+  Costs costs = {};
+};
+
 /// The costs of a run.
 struct RunCosts {
   Costs whole;
   std::optional<Costs> to_target;  ///< of the learned steps; none if the target was not reached
   std::optional<Costs> at_scale;   ///< of the steps that the workload needs; none where they are not known
   Costs per_step;
+  std::optional<double> per_month = {};  ///< money while it goes on all the time
+  /// Of the steps that the workload needs where those are known, else until the target, else of the whole run; where
+  /// the scenario says on what terms machines are taken away.
+  std::optional<SpotCosts> spot = {};
 };
 
 /// What the time to accuracy at scale is of.
@@ -170,6 +184,8 @@ struct Throughput {
   std::optional<double> scaling_efficiency;
   /// Why the utilisation is above one; none where it is not.
   std::optional<Statement> above_peak = {};
+  /// Why the scaling efficiency is above one; none where it is not.
+  std::optional<Statement> above_linear = {};
 };
 
 /// Everything that is reported of one run. Computed by summarise() and in study/results/: the reports only print it.
@@ -257,8 +273,10 @@ struct Result {
   bool stand_in = false;                 ///< nothing learns: the steps were recorded on a network of no interest
   std::vector<RunResult> runs;
 
-  std::optional<ScaleSetting> scale;      ///< with a workload to time, or several seeds
-  std::vector<std::int64_t> trace_steps;  ///< of which timelines were asked for, from 1
+  std::optional<ScaleSetting> scale;                              ///< with a workload to time, or several seeds
+  std::vector<std::int64_t> trace_steps;                          ///< of which timelines were asked for, from 1
+  spec::AskedMetric asked_metric = spec::AskedMetric::automatic;  ///< what runs are to be compared by
+  double purchase = 0;                                            ///< what is bought for it, in the currency
   std::string currency;                   ///< of costs; empty where the scenario does not ask for them
   std::optional<double> lines_per_month;  ///< rent of the lines that have a price, in the currency
 

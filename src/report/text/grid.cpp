@@ -12,7 +12,7 @@ std::string grid(const std::vector<std::vector<std::string>>& rows, const std::v
   for (const std::vector<std::string>& row : rows) {
     for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
   }
-  widths[0] = std::min(widths[0], kLongestLabel);
+  widths[0] = std::min(widths[0], kWidestLabel);
   std::vector<TableColumn> in_table;
   for (const std::size_t i : columns) in_table.push_back({widths.at(i), i});
   std::string text;

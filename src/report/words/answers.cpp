@@ -9,6 +9,7 @@
 
 #include "estimate/verdict.hpp"
 #include "report/text/factor_text.hpp"
+#include "report/text/money.hpp"
 #include "report/text/rate.hpp"
 #include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
@@ -56,7 +57,11 @@ Deed deed_of(const Statement& statement) {
   }
   const std::string& of = statement.text("of");
   if (metric == to_string(Metric::time_at_scale)) {
-    const std::string what = of + (statement.has("target") ? " to " + statement.text("target") : "");
+    std::string what = of + (statement.has("target") ? " to " + statement.text("target") : "");
+    if (statement.has("budget_tokens"))
+      what += fmt::format(" on {} tokens", large_number_in_words(statement.number("budget_tokens")));
+    if (statement.has("budget_samples"))
+      what += fmt::format(" on {} samples", large_number_in_words(statement.number("budget_samples")));
     return {fmt::format("trains {} in", what), fmt::format("trains {} first, in", what),
             fmt::format("they train {} in", what)};
   }
@@ -220,10 +225,62 @@ std::string throughput(const Statement& statement) {
   text += " a second";
   if (statement.has("model_flops_utilisation"))
     text += fmt::format(", at {} of the devices' peak", human_percent(statement.number("model_flops_utilisation")));
-  if (!statement.parts.empty()) text += fmt::format(" ({})", in_words(statement.part()));
+  const auto linear = std::ranges::find_if(statement.parts, [](const Statement& part) {
+    return part.kind == "update-is-divided" || part.kind == "computes-less";
+  });
+  if (!statement.parts.empty() && linear != statement.parts.begin())
+    text += fmt::format(" ({})", in_words(statement.part()));
   if (statement.has("scaling_efficiency")) {
     text += fmt::format("; {:.0f} workers do {} of what they would do each alone", statement.number("workers"),
                         human_percent(statement.number("scaling_efficiency")));
+  }
+  if (linear != statement.parts.end()) text += fmt::format(", {}", in_words(*linear));
+  return text + ".";
+}
+
+/// "2.63 M tokens per second".
+std::string rate_of(const Statement& statement, double rate) {
+  return work_in_words(rate, statement.text("metric"), statement.is("tokens"), statement.text("currency"));
+}
+
+std::string by_work(const Statement& statement) {
+  const std::vector<double>& rates = statement.numbers("rate");
+  std::string text = fmt::format("{} does {}", statement.subject(), rate_of(statement, rates.at(0)));
+  if (const std::string& of = statement.text("of"); !of.empty()) text += " of " + of;
+  const double low = statement.numbers("rate_low").at(0);
+  const double high = statement.numbers("rate_high").at(0);
+  if (std::isfinite(low) && std::isfinite(high))
+    text += fmt::format(" ({} … {})", rate_in_words(low), rate_in_words(high));
+  for (std::size_t i = 1; i < std::min<std::size_t>(3, rates.size()); ++i) {
+    const std::string& standing = statement.texts("standing").at(i);
+    const estimate::Estimate factor = estimate_of(statement, "factor", i);
+    const std::string& label = statement.subjects.at(i);
+    text += i == 1 ? ": " : "; ";
+    if (standing == to_string(estimate::Standing::equal)) {
+      text += fmt::format("{} is equal", label);
+    } else if (standing == to_string(estimate::Standing::undecided)) {
+      text += fmt::format("{} cannot be told apart ({})", label, interval_in_words(factor));
+    } else {
+      text += fmt::format("{} as much as {}", factor_in_words(factor), label);
+    }
+    text += fmt::format(" ({})", rate_in_words(rates[i]));
+  }
+  return text + ".";
+}
+
+std::string on_spot(const Statement& statement) {
+  if (!std::isfinite(statement.number("seconds")))
+    return fmt::format("On spot machines {} never ends: they are taken away before a checkpoint is written.",
+                       statement.subject());
+  std::string text =
+      fmt::format("On spot machines {} is to be expected to take {} ({}", statement.subject(),
+                  human_seconds(statement.number("seconds")), report::times_in_words(statement.number("slowdown")));
+  text += fmt::format(": {:.3g} interruptions, a checkpoint every {})", statement.number("interruptions"),
+                      human_seconds(statement.number("checkpoint_every")));
+  if (statement.has("money")) {
+    text += " and to cost " + money_in_words(statement.number("money"), statement.text("currency"));
+    if (statement.has("money_without"))
+      text += " instead of " + money_in_words(statement.number("money_without"), statement.text("currency"));
   }
   return text + ".";
 }
@@ -243,6 +300,9 @@ constexpr std::array kAnswers{
     StatementKind{"first-with-steps", "steps are ranked, and their relative numbers are known", first_with_steps},
     StatementKind{"steps-unknown", "runs whose relative steps are not known", steps_unknown},
     StatementKind{"throughput", "nothing was learned: what gets done in a second", throughput},
+    StatementKind{"by-work", "the scenario compares by throughput, or by what is done for money or energy", by_work},
+    StatementKind{"on-spot", "the scenario says on what terms machines are taken away: what is to be expected of them",
+                  on_spot},
     StatementKind{"stopped", "a run ended before its end: nobody came any more, or nothing was achieved for too long",
                   stopped},
     StatementKind{"diverged", "the loss of a run grew beyond all bounds", diverged},

@@ -12,6 +12,8 @@ enum class Metric : std::uint8_t {
   time_at_scale,   ///< of the workload to the accuracy that its known steps are to
   time_per_step,   ///< of the workload, where no steps are known, or nothing was learned: at equal work
   throughput,      ///< the same where a step of one does more than a step of the other: samples or tokens per second
+  per_money,       ///< tokens or samples for the same money
+  per_energy,      ///< and for the same energy
   time_to_target,  ///< of the network that learned, where that is what is timed
 };
 constexpr auto names_of(Metric) {
@@ -19,6 +21,8 @@ constexpr auto names_of(Metric) {
   return std::to_array<spec::Name<Metric>>({{time_at_scale, "time-at-scale"},
                                             {time_per_step, "time-per-step"},
                                             {throughput, "throughput"},
+                                            {per_money, "per-money"},
+                                            {per_energy, "per-kwh"},
                                             {time_to_target, "time-to-target"}});
 }
 using spec::to_string;

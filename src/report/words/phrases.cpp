@@ -7,6 +7,10 @@
 #include <cmath>
 #include <exception>
 
+#include "report/text/path_name.hpp"
+#include "report/text/rate.hpp"
+#include "report/words/metric.hpp"
+
 namespace dadsim::report {
 
 std::string cause_in_words(const std::string& kind) {
@@ -30,7 +34,17 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 std::string assignments_in_words(const std::vector<std::string>& assignments) {
-  return assignments.empty() ? "as it is" : fmt::format("{}", fmt::join(assignments, ", "));
+  if (assignments.empty()) return "as it is";
+  std::vector<std::string> words;
+  for (const std::string& one : assignments) words.push_back(assignment_in_words(one));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string work_in_words(double rate, const std::string& metric, bool tokens, const std::string& currency) {
+  const std::string unit = metric == to_string(Metric::per_money)    ? currency
+                           : metric == to_string(Metric::per_energy) ? "kWh"
+                                                                     : "second";
+  return fmt::format("{} {} per {}", rate_in_words(rate), tokens ? "tokens" : "samples", unit);
 }
 
 std::string rounded_in_words(const std::string& value) {

@@ -20,10 +20,13 @@ namespace words {
 std::string accuracy_in_words(double accuracy);
 /// "A", "A and B", "A, B and C".
 std::string listed(const std::vector<std::string>& words);
-/// "path=value, …"; "as it is" without any.
+/// "uplink of the sites 10Mbps, …" of "path=value"; "as it is" without any.
 std::string assignments_in_words(const std::vector<std::string>& assignments);
 /// "9.0Mbps" of "9.02Mbps": as many digits as seeds leave.
 std::string rounded_in_words(const std::string& value);
+
+/// "2.63 M tokens per second", "3.1 M tokens per USD": a rate by a metric of work.
+std::string work_in_words(double rate, const std::string& metric, bool tokens, const std::string& currency);
 
 /// Where words say all that there is to say.
 template <const char* const& text>

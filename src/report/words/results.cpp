@@ -189,6 +189,9 @@ std::string cost_terms(const Statement& assumption) {
     text += fmt::format("; lines at {:.4g} {} a month ({}), by the second", assumption.number("lines_per_month"),
                         currency, fmt::join(lines, "; "));
   }
+  if (assumption.has("rent")) text += fmt::format("; rent of {} {} a month", assumption.number("rent"), currency);
+  if (assumption.has("purchase"))
+    text += fmt::format("; what is bought, for {} {}, is no part of it", assumption.number("purchase"), currency);
   if (assumption.has("electricity")) text += fmt::format("; {} {} per kWh", assumption.number("electricity"), currency);
   if (assumption.has("overhead"))
     text += fmt::format("; a building that takes {} times its machines", assumption.number("overhead"));

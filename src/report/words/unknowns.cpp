@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimate/bands.hpp"
+#include "report/text/rate.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/phrases.hpp"
 #include "support/human.hpp"
@@ -31,6 +32,11 @@ std::string steps_as_said(const Statement& source) {
   if (source.has("steps")) return fmt::format("{} steps as the scenario says", source.number("steps"));
   return fmt::format("{} epochs of {:.0f} samples as the scenario says", source.number("epochs"),
                      source.number("samples_per_epoch"));
+}
+
+std::string budget_as_said(const Statement& source) {
+  return source.has("tokens") ? fmt::format("a budget of {} tokens", large_number_in_words(source.number("tokens")))
+                              : fmt::format("a budget of {} samples", large_number_in_words(source.number("samples")));
 }
 
 std::string published_steps(const Statement& source) {
@@ -116,6 +122,16 @@ constexpr const char* kNothingToCompare = "there are no other samples to compare
 constexpr const char* kChangedData = "sites trained with data that had changed";
 constexpr const char* kNoMessageByItself = "no message to it was a model or a gradient by itself";
 
+std::string update_is_divided(const Statement& why) {
+  return fmt::format("above 100 % since sharding divides the update: alone a worker computes {} a step, here {}",
+                     human_seconds(why.number("alone_seconds")), human_seconds(why.number("compute_seconds")));
+}
+
+std::string computes_less(const Statement& why) {
+  return fmt::format("above 100 % since a worker computes {} a step alone, and {} here",
+                     human_seconds(why.number("alone_seconds")), human_seconds(why.number("compute_seconds")));
+}
+
 constexpr std::array kUnknowns{
     StatementKind{"no-published-steps", "why the steps of a workload are not known: nobody has published any",
                   no_published_steps},
@@ -123,6 +139,7 @@ constexpr std::array kUnknowns{
     StatementKind{"own-network-timed", "the same: no workload is timed", as_it_is<kOwnNetworkTimed>},
     StatementKind{"own-workload", "the same: it is the scenario's own", as_it_is<kOwnWorkload>},
     StatementKind{"steps-as-said", "where the steps of a workload are from: the scenario", steps_as_said},
+    StatementKind{"budget-as-said", "the same: a budget of samples or tokens that the scenario says", budget_as_said},
     StatementKind{"published-steps", "the same: published results", published_steps},
     StatementKind{"target-not-reached", "why relative steps are not known: a target was missed", target_not_reached},
     StatementKind{"met-before-training", "the same: it was met at once", as_it_is<kMetBeforeTraining>},
@@ -146,6 +163,9 @@ constexpr std::array kUnknowns{
     StatementKind{"compression-assumed", "what the time of compressing rests on", as_it_is<kCompressionAssumed>},
     StatementKind{"as-its-category", "what any other time rests on: what was measured of its category",
                   as_its_category},
+    StatementKind{"update-is-divided", "why workers do more than each alone: sharding divides the update",
+                  update_is_divided},
+    StatementKind{"computes-less", "the same: for anything else", computes_less},
     StatementKind{"measured-step-is-shorter", "why devices do more than their peak: a measured step",
                   measured_step_is_shorter},
     StatementKind{"fewer-multiplications", "the same: convolutions that multiply less", fewer_multiplications},

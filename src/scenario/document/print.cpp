@@ -70,7 +70,7 @@ std::string write_scenario(const Scenario& scenario, const PathText& file, bool 
     if (!scenario.ladder.empty()) ladder_table().print(xml, scenario, file);
     write_runs(xml, scenario.runs, file);
     if (scenario.evaluation) evaluation_table().print(xml, *scenario.evaluation, file);
-    if (scenario.costs) costs_table().print(xml, *scenario.costs, file);
+    if (scenario.costs) write_costs(xml, *scenario.costs);
     if (scenario.goal && with_questions) write_goal(xml, *scenario.goal);
     if (scenario.sweep && with_questions) write_sweep(xml, *scenario.sweep);
     if (scenario.scale_study && with_questions) write_scale_study(xml, *scenario.scale_study);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "scenario/elements/elements.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
 #include "support/pattern.hpp"
 
@@ -61,6 +62,29 @@ const Table<spec::CostSpec>& egress_table() {
   return kTable;
 }
 
+const Table<spec::CostSpec::Spot>& spot_table() {
+  using Spec = spec::CostSpec::Spot;
+  constexpr QuantityForm kTime{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 60s"};
+  static const Table<Spec> kTable = Table<Spec>(
+      "spot",
+      "What it is to be expected to cost on machines that may be taken away: cheaper, and interrupted. Training goes "
+      "on "
+      "from the last checkpoint, and all machines wait for the one that comes anew.",
+      {attribute("price", &Spec::price, real(kPositiveShare), "Share of the price of a device, above 0 to 1.").must(),
+       attribute("interruptions", &Spec::interruptions, real({.minimum = 0, .maximum = 1000, .open_minimum = true}),
+                 "How often a device is taken away per hour, on average.")
+           .must(),
+       attribute("checkpoint-every", &Spec::checkpoint_every, quantity(kTime), "Training between two checkpoints.")
+           .if_given()
+           .if_left_out("what costs least time"),
+       attribute("checkpoint-time", &Spec::checkpoint_time, quantity(kDurationForm),
+                 "What writing one takes, in which nothing is trained.")
+           .must(),
+       attribute("restart", &Spec::restart, quantity(kTime),
+                 "From an interruption until training goes on from the last checkpoint.")});
+  return kTable;
+}
+
 }  // namespace
 
 const Table<spec::CostSpec>& costs_table() {
@@ -79,7 +103,15 @@ const Table<spec::CostSpec>& costs_table() {
                      "Power usage effectiveness: energy of the building over that of the machines, from 1 to 10."),
            attribute("network-energy", &Spec::network_energy, real({.minimum = 0, .maximum = 1000}),
                      "kWh that the network takes for 10^9 bytes that nodes send, from 0 to 1000. 0: not counted.")
-               .if_left_out("0: not counted")})
+               .if_left_out("0: not counted"),
+           attribute("purchase", &Spec::purchase, real({.minimum = 0, .maximum = 1e12}),
+                     "What is bought for it, once: dadsim compare says in how many days it pays. No part of what a "
+                     "run costs.")
+               .if_given(),
+           attribute("rent", &Spec::rent, real(kPrice),
+                     "Rent per month of what is no device and no line, for as long as training takes.")
+               .if_given()})
+          .holds({"spot"})
           .with(egress_table(),
                 [](const Spec& costs) { return costs.egress_per_gb > 0 || !costs.egress_links.empty(); })
           .with(price_table(), &Spec::prices)
@@ -94,6 +126,11 @@ spec::CostSpec read_costs(const Element& element, const std::vector<spec::Device
   costs_table().read(node, context, costs);
   if (costs.currency.size() > kMaxCurrency)
     node.fail_at("currency", "is too long", fmt::format("at most {} bytes, e.g. USD", kMaxCurrency));
+  if (const Element* spot = node.child("spot")) {
+    costs.spot = spot_table().read(*spot, context);
+    if (costs.spot->checkpoint_every == 0 && Node(*spot, context.findings).has("checkpoint-every"))
+      Node(*spot, context.findings).fail_at("checkpoint-every", "is 0", "seconds above 0 with their unit, e.g. 30m");
+  }
   const std::vector<std::string> devices = device_names(own_devices, context);
   std::set<std::string> seen;
   const std::vector<const Element*> prices = node.children("price");
@@ -108,8 +145,15 @@ spec::CostSpec read_costs(const Element& element, const std::vector<spec::Device
   return costs;
 }
 
+void write_costs(XmlWriter& xml, const spec::CostSpec& costs) {
+  XmlWriter::Open element(xml, "costs");
+  costs_table().print_attributes(element, costs, {});
+  costs_table().print_parts(xml, costs, {});
+  if (costs.spot) spot_table().print(xml, *costs.spot, {});
+}
+
 std::vector<ElementRule> costs_rules() {
-  return {costs_table().rule(), price_table().rule(), egress_table().rule(), line_table().rule()};
+  return {costs_table().rule(), price_table().rule(), egress_table().rule(), line_table().rule(), spot_table().rule()};
 }
 
 }  // namespace dadsim::scenario

@@ -23,6 +23,7 @@ void write_model(XmlWriter& xml, const spec::ModelSpec& model);
 void write_training(XmlWriter& xml, const spec::TrainingSpec& training);
 void write_optimizer(XmlWriter& xml, const spec::OptimizerSpec& optimizer);
 void write_failures(XmlWriter& xml, const spec::FailureSpec& what, const PathText& file);
+void write_costs(XmlWriter& xml, const spec::CostSpec& costs);
 void write_goal(XmlWriter& xml, const spec::GoalSpec& goal);
 void write_runs(XmlWriter& xml, const std::vector<spec::RunSpec>& runs, const PathText& file);
 void write_parameters(XmlWriter::Open& element, const spec::RunSpec& run, const PathText& file);

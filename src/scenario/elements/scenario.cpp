@@ -13,7 +13,12 @@ const Table<Scenario>& scenario_table() {
                   {attribute("name", &Spec::name, text("a title for the scenario"), "Title of the scenario.").must(),
                    attribute("seed", &Spec::seed, seed(),
                              "Of every random number: equal seeds give equal results. A whole number from 0 to "
-                             "18446744073709551615.")})
+                             "18446744073709551615."),
+                   attribute("metric", &Spec::metric,
+                             "What runs, points and scenarios are compared by. `auto`: time to accuracy or to the "
+                             "budget of `<timed-as>` where that is known, else throughput; `throughput`: tokens, or "
+                             "samples, per second; `per-money`, `per-kwh`: for the same money or energy.")
+                       .if_given()})
           .holds({"description", "platform", "network", "framework", "failures",    "availability", "device",
                   "workers",     "data",     "model",   "training",  "timed-as",    "timing-only",  "run",
                   "evaluation",  "costs",    "goal",    "sweep",     "scale-study", "ladder"});

@@ -269,6 +269,10 @@ class Table {
   void print(XmlWriter& xml, const Spec& spec, const PathText& file) const {
     XmlWriter::Open element(xml, rule_.name.c_str());
     print_attributes(element, spec, file);
+    print_parts(xml, spec, file);
+  }
+  /// The elements inside it that are tables themselves.
+  void print_parts(XmlWriter& xml, const Spec& spec, const PathText& file) const {
     for (const Part& part : parts_) part.print(xml, spec, file);
   }
   void print_attributes(XmlWriter::Open& element, const Spec& spec, const PathText& file) const {

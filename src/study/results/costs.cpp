@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "estimate/interruptions.hpp"
 #include "estimate/prices.hpp"
 #include "sim/platform.hpp"
 #include "study/setting/device_lookup.hpp"
@@ -43,10 +44,11 @@ class Bill {
     return costs_.lines.empty() ? std::nullopt : std::optional(lines_per_second_ * spec::kMonth);
   }
 
-  /// The costs of `steps` steps that take `seconds` in all and send `bytes`.
-  report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes) const {
+  /// The costs of `steps` steps that take `seconds` in all and send `bytes`; of devices at a share of their price.
+  report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes,
+                   double share_of_price = 1) const {
     report::Costs costs;
-    double money = paid_bytes / kBytesPerGigabyte * costs_.egress_per_gb;
+    double money = paid_bytes / kBytesPerGigabyte * costs_.egress_per_gb + seconds * costs_.rent / spec::kMonth;
     if (run.spec.communicates) money += seconds * lines_per_second_;  // who shares nothing needs none
     double joules = bytes / kBytesPerGigabyte * costs_.network_energy * kJoulesPerKwh;
     bool priced = true;
@@ -56,7 +58,7 @@ class Bill {
       const Terms& terms = nodes_[node < run.workers ? node : workers_];
       priced = priced && terms.per_second;
       powered = powered && terms.busy_watts;
-      if (terms.per_second) money += seconds * *terms.per_second;
+      if (terms.per_second) money += seconds * *terms.per_second * share_of_price;
       if (!terms.busy_watts) continue;
       const double busy = std::min(steps * run.busy_seconds[node], seconds);
       joules += costs_.overhead * (busy * *terms.busy_watts + (seconds - busy) * *terms.idle_watts);
@@ -81,6 +83,8 @@ class Bill {
       shared.with("lines_per_month", *lines_per_month()).with("line_links", line_links_);
       shared.with("line_count", line_count_).with("line_mbps", line_mbps_).with("line_price", line_price_);
     }
+    if (costs_.rent > 0) shared.with("rent", costs_.rent);
+    if (costs_.purchase > 0) shared.with("purchase", costs_.purchase);
     if (costs_.electricity > 0) shared.with("electricity", costs_.electricity);
     if (costs_.overhead > 1) shared.with("overhead", costs_.overhead);
     if (costs_.network_energy > 0) shared.with("network_energy", costs_.network_energy);
@@ -151,6 +155,26 @@ double paid_bytes_per_byte(const spec::CostSpec& costs, const report::RunResult&
   return paid * static_cast<double>(run.steps) / run.total_bytes;
 }
 
+/// What so many steps are to be expected to take and cost on machines that may be taken away. What is done again sends
+/// again, and waiting machines are counted as busy ones.
+report::SpotCosts on_spot(const spec::CostSpec::Spot& spot, const Bill& bill, const report::RunResult& run,
+                          double steps, double seconds, double bytes, double paid_bytes) {
+  estimate::Interruptions what{
+      .per_second = spot.interruptions / kSecondsPerHour * static_cast<double>(run.busy_seconds.size()),
+      .checkpoint_every = spot.checkpoint_every,
+      .checkpoint_seconds = spot.checkpoint_time,
+      .restart_seconds = spot.restart};
+  if (what.checkpoint_every == 0) what.checkpoint_every = best_interval(what);
+  report::SpotCosts costs;
+  costs.slowdown = expected_slowdown(what);
+  costs.seconds = seconds * costs.slowdown;
+  costs.interruptions = costs.seconds * what.per_second;
+  costs.checkpoint_every = what.checkpoint_every;
+  costs.costs = bill.of(run, steps * costs.slowdown, costs.seconds, bytes * costs.slowdown, paid_bytes * costs.slowdown,
+                        spot.price);
+  return costs;
+}
+
 double bytes_to_target(const report::RunResult& run) {
   const auto at = std::ranges::find(run.curve, run.target_step, &report::CurvePoint::step);
   return at == run.curve.end() ? 0 : at->bytes;
@@ -161,6 +185,7 @@ double bytes_to_target(const report::RunResult& run) {
 void add_costs(const scenario::Scenario& scenario, report::Result& result) {
   if (!scenario.costs) return;
   result.currency = scenario.costs->currency;
+  result.purchase = scenario.costs->purchase;
   Bill bill(scenario);
   for (report::RunResult& run : result.runs) {
     const auto steps = static_cast<double>(run.steps);
@@ -178,6 +203,22 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
     if (run.at_scale && run.at_scale->time && result.scale && result.scale->known) {
       const double needed = result.scale->known->steps * run.at_scale->relative.ratio->value;
       costs.at_scale = cost_of(needed, run.at_scale->time->value, needed * run.total_bytes / steps);
+    }
+    if (costs.per_step.money && run.step_seconds > 0)
+      costs.per_month = *costs.per_step.money / run.step_seconds * spec::kMonth;
+    if (scenario.costs->spot) {
+      // The longest stretch that means something.
+      double of_steps = steps;
+      double seconds = run.total_seconds;
+      if (costs.at_scale) {
+        of_steps = result.scale->known->steps * run.at_scale->relative.ratio->value;
+        seconds = run.at_scale->time->value;
+      } else if (costs.to_target) {
+        of_steps = static_cast<double>(run.target_step);
+        seconds = run.target_seconds;
+      }
+      const double bytes = of_steps * run.total_bytes / steps;
+      costs.spot = on_spot(*scenario.costs->spot, bill, run, of_steps, seconds, bytes, bytes * paid_share);
     }
     run.costs = costs;
   }

@@ -98,6 +98,7 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   result.hash = scenario.hash;
   result.target_accuracy = scenario.training.target_accuracy;
   result.timing_only = scenario.timing_only;
+  result.asked_metric = scenario.metric;
   result.stand_in = scenario.stand_in;
   if (!result.stand_in) {
     result.learned_on = fmt::format(
@@ -195,6 +196,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
     if (scenario.runs[i].event_driven) {
       EventDrivenOptions options = watched_by(progress, scenario.runs[i].label);
       options.learns = !learned.nothing;
+      options.remote = learned.shared_cache->remote();
       if (!trace.steps.empty()) options.most_spans = report::kMostTraceSpans / scenario.runs.size();
       auto remarked = std::make_shared<LearnedRun>(run);
       report::EventDrivenRun simulated = run_event_driven(scenario, scenario.runs[i], timed, own_cluster,

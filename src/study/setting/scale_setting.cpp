@@ -6,6 +6,7 @@
 
 #include "algorithms/registry.hpp"
 #include "spec/workload.hpp"
+#include "study/setting/tokens_per_sample.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -24,6 +25,11 @@ std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, st
     known.source = report::Statement{"steps-as-said"}
                        .with("epochs", *timed.epochs)
                        .with("samples_per_epoch", static_cast<double>(dataset_size));
+  } else if (timed.samples || timed.tokens) {
+    const double sample = timed.samples ? 1 : tokens_per_sample(timed).value();
+    const double budget = timed.samples ? *timed.samples : *timed.tokens;
+    known.steps = std::ceil(budget / (static_cast<double>(batch) * sample));
+    known.source = report::Statement{"budget-as-said"}.with(timed.samples ? "samples" : "tokens", budget);
   } else {
     return std::nullopt;
   }

@@ -126,13 +126,29 @@ TEST(Comparison, SaysHowMuchFasterAndWhy) {
 // 64 GPUs instead of 32 at twice the batch: a longer step, and more tokens per second.
 TEST(Comparison, OtherWorkInAStepIsComparedByThroughput) {
   Compared run = compared(1.0, 1.17);
-  run.before.samples_per_second = 256;
-  run.after.samples_per_second = 512 / 1.17;
-  EXPECT_TRUE(run.other_work());
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  run.before.work = {.step_seconds = 1, .samples = 256, .tokens = kNone, .known_steps = kNone};
+  run.after.work = {.step_seconds = 1.17, .samples = 512, .tokens = kNone, .known_steps = kNone};
+  compare_by_work(run, spec::AskedMetric::automatic);
+  EXPECT_EQ(run.metric, Metric::throughput);
   EXPECT_EQ(sentence_of(run, "gpus=64"),
-            "gradient-sharing, gpus=64: 1.71 times the throughput: 438 samples/s instead of 256 (a step of "
-            "gpt-2-medium has 2 "
-            "times the samples and takes 1.17 s instead of 1.00 s).");
+            "gradient-sharing, gpus=64: 1.71 times the throughput: 438 samples per second instead of 256 (a step of "
+            "gpt-2-medium has 2 times the samples and takes 1.17 s instead of 1.00 s).");
+}
+
+// As many steps with another batch are another training; a budget of tokens is the same one.
+TEST(Comparison, EquallyManyStepsOfOtherBatchesAreComparedByThroughput) {
+  Compared run = compared(1000, 1170);
+  run.metric = Metric::time_at_scale;
+  run.before.work = {.step_seconds = 1, .samples = 256, .tokens = 256e3, .known_steps = 1000};
+  run.after.work = {.step_seconds = 1.17, .samples = 512, .tokens = 512e3, .known_steps = 1000};
+  Compared budget = run;
+  compare_by_work(run, spec::AskedMetric::automatic);
+  EXPECT_EQ(run.metric, Metric::throughput);
+  budget.after.work.known_steps = 500;
+  compare_by_work(budget, spec::AskedMetric::automatic);
+  EXPECT_EQ(budget.metric, Metric::time_at_scale);
+  EXPECT_TRUE(batch_assumption(budget.before.work, budget.after.work, budget.metric));
 }
 
 TEST(Comparison, EqualWithinTheMarginIsSaid) {

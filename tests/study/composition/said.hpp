@@ -151,6 +151,18 @@ class Said {
 
   const Json& run_of(const Json& label) const { return *runs_.at(label.get<std::string>()); }
 
+  /// What a run is ranked by: its time, or what a token costs, or a sample where there are none.
+  static double price_of(const std::string& metric, const Json& run, const char* figure) {
+    const auto of_work = [&](const char* tokens, const char* samples) {
+      return std::isnan(value(run, tokens)) ? value(run, samples) : value(run, tokens);
+    };
+    constexpr double kJoulesPerKwh = 3.6e6;
+    if (metric == "throughput") return 1 / of_work("tokens_per_second", "samples_per_second");
+    if (metric == "per-money") return 1 / of_work("tokens_per_money", "samples_per_money");
+    if (metric == "per-kwh") return kJoulesPerKwh / of_work("tokens_per_kwh", "samples_per_kwh");
+    return value(run, figure);
+  }
+
   void check_ranking() {
     const std::string metric = answer_.at("metric");
     const char* figure = metric == "time-to-target"  ? "target_seconds"
@@ -165,7 +177,7 @@ class Said {
       const double seconds = value(place, "seconds");
       check(truth(run, "communicates"), label + " is ranked and shares nothing");
       const bool aligned = metric == "time-to-target" && (answer_.at("rounding_steps") != 0 || place.at("seeds") != 1);
-      check(aligned || near(seconds, value(run, figure)), label + " is ranked by another time than its own");
+      check(aligned || near(seconds, price_of(metric, run, figure)), label + " is ranked by another time than its own");
       const double low = value(place, "low"), high = value(place, "high");
       check(!(low > seconds * (1 + 1e-9)) && !(high < seconds * (1 - 1e-9)),
             label + ": an interval of a time does not hold it");
@@ -201,6 +213,11 @@ class Said {
     const Json& ranking = answer_.at("ranking");
     if (statements.empty()) return wrong_.push_back("nothing is answered");
     const std::string kind = statements[0].at("kind");
+    if (kind == "by-work") {
+      std::vector<std::string> labels;
+      for (const Json& place : ranking) labels.push_back(place.at("run"));
+      return check(statements[0].at("subjects") == Json(labels), "another order: " + statements[0].dump());
+    }
     std::vector<std::string> beside;
     bool undecided = false;
     for (std::size_t i = 0; i < ranking.size(); ++i) {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "scenario/language/table.hpp"
+
+namespace dadsim::scenario {
+
+inline constexpr const char* kCountForm =
+    "a number above 0, which may end in k, M, B or T (10³, 10⁶, 10⁹, 10¹²), e.g. 2T";
+
+/// The number that a text like "300B" stands for; nullopt: none, or none above 0.
+std::optional<double> parse_count(const std::string& text);
+/// The shortest text of a number that reads back as it: "2T", "1500000".
+std::string count_text(double count);
+
+/// An attribute that counts much: samples, tokens.
+template <class Spec>
+Row<Spec> count_row(std::string name, std::optional<double> Spec::*member, std::string words) {
+  AttributeRule rule = attribute(std::move(name), text(kCountForm), std::move(words));
+  const std::string named = rule.name;
+  Row<Spec> row = by_code<Spec>(
+      std::move(rule),
+      [member, named](const Node& node, const ReadContext&, Spec& spec) {
+        spec.*member = parse_count(node.text(named, ""));
+        if (!(spec.*member)) node.fail_at(named, "is no count", kCountForm);
+      },
+      [member](const Spec& spec, const PathText&) {
+        return spec.*member ? count_text(*(spec.*member)) : std::string();
+      });
+  row.printed = [member](const Spec& spec) { return (spec.*member).has_value(); };
+  return row;
+}
+
+}  // namespace dadsim::scenario
