@@ -72,6 +72,11 @@ std::string to_string(const Diagnostic& diagnostic) {
 InputError::InputError(std::vector<Diagnostic> diagnostics)
     : std::runtime_error(join_lines(diagnostics)), diagnostics_(std::move(diagnostics)) {}
 
+bool InputError::is_infeasible() const {
+  return !diagnostics_.empty() &&
+         std::ranges::all_of(diagnostics_, [](const Diagnostic& one) { return one.infeasible || one.not_built; });
+}
+
 std::string closest(std::string_view word, std::span<const std::string> candidates) {
   if (word.empty() || word.size() > 100) return {};
   const std::string* best = nullptr;

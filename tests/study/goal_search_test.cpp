@@ -209,7 +209,7 @@ TEST(GoalSearch, WithoutARangeEveryChoiceIsATrial) {
   const auto answers = search_goal(goal, {"dad"}, evaluate);
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_TRUE(answers[0].met && answers[1].met && !answers[2].met);
-  EXPECT_EQ(answers[0].choices[0].value, "4");  // the quickest of those that meet it
+  EXPECT_EQ(answers[0].choices[0].value, "2");  // the cheapest of those that meet it
 }
 
 TEST(GoalSearch, ALimitOnWhatIsNotKnownIsNotMet) {

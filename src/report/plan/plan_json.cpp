@@ -1,5 +1,6 @@
 #include "report/plan/plan_report.hpp"
 #include "report/text/json_values.hpp"
+#include "report/text/path_name.hpp"
 #include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
@@ -19,6 +20,13 @@ Json to_json_object(const Trial& trial, const PlanReport& report) {
           {"joules", number(trial.costs.joules)},
           {"grams_co2e", number(trial.costs.carbon)},
           {"lines_per_month", number(trial.lines_per_month)},
+          {"memory_bytes", number(trial.memory)},
+          {"watts", number(trial.watts)},
+          {"devices", number(trial.devices)},
+          {"throughput", number(trial.throughput)},
+          {"throughput_of", trial.tokens ? "tokens" : "samples"},
+          {"scaling_efficiency", number(trial.scaling)},
+          {"infeasible", trial.infeasible.empty() ? Json(nullptr) : Json(trial.infeasible)},
           {"meets", meets(report.goal, trial)},
           {"of_limit", number(excess(report.goal, trial))}};
 }
@@ -27,6 +35,7 @@ Json to_json_object(const GoalAnswer& answer, const PlanReport& report) {
   Json json;
   json["run"] = answer.run;
   json["met"] = answer.met;
+  json["front"] = answer.front;
   Json& changes = json["changes"] = Json::object();
   for (const Change& change : answer.choices) changes[change.path] = change.value;
   json["answer"] =
@@ -66,11 +75,21 @@ std::string to_json(const PlanReport& report) {
   json["answer"] = {{"statements", in_json(answer_of(report))}};
   json["learned_on"] = report.learned_on;
   json["timed_as"] = report.timed_as;
-  json["goal"] = {{"accuracy", number(report.target_accuracy)},
+  json["names"] = Json::object();
+  for (const spec::AllowedChange& change : report.goal.allowed)
+    json["names"][change.varied.path] = path_in_words(change.varied.path);
+  json["goal"] = {{"accuracy", report.timing_only ? Json(nullptr) : number(report.target_accuracy)},
                   {"seconds", number(report.goal.seconds)},
                   {"money", number(report.goal.money)},
                   {"joules", number(report.goal.joules)},
-                  {"grams_co2e", number(report.goal.carbon)}};
+                  {"grams_co2e", number(report.goal.carbon)},
+                  {"memory_bytes", number(report.goal.memory)},
+                  {"watts", number(report.goal.watts)},
+                  {"devices", report.goal.devices ? Json(*report.goal.devices) : Json(nullptr)},
+                  {"throughput", number(report.goal.throughput)},
+                  {"scaling_efficiency", number(report.goal.scaling)},
+                  {"objective", to_string(objective_of(report.goal))},
+                  {"against", report.goal.against ? Json(to_string(*report.goal.against)) : Json(nullptr)}};
   json["currency"] = report.currency.empty() ? Json(nullptr) : Json(report.currency);
   Json& answers = json["answers"] = Json::array();
   for (const GoalAnswer& answer : report.answers) answers.push_back(to_json_object(answer, report));

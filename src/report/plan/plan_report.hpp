@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "estimate/convergence.hpp"
 #include "report/run/result.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/words/statement.hpp"
@@ -16,7 +17,9 @@ namespace dadsim::report {
 struct Trial {
   bool reached = false;  ///< the target accuracy, within the scenario's epochs, with every seed
   double accuracy = 0;   ///< the best of the run; of the seed that came to the least
-  double seconds = 0;    ///< to the target, mean over the seeds; meaningful if reached, as what follows
+  /// To the target, mean over the seeds, or until the work of the workload is done; meaningful if reached, as what
+  /// follows. Not a number where nothing is learned and nothing says how much work there is.
+  double seconds = 0;
   Costs costs = {};
   std::size_t seeds = 1;         ///< that were learned
   std::size_t seeds_missed = 0;  ///< that did not reach it
@@ -26,6 +29,14 @@ struct Trial {
   bool timed = true;                           ///< false: that learning does not reach it was seen before
   std::optional<double> lines_per_month = {};  ///< rent of the lines that have a price
   std::vector<Statement> assumptions = {};     ///< of the timing
+  std::optional<double> memory = {};           ///< bytes of a worker's device
+  std::optional<double> watts = {};            ///< of all devices, mean over a step
+  double devices = 0;                          ///< of all workers
+  std::optional<double> throughput = {};       ///< tokens per second, or samples where there are none
+  bool tokens = false;                         ///< throughput is of tokens
+  std::optional<double> scaling = {};          ///< scaling efficiency
+  double batch = 0;                            ///< samples of all workers per step; 0: not known
+  std::string infeasible = {};                 ///< the fault that keeps it from going; empty: it goes
 };
 
 /// A change as it is made: "path=value".
@@ -63,6 +74,7 @@ struct GoalAnswer {
   std::optional<std::string> may, safe;
   std::vector<Stretch> misses_again;  ///< in the order of preference
   std::vector<Tried> tried;           ///< of the first range, ascending
+  bool front = false;  ///< with an objective against another: no answer that meets the goal beats it in both
 };
 
 /// The answers to the goal of a scenario.
@@ -74,10 +86,24 @@ struct PlanReport {
   double target_accuracy = 0;
   std::string currency;  ///< of costs; empty where none are told
   spec::GoalSpec goal;
-  std::vector<GoalAnswer> answers;  ///< those that meet the goal first, the best first
-  std::size_t timing_runs = 0;      ///< made for it
+  bool timing_only = false;                   ///< nothing is learned: work is to be done
+  std::string of;                             ///< the workload that is timed; may be empty
+  std::optional<estimate::KnownSteps> known;  ///< how much work that is, as the scenario stands; none: not known
+  std::vector<GoalAnswer> answers;            ///< those that meet the goal first, the best first
+  std::size_t timing_runs = 0;                ///< made for it
   std::size_t learned_runs = 0;
 };
+
+/// What answers that meet the goal are ordered by: what it names, or else what has a limit, money first.
+spec::Objective objective_of(const spec::GoalSpec& goal);
+/// The less the better; infinite where it is not known.
+double objective_value(spec::Objective objective, const Trial& trial);
+/// Whether `a` is the better one of two answers of a goal; preferences are the places of their numbers in a range, the
+/// most preferred one first.
+bool is_better(const spec::GoalSpec& goal, const GoalAnswer& a, std::size_t a_preference, const GoalAnswer& b,
+               std::size_t b_preference);
+/// Marks the front of the objective against the other, where the goal names both.
+void mark_front(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers);
 
 /// Whether it meets every limit of the goal.
 bool meets(const spec::GoalSpec& goal, const Trial& trial);
@@ -87,6 +113,8 @@ bool surely_meets(const spec::GoalSpec& goal, const Trial& trial);
 /// By how much it exceeds the limits: the greatest of value ÷ limit, infinite where the target is not reached or a
 /// limited value is not known. A goal without limits is met by whatever reaches the target.
 double excess(const spec::GoalSpec& goal, const Trial& trial);
+/// What is taken for granted where the choices have other batches of all workers; none where they do not.
+std::optional<Statement> assumption_of_batches(const PlanReport& report);
 /// What is asked: "reach 95 % within 1 min 0 s".
 Statement goal_of(const PlanReport& report);
 /// The changes of an answer, "path=value" each.

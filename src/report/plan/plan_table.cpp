@@ -36,15 +36,21 @@ Summary summary_of(const PlanReport& report, bool verbose) {
     label_width = std::max(label_width, display_width(report.answers[i].run));
     change_width = std::max(change_width, display_width(changes_in_words(report.answers[i])));
   }
-  label_width = std::min(label_width, table_width() * 2 / 9);
-  change_width = std::min(change_width, table_width() / 3);
-  text += fmt::format("  {}  {}  {}\n", left_aligned("run", label_width), left_aligned("changes", change_width),
-                      "to the target; the next number");
+  const std::size_t widest = table_width() * 2 / 3;
+  // Where a label or what is changed is long, what it takes stands below: nothing of them is cut.
+  const bool below = label_width + change_width > widest;
+  text += below ? fmt::format("  {}\n", "run, changes: to the goal; the next number")
+                : fmt::format("  {}  {}  {}\n", left_aligned("run", label_width), left_aligned("changes", change_width),
+                              "to the goal; the next number");
   for (std::size_t i = 0; i < rows; ++i) {
     const GoalAnswer& answer = report.answers[i];
-    text += wrapped(fmt::format("{} {}  {}  {}", answer.met ? "✓" : "✗", left_aligned(answer.run, label_width),
-                                left_aligned(changes_in_words(answer), change_width), row_in_words(report, answer)),
-                    table_width(), 6 + label_width + change_width);
+    const char* mark = answer.met ? "✓" : "✗";
+    const std::string changes = changes_in_words(answer);
+    text += below ? wrapped(fmt::format("{} {}, {}: {}", mark, answer.run, changes, row_in_words(report, answer)),
+                            table_width(), 4)
+                  : wrapped(fmt::format("{} {}  {}  {}", mark, left_aligned(answer.run, label_width),
+                                        left_aligned(changes, change_width), row_in_words(report, answer)),
+                            table_width(), 6 + label_width + change_width);
   }
   if (rows < report.answers.size()) text += fmt::format("  … and {} more\n", report.answers.size() - rows);
   text += '\n';

@@ -10,8 +10,9 @@ namespace dadsim::report {
 namespace {
 
 bool nothing_was_timed(const PlanReport& report) {
-  return report.timing_runs == 0 &&
-         std::ranges::none_of(report.answers, [](const GoalAnswer& one) { return one.trial.reached; });
+  return report.timing_runs == 0 && std::ranges::none_of(report.answers, [](const GoalAnswer& one) {
+           return one.trial.reached || !one.trial.infeasible.empty();
+         });
 }
 
 /// Whether seeds leave a range of numbers and not one.
@@ -34,12 +35,58 @@ void say_seeds(const Trial& trial, Statement& statement) {
   statement.with("seeds_missed", static_cast<double>(trial.seeds_missed));
 }
 
+bool counts_tokens_of(const PlanReport& report) {
+  return std::ranges::any_of(report.answers, [](const GoalAnswer& one) { return one.trial.tokens; });
+}
+
 }  // namespace
+
+std::optional<Statement> assumption_of_batches(const PlanReport& report) {
+  if (!report.timing_only || !report.known) return std::nullopt;
+  double least = 0;
+  double most = 0;
+  const auto look_at = [&](const Trial& trial) {
+    if (!(trial.batch > 0)) return;
+    least = least > 0 ? std::min(least, trial.batch) : trial.batch;
+    most = std::max(most, trial.batch);
+  };
+  for (const GoalAnswer& answer : report.answers) {
+    look_at(answer.trial);
+    for (const Tried& one : answer.tried) look_at(one.trial);
+  }
+  constexpr double kRounding = 1.001;
+  const Statement& source = report.known->source;
+  if (!(most > least * kRounding) || source.kind == "published-steps") return std::nullopt;
+  return Statement{"plan-batches"}
+      .with("least_batch", least)
+      .with("most_batch", most)
+      .with("steps", source.has("steps"));
+}
 
 Statement goal_of(const PlanReport& report) {
   const spec::GoalSpec& goal = report.goal;
   Statement statement{"goal"};
-  statement.with("accuracy", report.target_accuracy);
+  if (report.timing_only) {
+    statement.with("of", report.of);
+    if (report.known) {
+      if (!report.known->target.empty()) statement.with("target", report.known->target);
+      for (const char* budget : {"tokens", "samples", "steps"}) {
+        const Statement& source = report.known->source;
+        if (source.has(budget) && source.kind != "published-steps")
+          statement.with(std::string("work_") + budget, source.number(budget));
+      }
+    }
+  } else {
+    statement.with("accuracy", report.target_accuracy);
+  }
+  if (goal.memory) statement.with("memory_bytes", *goal.memory);
+  if (goal.watts) statement.with("watts", *goal.watts);
+  if (goal.devices) statement.with("devices", static_cast<double>(*goal.devices));
+  if (goal.throughput) statement.with("throughput", *goal.throughput).with("tokens", counts_tokens_of(report));
+  if (goal.scaling) statement.with("scaling_efficiency", *goal.scaling);
+  if (const spec::Objective objective = objective_of(goal); objective != spec::Objective::automatic)
+    statement.with("objective", std::string(to_string(objective)));
+  if (goal.against) statement.with("against", std::string(to_string(*goal.against)));
   if (goal.seconds) statement.with("seconds", *goal.seconds);
   if (!report.currency.empty()) statement.with("currency", report.currency);
   say_costs(goal.money, goal.joules, goal.carbon, statement);
@@ -54,9 +101,16 @@ std::vector<std::string> assignments_of(const GoalAnswer& answer) {
 }
 
 Statement takes_of(const PlanReport& report, const Trial& trial) {
+  if (!trial.infeasible.empty()) return Statement{"trial-infeasible"}.with("fault", trial.infeasible);
   if (!trial.reached) return Statement{"trial-comes-to"}.with("best_accuracy", trial.accuracy);
   Statement statement{"trial-takes"};
-  statement.with("seconds", trial.seconds);
+  if (std::isfinite(trial.seconds)) statement.with("seconds", trial.seconds);
+  if (trial.throughput && (report.goal.throughput || !std::isfinite(trial.seconds)))
+    statement.with("throughput", *trial.throughput).with("tokens", trial.tokens);
+  if (trial.scaling && report.goal.scaling) statement.with("scaling_efficiency", *trial.scaling);
+  if (trial.memory && report.goal.memory) statement.with("memory_bytes", *trial.memory);
+  if (trial.watts && report.goal.watts) statement.with("watts", *trial.watts);
+  if (report.goal.devices) statement.with("devices", trial.devices);
   if (report.currency.empty()) return statement;
   statement.with("currency", report.currency);
   say_costs(trial.costs.money, trial.costs.joules, trial.costs.carbon, statement);
@@ -65,6 +119,7 @@ Statement takes_of(const PlanReport& report, const Trial& trial) {
 }
 
 Statement margin_of(const PlanReport& report, const Trial& trial) {
+  if (!trial.infeasible.empty()) return Statement{"trial-infeasible"}.with("fault", trial.infeasible);
   if (!trial.reached) {
     Statement statement{"target-missed"};
     say_seeds(trial, statement);
@@ -73,20 +128,30 @@ Statement margin_of(const PlanReport& report, const Trial& trial) {
   // The limit that is exceeded the most, or else the tightest.
   Statement margin{"target-met"};
   double tightest = -1;
-  const auto look_at = [&](const char* name, const std::optional<double>& limit, const std::optional<double>& value) {
+  const auto look_at = [&](const char* name, const std::optional<double>& limit, const std::optional<double>& value,
+                           bool at_least = false) {
     if (!limit) return;
-    const double share = value ? *value / *limit : std::numeric_limits<double>::infinity();
+    const bool known = value && std::isfinite(*value);
+    const double share = !known     ? std::numeric_limits<double>::infinity()
+                         : at_least ? *limit / *value
+                                    : *value / *limit;
     if (share <= tightest) return;
     tightest = share;
-    margin = Statement{!value ? "limit-unknown" : *value > *limit ? "limit-missed" : "limit-kept"};
+    margin = Statement{!known ? "limit-unknown" : share > 1 ? "limit-missed" : "limit-kept"};
     margin.with("limit", std::string(name));
     if (!report.currency.empty()) margin.with("currency", report.currency);
-    if (value) margin.with("by", std::abs(*value - *limit));
+    if (known) margin.with("by", std::abs(*value - *limit));
+    if (at_least) margin.with("at_least", true).with("tokens", trial.tokens);
   };
   look_at("seconds", report.goal.seconds, trial.seconds);
   look_at("money", report.goal.money, trial.costs.money);
   look_at("joules", report.goal.joules, trial.costs.joules);
   look_at("grams_co2e", report.goal.carbon, trial.costs.carbon);
+  look_at("memory_bytes", report.goal.memory, trial.memory);
+  look_at("watts", report.goal.watts, trial.watts);
+  if (report.goal.devices) look_at("devices", static_cast<double>(*report.goal.devices), trial.devices);
+  look_at("throughput", report.goal.throughput, trial.throughput, true);
+  look_at("scaling_efficiency", report.goal.scaling, trial.scaling, true);
   return margin;
 }
 
@@ -115,6 +180,7 @@ std::optional<Statement> missed_again_of(const GoalAnswer& answer) {
 }
 
 std::vector<Statement> remarks_on(const PlanReport& report, const GoalAnswer& answer) {
+  if (!answer.trial.infeasible.empty()) return {};
   if (!answer.trial.timed) {
     return {answer.trial.seeds > 1 ? margin_of(report, answer.trial) : Statement{"not-reached"}.with("timed", false),
             {"not-timed"}};
@@ -160,6 +226,21 @@ std::vector<Statement> what_is_enough(const PlanReport& report, const GoalAnswer
   return all;
 }
 
+/// The answers that nothing beats in both objectives, where the goal names two and there are several.
+std::optional<Statement> front_of(const PlanReport& report) {
+  if (!report.goal.against) return std::nullopt;
+  Statement statement{"plan-front"};
+  statement.with("objective", std::string(to_string(report.goal.objective)));
+  statement.with("against", std::string(to_string(*report.goal.against)));
+  for (const GoalAnswer& answer : report.answers) {
+    if (!answer.front) continue;
+    statement.subjects.push_back(answer.run);
+    Statement choice{"front-answer", {answer.run}};
+    statement.with(choice.with("changes", assignments_of(answer)).with(takes_of(report, answer.trial)));
+  }
+  return statement.parts.size() < 2 ? std::nullopt : std::optional(statement);
+}
+
 }  // namespace
 
 std::vector<Statement> answer_of(const PlanReport& report) {
@@ -176,10 +257,11 @@ std::vector<Statement> answer_of(const PlanReport& report) {
     return {answer.with(margin_of(report, best.trial))};
   }
   std::vector<Statement> answer = what_is_enough(report, best);
-  if (best.answer && best.trial.seeds == 1)
+  if (best.answer && best.trial.seeds == 1 && !report.timing_only)
     answer.push_back(Statement{"seeds-would-tell"}.with("assumed", seed_band_of(best).has_value()));
   if (const std::optional<Statement> again = missed_again_of(best))
     answer.push_back(Statement{"missed-beyond", {best.run}}.with("value", best.answer->value).with(*again));
+  if (std::optional<Statement> front = front_of(report)) answer.push_back(*std::move(front));
   return answer;
 }
 

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
+#include "report/text/path_name.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/phrases.hpp"
 #include "support/human.hpp"
@@ -28,11 +30,38 @@ std::string out_of_reach(const Statement& answer) {
   return fmt::format("{}, which {}.", text, in_words(answer.parts.back()));
 }
 
+std::string front_answer(const Statement& choice) {
+  return fmt::format("{} with {}: {}", choice.subject(), assignments_in_words(choice.texts("changes")),
+                     in_words(choice.part()));
+}
+
+std::string plan_front(const Statement& answer) {
+  constexpr std::size_t kMostOfFront = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(answer.parts.size(), kMostOfFront); ++i)
+    text += (i == 0 ? "" : "; ") + in_words(answer.parts[i]);
+  if (answer.parts.size() > kMostOfFront) text += fmt::format("; and {} more", answer.parts.size() - kMostOfFront);
+  return fmt::format("The front of {} against {}, which nothing beats in both: {}.", answer.text("objective"),
+                     answer.text("against"), text);
+}
+
+std::string plan_batches(const Statement& assumption) {
+  const std::string batches = fmt::format("The choices have {:.0f} to {:.0f} samples of all workers in a step",
+                                          assumption.number("least_batch"), assumption.number("most_batch"));
+  return assumption.is("steps")
+             ? batches +
+                   ": as many steps are taken to be enough with each (samples or tokens of <timed-as> would be a "
+                   "budget that does not grow with the batch)."
+             : batches +
+                   ": what is learned from a sample is taken to be the same with each, as it nearly is far below "
+                   "the critical batch.";
+}
+
 /// Its parts are what seeds leave open and what it takes.
 std::string needs_about(const Statement& answer) {
   const std::string& value = answer.text("value");
-  return fmt::format("{} needs about {} of {}: {}. As simulated {} is the least that is enough{}: {}.",
-                     answer.subject(), rounded_in_words(value), answer.text("path"), in_words(answer.part(0)), value,
+  return fmt::format("{} needs about {} ({}): {}. As simulated {} is the least that is enough{}: {}.", answer.subject(),
+                     rounded_in_words(value), path_in_words(answer.text("path")), in_words(answer.part(0)), value,
                      answer.is("chosen") ? fmt::format(" ({})", assignments_in_words(answer.texts("changes"))) : "",
                      in_words(answer.part(1)));
 }
@@ -63,6 +92,9 @@ constexpr std::array kPlans{
     StatementKind{"target-never-reached", "what a plan answers: learning never reaches the target",
                   target_never_reached},
     StatementKind{"out-of-reach", "the same: no choice meets the goal", out_of_reach},
+    StatementKind{"plan-front", "the same: what nothing beats in both of two objectives", plan_front},
+    StatementKind{"front-answer", "a part of that: one of them, with what it takes", front_answer},
+    StatementKind{"plan-batches", "what a plan takes for granted of batches that differ", plan_batches},
     StatementKind{"needs-about", "the same: the number that is enough, where seeds leave a range of them", needs_about},
     StatementKind{"enough", "the same: what is enough", enough},
     StatementKind{"seeds-leave", "the same: what seeds leave open, where that is one number, or no end", seeds_leave},

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report/text/money.hpp"
+#include "report/text/rate.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/phrases.hpp"
 #include "support/human.hpp"
@@ -12,33 +13,87 @@
 namespace dadsim::report::words {
 namespace {
 
+std::string currency_of(const Statement& statement) {
+  return statement.has("currency") ? statement.text("currency") : std::string();
+}
+
+std::string power_in_words(double watts) {
+  return watts < 1e3 ? fmt::format("{:.3g} W", watts) : fmt::format("{:.3g} kW", watts / 1e3);
+}
+
 std::string amount_in_words(const std::string& of, double amount, const std::string& currency) {
   if (of == "seconds") return human_seconds(amount);
   if (of == "money") return money_in_words(amount, currency);
+  if (of == "memory_bytes") return human_bytes(amount);
+  if (of == "watts") return power_in_words(amount);
+  if (of == "devices") return fmt::format("{:.0f} devices", amount);
+  if (of == "scaling_efficiency") return fmt::format("{:.2g} percentage points", 100 * amount);
   return of == "joules" ? human_energy(amount) : carbon_in_words(amount);
 }
 
-std::string currency_of(const Statement& statement) {
-  return statement.has("currency") ? statement.text("currency") : std::string();
+/// Of a margin, whose throughput is of tokens or of samples.
+std::string amount_of(const Statement& margin) {
+  if (margin.text("limit") == "throughput")
+    return fmt::format("{} {}/s", rate_in_words(margin.number("by")), margin.is("tokens") ? "tokens" : "samples");
+  return amount_in_words(margin.text("limit"), margin.number("by"), currency_of(margin));
+}
+
+/// What is done where nothing is learned.
+std::string work_of_goal(const Statement& statement) {
+  const std::string& of = statement.text("of");
+  if (statement.has("work_tokens"))
+    return fmt::format("train {} on {} tokens", of, large_number_in_words(statement.number("work_tokens")));
+  if (statement.has("work_samples"))
+    return fmt::format("train {} on {} samples", of, large_number_in_words(statement.number("work_samples")));
+  if (statement.has("work_steps"))
+    return fmt::format("train {} for {} steps", of, rate_in_words(statement.number("work_steps")));
+  return statement.has("target") ? fmt::format("train {} to {}", of, statement.text("target")) : "train " + of;
 }
 
 std::optional<double> known(const Statement& statement, const char* name) {
   return statement.has(name) ? std::optional(statement.number(name)) : std::nullopt;
 }
 
+std::string objective_in_words(const std::string& objective) {
+  if (objective == "least-energy") return "the least energy";
+  if (objective == "least-carbon") return "the least carbon";
+  return "the " + objective;
+}
+
 std::string goal(const Statement& statement) {
   const std::string currency = currency_of(statement);
-  std::string text = "reach " + accuracy_in_words(statement.number("accuracy"));
+  std::string text =
+      statement.has("accuracy") ? "reach " + accuracy_in_words(statement.number("accuracy")) : work_of_goal(statement);
   if (const auto seconds = known(statement, "seconds")) text += " within " + human_seconds(*seconds);
   if (const auto money = known(statement, "money")) text += ", for at most " + money_in_words(*money, currency);
   if (const auto joules = known(statement, "joules")) text += ", with at most " + human_energy(*joules);
   if (const auto carbon = known(statement, "grams_co2e")) text += ", for at most " + carbon_in_words(*carbon);
+  if (const auto memory = known(statement, "memory_bytes"))
+    text += fmt::format(", with at most {} on a device", human_bytes(*memory));
+  if (const auto watts = known(statement, "watts")) text += ", with at most " + power_in_words(*watts);
+  if (const auto devices = known(statement, "devices")) text += fmt::format(", with at most {:.0f} devices", *devices);
+  if (const auto rate = known(statement, "throughput"))
+    text += fmt::format(", with at least {} {}/s", rate_in_words(*rate), statement.is("tokens") ? "tokens" : "samples");
+  if (const auto scaling = known(statement, "scaling_efficiency"))
+    text += fmt::format(", with a scaling efficiency of at least {}", human_percent(*scaling));
+  if (statement.has("objective")) text += "; " + objective_in_words(statement.text("objective")) + " first";
+  if (statement.has("against")) text += ", against " + objective_in_words(statement.text("against"));
   return text;
 }
 
 std::string trial_takes(const Statement& statement) {
-  std::string text = human_seconds(statement.number("seconds"));
-  if (!statement.has("currency")) return text;
+  std::string text;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  if (const auto seconds = known(statement, "seconds")) add(human_seconds(*seconds));
+  if (const auto rate = known(statement, "throughput"))
+    add(fmt::format("{} {}/s", rate_in_words(*rate), statement.is("tokens") ? "tokens" : "samples"));
+  if (const auto scaling = known(statement, "scaling_efficiency"))
+    add(fmt::format("a scaling efficiency of {}", human_percent(*scaling)));
+  if (const auto memory = known(statement, "memory_bytes")) add(human_bytes(*memory) + " on a device");
+  if (const auto watts = known(statement, "watts")) add(power_in_words(*watts));
+  if (const auto devices = known(statement, "devices")) add(fmt::format("{:.0f} devices", *devices));
+  if (!statement.has("currency") || !(statement.has("money") || statement.has("joules") || statement.has("grams_co2e")))
+    return text;
   const std::string& currency = statement.text("currency");
   text += ", " + costs_in_words(known(statement, "money"), known(statement, "joules"), known(statement, "grams_co2e"),
                                 currency);
@@ -60,19 +115,23 @@ std::string target_missed(const Statement& margin) {
 
 std::string limit_unknown(const Statement& margin) {
   const std::string& limit = margin.text("limit");
-  return fmt::format("misses: its {} not known", limit == "seconds"  ? "time is"
-                                                 : limit == "money"  ? "cost is"
-                                                 : limit == "joules" ? "energy is"
-                                                                     : "emissions are");
+  return fmt::format("misses: its {} not known", limit == "seconds"              ? "time is"
+                                                 : limit == "money"              ? "cost is"
+                                                 : limit == "joules"             ? "energy is"
+                                                 : limit == "memory_bytes"       ? "memory is"
+                                                 : limit == "watts"              ? "power is"
+                                                 : limit == "throughput"         ? "throughput is"
+                                                 : limit == "scaling_efficiency" ? "scaling efficiency is"
+                                                                                 : "emissions are");
 }
 
-std::string limit_missed(const Statement& margin) {
-  return "misses by " + amount_in_words(margin.text("limit"), margin.number("by"), currency_of(margin));
-}
+std::string limit_missed(const Statement& margin) { return "misses by " + amount_of(margin); }
 
 std::string limit_kept(const Statement& margin) {
-  return fmt::format("stays {} below", amount_in_words(margin.text("limit"), margin.number("by"), currency_of(margin)));
+  return fmt::format("stays {} {}", amount_of(margin), margin.is("at_least") ? "above" : "below");
 }
+
+std::string trial_infeasible(const Statement& statement) { return "is infeasible: " + statement.text("fault"); }
 
 constexpr const char* kReachesIt = "reaches it";
 
@@ -115,6 +174,7 @@ constexpr std::array kTrials{
     StatementKind{"goal", "what a plan is asked", goal},
     StatementKind{"trial-takes", "what a trial of a plan takes to the target, and costs", trial_takes},
     StatementKind{"trial-comes-to", "the accuracy of a trial that does not reach the target", trial_comes_to},
+    StatementKind{"trial-infeasible", "a trial that does not go, and why", trial_infeasible},
     StatementKind{"target-missed", "how a trial stands to the goal: it misses the target", target_missed},
     StatementKind{"limit-unknown", "the same: what is limited is not known of it", limit_unknown},
     StatementKind{"limit-missed", "the same: by how much it misses a limit", limit_missed},

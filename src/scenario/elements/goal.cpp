@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kJoulesPerKwh = 3.6e6;
 constexpr double kGramsPerKilogram = 1e3;
+constexpr double kWattsPerKilowatt = 1e3;
+constexpr std::int64_t kMostGpus = 10'000'000;
 
 /// A limit that is written in another unit than it is kept in.
 Row<spec::GoalSpec> limit(const char* name, std::optional<double> spec::GoalSpec::*member, double factor,
@@ -80,13 +82,32 @@ const Table<spec::GoalSpec>& goal_table() {
       Table<Spec>(
           "goal", "What dadsim plan is to reach, and by which changes.",
           {attribute("accuracy", &Spec::accuracy, real(kPositiveShare), "Accuracy to reach, above 0 to 1.")
-               .if_left_out("the target of `<training>`"),
+               .if_left_out("the target of `<training>`; with `<timing-only>` the work is to be done"),
            attribute("within", &Spec::seconds, quantity(kDurationForm), "Time to reach it in, e.g. 1h.")
                .if_left_out("no limit"),
            limit("cost", &Spec::money, 1, "Money it may cost, in the currency of costs.").if_left_out("no limit"),
            limit("energy-kwh", &Spec::joules, kJoulesPerKwh, "Energy it may take.").if_left_out("no limit"),
            limit("carbon-kg", &Spec::carbon, kGramsPerKilogram, "Kilograms of CO2 equivalent it may stand for.")
                .if_left_out("no limit"),
+           attribute("memory", &Spec::memory, quantity(kBytesForm), "Bytes that the device of a worker may hold.")
+               .if_left_out("what the device has"),
+           limit("power-kw", &Spec::watts, kWattsPerKilowatt, "Kilowatts that all devices may draw, mean over a step.")
+               .if_left_out("no limit"),
+           attribute("gpus", &Spec::devices, integer(1, kMostGpus), "Devices that all workers may have together.")
+               .if_left_out("no limit"),
+           attribute("throughput", &Spec::throughput, real({.minimum = 0, .maximum = 1e15, .open_minimum = true}),
+                     "At least: tokens per second, or samples where those are no sequences.")
+               .if_left_out("no limit"),
+           attribute("scaling", &Spec::scaling, real(kPositiveShare),
+                     "At least: scaling efficiency, above 0 to 1; with `<timing-only>`.")
+               .if_left_out("no limit"),
+           attribute("objective", &Spec::objective,
+                     "Which of the answers that meet the limits comes first. `auto`: of a range the preferred number, "
+                     "with a limit on `cost` (else on energy, else on carbon) the least of that, else the quickest.")
+               .if_given(),
+           attribute("against", &Spec::against, one_of<spec::Objective>(),
+                     "A second objective: of both the front is told, whose answers nothing beats in both.")
+               .if_left_out("none"),
            attribute("run", &Spec::run, any_text(), "Label of the run that is to reach it.")
                .if_given()
                .if_left_out("any that shares")})
@@ -101,16 +122,44 @@ class GoalReader {
 
   spec::GoalSpec read() {
     goal_table().read(node_, context_, goal_);
-    for (const char* limit : {"cost", "energy-kwh", "carbon-kg"}) {
+    for (const char* limit : {"cost", "energy-kwh", "carbon-kg", "power-kw"}) {
       if (node_.has(limit) && !scenario_.costs)
         node_.fail_at(limit, "is a limit on what is not told", "<costs> in the scenario");
     }
+    check_timing();
+    check_objectives();
     check_run();
     for (const Element* child : node_.children("allow")) read_allow(*child);
     return std::move(goal_);
   }
 
  private:
+  void check_timing() {
+    if (scenario_.stand_in) {
+      node_.refuse("accuracy", "is learned, and <timing-only> learns nothing",
+                   "the work is that of <timed-as>: tokens, samples, epochs or steps");
+    } else {
+      node_.refuse("scaling", "is known with <timing-only> alone", "<timing-only> in the place of <data> and <model>");
+    }
+  }
+
+  void check_objectives() {
+    const auto is_of_costs = [](spec::Objective one) {
+      return one != spec::Objective::automatic && one != spec::Objective::quickest;
+    };
+    if (is_of_costs(goal_.objective) && !scenario_.costs)
+      node_.fail_at("objective", "is of what is not told", "<costs> in the scenario");
+    if (!goal_.against) return;
+    if (is_of_costs(*goal_.against) && !scenario_.costs)
+      node_.fail_at("against", "is of what is not told", "<costs> in the scenario");
+    if (goal_.objective == spec::Objective::automatic || goal_.against == spec::Objective::automatic) {
+      node_.fail_at("against", "makes a front of two that are not both named",
+                    "objective=\"cheapest\" against=\"quickest\"");
+    } else if (goal_.against == goal_.objective) {
+      node_.fail_at("against", "is the objective itself", "objective=\"cheapest\" against=\"quickest\"");
+    }
+  }
+
   void check_run() {
     if (goal_.run.empty()) return;
     std::vector<std::string> labels;

@@ -54,7 +54,7 @@ std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as
 std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t workers, const ReadContext& context) {
   const Element* asked = scenario.child("timing-only");
   if (asked == nullptr) return std::nullopt;
-  for (const char* name : {"data", "model", "evaluation", "goal", "scale-study"}) {
+  for (const char* name : {"data", "model", "evaluation", "scale-study"}) {
     if (const Element* beside = scenario.child(name)) {
       Node(*beside, context.findings)
           .fail(fmt::format("<{}> stands beside <timing-only>, which learns nothing", name),

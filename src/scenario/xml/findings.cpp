@@ -20,7 +20,7 @@ void Findings::add(const Origin& origin, std::string what, std::string remedy) {
 void Findings::add(const Origin& origin, Fault fault) {
   const bool from_file = origin.override_text.empty();
   add(Diagnostic{from_file ? file_ : origin.override_text, from_file ? origin.line : 0, std::move(fault.what),
-                 std::move(fault.remedy), fault.not_built});
+                 std::move(fault.remedy), fault.not_built, fault.infeasible});
 }
 
 void Findings::add(Diagnostic diagnostic) {

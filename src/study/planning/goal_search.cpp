@@ -235,42 +235,45 @@ std::size_t count_choices(const spec::GoalSpec& goal) {
   return count;
 }
 
+std::vector<std::vector<report::Change>> choices_of(const spec::GoalSpec& goal) {
+  const std::vector<std::vector<report::Change>> searched = searched_of(goal, bisected_of(goal));
+  std::vector<std::vector<report::Change>> choices(count_choices(goal));
+  for (std::size_t choice = 0; choice < choices.size(); ++choice) {
+    std::size_t rest = choice;
+    for (const std::vector<report::Change>& values : searched) {
+      choices[choice].push_back(values[rest % values.size()]);
+      rest /= values.size();
+    }
+  }
+  return choices;
+}
+
 std::vector<report::GoalAnswer> search_goal(const spec::GoalSpec& goal, const std::vector<std::string>& labels,
                                             const Evaluate& evaluate,
                                             const std::function<void(std::size_t, std::size_t)>& progress) {
   const spec::AllowedChange* bisected = bisected_of(goal);
-  const std::vector<std::vector<report::Change>> searched = searched_of(goal, bisected);
-  const std::size_t choices = count_choices(goal);
+  const std::vector<std::vector<report::Change>> made = choices_of(goal);
+  const std::size_t choices = made.size();
   struct Ranked {
     report::GoalAnswer answer;
     std::size_t preference;
   };
   std::vector<Ranked> ranked;
   for (std::size_t choice = 0; choice < choices; ++choice) {
-    std::vector<report::Change> made;
-    std::size_t rest = choice;
-    for (const std::vector<report::Change>& values : searched) {
-      made.push_back(values[rest % values.size()]);
-      rest /= values.size();
-    }
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      Search search(goal, made, labels[i], evaluate);
+      Search search(goal, made[choice], labels[i], evaluate);
       report::GoalAnswer answer = search.run(bisected);
       ranked.push_back({std::move(answer), search.preference()});
       if (progress) progress(choice * labels.size() + i + 1, choices * labels.size());
     }
   }
   std::ranges::stable_sort(ranked, [&](const Ranked& a, const Ranked& b) {
-    if (a.answer.met != b.answer.met) return a.answer.met;
-    if (a.answer.met && a.preference != b.preference) return a.preference < b.preference;
-    if (a.answer.met) return a.answer.trial.seconds < b.answer.trial.seconds;
-    if (a.answer.trial.reached != b.answer.trial.reached) return a.answer.trial.reached;
-    return a.answer.trial.reached ? excess(goal, a.answer.trial) < excess(goal, b.answer.trial)
-                                  : a.answer.trial.accuracy > b.answer.trial.accuracy;
+    return report::is_better(goal, a.answer, a.preference, b.answer, b.preference);
   });
   std::vector<report::GoalAnswer> answers;
   answers.reserve(ranked.size());
   for (Ranked& one : ranked) answers.push_back(std::move(one.answer));
+  report::mark_front(goal, answers);
   return answers;
 }
 

@@ -18,10 +18,13 @@ using Evaluate = std::function<report::Trial(const std::vector<std::string>& ass
 /// meets the goal and its neighbour does not, both by a timing run of their own; where the goal is missed again beyond
 /// it, that is told, as is from which number on it may be met and surely is, by what seeds leave open. A stretch
 /// between two of those that were tried first, which has neither, is not seen. Answers that meet the goal come first,
-/// the most preferred number first, then the quickest. `progress` is told how many of the choices are through.
+/// in the order of report::is_better(). `progress` is told how many of the choices are through.
 std::vector<report::GoalAnswer> search_goal(
     const spec::GoalSpec& goal, const std::vector<std::string>& labels, const Evaluate& evaluate,
     const std::function<void(std::size_t done, std::size_t all)>& progress = {});
+
+/// Every choice of the values that are searched: of all changes but the first range, in the order of the search.
+std::vector<std::vector<report::Change>> choices_of(const spec::GoalSpec& goal);
 
 /// The numbers of a range, ascending: whole ones, or those of three digits, with its ends.
 std::vector<double> numbers_of(const spec::VariedPath& range);

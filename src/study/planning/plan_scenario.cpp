@@ -4,16 +4,24 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "estimate/comparison.hpp"
+#include "report/run/work.hpp"
+#include "report/words/statement.hpp"
 #include "scenario/document/print.hpp"
-#include "study/learning/memory_store.hpp"
+#include "study/learning/shared_cache.hpp"
 #include "study/planning/goal_search.hpp"
+#include "study/remote/learn_elsewhere.hpp"
+#include "study/remote/remote_learning.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/setting/load_base.hpp"
 #include "study/setting/outages_of.hpp"
+#include "study/setting/scale_setting.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "support/build.hpp"
 #include "support/interrupt.hpp"
@@ -65,7 +73,36 @@ report::Trial trial_to_target(const report::RunResult& run) {
   return trial;
 }
 
+/// Of a workload whose work is to be done, and nothing is learned: of event-driven runs their rounds.
+report::Trial trial_of_work(const report::RunResult& run) {
+  report::Trial trial;
+  trial.reached = true;
+  trial.seconds = std::numeric_limits<double>::quiet_NaN();
+  if (run.spec.event_driven) {
+    trial.seconds = run.total_seconds;
+    if (run.costs) trial.costs = run.costs->whole;
+    return trial;
+  }
+  return run.at_scale && run.at_scale->time ? trial_at_scale(run) : trial;
+}
+
+/// What is limited beside time and costs.
+void add_facts(const scenario::Scenario& scenario, const report::RunResult& run, const report::Result& result,
+               report::Trial& trial) {
+  trial.devices = static_cast<double>(scenario.all_devices().size());
+  trial.memory = run.memory.total();
+  if (run.costs && run.costs->per_step.joules && run.step_seconds > 0)
+    trial.watts = *run.costs->per_step.joules / run.step_seconds;
+  const report::Work work = report::work_of(report::FigureValues({run, result}));
+  if (!(work.per_step() > 0)) return;
+  trial.batch = work.samples;
+  trial.tokens = work.counts_tokens();
+  trial.throughput = work.per_step() / work.step_seconds;
+  trial.scaling = run.throughput->scaling_efficiency;
+}
+
 report::Trial trial_of(const report::RunResult& run, const report::Result& result) {
+  if (result.stand_in) return trial_of_work(run);
   // With several seeds of the network that is timed there are relative steps as well, but no time at scale.
   const bool of_workload = run.at_scale && result.scale && !result.scale->workload.empty();
   report::Trial trial = of_workload ? trial_at_scale(run) : trial_to_target(run);
@@ -96,9 +133,12 @@ std::optional<report::Trial> never_reached(const scenario::Scenario& scenario, c
 
 class Planner {
  public:
-  Planner(const scenario::ScenarioSource& source, std::vector<std::string> overrides)
-      : source_(source), overrides_(std::move(overrides)), catalog_(study::remembering(study::make_catalog())) {
-    base_ = source_.load(overrides_, catalog_);
+  Planner(const scenario::ScenarioSource& source, std::vector<std::string> overrides, TaskQueue* queue)
+      : source_(source),
+        queue_(queue),
+        overrides_(std::move(overrides)),
+        catalog_(study::remembering(study::make_catalog())) {
+    base_ = load_base(source_, overrides_, catalog_);
     if (!base_.goal) {
       throw InputError(
           {base_.file, 0, "<scenario> lacks <goal>",
@@ -106,6 +146,7 @@ class Planner {
     }
     if (base_.goal->accuracy) overrides_.push_back(fmt::format("training.target-accuracy={}", *base_.goal->accuracy));
     check_choices();
+    check_work();
   }
 
   report::PlanReport plan(bool show_progress) {
@@ -113,6 +154,12 @@ class Planner {
     report.goal = *base_.goal;
     report.build = build();
     report.description = base_.description;
+    report.timing_only = base_.stand_in;
+    if (const auto scale = scale_setting(base_)) {
+      report.of = scale->workload;
+      report.known = scale->known;
+    }
+    if (queue_ != nullptr) learn_choices();
     Progress progress("planning", 1, show_progress);
     report.answers = search_goal(
         *base_.goal, labels(),
@@ -125,6 +172,8 @@ class Planner {
     report.learned_runs = store_.size();
     if (const auto& assumptions = report.answers.front().trial.assumptions; !assumptions.empty())
       report.assumptions = assumptions;
+    if (std::optional<report::Statement> batches = report::assumption_of_batches(report))
+      report.assumptions.push_back(*std::move(batches));
     return report;
   }
 
@@ -149,8 +198,66 @@ class Planner {
     }
   }
 
+  /// A limit on time, or on what is paid by time, is of work of which there is so much.
+  void check_work() const {
+    const spec::GoalSpec& goal = *base_.goal;
+    const bool limited = goal.seconds || goal.money || goal.joules || goal.carbon;
+    const auto takes_steps = [](const spec::RunSpec& run) { return !run.event_driven; };
+    if (!base_.stand_in || !limited || std::ranges::none_of(base_.runs, takes_steps)) return;
+    const std::optional<report::ScaleSetting> scale = scale_setting(base_);
+    // Other batches may have published steps.
+    if (!scale || scale->known || scale->why_not->kind == "batch-beyond-published") return;
+    throw InputError({base_.file, 0,
+                      fmt::format("<goal> limits what training {} takes, and how many steps that has is not known: {}",
+                                  scale->workload, report::in_words(*scale->why_not)),
+                      "tokens=\"2T\", samples, epochs or steps of <timed-as>; or a limit on throughput or scaling"});
+  }
+
+  /// What does not go is a trial as well.
+  /// What the choices learn with the first number of the range, by other processes: runs of equal learning once.
+  void learn_choices() {
+    std::vector<LearningTask> asked;
+    std::set<std::uint64_t> known;
+    const std::vector<std::string> in_question = labels();
+    for (const std::vector<report::Change>& choice : choices_of(*base_.goal)) {
+      std::vector<std::string> all = overrides_;
+      for (const spec::AllowedChange& change : base_.goal->allowed) {
+        if (change.varied.values.empty())
+          all.push_back(
+              fmt::format("{}={}", change.varied.path, change.varied.with(numbers_of(change.varied).front())));
+      }
+      for (const report::Change& one : choice) all.push_back(one.assignment());
+      try {
+        const scenario::Scenario scenario = source_.load_point(all, catalog_);
+        if (scenario.timing_only) return;
+        for (std::size_t i = 0; i < base_.runs.size(); ++i) {
+          const bool asked_for = std::ranges::find(in_question, base_.runs[i].label) != in_question.end();
+          if (!asked_for || learns_on_cluster(scenario, scenario.runs.at(i))) continue;
+          if (known.insert(learning_hash_of(scenario, scenario.runs[i], scenario.training, scenario.seed)).second)
+            asked.push_back({all, scenario.hash, static_cast<std::int64_t>(i)});
+        }
+      } catch (const InputError&) {
+        continue;  // is told where it is tried
+      }
+    }
+    store_.offer(learn_elsewhere(*queue_, asked));
+  }
+
   report::Trial evaluate(const std::vector<std::string>& changes, const std::string& label,
                          report::PlanReport& report) {
+    try {
+      return evaluate_feasible(changes, label, report);
+    } catch (const InputError& error) {
+      if (!error.is_infeasible()) throw;
+      report::Trial trial;
+      trial.timed = false;
+      trial.infeasible = error.diagnostics().front().what;
+      return trial;
+    }
+  }
+
+  report::Trial evaluate_feasible(const std::vector<std::string>& changes, const std::string& label,
+                                  report::PlanReport& report) {
     if (interrupted().load()) throw Cancelled();
     std::vector<std::string> all = overrides_;
     all.insert(all.end(), changes.begin(), changes.end());
@@ -158,6 +265,7 @@ class Planner {
     // Labels that nobody gave may change with what is changed; the order of runs does not.
     const auto index = std::ranges::find(base_.runs, label, &spec::RunSpec::label) - base_.runs.begin();
     scenario.runs = {scenario.runs.at(static_cast<std::size_t>(index))};
+    if (queue_ != nullptr) store_.shared_cache()->set_remote(std::make_shared<RemoteLearning>(*queue_, scenario, all));
     const Learned learned = learn_scenario(scenario, &store_, false);
     if (report.version.empty()) tell_of(untimed_result(scenario, learned), report);
     if (std::optional<report::Trial> never = never_reached(scenario, learned)) return *never;
@@ -165,6 +273,7 @@ class Planner {
     ++report.timing_runs;
     if (!result.currency.empty()) report.currency = result.currency;
     report::Trial trial = trial_of(result.runs.front(), result);
+    add_facts(scenario, result.runs.front(), result, trial);
     trial.lines_per_month = result.lines_per_month;
     trial.assumptions = result.assumptions;
     return trial;
@@ -182,17 +291,18 @@ class Planner {
   }
 
   const scenario::ScenarioSource& source_;
+  TaskQueue* queue_;  ///< null: this process learns
   std::vector<std::string> overrides_;
   scenario::Catalog catalog_;
   scenario::Scenario base_;
-  MemoryLearningStore store_;
+  PrelearnedStore store_;
 };
 
 }  // namespace
 
 report::PlanReport plan_scenario(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
-                                 bool show_progress, const std::function<void()>& on_read) {
-  Planner planner(source, overrides);
+                                 bool show_progress, const std::function<void()>& on_read, TaskQueue* queue) {
+  Planner planner(source, overrides, queue);
   if (on_read) on_read();
   return planner.plan(show_progress);
 }

@@ -6,6 +6,7 @@
 
 #include "report/plan/plan_report.hpp"
 #include "scenario/document/load.hpp"
+#include "study/remote/task_queue.hpp"
 
 namespace dadsim::study {
 
@@ -14,6 +15,7 @@ namespace dadsim::study {
 /// goal allows makes the scenario wrong), SimulationError, Cancelled. `on_read` is called once the scenario has been
 /// read with all that it names, and before anything is run.
 report::PlanReport plan_scenario(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
-                                 bool show_progress, const std::function<void()>& on_read = {});
+                                 bool show_progress, const std::function<void()>& on_read = {},
+                                 TaskQueue* queue = nullptr);
 
 }  // namespace dadsim::study

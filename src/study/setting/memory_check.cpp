@@ -19,19 +19,16 @@ std::string in_words(const estimate::MemoryUse& use) {
   return text;
 }
 
+bool is_pooled(const spec::RunSpec& run) {
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+  return info != nullptr && info->sharing == methods::Sharing::pooled;
+}
+
 /// The memory that a run needs when it is timed like this.
 RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed) {
-  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
-  const auto workers = static_cast<std::int64_t>(scenario.workers.size());
-  const bool pooled = info != nullptr && info->sharing == methods::Sharing::pooled;
-  const std::vector<std::int32_t> samples(pooled ? 1 : static_cast<std::size_t>(workers),
-                                          static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
-  estimate::AlgorithmState state;
-  if (info != nullptr && info->state) state = info->state(run.parameters);
+  const bool pooled = is_pooled(run);
   RunMemory memory;
-  memory.use =
-      memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision, timed.parallelism);
-  if (sums_in_fp32(run, timed)) memory.use.gradients *= timed.gradient_width;
+  memory.use = memory_of_workers(scenario, run, timed, static_cast<std::int64_t>(scenario.workers.size()));
   memory.checked = run.communicates;
   for (const spec::Placement& worker : scenario.all_devices()) {
     const spec::DeviceSpec& device = find_device(scenario, worker.device);
@@ -48,6 +45,20 @@ RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec&
 
 }  // namespace
 
+estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                      const TimedAs& timed, std::int64_t workers) {
+  const methods::MethodInfo* info = protocols::find_method(run.algorithm);
+  const bool pooled = is_pooled(run);
+  const std::vector<std::int32_t> samples(pooled ? 1 : static_cast<std::size_t>(workers),
+                                          static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
+  estimate::AlgorithmState state;
+  if (info != nullptr && info->state) state = info->state(run.parameters);
+  estimate::MemoryUse use =
+      memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision, timed.parallelism);
+  if (sums_in_fp32(run, timed)) use.gradients *= timed.gradient_width;
+  return use;
+}
+
 std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
   const TimedAs timed = timed_as_of(scenario, learned);
   std::vector<RunMemory> memory;
@@ -59,10 +70,10 @@ std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const R
   if (!memory.checked || memory.available == 0 || memory.use.total() <= memory.available) return std::nullopt;
   const bool narrow = scenario.timed_as && (scenario.timed_as->precision == spec::Precision::bf16 ||
                                             scenario.timed_as->precision == spec::Precision::fp16);
-  return Fault{fmt::format("needs {} on a worker, and '{}' has {}: {}", human_bytes(memory.use.total()), memory.device,
-                           human_bytes(memory.available), in_words(memory.use)),
-               fmt::format("a smaller batch, {}devices with more memory, or <workers memory=\"ignore\">",
-                           narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), ")};
+  return infeasible(fmt::format("needs {} on a worker, and '{}' has {}: {}", human_bytes(memory.use.total()),
+                                memory.device, human_bytes(memory.available), in_words(memory.use)),
+                    fmt::format("a smaller batch, {}devices with more memory, or <workers memory=\"ignore\">",
+                                narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), "));
 }
 
 std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,

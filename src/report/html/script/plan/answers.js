@@ -11,12 +11,14 @@ function quantitiesOf(result) {
     ],
     text: (grams) => (grams < 1000 ? `${withDigits(grams)} g` : `${withDigits(grams / 1000)} kg`),
   };
+  kKinds.rate = { units: [{ name: "1/s", factor: 1 }], text: (rate) => `${withDigits(rate, 4)}/s` };
   const trials = result.answers.flatMap((answer) => [answer.trial, ...answer.tried.map((one) => one.trial)]);
   return [
     { name: "seconds", title: "time to the target", kind: "seconds" },
     { name: "money", title: "money to the target", kind: "money" },
     { name: "joules", title: "energy to the target", kind: "energy" },
     { name: "grams_co2e", title: "CO2 equivalent to the target", kind: "carbon" },
+    { name: "throughput", title: `${trials[0].throughput_of} per second`, kind: "rate" },
   ]
     .map((one) => ({ ...one, text: kKinds[one.kind].text, limit: result.goal[one.name] }))
     .filter(({ name }) => trials.some((trial) => trial.reached && isNumber(trial[name])));
@@ -43,9 +45,13 @@ const missesText = (answer) =>
     .map(({ from, to, to_the_end }) => `${from === to ? from : `${from} to ${to}`}${to_the_end ? " (the end)" : ""}`)
     .join(", ") || kNone;
 
+/** What paths are of, in words. */
+const kPathNames = new Map();
+const pathName = (path) => kPathNames.get(path) ?? path;
+
 const choicesText = (answer) =>
   Object.entries(answer.changes)
-    .map(([path, value]) => `${path}=${value}`)
+    .map(([path, value]) => `${pathName(path)} ${value}`)
     .join(", ") || "as it is";
 
 function addAnswers(page, section) {
@@ -69,8 +75,12 @@ function addAnswers(page, section) {
     element("span", { class: "named" }, markSwatch(page.marks[page.runs.indexOf(answer.run)]), answer.run),
     ...(chosen ? [choicesText(answer)] : []),
     answer.met
-      ? "met"
-      : answer.trial.reached
+      ? answer.front
+        ? "met, on the front"
+        : "met"
+      : answer.trial.infeasible
+        ? `infeasible: ${answer.trial.infeasible}`
+        : answer.trial.reached
         ? "missed"
         : `target never reached: best ${humanPercent(answer.trial.best_accuracy)}`,
     ...(ranged ? [answer.met ? (answer.answer?.value ?? kNone) : kNone] : []),
@@ -81,7 +91,7 @@ function addAnswers(page, section) {
   ]);
   section.append(
     lead(
-      "Those that meet the goal first, the most preferred number first. Where the goal is missed, the figures are of " +
+      "Those that meet the goal first, the best first. Where the goal is missed, the figures are of " +
         "the nearest that was tried.",
     ),
     table(`Goal: ${result.asked.words}`, columns, rows, result.answers[0].met ? 0 : -1),

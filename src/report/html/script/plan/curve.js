@@ -60,7 +60,7 @@ function addCurve(page, section) {
     return {
       // What comes first is drawn over the others.
       lines: [...answers, ...curves.filter((line) => line.points.length > 0)],
-      x: { kind: "planned", title: axis.path, log: state.logX, fromLeast: true },
+      x: { kind: "planned", title: pathName(axis.path), log: state.logX, fromLeast: true },
       y: { kind: quantity.kind, title: quantity.title, log: state.logY },
       target: isNumber(quantity.limit)
         ? { value: quantity.limit, text: `at most ${quantity.text(quantity.limit)}` }
@@ -76,7 +76,7 @@ function addCurve(page, section) {
       const ends = `${quantity.text(first.trial[quantity.name])} at ${first.value}, ${quantity.text(last.trial[quantity.name])} at ${last.value}`;
       return `${answer.run}: ${ends}${answer.met && answer.answer ? `; ${answer.answer.value} is enough` : ""}`;
     });
-    return `Lines: ${quantity.title} along ${axis.path}. ${words.join("; ")}.`;
+    return `Lines: ${quantity.title} along ${pathName(axis.path)}. ${words.join("; ")}.`;
   };
   const controls = ({ set, change }) => [
     quantities.length > 1
@@ -119,7 +119,7 @@ function addCurve(page, section) {
       `Every number that was tried${choices.length > 1 ? `, with ${state.choice}` : ""}`,
       [
         { title: "run" },
-        { title: axis.path, number: true },
+        { title: pathName(axis.path), number: true },
         ...quantities.map((one) => ({ title: one.title, number: true })),
         { title: "goal" },
       ],

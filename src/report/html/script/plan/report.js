@@ -3,6 +3,7 @@
 startPage(
   () => "plan.json",
   (result) => {
+    for (const [path, name] of Object.entries(result.names)) kPathNames.set(path, name);
     const runs = [...new Set(result.answers.map((answer) => answer.run))];
     const page = { result, runs, marks: marks(runs.map(() => true)), quantities: quantitiesOf(result), about: aboutScenario() };
     document.getElementById("setting").textContent = kept(`Goal: ${result.asked.words}`);
