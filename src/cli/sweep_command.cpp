@@ -170,14 +170,17 @@ SweepElsewhere elsewhere(const SweepArguments& asked) {
           .quiet = asked.quiet};
 }
 
+/// As CSV and as a page, where these are asked for.
+void write_results(study::Database& database, const std::string& csv, const std::string& page) {
+  if (!csv.empty()) write_file_atomically(csv, [&](const PutContent& put) { write_sweep_csv(database, put); });
+  if (!page.empty()) write_file_atomically(page, report::to_html(study::sweep_report_of_file(database)));
+}
+
 void report(const SweepArguments& arguments, study::Database& database, const study::SweepPoints& sweep,
             const study::SweepProgressNumbers& numbers) {
-  const study::SweepResults results = study::read_results(database);
-  if (!arguments.csv.empty()) write_file_atomically(arguments.csv, sweep_csv(results));
-  if (!arguments.report.empty())
-    write_file_atomically(arguments.report, report::to_html(study::sweep_report_of(results)));
+  write_results(database, arguments.csv, arguments.report);
   if (!arguments.quiet && !outputs_of(arguments).take_standard_output()) {
-    report::Summary summary = study::summary_of(results);
+    report::Summary summary = study::summary_of_file(database);
     std::string& text = summary.background;
     text += fmt::format("{}: {} new, {} there before; {} learned.\n", arguments.out,
                         trials_in_words(numbers.finished, sweep), human_count(numbers.before),
@@ -189,9 +192,14 @@ void report(const SweepArguments& arguments, study::Database& database, const st
     }
     print(summary);
   }
+  study::FailedTrial first;
+  if (numbers.failed > 0) {
+    study::Statement select(database,
+                            "SELECT point, words FROM trial WHERE status = 'failed' ORDER BY point, seed LIMIT 1");
+    if (select.step()) first = {{select.integer(0), 0}, select.text(1)};
+  }
   database.close();
   if (numbers.failed > 0) {
-    const study::FailedTrial& first = results.failed.front();
     throw sim::SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
                                            trials_in_words(numbers.failed, sweep), first.trial.point, first.message));
   }
@@ -287,11 +295,9 @@ void run_merge_command(const std::vector<std::string>& arguments) {
   for (const Diagnostic& lost : merged.lost) fmt::print(stderr, "dadsim: {}\n", to_string(lost));
   if (!csv.empty() || !report.empty() || !values.contains("quiet")) {
     study::Database database(operands[0], study::Database::Access::read);
-    const study::SweepResults results = study::read_results(database);
-    if (!csv.empty()) write_file_atomically(csv, sweep_csv(results));
-    if (!report.empty()) write_file_atomically(report, report::to_html(study::sweep_report_of(results)));
+    write_results(database, csv, report);
     if (!values.contains("quiet") && !outputs.take_standard_output()) {
-      report::Summary summary = study::summary_of(results);
+      report::Summary summary = study::summary_of_file(database);
       std::string& text = summary.background;
       text += fmt::format("{}: {} of {} complete", operands[0], human_count(merged.points),
                           points_in_words(merged.identity.points));

@@ -55,7 +55,7 @@ constexpr auto names_of(SweepSpec::Method) {
       {{grid, "grid"}, {list, "list"}, {random, "random"}, {latin_hypercube, "latin-hypercube"}});
 }
 
-inline constexpr std::int64_t kMostSweepPoints = 100'000;
+inline constexpr std::int64_t kMostSweepPoints = 1'000'000;
 inline constexpr std::int64_t kMostSweepSeeds = 1'000;
 inline constexpr std::int64_t kMostSweepTrials = 1'000'000;  ///< points times seeds
 

@@ -91,14 +91,20 @@ void write_to_standard_output(std::string_view content) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view content) {
+  write_file_atomically(path, [&](const PutContent& put) { put(content); });
+}
+
+void write_file_atomically(const std::string& path, const std::function<void(const PutContent& put)>& produce) {
   if (path == "-") {
-    return ::isatty(STDOUT_FILENO) == 1 ? write_to_standard_output(for_terminal(content))
-                                        : write_to_standard_output(content);
+    const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
+    return produce([&](std::string_view part) {
+      is_terminal ? write_to_standard_output(for_terminal(part)) : write_to_standard_output(part);
+    });
   }
   check_writable(path);
   if (const std::optional<int> descriptor = descriptor_of(path)) {
     std::fflush(stdout);
-    return write_all(*descriptor, content, path);
+    return produce([&](std::string_view part) { write_all(*descriptor, part, path); });
   }
   // What a symbolic link points at is written, and the link stays.
   const std::string target = destination_of(path);
@@ -113,7 +119,7 @@ void write_file_atomically(const std::string& path, std::string_view content) {
     }
     if (opened < 0) cannot("open", path, errno);
     const Descriptor descriptor(opened);
-    return write_all(descriptor, content, path);
+    return produce([&](std::string_view part) { write_all(descriptor, part, path); });
   }
   std::string beside = target + ".XXXXXX";
   Descriptor descriptor(::mkostemp(beside.data(), O_CLOEXEC));
@@ -124,7 +130,7 @@ void write_file_atomically(const std::string& path, std::string_view content) {
     const mode_t mask = ::umask(0);
     ::umask(mask);
     if (::fchmod(descriptor, there ? status.st_mode & 0777 : 0666 & ~mask) != 0) cannot("write", path, errno);
-    write_all(descriptor, content, path);
+    produce([&](std::string_view part) { write_all(descriptor, part, path); });
     if (::fsync(descriptor) != 0 || descriptor.close() != 0) cannot("write", path, errno);
     if (::rename(beside.c_str(), target.c_str()) != 0) cannot("write", path, errno);
   } catch (...) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@ namespace dadsim {
 /// written to as it is. The permissions of a file that was there stay. Throws OutputError with the path and the
 /// system's reason, Cancelled if the user ends the wait for a reader of a pipe.
 void write_file_atomically(const std::string& path, std::string_view content);
+
+/// What is put, part by part, is the content: so that what is larger than memory may be written.
+using PutContent = std::function<void(std::string_view part)>;
+void write_file_atomically(const std::string& path, const std::function<void(const PutContent& put)>& produce);
 
 /// As it is, terminal or not; flushed. Throws OutputError.
 void write_to_standard_output(std::string_view content);

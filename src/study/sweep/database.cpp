@@ -249,6 +249,7 @@ Database::Transaction::~Transaction() {
 void Database::Transaction::commit() {
   database_.execute("COMMIT");
   open_ = false;
+  lock_.unlock();  // another one may follow in the same block
 }
 
 Statement::Statement(Database& database, const std::string& text) : database_(database) {

@@ -1,14 +1,13 @@
 #include "study/sweep/history_store.hpp"
 
-#include <cstring>
+#include <exception>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "study/learning/datum_bytes.hpp"
 #include "study/sweep/row_checksum.hpp"
-#include "support/wire.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -18,29 +17,6 @@ constexpr auto kLongestPending = std::chrono::seconds(1);
 
 std::string bytes_of(const world::ValueKey& key) {
   return {reinterpret_cast<const char*>(key.data()), sizeof(world::ValueKey)};
-}
-
-std::string bytes_of(const world::Datum& datum) {
-  WireWriter wire;
-  wire << std::string_view(reinterpret_cast<const char*>(datum.numbers.data()), datum.numbers.size() * sizeof(float))
-       << datum.scalars;
-  return wire.bytes();
-}
-
-/// Null where the bytes are damaged.
-world::DatumPtr datum_from(const std::string& bytes) {
-  try {
-    WireReader wire(bytes);
-    std::string numbers;
-    world::Datum datum;
-    wire >> numbers >> datum.scalars;
-    if (numbers.size() % sizeof(float) != 0) throw std::out_of_range("no whole number of numbers");
-    datum.numbers.resize(numbers.size() / sizeof(float));
-    if (!numbers.empty()) std::memcpy(datum.numbers.data(), numbers.data(), numbers.size());
-    return std::make_shared<const world::Datum>(std::move(datum));
-  } catch (const std::out_of_range&) {
-    return nullptr;
-  }
 }
 
 /// An evaluation has scalars alone.
@@ -57,7 +33,8 @@ world::DatumPtr read(Database& database, const world::ValueKey& key) {
   select.blob(bytes_of(key));
   if (!select.step()) return nullptr;
   const std::string datum = select.bytes(1);
-  return select.integer(2) == history_checksum(bytes_of(key), select.integer(0), datum) ? datum_from(datum) : nullptr;
+  return select.integer(2) == history_checksum(bytes_of(key), select.integer(0), datum) ? datum_from_bytes(datum)
+                                                                                        : nullptr;
 }
 
 std::int64_t weight_bytes(Database& database) {
@@ -130,7 +107,7 @@ void SweepHistoryStore::write(const std::vector<Kept>& kept) {
   Statement insert(file_, kInsert);
   for (const Kept& one : kept) {
     const std::int64_t small = is_small(*one.datum) ? 1 : 0;
-    const std::string datum = bytes_of(*one.datum);
+    const std::string datum = to_bytes(*one.datum);
     insert.blob(bytes_of(one.key)) << small;
     insert.blob(datum) << history_checksum(bytes_of(one.key), small, datum);
     insert.run();

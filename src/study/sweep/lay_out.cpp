@@ -3,39 +3,12 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "models/uniform.hpp"
 
 namespace dadsim::study {
 namespace {
-
-void append(PointValues& values, const spec::SweepAxis& axis, std::size_t index) {
-  for (const spec::VariedPath& varied : axis) values.push_back(varied.at(index));
-}
-
-std::vector<PointValues> grid(const spec::SweepSpec& sweep) {
-  std::vector<PointValues> points{{}};
-  for (const spec::SweepAxis& axis : sweep.axes) {
-    std::vector<PointValues> longer;
-    longer.reserve(points.size() * axis.front().count());
-    for (const PointValues& point : points) {
-      for (std::size_t i = 0; i < axis.front().count(); ++i) {
-        longer.push_back(point);
-        append(longer.back(), axis, i);
-      }
-    }
-    points = std::move(longer);
-  }
-  return points;
-}
-
-std::vector<PointValues> list(const spec::SweepSpec& sweep) {
-  std::vector<PointValues> points(sweep.axes.front().front().count());
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (const spec::SweepAxis& axis : sweep.axes) append(points[i], axis, i);
-  }
-  return points;
-}
 
 /// One axis of drawn points: a number in (0, 1) for each.
 std::vector<double> quantiles(const spec::SweepSpec& sweep, std::uint32_t axis) {
@@ -52,17 +25,6 @@ std::vector<double> quantiles(const spec::SweepSpec& sweep, std::uint32_t axis) 
   return drawn;
 }
 
-std::vector<PointValues> draw(const spec::SweepSpec& sweep) {
-  std::vector<PointValues> points(static_cast<std::size_t>(sweep.points));
-  for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
-    const std::vector<double> drawn = quantiles(sweep, static_cast<std::uint32_t>(axis));
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      for (const spec::VariedPath& varied : sweep.axes[axis]) points[i].push_back(varied.at_quantile(drawn[i]));
-    }
-  }
-  return points;
-}
-
 }  // namespace
 
 std::vector<const spec::VariedPath*> varied_paths(const spec::SweepSpec& sweep) {
@@ -73,17 +35,46 @@ std::vector<const spec::VariedPath*> varied_paths(const spec::SweepSpec& sweep) 
   return paths;
 }
 
-std::vector<PointValues> lay_out(const spec::SweepSpec& sweep) {
-  switch (sweep.method) {
+PointLayout::PointLayout(spec::SweepSpec sweep) : sweep_(std::move(sweep)) {
+  switch (sweep_.method) {
     case spec::SweepSpec::Method::grid:
-      return grid(sweep);
+      count_ = 1;
+      for (const spec::SweepAxis& axis : sweep_.axes) count_ *= axis.front().count();
+      break;
     case spec::SweepSpec::Method::list:
-      return list(sweep);
+      count_ = sweep_.axes.front().front().count();
+      break;
     case spec::SweepSpec::Method::random:
     case spec::SweepSpec::Method::latin_hypercube:
-      return draw(sweep);
+      count_ = static_cast<std::size_t>(sweep_.points);
+      for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis)
+        drawn_.push_back(quantiles(sweep_, static_cast<std::uint32_t>(axis)));
+      break;
   }
-  return {};
+}
+
+PointValues PointLayout::at(std::size_t point) const {
+  PointValues values;
+  std::size_t later = count_;  // points of the axes that are still to come
+  for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
+    std::size_t index = point;
+    if (sweep_.method == spec::SweepSpec::Method::grid) {
+      const std::size_t own = sweep_.axes[axis].front().count();
+      later /= own;
+      index = point / later % own;
+    }
+    for (const spec::VariedPath& varied : sweep_.axes[axis])
+      values.push_back(sweep_.drawn() ? varied.at_quantile(drawn_[axis][point]) : varied.at(index));
+  }
+  return values;
+}
+
+std::vector<PointValues> lay_out(const spec::SweepSpec& sweep) {
+  const PointLayout layout(sweep);
+  std::vector<PointValues> points;
+  points.reserve(layout.count());
+  for (std::size_t i = 0; i < layout.count(); ++i) points.push_back(layout.at(i));
+  return points;
 }
 
 }  // namespace dadsim::study

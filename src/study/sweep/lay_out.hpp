@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,22 @@ using PointValues = std::vector<std::string>;
 /// All paths that are varied, axis by axis.
 std::vector<const spec::VariedPath*> varied_paths(const spec::SweepSpec& sweep);
 
-/// Every point of the sweep. Of a grid the last axis changes first. The same specification gives the same points.
+/// The points of a sweep, each worked out when it is asked for: a million of them take the memory of what was drawn.
+/// The same specification gives the same points.
+class PointLayout {
+ public:
+  explicit PointLayout(spec::SweepSpec sweep);
+  std::size_t count() const { return count_; }
+  /// Of a grid the last axis changes first.
+  PointValues at(std::size_t point) const;
+
+ private:
+  spec::SweepSpec sweep_;
+  std::size_t count_ = 0;
+  std::vector<std::vector<double>> drawn_;  ///< per axis, a number in (0, 1) for each point
+};
+
+/// Every point of the sweep.
 std::vector<PointValues> lay_out(const spec::SweepSpec& sweep);
 
 }  // namespace dadsim::study

@@ -7,9 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <map>
-#include <memory>
-#include <set>
+#include <utility>
 
 #include "study/sweep/history_store.hpp"
 #include "study/sweep/read_results.hpp"
@@ -40,50 +38,25 @@ class Beside {
   std::string path_;
 };
 
-/// What one file has told of a trial.
-struct TrialOrigin {
-  std::string file, message;
-  std::vector<SweepRun> runs;
-};
-
-std::map<SweepTrial, TrialOrigin> by_trial(const std::string& file, const SweepResults& results) {
-  std::map<SweepTrial, TrialOrigin> trials;
-  for (const SweepRun& run : results.runs) trials[run.trial].runs.push_back(run);
-  for (const FailedTrial& failed : results.failed) trials[failed.trial].message = failed.message;
-  for (auto& [trial, origin] : trials) origin.file = file;
-  return trials;
+[[noreturn]] void disagree(const std::string& file, const std::string& before, const SweepTrial& trial,
+                           const std::string& column) {
+  throw InputError(Diagnostic{
+      file, 0, fmt::format("has other results than '{}' for point {}: {} is not the same", before, trial.point, column),
+      "all from the same build of dadsim; an instruction set of its own rounds differently"});
 }
 
-void check_agree(const SweepTrial& trial, const TrialOrigin& a, const TrialOrigin& b) {
-  const auto refuse = [&](const std::string& column) {
-    throw InputError(Diagnostic{
-        b.file, 0,
-        fmt::format("has other results than '{}' for point {}: {} is not the same", a.file, trial.point, column),
-        "all from the same build of dadsim; an instruction set of its own rounds differently"});
-  };
-  if (a.message.empty() != b.message.empty()) refuse("status");
-  if (a.message != b.message) refuse("words");
-  if (a.runs.size() != b.runs.size()) refuse("number of runs");
+/// The first column in which two tell of a trial what is not the same; empty where there is none.
+std::string difference_of(const TrialResults& a, const TrialResults& b) {
+  if (a.message.empty() != b.message.empty()) return "status";
+  if (a.message != b.message) return "words";
+  if (a.runs.size() != b.runs.size()) return "number of runs";
   for (std::size_t i = 0; i < a.runs.size(); ++i) {
-    if (const char* column = differing_column(a.runs[i], b.runs[i])) refuse(column);
+    if (const char* column = differing_column(a.runs[i], b.runs[i])) return column;
   }
+  return {};
 }
 
-void check_agree(const std::string& file, const SweepResults::Point& a, const SweepResults::Point& b) {
-  if (a.hash == b.hash && a.values == b.values) return;
-  throw InputError(Diagnostic{file, 0,
-                              fmt::format("has another point {} than the files before it: {} is not the same", b.id,
-                                          a.hash == b.hash ? "value" : "hash"),
-                              "files of the same sweep"});
-}
-
-/// All results of a file, or with `salvage` those that are whole.
-SweepResults read_file_of(const std::string& file, bool salvage, std::vector<Diagnostic>& lost) {
-  Database database(file, Database::Access::read);
-  if (!has_tables(database)) throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
-  if (!salvage) return read_results(database);
-  SweepDamage damage;
-  SweepResults results = read_what_is_whole(database, damage);
+void tell_what_is_lost(const std::string& file, const SweepDamage& damage, std::vector<Diagnostic>& lost) {
   if (damage.results > 0) {
     lost.push_back({file, 0,
                     fmt::format("is damaged: lost are results of points {}",
@@ -92,7 +65,139 @@ SweepResults read_file_of(const std::string& file, bool salvage, std::vector<Dia
   } else if (damage.any()) {
     lost.push_back({file, 0, "is damaged: " + damage.structure, ""});
   }
-  return results;
+}
+
+/// Puts files together in one database, a trial at a time: what is in memory does not grow with them.
+class Merging {
+ public:
+  Merging(Database& out, const MergeOptions& options, MergedSweep& merged)
+      : out_(out), options_(options), merged_(merged) {}
+
+  void add(const std::string& file) {
+    if (interrupted().load()) throw Cancelled();
+    Database database(file, Database::Access::read);
+    if (!has_tables(database)) throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
+    SweepDamage damage;
+    ResultsReader reader(database, damage);
+    if (!belongs(file, reader)) return;
+    settings_.insert(reader.settings().begin(), reader.settings().end());
+    Database::Transaction transaction(out_);
+    copy_points(file, reader);
+    copy_trials(file, reader);
+    transaction.commit();
+    if (!options_.salvage) throw_if_damaged(database, damage);
+    tell_what_is_lost(file, damage, merged_.lost);
+    files_.push_back(file);
+  }
+
+  /// Once all are there: what is the same of all of them.
+  void finish() {
+    if (!errors_.empty()) throw InputError(std::move(errors_));
+    merged_.identity.shard = merged_.identity.shards = 1;
+    write_identity(out_, merged_.identity, columns_);
+    write_settings(out_, settings_);
+  }
+
+ private:
+  /// To those before it; says why where it does not.
+  bool belongs(const std::string& file, const ResultsReader& reader) {
+    const SweepIdentity& identity = reader.identity();
+    if (first_.empty()) {
+      first_ = file;
+      merged_.identity = identity;
+      columns_ = reader.columns();
+    } else if (const std::string why = difference(identity, merged_.identity); !why.empty()) {
+      errors_.push_back({file, 0, why, fmt::format("files of the same sweep as '{}'", first_)});
+      return false;
+    } else if (reader.columns() != columns_) {
+      errors_.push_back({file, 0, "is of another sweep: its axes are not the same",
+                         fmt::format("files of the same sweep as '{}'", first_)});
+      return false;
+    }
+    if (const std::string why = build_difference(identity, merged_.identity); !why.empty()) {
+      if (!options_.any_build) {
+        errors_.push_back({file, 0, why, fmt::format("files of the same build as '{}', or --any-build", first_)});
+        return false;
+      }
+      merged_.identity.build = builds_of(merged_.identity, identity);
+    }
+    return true;
+  }
+
+  void copy_points(const std::string& file, ResultsReader& reader) {
+    Statement there(out_, "SELECT hash, checksum FROM point WHERE id = ?");
+    PointWriter writer(out_);
+    reader.each_point([&](SweepResults::Point&& point) {
+      there << point.id;
+      if (!there.step()) return writer.write(point);
+      const std::string hash = there.text(0);
+      const bool same = there.integer(1) == checksum_of(point);
+      while (there.step()) {
+      }
+      if (same) return;
+      throw InputError(Diagnostic{file, 0,
+                                  fmt::format("has another point {} than the files before it: {} is not the same",
+                                              point.id, hash == point.hash ? "value" : "hash"),
+                                  "files of the same sweep"});
+    });
+  }
+
+  void copy_trials(const std::string& file, ResultsReader& reader) {
+    Statement there(out_, "SELECT checksum FROM trial WHERE point = ? AND seed = ?");
+    TrialWriter writer(out_);
+    reader.each_trial([&](TrialResults&& trial) {
+      if (interrupted().load()) throw Cancelled();
+      there << trial.trial.point << trial.trial.seed;
+      if (!there.step()) return writer.write(trial.trial, trial.runs, trial.message);
+      const bool same = there.integer(0) == checksum_of(trial.trial, trial.message, trial.runs);
+      while (there.step()) {
+      }
+      if (!same) refuse(file, trial);
+    });
+  }
+
+  /// Says with which file it does not agree, and in what.
+  [[noreturn]] void refuse(const std::string& file, const TrialResults& trial) const {
+    for (const std::string& before : files_) {
+      Database database(before, Database::Access::read);
+      SweepDamage damage;
+      ResultsReader reader(database, damage);
+      reader.each_point([](SweepResults::Point&&) {});
+      reader.each_trial([&](TrialResults&& one) {
+        if (one.trial != trial.trial) return;
+        if (const std::string column = difference_of(one, trial); !column.empty())
+          disagree(file, before, trial.trial, column);
+      });
+    }
+    disagree(file, files_.front(), trial.trial, "checksum");
+  }
+
+  Database& out_;
+  const MergeOptions& options_;
+  MergedSweep& merged_;
+  std::string first_;
+  std::vector<std::string> files_;
+  std::vector<SweepColumn> columns_;
+  SweepSettings settings_;
+  std::vector<Diagnostic> errors_;
+};
+
+/// Points that have all their trials, and those that lack some.
+void count_what_is_there(Database& database, MergedSweep& merged) {
+  merged.failed = database.number("SELECT COUNT(*) FROM trial WHERE status = 'failed'").value_or(0);
+  Statement select(database, "SELECT point, COUNT(*) FROM trial GROUP BY point ORDER BY point");
+  std::int64_t next = 1;
+  while (select.step()) {
+    const std::int64_t point = select.integer(0);
+    for (; next < point; ++next) merged.missing.push_back(next);
+    next = point + 1;
+    if (select.integer(1) == merged.identity.seeds) {
+      ++merged.points;
+    } else {
+      merged.missing.push_back(point);
+    }
+  }
+  for (; next <= merged.identity.points; ++next) merged.missing.push_back(next);
 }
 
 /// As far as it can be read: the rest is learned again. `weights`: of event-driven runs, for what is still to be done.
@@ -117,76 +222,20 @@ MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>&
     throw OutputError(fmt::format("'{}' is there already; name a new file, or remove it", out));
 
   MergedSweep merged;
-  std::map<SweepTrial, TrialOrigin> trials;
-  std::map<std::int64_t, SweepResults::Point> points;
-  std::vector<SweepColumn> columns;
-  SweepSettings settings;
-  std::vector<Diagnostic> errors;
-  for (const std::string& file : files) {
-    if (interrupted().load()) throw Cancelled();
-    const SweepResults results = read_file_of(file, options.salvage, merged.lost);
-    if (file == files.front()) {
-      merged.identity = results.identity;
-      columns = results.columns;
-    } else if (const std::string why = difference(results.identity, merged.identity); !why.empty()) {
-      errors.push_back({file, 0, why, fmt::format("files of the same sweep as '{}'", files.front())});
-      continue;
-    } else if (results.columns != columns) {
-      errors.push_back({file, 0, "is of another sweep: its axes are not the same",
-                        fmt::format("files of the same sweep as '{}'", files.front())});
-      continue;
-    }
-    if (const std::string why = build_difference(results.identity, merged.identity); !why.empty()) {
-      if (!options.any_build) {
-        errors.push_back({file, 0, why, fmt::format("files of the same build as '{}', or --any-build", files.front())});
-        continue;
-      }
-      merged.identity.build = builds_of(merged.identity, results.identity);
-    }
-    settings.insert(results.settings.begin(), results.settings.end());
-    for (const SweepResults::Point& point : results.points) {
-      const auto [known, is_new] = points.emplace(point.id, point);
-      if (!is_new) check_agree(file, known->second, point);
-    }
-    for (auto& [trial, origin] : by_trial(file, results)) {
-      const auto [known, is_new] = trials.try_emplace(trial, std::move(origin));  // moves only what is new
-      if (!is_new) check_agree(trial, known->second, origin);
-    }
-  }
-  if (!errors.empty()) throw InputError(std::move(errors));
-  merged.identity.shard = merged.identity.shards = 1;
-
   const Beside beside(out);
   {
     Database database(beside.path(), Database::Access::scratch);
     create_tables(database);
-    write_identity(database, merged.identity, columns);
-    write_settings(database, settings);
-    for (const auto& [id, point] : points) write_point(database, point);
-    for (const auto& [trial, origin] : trials) {
-      if (interrupted().load()) throw Cancelled();
-      write_trial(database, trial, origin.runs, origin.message);
-      if (!origin.message.empty()) ++merged.failed;
-    }
-    const bool complete = trials.size() == static_cast<std::size_t>(merged.identity.points) *
-                                               static_cast<std::size_t>(merged.identity.seeds);
-    for (const std::string& file : files) copy_cache(file, database, !complete);
+    Merging merging(database, options, merged);
+    for (const std::string& file : files) merging.add(file);
+    merging.finish();
+    count_what_is_there(database, merged);
+    for (const std::string& file : files) copy_cache(file, database, !merged.missing.empty());
     database.close();
   }
   beside.rename_to(out);
   // What was learned lies there file by file.
   if (files.size() > 1) put_in_order(out);
-
-  for (std::int64_t point = 1; point <= merged.identity.points; ++point) {
-    bool complete = true;
-    for (std::int64_t seed = 0; seed < merged.identity.seeds; ++seed)
-      complete = complete && trials.contains({point, seed});
-    if (complete) {
-      ++merged.points;
-    } else {
-      merged.missing.push_back(point);
-    }
-  }
   return merged;
 }
 

@@ -20,10 +20,24 @@ namespace {
 
 /// Those of the shard, as far as they are not there.
 void write_points(Database& database, const SweepPoints& sweep, const Shard& shard) {
+  PointWriter writer(database);
   for (std::size_t i = 0; i < sweep.points().size(); ++i) {
     const auto id = static_cast<std::int64_t>(i) + 1;
     if (!shard.holds(id)) continue;
-    write_point(database, {id, fmt::format("{:016x}", sweep.points()[i].hash), sweep.points()[i].values});
+    writer.write({id, fmt::format("{:016x}", sweep.points()[i].hash), sweep.values(i)});
+  }
+}
+
+/// Trials of points that do not go are results from the beginning.
+void write_infeasible(Database& database, const SweepPoints& sweep, const Shard& shard) {
+  for (std::size_t i = 0; i < sweep.points().size(); ++i) {
+    const auto id = static_cast<std::int64_t>(i) + 1;
+    if (sweep.points()[i].infeasible.empty() || !shard.holds(id)) continue;
+    for (std::int64_t seed = 0; seed < sweep.seeds(); ++seed) {
+      Statement there(database, "SELECT 1 FROM trial WHERE point = ? AND seed = ?");
+      there << id << seed;
+      if (!there.step()) write_trial(database, {id, seed}, {}, sweep.points()[i].infeasible);
+    }
   }
 }
 
@@ -93,6 +107,7 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints&
   if (!there) {
     auto database = std::make_unique<Database>(path, Database::Access::write);
     if (!has_tables(*database)) fill_in(*database, sweep, shard);
+    write_infeasible(*database, sweep, shard);
     return database;
   }
   if (const std::string why = difference(*there, asked); !why.empty())
@@ -119,6 +134,7 @@ std::unique_ptr<Database> open_sweep(const std::string& path, const SweepPoints&
   const std::int64_t held = (asked.points - shard.number) / shard.count + 1;
   if (database->number("SELECT COUNT(*) FROM point") < held) write_points(*database, sweep, shard);
   transaction.commit();
+  write_infeasible(*database, sweep, shard);
   return database;
 }
 

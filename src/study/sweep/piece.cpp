@@ -24,7 +24,7 @@ namespace dadsim::study {
 
 void fields(auto& bytes, of<SweepTrial> auto& trial) { bytes(trial.point, trial.seed); }
 void fields(auto& bytes, of<PieceTrial> auto& trial) {
-  bytes(trial.trial, trial.hash, trial.overrides, trial.first_seed);
+  bytes(trial.trial, trial.hash, trial.problem, trial.overrides, trial.first_seed);
 }
 void fields(auto& bytes, of<SweepIdentity> auto& sweep) {
   bytes(sweep.version, sweep.build, sweep.hash, sweep.scenario_name, sweep.points, sweep.seeds, sweep.target_accuracy,
@@ -100,15 +100,17 @@ Piece piece_from_bytes(std::string_view bytes) {
   }
 }
 
-Piece piece_of(const SweepPoints& sweep, const SweepIdentity& identity, std::int64_t seed,
-               std::span<const std::size_t> points, bool learn_only) {
+Piece piece_of(const SweepPoints& sweep, const SweepIdentity& identity, std::span<const SweepTrial> trials,
+               bool learn_only) {
   Piece piece{
       .sweep = identity, .overrides = sweep.base_overrides(), .seeded = sweep.seeds() > 1, .learn_only = learn_only};
-  for (const std::size_t point : points) {
+  for (const SweepTrial& trial : trials) {
+    const auto point = static_cast<std::size_t>(trial.point) - 1;
     std::vector<std::string> overrides = sweep.overrides(point, 0);
     if (piece.seeded) overrides.pop_back();  // the seed
-    piece.trials.push_back({.trial = {static_cast<std::int64_t>(point) + 1, seed},
+    piece.trials.push_back({.trial = trial,
                             .hash = sweep.points()[point].hash,
+                            .problem = sweep.points()[point].problem,
                             .overrides = std::move(overrides),
                             .first_seed = sweep.seed_of(point, 0)});
   }
@@ -124,15 +126,20 @@ std::string do_piece(const std::string& path, const Piece& piece, std::string_vi
   identity.version = kVersion;
   identity.build = build();
   write_identity(results, identity, {});
-  SweepBatch batch{.seed = piece.trials.front().trial.seed, .points = {}};
+  std::vector<SweepBatch> batches;
+  std::optional<std::pair<std::uint64_t, std::int64_t>> last;  // problem and seed
+  PointWriter points(results);
   for (const PieceTrial& one : piece.trials) {
-    write_point(results, {one.trial.point, fmt::format("{:016x}", one.hash), {}});
-    batch.points.push_back(static_cast<std::size_t>(one.trial.point) - 1);
+    points.write({one.trial.point, fmt::format("{:016x}", one.hash), {}});
+    const std::pair<std::uint64_t, std::int64_t> learns{one.problem, one.trial.seed};
+    if (last != learns) batches.push_back({.seed = one.trial.seed, .points = {}});
+    last = learns;
+    batches.back().points.push_back(static_cast<std::size_t>(one.trial.point) - 1);
   }
   // Points of other pieces share what event-driven runs learned here before.
   static const auto memory = std::make_shared<MemoryHistoryStore>(1e9);
   const PieceScenarios scenarios(path, piece);
-  run_batches([&](std::size_t point, std::int64_t seed) { return scenarios.load(point, seed); }, {batch}, results,
+  run_batches([&](std::size_t point, std::int64_t seed) { return scenarios.load(point, seed); }, batches, results,
               before.get(),
               {.threads = threads, .learn_only = piece.learn_only, .keep_weights = false, .memory = memory});
   return results.bytes();
@@ -151,16 +158,19 @@ void take_piece(Database& file, const SweepIdentity& sweep, std::string_view byt
   for (const SweepRun& run : results.runs) trials[run.trial].first.push_back(run);
   for (const FailedTrial& failed : results.failed) trials[failed.trial].second = failed.message;
   write_settings(file, results.settings);
+  Database::Transaction together(file);  // a wait for the disk, at most, for all of them
+  TrialWriter writer(file);
   for (const auto& [trial, found] : trials) {
     const auto& [runs, message] = found;
     const std::optional<std::int64_t> there = checksum_in(file, trial);
     if (!there) {
-      write_trial(file, trial, runs, message);
+      writer.write(trial, runs, message);
     } else if (*there != checksum_of(trial, message, runs)) {
       refuse(from, fmt::format("has other results for point {} than those that are there", trial.point),
              "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");
     }
   }
+  together.commit();
   if (piece.number("SELECT COUNT(*) FROM learning").value_or(0) > 0) {
     Database::Transaction transaction(file);
     copy_learning(piece, file);

@@ -17,11 +17,12 @@ namespace dadsim::study {
 struct PieceTrial {
   SweepTrial trial;
   std::uint64_t hash = 0;              ///< of the scenario of its point, with the first seed
+  std::uint64_t problem = 0;           ///< which of the sweep's learning problems its point has
   std::vector<std::string> overrides;  ///< of the point, without its seed
   std::uint64_t first_seed = 0;        ///< of the point
 };
 
-/// Some trials of one learning problem and one seed, to be done by another process, perhaps on another machine.
+/// Some trials, to be done by another process, perhaps on another machine.
 struct Piece {
   SweepIdentity sweep;                  ///< without its texts
   std::vector<std::string> overrides;   ///< of the whole sweep
@@ -35,9 +36,9 @@ std::string to_bytes(const Piece& piece);
 /// Throws InputError where the bytes are none of to_bytes.
 Piece piece_from_bytes(std::string_view bytes);
 
-/// Of a sweep: points (indices) that learn the same. `identity`: what identity_of() gives of it.
-Piece piece_of(const SweepPoints& sweep, const SweepIdentity& identity, std::int64_t seed,
-               std::span<const std::size_t> points, bool learn_only);
+/// Of a sweep. `identity`: what identity_of() gives of it.
+Piece piece_of(const SweepPoints& sweep, const SweepIdentity& identity, std::span<const SweepTrial> trials,
+               bool learn_only);
 
 /// Does a piece with the scenario that lies at `path`, and returns a file of results as bytes: its trials, done or
 /// failed, and what was learned for them. `learned`: such bytes, of which what was learned is used; may be empty.

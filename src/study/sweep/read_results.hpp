@@ -1,27 +1,21 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "study/sweep/results.hpp"
+#include "study/sweep/results_reader.hpp"
 
 namespace dadsim::study {
 
 // What a file of results says, taken only where all of it is as it was written: SQLite's own check of the structure,
 // the tables as this program makes them, and the checksum of every row.
 
-/// What of a file cannot be trusted.
-struct SweepDamage {
-  std::string structure;          ///< what SQLite says of it; empty: nothing
-  std::set<std::int64_t> points;  ///< whose values or results are lost
-  std::int64_t results = 0;       ///< rows of trials and of points that are lost
-  bool any() const { return !structure.empty() || results > 0; }
-};
-
 /// Throws InputError where the file is damaged: what is lost, and how to go on.
 SweepResults read_results(Database& database);
+/// The same words, of what a ResultsReader has found.
+void throw_if_damaged(const Database& database, const SweepDamage& damage);
 /// What is whole, and what is not. Throws InputError where it cannot even be said of what sweep the file is.
 SweepResults read_what_is_whole(Database& database, SweepDamage& damage);
 

@@ -51,6 +51,10 @@ spec::LinkSpec some_link(const spec::LinkSpec& link) {
 void unify(spec::GpuClusterSpec& cluster) {
   for (spec::LinkSpec* link : {&cluster.port, &cluster.bridge, &cluster.nic, &cluster.fabric.link})
     *link = some_link(*link);
+  for (spec::NodeGroup& group : cluster.more) {
+    group.port = some_link(group.port);
+    group.nic = some_link(group.nic);
+  }
 }
 
 void unify(spec::FederationSpec& federation) {

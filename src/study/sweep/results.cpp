@@ -75,21 +75,26 @@ void write_identity(Database& database, const SweepIdentity& identity, const std
   }
 }
 
-void write_point(Database& database, const SweepResults::Point& point) {
-  Statement insert(database, "INSERT OR IGNORE INTO point VALUES(?,?,?)");
-  insert << point.id << point.hash << checksum_of(point);
-  insert.run();
-  Statement value(database, "INSERT OR IGNORE INTO value VALUES(?,?,?)");
+PointWriter::PointWriter(Database& database)
+    : point_(database, "INSERT OR IGNORE INTO point VALUES(?,?,?)"),
+      value_(database, "INSERT OR IGNORE INTO value VALUES(?,?,?)") {}
+
+void PointWriter::write(const SweepResults::Point& point) {
+  point_ << point.id << point.hash << checksum_of(point);
+  point_.run();
   for (std::size_t i = 0; i < point.values.size(); ++i) {
-    value << point.id << static_cast<std::int64_t>(i) + 1 << point.values[i];
-    value.run();
+    value_ << point.id << static_cast<std::int64_t>(i) + 1 << point.values[i];
+    value_.run();
   }
 }
+
+void write_point(Database& database, const SweepResults::Point& point) { PointWriter(database).write(point); }
 
 SweepSettings settings_of(const report::Result& result) {
   SweepSettings settings;
   if (!result.learned_on.empty() && !result.timing_only) settings.insert({"learned_on", result.learned_on});
   settings.insert({"timed_as", result.timed_as});
+  if (result.asked_metric != spec::AskedMetric::automatic) settings.insert({"metric", to_string(result.asked_metric)});
   for (const report::Statement& one : result.assumptions) settings.insert({"assumption", report::to_text(one)});
   return settings;
 }
@@ -106,17 +111,30 @@ void write_settings(Database& database, const SweepSettings& settings) {
   transaction.commit();
 }
 
+bool FailedTrial::is_infeasible() const { return message.starts_with(kInfeasible); }
+
+const char* status_of(std::string_view message) {
+  if (message.empty()) return "done";
+  return message.starts_with(kInfeasible) ? "infeasible" : "failed";
+}
+
+TrialWriter::TrialWriter(Database& database)
+    : trial_(database, "INSERT INTO trial VALUES(?,?,?,?,?)"), run_(database, insert_into_run()) {}
+
+void TrialWriter::write(const SweepTrial& trial, const std::vector<SweepRun>& runs, const std::string& message) {
+  trial_ << trial.point << trial.seed << status_of(message) << message << checksum_of(trial, message, runs);
+  trial_.run();
+  for (const SweepRun& run : runs) insert_run(run_, trial, run);
+}
+
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
                  const std::string& message) {
   Database::Transaction transaction(database);
-  Statement insert_trial(database, "INSERT INTO trial VALUES(?,?,?,?,?)");
-  insert_trial << trial.point << trial.seed << (message.empty() ? "done" : "failed") << message
-               << checksum_of(trial, message, runs);
-  insert_trial.run();
-  Statement insert(database, insert_into_run());
-  for (const SweepRun& run : runs) insert_run(insert, trial, run);
+  TrialWriter(database).write(trial, runs, message);
   transaction.commit();
 }
+
+std::int64_t count_runs(Database& database) { return database.number("SELECT COUNT(*) FROM run").value_or(0); }
 
 double worst_sampling_error(const SweepResults& results) {
   double worst = 0;

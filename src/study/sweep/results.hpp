@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,12 +55,22 @@ struct SweepRun {
 struct FailedTrial {
   SweepTrial trial;
   std::string message;
+  bool is_infeasible() const;
 };
+
+/// How the words of a trial begin that does not go: more than a memory holds, say. It is a result, and no failure.
+inline constexpr std::string_view kInfeasible = "infeasible: ";
 
 /// What points have in common, or some of them: "learned_on" and "timed_as" with a network, "assumption" with a
 /// statement as report::to_text() has it.
 using SweepSettings = std::set<std::pair<std::string, std::string>>;
 SweepSettings settings_of(const report::Result& result);
+
+/// Results of more runs than this are not held in memory, and not shown on a terminal or a page: a CSV, or a program
+/// that asks SQLite, has them.
+inline constexpr std::int64_t kMostRunsShown = 100'000;
+/// Of a file: the runs that it has results of.
+std::int64_t count_runs(Database& database);
 
 /// All that a file holds but what was learned, points and trials in order.
 struct SweepResults {
@@ -86,9 +97,32 @@ void write_identity(Database& database, const SweepIdentity& identity, const std
 void write_point(Database& database, const SweepResults::Point& point);
 /// Those that are new.
 void write_settings(Database& database, const SweepSettings& settings);
-/// `message`: empty if it is done, else why it failed. One transaction.
+/// `message`: empty if it is done, else why it failed, or that it is infeasible, and why. One transaction.
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
                  const std::string& message);
+
+/// Writes points that are not there yet, within a transaction of the caller's.
+class PointWriter {
+ public:
+  explicit PointWriter(Database& database);
+  void write(const SweepResults::Point& point);
+
+ private:
+  Statement point_, value_;
+};
+
+/// The same of trials, which must not be there.
+class TrialWriter {
+ public:
+  explicit TrialWriter(Database& database);
+  void write(const SweepTrial& trial, const std::vector<SweepRun>& runs, const std::string& message);
+
+ private:
+  Statement trial_, run_;
+};
+
+/// The status of a trial of these words: "done", "failed" or "infeasible".
+const char* status_of(std::string_view message);
 
 /// Why results of these two do not belong together; empty if they do. Builds are compared by build_difference().
 std::string difference(const SweepIdentity& a, const SweepIdentity& b);

@@ -95,6 +95,11 @@ class SweepLine {
   Clock::time_point last_{};
 };
 
+/// What is wrong with a trial of which that shows when it is learned or timed.
+std::string words_of_failure(const InputError& error) {
+  return (error.is_infeasible() ? std::string(kInfeasible) : std::string()) + error.what();
+}
+
 /// Times trials with several threads; each simulation is a process of its own.
 class Timers {
  public:
@@ -209,7 +214,7 @@ class Timers {
       if (interrupted().load()) throw Cancelled();
       return note_failure(job.point, job.seed, error.what());
     } catch (const InputError& error) {
-      return note_failure(job.point, job.seed, error.what());
+      return note_failure(job.point, job.seed, words_of_failure(error));
     }
     std::vector<SweepRun> runs;
     for (const report::RunResult& one : result.runs) {
@@ -300,7 +305,7 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
             std::make_shared<const Learned>(learn_scenario(scenario, &store, options.show_progress && line.idle()));
       } catch (const InputError& error) {
         // The data cannot be dealt so, for example: that shows when they are.
-        for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, error.what());
+        for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, words_of_failure(error));
         continue;
       }
       line.learned(1, seconds_since(start));

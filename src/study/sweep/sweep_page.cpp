@@ -1,14 +1,22 @@
 #include "study/sweep/sweep_page.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
 #include <numeric>
 #include <string_view>
 
+#include "report/run/work.hpp"
+#include "report/text/path_name.hpp"
 #include "report/words/statement_text.hpp"
 #include "sim/platform.hpp"
+#include "study/sweep/read_results.hpp"
+#include "study/sweep/sweep_answer.hpp"
 #include "study/sweep/winners.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -71,13 +79,6 @@ std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& te
   });
 }
 
-/// "sites.up" of "platform.federation.sites.up".
-std::string end_of(const std::string& path) {
-  std::size_t dot = path.rfind('.');
-  if (dot != std::string::npos && dot > 0) dot = path.rfind('.', dot - 1);
-  return dot == std::string::npos ? path : path.substr(dot + 1);
-}
-
 /// The axes with their values in order; fills in where the points are.
 std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::SweepReport::Point>& points) {
   std::map<std::int64_t, std::vector<std::size_t>> columns;
@@ -86,7 +87,6 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::Sweep
   for (const auto& [number, of_axis] : columns) {
     Axis axis;
     axis.path = results.columns[of_axis.front()].path;
-    axis.name = end_of(axis.path);
     for (std::size_t i = 1; i < of_axis.size(); ++i) axis.linked.push_back(results.columns[of_axis[i]].path);
     std::map<std::vector<std::string>, std::size_t> index;
     std::vector<std::vector<std::string>> distinct;
@@ -115,10 +115,10 @@ std::vector<Axis> axes_of(const SweepResults& results, std::vector<report::Sweep
     for (std::size_t i = 0; i < points.size(); ++i) points[i].at.push_back(place[at[i]]);
     axes.push_back(std::move(axis));
   }
-  for (Axis& axis : axes) {
-    if (std::ranges::count(axes, end_of(axis.path), [](const Axis& one) { return end_of(one.path); }) > 1)
-      axis.name = axis.path;
-  }
+  std::vector<std::string> paths;
+  for (const Axis& axis : axes) paths.push_back(axis.path);
+  const std::vector<std::string> names = report::paths_in_words(paths);
+  for (std::size_t i = 0; i < axes.size(); ++i) axes[i].name = names[i];
   return axes;
 }
 
@@ -163,6 +163,7 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
   report.currency = identity.currency;
   report.sampling_error = worst_sampling_error(results);
   report.metric = metric_of(all);
+  report.rate_unit = report::rate_unit(report.metric, counts_tokens(results), identity.currency);
   report.at_scale = report.metric == report::Metric::time_at_scale;
   for (const SweepRun& run : results.runs) {
     if (report.of.empty()) report.of = run.figures.text("workload");
@@ -172,8 +173,10 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
   for (const auto& [what, text] : results.settings) {
     if (what == "assumption") {
       report.assumptions.push_back(report::statement_of(text));
-    } else {
-      (what == "learned_on" ? report.learned_on : report.timed_as).push_back(text);
+    } else if (what == "learned_on") {
+      report.learned_on.push_back(text);
+    } else if (what == "timed_as") {
+      report.timed_as.push_back(text);
     }
   }
   report.runs = runs_of(results, all);
@@ -196,8 +199,17 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
     report.rows.push_back(std::move(row));
   }
   for (const FailedTrial& failed : results.failed)
-    report.failures.push_back({failed.trial.point, failed.trial.seed, failed.message});
+    report.failures.push_back({failed.trial.point, failed.trial.seed, failed.message, failed.is_infeasible()});
   return report;
+}
+
+report::SweepReport sweep_report_of_file(Database& database) {
+  const std::int64_t runs = count_runs(database);
+  if (runs <= kMostRunsShown) return sweep_report_of(read_results(database));
+  throw InputError(Diagnostic{
+      database.path(), 0,
+      fmt::format("has results of {} runs, and a page shows {}", human_count(runs), human_count(kMostRunsShown)),
+      "--csv FILE, which has all of them"});
 }
 
 }  // namespace dadsim::study

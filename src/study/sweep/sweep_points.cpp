@@ -14,10 +14,12 @@
 #include "scenario/document/print.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "spec/model_shape.hpp"
+#include "study/setting/load_base.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/outages_of.hpp"
 #include "study/setting/scale_setting.hpp"
 #include "study/sweep/remembering_catalog.hpp"
+#include "study/sweep/results.hpp"
 #include "support/environment_error.hpp"
 #include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
@@ -110,6 +112,22 @@ class PointErrors {
   std::map<Mistake, Found> errors_;
 };
 
+/// Why a point does not go.
+std::string in_words_of(const InputError& error) {
+  const Diagnostic& first = error.diagnostics().front();
+  std::string text = std::string(kInfeasible) + first.what;
+  if (error.diagnostics().size() > 1) text += fmt::format(" (and {} more)", error.diagnostics().size() - 1);
+  return text;
+}
+
+/// Of a point that is no scenario.
+std::uint64_t fingerprint_of_infeasible(const std::vector<std::string>& overrides, const std::string& words) {
+  WireWriter all;
+  for (const std::string& one : overrides) all << std::string_view(one);
+  all << std::string_view(words);
+  return fingerprint(all.bytes());
+}
+
 /// Keys of the runs that a scenario learns, and what else decides on what is learned with them. Runs that
 /// learn on their cluster are learned while their points are timed: that they differ makes another problem, but nothing
 /// is found under their keys.
@@ -132,14 +150,15 @@ SweepPoints::SweepPoints(const std::string& path, std::vector<std::string> overr
     : source_(path),
       base_overrides_(std::move(overrides)),
       catalog_(study::remembering(catalog)),
-      base_(source_.load(base_overrides_, catalog_)) {
+      base_(load_base(source_, base_overrides_, catalog_)) {
   if (!base_.sweep) {
     throw InputError(
         Diagnostic{path, 0, "<scenario> lacks <sweep>",
                    "what is varied, e.g. <sweep><vary path=\"training.batch\" values=\"16 32\"/></sweep>"});
   }
   for (const spec::VariedPath* varied : varied_paths(specification())) paths_.push_back(varied->path);
-  for (PointValues& values : lay_out(specification())) points_.push_back({.values = std::move(values)});
+  layout_.emplace(specification());
+  points_.resize(layout_->count());
   first_seeds_.resize(points_.size());
   check_points(show_progress);
   hash_ = fingerprint_of_all();
@@ -147,8 +166,8 @@ SweepPoints::SweepPoints(const std::string& path, std::vector<std::string> overr
 
 std::vector<std::string> SweepPoints::overrides(std::size_t point, std::int64_t seed) const {
   std::vector<std::string> overrides;
-  for (std::size_t i = 0; i < paths_.size(); ++i)
-    overrides.push_back(fmt::format("{}={}", paths_[i], points_[point].values[i]));
+  const PointValues own = values(point);
+  for (std::size_t i = 0; i < paths_.size(); ++i) overrides.push_back(fmt::format("{}={}", paths_[i], own[i]));
   if (seeds() > 1) overrides.push_back(fmt::format("seed={}", seed_of(point, seed)));
   return overrides;
 }
@@ -183,8 +202,8 @@ void SweepPoints::check_points(bool show_progress) {
     if (errors.enough()) return;
     if (interrupted().load()) throw Cancelled();
     std::vector<std::string> own;
-    for (std::size_t k = 0; k < paths_.size(); ++k)
-      own.push_back(fmt::format("{}={}", paths_[k], points_[i].values[k]));
+    const PointValues at = values(i);
+    for (std::size_t k = 0; k < paths_.size(); ++k) own.push_back(fmt::format("{}={}", paths_[k], at[k]));
     std::vector<std::string> all = base_overrides_;
     all.insert(all.end(), own.begin(), own.end());
     try {
@@ -197,7 +216,12 @@ void SweepPoints::check_points(bool show_progress) {
       points_[i].hash = scenario.hash;
       std::tie(keys[i], problems[i]) = problem_of(scenario);
     } catch (const InputError& error) {
-      errors.add(i, own, error);
+      if (error.is_infeasible()) {
+        points_[i].infeasible = in_words_of(error);
+        points_[i].hash = fingerprint_of_infeasible(own, points_[i].infeasible);
+      } else {
+        errors.add(i, own, error);
+      }
     }
     progress.update(0, ++done, static_cast<std::int64_t>(points_.size()));
   });
@@ -206,6 +230,7 @@ void SweepPoints::check_points(bool show_progress) {
   std::map<std::uint64_t, std::size_t> known;
   std::set<std::uint64_t> runs;
   for (std::size_t i = 0; i < points_.size(); ++i) {
+    if (!points_[i].infeasible.empty()) continue;
     points_[i].problem = known.emplace(problems[i], known.size()).first->second;
     runs.insert(keys[i].begin(), keys[i].end());
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,17 @@ namespace dadsim::study {
 
 /// A point of a sweep: the scenario with other values.
 struct SweepPoint {
-  PointValues values;       ///< per varied path
-  std::uint64_t hash = 0;   ///< Scenario::hash
-  std::size_t problem = 0;  ///< index among the learning problems of all
+  std::uint64_t hash = 0;       ///< Scenario::hash
+  std::string infeasible = {};  ///< the fault that keeps it from going; empty: it goes
+  std::size_t problem = 0;      ///< of one that goes: index among the learning problems of all
 };
 
 /// A scenario with a <sweep>, and all its points, each loaded and checked as a scenario of its own.
 class SweepPoints {
  public:
   /// Throws InputError with everything that is wrong with the scenario and, at the lines of their <vary>, with its
-  /// points. `overrides` are those of --set, applied before those of the points.
+  /// points; what is infeasible of them is none of that, and said there. `overrides` are those of --set, applied before
+  /// those of the points.
   SweepPoints(const std::string& path, std::vector<std::string> overrides, const scenario::Catalog& catalog,
               bool show_progress);
 
@@ -29,6 +31,8 @@ class SweepPoints {
   const std::vector<std::string>& paths() const { return paths_; }
   /// Their numbers, counted from 1, are their indices plus one.
   const std::vector<SweepPoint>& points() const { return points_; }
+  /// Of a point, per varied path.
+  PointValues values(std::size_t point) const { return layout_->at(point); }
   std::int64_t seeds() const { return specification().seeds; }
   /// Points with the same problem learn the same with the same seed; different runs may still be shared.
   std::size_t problems() const { return problems_; }
@@ -57,6 +61,7 @@ class SweepPoints {
   scenario::Catalog catalog_;
   scenario::Scenario base_;
   std::vector<std::string> paths_;
+  std::optional<PointLayout> layout_;  ///< of the base's sweep
   std::vector<SweepPoint> points_;
   std::vector<std::uint64_t> first_seeds_;
   std::size_t problems_ = 0, distinct_runs_ = 0;

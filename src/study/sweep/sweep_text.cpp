@@ -8,9 +8,13 @@
 #include <set>
 #include <string_view>
 
-#include "report/explain/comparison.hpp"
+#include "report/run/work.hpp"
 #include "report/text/factor_text.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/text/path_name.hpp"
+#include "report/text/rate.hpp"
+#include "study/sweep/read_results.hpp"
+#include "study/sweep/sweep_answer.hpp"
 #include "study/sweep/winners.hpp"
 #include "support/human.hpp"
 
@@ -59,6 +63,31 @@ std::string cut(const std::string& text) {
   return display_width(text) <= kLongestValue ? text : left_aligned(text, kLongestValue);
 }
 
+/// A value that tells points apart is never cut at its end, where most of them differ.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kLongest = 44;
+  constexpr std::size_t kKept = 20;  // at either end
+  const bool plain = std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c < 0x7f; });
+  if (!plain || text.size() <= kLongest) return text;
+  return text.substr(0, kKept) + " … " + text.substr(text.size() - kKept);
+}
+
+/// By what a point is decided, as a column has it: a time, or a rate where a price of work stands in its place.
+std::string amount_text(const estimate::Estimate& amount, report::Metric metric) {
+  if (!report::is_of_work(metric)) return time_text(amount);
+  const auto rate = [&](double price) { return report::rate_in_words(report::rate_of_work(price, metric)); };
+  std::string text = rate(amount.value);
+  if (amount.low && amount.high) text += fmt::format(" ({} … {})", rate(*amount.high), rate(*amount.low));
+  return text;
+}
+
+std::string amount_title(const SweepResults& results, report::Metric metric) {
+  if (report::is_of_work(metric)) return rate_unit(metric, counts_tokens(results), results.identity.currency);
+  return metric == report::Metric::time_per_step   ? "a step"
+         : metric == report::Metric::time_at_scale ? "time to accuracy"
+                                                   : "time to target";
+}
+
 /// Those that are not told apart from the quickest, and that one before them: "equal: dad, edad", "open: dad, edad".
 std::string labels_beside_first(const PointOutcome& outcome) {
   std::string labels = cut(outcome.ranked.front().label);
@@ -68,31 +97,6 @@ std::string labels_beside_first(const PointOutcome& outcome) {
     equal = equal && run->verdict.standing == estimate::Standing::equal;
   }
   return (equal ? "equal: " : "open: ") + labels;
-}
-
-/// Paths as short as they can be told apart: from the end on.
-std::vector<std::string> short_paths(const std::vector<SweepColumn>& columns) {
-  std::vector<std::string> names;
-  for (const SweepColumn& column : columns) {
-    std::string_view path = column.path;
-    std::size_t from = path.size();
-    std::string name(path);
-    while (from != std::string_view::npos && from > 0) {
-      from = path.rfind('.', from - 1);
-      if (from == std::string_view::npos) break;
-      const std::string_view tail = path.substr(from + 1);
-      const auto ends_so = std::ranges::count_if(columns, [&](const SweepColumn& other) {
-        return other.path == tail || (other.path.ends_with(tail) && other.path.size() > tail.size() &&
-                                      other.path[other.path.size() - tail.size() - 1] == '.');
-      });
-      if (ends_so == 1 && tail.find(']') == std::string_view::npos) {
-        name = std::string(tail);
-        break;
-      }
-    }
-    names.push_back(name);
-  }
-  return names;
 }
 
 /// Where nothing is learned, the run of which is told how it scales: the first that shares. Empty: none.
@@ -120,87 +124,25 @@ std::string never_reached(const PointOutcome& outcome) {
   return fmt::format("never reached: best {} ({})", human_percent(nearest.best_accuracy), cut(nearest.label));
 }
 
-/// A run at one of two points.
-report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome, const std::string& label) {
-  report::Compared::Side side{.algorithm = run.figures.text("algorithm"),
-                              .causes = run.figures.text("causes_in_words"),
-                              .best_accuracy = run.figures["best_accuracy"]};
-  side.step_seconds = run.figures["step_seconds"];
-  side.samples_per_second = run.figures["samples_per_second"];
-  side.tokens_per_second = run.figures["tokens_per_second"];
-  const auto ranked = std::ranges::find(outcome.ranked, label, &TimeToTarget::label);
-  if (ranked == outcome.ranked.end()) return side;
-  if (ranked->seconds) side.seconds = ranked->seconds->value;
-  side.contender = ranked->contender;
-  return side;
-}
-
-/// Two points are a question: how much quicker is the second?
-std::string answer_of_two(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  if (results.points.size() != 2 || results.identity.points != 2 || all[0].ranked.empty() || all[1].ranked.empty())
-    return {};
-  const report::Metric metric = metric_of(all);
-  std::string name;
-  const std::vector<std::string> paths = short_paths(results.columns);
-  for (std::size_t i = 0; i < paths.size(); ++i)
-    name += fmt::format("{}{}={}", i == 0 ? "" : ", ", paths[i], results.points[1].values[i]);
-  const auto run_of = [&](std::size_t point, const std::string& label) {
-    return std::ranges::find_if(results.runs, [&](const SweepRun& run) {
-      return run.trial.point == results.points[point].id && run.label() == label;
-    });
-  };
+/// Which points do not go, by why.
+std::string infeasible_points(const SweepResults& results) {
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> by_words;
+  for (const FailedTrial& one : results.failed) {
+    if (!one.is_infeasible() || one.trial.seed != 0) continue;
+    const std::string words = one.message.substr(kInfeasible.size());
+    auto known = std::ranges::find(by_words, words, &std::pair<std::string, std::vector<std::int64_t>>::first);
+    if (known == by_words.end()) known = by_words.insert(by_words.end(), {words, {}});
+    known->second.push_back(one.trial.point);
+  }
+  constexpr std::size_t kMostReasons = 8;
   std::string text;
-  std::set<std::string> told;
-  for (const SweepRun& run : results.runs) {
-    if (run.trial.point != results.points[0].id || !told.insert(run.label()).second) continue;
-    const auto other = run_of(1, run.label());
-    const auto ranked = std::ranges::find(all[0].ranked, run.label(), &TimeToTarget::label);
-    if (other == results.runs.end() || ranked == all[0].ranked.end()) continue;
-    report::Compared compared{.run = run.label(), .metric = metric, .of = run.figures.text("workload")};
-    compared.before = side_of(run, all[0], run.label());
-    compared.after = side_of(*other, all[1], run.label());
-    text += report::paragraph(report::in_words(report::statement_on(compared, name)));
+  for (std::size_t i = 0; i < std::min(by_words.size(), kMostReasons); ++i) {
+    const auto& [words, points] = by_words[i];
+    text += report::paragraph(
+        fmt::format("Infeasible: point{} {}: {}", points.size() == 1 ? "" : "s", ranges_in_words(points), words));
   }
-  return text;
-}
-
-/// Who is the quickest, and at how many points.
-struct ProtocolLog {
-  std::vector<std::string> labels;  // those with the most points first, as they stand in the scenario where alike
-  std::map<std::string, std::int64_t> won;
-  std::int64_t open = 0;    // points where the quickest is not told apart from others
-  std::int64_t nobody = 0;  // points where no run reaches the target
-};
-
-ProtocolLog tally_of(const std::vector<PointOutcome>& all) {
-  ProtocolLog log;
-  for (const PointOutcome& outcome : all) {
-    for (const TimeToTarget& run : outcome.ranked) {
-      if (log.won.emplace(run.label, 0).second) log.labels.push_back(run.label);
-    }
-    if (outcome.won()) ++log.won[outcome.ranked.front().label];
-    if (outcome.is_open()) ++log.open;
-    if (!outcome.ranked.empty() && !outcome.reached()) ++log.nobody;
-  }
-  std::ranges::stable_sort(log.labels, [&](const auto& a, const auto& b) { return log.won[a] > log.won[b]; });
-  return log;
-}
-
-/// At how many points each run is the quickest; empty where there is no choice between runs.
-std::string answer_of_many(const std::vector<PointOutcome>& all) {
-  ProtocolLog log = tally_of(all);
-  if (log.labels.size() < 2) return {};
-  std::erase_if(log.labels, [&](const std::string& label) { return log.won[label] == 0; });
-  if (log.labels.empty() && log.open == 0 && log.nobody == 0) return {};
-  std::vector<double> won;
-  for (const std::string& label : log.labels) won.push_back(static_cast<double>(log.won[label]));
-  const auto statement = report::Statement{"points-by-run", log.labels}
-                             .with("won", std::move(won))
-                             .with("points", static_cast<double>(all.size()))
-                             .with("by_step", metric_of(all) == report::Metric::time_per_step)
-                             .with("open", static_cast<double>(log.open))
-                             .with("missed", static_cast<double>(log.nobody));
-  return report::paragraph(report::in_words(statement));
+  if (by_words.size() > kMostReasons) text += fmt::format("… and {} more reasons\n", by_words.size() - kMostReasons);
+  return text.empty() ? text : '\n' + text;
 }
 
 std::string table_of_points(const SweepResults& results, const std::vector<PointOutcome>& all) {
@@ -208,10 +150,10 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
   for (const std::string& name : short_paths(results.columns)) head.push_back(cut(name));
   const report::Metric metric = metric_of(all);
   const std::string measure = measured_run(results);
-  head.emplace_back(metric == report::Metric::time_per_step ? "shortest step" : "quickest");
-  head.emplace_back(metric == report::Metric::time_per_step   ? "a step"
-                    : metric == report::Metric::time_at_scale ? "time to accuracy"
-                                                              : "time to target");
+  head.emplace_back(metric == report::Metric::time_per_step ? "shortest step"
+                    : report::is_of_work(metric)            ? "best"
+                                                            : "quickest");
+  head.push_back(amount_title(results, metric));
   head.emplace_back("next");
   if (!measure.empty()) {
     head.push_back(fmt::format("{}: samples/s", cut(measure)));
@@ -221,17 +163,20 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
   for (const PointOutcome& outcome : all) {
     const SweepResults::Point& point = results.points[outcome.point];
     Row row{std::to_string(point.id)};
-    for (const std::string& value : point.values) row.push_back(cut(value));
-    const bool failed =
-        std::ranges::any_of(results.failed, [&](const auto& one) { return one.trial.point == point.id; });
+    for (const std::string& value : point.values) row.push_back(shortened(value));
+    const auto failed =
+        std::ranges::find_if(results.failed, [&](const auto& one) { return one.trial.point == point.id; });
     if (outcome.ranked.empty()) {
-      row.insert(row.end(), {failed ? "(failed)" : "(open)", "", ""});
+      row.insert(row.end(), {failed == results.failed.end() ? "(open)"
+                             : failed->is_infeasible()      ? "(infeasible)"
+                                                            : "(failed)",
+                             "", ""});
     } else if (!outcome.reached()) {
       row.insert(row.end(), {never_reached(outcome), "", ""});
     } else {
       const TimeToTarget& first = outcome.ranked.front();
-      row.push_back(outcome.is_open() ? labels_beside_first(outcome) : cut(first.label));
-      row.push_back(time_text(*first.seconds));
+      row.push_back(outcome.is_open() ? labels_beside_first(outcome) : shortened(first.label));
+      row.push_back(amount_text(*first.seconds, outcome.metric));
       const std::size_t next = 1 + outcome.beside_first().size();
       const bool some = next < outcome.ranked.size() && outcome.ranked[next].seconds;
       row.push_back(some ? fmt::format("{} {}", cut(outcome.ranked[next].label),
@@ -242,7 +187,7 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
     rows.push_back(std::move(row));
   }
   const std::size_t label = results.columns.size() + 1;
-  return grid_text(rows, {label});
+  return grid_text(rows, {label}) + infeasible_points(results);
 }
 
 /// Values of an axis in the order of the points.
@@ -276,9 +221,12 @@ std::string map_of(const SweepResults& results, const std::vector<PointOutcome>&
   }
   std::size_t width = 0;
   for (const std::string& value : down) width = std::max(width, display_width(cut(value)));
-  std::string text = '\n' + report::paragraph(fmt::format(
-                                "The quickest by {} (down) and {} (across, {} … {}):", results.columns[0].path,
-                                results.columns[across_column].path, across.front(), across.back()));
+  std::string text =
+      '\n' +
+      report::paragraph(fmt::format(
+          "The {} by {} (down) and {} (across, {} … {}):", report::is_of_work(metric_of(all)) ? "best" : "quickest",
+          report::path_in_words(results.columns[0].path), report::path_in_words(results.columns[across_column].path),
+          across.front(), across.back()));
   const char* apart = 3 + width + 2 * across.size() <= report::table_width() ? " " : "";
   for (std::size_t y = 0; y < down.size(); ++y) {
     text += "  " + right_aligned(cut(down[y]), width) + " ";
@@ -324,6 +272,7 @@ std::string metric_in_words(const SweepResults& results, report::Metric metric) 
       std::ranges::find_if(results.runs, [](const SweepRun& one) { return !one.figures.text("workload").empty(); });
   const std::string of = run == results.runs.end() ? "what is timed" : run->figures.text("workload");
   if (metric == report::Metric::time_at_scale) return fmt::format("; times to accuracy of {}", of);
+  if (report::is_of_work(metric)) return fmt::format("; {} of {}", amount_title(results, metric), of);
   return fmt::format("; steps of {}, whose number is not known here", of);
 }
 
@@ -347,7 +296,7 @@ std::string table_of_winners(const SweepResults& results, const std::vector<Poin
                     human_percent(static_cast<double>(log.nobody) / points)});
   std::string text = grid_text(rows, {1});
   if (log.labels.size() > kMostLabels) text += fmt::format("and {} more runs\n", log.labels.size() - kMostLabels);
-  return text + map_of(results, all, letters);
+  return text + map_of(results, all, letters) + infeasible_points(results);
 }
 
 }  // namespace
@@ -368,11 +317,24 @@ report::Summary summary_of(const SweepResults& results) {
         "; of steps that differ a sample was simulated, mean steps are off by {:.2g} % at most (standard error)",
         100 * error);
   report::Summary summary;
-  summary.answer = answer_of_two(results, all);
-  if (summary.answer.empty()) summary.answer = answer_of_many(all);
+  summary.answer = answer_of_sweep(results, all);
   summary.body = report::paragraph(text) + '\n' +
                  (results.points.size() <= kMostRows ? table_of_points(results, all) : table_of_winners(results, all)) +
                  spread_of_relative_steps(results);
+  return summary;
+}
+
+report::Summary summary_of_file(Database& database) {
+  const std::int64_t runs = count_runs(database);
+  if (runs <= kMostRunsShown) return summary_of(read_results(database));
+  SweepDamage damage;
+  const SweepIdentity identity = ResultsReader(database, damage).identity();
+  report::Summary summary;
+  summary.body = report::paragraph(fmt::format(
+      "{}: {} points, results of {} runs, more than a table of {} shows: --csv FILE writes all of them, and SQLite "
+      "reads "
+      "them (docs/sweep.md)",
+      identity.scenario_name, human_count(identity.points), human_count(runs), human_count(kMostRunsShown)));
   return summary;
 }
 

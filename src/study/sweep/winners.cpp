@@ -7,6 +7,7 @@
 #include "estimate/verdict.hpp"
 #include "report/run/contender.hpp"
 #include "report/run/uncertainty.hpp"
+#include "report/run/work.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -53,8 +54,9 @@ void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
                 : std::nullopt);
     return;
   }
-  contender.by_seed.push_back(metric == Metric::time_at_scale ? run.figures["scale_seconds"]
-                                                              : run.figures["step_seconds"]);
+  contender.by_seed.push_back(report::is_of_work(metric)        ? price_of_work(report::work_of(run.figures), metric)
+                              : metric == Metric::time_at_scale ? run.figures["scale_seconds"]
+                                                                : run.figures["step_seconds"]);
   if (metric == Metric::time_at_scale && std::isfinite(run.figures["relative_steps"]))
     contender.relative = {run.figures["relative_steps"], known(run.figures["relative_steps_low"]),
                           known(run.figures["relative_steps_high"])};
@@ -80,8 +82,32 @@ Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
   return Metric::time_to_target;
 }
 
-PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>& runs) {
+/// What all points are decided by where it is a metric of work; none where each goes by its own time.
+std::optional<Metric> work_metric(const SweepResults& results,
+                                  const std::vector<std::vector<const SweepRun*>>& points) {
+  const auto asked = std::ranges::find(results.settings, "metric", &std::pair<std::string, std::string>::first);
+  spec::AskedMetric by = spec::AskedMetric::automatic;
+  if (asked != results.settings.end()) by = spec::parse<spec::AskedMetric>(asked->second).value_or(by);
+  std::map<std::string, std::vector<report::Work>> works;  // by label: each with itself at other points
+  std::optional<Metric> common;
+  for (const std::vector<const SweepRun*>& runs : points) {
+    if (runs.empty()) continue;
+    if (!common) common = metric_of_point(runs);
+    for (const SweepRun* run : runs) {
+      if (!run->event_driven()) works[run->label()].push_back(report::work_of(run->figures));
+    }
+  }
+  if (!common) return std::nullopt;
+  for (const auto& [label, of_label] : works) {
+    const Metric metric = report::common_metric(*common, by, of_label);
+    if (report::is_of_work(metric)) return metric;
+  }
+  return std::nullopt;
+}
+
+PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>& runs, std::optional<Metric> by_work) {
   PointOutcome outcome{.point = point, .ranked = {}, .metric = metric_of_point(runs)};
+  if (by_work) outcome.metric = *by_work;
   const bool some_communicate =
       std::ranges::any_of(runs, [](const SweepRun* run) { return run->figures.is("communicates"); });
   std::vector<OverSeeds> all;  // in the order of the scenario
@@ -104,7 +130,8 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
   std::erase_if(all, [](const OverSeeds& one) { return !one.competes; });
   // A quicker step wins nothing where nobody knows how many of them it takes.
   const auto is_counted = [](const OverSeeds& one) { return one.counted; };
-  if (outcome.metric == Metric::time_per_step && std::ranges::any_of(all, is_counted))
+  if ((outcome.metric == Metric::time_per_step || report::is_of_work(outcome.metric)) &&
+      std::ranges::any_of(all, is_counted))
     std::erase_if(all, [&](const OverSeeds& one) { return !is_counted(one); });
   for (OverSeeds& one : all) {
     outcome.ranked.push_back({.label = one.label,
@@ -138,9 +165,33 @@ std::vector<PointOutcome> outcomes(const SweepResults& results) {
   std::map<std::int64_t, std::vector<const SweepRun*>> runs;
   for (const SweepRun& run : results.runs) runs[run.trial.point].push_back(&run);
   for (const FailedTrial& failed : results.failed) runs[failed.trial.point].clear();
+  std::vector<std::vector<const SweepRun*>> by_point;
+  for (const SweepResults::Point& point : results.points) by_point.push_back(std::move(runs[point.id]));
+  const std::optional<Metric> by_work = work_metric(results, by_point);
   std::vector<PointOutcome> all;
-  for (std::size_t i = 0; i < results.points.size(); ++i) all.push_back(decide_point(i, runs[results.points[i].id]));
+  for (std::size_t i = 0; i < results.points.size(); ++i) all.push_back(decide_point(i, by_point[i], by_work));
   return all;
+}
+
+std::optional<BestPoint> best_point(const std::vector<PointOutcome>& all) {
+  std::vector<const PointOutcome*> reached;
+  for (const PointOutcome& outcome : all) {
+    if (outcome.reached() && outcome.metric == metric_of(all)) reached.push_back(&outcome);
+  }
+  if (reached.empty()) return std::nullopt;
+  std::ranges::stable_sort(reached, {}, [](const PointOutcome* one) { return one->ranked.front().seconds->value; });
+  BestPoint best{.point = reached.front()->point, .next = {}, .factor = {}};
+  for (std::size_t i = 1; i < reached.size(); ++i) {
+    const estimate::Verdict verdict =
+        decide(reached.front()->ranked.front().contender, reached[i]->ranked.front().contender);
+    if (is_beside(verdict.standing)) {
+      best.beside.push_back(reached[i]->point);
+    } else if (!best.next) {
+      best.next = reached[i]->point;
+      best.factor = verdict.ratio;
+    }
+  }
+  return best;
 }
 
 report::Metric metric_of(const std::vector<PointOutcome>& all) {

@@ -20,10 +20,11 @@ struct TimeToTarget {
   estimate::Contender contender = {};         ///< what is known of it
 };
 
-/// A point decided: its runs, quickest first. The ends that algorithms are measured against take no part where there
+/// A point decided: its runs, quickest first; by a metric of work the best first, whose price stands in the place of a
+/// time (report/run/work.hpp). The ends that algorithms are measured against take no part where there
 /// are others, nor do event-driven runs where a workload is timed. By what is timed: where it is a workload, by its
 /// time to accuracy if that is known and by its step if not, else by the time to the target of the network that
-/// learned.
+/// learned. Where points do other work in a step, or the scenario asks for it, all of them by a metric of work.
 struct PointOutcome {
   std::size_t point = 0;             ///< index among SweepResults::points
   std::vector<TimeToTarget> ranked;  ///< those that reach the target by time, then the others; empty: failed or open
@@ -40,6 +41,15 @@ struct PointOutcome {
 
 /// The outcome of every point, in order.
 std::vector<PointOutcome> outcomes(const SweepResults& results);
+
+/// The best of points that one run, or the best one of each, is compared at; none unless some point has a time.
+struct BestPoint {
+  std::size_t point = 0;              ///< index among SweepResults::points
+  std::optional<std::size_t> next;    ///< the next one that is told apart from it
+  estimate::Estimate factor;          ///< how many times as long, or as dear, that one is
+  std::vector<std::size_t> beside{};  ///< those that are not told apart from it
+};
+std::optional<BestPoint> best_point(const std::vector<PointOutcome>& all);
 
 /// What most points are decided by.
 report::Metric metric_of(const std::vector<PointOutcome>& all);

@@ -63,7 +63,9 @@ class Pieces : public testing::Test {
   static std::string do_one(const SweepPoints& sweep, const SweepIdentity& identity, std::int64_t seed,
                             const std::vector<std::size_t>& points, bool learn_only, const std::string& learned) {
     // As another process gets it.
-    const Piece piece = piece_from_bytes(to_bytes(piece_of(sweep, identity, seed, points, learn_only)));
+    std::vector<SweepTrial> trials;
+    for (const std::size_t point : points) trials.push_back({static_cast<std::int64_t>(point) + 1, seed});
+    const Piece piece = piece_from_bytes(to_bytes(piece_of(sweep, identity, trials, learn_only)));
     return do_piece(sweep.base().file, piece, learned, 1);
   }
 
@@ -144,7 +146,7 @@ TEST_F(Pieces, AreRefusedWhereTheyAreOfAnotherSweepBuildOrScenario) {
   EXPECT_THROW(take_piece(*database, identity, result.substr(0, result.size() / 2), "worker"), InputError);
   EXPECT_THROW(take_piece(*database, identity, "no database at all", "worker"), InputError);
   // The file on the worker's machine is an older one.
-  const Piece piece = piece_of(sweep, identity, 0, std::vector<std::size_t>{0}, false);
+  const Piece piece = piece_of(sweep, identity, std::vector<SweepTrial>{{1, 0}}, false);
   const std::string elsewhere = folder_.write("elsewhere.xml", tiny_scenario(kPieceSweep, R"(<run algorithm="dad"/>
       <run algorithm="rank-dad" cap="4"/>)"));
   EXPECT_THROW(do_piece(elsewhere, piece, {}, 1), InputError);

@@ -116,12 +116,12 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   EXPECT_EQ(report.currency, "EUR");
   EXPECT_TRUE(report.grid());
   ASSERT_EQ(report.axes.size(), 2U);
-  EXPECT_EQ(report.axes[0].name, "sites.up");
+  EXPECT_EQ(report.axes[0].name, "uplink of the sites");
   EXPECT_EQ(report.axes[0].path, "platform.sites.up");
   EXPECT_EQ(report.axes[0].linked, std::vector<std::string>{"platform.sites.down"});
   EXPECT_EQ(report.axes[0].values[0].text, "1Mbps");
   EXPECT_EQ(report.axes[0].values[1].text, "10Mbps / 20Mbps");
-  EXPECT_EQ(report.axes[1].name, "training.batch");
+  EXPECT_EQ(report.axes[1].name, "batch of a worker");
   EXPECT_EQ(report.points[0].at, (std::vector<std::size_t>{1, 0}));
   EXPECT_EQ(report.points[3].at, (std::vector<std::size_t>{0, 1}));
 

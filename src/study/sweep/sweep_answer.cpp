@@ -1,0 +1,168 @@
+#include "study/sweep/sweep_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "report/explain/comparison.hpp"
+#include "report/run/work.hpp"
+#include "report/text/paragraph.hpp"
+
+namespace dadsim::study {
+
+ProtocolLog tally_of(const std::vector<PointOutcome>& all) {
+  ProtocolLog log;
+  for (const PointOutcome& outcome : all) {
+    for (const TimeToTarget& run : outcome.ranked) {
+      if (log.won.emplace(run.label, 0).second) log.labels.push_back(run.label);
+    }
+    if (outcome.won()) ++log.won[outcome.ranked.front().label];
+    if (outcome.is_open()) ++log.open;
+    if (!outcome.ranked.empty() && !outcome.reached()) ++log.nobody;
+  }
+  std::ranges::stable_sort(log.labels, [&](const auto& a, const auto& b) { return log.won[a] > log.won[b]; });
+  return log;
+}
+
+std::vector<std::string> short_paths(const std::vector<SweepColumn>& columns) {
+  std::vector<std::string> names;
+  for (const SweepColumn& column : columns) {
+    std::string_view path = column.path;
+    std::size_t from = path.size();
+    std::string name(path);
+    while (from != std::string_view::npos && from > 0) {
+      from = path.rfind('.', from - 1);
+      if (from == std::string_view::npos) break;
+      const std::string_view tail = path.substr(from + 1);
+      const auto ends_so = std::ranges::count_if(columns, [&](const SweepColumn& other) {
+        return other.path == tail || (other.path.ends_with(tail) && other.path.size() > tail.size() &&
+                                      other.path[other.path.size() - tail.size() - 1] == '.');
+      });
+      if (ends_so == 1 && tail.find(']') == std::string_view::npos) {
+        name = std::string(tail);
+        break;
+      }
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+bool counts_tokens(const SweepResults& results) {
+  return std::ranges::any_of(results.runs,
+                             [](const SweepRun& run) { return report::work_of(run.figures).counts_tokens(); });
+}
+
+namespace {
+
+/// A run at one of two points.
+report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome, const std::string& label) {
+  report::Compared::Side side{.algorithm = run.figures.text("algorithm"),
+                              .causes = run.figures.text("causes_in_words"),
+                              .best_accuracy = run.figures["best_accuracy"]};
+  side.step_seconds = run.figures["step_seconds"];
+  side.work = report::work_of(run.figures);
+  const auto ranked = std::ranges::find(outcome.ranked, label, &TimeToTarget::label);
+  if (ranked == outcome.ranked.end()) return side;
+  if (ranked->seconds) side.seconds = ranked->seconds->value;
+  side.contender = ranked->contender;
+  return side;
+}
+
+/// Two points are a question: how much quicker is the second?
+std::string answer_of_two(const SweepResults& results, const std::vector<PointOutcome>& all) {
+  if (results.points.size() != 2 || results.identity.points != 2 || all[0].ranked.empty() || all[1].ranked.empty())
+    return {};
+  const report::Metric metric = metric_of(all);
+  std::string name;
+  const std::vector<std::string> paths = short_paths(results.columns);
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    name += fmt::format("{}{}={}", i == 0 ? "" : ", ", paths[i], results.points[1].values[i]);
+  const auto run_of = [&](std::size_t point, const std::string& label) {
+    return std::ranges::find_if(results.runs, [&](const SweepRun& run) {
+      return run.trial.point == results.points[point].id && run.label() == label;
+    });
+  };
+  std::string text;
+  std::set<std::string> told;
+  for (const SweepRun& run : results.runs) {
+    if (run.trial.point != results.points[0].id || !told.insert(run.label()).second) continue;
+    const auto other = run_of(1, run.label());
+    const auto ranked = std::ranges::find(all[0].ranked, run.label(), &TimeToTarget::label);
+    if (other == results.runs.end() || ranked == all[0].ranked.end()) continue;
+    report::Compared compared{.run = run.label(), .metric = metric, .of = run.figures.text("workload")};
+    compared.before = side_of(run, all[0], run.label());
+    compared.after = side_of(*other, all[1], run.label());
+    compared.currency = results.identity.currency;
+    text += report::paragraph(report::in_words(report::statement_on(compared, name)));
+  }
+  return text;
+}
+
+/// The changes of a point: "nic=200Gbps, batch=16".
+std::vector<std::string> changes_of(const SweepResults& results, std::size_t point) {
+  std::vector<std::string> changes;
+  for (std::size_t i = 0; i < results.columns.size(); ++i)
+    changes.push_back(fmt::format("{}={}", results.columns[i].path, results.points[point].values[i]));
+  return changes;
+}
+
+/// Which point is the best of all.
+std::string answer_of_best(const SweepResults& results, const std::vector<PointOutcome>& all) {
+  const std::optional<BestPoint> best = best_point(all);
+  if (!best || all.size() < 2) return {};
+  // Of different networks none is the best.
+  const std::string& workload = results.runs.front().figures.text("workload");
+  if (std::ranges::any_of(results.runs, [&](const SweepRun& run) { return run.figures.text("workload") != workload; }))
+    return {};
+  const auto infeasible = std::ranges::count_if(results.failed, &FailedTrial::is_infeasible);
+  const PointOutcome& outcome = all[best->point];
+  const TimeToTarget& first = outcome.ranked.front();
+  const bool by_work = report::is_of_work(outcome.metric);
+  report::Statement statement{"best-point", {first.label}};
+  statement.with("points", static_cast<double>(all.size())).with("changes", changes_of(results, best->point));
+  statement.with("point", static_cast<double>(results.points[best->point].id));
+  statement.with("metric", std::string(to_string(outcome.metric))).with("currency", results.identity.currency);
+  statement.with("tokens", counts_tokens(results));
+  statement.with("value", by_work ? report::rate_of_work(first.seconds->value, outcome.metric) : first.seconds->value);
+  if (infeasible > 0) statement.with("infeasible", static_cast<double>(infeasible / results.identity.seeds));
+  std::vector<double> beside;
+  for (const std::size_t point : best->beside) beside.push_back(static_cast<double>(results.points[point].id));
+  if (!beside.empty()) statement.with("beside", std::move(beside));
+  if (best->next) {
+    statement.with("next", static_cast<double>(results.points[*best->next].id));
+    statement.with("next_changes", changes_of(results, *best->next)).with("factor", best->factor.value);
+  }
+  return report::paragraph(report::in_words(statement));
+}
+
+/// At how many points each run is the quickest; where there is no choice between runs, or points do other work, which
+/// point is the best.
+std::string answer_of_many(const SweepResults& results, const std::vector<PointOutcome>& all) {
+  ProtocolLog log = tally_of(all);
+  if (log.labels.size() < 2) return answer_of_best(results, all);
+  std::erase_if(log.labels, [&](const std::string& label) { return log.won[label] == 0; });
+  if (log.labels.empty() && log.open == 0 && log.nobody == 0) return {};
+  std::vector<double> won;
+  for (const std::string& label : log.labels) won.push_back(static_cast<double>(log.won[label]));
+  const auto statement = report::Statement{"points-by-run", log.labels}
+                             .with("won", std::move(won))
+                             .with("points", static_cast<double>(all.size()))
+                             .with("by_step", metric_of(all) == report::Metric::time_per_step)
+                             .with("open", static_cast<double>(log.open))
+                             .with("missed", static_cast<double>(log.nobody));
+  const bool by_work = report::is_of_work(metric_of(all));
+  return report::paragraph(report::in_words(statement)) + (by_work ? answer_of_best(results, all) : "");
+}
+
+}  // namespace
+
+std::string answer_of_sweep(const SweepResults& results, const std::vector<PointOutcome>& all) {
+  const std::string of_two = answer_of_two(results, all);
+  return of_two.empty() ? answer_of_many(results, all) : of_two;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "study/sweep/results.hpp"
+#include "study/sweep/winners.hpp"
+
+namespace dadsim::study {
+
+/// Who is the quickest, and at how many points.
+struct ProtocolLog {
+  std::vector<std::string> labels;  // those with the most points first, as they stand in the scenario where alike
+  std::map<std::string, std::int64_t> won;
+  std::int64_t open = 0;    // points where the quickest is not told apart from others
+  std::int64_t nobody = 0;  // points where no run reaches the target
+};
+
+ProtocolLog tally_of(const std::vector<PointOutcome>& all);
+
+/// Paths as short as they can be told apart: from the end on.
+std::vector<std::string> short_paths(const std::vector<SweepColumn>& columns);
+
+/// Whether what is timed has samples that are sequences.
+bool counts_tokens(const SweepResults& results);
+
+/// What the points say together: of two, how much quicker the second is; of more, which run is first at how many, or
+/// which point is the best.
+std::string answer_of_sweep(const SweepResults& results, const std::vector<PointOutcome>& all);
+
+}  // namespace dadsim::study
