@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "api/dadsim.hpp"
@@ -317,6 +318,39 @@ PYBIND11_MODULE(_dadsim, module) {
                    .run();
                return py::bytes(results);
              });
+  py::class_<api::RemoteTasks>(module, "RemoteTasks", "What a call has others do; remote.py hands it out.")
+      .def(py::init<>())
+      .def("next",
+           [](api::RemoteTasks& tasks, std::size_t most, double seconds) {
+             api::RemoteTasks::Piece piece;
+             {
+               const py::gil_scoped_release others_go_on;
+               piece = tasks.next(most, seconds);
+             }
+             return py::make_tuple(piece.id, piece.tasks, piece.open, py::bytes(piece.bytes), piece.states);
+           })
+      .def("state", [](const api::RemoteTasks& tasks, const std::string& name) { return py::bytes(tasks.state(name)); })
+      .def("take", [](api::RemoteTasks& tasks, std::uint64_t piece, const py::bytes& results,
+                      const std::string& from) { tasks.take(piece, results, from); })
+      .def("put_back", &api::RemoteTasks::put_back)
+      .def("fail", &api::RemoteTasks::fail)
+      .def("over", &api::RemoteTasks::over);
+  module.def("run_remotely", [](const std::string& path, const api::Settings& settings, const api::RemoteTasks& tasks,
+                                std::size_t threads, const py::object& progress) {
+    std::optional<api::Result> result;
+    Worker([&](const api::Options& options) { result = api::run(path, settings, tasks, options); }, threads, progress)
+        .run();
+    return *result;
+  });
+  module.def("do_tasks", [](const std::string& path, const std::string& piece,
+                            const std::vector<std::pair<std::string, std::string>>& states, std::size_t threads) {
+    std::string results;
+    Worker([&](const api::Options& options) { results = api::do_tasks(path, piece, states, options); }, threads,
+           py::none())
+        .run();
+    return py::bytes(results);
+  });
+  module.def("input_files", &api::input_files);
   module.def("stop", &api::stop);
   py::module_::import("atexit").attr("register")(py::cpp_function([] { Calls::all().leave(); }));
   ::pthread_atfork(nullptr, nullptr, [] { Calls::forget_all(); });

@@ -123,12 +123,19 @@ def load(path, *, set=None):
     return _dadsim.load(os.fspath(path), _settings(set))
 
 
-def run(scenario, *, set=None, learned=None, threads=0, progress=None):
+def run(scenario, *, set=None, learned=None, threads=0, progress=None, client=None):
     """Learns a scenario (a path, or what load() gave) for real and times it.
 
     `learned`, a Learned, is where what has been learned is kept for the next call; `threads` 0 is as many as the machine
-    has; `progress` is called with a line of text now and then. Raises InputError, SimulationError, ResourceError, and
-    KeyboardInterrupt soon after one was asked for."""
+    has; `progress` is called with a line of text now and then. `client`, a distributed.Client, has event-driven runs of
+    the scenario at that path learned by the workers of Dask (docs/many-machines.md). Raises InputError, SimulationError,
+    ResourceError, and KeyboardInterrupt soon after one was asked for."""
+    if client is not None:
+        if isinstance(scenario, Scenario) or learned is not None:
+            raise TypeError("by a client a scenario is run from its path, and what was learned before is not taken")
+        from . import remote
+
+        return Result(remote.run(client, os.fspath(scenario), _settings(set), threads, progress))
     if not isinstance(scenario, Scenario):
         scenario = load(scenario, set=set)
     elif set:

@@ -49,12 +49,13 @@ def _unpacked(files, name):
         return _folders[name].name
 
 
-def _deliver(files):
-    return files
+def deliver(what):
+    return what
 
 
-def _do(files, name, path, data, build, piece, learned):
-    """Does a piece. What it returns begins with how that went; what it raises is a fault of this module."""
+def on_worker(call, files, name, path, data, build):
+    """What call(path, threads) gives there. What is returned begins with how that went; what is raised is a fault of this
+    module."""
     worker = distributed.get_worker()
     address = worker.address
     if _dadsim.build() != build:
@@ -64,7 +65,7 @@ def _do(files, name, path, data, build, piece, learned):
         folder = _unpacked(files, name)
         if data:
             os.environ["DADSIM_DATA"] = folder + data
-        result = _dadsim.do_piece(folder + path, piece, learned[3] if learned else b"", worker.state.nthreads)
+        result = call(folder + path, worker.state.nthreads)
         return "done", address, time.monotonic() - begun, result
     except InputError as error:
         return "input", address, str(error).replace(_folders[name].name, "") if name in _folders else str(error), None
@@ -72,11 +73,39 @@ def _do(files, name, path, data, build, piece, learned):
         return "room", address, str(error) or "out of memory", None
 
 
+def _do(files, name, path, data, build, piece, learned):
+    """Does a piece."""
+    return on_worker(
+        lambda there, threads: _dadsim.do_piece(there, piece, learned[3] if learned else b"", threads),
+        files, name, path, data, build)
+
+
 # ---- at the client ----
 
 
+class Bundle:
+    """Files that go to each worker once, and come back to who lost them."""
+
+    def __init__(self, client, names):
+        content = {}
+        for name in names:
+            if os.path.isfile(name):
+                with open(name, "rb") as file:
+                    content[os.path.abspath(name)] = file.read()
+        digest = hashlib.sha256()
+        for name in sorted(content):
+            digest.update(name.encode() + b"\0" + hashlib.sha256(content[name]).digest())
+        self.name = digest.hexdigest()
+        # A task of its own, so that it can be had again where the workers that held it are gone.
+        self.future = client.submit(deliver, content, key="dadsim-files-" + self.name)
+
+
+def refuse_other_build(address, build):
+    raise InputError(f"{address} has build {build} of dadsim, and this is {_dadsim.build()}; the same on all machines")
+
+
 class _Piece:
-    """Trials `first` … of a batch, or what they learn."""
+    """Trials `first` … of a batch, and of those behind it where it has not so many; or what they learn."""
 
     def __init__(self, batch, first, count, learn_only=False):
         self.batch, self.first, self.count, self.learn_only = batch, first, count, learn_only
@@ -95,27 +124,18 @@ class _Handing:
         self.returned = queue.SimpleQueue()
         self.futures = {}  # key: (future, piece)
         self.learned = {}  # batch: its future
-        self.open_batches = collections.deque(range(len(shared.batches)))
+        self.sizes = shared.batches
+        self.open_batches = collections.deque(range(len(self.sizes)))
         self.ready = collections.deque()  # pieces whose learning is there
-        self.left_of = list(shared.batches)  # trials of a batch that are still to be done
-        self.todo = sum(shared.batches)
+        self.left_of = {}  # trials of a batch that are still to be done, where what it learned is there
+        self.todo = sum(self.sizes)
         self.before = shared.trials - self.todo
         self.done = 0
         self.seconds_of_a_trial = None
         self.begun = time.monotonic()
         self.lost = []  # words
         self.attempt = 0
-        content = {}
-        for name in shared.files:
-            if os.path.isfile(name):
-                with open(name, "rb") as file:
-                    content[os.path.abspath(name)] = file.read()
-        digest = hashlib.sha256()
-        for name in sorted(content):
-            digest.update(name.encode() + b"\0" + hashlib.sha256(content[name]).digest())
-        self.bundle_name = digest.hexdigest()
-        # A task of its own, so that it can be had again where the workers that held it are gone.
-        self.bundle = client.submit(_deliver, content, key="dadsim-files-" + self.bundle_name)
+        self.bundle = Bundle(client, shared.files)
 
     def run(self):
         silent_since = None
@@ -167,21 +187,35 @@ class _Handing:
             if self.ready:
                 piece = self.next_ready()
             elif self.open_batches:
-                batch = self.open_batches.popleft()
-                piece = _Piece(batch, 0, self.shared.batches[batch], self.shared.batches[batch] > 1)
+                piece = self.next_open()
             else:
                 return
             self.submit(piece)
             room -= 1
 
+    def next_open(self):
+        """What a batch learns; or, of batches of one trial, as many as a piece takes."""
+        batch = self.open_batches.popleft()
+        size = self.sizes[batch]
+        if size > 1:
+            return _Piece(batch, 0, size, learn_only=True)
+        count = 1
+        while count < self.fit() and self.open_batches and self.sizes[batch + count] == 1:
+            self.open_batches.popleft()
+            count += 1
+        return _Piece(batch, 0, count)
+
+    def fit(self):
+        """Trials that take about as long as a piece should; fewer at the end, so that nobody waits for one worker."""
+        if self.seconds_of_a_trial is None:
+            return 1
+        fit = int(SECONDS_OF_A_PIECE / max(self.seconds_of_a_trial, 1e-6))
+        return max(1, min(fit, self.todo // (PIECES_PER_THREAD * self.threads())))
+
     def next_ready(self):
         """The next one, cut to what takes about as long as a piece should."""
         piece = self.ready.popleft()
-        if piece.tried or self.seconds_of_a_trial is None:
-            fit = piece.count if piece.tried else 1
-        else:
-            fit = max(1, int(SECONDS_OF_A_PIECE / max(self.seconds_of_a_trial, 1e-6)))
-            fit = min(fit, max(1, self.todo // (PIECES_PER_THREAD * self.threads())))
+        fit = piece.count if piece.tried else self.fit()
         if fit < piece.count:
             self.ready.appendleft(_Piece(piece.batch, piece.first + fit, piece.count - fit))
             piece = _Piece(piece.batch, piece.first, fit)
@@ -192,14 +226,14 @@ class _Handing:
         elsewhere = [worker for worker in self.client.nthreads() if worker not in piece.tried] if piece.tried else None
         future = self.client.submit(
             _do,
-            self.bundle,
-            self.bundle_name,
+            self.bundle.future,
+            self.bundle.name,
             self.path,
             self.data,
             _dadsim.build(),
             self.shared.piece(piece.batch, piece.first, piece.count, piece.learn_only),
             self.learned.get(piece.batch),
-            key=f"dadsim-piece-{self.bundle_name[:12]}-{id(self):x}-{self.attempt}",
+            key=f"dadsim-piece-{self.bundle.name[:12]}-{id(self):x}-{self.attempt}",
             workers=elsewhere or None,
             allow_other_workers=bool(elsewhere),
             pure=False,
@@ -221,7 +255,7 @@ class _Handing:
             raise error
         how, address, what, results = future.result()
         if how == "build":
-            raise InputError(f"{address} has build {what} of dadsim, and this is {_dadsim.build()}; the same on all machines")
+            refuse_other_build(address, what)
         if how == "input":
             raise InputError(f"{address}: {what}")
         if how == "room":
@@ -229,6 +263,7 @@ class _Handing:
         self.shared.take(results, address)
         if piece.learn_only:
             self.learned[piece.batch] = future
+            self.left_of[piece.batch] = piece.count
             self.ready.append(_Piece(piece.batch, piece.first, piece.count))
             return
         share = what / piece.count
@@ -240,9 +275,10 @@ class _Handing:
         self.todo -= piece.count
         if done:
             self.done += piece.count
-        self.left_of[piece.batch] -= piece.count
-        if self.left_of[piece.batch] == 0:
-            self.learned.pop(piece.batch, None)
+        if piece.batch in self.left_of:
+            self.left_of[piece.batch] -= piece.count
+            if self.left_of[piece.batch] == 0:
+                del self.left_of[piece.batch], self.learned[piece.batch]
 
     def again(self, piece, address, why):
         """Elsewhere, in halves, so that what ends workers stands alone in the end; and then it is said."""

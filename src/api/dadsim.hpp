@@ -264,8 +264,9 @@ class DADSIM_API SharedSweep {
   const std::vector<std::size_t>& batches() const noexcept;
   /// Files that the scenario and its points name, as they were found; the scenario is one of them.
   const std::vector<std::string>& files() const noexcept;
-  /// What do_piece() is to do: `count` trials of a batch from `first` on (`learn_only`: learn what the first of them
-  /// needs, and time nothing), as bytes for a process of the same build. Throws std::out_of_range.
+  /// What do_piece() is to do: `count` trials of a batch from `first` on, and of those behind it where it has not so
+  /// many (`learn_only`: learn what the first of them needs, and time nothing), as bytes for a process of the same
+  /// build. Throws std::out_of_range.
   std::string piece(std::size_t batch, std::size_t first, std::size_t count, bool learn_only) const;
   /// Writes what do_piece() returned; `from` is what messages call it. What is there already has to be the same. Throws
   /// InputError, OutputError.
@@ -286,6 +287,52 @@ class DADSIM_API SharedSweep {
 /// scenario is another one here, SystemError, Stopped.
 DADSIM_API std::string do_piece(const std::string& path, const std::string& piece, const std::string& learned = {},
                                 const Options& options = {});
+
+/// What a call has other processes do, perhaps on other machines, while it waits: local training, gradients and
+/// evaluations of event-driven runs. Who hands it out is up to the caller: python/dadsim/remote.py hands it to Dask.
+/// Copies are the same; its functions may be called from any thread.
+class DADSIM_API RemoteTasks {
+ public:
+  RemoteTasks();
+  struct Piece {
+    std::uint64_t id = 0;             ///< 0: there was nothing to do
+    std::size_t tasks = 0;            ///< in it
+    std::size_t open = 0;             ///< that are left for others
+    std::string bytes;                ///< for do_tasks()
+    std::vector<std::string> states;  ///< names of those that it takes beside
+  };
+  /// A piece of at most so many tasks; waits so many seconds for one.
+  Piece next(std::size_t most, double seconds);
+  /// As bytes; empty where nobody needs it any more.
+  std::string state(const std::string& name) const;
+  /// What do_tasks() returned for a piece; `from` is what messages call who did it. Throws InputError.
+  void take(std::uint64_t piece, const std::string& results, const std::string& from);
+  /// It was not done, and is to be had again in smaller pieces.
+  void put_back(std::uint64_t piece);
+  /// It cannot be done: the call ends with a SystemError of these words, or an InputError.
+  void fail(const std::string& why, bool input);
+  /// The call has come to its end: there will be nothing more.
+  bool over() const;
+
+  struct State;
+  State& state() const noexcept { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// As run() of the scenario at `path`, of which event-driven runs are learned by those who do `tasks`: the same result.
+DADSIM_API Result run(const std::string& path, const Settings& settings, const RemoteTasks& tasks,
+                      const Options& options = {});
+
+/// Does a piece of such tasks, with the scenario that lies at `path` here. `states`: names and bytes. Throws InputError
+/// where the scenario is another one here, SimulationError, SystemError, Stopped.
+DADSIM_API std::string do_tasks(const std::string& path, const std::string& piece,
+                                const std::vector<std::pair<std::string, std::string>>& states,
+                                const Options& options = {});
+
+/// Files that this process has read for scenarios: these, and what they name.
+DADSIM_API std::vector<std::string> input_files();
 
 /// Whatever runs in this process ends soon with Stopped. May be called from any thread and in a signal handler. It
 /// concerns the call that runs; one that begins later is not stopped.

@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -52,11 +52,15 @@ const std::vector<std::size_t>& SharedSweep::batches() const noexcept { return s
 const std::vector<std::string>& SharedSweep::files() const noexcept { return state_->files; }
 
 std::string SharedSweep::piece(std::size_t batch, std::size_t first, std::size_t count, bool learn_only) const {
-  const study::SweepBatch& of = state_->batches.at(batch);
-  if (count == 0 || first > of.points.size() || count > of.points.size() - first)
-    throw std::out_of_range("a batch has no such trials");
-  return to_bytes(study::piece_of(state_->points, state_->identity, of.seed,
-                                  std::span(of.points).subspan(first, learn_only ? 1 : count), learn_only));
+  std::vector<study::SweepTrial> trials;
+  for (const std::size_t wanted = learn_only ? 1 : count; trials.size() < wanted; ++batch) {
+    if (batch >= state_->batches.size()) throw std::out_of_range("there are not so many trials");
+    const study::SweepBatch& of = state_->batches[batch];
+    for (; first < of.points.size() && trials.size() < wanted; ++first)
+      trials.push_back({static_cast<std::int64_t>(of.points[first]) + 1, of.seed});
+    first -= std::min(first, of.points.size());  // in the batches behind it
+  }
+  return to_bytes(study::piece_of(state_->points, state_->identity, trials, learn_only));
 }
 
 void SharedSweep::take(const std::string& results, const std::string& from) {
@@ -67,7 +71,7 @@ void SharedSweep::take(const std::string& results, const std::string& from) {
 }
 
 Sweep SharedSweep::finish() {
-  auto swept = std::make_shared<Sweep::State>();
+  std::shared_ptr<Sweep::State> swept;
   with_errors_of_ours([&] {
     if (state_->database == nullptr) throw std::logic_error("a sweep is finished once");
     const std::int64_t done = state_->database->number("SELECT COUNT(*) FROM trial").value_or(0);
@@ -75,7 +79,7 @@ Sweep SharedSweep::finish() {
     state_->database.reset();
     if (done == static_cast<std::int64_t>(trials())) study::put_in_order(state_->file);
     study::Database whole(state_->file, study::Database::Access::read);
-    swept->results = study::read_results(whole);
+    swept = std::make_shared<Sweep::State>(whole);
   });
   return Sweep(std::move(swept));
 }

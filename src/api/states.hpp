@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "api/dadsim.hpp"
 #include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
@@ -25,7 +28,11 @@ struct Result::State {
 };
 
 struct Sweep::State {
-  study::SweepResults results;
+  /// Reads what the file holds, or of a large one how much that is.
+  explicit State(study::Database& database);
+  std::size_t points = 0, failed = 0;
+  std::string file;                            ///< of results
+  std::optional<study::SweepResults> results;  ///< none: there are too many to hold them
 };
 
 }  // namespace dadsim::api::inline v1

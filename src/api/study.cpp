@@ -1,4 +1,6 @@
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "api/call.hpp"
 #include "api/overrides.hpp"
@@ -43,7 +45,7 @@ Result time(const Scenario& scenario, const Learned& learned, const Options& opt
 Result run(const Scenario& scenario, const Options& options) { return time(scenario, Learned(), options); }
 
 Sweep sweep(const std::string& path, const std::string& file, const Settings& settings, const Options& options) {
-  auto state = std::make_shared<Sweep::State>();
+  std::shared_ptr<Sweep::State> state;
   as_a_call(options, [&] {
     study::SweepOptions asked;
     asked.threads = threads_of(options);
@@ -52,18 +54,53 @@ Sweep sweep(const std::string& path, const std::string& file, const Settings& se
     const study::Shard all;
     const std::unique_ptr<study::Database> database = study::open_sweep(file, points, all);
     study::run_sweep(points, *database, all, asked);
-    state->results = study::read_results(*database);
+    state = std::make_shared<Sweep::State>(*database);
     database->close();
   });
   return Sweep(std::move(state));
 }
 
 Sweep::Sweep(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
-std::size_t Sweep::points() const noexcept { return state_->results.points.size(); }
-std::size_t Sweep::failed() const noexcept { return state_->results.failed.size(); }
-std::string Sweep::csv() const { return sweep_csv(state_->results); }
-std::string Sweep::table() const { return sweep_table(state_->results); }
-std::string Sweep::html() const { return report::to_html(study::sweep_report_of(state_->results)); }
+std::size_t Sweep::points() const noexcept { return state_->points; }
+std::size_t Sweep::failed() const noexcept { return state_->failed; }
+
+Sweep::State::State(study::Database& database)
+    : points(static_cast<std::size_t>(database.number("SELECT COUNT(*) FROM point").value_or(0))),
+      failed(
+          static_cast<std::size_t>(database.number("SELECT COUNT(*) FROM trial WHERE status = 'failed'").value_or(0))),
+      file(database.path()) {
+  if (study::count_runs(database) <= study::kMostRunsShown) results = study::read_results(database);
+}
+
+std::string Sweep::csv() const {
+  if (state_->results) return sweep_csv(*state_->results);
+  std::string csv;
+  with_errors_of_ours([&] {
+    study::Database database(state_->file, study::Database::Access::read);
+    study::write_sweep_csv(database, [&csv](std::string_view part) { csv += part; });
+  });
+  return csv;
+}
+
+std::string Sweep::table() const {
+  if (state_->results) return sweep_table(*state_->results);
+  std::string table;
+  with_errors_of_ours([&] {
+    study::Database database(state_->file, study::Database::Access::read);
+    table = study::summary_of_file(database).all();
+  });
+  return table;
+}
+
+std::string Sweep::html() const {
+  if (state_->results) return report::to_html(study::sweep_report_of(*state_->results));
+  std::string page;
+  with_errors_of_ours([&] {
+    study::Database database(state_->file, study::Database::Access::read);
+    page = report::to_html(study::sweep_report_of_file(database));
+  });
+  return page;
+}
 
 void stop() noexcept { set_interrupted(true); }
 

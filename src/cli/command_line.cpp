@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <typeinfo>
@@ -14,6 +17,7 @@
 #include "cli/algorithm_pages.hpp"
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
+#include "cli/dask_client.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/listings.hpp"
 #include "cli/options.hpp"
@@ -30,6 +34,9 @@
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/learning/learned.hpp"
+#include "study/learning/memory_store.hpp"
+#include "study/learning/shared_cache.hpp"
+#include "study/remote/remote_learning.hpp"
 #include "study/results/transfer.hpp"
 #include "study/retiming/fit_retiming.hpp"
 #include "study/run/class_table.hpp"
@@ -66,7 +73,14 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   const bool with_timeline = !options.report.empty() && options.sliders;  // a page plays a step
   if (!options.trace.empty() || with_timeline) trace.steps = options.trace_steps;
   const bool show_progress = !options.quiet && standard_error_is_terminal();
-  const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
+  study::TaskQueue queue;
+  study::MemoryLearningStore store;
+  std::optional<DaskClient> client;
+  if (!options.scheduler.empty()) {
+    client.emplace(options.scheduler, options.scenario, queue);
+    store.shared_cache()->set_remote(std::make_shared<study::RemoteLearning>(queue, scenario, options.overrides));
+  }
+  const study::Learned learned = study::learn_scenario(scenario, client ? &store : nullptr, show_progress);
   const report::Result result =
       study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
@@ -149,6 +163,10 @@ void carry_out(const Options& options) {
   scenario::Scenario scenario = source.load(
       options.overrides, options.timing_only ? study::make_catalog_without_learning() : study::make_catalog());
   scenario.timing_only = scenario.timing_only || options.timing_only;
+  if (!options.scheduler.empty() && std::ranges::none_of(scenario.runs, &spec::RunSpec::event_driven)) {
+    throw InputError(Diagnostic{options.scenario, 0, "has no event-driven run, and others learn only such in its place",
+                                "no --on; dadsim sweep --on for many points"});
+  }
   if (options.command == Options::Command::print_scenario) return write_file_atomically("-", print_scenario(scenario));
   if (!options.quiet && !scenario.timing_only) warn(scenario);
   if (options.command == Options::Command::check) {

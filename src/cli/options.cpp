@@ -42,6 +42,9 @@ po::options_description visible_options() {
       ("seed", po::value<std::string>()->value_name("N"), "the same as --set seed=N")  //
       ("threads", po::value<std::string>()->value_name("N"),
        "threads for learning; the result does not depend on it")  //
+      ("on", po::value<std::string>()->value_name("ADDRESS"),
+       "let the workers of Dask learn event-driven runs whose scheduler is there, e.g. tcp://10.0.0.1:8786 "
+       "(docs/many-machines.md)")  //
       ("timing-only",
        "learn nothing: record and simulate what runs do for their times alone (docs/timing-only.md)")  //
       ("pages", po::value<std::string>()->value_name("DIR"),
@@ -159,12 +162,15 @@ Options parse_options(int argc, const char* const* argv) {
   options.quiet = values.contains("quiet");
   options.verbose = values.contains("verbose");
   options.timing_only = values.contains("timing-only");
+  options.scheduler = text_of(values, "on");
+  if (options.timing_only && !options.scheduler.empty())
+    throw UsageError("--on means nothing beside --timing-only, where nothing is learned");
   if (values.contains("check") && values.contains("print-scenario")) {
     throw UsageError("--check and --print-scenario do not go together; --print-scenario checks as well");
   }
   if (options.command != Options::Command::run) {
     for (const char* name :
-         {"set", "seed", "json", "csv", "report", "trace", "check", "print-scenario", "threads", "verbose"}) {
+         {"set", "seed", "json", "csv", "report", "trace", "check", "print-scenario", "threads", "on", "verbose"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} means nothing to 'dadsim {}'", name, operands[0]));
     }
     return options;
@@ -172,7 +178,7 @@ Options parse_options(int argc, const char* const* argv) {
   if (values.contains("check")) options.command = Options::Command::check;
   if (values.contains("print-scenario")) options.command = Options::Command::print_scenario;
   if (options.command != Options::Command::run) {
-    for (const char* name : {"json", "csv", "report", "trace"}) {
+    for (const char* name : {"json", "csv", "report", "trace", "on"}) {
       if (values.contains(name)) throw UsageError(fmt::format("--{} has no result to write when nothing is run", name));
     }
   }

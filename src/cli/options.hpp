@@ -22,6 +22,7 @@ struct Options {
   std::string json, csv, report;                ///< paths; empty if not wanted; "-" is standard output
   std::string trace;                            ///< path, likewise
   std::vector<std::int64_t> trace_steps{1, 2};  ///< rising, from 1
+  std::string scheduler;                        ///< of Dask; empty: this process does it all
   std::size_t threads = 0;                      ///< 0: as many as the machine has
   bool timing_only = false;
   bool sliders = true;   ///< whether a page may have what takes simulations of its own

@@ -1,6 +1,10 @@
 #include "cli/scale_study_command.hpp"
 
+#include <optional>
+#include <string>
+
 #include "cli/arguments.hpp"
+#include "cli/dask_client.hpp"
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
@@ -19,6 +23,9 @@ po::options_description scale_study_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "scale-study.md", "write the same as JSON, which <ladder> reads",
                           "every slope, and why relative steps are missing, too");
+  options.add_options()("on", po::value<std::string>()->value_name("ADDRESS"),
+                        "let the workers of Dask learn whose scheduler is there, e.g. tcp://10.0.0.1:8786 "
+                        "(docs/many-machines.md)");
   add_study_options(options);
   return options;
 }
@@ -40,8 +47,16 @@ void run_scale_study_command(const std::vector<std::string>& arguments) {
 
   const scenario::ScenarioSource source(options.scenario);
   const ThreadLimit limit(threads_to_use(options.threads));
-  const report::ScaleStudyReport report = study::scale_study(
-      source, options.overrides, !options.quiet && standard_error_is_terminal(), [&] { files.check_against_inputs(); });
+  const std::string scheduler = text_of(values, "on");
+  study::TaskQueue queue;
+  std::optional<DaskClient> client;
+  const auto on_read = [&] {
+    files.check_against_inputs();
+    if (!scheduler.empty()) client.emplace(scheduler, options.scenario, queue);
+  };
+  const report::ScaleStudyReport report =
+      study::scale_study(source, options.overrides, !options.quiet && standard_error_is_terminal(), on_read,
+                         scheduler.empty() ? nullptr : &queue);
   files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
 }
 

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
 
+#include "cli/python_program.hpp"
 #include "support/environment_error.hpp"
 
 namespace dadsim::cli {
@@ -29,28 +28,11 @@ std::string word_for_shell(const std::string& text) {
   return quoted + "'";
 }
 
-/// Debian's Python, of which the module is; another one where DADSIM_PYTHON names it.
-std::string python() {
-  const char* named = std::getenv("DADSIM_PYTHON");
-  return named != nullptr && *named != '\0' ? named : "/usr/bin/python3";
-}
-
-/// A module that was built beside this program comes before an installed one, which may be of another build.
-void prefer_module_beside_program() {
-  std::error_code none;
-  const fs::path program = fs::read_symlink("/proc/self/exe", none);
-  const fs::path module = program.parent_path().parent_path() / "python";
-  if (none || !fs::exists(module / "dadsim" / "many.py", none)) return;
-  const char* others = std::getenv("PYTHONPATH");
-  const std::string path = others != nullptr && *others != '\0' ? module.string() + ":" + others : module.string();
-  ::setenv("PYTHONPATH", path.c_str(), 1);
-}
-
 }  // namespace
 
 void become_client_of_dask(const SweepElsewhere& sweep) {
   prefer_module_beside_program();
-  std::vector<std::string> words{python(), "-m", "dadsim.many", "--on", sweep.scheduler, "--out", sweep.out};
+  std::vector<std::string> words{python_program(), "-m", "dadsim.many", "--on", sweep.scheduler, "--out", sweep.out};
   for (const std::string& change : sweep.overrides) words.insert(words.end(), {"--set", change});
   if (!sweep.csv.empty()) words.insert(words.end(), {"--csv", sweep.csv});
   if (!sweep.report.empty()) words.insert(words.end(), {"--report", sweep.report});

@@ -14,6 +14,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/private/dp_sgd.hpp"
 #include "compress/registry.hpp"
+#include "protocols/learned_operation.hpp"
 #include "protocols/workspace.hpp"
 #include "support/random.hpp"
 
@@ -128,43 +129,28 @@ Value Learning::without_state(const Value& weights) {
   });
 }
 
+Value Learning::make_learned(std::string_view name, std::vector<Value> inputs, const LearnedOperation& operation) {
+  return history_.make(
+      name, std::move(inputs), [this, operation](History::Inputs in) { return carry_out(*this, operation, in); }, true,
+      history_.is_shared() ? to_bytes(operation) : std::string());
+}
+
 Value Learning::gradient(const Value& weights, std::size_t site, SiteBatches::How batches, std::int64_t number) {
   if (observer_ != nullptr) observer_->trained(site, batches, number, 1, 0);
-  return history_.make(
+  return make_learned(
       fmt::format("gradient of site {} batch {} {}", site, number, static_cast<int>(batches)), {weights},
-      [this, site, batches, number](History::Inputs in) {
-        const Borrowed workspace(*this);
-        workspace->set_weights(std::span(in[0]->numbers).first(state_));
-        SiteBatches own(batches, problem_.training, problem_.partition, site, problem_.seed);
-        // In steps of all sites one with few samples has none in most of them.
-        if (own.size(number) == 0) return Datum{std::vector<float>(parameters_, 0.0F), {}};
-        return Datum{models::flat_gradient(workspace->gradient(number, own[number])), {}};
-      },
-      true);
+      {.kind = LearnedOperation::Kind::gradient, .training = {.site = site, .batches = batches, .first = number}});
 }
 
 Value Learning::gradient_with_statistics(const Value& weights, std::size_t site, SiteBatches::How batches,
                                          std::int64_t number) {
   if (state_ == parameters_) return gradient(weights, site, batches, number);
   if (observer_ != nullptr) observer_->trained(site, batches, number, 1, 0);
-  return history_.make(
+  return make_learned(
       fmt::format("gradient with statistics of site {} batch {} {}", site, number, static_cast<int>(batches)),
       {weights},
-      [this, site, batches, number](History::Inputs in) {
-        const Borrowed workspace(*this);
-        workspace->set_weights(std::span(in[0]->numbers).first(state_));
-        SiteBatches own(batches, problem_.training, problem_.partition, site, problem_.seed);
-        Datum result{std::vector<float>(parameters_, 0.0F), {}};
-        if (own.size(number) > 0) {
-          result.numbers = models::flat_gradient(workspace->gradient(number, own[number]));
-          workspace->follow_statistics();
-        }
-        const std::vector<float> after = models::flat_state(workspace->network());
-        result.numbers.insert(result.numbers.end(), after.begin() + static_cast<std::ptrdiff_t>(parameters_),
-                              after.end());
-        return result;
-      },
-      true);
+      {.kind = LearnedOperation::Kind::gradient_with_statistics,
+       .training = {.site = site, .batches = batches, .first = number}});
 }
 
 Value Learning::train(const Value& weights, const LocalTraining& how, const Value& correction) {
@@ -174,53 +160,11 @@ Value Learning::train(const Value& weights, const LocalTraining& how, const Valu
   std::string data = how.data_version == 0 ? "" : fmt::format(" data {}", how.data_version);
   if (how.per_sample)
     data += fmt::format(" samples clipped to {} noise {}", how.per_sample->clip, how.per_sample->noise_multiplier);
-  return history_.make(
+  return make_learned(
       fmt::format("train site {} batches {} from {} {} steps schedule {} rate {} proximal {} state {}{}", how.site,
                   static_cast<int>(how.batches), how.first, how.steps, how.schedule_step, how.rate_factor, how.proximal,
                   how.keeps_state, data),
-      std::move(inputs),
-      [this, how](History::Inputs in) {
-        const Borrowed workspace(*this);
-        models::Network& network = workspace->network();
-        const std::span<const float> start(in[0]->numbers);
-        workspace->set_weights(start.first(state_));
-        const auto optimizer = make_optimizer(problem_.training.optimizer, network);
-        if (how.keeps_state) optimizer->set_state(start.subspan(state_));
-        SiteBatches batches(how.batches, problem_.training, partition(how.data_version), how.site, problem_.seed);
-        for (std::int64_t i = 0; i < how.steps; ++i) {
-          const std::int64_t number = how.first + i;
-          if (!how.per_sample && batches.size(number) == 0) continue;  // nothing to learn from in this step
-          // A number of its own for every batch of every site: noise follows from it.
-          const auto sites = static_cast<std::int64_t>(problem_.partition.size());
-          const models::Gradient& own =
-              how.per_sample ? workspace->gradient_per_sample(number * sites + static_cast<std::int64_t>(how.site),
-                                                              batches[number], batches.expected(), *how.per_sample)
-                             : workspace->gradient(number, batches[number]);
-          const double rate_now = how.rate_factor * rate(how.schedule_step + i);
-          if (how.proximal == 0 && in.size() == 1) {
-            optimizer->update(network, own, rate_now);
-          } else {
-            std::vector<float> sum = models::flat_gradient(own);
-            if (in.size() > 1) {
-              for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += in[1]->numbers[k];
-            }
-            if (how.proximal != 0) {
-              const std::vector<float> here = models::flat_state(network);
-              const auto mu = static_cast<float>(how.proximal);
-              for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += mu * (here[k] - start[k]);
-            }
-            optimizer->update(network, models::gradient_of_flat(network, sum), rate_now);
-          }
-          workspace->follow_statistics();
-        }
-        Datum result{models::flat_state(network), {}};
-        if (how.keeps_state) {
-          const std::vector<float> state = optimizer->state();
-          result.numbers.insert(result.numbers.end(), state.begin(), state.end());
-        }
-        return result;
-      },
-      true);
+      std::move(inputs), {.kind = LearnedOperation::Kind::train, .training = how});
 }
 
 Value Learning::apply(const Value& weights, const Value& gradient, double rate_now) {
@@ -330,30 +274,14 @@ Learning::Sent Learning::send(const Value& numbers, const Value& memory, const s
 }
 
 Value Learning::evaluate(const Value& weights) {
-  return history_.make(
-      "evaluate", {weights},
-      [this](History::Inputs in) {
-        const Borrowed workspace(*this);
-        workspace->set_weights(std::span(in[0]->numbers).first(state_));
-        const models::Quality quality = models::evaluate(workspace->network(), problem_.data.test);
-        return Datum{{}, {quality.loss, quality.accuracy, quality.auc}};
-      },
-      true);
+  return make_learned("evaluate", {weights}, {.kind = LearnedOperation::Kind::evaluate});
 }
 
 Value Learning::evaluate_at(const Value& weights, double seconds) {
-  const models::Samples* held_back = problem_.drift == nullptr ? nullptr : problem_.drift->held_back_at(seconds);
-  if (held_back == nullptr) return evaluate(weights);
-  const std::size_t number = problem_.drift->number_held_back_at(seconds);
-  return history_.make(
-      fmt::format("evaluate held back {}", number), {weights},
-      [this, held_back](History::Inputs in) {
-        const Borrowed workspace(*this);
-        workspace->set_weights(std::span(in[0]->numbers).first(state_));
-        const models::Quality quality = models::evaluate(workspace->network(), *held_back);
-        return Datum{{}, {quality.loss, quality.accuracy, quality.auc}};
-      },
-      true);
+  const std::size_t number = problem_.drift == nullptr ? 0 : problem_.drift->number_held_back_at(seconds);
+  if (number == 0) return evaluate(weights);
+  return make_learned(fmt::format("evaluate held back {}", number), {weights},
+                      {.kind = LearnedOperation::Kind::evaluate, .held_back = number});
 }
 
 }  // namespace dadsim::protocols

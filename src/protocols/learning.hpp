@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "algorithms/learning_problem.hpp"
@@ -34,6 +35,8 @@ struct LocalTraining {
   std::optional<PerSample> per_sample = {};
   bool keeps_state = false;  ///< input and output hold the optimizer's state after the weights
 };
+
+struct LearnedOperation;
 
 /// Is notified of the samples that sites train with.
 class TrainingObserver {
@@ -139,6 +142,8 @@ class Learning {
   Learning(const algorithms::LearningProblem& problem, world::History& history, std::size_t parameters);
 
  private:
+  world::Value make_learned(std::string_view name, std::vector<world::Value> inputs, const LearnedOperation& operation);
+
   struct Workspaces;
   const algorithms::LearningProblem problem_;
   world::History& history_;

@@ -11,6 +11,7 @@
 #include "support/fingerprint.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel.hpp"
+#include "world/remote_operations.hpp"
 
 namespace dadsim::world {
 
@@ -19,6 +20,7 @@ struct Value::Node {
   History::Function operation;                ///< empty once it has been carried out
   std::vector<std::shared_ptr<Node>> inputs;  ///< the same
   DatumPtr datum;
+  std::string description;  ///< of the operation, for another process; empty: only this one carries it out
   bool keep = false;
   bool counts = true;
 
@@ -56,7 +58,8 @@ const ValueKey& Value::key() const {
   return node_->key;
 }
 
-Value History::make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep) {
+Value History::make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep,
+                    std::string description) {
   // Two hashes of different beginnings: 64 bits would meet by chance among some billions of values.
   const ValueKey key = {hash_of(name, inputs, problem_), hash_of(name, inputs, ~problem_ * 0xff51afd7ed558ccdU)};
   std::weak_ptr<Value::Node>& known = known_[key];
@@ -66,6 +69,7 @@ Value History::make(std::string_view name, std::vector<Value> inputs, Function o
   node->keep = keep;
   if (learns_) {
     node->operation = std::move(operation);
+    node->description = std::move(description);
     for (Value& input : inputs) node->inputs.push_back(std::move(input.node_));
   }
   known = node;
@@ -86,6 +90,10 @@ Value History::make_beside(std::string_view name, std::vector<Value> inputs, Fun
   }
   counts_.made = before;
   return value;
+}
+
+void History::set_remote(RemoteOperations& remote) {
+  if (remote.problem() == problem_) remote_ = &remote;
 }
 
 DatumPtr History::datum_of(const Value& value) {
@@ -146,69 +154,143 @@ std::vector<Value> History::beside_that_can_be_read() {
   return ready;
 }
 
-void History::carry_out(std::span<const Value> values, const Progress& progress, const std::atomic<bool>* cancelled) {
-  std::vector<NodePtr> order = needed(values);
-  if (order.empty()) return;
+/// One time that operations are carried out, each as soon as its inputs are there: by threads of this process, and by
+/// others.
+class History::CarryingOut {
+ public:
+  CarryingOut(History& history, std::vector<NodePtr> order, const Progress& progress,
+              const std::atomic<bool>* cancelled)
+      : history_(history), progress_(progress), cancelled_(cancelled), pending_(order.size()) {
+    std::unordered_map<const Value::Node*, Pending*> place;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      pending_[i].node = std::move(order[i]);
+      place[pending_[i].node.get()] = &pending_[i];
+    }
+    for (Pending& one : pending_) {
+      for (const NodePtr& input : one.node->inputs) {
+        const auto found = place.find(input.get());
+        if (found == place.end()) continue;
+        ++one.waits_for;
+        found->second->wanted_by.push_back(&one);
+      }
+      if (one.waits_for == 0) ready_.push_back(&one);
+    }
+  }
+  ~CarryingOut() {
+    if (!handed_.empty()) history_.remote_->forget();
+  }
+  CarryingOut(const CarryingOut&) = delete;
+  CarryingOut& operator=(const CarryingOut&) = delete;
+
+  void run() {
+    for (;;) {
+      if (!ready_.empty()) {
+        whole_or_cancelled([&](tbb::task_group_context& context) {
+          tbb::parallel_for_each(
+              ready_.begin(), ready_.end(),
+              [this](Pending* one, tbb::feeder<Pending*>& feeder) {
+                start(*one, [&feeder](Pending* next) { feeder.add(next); });
+              },
+              context);
+        });
+        ready_.clear();
+      }
+      if (handed_.empty()) return;
+      throw_if_cancelled();
+      for (auto& [key, datum] : history_.remote_->wait()) take(key, std::move(datum));
+    }
+  }
+
+ private:
   struct Pending {
     NodePtr node;
     std::atomic<std::size_t> waits_for{0};
     std::vector<Pending*> wanted_by;
   };
-  std::vector<Pending> pending(order.size());
-  std::unordered_map<const Value::Node*, Pending*> place;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    pending[i].node = std::move(order[i]);
-    place[pending[i].node.get()] = &pending[i];
+
+  void throw_if_cancelled() const {
+    if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) throw Cancelled();
   }
-  std::vector<Pending*> ready;
-  for (Pending& one : pending) {
-    for (const NodePtr& input : one.node->inputs) {
-      const auto found = place.find(input.get());
-      if (found == place.end()) continue;
-      ++one.waits_for;
-      found->second->wanted_by.push_back(&one);
-    }
-    if (one.waits_for == 0) ready.push_back(&one);
-  }
-  std::mutex mutex;
-  std::int64_t done = 0;
-  const auto all = static_cast<std::int64_t>(pending.size());
-  const auto carry_out_one = [&](Pending* one, tbb::feeder<Pending*>& feeder) {
-    Value::Node& node = *one->node;
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) throw Cancelled();
+
+  /// Here, or by handing it over. `then` is called with what becomes ready by it.
+  void start(Pending& one, const auto& then) {
+    throw_if_cancelled();
+    Value::Node& node = *one.node;
     std::vector<DatumPtr> inputs;
     inputs.reserve(node.inputs.size());
     for (const NodePtr& input : node.inputs) inputs.push_back(input->datum);
-    const bool kept = node.keep && store_ != nullptr;
-    if (kept) node.datum = store_->claim(node.key);  // another simulation may have got there since
+    const bool kept = node.keep && history_.store_ != nullptr;
+    const bool goes_elsewhere = history_.remote_ != nullptr && !node.description.empty();
+    if (goes_elsewhere) {
+      // Nobody waits for what is in other hands: two simulations at a time may have it done twice.
+      if (kept) node.datum = history_.store_->find(node.key);
+      if (node.datum == nullptr) return hand_over(one, std::move(inputs));
+      return finish(one, false, then);
+    }
+    if (kept) node.datum = history_.store_->claim(node.key);  // another simulation may have got there since
     const bool learned = node.datum == nullptr;
     if (learned) {
       try {
         node.datum = std::make_shared<const Datum>(node.operation(inputs));
       } catch (...) {
-        if (kept) store_->release(node.key);
+        if (kept) history_.store_->release(node.key);
         throw;
       }
-      if (kept) store_->keep(node.key, node.datum);
+      if (kept) history_.store_->keep(node.key, node.datum);
     }
     inputs.clear();
+    finish(one, learned, then);
+  }
+
+  void hand_over(Pending& one, std::vector<DatumPtr> inputs) {
+    RemoteOperations::Operation operation{one.node->key, one.node->description, {}, std::move(inputs)};
+    for (const NodePtr& input : one.node->inputs) operation.input_keys.push_back(input->key);
+    const std::lock_guard lock(mutex_);
+    handed_[one.node->key] = &one;
+    history_.remote_->hand(std::move(operation));
+  }
+
+  void take(const ValueKey& key, DatumPtr datum) {
+    const auto found = handed_.find(key);
+    if (found == handed_.end()) throw std::logic_error("an operation came back that nobody handed over");
+    Pending& one = *found->second;
+    handed_.erase(found);
+    if (one.node->keep && history_.store_ != nullptr) history_.store_->keep(key, datum);
+    one.node->datum = std::move(datum);
+    finish(one, true, [this](Pending* next) { ready_.push_back(next); });
+  }
+
+  void finish(Pending& one, bool learned, const auto& then) {
+    Value::Node& node = *one.node;
     node.operation = nullptr;
+    node.description = {};
     node.inputs.clear();  // what nobody else holds is forgotten here
     {
-      const std::lock_guard lock(mutex);
-      ++done;
-      if (learned && node.counts) ++counts_.worked_out;
-      if (node.keep && node.counts) ++(learned ? counts_.learned : counts_.found);
-      if (progress) progress(done, all);
+      const std::lock_guard lock(mutex_);
+      ++done_;
+      if (learned && node.counts) ++history_.counts_.worked_out;
+      if (node.keep && node.counts) ++(learned ? history_.counts_.learned : history_.counts_.found);
+      if (progress_) progress_(done_, static_cast<std::int64_t>(pending_.size()));
     }
-    for (Pending* next : one->wanted_by) {
-      if (--next->waits_for == 0) feeder.add(next);
+    for (Pending* next : one.wanted_by) {
+      if (--next->waits_for == 0) then(next);
     }
-    one->node.reset();
-  };
-  whole_or_cancelled([&](tbb::task_group_context& context) {
-    tbb::parallel_for_each(ready.begin(), ready.end(), carry_out_one, context);
-  });
+    one.node.reset();
+  }
+
+  History& history_;
+  const Progress& progress_;
+  const std::atomic<bool>* cancelled_;
+  std::vector<Pending> pending_;
+  std::vector<Pending*> ready_;
+  std::mutex mutex_;
+  std::int64_t done_ = 0;
+  std::map<ValueKey, Pending*> handed_;  ///< in other hands
+};
+
+void History::carry_out(std::span<const Value> values, const Progress& progress, const std::atomic<bool>* cancelled) {
+  if (std::vector<NodePtr> order = needed(values); !order.empty())
+    CarryingOut(*this, std::move(order), progress, cancelled).run();
 }
 
 }  // namespace dadsim::world

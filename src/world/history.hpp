@@ -40,6 +40,7 @@ class HistoryStore {
 };
 
 class History;
+class RemoteOperations;
 
 /// A number was asked for where nothing is learned.
 class DryRunError : public std::logic_error {
@@ -78,7 +79,10 @@ class History {
 
   /// What `operation` makes of the inputs. `name` says which operation with which parameters, e.g. "train 3 0.1 7". A
   /// value of the same name and inputs is made once. `keep`: worth keeping in the store, since it takes long.
-  Value make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep = false);
+  /// `description`: the operation for another process, where there are any (is_shared()); empty: this one carries it
+  /// out.
+  Value make(std::string_view name, std::vector<Value> inputs, Function operation, bool keep = false,
+             std::string description = {});
   /// The same of what is kept and is no part of learning: counts() does not count it. It is worked out as soon as all
   /// inputs have been, so that it holds none of them for long.
   Value make_beside(std::string_view name, std::vector<Value> inputs, Function operation);
@@ -96,6 +100,11 @@ class History {
   /// Of a value that has been worked out, and is still held.
   static DatumPtr datum_of(const Value& value);
 
+  /// From now on operations that have a description are handed to `remote`, which outlives this; unless it is of
+  /// another problem.
+  void set_remote(RemoteOperations& remote);
+  bool is_shared() const { return remote_ != nullptr; }
+
   /// From now on nothing is worked out: get() and work_out() throw DryRunError. Values are names alone.
   void set_dry_run() { learns_ = false; }
 
@@ -110,12 +119,14 @@ class History {
  private:
   using NodePtr = std::shared_ptr<Value::Node>;
   using Progress = std::function<void(std::int64_t done, std::int64_t all)>;
+  class CarryingOut;
   void carry_out(std::span<const Value> values, const Progress& progress, const std::atomic<bool>* cancelled);
   std::vector<Value> beside_that_can_be_read();
   std::vector<NodePtr> needed(std::span<const Value> values);
 
   std::uint64_t problem_;
   HistoryStore* store_;
+  RemoteOperations* remote_ = nullptr;
   bool learns_ = true;
   std::map<ValueKey, std::weak_ptr<Value::Node>> known_;
   std::vector<std::weak_ptr<Value::Node>> beside_;  ///< of make_beside(), not yet worked out

@@ -1,8 +1,12 @@
-"""Sweeps by Dask: the same bytes as by one process; workers that are killed, a client that stops, other builds."""
+"""Sweeps and runs by Dask: the same bytes as by one process; workers that are killed, a client that stops, other builds."""
 
+import json
 import os
+import pickle
 import random
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -45,6 +49,36 @@ TINY = """<?xml version="1.0" encoding="UTF-8"?>
 """
 LEARNED = {"runs": '<run algorithm="dad"/><run algorithm="rank-dad" cap="4"/>', "path": "run[rank-dad].cap", "values": "2 8"}
 EVENTS = {"runs": '<run algorithm="fedavg" local-steps="2"/>', "path": "run[fedavg].local-steps", "values": "1 3"}
+
+
+FEDERATION = """<?xml version="1.0" encoding="UTF-8"?>
+<scenario name="Federation" seed="3">
+  <platform><federation><sites name="site" count="40" up="10Mbps" down="20Mbps" latency="5ms"/></federation></platform>
+  <workers><worker hosts="site-[1-40]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
+  <data><digits train="400" test="60"/><split by="dirichlet" alpha="0.7"/></data>
+  <model><dense units="12"/><dense units="10"/></model>
+  <training batch="8" epochs="2" target-accuracy="0.9"><sgd learning-rate="0.1"/></training>
+  <run algorithm="fedavg" rounds="3" fraction="0.5"/>
+  <run algorithm="fedasync"/>
+  {more}
+</scenario>
+"""
+FAMILY = '''<scale-study><vary path="model.dense[1].units" values="8 12 16 20"/></scale-study>'''
+
+
+class Canary:
+    """What a stranger would put where it might be unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def without_clock(result):
+    del result["wall_clock"]
+    return result
 
 
 def csv_of(path, folder, name):
@@ -187,6 +221,62 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(nobody.returncode, 5, nobody.stderr)
         self.assertIn("no scheduler", nobody.stderr)
 
+    def command(self, *words):
+        done = subprocess.run([BINARY, *words, "--on", self.client.scheduler.address], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "DADSIM_PYTHON": sys.executable})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_a_federation_is_learned_by_workers(self):
+        with open(self.path("federation.xml"), "w") as file:
+            file.write(FEDERATION.format(more=""))
+        alone = without_clock(dadsim.run(self.path("federation.xml"), set={"training.batch": 4}).to_dict())
+        many_ = dadsim.run(self.path("federation.xml"), set={"training.batch": 4}, client=self.client)
+        self.assertEqual(without_clock(many_.to_dict()), alone)
+        printed = self.command(self.path("federation.xml"), "--set", "training.batch=4", "--json", "-")
+        self.assertEqual(without_clock(json.loads(printed)), alone)
+        with self.assertRaises(TypeError):
+            dadsim.run(self.path("federation.xml"), learned=dadsim.Learned(), client=self.client)
+        path = self.write("nothing.xml", **LEARNED)
+        nothing = subprocess.run([BINARY, path, "--on", "tcp://127.0.0.1:9"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(nothing.returncode, 3)
+        self.assertIn("no event-driven run", nothing.stderr)
+        nobody = subprocess.run([BINARY, self.path("federation.xml"), "--on", "tcp://127.0.0.1:9"], capture_output=True, text=True,
+                                timeout=300, env={**os.environ, "DADSIM_PYTHON": sys.executable})
+        self.assertEqual(nobody.returncode, 5, nobody.stderr)
+        self.assertIn("no scheduler", nobody.stderr)
+
+    def test_a_scale_study_is_learned_by_workers(self):
+        with open(self.path("family.xml"), "w") as file:
+            file.write(FEDERATION.format(more='<run algorithm="rank-dad" cap="2"/>' + FAMILY)
+                       .replace('count="40"', 'count="4"').replace("site-[1-40]", "site-[1-4]")
+                       .replace('epochs="2"', 'epochs="2" seeds="3"'))
+        alone = subprocess.run([BINARY, "scale-study", self.path("family.xml"), "--json", "-"], check=True, capture_output=True,
+                               text=True, timeout=300).stdout
+        self.assertEqual(self.command("scale-study", self.path("family.xml"), "--json", "-"), alone)
+
+    def test_a_file_of_a_stranger_executes_nothing(self):
+        path = self.write("stranger.xml", ups="1Mbps 3Mbps", **LEARNED)
+        out = csv_of(path, self.folder.name, "stranger.sqlite")
+        canary = self.path("canary")
+        poison = pickle.dumps(Canary(canary))
+        database = sqlite3.connect(out)
+        with database:
+            database.execute("DELETE FROM run")
+            database.execute("DELETE FROM trial")
+            database.execute("UPDATE learning SET run = ?", (poison,))
+            database.execute("INSERT INTO history VALUES(?, 0, ?, 0)", (poison[:16], poison))
+        database.close()
+        self.assertEqual(dadsim.sweep(path, file=out, client=self.client).failed, 0)
+        piece = dadsim._dadsim.share_sweep(path, self.path("new.sqlite"), [], None).piece(0, 0, 1, False)
+        for call in (lambda: dadsim._dadsim.do_piece(path, poison, b"", 1), lambda: dadsim._dadsim.do_piece(path, piece, poison, 1),
+                     lambda: dadsim._dadsim.do_tasks(path, poison, [("state", poison)], 1)):
+            with self.assertRaises(dadsim.InputError):
+                call()
+        self.assertFalse(os.path.exists(canary))
+        pickle.loads(poison).close()
+        self.assertTrue(os.path.exists(canary), "a canary that could not have sung")
+
     def test_tasks_for_a_shell(self):
         path = self.write("tasks.xml", **LEARNED)
         whole = canonical(csv_of(path, self.folder.name, "tasks.one.sqlite"), self.folder.name)
@@ -197,8 +287,14 @@ class Sweeps(unittest.TestCase):
         lines = subprocess.run([BINARY, "sweep", path, "--tasks", "3", "--out", self.path("it's.sqlite")], check=True,
                                capture_output=True, text=True, timeout=60).stdout.splitlines()
         self.assertEqual(len(lines), 4)
-        for line in lines[:3] + [lines[3].replace("# then:", "") + " --quiet"]:
-            subprocess.run(line, shell=True, check=True, env=environment, timeout=300)
+        if shutil.which("parallel"):
+            subprocess.run(["parallel", "--will-cite", "-j", "2"], input="\n".join(lines), text=True, check=True, env=environment,
+                           timeout=300)
+        else:
+            print("not tried: GNU parallel (Debian: parallel)")
+            for line in lines[:3]:
+                subprocess.run(line, shell=True, check=True, env=environment, timeout=300)
+        subprocess.run(lines[3].replace("# then:", "") + " --quiet", shell=True, check=True, env=environment, timeout=300)
         with open(self.path("it's.sqlite"), "rb") as file:
             self.assertEqual(file.read(), whole)
 

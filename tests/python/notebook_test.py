@@ -12,9 +12,10 @@ import os
 import sys
 
 try:
+    import distributed  # noqa: F401
     import pandas
-except ImportError:
-    print("pandas is not there")
+except ImportError as error:
+    print(f"{error.name} is not there")
     sys.exit(77)
 
 EXAMPLES = os.path.join(os.environ["DADSIM_SOURCE_DIR"], "examples")

@@ -116,6 +116,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
                                           scenario.training, scenario.seed,      &problem->drift};
   world::History history(scenario::learning_problem_hash_of(scenario, scenario.seed), &shared_cache.histories());
   if (!options.learns) history.set_dry_run();
+  if (options.learns && options.remote != nullptr) history.set_remote(*options.remote);
   protocols::Learning learning(asked, history);
   const protocols::Sizing sizing(asked, run.compress,
                                  {.shape = timed.shape,

@@ -11,6 +11,7 @@
 #include "study/learning/learned.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/timed_as.hpp"
+#include "world/remote_operations.hpp"
 
 namespace dadsim::study {
 
@@ -20,6 +21,7 @@ struct EventDrivenOptions {
   bool learns = true;          ///< false: nothing is worked out, and qualities are not numbers
   std::function<void(double seconds, std::int64_t updates)> simulating = {};
   std::function<void(std::int64_t done, std::int64_t all)> learning = {};
+  world::RemoteOperations* remote = nullptr;  ///< where others learn; they have to know the scenario as it is
 };
 
 /// Simulates an event-driven run of the scenario on a cluster, then learns as it was simulated what the shared_cache

@@ -15,6 +15,7 @@
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
 #include "models/network.hpp"
+#include "protocols/registry.hpp"
 #include "scenario/document/print.hpp"
 #include "scenario/elements/stand_in.hpp"
 #include "spec/model_shape.hpp"

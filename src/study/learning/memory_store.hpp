@@ -15,6 +15,7 @@ class MemoryLearningStore final : public LearningStore {
   }
   void keep(std::uint64_t key, const LearnedRunPtr& run) override { runs_[key] = run; }
   std::size_t size() const { return runs_.size(); }
+  const std::map<std::uint64_t, LearnedRunPtr>& runs() const { return runs_; }
 
  private:
   std::map<std::uint64_t, LearnedRunPtr> runs_;

@@ -13,6 +13,7 @@
 #include "models/data/drift.hpp"
 #include "scenario/scenario.hpp"
 #include "world/history.hpp"
+#include "world/remote_operations.hpp"
 
 namespace dadsim::study {
 
@@ -54,11 +55,16 @@ class SharedCache {
   std::shared_ptr<const Problem> problem(const scenario::Scenario& scenario, std::uint64_t seed);
   world::HistoryStore& histories() { return *histories_; }
 
+  /// Other processes that learn event-driven runs, of a scenario that is theirs too; null: there are none.
+  void set_remote(std::shared_ptr<world::RemoteOperations> remote) { remote_ = std::move(remote); }
+  world::RemoteOperations* remote() const { return remote_.get(); }
+
  private:
   std::mutex mutex_;
   std::uint64_t key_ = 0;  ///< of the last problem; 0: none yet
   std::shared_ptr<const Problem> problem_;
   std::shared_ptr<world::HistoryStore> histories_;
+  std::shared_ptr<world::RemoteOperations> remote_;
 };
 
 }  // namespace dadsim::study

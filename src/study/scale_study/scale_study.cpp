@@ -8,7 +8,8 @@
 
 #include "scenario/xml/findings.hpp"
 #include "study/event_driven/event_driven_run.hpp"
-#include "study/learning/memory_store.hpp"
+#include "study/remote/learn_elsewhere.hpp"
+#include "study/remote/remote_learning.hpp"
 #include "study/results/transfer.hpp"
 #include "study/scale_study/fit_study.hpp"
 #include "study/setting/catalog.hpp"
@@ -51,8 +52,11 @@ struct Curves {
 
 class Study {
  public:
-  Study(const scenario::ScenarioSource& source, std::vector<std::string> overrides)
-      : source_(source), overrides_(std::move(overrides)), catalog_(study::remembering(study::make_catalog())) {
+  Study(const scenario::ScenarioSource& source, std::vector<std::string> overrides, TaskQueue* queue)
+      : source_(source),
+        queue_(queue),
+        overrides_(std::move(overrides)),
+        catalog_(study::remembering(study::make_catalog())) {
     base_ = source_.load(overrides_, catalog_);
     if (!base_.scale_study) {
       throw InputError({base_.file, 0, "<scenario> lacks <scale-study>",
@@ -65,6 +69,11 @@ class Study {
 
   ScaleStudyReport learn(bool show_progress) {
     ScaleStudyReport report = preamble();
+    if (queue_ != nullptr) {
+      std::vector<LearningTask> rungs;
+      for (std::size_t i = 0; i < scenarios_.size(); ++i) rungs.push_back({overrides_of(i), scenarios_[i].hash});
+      store_.offer(learn_elsewhere(*queue_, rungs));
+    }
     Progress progress("learning rungs", 1, show_progress);
     for (std::size_t i = 0; i < scenarios_.size(); ++i) {
       if (interrupted().load()) throw Cancelled();
@@ -84,11 +93,11 @@ class Study {
     return changes;
   }
 
-  scenario::Scenario load(std::size_t point, const std::vector<std::string>& more = {}) const {
+  std::vector<std::string> overrides_of(std::size_t point, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> all = overrides_;
     for (std::string& change : changes_of(point)) all.push_back(std::move(change));
     all.insert(all.end(), more.begin(), more.end());
-    return source_.load_point(all, catalog_);
+    return all;
   }
 
   /// All of them, so that what is wrong with any is told before one is learned.
@@ -97,7 +106,7 @@ class Study {
     std::vector<Diagnostic> errors;
     for (std::size_t i = 0; i < points_.size(); ++i) {
       try {
-        scenarios_.push_back(load(i));
+        scenarios_.push_back(source_.load_point(overrides_of(i), catalog_));
       } catch (const InputError& error) {
         std::string rung;
         for (const std::string& change : changes_of(i))
@@ -184,11 +193,17 @@ class Study {
     for (std::int64_t seed = 0; seed < scenario.training.seeds; ++seed) {
       if (interrupted().load()) throw Cancelled();
       // Populations of hosts and their speeds are drawn from the seed too. A round holds many steps: each is evaluated.
-      const scenario::Scenario own =
-          load(point,
-               {fmt::format("seed={}", scenario.seed + static_cast<std::uint64_t>(seed)), "training.evaluate-every=1"});
-      curves.by_seed.push_back(curve_by_steps(run_event_driven(
-          own, own.runs[run], timed_as_of(own, learned.runs[run]->shape), cluster_of(own), *learned.shared_cache, {})));
+      const std::vector<std::string> overrides = overrides_of(
+          point,
+          {fmt::format("seed={}", scenario.seed + static_cast<std::uint64_t>(seed)), "training.evaluate-every=1"});
+      const scenario::Scenario own = source_.load_point(overrides, catalog_);
+      std::optional<RemoteLearning> remote;
+      if (queue_ != nullptr) remote.emplace(*queue_, own, overrides);
+      EventDrivenOptions options;
+      if (remote) options.remote = &*remote;
+      curves.by_seed.push_back(
+          curve_by_steps(run_event_driven(own, own.runs[run], timed_as_of(own, learned.runs[run]->shape),
+                                          cluster_of(own), *learned.shared_cache, options)));
     }
     return curves;
   }
@@ -230,19 +245,20 @@ class Study {
   }
 
   const scenario::ScenarioSource& source_;
+  TaskQueue* queue_;  ///< null: this process learns
   std::vector<std::string> overrides_;
   scenario::Catalog catalog_;
   scenario::Scenario base_;
   std::vector<PointValues> points_;
   std::vector<scenario::Scenario> scenarios_;
-  MemoryLearningStore store_;
+  PrelearnedStore store_;
 };
 
 }  // namespace
 
 report::ScaleStudyReport scale_study(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
-                                     bool show_progress, const std::function<void()>& on_read) {
-  Study study(source, overrides);
+                                     bool show_progress, const std::function<void()>& on_read, TaskQueue* queue) {
+  Study study(source, overrides, queue);
   if (on_read) on_read();
   return study.learn(show_progress);
 }

@@ -6,6 +6,7 @@
 
 #include "report/scale_study/scale_study_report.hpp"
 #include "scenario/document/load.hpp"
+#include "study/remote/task_queue.hpp"
 
 namespace dadsim::study {
 
@@ -13,8 +14,9 @@ namespace dadsim::study {
 /// held out and the workload that the scenario is timed as. Nothing is timed but event-driven runs, which have to be
 /// simulated to be learned. `overrides` are those of --set. Throws InputError, also where a rung makes the scenario
 /// wrong, at the line of its <vary>; SimulationError, Cancelled. `on_read` is called once all has been read, and before
-/// anything is learned.
+/// anything is learned. `queue`: other processes, which learn in place of this one; null: there are none.
 report::ScaleStudyReport scale_study(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
-                                     bool show_progress, const std::function<void()>& on_read = {});
+                                     bool show_progress, const std::function<void()>& on_read = {},
+                                     TaskQueue* queue = nullptr);
 
 }  // namespace dadsim::study

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "study/learning/learned.hpp"
+#include "study/remote/task_queue.hpp"
+
+namespace dadsim::study {
+
+/// What is to be learned of a scenario.
+struct LearningTask {
+  std::vector<std::string> overrides;  ///< with which another process loads it from its file
+  std::uint64_t hash = 0;              ///< Scenario::hash
+  std::int64_t run = -1;               ///< as if it had that run alone; −1: all of them
+};
+
+/// Has other processes learn, and returns what they have, by the keys that learn_scenario() looks for it under. What
+/// cannot be learned is left out: it is told where it is asked for. Throws InputError where a scenario is another one
+/// there, EnvironmentError, Cancelled.
+std::map<std::uint64_t, LearnedRunPtr> learn_elsewhere(TaskQueue& queue, const std::vector<LearningTask>& asked);
+
+/// Does such tasks with the scenario that lies at `path`. Throws InputError where it is another one there, Cancelled.
+std::vector<std::string> learn_for_another(const std::string& path, const TaskPiece& piece);
+
+/// Learned runs in memory, some of which others have learned: these count once they have been asked for, so that the
+/// store holds what it would if nobody else had learned.
+class PrelearnedStore final : public LearningStore {
+ public:
+  void offer(std::map<std::uint64_t, LearnedRunPtr> runs) { offered_.merge(runs); }
+  LearnedRunPtr find(std::uint64_t key) override;
+  void keep(std::uint64_t key, const LearnedRunPtr& run) override { runs_[key] = run; }
+  std::size_t size() const { return runs_.size(); }
+
+ private:
+  std::map<std::uint64_t, LearnedRunPtr> runs_, offered_;
+};
+
+}  // namespace dadsim::study

@@ -1,0 +1,135 @@
+#include "study/remote/remote_learning.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "algorithms/learning_problem.hpp"
+#include "protocols/learned_operation.hpp"
+#include "protocols/learning.hpp"
+#include "scenario/document/load.hpp"
+#include "scenario/document/print.hpp"
+#include "study/learning/datum_bytes.hpp"
+#include "study/learning/shared_cache.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
+#include "support/parallel.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// What operations of a scenario need, loaded once for many pieces.
+class LoadedProblem {
+ public:
+  LoadedProblem(const std::string& path, const TaskContext& context)
+      : path_(path),
+        overrides_(context.overrides),
+        scenario_(scenario::ScenarioSource(path).load_point(overrides_, make_catalog())),
+        hash_(scenario::learning_problem_hash_of(scenario_, scenario_.seed)) {
+    if (hash_ != context.hash) {
+      throw InputError(Diagnostic{path, 0, "is another scenario here than where the run began",
+                                  "the same files of platforms and data on all machines"});
+    }
+    problem_ = std::make_unique<const Problem>(scenario_, scenario_.seed);
+    history_ = std::make_unique<world::History>(hash_, nullptr);
+    learning_ = std::make_unique<protocols::Learning>(
+        algorithms::LearningProblem{problem_->data, problem_->partition, scenario_.model, scenario_.training,
+                                    scenario_.seed, &problem_->drift},
+        *history_);
+  }
+
+  bool is_of(const std::string& path, const TaskContext& context) const {
+    return path == path_ && context.overrides == overrides_ && context.hash == hash_;
+  }
+  protocols::Learning& learning() { return *learning_; }
+
+ private:
+  std::string path_;
+  std::vector<std::string> overrides_;
+  scenario::Scenario scenario_;
+  std::uint64_t hash_;
+  std::unique_ptr<const Problem> problem_;
+  std::unique_ptr<world::History> history_;
+  std::unique_ptr<protocols::Learning> learning_;
+};
+
+/// The last one stays.
+std::shared_ptr<LoadedProblem> loaded(const std::string& path, const TaskContext& context) {
+  static std::mutex mutex;
+  static std::shared_ptr<LoadedProblem> last;
+  const std::lock_guard lock(mutex);
+  if (!last || !last->is_of(path, context)) {
+    last.reset();
+    last = std::make_shared<LoadedProblem>(path, context);
+  }
+  return last;
+}
+
+[[noreturn]] void refuse_piece(const std::string& what) {
+  throw InputError(Diagnostic{"a piece of work", 0, what, "what the same build of dadsim asked for"});
+}
+
+}  // namespace
+
+RemoteLearning::RemoteLearning(TaskQueue& queue, const scenario::Scenario& scenario, std::vector<std::string> overrides)
+    : queue_(queue),
+      context_(std::make_shared<const TaskContext>(
+          TaskContext{TaskContext::Kind::operations, std::move(overrides),
+                      scenario::learning_problem_hash_of(scenario, scenario.seed)})) {}
+
+void RemoteLearning::hand(Operation operation) {
+  std::vector<NamedState> states;
+  for (std::size_t i = 0; i < operation.inputs.size(); ++i)
+    states.push_back({operation.input_keys[i], std::move(operation.inputs[i])});
+  const std::lock_guard lock(mutex_);
+  handed_[queue_.post(context_, std::move(operation.description), std::move(states))] = operation.key;
+}
+
+std::vector<RemoteLearning::Result> RemoteLearning::wait() {
+  std::vector<Result> results;
+  for (const TaskQueue::Done& one : queue_.wait()) {
+    const std::lock_guard lock(mutex_);
+    const auto found = handed_.find(one.task);
+    if (found == handed_.end()) continue;  // forgotten
+    results.push_back({found->second, datum_from_bytes(one.result)});
+    handed_.erase(found);
+    if (!results.back().datum) refuse_piece("the numbers that were learned are damaged");
+  }
+  return results;
+}
+
+void RemoteLearning::forget() {
+  queue_.forget();
+  const std::lock_guard lock(mutex_);
+  handed_.clear();
+}
+
+std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece,
+                                       const std::map<std::string, std::string>& states) {
+  const std::shared_ptr<LoadedProblem> problem = loaded(path, piece.context);
+  std::map<std::string, world::DatumPtr> data;
+  for (const auto& [name, bytes] : states) data[name] = datum_from_bytes(bytes);
+  std::vector<std::string> results(piece.items.size());
+  try {
+    for (std::size_t i = 0; i < piece.inline_names.size(); ++i)
+      data[piece.inline_names[i]] = datum_from_bytes(piece.inline_states.at(i));
+    parallel_for(piece.items.size(), [&](std::size_t i) {
+      if (interrupted().load()) throw Cancelled();
+      std::vector<world::DatumPtr> inputs;
+      for (const std::string& name : piece.items[i].states) {
+        inputs.push_back(data.at(name));
+        if (!inputs.back()) throw std::out_of_range("weights that are no numbers");
+      }
+      results[i] = to_bytes(protocols::carry_out(problem->learning(),
+                                                 protocols::learned_operation_from_bytes(piece.items[i].task), inputs));
+    });
+  } catch (const std::out_of_range& error) {
+    refuse_piece(fmt::format("is damaged, or of another build: {}", error.what()));
+  }
+  return results;
+}
+
+}  // namespace dadsim::study

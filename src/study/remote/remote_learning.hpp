@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "scenario/scenario.hpp"
+#include "study/remote/task_queue.hpp"
+#include "world/remote_operations.hpp"
+
+namespace dadsim::study {
+
+/// Local training, gradients and evaluations of event-driven runs of one scenario, each a task of a queue.
+class RemoteLearning final : public world::RemoteOperations {
+ public:
+  /// `overrides`: with which another process loads the same scenario from its file.
+  RemoteLearning(TaskQueue& queue, const scenario::Scenario& scenario, std::vector<std::string> overrides);
+
+  std::uint64_t problem() const override { return context_->hash; }
+  void hand(Operation operation) override;
+  std::vector<Result> wait() override;
+  void forget() override;
+
+ private:
+  TaskQueue& queue_;
+  std::shared_ptr<const TaskContext> context_;
+  std::mutex mutex_;
+  std::map<TaskQueue::TaskId, world::ValueKey> handed_;
+};
+
+/// Does such tasks with the scenario that lies at `path`, several at a time, and returns their results as bytes.
+/// `states`: by name, as bytes, those that do not stand in the piece. The data are drawn or read once for many pieces.
+/// Throws InputError where the scenario is another one there.
+std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece,
+                                       const std::map<std::string, std::string>& states);
+
+}  // namespace dadsim::study

@@ -1,0 +1,227 @@
+#include "study/remote/task_queue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "study/learning/datum_bytes.hpp"
+#include "support/diagnostics.hpp"
+#include "support/environment_error.hpp"
+#include "support/fingerprint.hpp"
+#include "support/interrupt.hpp"
+#include "support/wire.hpp"
+
+namespace dadsim::study {
+
+constexpr TaskContext::Kind last_of(TaskContext::Kind /*type*/) { return TaskContext::Kind::learning; }
+void fields(auto& bytes, of<TaskContext> auto& context) { bytes(context.kind, context.overrides, context.hash); }
+void fields(auto& bytes, of<TaskPiece::Item> auto& item) { bytes(item.task, item.states); }
+void fields(auto& bytes, of<TaskPiece> auto& piece) {
+  bytes(piece.context, piece.items, piece.inline_names, piece.inline_states);
+}
+
+namespace {
+
+constexpr std::chrono::milliseconds kMoment{50};
+
+std::string name_of(const world::ValueKey& key) { return fmt::format("{:016x}{:016x}", key[0], key[1]); }
+
+/// The key of such a name; that of nothing where it is none.
+world::ValueKey key_of(std::string_view name) {
+  constexpr std::size_t kDigits = 16;
+  world::ValueKey key{};
+  if (name.size() != 2 * kDigits) return key;
+  for (std::size_t i = 0; i < key.size(); ++i)
+    std::from_chars(name.data() + i * kDigits, name.data() + (i + 1) * kDigits, key.at(i), 16);
+  return key;
+}
+
+[[noreturn]] void refuse_results(const std::string& from, const std::string& what, const char* remedy) {
+  throw InputError(Diagnostic{from, 0, what, remedy});
+}
+
+}  // namespace
+
+// ---- for the study ----
+
+TaskQueue::TaskId TaskQueue::post(const std::shared_ptr<const TaskContext>& context, std::string task,
+                                  std::vector<NamedState> states) {
+  const std::lock_guard lock(mutex_);
+  Task& posted = open_.emplace_back(Task{++last_, context, std::move(task), {}});
+  for (NamedState& one : states) {
+    posted.states.push_back(one.key);
+    State& state = states_[one.key];
+    state.datum = std::move(one.datum);
+    state.is_shared = ++state.users > 1 || state.is_shared;
+  }
+  posted_.notify_one();
+  return posted.id;
+}
+
+std::vector<TaskQueue::Done> TaskQueue::wait() {
+  std::unique_lock lock(mutex_);
+  finished_.wait_for(lock, kMoment, [&] { return failed_ != nullptr || !done_.empty(); });
+  if (failed_) std::rethrow_exception(failed_);
+  return std::exchange(done_, {});
+}
+
+std::vector<std::string> TaskQueue::wait_for(const std::vector<TaskId>& tasks) {
+  std::map<TaskId, std::string> results;
+  while (results.size() < tasks.size()) {
+    if (interrupted().load()) throw Cancelled();
+    for (Done& one : wait()) results[one.task] = std::move(one.result);
+  }
+  std::vector<std::string> in_order;
+  in_order.reserve(tasks.size());
+  for (const TaskId task : tasks) in_order.push_back(std::move(results.at(task)));
+  return in_order;
+}
+
+void TaskQueue::forget() {
+  const std::lock_guard lock(mutex_);
+  open_.clear();
+  handed_.clear();
+  states_.clear();
+  done_.clear();
+}
+
+void TaskQueue::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  posted_.notify_all();
+}
+
+// ---- for those who hand out ----
+
+TaskQueue::Piece TaskQueue::next(std::size_t most, double seconds) {
+  std::unique_lock lock(mutex_);
+  posted_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return closed_ || !open_.empty(); });
+  Piece piece;
+  if (open_.empty() || most == 0) return piece;
+  std::vector<Task> tasks;
+  const std::shared_ptr<const TaskContext> context = open_.front().context;
+  while (!open_.empty() && tasks.size() < most && open_.front().context == context) {
+    most = std::min(most, open_.front().at_most);
+    tasks.push_back(std::move(open_.front()));
+    open_.pop_front();
+  }
+  piece.id = ++last_piece_;
+  piece.tasks = tasks.size();
+  piece.open = open_.size();
+  piece.bytes = bytes_of(tasks, piece.states);
+  handed_[piece.id] = std::move(tasks);
+  return piece;
+}
+
+std::string TaskQueue::bytes_of(const std::vector<Task>& tasks, std::vector<std::string>& names) const {
+  TaskPiece piece{.context = *tasks.front().context, .items = {}, .inline_names = {}, .inline_states = {}};
+  for (const Task& task : tasks) {
+    TaskPiece::Item& item = piece.items.emplace_back();
+    item.task = task.text;
+    for (const world::ValueKey& key : task.states) {
+      const State& state = states_.at(key);
+      item.states.push_back(name_of(key));
+      if (!state.is_shared) {
+        piece.inline_names.push_back(item.states.back());
+        piece.inline_states.push_back(to_bytes(*state.datum));
+      } else if (std::ranges::find(names, item.states.back()) == names.end()) {
+        names.push_back(item.states.back());
+      }
+    }
+  }
+  WireWriter wire;
+  wire << piece;
+  return wire.bytes();
+}
+
+bool TaskQueue::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+std::string TaskQueue::state(const std::string& name) const {
+  world::DatumPtr datum;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = states_.find(key_of(name));
+    if (found == states_.end()) return {};
+    datum = found->second.datum;
+  }
+  return to_bytes(*datum);
+}
+
+void TaskQueue::take(std::uint64_t piece, std::string_view results, const std::string& from) {
+  const std::uint64_t print = fingerprint(results);
+  const std::lock_guard lock(mutex_);
+  if (const auto before = was_taken_.find(piece); before != was_taken_.end() && before->second != print) {
+    refuse_results(from, "has other results than another machine had for the same",
+                   "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");
+  }
+  const auto found = handed_.find(piece);
+  if (found == handed_.end()) return;
+  std::vector<std::string> parts;
+  try {
+    WireReader wire(results);
+    wire >> parts;
+    if (parts.size() != found->second.size()) throw std::out_of_range("not as many as were asked for");
+  } catch (const std::out_of_range& error) {
+    refuse_results(from, fmt::format("gave damaged results, or is of another build: {}", error.what()),
+                   "the same build of dadsim on all machines");
+  }
+  was_taken_[piece] = print;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    let_go(found->second[i]);
+    done_.push_back({found->second[i].id, std::move(parts[i])});
+  }
+  handed_.erase(found);
+  finished_.notify_all();
+}
+
+void TaskQueue::let_go(const Task& task) {
+  for (const world::ValueKey& key : task.states) {
+    const auto state = states_.find(key);
+    if (state != states_.end() && --state->second.users == 0) states_.erase(state);
+  }
+}
+
+void TaskQueue::put_back(std::uint64_t piece) {
+  const std::lock_guard lock(mutex_);
+  const auto found = handed_.find(piece);
+  if (found == handed_.end()) return;
+  const std::size_t half = std::max<std::size_t>(1, found->second.size() / 2);
+  for (Task& task : found->second) task.at_most = half;
+  open_.insert(open_.begin(), std::make_move_iterator(found->second.begin()),
+               std::make_move_iterator(found->second.end()));
+  handed_.erase(found);
+  posted_.notify_all();
+}
+
+void TaskQueue::fail(const std::string& why, bool is_input) {
+  const std::lock_guard lock(mutex_);
+  if (failed_) return;
+  failed_ = is_input ? std::make_exception_ptr(InputError(Diagnostic{"", 0, why, ""}))
+                     : std::make_exception_ptr(EnvironmentError(why));
+  finished_.notify_all();
+}
+
+TaskPiece task_piece_from_bytes(std::string_view bytes) {
+  try {
+    return WireReader(bytes).read<TaskPiece>();
+  } catch (const std::out_of_range& error) {
+    refuse_results("a piece of work", fmt::format("is damaged, or of another build: {}", error.what()),
+                   "what the same build of dadsim asked for");
+  }
+}
+
+std::string results_to_bytes(const std::vector<std::string>& results) {
+  WireWriter wire;
+  wire << results;
+  return wire.bytes();
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "world/history.hpp"
+
+namespace dadsim::study {
+
+/// What a process loads before it does a task; tasks of the same travel together.
+struct TaskContext {
+  enum class Kind : std::uint8_t {
+    operations,  ///< of a History (remote_learning.hpp)
+    learning,    ///< all that a scenario learns
+  };
+  Kind kind = Kind::operations;
+  std::vector<std::string> overrides{};  ///< of the scenario
+  std::uint64_t hash = 0;                ///< of what is to be the same there; 0: nothing is compared
+};
+
+/// Weights, and the name that they have wherever they are.
+struct NamedState {
+  world::ValueKey key{};
+  world::DatumPtr datum;
+};
+
+/// Tasks that other processes do for a study, which waits for them: between the thread of the study and those that
+/// hand them out. A task is data, for a process of the same build that has the scenario.
+class TaskQueue {
+ public:
+  using TaskId = std::uint64_t;
+
+  // ---- for the study ----
+  /// For several threads. `states`: what the task needs; what several need travels by its name.
+  TaskId post(const std::shared_ptr<const TaskContext>& context, std::string task, std::vector<NamedState> states = {});
+  struct Done {
+    TaskId task = 0;
+    std::string result;
+  };
+  /// What has been done since the last call; waits for a moment. Throws what fail() was called with.
+  std::vector<Done> wait();
+  /// Waits for all of these tasks, which nobody else waits for; their results, in order. Throws Cancelled too.
+  std::vector<std::string> wait_for(const std::vector<TaskId>& tasks);
+  /// Nothing that was posted is wanted any more.
+  void forget();
+  /// Nothing will be posted any more.
+  void close();
+
+  // ---- for those who hand out ----
+  struct Piece {
+    std::uint64_t id = 0;             ///< 0: there was none
+    std::size_t tasks = 0;            ///< in it
+    std::size_t open = 0;             ///< that are left
+    std::string bytes;                ///< for do_tasks()
+    std::vector<std::string> states;  ///< names of those that it needs beside
+  };
+  /// Some tasks of one context, at most so many; waits so long for one.
+  Piece next(std::size_t most, double seconds);
+  bool closed() const;
+  /// As bytes; empty where nobody needs it any more.
+  std::string state(const std::string& name) const;
+  /// What do_tasks() gave for a piece. Results of what is not wanted any more are let go; where a piece was done twice,
+  /// the results have to be the same. Throws InputError; `from` is what messages call who did it.
+  void take(std::uint64_t piece, std::string_view results, const std::string& from);
+  /// A piece was not done: its tasks will be had again, in pieces of at most half as many.
+  void put_back(std::uint64_t piece);
+  /// Tasks cannot be done: the study ends with that. `is_input`: the scenario, or the build, is to blame.
+  void fail(const std::string& why, bool is_input);
+
+ private:
+  struct Task {
+    TaskId id = 0;
+    std::shared_ptr<const TaskContext> context;
+    std::string text;
+    std::vector<world::ValueKey> states;
+    std::size_t at_most = static_cast<std::size_t>(-1);  ///< in a piece
+  };
+  struct State {
+    world::DatumPtr datum;
+    std::size_t users = 0;
+    bool is_shared = false;  ///< several tasks have needed it
+  };
+  void let_go(const Task& task);
+  std::string bytes_of(const std::vector<Task>& tasks, std::vector<std::string>& names) const;
+
+  mutable std::mutex mutex_;
+  std::condition_variable posted_, finished_;
+  TaskId last_ = 0;
+  std::uint64_t last_piece_ = 0;
+  std::deque<Task> open_;
+  std::map<std::uint64_t, std::vector<Task>> handed_;  ///< by piece
+  std::map<std::uint64_t, std::uint64_t> was_taken_;   ///< fingerprints of results, by piece
+  std::map<world::ValueKey, State> states_;
+  std::vector<Done> done_;
+  bool closed_ = false;
+  std::exception_ptr failed_;
+};
+
+/// A piece as who does it reads it.
+struct TaskPiece {
+  struct Item {
+    std::string task;
+    std::vector<std::string> states;  ///< names
+  };
+  TaskContext context;
+  std::vector<Item> items;
+  std::vector<std::string> inline_names, inline_states;  ///< what one task alone needs, as bytes
+};
+/// Throws InputError where the bytes are none of a Piece.
+TaskPiece task_piece_from_bytes(std::string_view bytes);
+/// What was made of the tasks of a piece, in order, as take() reads it.
+std::string results_to_bytes(const std::vector<std::string>& results);
+
+}  // namespace dadsim::study
