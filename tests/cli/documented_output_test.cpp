@@ -119,7 +119,8 @@ TEST_P(DocumentedOutput, IsWhatIsPrinted) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, DocumentedOutput, testing::Values("explain.md", "compare.md", "timing-only.md"),
+INSTANTIATE_TEST_SUITE_P(Pages, DocumentedOutput,
+                         testing::Values("explain.md", "compare.md", "timing-only.md", "questions.md"),
                          [](const auto& tested) {
                            std::string name = tested.param.substr(0, tested.param.find('.'));
                            std::ranges::replace(name, '-', '_');

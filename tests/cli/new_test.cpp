@@ -32,7 +32,7 @@ class NewCommand : public testing::Test {
 TEST_F(NewCommand, ListsItsTemplates) {
   const Outcome listed = dadsim({"new"});
   EXPECT_EQ(listed.exit_code, kSuccess);
-  for (const char* name : {"clinics", "gpu-cluster", "csv", "sweep", "plan", "phones", "federated"}) {
+  for (const char* name : {"clinics", "gpu-cluster", "csv", "sweep", "plan", "phones", "federated", "layout"}) {
     EXPECT_NE(find_template(name), nullptr) << name;
     EXPECT_NE(listed.out.find(std::string(name) + " "), std::string::npos) << listed.out;
   }
@@ -109,18 +109,21 @@ TEST_P(NewScenario, IsAnswered) {
   for (const std::string& words : asked.answer) EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Templates, NewScenario,
-                         testing::Values(Asked{"clinics", {}, {"rank-dad reaches 85 % first"}},
-                                         Asked{"gpu-cluster", {"sweep"}, {"ib-edr", "ib-hdr"}},
-                                         Asked{"csv", {}, {"each for itself", "they reach 85 % in"}},
-                                         Asked{"sweep", {"sweep"}, {"12 points"}},
-                                         Asked{"plan", {"plan"}, {"within 20.0 s", "rank-dad needs about 2."}},
-                                         Asked{"federated", {}, {"fedbuff reaches 70 % first"}}),
-                         [](const auto& each) {
-                           std::string name = each.param.name;
-                           std::erase(name, '-');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Templates, NewScenario,
+    testing::Values(
+        Asked{"clinics", {}, {"rank-dad reaches 85 % first"}}, Asked{"gpu-cluster", {"sweep"}, {"ib-edr", "ib-hdr"}},
+        Asked{"more-gpus", {"sweep"}, {"nodes=8: 1.7", "times (", ") the throughput: "}},
+        Asked{"cheapest", {"plan"}, {"gradient-sharing with nodes 2: ", "16 devices"}},
+        Asked{"csv", {}, {"each for itself", "they reach 85 % in"}}, Asked{"sweep", {"sweep"}, {"12 points"}},
+        Asked{"plan", {"plan"}, {"within 20.0 s", "rank-dad needs about 2."}},
+        Asked{"layout", {"layout", "--simulate", "3"}, {"The quickest layout found for llama-2-13b on 64 h100-sxm5"}},
+        Asked{"federated", {}, {"fedbuff reaches 70 % first"}}),
+    [](const auto& each) {
+      std::string name = each.param.name;
+      std::erase(name, '-');
+      return name;
+    });
 
 }  // namespace
 }  // namespace dadsim::cli
