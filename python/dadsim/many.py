@@ -8,6 +8,11 @@ is asked for: pieces, each of some points that learn the same, and what they lea
 settings and its hash, for the module `dadsim` that every worker has; results are files of results in a few kilobytes.
 """
 
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # while modules are loaded, which takes seconds
+
 import argparse
 import collections
 import hashlib
@@ -323,6 +328,7 @@ def main(arguments):
     progress = None
     if not asked.quiet and sys.stderr.isatty():
         progress = lambda text: print("\r\033[K" + text, end="", file=sys.stderr, flush=True)  # noqa: E731
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         try:
             client = distributed.Client(asked.on, timeout=10)
