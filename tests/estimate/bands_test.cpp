@@ -18,6 +18,10 @@ TEST(Band, EndsOfASpreadAreOrderStatistics) {
   EXPECT_EQ(spread.rows, 39U);
   EXPECT_NEAR(std::log(spread.low), -0.19, 1e-12);
   EXPECT_NEAR(std::log(spread.high), 0.17, 1e-12);
+  // 20 values: the first and the twentieth.
+  const Spread of_twenty = spread_of("network.rdma", {rows.begin(), rows.begin() + 20});
+  EXPECT_NEAR(std::log(of_twenty.low), -0.20, 1e-12);
+  EXPECT_NEAR(std::log(spread_of("network.rdma", {rows.end() - 20, rows.end()}).high), 0.18, 1e-12);
   // Too few of its own: those of the wider category as well, which has those of all below it.
   EXPECT_EQ(spread_of("network.nvlink", rows).rows, 39U);
   EXPECT_EQ(spread_of("network.assumed", rows).rows, 39U);

@@ -104,6 +104,10 @@ TEST(Verdict, RelativeStepsCountAtScale) {
   EXPECT_EQ(verdict.standing, Standing::undecided);
   EXPECT_NEAR(*verdict.ratio.low, 0.9, 1e-9);
   EXPECT_NEAR(*verdict.ratio.high, 1.6, 1e-9);
+  // Of the one that is compared against: the less it may be, the more the ratio.
+  const Verdict turned = decide({.seconds = 100, .relative = Estimate{1, 0.8, 1.6}}, {.seconds = 120});
+  EXPECT_NEAR(*turned.ratio.low, 1.2 / 1.6, 1e-9);
+  EXPECT_NEAR(*turned.ratio.high, 1.2 / 0.8, 1e-9);
 }
 
 TEST(Verdict, OfNothingThereIsNoRatio) {
