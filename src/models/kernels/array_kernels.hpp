@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "spec/model_specification.hpp"
 #include "support/kernel_set.hpp"
@@ -50,6 +51,10 @@ struct ArrayKernelsOf {
   /// p ⊙ (s − mean) · scale.
   void (*softmax)(T scale, std::ptrdiff_t seen, std::ptrdiff_t size, T* row);
   void (*softmax_back)(T scale, T mean, std::ptrdiff_t size, const T* p, T* s);
+
+  /// Takes each candidate that is larger, or equal and earlier, or NaN, with its place.
+  void (*take_larger)(std::ptrdiff_t size, const T* candidates, const std::int32_t* candidate_places, T* values,
+                      std::int32_t* places);
 };
 
 struct ArrayKernels {

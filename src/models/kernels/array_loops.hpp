@@ -164,8 +164,23 @@ void gru_rows_back(Index u, T* __restrict r, T* __restrict z, T* __restrict n, T
   }
 }
 
+/// Asks for the `size` numbers before a row, which the step before it needs. The steps of a sample follow each other in
+/// memory, but other samples come between them, more than a processor sees by itself.
+template <class T>
+void ask_for_step_before(const T* row, Index size) {
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(row);
+  const std::uintptr_t bytes = static_cast<std::uintptr_t>(size) * sizeof(T);
+  constexpr std::uintptr_t kLine = 64;
+  for (std::uintptr_t at = kLine; at < bytes + kLine; at += kLine) {
+    __builtin_prefetch(reinterpret_cast<const void*>(end - at), 0, 2);
+  }
+}
+
 template <class T>
 void gru_back(Index u, T* gates, T* delta, const T* reset, const T* before, const T* from_above, T* back) {
+  ask_for_step_before(gates, 3 * u);
+  ask_for_step_before(delta, 3 * u);
+  for (const T* row : {reset, before, from_above}) ask_for_step_before(row, u);
   gru_rows_back<T>(u, gates, gates + u, gates + 2 * u, delta, delta + u, delta + 2 * u, reset, before, from_above,
                    back);
 }
@@ -218,6 +233,8 @@ void lstm_rows_back(Index u, T* __restrict i, T* __restrict f, T* __restrict g, 
 template <class T>
 void lstm_back(Index u, T* gates, const T* cell_tanh, const T* cell_before, const T* from_above, const T* back,
                T* back_cell) {
+  ask_for_step_before(gates, 4 * u);
+  for (const T* row : {cell_tanh, cell_before, from_above}) ask_for_step_before(row, u);
   lstm_rows_back<T>(u, gates, gates + u, gates + 2 * u, gates + 3 * u, cell_tanh, cell_before, from_above, back,
                     back_cell);
 }
@@ -246,6 +263,26 @@ void adam(const AdamStep& step, Index all, float* weights, const float* gradient
 }
 
 template <class T>
+void keep_larger(Index size, const T* __restrict candidates, const std::int32_t* __restrict candidate_places,
+                 T* __restrict values, std::int32_t* __restrict places) {
+  using Bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+  for (Index i = 0; i < size; ++i) {
+    const T candidate = candidates[i];
+    const bool before = candidate_places[i] < places[i];
+    const bool better = (candidate > values[i]) | ((candidate == values[i]) & before) | (candidate != candidate);
+    const Bits take = better ? Bits(-1) : Bits(0);
+    const std::int32_t take_place = better ? -1 : 0;
+    values[i] = std::bit_cast<T>((std::bit_cast<Bits>(candidate) & take) | (std::bit_cast<Bits>(values[i]) & ~take));
+    places[i] = (candidate_places[i] & take_place) | (places[i] & ~take_place);
+  }
+}
+template <class T>
+void take_larger(Index size, const T* candidates, const std::int32_t* candidate_places, T* values,
+                 std::int32_t* places) {
+  keep_larger<T>(size, candidates, candidate_places, values, places);
+}
+
+template <class T>
 constexpr ArrayKernelsOf<T> kArrayLoopsOf = {
     .activate = activate<T>,
     .multiply_derivative_from_output = multiply_derivative_from_output<T>,
@@ -256,6 +293,7 @@ constexpr ArrayKernelsOf<T> kArrayLoopsOf = {
     .lstm_back = lstm_back<T>,
     .softmax = softmax<T>,
     .softmax_back = softmax_back<T>,
+    .take_larger = take_larger<T>,
 };
 
 constexpr ArrayKernels kArrayLoops = {

@@ -44,6 +44,7 @@ void add_up_rows(const ConstBlockOf<T>& rows, bool with_bias, VectorOf<T>& sums)
     const Eigen::Index left = sums.size() - column;
     column += left >= 64   ? add_up_columns<T, 64>(rows, column, sums.data())
               : left >= 16 ? add_up_columns<T, 16>(rows, column, sums.data())
+              : left >= 6  ? add_up_columns<T, 6>(rows, column, sums.data())
               : left >= 4  ? add_up_columns<T, 4>(rows, column, sums.data())
                            : add_up_columns<T, 1>(rows, column, sums.data());
   }

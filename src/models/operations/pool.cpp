@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <type_traits>
 #include <vector>
 
+#include "models/kernels/array_kernels.hpp"
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
@@ -104,7 +103,7 @@ class Pool final : public OperationOf<T> {
       for (Index ky = 1; ky < spec_.size; ++ky) {
         place += static_cast<std::int32_t>(row);
         std::iota(candidate_places.begin(), candidate_places.end(), place);
-        keep_larger(row, image + place, candidate_places.data(), values.data(), places.data());
+        array_kernels_of<T>().take_larger(row, image + place, candidate_places.data(), values.data(), places.data());
       }
       for (Index kx = 0; kx < spec_.size; ++kx) {
         T* to = kx == 0 ? y : candidates.data();
@@ -114,24 +113,8 @@ class Pool final : public OperationOf<T> {
           std::copy_n(values.data() + from, channels, to + ox * channels);
           std::copy_n(places.data() + from, channels, to_place + ox * channels);
         }
-        if (kx > 0) keep_larger(out_row, to, to_place, y, chosen);
+        if (kx > 0) array_kernels_of<T>().take_larger(out_row, to, to_place, y, chosen);
       }
-    }
-  }
-
-  /// Takes each candidate that is larger, or equal and earlier, or NaN, so that a run that diverges shows it.
-  /// Bits choose, as in activation.cpp: a jump could not be foreseen and would not be vectorised.
-  static void keep_larger(Index size, const T* __restrict candidates, const std::int32_t* __restrict candidate_places,
-                          T* __restrict values, std::int32_t* __restrict places) {
-    using Bits = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
-    for (Index i = 0; i < size; ++i) {
-      const T candidate = candidates[i];
-      const bool before = candidate_places[i] < places[i];
-      const bool better = (candidate > values[i]) | ((candidate == values[i]) & before) | (candidate != candidate);
-      const Bits take = better ? Bits(-1) : Bits(0);
-      const std::int32_t take_place = better ? -1 : 0;
-      values[i] = std::bit_cast<T>((std::bit_cast<Bits>(candidate) & take) | (std::bit_cast<Bits>(values[i]) & ~take));
-      places[i] = (candidate_places[i] & take_place) | (places[i] & ~take_place);
     }
   }
 
