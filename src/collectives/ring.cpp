@@ -67,9 +67,16 @@ class Rings {
     }
   }
 
+  /// Through nodes of unequal size: an order goes through all ranks. `node_of`: per rank.
+  Rings(Orders orders, std::vector<std::int32_t> node_of, double inside, double between)
+      : Rings(static_cast<Rank>(node_of.size()), static_cast<Rank>(node_of.size()), std::move(orders), inside,
+              between) {
+    node_of_ = std::move(node_of);
+  }
+
   Rank lanes() const { return static_cast<Rank>(orders_.size()); }
   /// What a ring has of the line between two ranks: of a port inside a node, of a pair's link in a mesh, of an adapter.
-  double share(Rank from, Rank to) const { return from / per_node_ == to / per_node_ ? inside_ : between_; }
+  double share(Rank from, Rank to) const { return node(from) == node(to) ? inside_ : between_; }
   /// The rank at a place of a ring, counted round and round, from −ranks on; and the other way about.
   Rank at(Rank lane, std::int64_t place) const {
     const auto on_ring = static_cast<Rank>((place + ranks_) % ranks_);
@@ -82,10 +89,13 @@ class Rings {
   }
 
  private:
+  Rank node(Rank rank) const { return node_of_.empty() ? rank / per_node_ : node_of_[static_cast<std::size_t>(rank)]; }
+
   Rank ranks_, per_node_;
   Orders orders_;
   Orders places_;
-  double inside_, between_;  ///< shares
+  std::vector<std::int32_t> node_of_;  ///< empty: all of a size
+  double inside_, between_;            ///< shares
 };
 
 /// One ring in the order of the ranks.
@@ -104,6 +114,38 @@ Orders lanes_of(const RankLayout& layout, Rank per_node) {
   return kept;
 }
 
+/// How many ranks each node has, where they are numbered node by node; else empty.
+std::vector<Rank> ranks_of_nodes(const RankLayout& layout) {
+  std::vector<Rank> sizes;
+  for (const std::int32_t node : layout.node_of) {
+    if (node == static_cast<std::int32_t>(sizes.size())) sizes.push_back(0);
+    if (node + 1 != static_cast<std::int32_t>(sizes.size())) return {};
+    ++sizes.back();
+  }
+  return sizes;
+}
+
+/// Nodes of unequal size have as many rings as the smallest has ranks (over sockets: adapters): NCCL keeps as many
+/// channels as the search found in every node (src/init.cc).
+Rings uneven_rings(const RankLayout& layout, const std::vector<Rank>& sizes) {
+  const Rank least = *std::ranges::min_element(sizes);
+  const Rank lanes = layout.over_sockets ? std::clamp<Rank>(layout.rails, 1, least) : least;
+  Orders orders(static_cast<std::size_t>(lanes));
+  Rank first = 0;
+  for (const Rank size : sizes) {
+    const Orders own = paths(size);
+    for (Rank lane = 0; lane < lanes; ++lane) {
+      for (const Rank rank : own[static_cast<std::size_t>(lane * size / lanes)]) {
+        orders[static_cast<std::size_t>(lane)].push_back(first + rank);
+      }
+    }
+    first += size;
+  }
+  const double turns = layout.rails > 0 ? std::max(1.0, static_cast<double>(lanes) / layout.rails) : 1;
+  const double inside = layout.meshed_nodes || layout.over_sockets ? 1 : 1.0 / std::max<Rank>(1, lanes - 1);
+  return {std::move(orders), layout.node_of, inside, 1 / turns};
+}
+
 Rings rings_on(const RankLayout& layout) {
   const Rank n = layout.ranks();
   const Rank each = layout.ranks_per_node();
@@ -119,6 +161,8 @@ Rings rings_on(const RankLayout& layout) {
     const double uses = std::max(1.0, static_cast<double>(orders.size()) / (n - 1));
     return {n, n, std::move(orders), 1 / uses};
   }
+  const std::vector<Rank> sizes = layout.of_gpus() ? ranks_of_nodes(layout) : std::vector<Rank>();
+  if (sizes.size() > 1 && *std::ranges::min_element(sizes) > 1) return uneven_rings(layout, sizes);
   return one_ring(n);
 }
 

@@ -14,7 +14,7 @@ std::string with_prefix(const std::string& cluster, const std::string& host) {
 }
 
 void add_hosts(const GpuClusterSpec& cluster, std::vector<std::string>& names) {
-  for (std::int64_t i = 0; i < cluster.nodes * cluster.gpus; ++i) {
+  for (std::int64_t i = 0; i < all_gpus(cluster); ++i) {
     names.push_back(with_prefix(cluster.name, fmt::format("gpu-{}", i)));
   }
 }
@@ -45,6 +45,24 @@ void add_hosts(const CompositionSpec& composition, std::vector<std::string>& nam
 void add_hosts(const PlatformFileSpec& /*file*/, std::vector<std::string>& /*names*/) {}
 
 }  // namespace
+
+std::vector<NodeGroup> node_groups(const GpuClusterSpec& cluster) {
+  std::vector<NodeGroup> groups{{cluster.nodes, cluster.gpus, cluster.port, cluster.rails, cluster.nic}};
+  groups.insert(groups.end(), cluster.more.begin(), cluster.more.end());
+  return groups;
+}
+
+std::int64_t all_nodes(const GpuClusterSpec& cluster) {
+  std::int64_t nodes = cluster.nodes;
+  for (const NodeGroup& group : cluster.more) nodes += group.nodes;
+  return nodes;
+}
+
+std::int64_t all_gpus(const GpuClusterSpec& cluster) {
+  std::int64_t gpus = cluster.nodes * cluster.gpus;
+  for (const NodeGroup& group : cluster.more) gpus += group.nodes * group.gpus;
+  return gpus;
+}
 
 std::vector<std::string> host_names(const PlatformSpec& platform) {
   std::vector<std::string> names;

@@ -100,11 +100,22 @@ constexpr auto names_of(FabricSpec::Kind) {
       {{one_switch, "one-switch"}, {fat_tree, "fat-tree"}, {dragonfly, "dragonfly"}, {torus, "torus"}});
 }
 
-/// Nodes of GPUs. Hosts are called `gpu-0` …, numbered node by node; in a composition `NAME.gpu-0` ….
-struct GpuClusterSpec {
-  std::string name;  ///< empty unless part of a composition
+/// Nodes of a cluster of GPUs that are alike.
+struct NodeGroup {
   std::int64_t nodes = 1;
   std::int64_t gpus = 8;  ///< per node
+  // As those of GpuClusterSpec:
+  LinkSpec port;
+  std::int64_t rails = 1;
+  LinkSpec nic;
+  bool operator==(const NodeGroup&) const = default;
+};
+
+/// Nodes of GPUs. Hosts are called `gpu-0` …, numbered node by node; in a composition `NAME.gpu-0` ….
+struct GpuClusterSpec {
+  std::string name;        ///< empty unless part of a composition
+  std::int64_t nodes = 1;  ///< beside those of `more`
+  std::int64_t gpus = 8;   ///< per node
   InsideNode inside = InsideNode::switched;
   LinkSpec port;    ///< of each GPU into the switch or bridge of its node; mesh: of each pair
   LinkSpec bridge;  ///< shared: of the host bridge, each way; bandwidth 0: no limit of its own
@@ -120,7 +131,13 @@ struct GpuClusterSpec {
   std::int64_t socket_threads = 16;  ///< that serve them, each on a core of its own
   double flow_limit = 0;             ///< byte/s that the provider gives one connection; 0: no limit
   std::int64_t mtu = 1500;           ///< bytes of a packet
+  std::vector<NodeGroup> more;       ///< nodes of other sizes and links, numbered on behind the `nodes`
 };
+
+/// The nodes of a cluster, group by group: its own, then `more`.
+std::vector<NodeGroup> node_groups(const GpuClusterSpec& cluster);
+std::int64_t all_nodes(const GpuClusterSpec& cluster);
+std::int64_t all_gpus(const GpuClusterSpec& cluster);
 
 /// Sites around a hub, each with a line of its own. Hosts are called after their class: `CLASS-1` … (just `CLASS` if
 /// there is one and `numbered` is false), the hub `hub`; in a composition with `NAME.` before.

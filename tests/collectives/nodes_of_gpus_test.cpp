@@ -26,6 +26,28 @@ RankLayout one_mesh(Rank ranks) {
   return layout;
 }
 
+/// Messages are what their blocks come to, to the bit, and in the same order.
+void expect_messages_of_blocks(const Case& what, Rank rank, Rank lane, std::int64_t round) {
+  for (const bool sends : {true, false}) {
+    std::vector<Parcel> parcels;
+    sends ? what.rounds->sent_in_lane(rank, lane, round, parcels)
+          : what.rounds->received_in_lane(rank, lane, round, parcels);
+    std::vector<Transfer> expected;
+    for (const Parcel& parcel : parcels) {
+      const double bytes = parcel.weight * what.rounds->run_bytes(parcel.first, parcel.blocks);
+      if (!expected.empty() && expected.back().peer == parcel.peer && expected.back().channel == parcel.channel) {
+        expected.back().bytes += bytes;
+      } else {
+        expected.push_back({parcel.peer, bytes, parcel.channel});
+      }
+    }
+    std::vector<Transfer> messages;
+    sends ? what.rounds->lane_sends(rank, lane, round, messages)
+          : what.rounds->lane_receives(rank, lane, round, messages);
+    ASSERT_EQ(messages, expected) << what.name() << " rank " << rank << " round " << round;
+  }
+}
+
 void expect_whole(const Case& what) {
   EXPECT_EQ(CarryOut(what).wrong(), "") << what.name();
   // Both ends of every message agree, in each lane as in all of them.
@@ -36,6 +58,7 @@ void expect_whole(const Case& what) {
     std::vector<Transfer> transfers;
     for (Rank rank = 0; rank < what.rounds->ranks(); ++rank) {
       for (Rank lane = 0; lane < what.rounds->lanes(); ++lane) {
+        expect_messages_of_blocks(what, rank, lane, round);
         transfers.clear();
         what.rounds->lane_sends(rank, lane, round, transfers);
         for (const Transfer& one : transfers) {
@@ -77,6 +100,41 @@ TEST(NodesOfGpus, EveryRankEndsWithWhatIsPromised) {
     for (const step::CollectiveKind kind : {all_reduce, reduce_scatter, all_gather}) {
       expect_whole(lay_out_case(request_for(kind, ranks, true), "ring", one_mesh(ranks)));
     }
+  }
+}
+
+/// Nodes of unequal size: as many rings as the smallest has ranks, each through all ranks of every node.
+TEST(NodesOfGpus, RingsGoThroughNodesOfUnequalSize) {
+  using enum step::CollectiveKind;
+  const std::vector<std::vector<Rank>> clusters{{4, 2}, {2, 3, 5}, {8, 8, 4, 4}, {3, 6, 3}};
+  for (const std::vector<Rank>& nodes : clusters) {
+    RankLayout layout = gpus_on_nodes(2, 1);
+    layout.node_of.clear();
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      layout.node_of.insert(layout.node_of.end(), static_cast<std::size_t>(nodes[node]), static_cast<Rank>(node));
+    }
+    for (const step::CollectiveKind kind : {all_reduce, reduce_scatter, all_gather, broadcast, reduce}) {
+      const Case what = lay_out_case(request_for(kind, layout.ranks(), true, 1), "ring", layout);
+      expect_whole(what);
+      EXPECT_EQ(what.rounds->lanes(), *std::ranges::min_element(nodes));
+    }
+    // Every ring leaves a node once, and all by other ranks.
+    const auto rounds = lay_out(request_for(all_reduce, layout.ranks(), false), "ring", layout);
+    std::set<std::pair<Rank, Rank>> leave;  // node, rank
+    std::vector<Transfer> transfers;
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+      for (Rank lane = 0; lane < rounds->lanes(); ++lane) {
+        transfers.clear();
+        rounds->lane_sends(rank, lane, 0, transfers);
+        const auto node = [&](Rank of) { return layout.node_of[static_cast<std::size_t>(of)]; };
+        if (node(rank) == node(transfers.at(0).peer)) continue;
+        EXPECT_TRUE(leave.insert({node(rank), rank}).second);
+      }
+    }
+    EXPECT_EQ(std::ssize(leave), std::ssize(nodes) * rounds->lanes());
+    layout.over_sockets = true;
+    layout.rails = 1;
+    EXPECT_EQ(lay_out(request_for(all_reduce, layout.ranks(), false), "ring", layout)->lanes(), 1);
   }
 }
 

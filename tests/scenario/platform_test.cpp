@@ -76,6 +76,41 @@ TEST_F(Platform, GpuClusterWithLinksOfOnesOwn) {
   EXPECT_TRUE(cluster.fabric.adds_up);
 }
 
+TEST_F(Platform, GpuClusterWithNodesOfSeveralKinds) {
+  const std::string more = R"(<more-nodes nodes="3" gpus="2" inside="pcie-3" rails="1" nic="ib-edr"/>)";
+  const auto cluster = read_as<spec::GpuClusterSpec>(
+      R"(<gpu-cluster nodes="2" gpus="4" inside="nvlink-4" rails="4" nic="ib-ndr"><more-nodes nodes="1"/>)" + more +
+      R"(<fat-tree link="ib-ndr" nodes-per-switch="2"/></gpu-cluster>)");
+  ASSERT_EQ(cluster.more.size(), 2U);
+  EXPECT_EQ(cluster.more[0], (spec::NodeGroup{1, 4, cluster.port, 4, cluster.nic}));
+  EXPECT_EQ(cluster.more[1].gpus, 2);
+  EXPECT_EQ(cluster.more[1].port.name, "pcie-3");
+  EXPECT_EQ(cluster.more[1].rails, 1);
+  EXPECT_EQ(cluster.more[1].nic.name, "ib-edr");
+  EXPECT_EQ(all_nodes(cluster), 6);
+  EXPECT_EQ(all_gpus(cluster), 18);
+  EXPECT_EQ(read_as<spec::GpuClusterSpec>(R"(<gpu-cluster nodes="2" gpus="2" inside="nvlink-4" nic="ib-ndr">)" + more +
+                                          R"(<torus link="ib-ndr" dimensions="5"/></gpu-cluster>)")
+                .fabric.dimensions.at(0),
+            5);
+}
+
+TEST_F(Platform, GpuClusterWithNodesThatDoNotFit) {
+  const auto refused = [&](const std::string& more, const std::string& why) {
+    try {
+      read(R"(<gpu-cluster nodes="2" gpus="8" inside="nvlink-4" rails="8" nic="ib-ndr">)" + more + "</gpu-cluster>");
+      ADD_FAILURE() << more << " is accepted";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+    }
+  };
+  refused(R"(<more-nodes nodes="1" gpus="3"/>)", "are more than the 3 GPUs of a node, and no multiple of them");
+  refused(R"(<more-nodes nodes="1" nic="ethernet-10g"/>)", "travels by tcp, the adapters of the other nodes by rdma");
+  refused(R"(<more-nodes nodes="1" gpus="1" rails="1" inside="pcie-3"/>)", "means nothing to one GPU per node");
+  refused(R"(<more-nodes nodes="1" nic-latency="1us"/>)", "means nothing without 'nic'");
+  refused(R"(<more-nodes nodes="1"/><torus link="ib-ndr" dimensions="2"/>)", "the cluster has 3");
+}
+
 TEST_F(Platform, GpuClusterWithALibraryAndATransportInside) {
   const auto cluster = [&](const std::string& attributes) {
     return read_as<spec::GpuClusterSpec>("<gpu-cluster nodes=\"2\" nic=\"ib-ndr\" " + attributes + "/>");

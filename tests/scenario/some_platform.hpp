@@ -77,9 +77,20 @@ inline void add_gpu_cluster(SomePlatform& platform, const std::string& name) {
   }
   inside += maybe("slot", some_cluster_link());
   inside += maybe("library", coin() ? "nccl" : "rccl");
-  platform.inside += fmt::format("<gpu-cluster{} nodes=\"{}\" gpus=\"{}\"{} nic=\"{}\">{}</gpu-cluster>",
-                                 name_attribute(name), nodes, gpus, inside, nic, some_fabric(nodes));
-  for (std::int64_t i = 0; i < nodes * gpus; ++i) {
+  const std::int64_t others = coin() ? 2 : 0;
+  const std::int64_t each = between(1, 3);
+  std::string more;
+  if (others > 0) {
+    more = fmt::format("<more-nodes nodes=\"{}\" gpus=\"{}\" rails=\"{}\"", others, each, between(1, each));
+    if (each > 1 && (gpus == 1 || coin())) {
+      more += fmt::format(" inside=\"{}\"{}", some_cluster_link(), maybe("inside-latency", some_seconds()));
+    }
+    if (coin()) more += fmt::format(" nic=\"{}\"{}", some_bandwidth(), maybe("nic-latency", some_seconds()));
+    more += "/>";
+  }
+  platform.inside += fmt::format("<gpu-cluster{} nodes=\"{}\" gpus=\"{}\"{} nic=\"{}\">{}{}</gpu-cluster>",
+                                 name_attribute(name), nodes, gpus, inside, nic, more, some_fabric(nodes + others));
+  for (std::int64_t i = 0; i < nodes * gpus + others * each; ++i) {
     platform.hosts.push_back(with_prefix(name, fmt::format("gpu-{}", i)));
   }
 }

@@ -25,7 +25,7 @@ bool follows(const std::string& last, const std::string& next) {
   return before && after && *after == *before + 1 && next.front() != '0';
 }
 
-std::int64_t count(const spec::GpuClusterSpec& cluster) { return cluster.nodes * cluster.gpus; }
+std::int64_t count(const spec::GpuClusterSpec& cluster) { return all_gpus(cluster); }
 
 std::int64_t count(const spec::FederationSpec& federation) {
   std::int64_t hosts = 1;  // the hub

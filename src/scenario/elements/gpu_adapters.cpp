@@ -70,6 +70,9 @@ void read_adapters(const Node& node, spec::GpuClusterSpec& cluster, const ReadCo
   for (spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
     if (link->transport == spec::Transport::tcp) link->queue_bytes = queue.value_or(usual_queue(*link));
   }
+  for (spec::NodeGroup& group : cluster.more) {
+    if (tcp) group.nic.queue_bytes = queue.value_or(usual_queue(group.nic));
+  }
   cluster.flow_limit = quantity(node, "flow-limit", kBandwidthForm, 0, context.catalog);
   for (const char* attribute : {"sockets", "socket-threads", "flow-limit", "mtu"}) {
     if (node.has(attribute) && !tcp) {

@@ -6,14 +6,12 @@
 #include "scenario/elements/fabrics.hpp"
 #include "scenario/elements/gpu_adapters.hpp"
 #include "scenario/elements/link_rows.hpp"
+#include "scenario/elements/more_nodes.hpp"
 #include "scenario/elements/print_platform.hpp"
 #include "scenario/elements/read_platform.hpp"
 
 namespace dadsim::scenario {
 namespace {
-
-// Latency of a link inside a node of one's own beside which none stands: that of the catalogue's NVLink.
-constexpr double kInside = 0.5e-6;
 
 bool has_port(const spec::GpuClusterSpec& cluster) { return !cluster.port.name.empty(); }
 
@@ -21,6 +19,9 @@ bool has_port(const spec::GpuClusterSpec& cluster) { return !cluster.port.name.e
 const spec::LinkSpec* own_between(const spec::GpuClusterSpec& cluster) {
   for (const spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
     if (is_own_link(*link)) return link;
+  }
+  for (const spec::NodeGroup& group : cluster.more) {
+    if (is_own_link(group.nic)) return &group.nic;
   }
   return nullptr;
 }
@@ -85,6 +86,7 @@ const Table<spec::GpuClusterSpec>& gpu_cluster_table() {
                                    [](const Spec& cluster) { return to_string(own_between(cluster)->transport); })
                       .printed_if([](const Spec& cluster) { return own_between(cluster) != nullptr; })} +
               adapter_rows())
+          .holds({"more-nodes"})
           .holds(spec::all_names<spec::FabricSpec::Kind>())
           .repeats();
   return kTable;
@@ -143,13 +145,14 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
   }
   const spec::Transport own = node.named("transport", spec::Transport::tcp);
   cluster.nic = scenario::read_cluster_link(node, "nic", own, kBetween, context);
-  bool any_own = is_own_link(cluster.nic);
+  read_more_nodes(node, cluster, context);
+  bool any_own = own_between(cluster) != nullptr;
 
   const Element* fabric = nullptr;
   for (const Element& child : element.children) {
     const auto kind = spec::parse<spec::FabricSpec::Kind>(child.name);
     if (!kind) continue;
-    spec::FabricSpec spec = read_fabric(child, *kind, nodes.value_or(0), own, context);
+    spec::FabricSpec spec = read_fabric(child, *kind, nodes ? all_nodes(cluster) : 0, own, context);
     any_own = any_own || is_own_link(spec.link);
     if (fabric == nullptr) {
       fabric = &child;
@@ -169,9 +172,10 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
 void write_cluster(XmlWriter& xml, const spec::GpuClusterSpec& cluster) {
   XmlWriter::Open element(xml, "gpu-cluster");
   gpu_cluster_table().print_attributes(element, cluster, {});
+  for (const spec::NodeGroup& group : cluster.more) more_nodes_table().print(xml, group, {});
   write_fabric(xml, cluster.fabric);
 }
 
-std::vector<ElementRule> gpu_cluster_rules() { return {gpu_cluster_table().rule()}; }
+std::vector<ElementRule> gpu_cluster_rules() { return {gpu_cluster_table().rule(), more_nodes_table().rule()}; }
 
 }  // namespace dadsim::scenario

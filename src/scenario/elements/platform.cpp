@@ -41,10 +41,15 @@ void let_queues_grow(spec::CompositionSpec& composition) {
   for (auto& cluster : composition.clusters) {
     auto* gpus = std::get_if<spec::GpuClusterSpec>(&cluster);
     if (gpus == nullptr) continue;
+    const double given = gpus->nic.queue_bytes;
     for (spec::LinkSpec* link : {&gpus->nic, &gpus->fabric.link}) {
       if (link->transport == spec::Transport::tcp)
         link->queue_bytes = std::max(link->queue_bytes, link->bandwidth * round_trip);
     }
+    // One attribute says it of all.
+    if (gpus->nic.queue_bytes > given && gpus->fabric.link.transport == spec::Transport::tcp)
+      gpus->fabric.link.queue_bytes = std::max(gpus->fabric.link.queue_bytes, gpus->nic.queue_bytes);
+    for (spec::NodeGroup& group : gpus->more) group.nic.queue_bytes = gpus->nic.queue_bytes;
   }
 }
 

@@ -37,11 +37,11 @@ collectives::RankLayout::Channel channel(const simgrid::s4u::Host* from, const s
   return result;
 }
 
-/// How many adapters the ranks of the first node leave it through, to reach `far`.
+/// How many adapters the ranks of a node, which begins with rank `begin`, leave it through, to reach `far`.
 collectives::Rank rails_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::RankLayout& layout,
-                           const simgrid::s4u::Host* far, Interconnect& network) {
+                           std::size_t begin, const simgrid::s4u::Host* far, Interconnect& network) {
   std::set<std::int32_t> first;
-  for (std::size_t i = 0; i < hosts.size() && layout.node_of[i] == layout.node_of[0]; ++i) {
+  for (std::size_t i = begin; i < hosts.size() && layout.node_of[i] == layout.node_of[begin]; ++i) {
     const Path& path = network[network.path(hosts[i], far)];
     if (!path.links.empty()) first.insert(path.links.front());
   }
@@ -98,6 +98,32 @@ void describe_inside(const Path& path, const GpuNode& node, collectives::RankLay
                           node.generation >= spec::GpuGeneration::hopper;
 }
 
+/// Where nodes are of several kinds: what the slowest of them have, and what all of them can. The first of each kind
+/// stands for it; `layout` knows those of the first rank, or the first of several in a node.
+void describe_other_nodes(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network,
+                          collectives::RankLayout& layout) {
+  std::set<const GpuNode*> seen{gpu_node_of(*hosts.front())};
+  for (std::size_t i = 1; i < hosts.size(); ++i) {
+    const GpuNode* node = gpu_node_of(*hosts[i]);
+    if (node == nullptr || layout.node_of[i] == layout.node_of[i - 1] || !seen.insert(node).second) continue;
+    if (i + 1 < hosts.size() && layout.node_of[i + 1] == layout.node_of[i]) {
+      const collectives::RankLayout::Channel own = channel(hosts[i], hosts[i + 1], network);
+      if (own.bandwidth < layout.inside.bandwidth) layout.inside = own;
+      collectives::RankLayout can = layout;
+      describe_inside(network[network.path(hosts[i], hosts[i + 1])], *node, can);
+      layout.nvlink_inside = layout.nvlink_inside && can.nvlink_inside;
+      layout.switch_adds_up = layout.switch_adds_up && can.switch_adds_up;
+    }
+    const collectives::RankLayout::Channel between = channel(hosts[i], hosts.front(), network);
+    if (between.bandwidth < layout.between.bandwidth) layout.between = between;
+    layout.rails = std::min(layout.rails, rails_of(hosts, layout, i, hosts.front(), network));
+    const Path& path = network[network.path(hosts[i], hosts.front())];
+    if (!path.links.empty()) {
+      layout.adapter_bandwidth = std::min(layout.adapter_bandwidth, network.link(path.links.front()).bandwidth);
+    }
+  }
+}
+
 /// Whose library the ranks' collectives are, and what it knows of them.
 void describe_library(const GpuNode& node, bool between, bool plain, collectives::RankLayout& layout) {
   const bool rccl = node.library == spec::CollectiveLibrary::rccl;
@@ -148,7 +174,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
     }
     if (!between && layout.node_of[i] != layout.node_of[0]) {
       layout.between = channel(hosts[0], hosts[i], network);
-      layout.rails = rails_of(hosts, layout, hosts[i], network);
+      layout.rails = rails_of(hosts, layout, 0, hosts[i], network);
       const Path& path = network[network.path(hosts[0], hosts[i])];
       if (!path.links.empty()) {
         const NetworkLink& adapter = network.link(path.links.front());
@@ -161,6 +187,8 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
       between = true;
     }
   }
+  const bool wan = joined_by_wan(hosts);
+  if (between && declared != nullptr && !wan && hosts.size() > 2) describe_other_nodes(hosts, network, layout);
   if (!inside) layout.inside = layout.between;
   if (!between) layout.between = layout.inside;
   if (declared != nullptr) {
@@ -176,7 +204,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
   const bool far = between && layout.ranks() > layout.nodes() &&
                    channel(hosts.front(), hosts.back(), network).latency > kMuchFarther * layout.between.latency;
   if (gpus && (inside || between) && !far) describe_library(node, between, plain, layout);
-  if (joined_by_wan(hosts)) layout.ring_order = ring_order(hosts, network);
+  if (wan) layout.ring_order = ring_order(hosts, network);
   return layout;
 }
 

@@ -139,6 +139,41 @@ TEST(FlowOnNodesOfGpus, TakesTheSameTimeAsMessageByMessage) {
   }
 }
 
+/// Two nodes of eight GPUs, one of four, one of three, behind adapters of two kinds.
+spec::GpuClusterSpec nodes_of_several_kinds() {
+  spec::GpuClusterSpec cluster = nodes_of_gpus(16, "nvlink-4", "ib-ndr");
+  cluster.fabric = test::fat_tree(2, *find_link("ib-ndr"), 2);
+  cluster.more.push_back({1, 4, *find_link("nvlink-3"), 4, *find_link("ib-hdr")});
+  cluster.more.push_back({1, 3, *find_link("nvlink-3"), 1, *find_link("ib-hdr")});
+  return cluster;
+}
+
+TEST(FlowOnNodesOfGpus, OfSeveralKindsTakesTheSameTimeAsMessageByMessage) {
+  std::vector<CollectiveJob> jobs;
+  for (const char* algorithm : {"auto", "ring", "one-ring", "double-binary-tree"}) {
+    for (const double bytes : {1e4, 3e7}) jobs.push_back(test::job(all_reduce, algorithm, bytes));
+  }
+  jobs.push_back(test::job(all_gather, "auto", 1e6));
+  jobs.push_back(test::job(reduce_scatter, "auto", 2e7));
+  expect_same_collectives({"", nodes_of_several_kinds(), {}, {}}, jobs);
+}
+
+/// The slowest adapter of a node with one is the limit: of 200 Gbit/s where all GPUs of the node go through it.
+TEST(NodesOfGpus, OfSeveralKindsAreAsFastAsTheSlowestNode) {
+  constexpr double kBytes = 1 << 30;
+  const auto bus = [&](spec::GpuClusterSpec cluster) {
+    const Cluster workers = test::workers_on({"", std::move(cluster), {}, {}}, spec::Fidelity::flow);
+    const double seconds =
+        time_collectives(workers, std::vector{test::job(all_reduce, "ring", kBytes)}).timings.at(0).seconds;
+    const auto n = static_cast<double>(workers.hosts.size());
+    return kBytes / seconds * 2 * (n - 1) / n;
+  };
+  EXPECT_NEAR(bus(nodes_of_several_kinds()), 25e9, 2e9);
+  spec::GpuClusterSpec four = nodes_of_several_kinds();
+  four.more.pop_back();
+  EXPECT_NEAR(bus(four), 4 * 25e9, 8e9) << "four rings, each with an adapter of its own";
+}
+
 TEST(FlowOnNodesOfGpus, TakesTheSameTimeInOneMeshAsMessageByMessage) {
   std::vector<CollectiveJob> jobs;
   for (const double bytes : {1e3, 1e6, 1e8}) jobs.push_back(test::job(all_reduce, "ring", bytes));

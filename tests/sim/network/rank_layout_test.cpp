@@ -70,6 +70,19 @@ TEST(RankLayout, SoIsOneNodeByItself) {
   EXPECT_EQ(layout.between.latency, layout.inside.latency);
 }
 
+TEST(RankLayout, OfNodesOfTwoKindsHasWhatTheSlowerHave) {
+  spec::GpuClusterSpec cluster = nodes_of_eight(2, "nvlink-4", "ib-ndr");
+  cluster.more.push_back({2, 8, *find_link("nvlink-3"), 2, *find_link("ib-hdr")});
+  const collectives::RankLayout layout = layout_on({"", cluster, {}, {}});
+  EXPECT_TRUE(layout.is_hierarchical());
+  EXPECT_TRUE(layout.nvlink_inside);
+  EXPECT_FALSE(layout.switch_adds_up) << "NVLink SHARP came with Hopper";
+  EXPECT_EQ(layout.rails, 2);
+  EXPECT_EQ(layout.adapter_bandwidth, find_link("ib-hdr")->bandwidth);
+  EXPECT_LT(layout.inside.bandwidth, find_link("nvlink-4")->bandwidth * 0.7);
+  EXPECT_LE(layout.between.bandwidth, find_link("ib-hdr")->bandwidth);
+}
+
 // As platforms/dgx-a100-pod.xml: NVLink SHARP came with Hopper.
 TEST(RankLayout, TheSwitchOfA100DoesNotAddUp) {
   const collectives::RankLayout layout = layout_on({"", nodes_of_eight(16, "nvlink-3", "ib-hdr"), {}, {}});

@@ -49,6 +49,52 @@ TEST(GpuCluster, OneSwitch) {
   platform.expect_route("gpu-11", "gpu-2", {"node-2 rail-1_UP", "node-0 rail-1_DOWN"}, 20, 50);
 }
 
+/// Two nodes of four GPUs and four adapters, then three of two with one.
+spec::GpuClusterSpec two_kinds() {
+  spec::GpuClusterSpec spec = gpu_cluster(2, 4, 4);
+  spec.more.push_back({3, 2, link_spec("bus", 30, 2), 1, link_spec("slow", 20, 15)});
+  return spec;
+}
+
+TEST(GpuCluster, NodesOfTwoKindsAreNumberedOn) {
+  const BuiltPlatform platform({"", two_kinds(), {}, {}});
+  platform.expect_hosts();
+  EXPECT_EQ(platform.node_of("gpu-7"), "node-1");
+  EXPECT_EQ(platform.node_of("gpu-8"), "node-2");
+  EXPECT_EQ(platform.node_of("gpu-13"), "node-4");
+  platform.expect_route("gpu-4", "gpu-7", {"gpu-4 port_UP", "gpu-7 port_DOWN"}, 2, 300);
+  platform.expect_route("gpu-9", "gpu-8", {"gpu-9 port_UP", "gpu-8 port_DOWN"}, 4, 30);
+  platform.expect_route("gpu-6", "gpu-11", {"node-1 rail-2_UP", "node-3 rail-0_DOWN"}, 25, 20);
+  platform.expect_route("gpu-13", "gpu-0", {"node-4 rail-0_UP", "node-0 rail-0_DOWN"}, 25, 20);
+  platform.expect_route("gpu-7", "gpu-8", {"node-1 rail-3_UP", "node-2 rail-0_DOWN"}, 25, 20);
+}
+
+TEST(GpuCluster, ALeafOfAFatTreeHasLinesForItsFastestAdapters) {
+  spec::GpuClusterSpec spec = two_kinds();
+  spec.fabric = fabric(spec::FabricSpec::Kind::fat_tree);
+  spec.fabric.nodes_per_switch = 2;
+  spec.fabric.oversubscription = 2;
+  // Below leaf 0: 8 adapters of 50 byte/s; half of that in lines of 25.
+  EXPECT_EQ(fat_tree_size(spec).spines, 8);
+  EXPECT_EQ(fat_tree_size(spec).leaves, 3);
+  const BuiltPlatform platform({"", spec, {}, {}});
+  platform.expect_route("gpu-0", "gpu-5", {"node-0 rail-0_UP", "node-1 rail-1_DOWN"}, 20, 50);
+  platform.expect_route("gpu-10", "gpu-9", {"node-3 rail-0_UP", "node-2 rail-0_DOWN"}, 30, 20);
+  // The adapter of node 4 is the eleventh, number 10.
+  platform.expect_route("gpu-3", "gpu-12",
+                        {"node-0 rail-3_UP", "leaf-0 spine-2_UP", "leaf-2 spine-2_DOWN", "node-4 rail-0_DOWN"}, 225,
+                        20);
+}
+
+TEST(GpuCluster, ATorusCountsTheNodesOfAllKinds) {
+  spec::GpuClusterSpec spec = two_kinds();
+  spec.fabric = fabric(spec::FabricSpec::Kind::torus, {5});
+  const BuiltPlatform platform({"", spec, {}, {}});
+  platform.expect_route("gpu-5", "gpu-10",
+                        {"node-1 rail-1_UP", "node-1 to node-2_UP", "node-2 to node-3_UP", "node-3 rail-0_DOWN"}, 225,
+                        20);
+}
+
 TEST(GpuCluster, PropertiesOfLinksAndHosts) {
   const spec::GpuClusterSpec spec = fat_tree(4, 2, 2, 2, 1);
   const BuiltPlatform platform({"", spec, {}, {}});

@@ -58,11 +58,16 @@ Drawn drawn_step(unsigned seed, std::int64_t most) {
   gpu.rails = draws.one_of<std::int64_t>({1, std::max<std::int64_t>(1, gpus / 2), gpus});
   if (draws.once_in(2))
     gpu.fabric = test::fat_tree(std::max<std::int64_t>(1, nodes / 2), gpu.nic, draws.once_in(3) ? 2 : 1);
+  if (seed % 5 == 4) {  // a node of another size, with a slower adapter
+    gpu.more.push_back({1, std::max<std::int64_t>(1, gpus / 2), gpu.port, 1, gpu.nic});
+    gpu.more.back().nic.bandwidth /= 2;
+  }
   spec::PlatformSpec platform;
   platform.what = gpu;
   drawn.cluster = test::workers_on(platform, spec::Fidelity::message);
-  drawn.name = fmt::format("{}: {} x {} GPUs, {} rails", seed, nodes, gpus, gpu.rails);
-  const auto workers = static_cast<std::size_t>(nodes * gpus);
+  drawn.name =
+      fmt::format("{}: {} x {} GPUs{}, {} rails", seed, nodes, gpus, gpu.more.empty() ? "" : " and some", gpu.rails);
+  const std::size_t workers = drawn.cluster.hosts.size();
   drawn.cluster.devices.assign(workers, test::clockwork());
   const bool node = draws.once_in(3);
   const bool rail = draws.once_in(3);
@@ -88,9 +93,9 @@ Drawn drawn_step(unsigned seed, std::int64_t most) {
   const int buckets = draws.one_of<int>({1, 3, 6});
   for (int i = 0; i < buckets; ++i) {
     script.compute(computing / buckets);
-    const std::string algorithm =
-        draws.one_of<std::string>({"auto", "auto", "ring", "tree", "hierarchical", "halving-doubling",
-                                   "recursive-doubling", "double-binary-tree"});
+    std::string algorithm = draws.one_of<std::string>({"auto", "auto", "ring", "tree", "hierarchical",
+                                                       "halving-doubling", "recursive-doubling", "double-binary-tree"});
+    if (!gpu.more.empty() && algorithm == "hierarchical") algorithm = "ring";  // it needs nodes of one size
     const double bytes = std::round(draws.between(1e4, 3e7));
     drawn.name += fmt::format(", {} of {:.3g}", algorithm, bytes);
     const auto kind = step::CollectiveKind::all_reduce;

@@ -115,7 +115,21 @@ class ClusterDrawing {
     if (values["nic"] != "ethernet-10g")
       for (const char* one : {"sockets", "socket-threads", "congestion", "queue"}) values.insert({one, ""});
     Element element = draw_.element("gpu-cluster", values, 0.2);
-    switch (draw_.between(0, 5)) {
+    const auto fabric = draw_.between(0, 5);
+    std::int64_t all = nodes * gpus;
+    if (fabric == 5) {  // none: a torus and a dragonfly would have to have room for more
+      const bool alone = draw_.chance(0.5);
+      std::map<std::string, std::string> other{{"nodes", "2"},
+                                               {"gpus", alone ? "1" : "2"},
+                                               {"rails", draw_.one_of({"", "1", "2"})},
+                                               {"inside", alone ? "" : "pcie-3"},
+                                               {"nic", draw_.one_of({"", "25Gbps"})}};
+      if (alone) other["inside-latency"] = "";
+      if (other["nic"].empty()) other["nic-latency"] = "";
+      element.children.push_back(draw_.element("more-nodes", other, 0.3));
+      all += alone ? 2 : 4;
+    }
+    switch (fabric) {
       case 0:
         element.children.push_back(draw_.element("one-switch"));
         break;
@@ -138,8 +152,8 @@ class ClusterDrawing {
         break;
     }
     const std::string prefix = name.empty() ? "" : name + ".";
-    for (std::int64_t i = 0; i + 1 < nodes * gpus; ++i) cluster.hosts.push_back(prefix + fmt::format("gpu-{}", i));
-    cluster.hub = prefix + fmt::format("gpu-{}", nodes * gpus - 1);
+    for (std::int64_t i = 0; i + 1 < all; ++i) cluster.hosts.push_back(prefix + fmt::format("gpu-{}", i));
+    cluster.hub = prefix + fmt::format("gpu-{}", all - 1);
     return element;
   }
 

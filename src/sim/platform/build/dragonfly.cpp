@@ -19,7 +19,7 @@ namespace sg4 = simgrid::s4u;
 /// Other clusters are reached through router 0 of group 0.
 class Dragonfly : public Fabric {
  public:
-  Dragonfly(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : rails_(spec.rails) {
+  Dragonfly(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : node_of_(spec) {
     const std::vector<std::int64_t>& sizes = spec.fabric.dimensions;
     if (sizes.size() != 3 || std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; })) {
       throw std::runtime_error("a dragonfly needs its groups, routers per group and nodes per router, each at least 1");
@@ -27,9 +27,9 @@ class Dragonfly : public Fabric {
     groups_ = sizes[0];
     routers_ = sizes[1];
     nodes_ = sizes[2];
-    if (groups_ * routers_ * nodes_ != spec.nodes) {
+    if (groups_ * routers_ * nodes_ != all_nodes(spec)) {
       throw std::runtime_error(fmt::format("a dragonfly of {} groups x {} routers x {} nodes has {} nodes, not {}",
-                                           groups_, routers_, nodes_, groups_ * routers_ * nodes_, spec.nodes));
+                                           groups_, routers_, nodes_, groups_ * routers_ * nodes_, all_nodes(spec)));
     }
     parallel_ = dragonfly_lines(spec.fabric);
     local_.resize(static_cast<std::size_t>(groups_ * routers_ * routers_));
@@ -71,7 +71,7 @@ class Dragonfly : public Fabric {
     return static_cast<std::size_t>((a * groups_ + b) * parallel_ + line);
   }
   Router router_of(std::int64_t adapter) const {
-    const std::int64_t router = adapter / rails_ / nodes_;
+    const std::int64_t router = node_of_(adapter) / nodes_;
     return {router / routers_, router % routers_};
   }
   /// The router of `group` that has the line to the group `other`: lines are dealt out to the routers in turn.
@@ -97,7 +97,7 @@ class Dragonfly : public Fabric {
     within(to.group, from.index, to.index, links);
   }
 
-  std::int64_t rails_;
+  NodeOfAdapter node_of_;
   std::int64_t groups_ = 1, routers_ = 1, nodes_ = 1;  ///< in all, per group, per router
   std::int64_t parallel_ = 1;                          ///< lines between two groups
   std::vector<DuplexLink> local_;                      ///< [group][a][b], a < b

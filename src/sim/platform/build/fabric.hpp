@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "sim/platform/build/cluster_network.hpp"
 #include "spec/platform_specification.hpp"
@@ -22,6 +23,31 @@ class Fabric {
   /// Appends the lines from an adapter to the border of the cluster, and from there to an adapter.
   virtual void leave(std::int64_t from, Links& links) const = 0;
   virtual void enter(std::int64_t to, Links& links) const = 0;
+};
+
+/// The node that an adapter is of.
+class NodeOfAdapter {
+ public:
+  explicit NodeOfAdapter(const spec::GpuClusterSpec& spec) {
+    for (const spec::NodeGroup& group : node_groups(spec)) {
+      const Group before = groups_.empty() ? Group{} : groups_.back();
+      groups_.push_back({before.behind + group.nodes * group.rails, before.first_behind + group.nodes, group.rails,
+                         before.behind, before.first_behind});
+    }
+  }
+  std::int64_t operator()(std::int64_t adapter) const {
+    std::size_t group = 0;
+    while (group + 1 < groups_.size() && adapter >= groups_[group].behind) ++group;
+    return groups_[group].first_node + (adapter - groups_[group].first) / groups_[group].rails;
+  }
+
+ private:
+  struct Group {
+    std::int64_t behind = 0, first_behind = 0;  ///< the first adapter, and the first node, of the next group
+    std::int64_t rails = 1;
+    std::int64_t first = 0, first_node = 0;  ///< adapter, node
+  };
+  std::vector<Group> groups_;
 };
 
 // One file per kind. Throw std::runtime_error if the numbers do not fit the cluster.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -18,7 +19,10 @@ namespace sg4 = simgrid::s4u;
 class FatTree : public Fabric {
  public:
   FatTree(sg4::NetZone* zone, const spec::GpuClusterSpec& spec)
-      : size_(fat_tree_size(spec)), adapters_per_leaf_(spec.fabric.nodes_per_switch * spec.rails) {
+      : size_(fat_tree_size(spec)),
+        nodes_per_leaf_(spec.fabric.nodes_per_switch),
+        adapters_per_leaf_(spec.more.empty() ? spec.fabric.nodes_per_switch * spec.rails : 0),
+        node_of_(spec) {
     for (std::int64_t leaf = 0; leaf < size_.leaves; ++leaf) {
       for (std::int64_t spine = 0; spine < size_.spines; ++spine) {
         lines_.push_back(
@@ -28,7 +32,7 @@ class FatTree : public Fabric {
   }
 
   void route(std::int64_t from, std::int64_t to, Links& links) const override {
-    if (from / adapters_per_leaf_ == to / adapters_per_leaf_) return;
+    if (leaf_of(from) == leaf_of(to)) return;
     links.push_back(line(from, to).up);
     links.push_back(line(to, to).down);
   }
@@ -41,15 +45,36 @@ class FatTree : public Fabric {
   }
 
  private:
+  std::int64_t leaf_of(std::int64_t adapter) const {
+    return adapters_per_leaf_ > 0 ? adapter / adapters_per_leaf_ : node_of_(adapter) / nodes_per_leaf_;
+  }
   /// The link from the leaf above `adapter` to the spine that `key` stands for.
   const DuplexLink& line(std::int64_t adapter, std::int64_t key) const {
-    return lines_[static_cast<std::size_t>(adapter / adapters_per_leaf_ * size_.spines + key % size_.spines)];
+    return lines_[static_cast<std::size_t>(leaf_of(adapter) * size_.spines + key % size_.spines)];
   }
 
   FatTreeSize size_;
-  std::int64_t adapters_per_leaf_;
+  std::int64_t nodes_per_leaf_;
+  std::int64_t adapters_per_leaf_;  ///< where all have as many; 0: they have not
+  NodeOfAdapter node_of_;
   std::vector<DuplexLink> lines_;  ///< [leaf · spines + spine]
 };
+
+/// Byte/s of all adapters below a leaf switch, of the one with most.
+double down_from_leaf(const spec::GpuClusterSpec& spec) {
+  if (spec.more.empty()) {
+    return static_cast<double>(spec.fabric.nodes_per_switch) * static_cast<double>(spec.rails) * spec.nic.bandwidth;
+  }
+  std::vector<double> leaves;
+  std::int64_t node = 0;
+  for (const spec::NodeGroup& group : node_groups(spec)) {
+    for (std::int64_t i = 0; i < group.nodes; ++i, ++node) {
+      if (node % spec.fabric.nodes_per_switch == 0) leaves.push_back(0);
+      leaves.back() += static_cast<double>(group.rails) * group.nic.bandwidth;
+    }
+  }
+  return *std::ranges::max_element(leaves);
+}
 
 }  // namespace
 
@@ -64,11 +89,9 @@ FatTreeSize fat_tree_size(const spec::GpuClusterSpec& spec) {
   }
   if (!(fabric.link.bandwidth > 0)) throw std::runtime_error("a fat tree needs links between its switches");
   FatTreeSize size;
-  size.leaves = (spec.nodes + fabric.nodes_per_switch - 1) / fabric.nodes_per_switch;
+  size.leaves = (all_nodes(spec) + fabric.nodes_per_switch - 1) / fabric.nodes_per_switch;
   if (size.leaves == 1) return size;
-  const double down =
-      static_cast<double>(fabric.nodes_per_switch) * static_cast<double>(spec.rails) * spec.nic.bandwidth;
-  const double lines = down / fabric.oversubscription / fabric.link.bandwidth;
+  const double lines = down_from_leaf(spec) / fabric.oversubscription / fabric.link.bandwidth;
   // Whole lines: rounded up, so that the tree is never more oversubscribed than asked for. What rounding errors make of
   // a whole number stays that number.
   constexpr double kRounding = 1e-9;

@@ -75,6 +75,17 @@ double through(const spec::LinkSpec& slot) {
 
 spec::GpuClusterSpec with_adapters(const spec::GpuClusterSpec& spec) {
   spec::GpuClusterSpec cluster = spec;
+  for (spec::NodeGroup& group : cluster.more) {
+    spec::GpuClusterSpec alone = spec;
+    alone.more.clear();
+    alone.gpus = group.gpus;
+    alone.port = group.port;
+    alone.rails = group.rails;
+    alone.nic = group.nic;
+    alone = with_adapters(alone);
+    group.rails = alone.rails;
+    group.nic = alone.nic;
+  }
   if (!(cluster.nic.bandwidth > 0) || cluster.gpus < 1 || cluster.rails < 1) return cluster;
   const spec::LinkSpec* slot = cluster.slot.bandwidth > 0 ? &cluster.slot : nullptr;
   if (cluster.rails > cluster.gpus) {

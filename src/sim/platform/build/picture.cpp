@@ -38,9 +38,20 @@ std::string times(std::int64_t count, const std::string& what) {
   return count == 1 ? what : fmt::format("{} x {}", count, what);
 }
 
-std::string nodes_in_words(std::int64_t nodes, std::int64_t gpus) {
-  const std::string each = gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus);
+std::string nodes_in_words(std::int64_t nodes, const std::string& each) {
   return nodes == 1 ? fmt::format("1 node of {}", each) : fmt::format("{} nodes of {}", nodes, each);
+}
+
+std::string nodes_in_words(std::int64_t nodes, std::int64_t gpus) {
+  return nodes_in_words(nodes, gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus));
+}
+
+/// Per node, of all groups: "8 GPUs", "4 to 8 GPUs".
+std::string gpus_in_words(const spec::GpuClusterSpec& spec) {
+  const std::vector<spec::NodeGroup> groups = node_groups(spec);
+  const auto [least, most] = std::ranges::minmax(groups, {}, &spec::NodeGroup::gpus);
+  if (least.gpus < most.gpus) return fmt::format("{} to {} GPUs", least.gpus, most.gpus);
+  return most.gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", most.gpus);
 }
 
 std::string pair_in_words(const spec::WanSpec::Pair& pair) {
@@ -59,7 +70,7 @@ class Pen {
     switch (spec.fabric.kind) {
       case spec::FabricSpec::Kind::one_switch: {
         std::string middle = add(spec.name, "switch", "switch", Picture::Kind::network);
-        draw_nodes(spec, 0, spec.nodes, middle);
+        draw_nodes(spec, 0, all_nodes(spec), middle);
         return middle;
       }
       case spec::FabricSpec::Kind::fat_tree:
@@ -165,10 +176,11 @@ class Pen {
   static std::string link_of(const std::string& cluster, const spec::WanSpec::Pair& pair) {
     return name_in(cluster, fmt::format("{} -> {}", pair.from, pair.to));
   }
-  static std::vector<std::string> rail_links(const spec::GpuClusterSpec& spec, std::int64_t first, std::int64_t last) {
+  static std::vector<std::string> rail_links(const spec::GpuClusterSpec& spec, const spec::NodeGroup& group,
+                                             std::int64_t first, std::int64_t last) {
     std::vector<std::string> links;
     for (std::int64_t node = first; node < last; ++node) {
-      for (std::int64_t rail = 0; rail < std::min(spec.rails, spec.gpus); ++rail)
+      for (std::int64_t rail = 0; rail < std::min(group.rails, group.gpus); ++rail)
         add_line(links, fmt::format("{} rail-{}", name_in(spec.name, fmt::format("node-{}", node)), rail));
     }
     return links;
@@ -194,47 +206,61 @@ class Pen {
     }
   }
 
-  /// Nodes `first` … `last` − 1 below the switch `above`: GPU by GPU, node by node, or all in one box, by how many the
-  /// cluster has.
+  /// Nodes `first` … `last` − 1 below the switch `above`, group by group.
   void draw_nodes(const spec::GpuClusterSpec& spec, std::int64_t first, std::int64_t last, const std::string& above) {
-    const std::string rails = times(spec.rails, in_words(spec.nic));
-    if (!few(spec.nodes)) {
-      join(add(spec.name, fmt::format("node-{}...", first), nodes_in_words(last - first, spec.gpus),
+    std::int64_t node = 0;
+    std::int64_t gpu = 0;
+    for (const spec::NodeGroup& group : node_groups(spec)) {
+      const std::int64_t from = std::max(first, node);
+      const std::int64_t to = std::min(last, node + group.nodes);
+      if (from < to) draw_nodes(spec, group, from, to, gpu + (from - node) * group.gpus, above);
+      node += group.nodes;
+      gpu += group.nodes * group.gpus;
+    }
+  }
+
+  /// Nodes of a group, whose first GPU is `gpu`: GPU by GPU, node by node, or all in one box, by how many the cluster
+  /// has.
+  void draw_nodes(const spec::GpuClusterSpec& spec, const spec::NodeGroup& group, std::int64_t first, std::int64_t last,
+                  std::int64_t gpu, const std::string& above) {
+    const std::string rails = times(group.rails, in_words(group.nic));
+    if (!few(all_nodes(spec))) {
+      join(add(spec.name, fmt::format("node-{}...", first), nodes_in_words(last - first, group.gpus),
                Picture::Kind::node),
-           above, fmt::format("{} each", rails), rail_links(spec, first, last));
+           above, fmt::format("{} each", rails), rail_links(spec, group, first, last));
       return;
     }
-    for (std::int64_t node = first; node < last; ++node) {
+    for (std::int64_t node = first; node < last; ++node, gpu += group.gpus) {
       const std::string name = fmt::format("node-{}", node);
-      if (spec.nodes * spec.gpus > kGpusOneByOne) {
-        const std::string ports = spec.gpus == 1 ? "" : fmt::format("\n{}", in_words(spec.port));
-        join(add(spec.name, name, fmt::format("{}\n{}{}", name, nodes_in_words(1, spec.gpus), ports),
+      if (all_gpus(spec) > kGpusOneByOne) {
+        const std::string ports = group.gpus == 1 ? "" : fmt::format("\n{}", in_words(group.port));
+        join(add(spec.name, name, fmt::format("{}\n{}{}", name, nodes_in_words(1, group.gpus), ports),
                  Picture::Kind::node),
-             above, rails, rail_links(spec, node, node + 1));
+             above, rails, rail_links(spec, group, node, node + 1));
         continue;
       }
       const std::string frame = name_in(spec.name, name);
       const std::string adapters = add(spec.name, name, "adapters", Picture::Kind::network, frame);
-      join(adapters, above, rails, rail_links(spec, node, node + 1));
-      const std::string inside = spec.gpus == 1 ? std::string{}
-                                                : add(spec.name, name + " inside", inside_in_words(spec.inside),
-                                                      Picture::Kind::network, frame);
-      for (std::int64_t gpu = node * spec.gpus; gpu < (node + 1) * spec.gpus; ++gpu) {
-        const std::string host = fmt::format("gpu-{}", gpu);
+      join(adapters, above, rails, rail_links(spec, group, node, node + 1));
+      const std::string inside = group.gpus == 1 ? std::string{}
+                                                 : add(spec.name, name + " inside", inside_in_words(spec.inside),
+                                                       Picture::Kind::network, frame);
+      for (std::int64_t own = gpu; own < gpu + group.gpus; ++own) {
+        const std::string host = fmt::format("gpu-{}", own);
         const std::string id = add(spec.name, host, host, Picture::Kind::host, frame);
         join(id, adapters, "");
         if (inside.empty()) continue;
         std::vector<std::string> links;
         if (spec.inside == spec::InsideNode::mesh) {
-          for (std::int64_t other = node * spec.gpus; other < (node + 1) * spec.gpus; ++other) {
-            if (other == gpu) continue;
-            const auto [a, b] = std::minmax(gpu, other);
+          for (std::int64_t other = gpu; other < gpu + group.gpus; ++other) {
+            if (other == own) continue;
+            const auto [a, b] = std::minmax(own, other);
             add_line(links, name_in(spec.name, fmt::format("gpu-{} gpu-{}", a, b)));
           }
         } else {
           add_line(links, id + " port");
         }
-        join(id, inside, gpu == node * spec.gpus ? in_words(spec.port) : "", std::move(links));
+        join(id, inside, own == gpu ? in_words(group.port) : "", std::move(links));
       }
     }
   }
@@ -249,14 +275,14 @@ class Pen {
     if (!few(size.leaves)) {
       leaf = add(spec.name, "leaves", fmt::format("{} x leaf switch", size.leaves), Picture::Kind::network);
       join(leaf, spines, fmt::format("{} each", up), spine_links(spec, size.spines, 0, size.leaves));
-      draw_nodes(spec, 0, spec.nodes, leaf);
+      draw_nodes(spec, 0, all_nodes(spec), leaf);
       return spines;
     }
     for (std::int64_t i = 0; i < size.leaves; ++i) {
       leaf = add(spec.name, fmt::format("leaf-{}", i), fmt::format("leaf-{}", i), Picture::Kind::network);
       if (!spines.empty()) join(leaf, spines, up, spine_links(spec, size.spines, i, i + 1));
-      draw_nodes(spec, i * spec.fabric.nodes_per_switch, std::min((i + 1) * spec.fabric.nodes_per_switch, spec.nodes),
-                 leaf);
+      draw_nodes(spec, i * spec.fabric.nodes_per_switch,
+                 std::min((i + 1) * spec.fabric.nodes_per_switch, all_nodes(spec)), leaf);
     }
     return spines.empty() ? leaf : spines;
   }
@@ -265,7 +291,7 @@ class Pen {
     const std::vector<std::int64_t>& sizes = spec.fabric.dimensions;
     constexpr std::int64_t kGroupsDrawn = 16;
     const std::string inside =
-        fmt::format("{} routers, each with {}", sizes.at(1), nodes_in_words(sizes.at(2), spec.gpus));
+        fmt::format("{} routers, each with {}", sizes.at(1), nodes_in_words(sizes.at(2), gpus_in_words(spec)));
     const std::int64_t parallel = dragonfly_lines(spec.fabric);
     const std::string lines = times(parallel, in_words(spec.fabric.link));
     if (sizes[0] > kGroupsDrawn) {
@@ -289,17 +315,20 @@ class Pen {
   std::string draw_torus(const spec::GpuClusterSpec& spec) {
     const std::vector<std::int64_t>& sizes = spec.fabric.dimensions;
     const std::string link = in_words(spec.fabric.link);
-    if (!few(spec.nodes)) {
+    if (!few(all_nodes(spec))) {
       return add(spec.name, "torus",
                  fmt::format("torus of {}\n{}\n{} between neighbours", fmt::join(sizes, " x "),
-                             nodes_in_words(spec.nodes, spec.gpus), link),
+                             nodes_in_words(all_nodes(spec), gpus_in_words(spec)), link),
                  Picture::Kind::node);
     }
-    for (std::int64_t node = 0; node < spec.nodes; ++node) {
-      const std::string name = fmt::format("node-{}", node);
-      add(spec.name, name, fmt::format("{}\n{}", name, nodes_in_words(1, spec.gpus)), Picture::Kind::node);
+    std::int64_t number = 0;
+    for (const spec::NodeGroup& group : node_groups(spec)) {
+      for (std::int64_t i = 0; i < group.nodes; ++i) {
+        const std::string name = fmt::format("node-{}", number++);
+        add(spec.name, name, fmt::format("{}\n{}", name, nodes_in_words(1, group.gpus)), Picture::Kind::node);
+      }
     }
-    for (std::int64_t node = 0; node < spec.nodes; ++node) {
+    for (std::int64_t node = 0; node < all_nodes(spec); ++node) {
       std::int64_t stride = 1;
       for (const std::int64_t size : sizes) {
         const std::int64_t here = node / stride % size;

@@ -16,15 +16,15 @@ namespace sg4 = simgrid::s4u;
 /// the router of node 0.
 class Torus : public Fabric {
  public:
-  Torus(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : sizes_(spec.fabric.dimensions), rails_(spec.rails) {
+  Torus(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : sizes_(spec.fabric.dimensions), node_of_(spec) {
     std::int64_t nodes = 1;
     for (const std::int64_t size : sizes_) {
       if (size < 1) throw std::runtime_error(fmt::format("a torus is {} nodes along an axis; at least 1", size));
       nodes *= size;
     }
-    if (sizes_.empty() || nodes != spec.nodes) {
+    if (sizes_.empty() || nodes != all_nodes(spec)) {
       throw std::runtime_error(
-          fmt::format("a torus of {} has {} nodes, not {}", fmt::join(sizes_, " x "), nodes, spec.nodes));
+          fmt::format("a torus of {} has {} nodes, not {}", fmt::join(sizes_, " x "), nodes, all_nodes(spec)));
     }
     lines_.resize(sizes_.size());
     for (std::size_t axis = 0; axis < sizes_.size(); ++axis) {
@@ -40,10 +40,10 @@ class Torus : public Fabric {
   }
 
   void route(std::int64_t from, std::int64_t to, Links& links) const override {
-    walk(from / rails_, to / rails_, links);
+    walk(node_of_(from), node_of_(to), links);
   }
-  void leave(std::int64_t from, Links& links) const override { walk(from / rails_, 0, links); }
-  void enter(std::int64_t to, Links& links) const override { walk(0, to / rails_, links); }
+  void leave(std::int64_t from, Links& links) const override { walk(node_of_(from), 0, links); }
+  void enter(std::int64_t to, Links& links) const override { walk(0, node_of_(to), links); }
 
  private:
   /// Nodes between neighbours along the axis.
@@ -75,7 +75,7 @@ class Torus : public Fabric {
   }
 
   std::vector<std::int64_t> sizes_;  ///< nodes along each axis
-  std::int64_t rails_;
+  NodeOfAdapter node_of_;
   std::vector<std::vector<DuplexLink>> lines_;  ///< [axis][node]: to the next node along the axis
 };
 
