@@ -136,6 +136,11 @@ class RunOfSchedules {
       } else {
         refused = FlowRefusal{"there is no barrier between steps"};
       }
+      if (!refused && !fidelity_.may_overlook(step.overlooked / step.timing.seconds)) {
+        refused = FlowRefusal{
+            fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
+                        step.overlooked, step.timing.seconds)};
+      }
       if (!refused && !fidelity_.may_be_wrong(step.wrong_by / step.timing.seconds)) {
         refused = FlowRefusal{
             fmt::format("ranks come late to collectives whose links they share, which may be {:.2g} % of the step",
@@ -149,6 +154,7 @@ class RunOfSchedules {
       link_use_.add(step.loads, step.timing.seconds, wanted()[i].times);
       timings.push_back(std::move(step.timing));
     }
+    fidelity_.timed_by_flow();
     fidelity_.describe(use_);
     for (std::size_t i = 0; i < timings.size(); ++i) {
       if (recorders[i]) send_timeline(TimingTopic::timeline, *recorders[i]);
@@ -316,7 +322,11 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
     const Refused refused =
         collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
     timing.cold_seconds = timing.seconds;
-    if (refused) fidelity.refuse(refused->fault, true);
+    if (refused) {
+      fidelity.refuse(refused->fault, true);
+    } else {
+      fidelity.timed_by_flow();
+    }
   }
   if (!fidelity.by_flow()) {
     loaded.connections->close();

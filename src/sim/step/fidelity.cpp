@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kMostMessagesAtAll = 2e9;      // simulated one by one: hours
 constexpr double kMostSecondsAtAll = 4 * 3600;  // of a processor: nobody waits for more
+constexpr double kMostOverlooked = 0.005;       // of a step
 constexpr double kMostWrong = 0.01;             // of a step, where messages say it better in little time
 constexpr double kLittleTime = 20;              // seconds of a processor
 constexpr double kWorthSaying = 1e-3;           // of a step
@@ -29,9 +30,9 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
   if (most.fits() && most.seconds <= most_seconds) effort_ = most;
   switch (asked_) {
     case spec::Fidelity::message:
-      if (const std::string reason = too_much(); !reason.empty()) {
-        throw std::runtime_error(
-            fmt::format("{}; use {}fewer workers", reason, by_messages_only(cluster) ? "" : "fidelity=\"flow\" or "));
+      is_refused_ = by_flow_ = !too_much().empty();
+      if (is_refused_ && by_messages_only(cluster)) {
+        throw std::runtime_error(fmt::format("{}; use fewer workers", too_much()));
       }
       break;
     case spec::Fidelity::flow:
@@ -94,6 +95,12 @@ void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
   throw std::runtime_error(fmt::format("{}, and not by flow: {}; use {}fewer workers", why, reason,
                                        only_flow ? "fidelity=\"closed-form\" for a first estimate, or " : ""));
 }
+
+void FidelityChoice::timed_by_flow() {
+  if (is_refused_) throw std::runtime_error(fmt::format("{}; use fidelity=\"flow\" or fewer workers", too_much()));
+}
+
+bool FidelityChoice::may_overlook(double share) { return share <= kMostOverlooked || !too_much().empty(); }
 
 bool FidelityChoice::may_be_wrong(double share) {
   if (share > kMostWrong && too_much().empty() && effort().seconds <= kLittleTime) return false;

@@ -17,8 +17,9 @@ class FidelityChoice {
  public:
   /// `messages`: of the whole run, were they simulated one by one; `effort`: the same with what it would take, which is
   /// asked for only where it matters. Left to itself, the choice is for messages as long as these are within the budget
-  /// and, where no budget is said, take no more than `most_seconds` of a processor. Throws std::runtime_error where
-  /// messages are asked for and too many.
+  /// and, where no budget is said, take no more than `most_seconds` of a processor. Where messages are asked for and
+  /// too many it is refused, once it is known whether flow would take it: until then it is by flow. Throws
+  /// std::runtime_error where no flow can be tried.
   FidelityChoice(const Cluster& cluster, double messages, std::function<MessageEffort()> effort, double most_seconds);
 
   bool by_flow() const { return by_flow_; }
@@ -29,8 +30,13 @@ class FidelityChoice {
   /// Message by message, then. Throws std::runtime_error where they are too many for that. `only_flow`: the closed form
   /// would take it.
   void refuse(const std::string& reason, bool only_flow = false);
-  /// A step by flow may be wrong by this share of it, as ranks enter collectives late. False where messages are quick
-  /// enough for them to say it better.
+  /// By flow it can be. Throws std::runtime_error, which advises it, where messages were asked for.
+  void timed_by_flow();
+  /// Collectives hold up one another on links that they share for this share of a step, and flow counts none of it.
+  /// False where it is more than a little and messages are not too many.
+  bool may_overlook(double share);
+  /// A step by flow may be wrong by this share of it, as ranks enter collectives late or for what it overlooks. False
+  /// where messages are quick enough for them to say it better.
   bool may_be_wrong(double share);
   void describe(step::NetworkUse& use) const;
 
@@ -44,6 +50,7 @@ class FidelityChoice {
   std::function<MessageEffort()> ask_effort_;
   std::optional<MessageEffort> effort_;
   bool by_flow_ = false;
+  bool is_refused_ = false;       ///< messages were asked for, and are too many
   std::vector<Statement> notes_;  ///< one at most
   double wrong_by_ = 0;           ///< share of a step
 };

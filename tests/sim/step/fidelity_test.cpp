@@ -1,7 +1,9 @@
 #include "sim/step/fidelity.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -107,7 +109,11 @@ std::string why_not(const Cluster& cluster, const MessageEffort& effort, const s
   try {
     FidelityChoice choice(
         cluster, effort.messages, [&] { return effort; }, 1);
-    choice.refuse(refusal, true);
+    if (refusal.empty() && choice.by_flow()) {
+      choice.timed_by_flow();
+    } else {
+      choice.refuse(refusal, true);
+    }
     return "";
   } catch (const std::runtime_error& error) {
     return error.what();
@@ -192,6 +198,9 @@ TEST(FidelityChoice, WhatItAdvisesIsNotRefusedForTheSameReason) {
   const std::string asked = why_not(waits, many, "");
   EXPECT_NE(asked.find("use fewer workers"), std::string::npos) << asked;
   EXPECT_EQ(asked.find("flow"), std::string::npos) << "which would be refused: " << asked;
+  const std::string neither = why_not(of_fidelity(spec::Fidelity::message), many, "ranks get out of step");
+  EXPECT_EQ(neither.find("\"flow\""), std::string::npos) << "which was tried: " << neither;
+  EXPECT_NE(neither.find("closed-form"), std::string::npos) << neither;
   const std::string refused = why_not(of_fidelity(spec::Fidelity::flow), many, "ranks get out of step");
   EXPECT_EQ(refused.find("ring"), std::string::npos) << "which may be refused: " << refused;
   waits.network.fidelity = spec::Fidelity::flow;
@@ -251,6 +260,69 @@ TEST(StepByFlow, ACollectiveThatWorkersComeToApartIsTheSameWhenItComesAgain) {
   const std::vector<double> again = seconds(0);
   const std::vector<double> another = seconds(1e-3);  // bytes: the same, and yet another collective each time
   for (std::size_t i = 0; i < again.size(); ++i) EXPECT_NEAR(again[i], another[i], 1e-9 * another[i]);
+}
+
+/// What a refusal advises, in the order in which it does: values of fidelity="…", or "" for fewer workers.
+std::vector<std::string> advised(const std::string& refusal) {
+  std::vector<std::string> all;
+  const std::string advice = refusal.substr(std::min(refusal.size(), refusal.rfind("; use ")));
+  for (const char* fidelity : {"flow", "closed-form"}) {
+    if (advice.find(fmt::format("fidelity=\"{}\"", fidelity)) != std::string::npos) all.emplace_back(fidelity);
+  }
+  if (advice.find("fewer workers") != std::string::npos) all.emplace_back();
+  return all;
+}
+
+/// What is said of an all-gather in which each of so many workers sends to all: from 180 on they have more pairs than
+/// messages may have. Empty: it is timed.
+std::string refusal_of(Cluster cluster, std::size_t workers) {
+  cluster.hosts.resize(workers);
+  cluster.devices.resize(workers);
+  test::Script script(workers, false);
+  script.compute(1e-3);
+  script.wait(script.collective(CollectiveKind::all_gather, test::same(1e3), "direct"));
+  const std::vector<step::Schedule> schedules{script.schedule()};
+  try {
+    time_schedules(cluster, schedules);
+    return "";
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
+
+TEST(FidelityChoice, WhatDrawnRefusalsAdviseIsAccepted) {
+  constexpr std::size_t kMany = 184;
+  int refusals = 0;
+  for (const bool tcp : {false, true}) {
+    for (const bool odd : {false, true}) {
+      for (const bool waits : {false, true}) {
+        for (const spec::Fidelity fidelity :
+             {spec::Fidelity::automatic, spec::Fidelity::message, spec::Fidelity::flow}) {
+          spec::GpuClusterSpec gpu =
+              test::cluster_of(kMany / 8, 8, test::line(450e9, 5e-7, spec::Transport::nvlink, 0.82),
+                               test::line(1.25e9, 6e-7, tcp ? spec::Transport::tcp : spec::Transport::rdma, 0.95));
+          spec::PlatformSpec platform;
+          platform.what = gpu;
+          Cluster cluster = test::workers_on(platform, fidelity);
+          cluster.devices.assign(kMany, test::clockwork());
+          if (odd) cluster.devices[8].slowdown = 2;
+          cluster.network.rendezvous = waits;
+          const std::string refusal = refusal_of(cluster, kMany);
+          if (refusal.empty()) continue;
+          ++refusals;
+          const std::vector<std::string> advice = advised(refusal);
+          EXPECT_FALSE(advice.empty()) << refusal;
+          for (const std::string& one : advice) {
+            Cluster cured = cluster;
+            if (one == "flow") cured.network.fidelity = spec::Fidelity::flow;
+            if (one == "closed-form") cured.network.fidelity = spec::Fidelity::closed_form;
+            EXPECT_EQ(refusal_of(cured, one.empty() ? 8 : kMany), "") << "advised by: " << refusal;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GE(refusals, 9);
 }
 
 }  // namespace
