@@ -16,6 +16,7 @@ if __name__ == "__main__":
 import argparse
 import collections
 import hashlib
+import logging
 import os
 import queue
 import sys
@@ -105,6 +106,10 @@ class Bundle:
         self.future = client.submit(deliver, content, key="dadsim-files-" + self.name)
 
 
+def is_ours(error):
+    return isinstance(error, (_dadsim.Error, KeyboardInterrupt))
+
+
 def refuse_other_build(address, build):
     raise InputError(f"{address} has build {build} of dadsim, and this is {_dadsim.build()}; the same on all machines")
 
@@ -158,10 +163,14 @@ class _Handing:
                 if self.client.status == "closed" or (
                     silent_since is not None and time.monotonic() - silent_since > SCHEDULER_IS_GONE
                 ):
-                    raise ResourceError(f"the scheduler is gone; {self.words()}; the same call goes on")
+                    raise ResourceError(self.gone())
                 if key is not None:
                     self.take(key)
                 self.say()
+        except Exception as error:
+            if is_ours(error) or (self.client.status == "running" and not isinstance(error, OSError)):
+                raise
+            raise ResourceError(self.gone()) from None
         finally:
             if self.futures or self.learned:
                 try:
@@ -170,6 +179,9 @@ class _Handing:
                     pass
         if self.lost:
             raise ResourceError("; ".join(self.lost) + f"; {self.words()}; the same call tries the others again")
+
+    def gone(self):
+        return f"the scheduler is gone; {self.words()}; the same call goes on"
 
     def words(self):
         return f"{self.before + self.done} of {self.shared.trials} points and seeds are in the file"
@@ -329,6 +341,7 @@ def main(arguments):
     if not asked.quiet and sys.stderr.isatty():
         progress = lambda text: print("\r\033[K" + text, end="", file=sys.stderr, flush=True)  # noqa: E731
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say of it is said below
     try:
         try:
             client = distributed.Client(asked.on, timeout=10)

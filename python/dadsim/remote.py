@@ -8,6 +8,7 @@ that have a name. They travel in batches of about a second; weights that several
 """
 
 import collections
+import logging
 import os
 import queue
 import signal
@@ -24,6 +25,7 @@ from ._dadsim import InputError, ResourceError
 
 SECONDS_OF_A_PIECE = 0.5  # a round waits for the last one
 STATES_KEPT = 32  # by the scheduler, beside those in use
+GONE = "the scheduler is gone; what was learned is lost with this call"
 
 
 # ---- on a worker ----
@@ -82,13 +84,14 @@ class Handing:
                 if self.client.status == "closed" or (
                     silent_since is not None and time.monotonic() - silent_since > many.SCHEDULER_IS_GONE
                 ):
-                    raise ResourceError("the scheduler is gone; what was learned is lost with this call")
+                    raise ResourceError(GONE)
                 if self.futures and self.tasks.over():
                     return
         except InputError as error:
             self.tasks.fail(str(error), True)
         except Exception as error:  # noqa: BLE001 - whatever it is, the call must not wait for ever
-            self.tasks.fail(str(error) or repr(error), False)
+            gone = not many.is_ours(error) and (self.client.status != "running" or isinstance(error, OSError))
+            self.tasks.fail(GONE if gone else str(error) or repr(error), False)
         finally:
             try:
                 self.client.cancel([future for future, _ in self.futures.values()])
@@ -267,6 +270,7 @@ class _TasksOfParent:
 
 
 def main(address):
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say of it the parent says
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, which gets one too, closes the pipe
     # Whatever prints must not answer in the place of this.
     questions = os.fdopen(os.dup(1), "wb")
