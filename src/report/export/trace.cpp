@@ -115,12 +115,12 @@ class TraceWriter {
   /// A process per node that did something: what it computes, what it sends, on as many tracks as it takes for none to
   /// lie over another, and when it was down.
   void write_play(const RunResult& run) {
-    using Span = step::EventLog::Span;
+    using EventSpan = step::EventLog::Span;
     const EventDrivenResult& event_driven = *run.event_driven;
-    std::map<std::int32_t, std::vector<const Span*>> nodes;
-    for (const Span& span : event_driven.log.spans) nodes[span.node].push_back(&span);
+    std::map<std::int32_t, std::vector<const EventSpan*>> nodes;
+    for (const EventSpan& span : event_driven.log.spans) nodes[span.node].push_back(&span);
     for (auto& [node, spans] : nodes) {
-      std::ranges::stable_sort(spans, {}, &Span::begin);
+      std::ranges::stable_sort(spans, {}, &EventSpan::begin);
       const int process = ++processes_;
       metadata("process_name", process, 0, "name",
                quoted(fmt::format("{}: {}", run.spec.label, name_of(event_driven, node))));
@@ -128,7 +128,7 @@ class TraceWriter {
       name_thread(process, 1, "computing");
       name_thread(process, 2, "down");
       std::vector<double> free_at;  // per track of what it sends
-      for (const Span* span : spans) write_span(process, *span, event_driven, free_at);
+      for (const EventSpan* span : spans) write_span(process, *span, event_driven, free_at);
     }
   }
 

@@ -61,6 +61,7 @@ std::string to_json(const SweepReport& report) {
                    {"shards", report.shards},
                    {"at_scale", report.at_scale},
                    {"metric", to_string(report.metric)},
+                   {"rate_unit", report.rate_unit},
                    {"of", report.of},
                    {"grid", report.grid()},
                    {"currency", report.currency},
@@ -102,7 +103,8 @@ std::string to_json(const SweepReport& report) {
   json["figures"] = {{"fields", std::move(fields)}, {"about", std::move(about)}, {"rows", std::move(rows)}};
   Json& failures = json["failures"] = Json::array();
   for (const SweepReport::Failure& one : report.failures) {
-    failures.push_back({{"point", one.point}, {"seed", one.seed}, {"words", one.message}});
+    failures.push_back(
+        {{"point", one.point}, {"seed", one.seed}, {"words", one.message}, {"infeasible", one.infeasible}});
   }
   return one_line(json) + '\n';
 }

@@ -177,7 +177,9 @@ Statement all_won(const SweepReport& report, const PointCount& count) {
 
 }  // namespace
 
-std::vector<Statement> answer_to(const SweepReport& report) {
+namespace {
+
+std::vector<Statement> answer_by_points(const SweepReport& report) {
   const PointCount count = count_points(report);
   if (count.decided == 0) return {Statement{"no-point-decided"}};
   if (count.missed == count.decided) return {all_missed(report, count.decided)};
@@ -189,6 +191,14 @@ std::vector<Statement> answer_to(const SweepReport& report) {
   std::vector<Statement> answer{all_won(report, count)};
   if (count.open > 0) answer.push_back(of_points("points-undecided", count.open));
   if (count.missed > 0) answer.push_back(of_points("points-missed", count.missed));
+  return answer;
+}
+
+}  // namespace
+
+std::vector<Statement> answer_to(const SweepReport& report) {
+  std::vector<Statement> answer = answer_by_points(report);
+  if (report.best) answer.insert(answer.begin(), *report.best);
   return answer;
 }
 

@@ -62,6 +62,7 @@ struct SweepReport {
     std::int64_t point = 0;  ///< id
     std::int64_t seed = 0;
     std::string message;
+    bool infeasible = false;  ///< it does not go, which is a result
   };
 
   std::string version, scenario_name, scenario_file;
@@ -71,6 +72,8 @@ struct SweepReport {
   std::int64_t shard = 1, shards = 1;
   bool at_scale = false;                   ///< points are decided by the time to accuracy at scale
   Metric metric = Metric::time_to_target;  ///< what points are decided by
+  std::optional<Statement> best;           ///< which point is the best; none where that is no question
+  std::string rate_unit;                   ///< by a metric of work: of rates; empty: points go by times
   std::string of;                          ///< the workload that is timed; empty: the network that learns
   std::string currency;                    ///< of money; empty: none is known
   double sampling_error = 0;  ///< the worst standard error of a mean step ÷ that step; 0: all steps were simulated

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "report/text/factor_text.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/metric.hpp"
 #include "report/words/phrases.hpp"
@@ -81,6 +82,11 @@ std::string points_all_undecided(const Statement& statement) {
 std::string win_in_words(const Statement& statement) {
   const std::string& metric = statement.text("metric");
   if (metric == to_string(Metric::time_per_step)) return "has the shortest step of " + statement.text("of");
+  if (metric == to_string(Metric::throughput)) return "has the most throughput of " + statement.text("of");
+  if (metric == to_string(Metric::per_money))
+    return fmt::format("does the most of {} for the money", statement.text("of"));
+  if (metric == to_string(Metric::per_energy))
+    return fmt::format("does the most of {} for the energy", statement.text("of"));
   if (metric == to_string(Metric::time_at_scale)) return fmt::format("trains {} first", statement.text("of"));
   return "reaches the target first";
 }
@@ -139,6 +145,41 @@ std::string points_by_run(const Statement& statement) {
   return text + '.';
 }
 
+std::string points_listed(const std::vector<double>& points) {
+  std::vector<std::string> texts;
+  for (const double one : points) texts.push_back(count_in_words(one));
+  constexpr std::size_t kMost = 4;
+  if (texts.size() > kMost) {
+    const std::size_t more = texts.size() - kMost;
+    texts.resize(kMost);
+    texts.push_back(fmt::format("{} more", more));
+  }
+  return listed(texts);
+}
+
+std::string best_point(const Statement& statement) {
+  const std::string& metric = statement.text("metric");
+  const bool by_work = metric == to_string(Metric::throughput) || metric == to_string(Metric::per_money) ||
+                       metric == to_string(Metric::per_energy);
+  const double value = statement.number("value");
+  std::string text = fmt::format(
+      "The best of {} is {} ({}): {}, {}", points_in_words(statement.number("points")),
+      count_in_words(statement.number("point")), assignments_in_words(statement.texts("changes")), statement.subject(),
+      by_work ? work_in_words(value, metric, statement.is("tokens"), statement.text("currency"))
+              : human_seconds(value));
+  if (statement.has("beside"))
+    text += fmt::format("; not told apart from it: {}", points_listed(statement.numbers("beside")));
+  if (statement.has("next")) {
+    text += fmt::format("; {} {} point {} ({})", report::times_in_words(statement.number("factor")),
+                        by_work ? "as much as" : "faster than", count_in_words(statement.number("next")),
+                        assignments_in_words(statement.texts("next_changes")));
+  }
+  if (statement.has("infeasible"))
+    text += fmt::format("; {} infeasible", count_in_words(statement.number("infeasible")) +
+                                               (statement.number("infeasible") == 1 ? " is" : " are"));
+  return text + ".";
+}
+
 constexpr std::array kSweeps{
     StatementKind{"no-point-decided", "no point of a sweep has a result yet", as_it_is<kNoPoint>},
     StatementKind{"points-all-missed", "no run has a time at any point", points_all_missed},
@@ -148,6 +189,7 @@ constexpr std::array kSweeps{
     StatementKind{"region-won", "where most of the points are that a run is first at", region_won},
     StatementKind{"points-undecided", "points where the quickest are equal, or not told apart", points_undecided},
     StatementKind{"points-missed", "points where no run reaches the target", points_missed},
+    StatementKind{"best-point", "one run is timed, or points do other work: which point is the best", best_point},
     StatementKind{"points-by-run", "on the terminal, of a sweep: at how many points each run is the quickest",
                   points_by_run},
 };

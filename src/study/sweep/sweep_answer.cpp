@@ -58,6 +58,48 @@ bool counts_tokens(const SweepResults& results) {
 
 namespace {
 
+/// The changes of a point: "nic=200Gbps, batch=16".
+std::vector<std::string> changes_of(const SweepResults& results, std::size_t point) {
+  std::vector<std::string> changes;
+  for (std::size_t i = 0; i < results.columns.size(); ++i)
+    changes.push_back(fmt::format("{}={}", results.columns[i].path, results.points[point].values[i]));
+  return changes;
+}
+
+}  // namespace
+
+std::optional<report::Statement> best_statement(const SweepResults& results, const std::vector<PointOutcome>& all) {
+  const std::optional<BestPoint> best = best_point(all);
+  if (!best || all.size() < 2) return std::nullopt;
+  // Where runs are told apart at each point, and all points are of the same work, who is first where is the answer.
+  if (tally_of(all).labels.size() > 1 && !report::is_of_work(metric_of(all))) return std::nullopt;
+  // Of different networks none is the best.
+  const std::string& workload = results.runs.front().figures.text("workload");
+  if (std::ranges::any_of(results.runs, [&](const SweepRun& run) { return run.figures.text("workload") != workload; }))
+    return std::nullopt;
+  const auto infeasible = std::ranges::count_if(results.failed, &FailedTrial::is_infeasible);
+  const PointOutcome& outcome = all[best->point];
+  const TimeToTarget& first = outcome.ranked.front();
+  const bool by_work = report::is_of_work(outcome.metric);
+  report::Statement statement{"best-point", {first.label}};
+  statement.with("points", static_cast<double>(all.size())).with("changes", changes_of(results, best->point));
+  statement.with("point", static_cast<double>(results.points[best->point].id));
+  statement.with("metric", std::string(to_string(outcome.metric))).with("currency", results.identity.currency);
+  statement.with("tokens", counts_tokens(results));
+  statement.with("value", by_work ? report::rate_of_work(first.seconds->value, outcome.metric) : first.seconds->value);
+  if (infeasible > 0) statement.with("infeasible", static_cast<double>(infeasible / results.identity.seeds));
+  std::vector<double> beside;
+  for (const std::size_t point : best->beside) beside.push_back(static_cast<double>(results.points[point].id));
+  if (!beside.empty()) statement.with("beside", std::move(beside));
+  if (best->next) {
+    statement.with("next", static_cast<double>(results.points[*best->next].id));
+    statement.with("next_changes", changes_of(results, *best->next)).with("factor", best->factor.value);
+  }
+  return statement;
+}
+
+namespace {
+
 /// A run at one of two points.
 report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome, const std::string& label) {
   report::Compared::Side side{.algorithm = run.figures.text("algorithm"),
@@ -102,48 +144,13 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
   return text;
 }
 
-/// The changes of a point: "nic=200Gbps, batch=16".
-std::vector<std::string> changes_of(const SweepResults& results, std::size_t point) {
-  std::vector<std::string> changes;
-  for (std::size_t i = 0; i < results.columns.size(); ++i)
-    changes.push_back(fmt::format("{}={}", results.columns[i].path, results.points[point].values[i]));
-  return changes;
-}
-
-/// Which point is the best of all.
-std::string answer_of_best(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  const std::optional<BestPoint> best = best_point(all);
-  if (!best || all.size() < 2) return {};
-  // Of different networks none is the best.
-  const std::string& workload = results.runs.front().figures.text("workload");
-  if (std::ranges::any_of(results.runs, [&](const SweepRun& run) { return run.figures.text("workload") != workload; }))
-    return {};
-  const auto infeasible = std::ranges::count_if(results.failed, &FailedTrial::is_infeasible);
-  const PointOutcome& outcome = all[best->point];
-  const TimeToTarget& first = outcome.ranked.front();
-  const bool by_work = report::is_of_work(outcome.metric);
-  report::Statement statement{"best-point", {first.label}};
-  statement.with("points", static_cast<double>(all.size())).with("changes", changes_of(results, best->point));
-  statement.with("point", static_cast<double>(results.points[best->point].id));
-  statement.with("metric", std::string(to_string(outcome.metric))).with("currency", results.identity.currency);
-  statement.with("tokens", counts_tokens(results));
-  statement.with("value", by_work ? report::rate_of_work(first.seconds->value, outcome.metric) : first.seconds->value);
-  if (infeasible > 0) statement.with("infeasible", static_cast<double>(infeasible / results.identity.seeds));
-  std::vector<double> beside;
-  for (const std::size_t point : best->beside) beside.push_back(static_cast<double>(results.points[point].id));
-  if (!beside.empty()) statement.with("beside", std::move(beside));
-  if (best->next) {
-    statement.with("next", static_cast<double>(results.points[*best->next].id));
-    statement.with("next_changes", changes_of(results, *best->next)).with("factor", best->factor.value);
-  }
-  return report::paragraph(report::in_words(statement));
-}
-
 /// At how many points each run is the quickest; where there is no choice between runs, or points do other work, which
 /// point is the best.
 std::string answer_of_many(const SweepResults& results, const std::vector<PointOutcome>& all) {
   ProtocolLog log = tally_of(all);
-  if (log.labels.size() < 2) return answer_of_best(results, all);
+  const std::optional<report::Statement> best = best_statement(results, all);
+  const std::string of_best = best ? report::paragraph(report::in_words(*best)) : std::string();
+  if (log.labels.size() < 2) return of_best;
   std::erase_if(log.labels, [&](const std::string& label) { return log.won[label] == 0; });
   if (log.labels.empty() && log.open == 0 && log.nobody == 0) return {};
   std::vector<double> won;
@@ -154,8 +161,7 @@ std::string answer_of_many(const SweepResults& results, const std::vector<PointO
                              .with("by_step", metric_of(all) == report::Metric::time_per_step)
                              .with("open", static_cast<double>(log.open))
                              .with("missed", static_cast<double>(log.nobody));
-  const bool by_work = report::is_of_work(metric_of(all));
-  return report::paragraph(report::in_words(statement)) + (by_work ? answer_of_best(results, all) : "");
+  return report::paragraph(report::in_words(statement)) + of_best;
 }
 
 }  // namespace

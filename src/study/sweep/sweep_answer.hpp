@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "report/words/statement.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/winners.hpp"
 
@@ -25,6 +27,9 @@ std::vector<std::string> short_paths(const std::vector<SweepColumn>& columns);
 
 /// Whether what is timed has samples that are sequences.
 bool counts_tokens(const SweepResults& results);
+
+/// Which point is the best, where one run is timed, or points do other work.
+std::optional<report::Statement> best_statement(const SweepResults& results, const std::vector<PointOutcome>& all);
 
 /// What the points say together: of two, how much quicker the second is; of more, which run is first at how many, or
 /// which point is the best.

@@ -79,7 +79,12 @@ function legend(sweep, points, all) {
   const others = [
     ["=", "equal, or not told apart", points.filter((point) => quickestOf(point) && isOpen(point)).length],
     ["–", "no run reaches the target", points.filter((point) => point.ranked.length > 0 && !quickestOf(point)).length],
-    ["×", "failed", points.filter((point) => sweep.failed.has(point.id)).length],
+    ["×", "infeasible", points.filter((point) => sweep.infeasible.has(point.id)).length],
+    [
+      "×",
+      "failed",
+      points.filter((point) => sweep.failed.has(point.id) && !sweep.infeasible.has(point.id)).length,
+    ],
   ].filter(([, , number]) => number > 0);
   for (const [sign, text, number] of others)
     entries.push(element("li", { class: "named" }, element("strong", {}, sign), `${text}: ${humanCount(number)}`));
@@ -219,7 +224,7 @@ function addMap(sweep, section) {
         const withLead = withTime && width >= kCellForLead && lead;
         if (width >= kCellForLetter && height >= kCellForLetter)
           parts.push(write(withLead ? `${letter} ${factorText(lead.value)}` : letter, withTime ? -2 : 4.5, 13, 700));
-        if (withTime) parts.push(write(humanSeconds(seconds), 12, 11, 400));
+        if (withTime) parts.push(write(amountText(sweep, seconds), 12, 11, 400));
         const node = svgElement(
           "g",
           {
@@ -323,7 +328,7 @@ function addMap(sweep, section) {
     const across = sweep.axes[state.x];
     const text = (point) => {
       const { letter, seconds, lead } = cellOf(sweep, point);
-      const time = isNumber(seconds) ? ` ${humanSeconds(seconds)}` : "";
+      const time = isNumber(seconds) ? ` ${amountText(sweep, seconds)}` : "";
       return `${letter}${time}${lead ? `, ${factorText(lead.value)}` : ""}` || kNone;
     };
     return table(
@@ -352,12 +357,13 @@ function addMap(sweep, section) {
 }
 
 function leadOfMap(sweep) {
-  const { at_scale: atScale, metric, seeds } = sweep.result.sweep;
-  const what = atScale
+  const { at_scale: atScale, metric, seeds, rate_unit: unit } = sweep.result.sweep;
+  const time = atScale
     ? "the time to accuracy at scale"
     : metric === "time-per-step"
       ? "the time of a step"
       : "the simulated time to the target accuracy";
+  const what = unit || time;
   const mean = seeds > 1 ? `, mean over ${humanCount(seeds)} seeds` : "";
   return `The run that is first by ${what}${mean}; “=” where it is not told apart from others.`;
 }

@@ -72,6 +72,7 @@ function sweepOf(result) {
     /** The point with these values of the axes, if the sweep has it. */
     at: (place) => places.get(place.join()),
     failed: new Set(result.failures.map((failure) => failure.point)),
+    infeasible: new Set(result.failures.filter((failure) => failure.infeasible).map((failure) => failure.point)),
   };
 }
 
@@ -102,25 +103,43 @@ function leadOf(point) {
   return first?.[1] > 0 && isNumber(second?.[1]) ? { value: second[1] / first[1], low: null, high: null } : null;
 }
 
+/** What points go by: a time, or, where a price of work stands in its place, a rate: "2.63 M tokens/s". */
+function amountText(sweep, value) {
+  const { metric, rate_unit: unit } = sweep.result.sweep;
+  if (!unit) return humanSeconds(value);
+  const rate = (metric === "per-kwh" ? 3.6e6 : 1) / value;
+  const scale = [
+    [1e9, " G"],
+    [1e6, " M"],
+    [1, ""],
+  ].find(([least]) => rate >= least) ?? [1, ""];
+  return `${withDigits(rate / scale[0])}${scale[1]} ${unit}`;
+}
+
 /** "dad first, after 12.3 s; then power-sgd, × 1.31" */
 function outcomeText(sweep, point) {
   if (!point) return "not part of these results";
+  if (sweep.infeasible.has(point.id)) return "infeasible";
   if (sweep.failed.has(point.id)) return "failed";
   if (point.ranked.length === 0) return "no result yet";
   const winner = quickestOf(point);
   if (!winner) return "no run reaches the target";
   const lead = leadOf(point);
+  const amount = (value) => amountText(sweep, value);
+  const rates = sweep.result.sweep.rate_unit;
+  const by = rates ? "with" : "after";
+  const estimate = ({ seconds, low, high }) => ({ value: seconds, low: rates ? high : low, high: rates ? low : high });
   if (isOpen(point)) {
     const names = listText([winner.run, ...point.beside].map((run) => sweep.runs[run].label));
     const apart = lead ? `: the second takes ${withInterval(lead, factorText)} as long` : "";
-    return `${names} equal or not told apart, after ${withInterval({ ...winner, value: winner.seconds }, humanSeconds)}${apart}`;
+    return `${names} equal or not told apart, ${by} ${withInterval(estimate(winner), amount)}${apart}`;
   }
-  const text = `${sweep.runs[winner.run].label} first, after ${withInterval({ ...winner, value: winner.seconds }, humanSeconds)}`;
+  const text = `${sweep.runs[winner.run].label} first, ${by} ${withInterval(estimate(winner), amount)}`;
   const next = point.ranked[1];
   if (!next || next.length < 2) return `${text}; no other run reaches the target`;
   return lead
     ? `${text}; then ${sweep.runs[next[0]].label}, ${withInterval(lead, factorText)}`
-    : `${text}; then ${sweep.runs[next[0]].label}, ${humanSeconds(next[1])}`;
+    : `${text}; then ${sweep.runs[next[0]].label}, ${amount(next[1])}`;
 }
 
 const runName = (sweep, run) =>

@@ -6,7 +6,7 @@ function addFailures(sweep, section) {
   const byId = new Map(sweep.points.map((point) => [point.id, point]));
   section.append(
     table(
-      "Simulations that ended in an error; their points have no winner",
+      "Points that do not go, and simulations that ended in an error; they have no winner",
       [
         { title: "point" },
         ...sweep.axes.map((axis) => ({ title: axis.name })),
@@ -82,7 +82,9 @@ function pointsText(sweep) {
     shards > 1
       ? `${humanCount(sweep.points.length)} of ${humanCount(points)} (shard ${shard}/${shards})`
       : humanCount(points);
-  if (sweep.failed.size > 0) text += `; ${humanCount(sweep.failed.size)} failed`;
+  const failed = sweep.failed.size - sweep.infeasible.size;
+  if (sweep.infeasible.size > 0) text += `; ${humanCount(sweep.infeasible.size)} infeasible`;
+  if (failed > 0) text += `; ${humanCount(failed)} failed`;
   if (open > 0) text += `; ${humanCount(open)} without a result yet`;
   return text;
 }
