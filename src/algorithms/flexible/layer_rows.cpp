@@ -65,7 +65,7 @@ Pending<Rows> share_rows(TrainingStep& step, const SiteRows& own, bool with_delt
 
 void average_deltas(TrainingStep& step, std::size_t l) {
   const auto sites = static_cast<double>(step.sites());
-  const Combination mean = [&step, sites](Rows all, step::Role who) -> Rows {
+  const Combination mean = [&step, sites](const Rows& all, step::Role who) -> Rows {
     step.charge(step::Phase::add, who,
                 {{.flops = all.rows * out(),
                   .bytes_moved = cost::kFloatBytes * (1.0 + 1.0 / sites) * all.rows * out(),

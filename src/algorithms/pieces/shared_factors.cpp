@@ -127,7 +127,7 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
 Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
                         const step::Expression& rows, FactorMemory* memory) {
   return [&step, l, options, all_rows = memory == nullptr ? step::extent::over_workers(rows) : any_rows(), memory](
-             Rows all, step::Role who) -> Rows {
+             const Rows& all, step::Role who) -> Rows {
     const auto number = static_cast<std::uint32_t>(step.number());
     const std::uint32_t stream = stream_of(l, true);
     Factors merged = memory == nullptr ? factorise(all[0], all[1], options.factorise, step.seed(), stream, number)

@@ -63,7 +63,7 @@ NoisySum::Released NoisySum::release(TrainingStep& step, std::size_t l, double b
     const Contribution own{.rows = 1.0,
                            .parts = {{elements, [&](std::size_t site) { return models::ConstBlock(of_sites[site]); }}},
                            .noise = {.of_all = deviation}};
-    return Released(exchange.combine(own, [&](Rows all, step::Role who) {
+    return Released(exchange.combine(own, [&](const Rows& all, step::Role who) {
       const auto count = static_cast<double>(sites);
       step.charge(step::Phase::add, who,
                   {{.flops = count * elements, .bytes_moved = 4.0 * (count + 1.0) * elements, .launches = 1.0}});
