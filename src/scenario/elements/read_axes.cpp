@@ -74,12 +74,13 @@ class AxesReader {
  private:
   void read_axes() {
     for (const Element& child : node_.element().children) {
-      if (child.name == "vary") sweep_.axes.push_back({read_vary(child)});
+      if (child.name == "vary") sweep_.axes.push_back({read_vary(child, false)});
       if (child.name != "linked") continue;
       const Node linked(child, context_.findings);
       spec::SweepAxis axis;
-      for (const Element* one : linked.children("vary")) axis.push_back(read_vary(*one));
+      for (const Element* one : linked.children("vary")) axis.push_back(read_vary(*one, true));
       if (axis.size() < 2) linked.fail("<linked> has fewer than two <vary>", "those that vary together");
+      check_combinations(linked, axis);
       sweep_.axes.push_back(std::move(axis));
     }
     if (sweep_.axes.empty()) {
@@ -88,14 +89,31 @@ class AxesReader {
     }
   }
 
-  spec::VariedPath read_vary(const Element& element) {
+  /// Values that vary together may repeat, as long as no combination of them does.
+  void check_combinations(const Node& linked, const spec::SweepAxis& axis) const {
+    if (sweep_.method != spec::SweepSpec::Method::grid || axis.empty()) return;
+    std::set<std::vector<std::string>> seen;
+    for (std::size_t i = 0; i < axis.front().count(); ++i) {
+      std::vector<std::string> together;
+      for (const spec::VariedPath& one : axis) {
+        if (one.count() != axis.front().count()) return;  // that is said apart
+        together.push_back(one.at(i));
+      }
+      if (seen.insert(together).second) continue;
+      linked.fail(fmt::format("<linked> has '{}' twice", printable(fmt::format("{}", fmt::join(together, ", ")))),
+                  "each combination once");
+      return;
+    }
+  }
+
+  spec::VariedPath read_vary(const Element& element, bool linked) {
     const Node node(element, context_.findings);
     spec::VariedPath varied;
     varied.line = element.origin.line;
     varied.path = node.required_text("path", "a path as in --set, e.g. training.batch").value_or("");
     check_path(node, varied.path);
     if (node.has("values")) {
-      read_values(node, varied);
+      read_values(node, varied, linked);
     } else if (node.has("from") || node.has("to")) {
       read_range(node, varied);
     } else {
@@ -120,7 +138,7 @@ class AxesReader {
     }
   }
 
-  void read_values(const Node& node, spec::VariedPath& varied) {
+  void read_values(const Node& node, spec::VariedPath& varied, bool linked) {
     for (const char* other : {"from", "to", "steps", "scale", "whole"}) {
       node.refuse(other, "stands beside values=\"…\"", "a list of values, or a range");
     }
@@ -129,9 +147,10 @@ class AxesReader {
       node.fail_at("values", "is empty", "values with spaces between them");
       return;
     }
+    if (linked || sweep_.method != spec::SweepSpec::Method::grid) return;
     std::set<std::string> seen;
     for (const std::string& value : varied.values) {
-      if (!seen.insert(value).second && sweep_.method == spec::SweepSpec::Method::grid) {
+      if (!seen.insert(value).second) {
         node.fail_at("values", fmt::format("holds '{}' twice", printable(value)), "each value once");
         return;
       }
