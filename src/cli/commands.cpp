@@ -7,8 +7,10 @@
 #include "cli/collective_options.hpp"
 #include "cli/compare_command.hpp"
 #include "cli/compose_command.hpp"
+#include "cli/diagnose_command.hpp"
 #include "cli/explain_command.hpp"
 #include "cli/export_command.hpp"
+#include "cli/layout_command.hpp"
 #include "cli/lesson_command.hpp"
 #include "cli/new_command.hpp"
 #include "cli/plan_command.hpp"
@@ -43,6 +45,10 @@ const std::vector<Command>& commands() {
        Operand::file, run_calibrate_command, usage_of_calibrate},
       {"plan", "scenario.xml", "how its <goal> can be reached (docs/plan.md)", Operand::scenario, run_plan_command,
        usage_of_plan},
+      {"diagnose", "scenario.xml", "whether a measured time is normal, and why not (docs/diagnose.md)",
+       Operand::scenario, run_diagnose_command, usage_of_diagnose},
+      {"layout", "scenario.xml", "how a network is best divided among its devices (docs/layout.md)", Operand::scenario,
+       run_layout_command, usage_of_layout},
       {"scale-study", "scenario.xml", "how relative steps move with the size of a network (docs/scale-study.md)",
        Operand::scenario, run_scale_study_command, usage_of_scale_study},
       {"lesson", "[N]", "a lesson as a page for a browser, with its runs", Operand::none, run_lesson_command,

@@ -59,6 +59,7 @@ void write_new(const std::string& path, const std::string& content) {
 std::string next_steps(const Template& one, const std::string& path) {
   const std::string command = one.name == "sweep" || one.name == "gpu-cluster" ? "dadsim sweep "
                               : one.name == "plan"                             ? "dadsim plan "
+                              : one.name == "layout"                           ? "dadsim layout "
                                                                                : "dadsim ";
   return fmt::format("{}\n  {}{}\n", one.question, command, path);
 }

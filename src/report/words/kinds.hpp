@@ -24,6 +24,10 @@ std::span<const StatementKind> of_comparisons();
 std::span<const StatementKind> of_plans();
 /// What a trial of a plan takes, and how that stands to the goal: parts of sentences.
 std::span<const StatementKind> of_trials();
+/// Whether a measured time is normal, and what may be wrong.
+std::span<const StatementKind> of_diagnoses();
+/// What a search for layouts found.
+std::span<const StatementKind> of_layouts();
 /// Who is first at how many points of a sweep.
 std::span<const StatementKind> of_sweeps();
 /// Why a number is not known, and where one comes from: parts of sentences.

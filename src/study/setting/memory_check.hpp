@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "report/words/statement.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
+#include "study/setting/timed_as.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {
@@ -20,6 +22,10 @@ struct RunMemory {
   bool some_unknown = false;  ///< for some worker it is not known
   bool checked = true;        ///< false for the reference ends, which stand for no real placement
 };
+
+/// What a run needs on one of so many workers when it is timed like this.
+estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                      const TimedAs& timed, std::int64_t workers);
 
 /// Per run of the scenario, on a network learned as `learned`.
 std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned);

@@ -1,0 +1,111 @@
+#include "cli/layout_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
+#include "cli/print.hpp"
+#include "cli/study_options.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
+#include "study/layout/candidates.hpp"
+#include "study/layout/search_layouts.hpp"
+#include "support/atomic_file.hpp"
+#include "support/parse_whole.hpp"
+#include "support/progress.hpp"
+#include "support/thread_limit.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description layout_options() {
+  po::options_description options("Options");
+  options.add_options()  //
+      ("fix", po::value<std::vector<std::string>>()->value_name("ATTRIBUTE=VALUE")->composing(),
+       "an attribute of <timed-as> that is not searched, e.g. tensor=8; repeatable")  //
+      ("global-batch", po::value<std::string>()->value_name("N"),
+       "samples of all workers per step; without it as the scenario has it")  //
+      ("margin", po::value<std::string>()->value_name("SHARE"),
+       "of a device's memory that is left free, from 0 to below 1; 0.1 unless said")                                 //
+      ("simulate", po::value<std::string>()->value_name("N"), "layouts that are simulated at most; 20 unless said")  //
+      ("run", po::value<std::string>()->value_name("LABEL"),
+       "whose steps; without it the first that shares anything")  //
+      ("json", po::value<std::string>()->value_name("FILE"),
+       "write the same as JSON (docs/layout.md); - is standard output")  //
+      ("verbose", "all layouts that were simulated, and all assumptions");
+  add_study_options(options);
+  return options;
+}
+
+std::optional<std::int64_t> count_of(const po::variables_map& values, const char* option, std::int64_t most) {
+  const std::string text = text_of(values, option);
+  if (text.empty()) return std::nullopt;
+  const std::optional<std::int64_t> number = parse_whole<std::int64_t>(text);
+  if (!number || *number < 1 || *number > most)
+    throw UsageError(fmt::format("--{} '{}'; a whole number from 1 to {}", option, text, most));
+  return number;
+}
+
+std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_map& values) {
+  std::vector<std::pair<std::string, std::string>> fixed;
+  if (!values.contains("fix")) return fixed;
+  for (const std::string& text : values["fix"].as<std::vector<std::string>>()) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const std::vector<std::string>& known = study::layout_attributes();
+    if (equals == std::string::npos || std::ranges::find(known, name) == known.end())
+      throw UsageError(fmt::format("--fix '{}'; one of {} with its value behind =", text, fmt::join(known, ", ")));
+    fixed.emplace_back(name, text.substr(equals + 1));
+  }
+  return fixed;
+}
+
+study::LayoutOptions search_options(const po::variables_map& values) {
+  study::LayoutOptions options;
+  options.global_batch = count_of(values, "global-batch", 1'000'000'000);
+  options.simulated = static_cast<std::size_t>(count_of(values, "simulate", 10'000).value_or(20));
+  options.run = text_of(values, "run");
+  options.fixed = fixed_of(values);
+  if (const std::string text = text_of(values, "margin"); !text.empty()) {
+    const std::optional<double> margin = parse_whole<double>(text);
+    if (!margin || !(*margin >= 0 && *margin < 1))
+      throw UsageError(fmt::format("--margin '{}'; a share of the memory from 0 to below 1", text));
+    options.margin = *margin;
+  }
+  return options;
+}
+
+}  // namespace
+
+std::string usage_of_layout() {
+  return "dadsim layout [options] scenario.xml\n"
+         "looks for the quickest way to divide what the scenario times among its devices, at its global batch: data,\n"
+         "tensor and pipeline parallelism, micro-batches, recomputation and sharding (docs/layout.md).\n\n" +
+         words_of_options(layout_options());
+}
+
+void run_layout_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, layout_options());
+  if (values.contains("help")) return print(usage_of_layout());
+  const StudyOptions options = study_options_of(values, "layout");
+  const study::LayoutOptions asked = search_options(values);
+  const std::string json = text_of(values, "json");
+  const OutputFiles outputs({{"--json", json}}, {{"the scenario", options.scenario}});
+  outputs.check_writable();
+  const scenario::ScenarioSource source(options.scenario);
+  const ThreadLimit limit(threads_to_use(options.threads));
+  const report::LayoutReport report =
+      study::search_layouts(source, options.overrides, asked, !options.quiet && standard_error_is_terminal(),
+                            [&] { outputs.check_against_inputs(); });
+  if (!json.empty()) write_file_atomically(json, to_json(report));
+  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(report, values.contains("verbose")));
+}
+
+}  // namespace dadsim::cli

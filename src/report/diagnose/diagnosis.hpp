@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/text/paragraph.hpp"
+#include "report/words/statement.hpp"
+
+namespace dadsim::report {
+
+/// A time that was measured beside what was to be expected. Seconds, of a step or of a collective.
+struct DiagnosedTime {
+  double bytes = 0;  ///< of a collective, as nccl-tests count them; 0: a step
+  double measured = 0;
+  double expected = 0;
+  double low = 0, high = 0;  ///< between which nine of ten are
+};
+
+/// Something that may be wrong, and what it would make of the times.
+struct Suspicion {
+  Statement cause;              ///< "cause"
+  std::vector<double> seconds;  ///< per time, as simulated
+  double distance = 0;          ///< from what was measured: root mean square of the logarithms of the ratios
+  bool explains = false;        ///< what was measured is in its band
+};
+
+/// Whether what was measured is normal, and what may be wrong where it is not.
+struct Diagnosis {
+  enum class Verdict : std::uint8_t { as_expected, slower, quicker };
+
+  std::string version, build, simgrid, network_model, scenario_name;
+  std::string of;      ///< what was timed: a workload, or a collective
+  std::string source;  ///< where the measurement is from, as the command line or the log has it
+  bool collective = false;
+  std::vector<DiagnosedTime> times;
+  Verdict verdict = Verdict::as_expected;
+  std::vector<Suspicion> suspicions;  ///< the nearest first; where all is normal those that cannot be excluded
+  std::vector<Statement> free;        ///< causes that could take any time, with what each would have to be
+  std::vector<Statement> evidence;    ///< what a profile says beside the time
+  std::vector<Statement> assumptions;
+
+  double measured() const;  ///< geometric means over the times
+  double expected() const;
+  double low() const;
+  double high() const;
+};
+const char* to_string(Diagnosis::Verdict verdict);
+
+inline constexpr std::size_t kMostSuspicions = 6;  ///< that are listed on a terminal
+
+/// Whether it is normal; where not, what explains it best.
+std::vector<Statement> answer_of(const Diagnosis& diagnosis);
+Summary summary_of(const Diagnosis& diagnosis, bool verbose);
+std::string to_table(const Diagnosis& diagnosis);
+/// As JSON; every field is documented in docs/diagnose.md.
+std::string to_json(const Diagnosis& diagnosis);
+
+}  // namespace dadsim::report

@@ -1,0 +1,42 @@
+#include "report/diagnose/diagnosis.hpp"
+#include "report/text/json_values.hpp"
+#include "report/words/statement_json.hpp"
+
+namespace dadsim::report {
+
+std::string to_json(const Diagnosis& diagnosis) {
+  Json json;
+  json["dadsim"] = {{"version", diagnosis.version},
+                    {"build", diagnosis.build},
+                    {"simgrid", diagnosis.simgrid},
+                    {"network_model", diagnosis.network_model}};
+  json["scenario"] = {{"name", diagnosis.scenario_name}};
+  json["answer"] = {{"statements", in_json(answer_of(diagnosis))}};
+  json["of"] = diagnosis.of;
+  json["source"] = diagnosis.source;
+  json["verdict"] = to_string(diagnosis.verdict);
+  Json& times = json["times"] = Json::array();
+  for (const DiagnosedTime& time : diagnosis.times) {
+    times.push_back({{"bytes", diagnosis.collective ? number(time.bytes) : Json(nullptr)},
+                     {"measured", number(time.measured)},
+                     {"expected", number(time.expected)},
+                     {"low", number(time.low)},
+                     {"high", number(time.high)}});
+  }
+  Json& suspicions = json["suspicions"] = Json::array();
+  for (const Suspicion& one : diagnosis.suspicions) {
+    Json seconds = Json::array();
+    for (const double time : one.seconds) seconds.push_back(number(time));
+    suspicions.push_back({{"cause", in_json(one.cause)},
+                          {"check", in_json(Statement{"cause-check"}.with("cause", one.cause.text("cause")))},
+                          {"seconds", std::move(seconds)},
+                          {"distance", number(one.distance)},
+                          {"explains", one.explains}});
+  }
+  json["free"] = in_json(diagnosis.free);
+  json["evidence"] = in_json(diagnosis.evidence);
+  json["assumptions"] = in_json(diagnosis.assumptions);
+  return indented(json);
+}
+
+}  // namespace dadsim::report

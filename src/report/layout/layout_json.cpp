@@ -1,0 +1,76 @@
+#include "report/layout/layout_report.hpp"
+#include "report/text/json_values.hpp"
+#include "report/words/statement_json.hpp"
+
+namespace dadsim::report {
+namespace {
+
+Json json_of_parts(const StepParts& parts) {
+  return {{"computing_seconds", number(parts.computing)},
+          {"tensor_seconds", number(parts.tensor)},
+          {"bubble_seconds", number(parts.bubble)},
+          {"exchange_seconds", number(parts.exchange)}};
+}
+
+Json json_of_trial(const LayoutTrial& trial, const LayoutReport& report) {
+  const spec::ParallelismSpec& how = trial.layout.how;
+  Json json{{"replicas", trial.layout.replicas},
+            {"batch", trial.layout.batch},
+            {"tensor", how.tensor},
+            {"sequence_parallel", how.sequence_parallel},
+            {"pipeline", how.pipeline},
+            {"interleave", how.interleave},
+            {"schedule", spec::to_string(how.order)},
+            {"micro_batch", how.micro_batch > 0 ? how.micro_batch : trial.layout.batch},
+            {"recompute", spec::to_string(how.recomputation)},
+            {"sharding", spec::to_string(how.sharding)},
+            {"set", assignments_of(trial.layout)},
+            {"written", trial.written},
+            {"memory_bytes", number(trial.bytes)},
+            {"fits", report.fits(trial.bytes)},
+            {"estimate", json_of_parts(trial.estimate)}};
+  json["simulated"] = nullptr;
+  if (!trial.simulated) return json;
+  const RunResult& run = *trial.simulated;
+  Json& simulated = json["simulated"] = json_of_parts(trial.parts);
+  simulated["step_seconds"] = number(run.step_seconds);
+  simulated["low"] = run.step_band ? number(run.step_band->low) : Json(nullptr);
+  simulated["high"] = run.step_band ? number(run.step_band->high) : Json(nullptr);
+  simulated["samples_per_second"] = run.throughput ? number(run.throughput->samples) : Json(nullptr);
+  simulated["tokens_per_second"] = run.throughput ? number(run.throughput->tokens) : Json(nullptr);
+  simulated["model_flops_utilisation"] =
+      run.throughput ? number(run.throughput->model_flops_utilisation) : Json(nullptr);
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const LayoutReport& report) {
+  Json json;
+  json["dadsim"] = {{"version", report.version},
+                    {"build", report.build},
+                    {"simgrid", report.simgrid},
+                    {"network_model", report.network_model}};
+  json["scenario"] = {{"name", report.scenario_name}, {"description", report.description}};
+  json["answer"] = {{"statements", in_json(answer_of(report))}};
+  json["workload"] = report.workload;
+  json["run"] = report.run;
+  json["device"] = report.device;
+  json["devices"] = report.devices;
+  json["global_batch"] = report.global_batch;
+  json["device_bytes"] = report.device_bytes > 0 ? number(report.device_bytes) : Json(nullptr);
+  json["memory_margin"] = number(report.margin);
+  json["divisible"] = report.divisible;
+  json["fitting"] = report.fitting;
+  json["refused"] = report.refused;
+  json["alike"] = report.alike;
+  Json& layouts = json["layouts"] = Json::array();
+  for (const LayoutTrial& trial : report.trials) layouts.push_back(json_of_trial(trial, report));
+  json["front"] = report.front;
+  json["without_room"] = report.roomy ? json_of_trial(*report.roomy, report) : Json(nullptr);
+  json["written_without_room"] = report.unfit ? json_of_trial(*report.unfit, report) : Json(nullptr);
+  json["assumptions"] = in_json(report.assumptions);
+  return indented(json);
+}
+
+}  // namespace dadsim::report

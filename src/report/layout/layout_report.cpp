@@ -1,0 +1,105 @@
+#include "report/layout/layout_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dadsim::report {
+namespace {
+
+std::string name_of(spec::Sharding sharding) { return spec::to_string(sharding); }
+
+Statement bound_of(const LayoutReport& report, const LayoutTrial& trial) {
+  const double whole = trial.parts.total();
+  return Statement{"layout-bound"}
+      .with("computing", trial.parts.computing / whole)
+      .with("tensor", trial.parts.tensor / whole)
+      .with("bubble", trial.parts.bubble / whole)
+      .with("exchange", trial.parts.exchange / whole)
+      .with("bytes", trial.bytes)
+      .with("device_bytes", report.device_bytes);
+}
+
+}  // namespace
+
+Statement statement_of(const Layout& layout) {
+  const spec::ParallelismSpec& how = layout.how;
+  return Statement{"layout"}
+      .with("replicas", static_cast<double>(layout.replicas))
+      .with("tensor", static_cast<double>(how.tensor))
+      .with("pipeline", static_cast<double>(how.pipeline))
+      .with("interleave", static_cast<double>(how.interleave))
+      .with("micro_batch", static_cast<double>(how.micro_batch > 0 ? how.micro_batch : layout.batch))
+      .with("recompute", std::string(spec::to_string(how.recomputation)))
+      .with("sharding", name_of(how.sharding))
+      .with("schedule", std::string(spec::to_string(how.order)))
+      .with("sequence_parallel", how.sequence_parallel);
+}
+
+std::vector<std::string> assignments_of(const Layout& layout) {
+  const spec::ParallelismSpec& how = layout.how;
+  std::vector<std::string> set{fmt::format("timed-as.batch={}", layout.batch)};
+  const auto add = [&](bool said, const char* attribute, const auto& value) {
+    if (said) set.push_back(fmt::format("timed-as.{}={}", attribute, value));
+  };
+  add(how.tensor > 1, "tensor", how.tensor);
+  add(how.tensor > 1 && how.sequence_parallel, "sequence-parallel", "true");
+  add(how.pipeline > 1, "pipeline", how.pipeline);
+  add(how.pipeline > 1 && how.interleave > 1, "interleave", how.interleave);
+  add(how.pipeline > 1 && how.order != spec::PipelineOrder::one_f_one_b, "schedule", spec::to_string(how.order));
+  add(how.micro_batch > 0 && (how.pipeline > 1 || how.micro_batch < layout.batch), "micro-batch", how.micro_batch);
+  add(how.recomputation != spec::Recomputation::none, "recompute", spec::to_string(how.recomputation));
+  add(how.sharding != spec::Sharding::none, "sharding", spec::to_string(how.sharding));
+  add(how.sharding == spec::Sharding::parameters && how.prefetch != 1, "prefetch", how.prefetch);
+  return set;
+}
+
+std::vector<Statement> answer_of(const LayoutReport& report) {
+  std::vector<Statement> answer;
+  const auto about = [&](const char* kind) {
+    return Statement{kind, {report.workload, report.device}}
+        .with("devices", static_cast<double>(report.devices))
+        .with("global_batch", static_cast<double>(report.global_batch));
+  };
+  if (report.trials.empty()) {
+    answer.push_back(about("no-layout")
+                         .with("divisible", static_cast<double>(report.divisible))
+                         .with("device_bytes", report.device_bytes)
+                         .with("margin", report.margin));
+  } else {
+    const LayoutTrial& best = report.trials.front();
+    Statement first = about("best-layout").with("step_seconds", best.simulated->step_seconds);
+    if (const auto& done = best.simulated->throughput) {
+      if (done->tokens) first.with("tokens_per_second", *done->tokens);
+      first.with("samples_per_second", done->samples);
+      if (done->model_flops_utilisation) first.with("utilisation", *done->model_flops_utilisation);
+    }
+    answer.push_back(first.with(statement_of(best.layout)));
+    answer.push_back(bound_of(report, best));
+    if (report.alike > 1)
+      answer.push_back(Statement{"layouts-alike"}.with("layouts", static_cast<double>(report.alike)));
+    const auto written = std::ranges::find_if(report.trials, &LayoutTrial::written);
+    if (written != report.trials.end()) {
+      answer.push_back(Statement{"layout-written"}
+                           .with("rank", static_cast<double>(written - report.trials.begin() + 1))
+                           .with("of", static_cast<double>(report.trials.size()))
+                           .with("gap", written->simulated->step_seconds / best.simulated->step_seconds - 1));
+    }
+  }
+  if (report.unfit) {
+    answer.push_back(Statement{"layout-unfit"}
+                         .with("bytes", report.unfit->bytes)
+                         .with("device_bytes", report.device_bytes)
+                         .with("margin", report.margin));
+  }
+  if (report.roomy) {
+    answer.push_back(Statement{"layout-no-room"}
+                         .with("bytes", report.roomy->bytes)
+                         .with("device_bytes", report.device_bytes)
+                         .with("step_seconds", report.roomy->estimate.total())
+                         .with(statement_of(report.roomy->layout)));
+  }
+  return answer;
+}
+
+}  // namespace dadsim::report

@@ -1,0 +1,319 @@
+#include "study/diagnose/diagnose_scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "estimate/bands.hpp"
+#include "study/diagnose/suspects.hpp"
+#include "study/run/experiment.hpp"
+#include "support/build.hpp"
+#include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
+#include "support/parallel_forks.hpp"
+#include "support/progress.hpp"
+#include "support/version.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr double kNoDifference = 0.02;  // of the time: a cause that makes less is none
+constexpr double kIdle = 0.15;          // of a step, of a device that a profile shows: more is told
+
+/// What something takes, as simulated.
+struct Simulated {
+  std::vector<double> seconds;                ///< per time that was measured
+  std::optional<double> computing;            ///< of a step
+  std::optional<report::RunResult> run = {};  ///< of the scenario as it is
+  step::NetworkUse network = {};
+};
+
+double distance_of(double simulated, double measured) { return std::log(simulated / measured); }
+
+class Diagnoser {
+ public:
+  Diagnoser(const scenario::Scenario& scenario, const Measurement& measured)
+      : scenario_(scenario), measured_(measured) {
+    diagnosis_.collective = !measured.collectives.empty();
+    diagnosis_.source = measured.source;
+    diagnosis_.build = build();
+    diagnosis_.scenario_name = scenario.name;
+    choose_run();
+  }
+
+  report::Diagnosis diagnose(bool show_progress) {
+    if (!diagnosis_.collective) learned_ = learn_scenario(scenario_, nullptr, show_progress);
+    const Simulated expected = simulate(scenario_, cluster_of(scenario_), 1);
+    describe();
+    compare(expected);
+    if (diagnosis_.verdict != report::Diagnosis::Verdict::quicker) suspect(expected, show_progress);
+    return std::move(diagnosis_);
+  }
+
+ private:
+  void choose_run() {
+    const auto shares = [](const spec::RunSpec& run) { return run.communicates && !run.event_driven; };
+    auto run = std::ranges::find_if(scenario_.runs, shares);
+    if (run == scenario_.runs.end())
+      run = std::ranges::find_if(scenario_.runs, [](const spec::RunSpec& one) { return !one.event_driven; });
+    if (run == scenario_.runs.end()) {
+      throw InputError({scenario_.file, 0, "none of its runs takes steps",
+                        "a run that shares gradients between peers (exchange=\"peer\")"});
+    }
+    const spec::RunSpec only = *run;
+    scenario_.runs = {only};
+    scenario_.timing_only = true;
+    scenario_.costs.reset();
+    // Many steps are simulated: unless the scenario says how, by flow.
+    if (!diagnosis_.collective && scenario_.network.fidelity == spec::Fidelity::automatic)
+      scenario_.network.fidelity = spec::Fidelity::flow;
+  }
+
+  // ---- what is simulated ----
+
+  Simulated simulate(const scenario::Scenario& scenario, const sim::Cluster& cluster, double repeats) const {
+    return diagnosis_.collective ? simulate_collectives(cluster) : simulate_step(scenario, cluster, repeats);
+  }
+
+  Simulated simulate_step(const scenario::Scenario& scenario, const sim::Cluster& cluster, double repeats) const {
+    const report::Result result = time_scenario(scenario, learned_, cluster, false);
+    const report::RunResult& run = result.runs.front();
+    Simulated simulated{{repeats * run.step_seconds}, repeats * run.compute_seconds};
+    simulated.run = run;
+    return simulated;
+  }
+
+  struct Kind {
+    step::CollectiveKind kind;
+    double share;  ///< of the bytes, that each rank sends ÷ (ranks − 1)/ranks
+    bool whole;    ///< a request is of the whole vector, else of a rank's block
+    bool has_rings;
+    const char* words;
+  };
+  static Kind kind_of_test(const std::string& test) {
+    if (test.starts_with("all_gather")) return {step::CollectiveKind::all_gather, 1, false, true, "An all-gather"};
+    if (test.starts_with("reduce_scatter"))
+      return {step::CollectiveKind::reduce_scatter, 1, true, true, "A reduce-scatter"};
+    if (test.starts_with("alltoall")) return {step::CollectiveKind::all_to_all, 1, false, false, "An all-to-all"};
+    return {step::CollectiveKind::all_reduce, 2, true, true, "An all-reduce"};
+  }
+
+  /// By the algorithm that the library takes, or rings: which of them it was a bandwidth does not say (between two
+  /// nodes a tree needs half of what rings do), so that the one counts that is nearer to what was measured.
+  Simulated simulate_collectives(const sim::Cluster& cluster) const {
+    std::vector<sim::CollectiveJob> jobs;
+    const auto ranks = static_cast<double>(cluster.hosts.size());
+    for (const MeasuredCollective& one : measured_.collectives) {
+      const Kind kind = kind_of_test(one.test);
+      collectives::CollectiveRequest request;
+      request.kind = kind.kind;
+      request.bytes = {kind.whole ? one.bytes : one.bytes / ranks};
+      jobs.push_back({request});
+      jobs.push_back({std::move(request), kind.has_rings ? "ring" : "auto"});
+    }
+    const sim::TimedCollectives timed = sim::time_collectives(cluster, jobs);
+    Simulated simulated;
+    for (std::size_t i = 0; i < measured_.collectives.size(); ++i) {
+      const double measured = measured_collective(measured_.collectives[i]);
+      const double chosen = timed.timings[2 * i].seconds;
+      const double ring = timed.timings[2 * i + 1].seconds;
+      const bool nearer = std::abs(distance_of(ring, measured)) < std::abs(distance_of(chosen, measured));
+      simulated.seconds.push_back(nearer ? ring : chosen);
+    }
+    simulated.network = timed.network;
+    return simulated;
+  }
+
+  // ---- what was measured ----
+
+  double measured_step(const report::RunResult& expected) const {
+    const auto ratio = [&](const std::optional<double>& expected_rate, double measured, const char* what) {
+      if (!expected_rate || !(*expected_rate > 0)) {
+        throw InputError(
+            {scenario_.file, 0, fmt::format("what it times has no {}", what), "the time of a step (--step) instead"});
+      }
+      return expected.step_seconds * *expected_rate / measured;
+    };
+    const auto& done = expected.throughput;
+    const auto known = [&](auto member) { return done ? std::optional<double>(*done.*member) : std::nullopt; };
+    const std::optional<double> tokens = done ? done->tokens : std::nullopt;
+    if (measured_.step_seconds) return *measured_.step_seconds;
+    if (measured_.tokens_per_second) return ratio(tokens, *measured_.tokens_per_second, "tokens");
+    if (measured_.tokens_per_second_per_device) {
+      const auto devices = static_cast<double>(scenario_.all_devices().size());
+      return ratio(tokens, *measured_.tokens_per_second_per_device * devices, "tokens");
+    }
+    if (measured_.samples_per_second)
+      return ratio(known(&report::Throughput::samples), *measured_.samples_per_second, "samples a second");
+    if (measured_.utilisation)
+      return ratio(done ? done->model_flops_utilisation : std::nullopt, *measured_.utilisation,
+                   "utilisation that is known");
+    throw InputError({measured_.source, 0, "does not say what a step takes", "--step beside it"});
+  }
+
+  double measured_collective(const MeasuredCollective& one) const {
+    if (one.seconds) return *one.seconds;
+    const auto ranks = static_cast<double>(scenario_.all_devices().size());
+    return kind_of_test(one.test).share * (ranks - 1) / ranks * one.bytes / *one.bus_bandwidth;
+  }
+
+  void describe() {
+    if (diagnosis_.collective) {
+      diagnosis_.of = fmt::format("{} among {} devices", kind_of_test(measured_.collectives.front().test).words,
+                                  scenario_.all_devices().size());
+    } else {
+      const std::string workload = scenario_.timed_as ? scenario_.timed_as->workload : "";
+      diagnosis_.of = fmt::format("A step of {}", workload.empty() ? "the network" : workload);
+      profile_ = measured_.profile;
+      diagnosis_.assumptions = untimed_result(scenario_, learned_).assumptions;
+    }
+    diagnosis_.version = kVersion;
+    diagnosis_.simgrid = sim::simgrid_version();
+    diagnosis_.network_model = sim::network_model_description();
+  }
+
+  /// Factors of what a collective takes, by what its messages travelled over.
+  estimate::Spread spread_of(const Simulated& expected, double bytes) const {
+    bool tcp = false;
+    bool rdma = false;
+    bool nvlink = false;
+    for (const step::NetworkUse::LinkClass& link : expected.network.links) {
+      tcp = tcp || link.transport == "tcp";
+      rdma = rdma || link.transport == "rdma";
+      nvlink = nvlink || link.transport == "nvlink";
+    }
+    const char* category = tcp                 ? "network.tcp-overflow"
+                           : bytes < kMebibyte ? "network.small"
+                           : rdma              ? "network.rdma"
+                           : nvlink            ? "network.nvlink"
+                                               : "network.assumed";
+    return estimate::error_category(category).spread;
+  }
+
+  void compare(const Simulated& expected) {
+    if (diagnosis_.collective) {
+      for (std::size_t i = 0; i < measured_.collectives.size(); ++i) {
+        const MeasuredCollective& one = measured_.collectives[i];
+        const estimate::Spread spread = spread_of(expected, one.bytes);
+        const double seconds = expected.seconds[i];
+        diagnosis_.times.push_back(
+            {one.bytes, measured_collective(one), seconds, spread.low * seconds, spread.high * seconds});
+      }
+    } else {
+      const report::RunResult& run = *expected.run;
+      report::DiagnosedTime time{0, measured_step(run), run.step_seconds, run.step_seconds, run.step_seconds};
+      if (run.step_band) time.low = run.step_band->low;
+      if (run.step_band) time.high = run.step_band->high;
+      diagnosis_.times.push_back(time);
+    }
+    using Verdict = report::Diagnosis::Verdict;
+    const double measured = diagnosis_.measured();
+    diagnosis_.verdict = measured > diagnosis_.high()  ? Verdict::slower
+                         : measured < diagnosis_.low() ? Verdict::quicker
+                                                       : Verdict::as_expected;
+    tell_of_profile(expected);
+    if (diagnosis_.verdict == Verdict::slower && !diagnosis_.collective) tell_what_is_free(expected);
+  }
+
+  void tell_of_profile(const Simulated& expected) {
+    if (!profile_) return;
+    report::Statement profiled = report::Statement{"profiled"}
+                                     .with("computing", profile_->computing)
+                                     .with("expected_computing", expected.computing.value_or(0))
+                                     .with("communicating", profile_->communicating);
+    if (profile_->idle) profiled.with("idle", *profile_->idle);
+    diagnosis_.evidence.push_back(std::move(profiled));
+    const double step = diagnosis_.times.front().measured;
+    if (profile_->idle.value_or(0) > kIdle * step)
+      diagnosis_.evidence.push_back(report::Statement{"idle-device"}.with("share", *profile_->idle / step));
+  }
+
+  void tell_what_is_free(const Simulated& expected) {
+    const report::DiagnosedTime& time = diagnosis_.times.front();
+    const auto& done = expected.run->throughput;
+    if (done) {
+      const double all = done->samples * expected.run->step_seconds / time.measured;
+      diagnosis_.free.push_back(report::Statement{"input-bound"}.with(
+          "samples_per_second", all / static_cast<double>(scenario_.workers.size())));
+    }
+    diagnosis_.free.push_back(report::Statement{"host-bound"}.with("seconds", time.measured - time.expected));
+  }
+
+  // ---- what may be wrong ----
+
+  void suspect(const Simulated& expected, bool show_progress) {
+    std::vector<Suspect> suspects = suspects_of(scenario_);
+    std::erase_if(suspects, [&](const Suspect& one) { return diagnosis_.collective && !one.of_network; });
+    std::vector<std::optional<Simulated>> tried(suspects.size());
+    Progress progress("suspects", suspects.size(), show_progress);
+    parallel_for_forks(suspects.size(), [&](std::size_t i) {
+      if (interrupted().load()) throw Cancelled();
+      scenario::Scenario scenario = scenario_;
+      sim::Cluster cluster = cluster_of(scenario);
+      suspects[i].change(scenario, cluster);
+      try {
+        tried[i] = simulate(scenario, cluster, suspects[i].repeats);
+      } catch (const std::invalid_argument&) {  // this network cannot be divided so
+      } catch (const sim::SimulationError&) {
+      }
+      progress.update(i, 1, 1);
+    });
+    const double as_it_is = distance_to_measured(expected);
+    for (std::size_t i = 0; i < suspects.size(); ++i) {
+      if (tried[i]) add(suspects[i], *tried[i], expected, as_it_is);
+    }
+    std::ranges::stable_sort(diagnosis_.suspicions, {}, &report::Suspicion::distance);
+  }
+
+  double distance_to_measured(const Simulated& one) const {
+    double sum = 0;
+    double count = 0;
+    for (std::size_t i = 0; i < diagnosis_.times.size(); ++i, ++count) {
+      const double off = distance_of(one.seconds[i], diagnosis_.times[i].measured);
+      sum += off * off;
+    }
+    if (profile_ && one.computing && *one.computing > 0 && profile_->computing > 0) {
+      const double off = distance_of(*one.computing, profile_->computing);
+      sum += off * off;
+      ++count;
+    }
+    return std::sqrt(sum / count);
+  }
+
+  void add(const Suspect& suspect, const Simulated& simulated, const Simulated& expected, double as_it_is) {
+    double difference = 0;
+    double log_ratio = 0;
+    for (std::size_t i = 0; i < simulated.seconds.size(); ++i) {
+      difference = std::max(difference, simulated.seconds[i] / expected.seconds[i] - 1);
+      log_ratio += std::log(diagnosis_.times[i].measured / simulated.seconds[i]);
+    }
+    if (difference < kNoDifference) return;
+    report::Suspicion one{report::Statement{"cause"}.with("cause", suspect.cause), simulated.seconds,
+                          distance_to_measured(simulated)};
+    const double ratio = std::exp(log_ratio / static_cast<double>(simulated.seconds.size()));
+    const double low = diagnosis_.low() / diagnosis_.expected();
+    const double high = diagnosis_.high() / diagnosis_.expected();
+    one.explains = ratio >= low && ratio <= high;
+    const bool slower = diagnosis_.verdict == report::Diagnosis::Verdict::slower;
+    if (slower ? one.distance < as_it_is : one.explains) diagnosis_.suspicions.push_back(std::move(one));
+  }
+
+  static constexpr double kMebibyte = 1 << 20;
+
+  scenario::Scenario scenario_;
+  const Measurement& measured_;
+  Learned learned_;
+  std::optional<report::ProfiledStep> profile_;
+  report::Diagnosis diagnosis_;
+};
+
+}  // namespace
+
+report::Diagnosis diagnose_scenario(const scenario::Scenario& scenario, const Measurement& measured,
+                                    bool show_progress) {
+  return Diagnoser(scenario, measured).diagnose(show_progress);
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,191 @@
+#include "study/diagnose/read_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include "report/diagnose/kineto.hpp"
+#include "support/diagnostics.hpp"
+#include "support/parse_whole.hpp"
+#include "support/split.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr double kLeastBytes = 1 << 20;
+constexpr std::size_t kMostSizes = 4;
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+/// The number behind `name` in a line: "tps: 5,762".
+std::optional<double> number_behind(std::string_view line, std::string_view name) {
+  const std::size_t at = line.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::size_t i = line.find_first_not_of(" \t", at + name.size());
+  std::string digits;
+  for (; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == ',') continue;
+    if ((c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-') break;
+    digits += c;
+  }
+  const std::optional<double> number = parse_whole<double>(digits);
+  return number && *number > 0 && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::optional<double> median_of(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
+  if (values.size() >= 3) values.erase(values.begin());
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::optional<Measurement> lines_of_training(const std::string& file, std::string_view text) {
+  std::vector<double> tokens, shares, milliseconds;
+  for (const std::string_view line : lines_of(text)) {
+    if (const auto time = number_behind(line, "elapsed time per iteration (ms):")) milliseconds.push_back(*time);
+    if (line.find("step:") == std::string_view::npos) continue;
+    if (const auto rate = number_behind(line, "tps:")) tokens.push_back(*rate);
+    if (const auto rate = number_behind(line, "wps:")) tokens.push_back(*rate);
+    if (const auto share = number_behind(line, "mfu:")) shares.push_back(*share / 100);
+  }
+  Measurement measured{.source = file};
+  if (const auto time = median_of(milliseconds)) {
+    measured.step_seconds = *time / 1000;
+  } else if (const auto rate = median_of(tokens)) {
+    measured.tokens_per_second_per_device = rate;
+  } else if (const auto share = median_of(shares)) {
+    measured.utilisation = share;
+  } else {
+    return std::nullopt;
+  }
+  return measured;
+}
+
+/// "12.345ms" of the table of a profiler, in seconds.
+std::optional<double> seconds_of(const std::string& word) {
+  const std::size_t unit = word.find_first_not_of("0123456789.");
+  const std::optional<double> number = parse_whole<double>(std::string_view(word).substr(0, unit));
+  if (!number || unit == std::string::npos) return std::nullopt;
+  const std::string name = word.substr(unit);
+  if (name == "s") return *number;
+  if (name == "ms") return *number * 1e-3;
+  if (name == "us" || name == "μs") return *number * 1e-6;
+  return std::nullopt;
+}
+
+/// Cells of a row, which two blanks or more stand between.
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  while (true) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return cells;
+    line.remove_prefix(begin);
+    std::size_t end = std::min(line.find("  "), line.size());
+    std::string cell(line.substr(0, end));
+    while (!cell.empty() && (cell.back() == ' ' || cell.back() == '\r')) cell.pop_back();
+    cells.push_back(std::move(cell));
+    line.remove_prefix(end);
+  }
+}
+
+std::optional<Measurement> table_of_profiler(const std::string& file, std::string_view text) {
+  std::optional<std::size_t> self, average, calls;
+  report::ProfiledStep profile;
+  double steps = 0;
+  double kernels = 0;
+  double collectives = 0;
+  for (const std::string_view line : lines_of(text)) {
+    const std::vector<std::string> cells = cells_of(line);
+    if (cells.empty()) continue;
+    if (cells.front() == "Name") {
+      const auto column = [&](std::string_view name) -> std::optional<std::size_t> {
+        const auto found = std::ranges::find(cells, name);
+        if (found == cells.end()) return std::nullopt;
+        return static_cast<std::size_t>(found - cells.begin());
+      };
+      self = column("Self CUDA");
+      average = column("CPU time avg");
+      calls = column("# of Calls");
+      continue;
+    }
+    if (!self || !calls || cells.size() <= std::max(*self, *calls)) continue;
+    if (cells.front() == "ProfilerStep*") {
+      steps = parse_whole<double>(cells[*calls]).value_or(0);
+      if (average) profile.step = seconds_of(cells[*average]);
+      continue;
+    }
+    const std::optional<double> seconds = seconds_of(cells[*self]);
+    if (!seconds) continue;
+    // Kernels have no time of a processor of their own: their rows repeat what stands in the row of the operator.
+    const bool kernel = cells.size() > 1 && seconds_of(cells[1]).value_or(0) == 0;
+    if (!kernel) continue;
+    kernels += *seconds;
+    if (cells.front().starts_with("nccl") && cells.front().find(':') == std::string::npos) collectives += *seconds;
+  }
+  if (!self) return std::nullopt;
+  if (!(steps > 0) || !(kernels > 0)) {
+    throw InputError({file, 0, "has a table of torch.profiler without a row ProfilerStep* or without kernels",
+                      "prof.step() behind each step, and key_averages().table() of a profile with CUDA"});
+  }
+  profile.steps = static_cast<std::size_t>(steps);
+  profile.computing = (kernels - collectives) / steps;
+  profile.communicating = collectives / steps;
+  Measurement measured{.source = file, .step_seconds = profile.step};
+  measured.profile = profile;
+  return measured;
+}
+
+std::optional<Measurement> trace_of_profiler(const std::string& file, const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '{') return std::nullopt;
+  try {
+    const std::optional<report::ProfiledStep> profile = report::profile_of_trace(text);
+    if (!profile) return std::nullopt;
+    Measurement measured{.source = file, .step_seconds = profile->step};
+    measured.profile = profile;
+    return measured;
+  } catch (const std::runtime_error& error) {
+    throw InputError({file, 0, error.what(), "a trace of torch.profiler with CUDA activity and prof.step()"});
+  }
+}
+
+Measurement collectives_of(const std::string& file, const std::string& text) {
+  const NcclLog log = read_nccl_log(file, text);
+  const NcclLog::Table& table = log.tables.front();
+  std::vector<NcclLog::Row> rows;
+  std::ranges::copy_if(table.rows, std::back_inserter(rows), [](const auto& row) { return row.size >= kLeastBytes; });
+  if (rows.empty()) rows = table.rows;
+  Measurement measured{.source = file};
+  const std::size_t count = std::min(kMostSizes, rows.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const NcclLog::Row& row = rows[count == 1 ? rows.size() - 1 : i * (rows.size() - 1) / (count - 1)];
+    measured.collectives.push_back({.test = table.test, .bytes = row.size, .seconds = row.seconds});
+  }
+  return measured;
+}
+
+}  // namespace
+
+Measurement read_log(const std::string& file, const std::string& text) {
+  if (std::optional<Measurement> trace = trace_of_profiler(file, text)) return std::move(*trace);
+  if (std::optional<Measurement> table = table_of_profiler(file, text)) return std::move(*table);
+  if (std::optional<Measurement> lines = lines_of_training(file, text)) return std::move(*lines);
+  return collectives_of(file, text);
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/layout/layout_report.hpp"
+#include "spec/layer_shape.hpp"
+
+namespace dadsim::study {
+
+/// What layouts are looked for.
+struct LayoutSpace {
+  std::int64_t devices = 1;
+  std::int64_t devices_per_node = 1;  ///< a layer is not divided beyond a node
+  std::int64_t global_batch = 1;      ///< samples of all replicas per step
+  bool plain_attention = true;        ///< its scores are kept, and can be computed again
+  bool sums_gradients = true;         ///< sharding can take the place of the sum
+  spec::ParallelismSpec base;         ///< what is not searched is as here
+  /// Attributes of <timed-as> that are not searched, with what they are.
+  std::vector<std::pair<std::string, std::string>> fixed;
+};
+
+/// Names of attributes of <timed-as> that a layout sets.
+const std::vector<std::string>& layout_attributes();
+
+/// Every layout of the network that divides evenly: devices into replicas of tensor × pipeline, the global batch among
+/// replicas, their batches into micro-batches, heads and widths among `tensor` devices, and blocks among stages so that
+/// no stage has a sixth more than its share. Micro-batches are powers of two up to 32, or the whole batch of a replica
+/// up to that. Stages of several pieces have 1F1B, whose micro-batches are a multiple of the stages (Narayanan et al.,
+/// arXiv:2104.04473, section 2.2.2); all-forward-first (GPipe) has the same bubble and more activations, and is not
+/// among them. Behind a pipeline the optimizer is divided among replicas, and nothing else: that exchanges as much as
+/// undivided sums and needs less memory, and ZeRO-2 and 3 would exchange with every micro-batch. Where a layer is
+/// divided, norms are divided along the sequence (arXiv:2205.05198).
+std::vector<report::Layout> layouts_of(const spec::ModelShape& shape, const LayoutSpace& space);
+
+}  // namespace dadsim::study

@@ -1,0 +1,94 @@
+#include "study/layout/group_times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+#include "sim/platform.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr std::array kSizes{65'536.0, 8'388'608.0, 536'870'912.0};  // bytes
+constexpr std::size_t kMostRanks =
+    256;  // of a group that is simulated: larger ones are taken to be as many rounds longer
+
+/// Bytes that a rank sends of each that is summed.
+double ring_share(std::size_t ranks) { return 2.0 * static_cast<double>(ranks - 1) / static_cast<double>(ranks); }
+
+}  // namespace
+
+GroupTimes::GroupTimes(const sim::Cluster& cluster) : cluster_(cluster) {
+  std::map<std::string, int> nodes;
+  for (const sim::PlatformHost& host : sim::platform_hosts(cluster.platform)) nodes[host.name] = host.node;
+  for (const std::string& host : cluster.hosts) node_of_.push_back(nodes.at(host));
+}
+
+double GroupTimes::Curve::at(double bytes) const {
+  std::size_t upper = 1;
+  while (upper + 1 < points.size() && points[upper].first < bytes) ++upper;
+  const auto& [b0, t0] = points[upper - 1];
+  const auto& [b1, t1] = points[upper];
+  if (bytes <= points.front().first) return t0;
+  return t0 + (bytes - b0) * (t1 - t0) / (b1 - b0);
+}
+
+/// Groups of this kind that have devices in the first node.
+std::size_t GroupTimes::sharing(const Group& group) const {
+  const auto& [ranks, stride] = group;
+  std::size_t own = 0;
+  bool leaves = false;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    const bool here = node_of_.at(i * stride) == node_of_.front();
+    own += here ? 1 : 0;
+    leaves = leaves || !here;
+  }
+  const auto in_node = static_cast<std::size_t>(std::ranges::count(node_of_, node_of_.front()));
+  return leaves ? std::max<std::size_t>(1, in_node / own) : 1;
+}
+
+const GroupTimes::Curve& GroupTimes::curve_of(const Group& group) {
+  const auto known = curves_.find(group);
+  if (known != curves_.end()) return known->second;
+  const auto& [ranks, stride] = group;
+  const std::size_t simulated = std::min(ranks, kMostRanks);
+  sim::Cluster some = cluster_;
+  some.hosts.clear();
+  some.devices.clear();
+  some.aggregator_host.clear();
+  for (std::size_t i = 0; i < simulated; ++i) {
+    some.hosts.push_back(cluster_.hosts.at(i * stride));
+    some.devices.push_back(cluster_.devices.at(i * stride));
+  }
+  std::vector<sim::CollectiveJob> jobs;
+  for (const double bytes : kSizes) {
+    collectives::CollectiveRequest request;
+    request.kind = step::CollectiveKind::all_reduce;
+    request.bytes = {bytes};
+    jobs.push_back({std::move(request)});
+  }
+  Curve curve;
+  const sim::TimedCollectives timed = sim::time_collectives(some, jobs);
+  for (std::size_t i = 0; i < kSizes.size(); ++i) {
+    const double longer = i == 0 ? static_cast<double>(ranks) / static_cast<double>(simulated) : 1;
+    curve.points.emplace_back(kSizes.at(i), timed.timings.at(i).seconds * longer);
+  }
+  return curves_.emplace(group, std::move(curve)).first->second;
+}
+
+double GroupTimes::all_reduce(std::size_t ranks, std::size_t stride, double bytes) {
+  if (ranks < 2 || !(bytes > 0)) return 0;
+  const Group group{ranks, stride};
+  const double alone = curve_of(group).at(bytes);
+  const std::size_t groups = sharing(group);
+  if (groups == 1) return alone;
+  const Group all{cluster_.hosts.size(), 1};
+  // What a device of each sends in a second: together no more than where all take part.
+  const double large = kSizes.back();
+  const double of_group = ring_share(ranks) * large / curve_of(group).points.back().second;
+  const double of_all = ring_share(all.first) * large / curve_of(all).points.back().second;
+  return alone * std::max(1.0, static_cast<double>(groups) * of_group / of_all);
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/simulator.hpp"
+
+namespace dadsim::study {
+
+/// What all-reduces among groups of a cluster's devices take, all groups at once: each group by itself is simulated at
+/// three sizes, and what lies between is interpolated. Where several groups share the adapters of a node, they share
+/// what all devices together get through them.
+class GroupTimes {
+ public:
+  explicit GroupTimes(const sim::Cluster& cluster);
+
+  /// Seconds of an all-reduce of so many bytes among `ranks` devices that are `stride` apart. Throws SimulationError.
+  double all_reduce(std::size_t ranks, std::size_t stride, double bytes);
+
+ private:
+  struct Curve {
+    std::vector<std::pair<double, double>> points;  ///< bytes, seconds
+    double at(double bytes) const;
+  };
+  using Group = std::pair<std::size_t, std::size_t>;
+  const Curve& curve_of(const Group& group);
+  std::size_t sharing(const Group& group) const;
+
+  sim::Cluster cluster_;
+  std::vector<int> node_of_;  ///< per device
+  std::map<Group, Curve> curves_;
+};
+
+}  // namespace dadsim::study

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "report/layout/layout_report.hpp"
+#include "spec/device_specification.hpp"
+#include "spec/specification.hpp"
+#include "study/layout/group_times.hpp"
+#include "study/setting/plain_step.hpp"
+#include "study/setting/timed_as.hpp"
+
+namespace dadsim::study {
+
+/// A step of a layout in closed form, to choose by what is simulated. With M micro-batches, P stages of v pieces, and
+/// of the slowest stage f and b seconds of a micro-batch forward and backward with the sums among the devices of a
+/// layer:
+///     computing and sums   M (f + b)
+///     bubble               (P − 1)/v · (f + b)                      (Narayanan et al., arXiv:2104.04473, section 2.2)
+///     exchange             what the backward pass of the last micro-batch does not hide of the sum of gradients; of
+///                          ZeRO-1 and 2 the parameters too, of ZeRO-3 all that f and b do not hide
+///                          (Rajbhandari et al., arXiv:1910.02054, section 7)
+/// Computing is by the roofline (sim::seconds_on), layer by layer; sums are those of GroupTimes.
+class StepEstimate {
+ public:
+  /// All of these outlive it.
+  StepEstimate(const TimedAs& timed, const spec::RunSpec& run, const spec::DeviceSpec& device, GroupTimes& groups)
+      : timed_(timed), run_(run), device_(device), groups_(groups) {}
+
+  report::StepParts of(const report::Layout& layout);
+
+ private:
+  /// Seconds of each layer on one of the devices that divide it.
+  struct Layers {
+    std::vector<double> forward, backward, update;
+    std::vector<double> sums_forward, sums_backward;  ///< seconds of sums among the devices of a layer
+    std::vector<double> gradient_bytes;
+  };
+  struct Stage {
+    double forward = 0, backward = 0, update = 0, sums = 0, gradient_bytes = 0;
+    double seconds() const { return forward + backward + sums; }
+  };
+  const Layers& layers_of(std::int32_t tensor, std::int64_t micro_batch);
+  const std::vector<spec::LayerRange>& pieces_of(std::int32_t tensor, std::size_t pieces);
+  const Stage& slowest_stage(const report::Layout& layout);
+  double exchange_of(const report::Layout& layout, const Stage& stage, double micro_batches);
+
+  const TimedAs& timed_;
+  const spec::RunSpec& run_;
+  const spec::DeviceSpec& device_;
+  GroupTimes& groups_;
+  PlainSteps plain_;
+  std::map<std::pair<std::int32_t, std::int64_t>, Layers> layers_;
+  std::map<std::pair<std::int32_t, std::size_t>, std::vector<spec::LayerRange>> pieces_;
+  using StageKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int64_t, spec::Recomputation, bool>;
+  std::map<StageKey, Stage> stages_;
+};
+
+}  // namespace dadsim::study

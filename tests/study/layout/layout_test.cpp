@@ -1,0 +1,119 @@
+// The search for layouts: what divides evenly, what a closed form chooses of it, and that nothing quicker is left out.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "scenario/document/load.hpp"
+#include "spec/workload.hpp"
+#include "study/layout/candidates.hpp"
+#include "study/layout/group_times.hpp"
+#include "study/layout/search_layouts.hpp"
+#include "study/layout/without_layout.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+namespace {
+
+/// Two nodes of three GPUs, of which the second node's share one slow adapter: six devices, of which five divide
+/// nothing.
+std::string scenario_text(const std::string& timed_as, const std::string& device = "v100-sxm2") {
+  return fmt::format(
+      R"(<scenario name="six" seed="1"><platform><gpu-cluster nodes="2" gpus="3" inside="nvlink-2" rails="1" nic="ib-edr">
+         <one-switch/></gpu-cluster></platform>
+         <workers><worker hosts="gpu-[0-5]" device="{}"/></workers><timing-only/>
+         <training><adam learning-rate="1e-3"/></training>
+         <timed-as workload="gpt" layers="6" hidden="768" heads="6" vocabulary="1000" sequence="256" precision="fp16" {}/>
+         <run algorithm="gradient-sharing" exchange="peer" bucket="25MB"/></scenario>)",
+      device, timed_as);
+}
+
+spec::ModelShape small_gpt() {
+  return spec::workload_registry().at("gpt").shape(
+      {{"layers", "6"}, {"hidden", "768"}, {"heads", "6"}, {"vocabulary", "1000"}, {"sequence", "256"}});
+}
+
+TEST(Layouts, DivideEvenly) {
+  LayoutSpace space{.devices = 6, .devices_per_node = 3, .global_batch = 12, .base = {}, .fixed = {}};
+  const std::vector<report::Layout> layouts = layouts_of(small_gpt(), space);
+  std::set<std::pair<int, int>> divisions;
+  for (const report::Layout& layout : layouts) {
+    EXPECT_EQ(layout.replicas * layout.how.devices(), 6);
+    EXPECT_EQ(layout.replicas * layout.batch, 12);
+    EXPECT_EQ(layout.batch % layout.how.micro_batch, 0);
+    EXPECT_TRUE(layout.how.interleave == 1 || layout.batch / layout.how.micro_batch % layout.how.pipeline == 0);
+    EXPECT_TRUE(layout.replicas > 1 || layout.how.sharding == spec::Sharding::none);
+    divisions.emplace(layout.how.tensor, layout.how.pipeline);
+  }
+  // Six blocks among six, three, two stages; a layer among the three devices of a node, or none.
+  EXPECT_EQ(divisions, (std::set<std::pair<int, int>>{{1, 1}, {1, 2}, {1, 3}, {1, 6}, {3, 1}, {3, 2}}));
+  space.fixed = {{"tensor", "3"}, {"recompute", "none"}};
+  for (const report::Layout& layout : layouts_of(small_gpt(), space)) {
+    EXPECT_EQ(layout.how.tensor, 3);
+    EXPECT_EQ(layout.how.recomputation, spec::Recomputation::none);
+  }
+  space.devices_per_node = 4;  // and heads of 192 columns do not divide by four
+  space.devices = 4;
+  space.fixed = {{"tensor", "4"}};
+  EXPECT_TRUE(layouts_of(small_gpt(), space).empty());
+}
+
+TEST(Layouts, AreTakenOutOfAText) {
+  EXPECT_EQ(
+      without_layout(
+          "<a/><timed-as workload=\"x\"\n  tensor = '8' batch=\"3\" sharding=\"a>b\" layers=\"2\"/><b tensor=\"1\"/>"),
+      "<a/><timed-as workload=\"x\" layers=\"2\"/><b tensor=\"1\"/>");
+  EXPECT_EQ(without_layout("<timed-as tensor=\"8"), "<timed-as");
+  EXPECT_EQ(without_layout("<timed-as"), "<timed-as");
+  EXPECT_TRUE(sets_layout("timed-as.micro-batch=4"));
+  EXPECT_FALSE(sets_layout("timed-as.sequence=4"));
+  EXPECT_FALSE(sets_layout("training.batch=4"));
+}
+
+TEST(Layouts, GroupsShareTheAdapters) {
+  const scenario::ScenarioSource source("six.xml", scenario_text("batch=\"2\""));
+  const scenario::Scenario scenario = source.load({}, make_catalog_without_learning());
+  GroupTimes groups(cluster_of(scenario));
+  constexpr double kBytes = 64e6;
+  // Three groups of two, one device of each node each, go over one adapter: three times one of them by itself.
+  const double shared = groups.all_reduce(2, 3, kBytes);
+  const double inside = groups.all_reduce(3, 1, kBytes);
+  EXPECT_GT(shared, 3 * 2 * inside);
+  EXPECT_GT(groups.all_reduce(2, 3, 4 * kBytes), 3 * shared);
+  EXPECT_EQ(groups.all_reduce(1, 3, kBytes), 0);
+}
+
+TEST(Layouts, NothingQuickerIsLeftOut) {
+  const scenario::ScenarioSource source("six.xml", scenario_text("batch=\"2\" sharding=\"optimizer\""));
+  LayoutOptions options;
+  options.fixed = {{"interleave", "1"}, {"recompute", "none"}, {"micro-batch", "2"}};
+  options.simulated = 1000;
+  const report::LayoutReport all = search_layouts(source, {}, options, false);
+  options.simulated = 6;
+  const report::LayoutReport few = search_layouts(source, {}, options, false);
+  ASSERT_FALSE(all.trials.empty());
+  ASSERT_LE(few.trials.size(), 7U);
+  ASSERT_GT(all.trials.size(), 8U);
+  EXPECT_LE(few.trials.front().simulated->step_seconds, 1.03 * all.trials.front().simulated->step_seconds);
+  EXPECT_EQ(std::ranges::count_if(all.trials, &report::LayoutTrial::written), 1);
+  for (const report::LayoutTrial& trial : all.trials)
+    EXPECT_NEAR(trial.parts.total(), trial.simulated->step_seconds, 1e-9 * trial.parts.total());
+  for (std::size_t i = 1; i < all.front.size(); ++i)
+    EXPECT_LT(all.trials[all.front[i]].bytes, all.trials[all.front[i - 1]].bytes);
+}
+
+TEST(Layouts, SayWhatIsMissing) {
+  const scenario::ScenarioSource source("six.xml", scenario_text("batch=\"2\"", "k80"));
+  LayoutOptions options;
+  options.margin = 0.999;
+  const report::LayoutReport report = search_layouts(source, {"timed-as.precision=fp32"}, options, false);
+  EXPECT_TRUE(report.trials.empty());
+  EXPECT_EQ(answer_of(report).front().kind, "no-layout");
+  options.run = "nobody";
+  EXPECT_THROW(search_layouts(source, {}, options, false), InputError);
+}
+
+}  // namespace
+}  // namespace dadsim::study
