@@ -187,14 +187,13 @@ void LeakMeter::find_rows(const SeenMatrix& seen) {
     if (symbols || !seen.sent || !finder.find_in_place(seen.sent(s), found)) {
       finder.find(symbols ? models::ConstBlock(sequences) : seen.numbers, tolerance, seen.of_all ? first : 0, found);
     }
-    for (std::size_t row = 0; row < found.size(); ++row) {
-      if (found[row] == 0) continue;
-      const std::size_t sample = row / static_cast<std::size_t>(per_sample);
-      for (std::size_t a = 0; a < kAll; ++a) {
-        if (!concerns(seen, a, s)) continue;
-        known_[a][s].hand_over(site.places[sample]);
-        // Symbols stand for all rows that the network makes of them.
-        const auto per = static_cast<std::size_t>(symbols ? rows_.rows_per_sample() : 1);
+    // Symbols stand for all rows that the network makes of them.
+    const auto per = static_cast<std::size_t>(symbols ? rows_.rows_per_sample() : 1);
+    for (std::size_t a = 0; a < kAll; ++a) {
+      if (!concerns(seen, a, s)) continue;
+      for (std::size_t row = 0; row < found.size(); ++row) {
+        if (found[row] == 0) continue;
+        known_[a][s].hand_over(site.places[row / static_cast<std::size_t>(per_sample)]);
         for (std::size_t r = row * per; r < (row + 1) * per; ++r) site.found[a][r] = 1;
       }
     }
