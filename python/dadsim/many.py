@@ -143,7 +143,7 @@ class _Handing:
         self.done = 0
         self.seconds_of_a_trial = None
         self.begun = time.monotonic()
-        self.lost = []  # words
+        self.lost = collections.Counter()  # points and seeds that no worker could do, by what was wrong
         self.attempt = 0
         self.bundle = Bundle(client, shared.files)
 
@@ -178,7 +178,8 @@ class _Handing:
                 except Exception:  # noqa: BLE001 - the scheduler may be gone
                     pass
         if self.lost:
-            raise ResourceError("; ".join(self.lost) + f"; {self.words()}; the same call tries the others again")
+            lost = "; ".join(f"{count} could be done by no worker: {why}" for why, count in self.lost.items())
+            raise ResourceError(f"{lost}; {self.words()}; the same call tries the others again")
 
     def gone(self):
         return f"the scheduler is gone; {self.words()}; the same call goes on"
@@ -309,8 +310,7 @@ class _Handing:
             return None
         if address is None and len(piece.tried) < TRIES:
             return self.submit(piece)
-        where = "what a batch of points learns" if piece.learn_only else "a point"
-        self.lost.append(f"{where} could be done by no worker: {why}")
+        self.lost[why] += piece.count
         self.count_off(piece, done=False)
         return None
 

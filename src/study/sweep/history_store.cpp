@@ -50,6 +50,7 @@ SweepHistoryStore::SweepHistoryStore(Database& file, Database* other, std::int64
     : file_(file),
       other_(other),
       most_bytes_(most_bytes),
+      shares_memory_(memory != nullptr),
       memory_(memory != nullptr ? std::move(memory) : std::make_shared<MemoryHistoryStore>(1e9)) {
   const std::lock_guard lock(file_.mutex());
   bytes_ = weight_bytes(file_);
@@ -64,15 +65,28 @@ SweepHistoryStore::~SweepHistoryStore() {
 }
 
 world::DatumPtr SweepHistoryStore::find(const world::ValueKey& key) {
-  if (world::DatumPtr datum = memory_->find(key)) return datum;
+  if (world::DatumPtr datum = memory_->find(key)) {
+    if (shares_memory_) keep_in_file(key, datum);
+    return datum;
+  }
   world::DatumPtr datum = read(file_, key);
   if (!datum && other_ != nullptr) datum = read(*other_, key);
   if (datum) memory_->keep(key, datum);
   return datum;
 }
 
+world::DatumPtr SweepHistoryStore::claim(const world::ValueKey& key) {
+  world::DatumPtr datum = memory_->claim(key);
+  if (datum && shares_memory_) keep_in_file(key, datum);
+  return datum;
+}
+
 void SweepHistoryStore::keep(const world::ValueKey& key, const world::DatumPtr& datum) {
   memory_->keep(key, datum);
+  keep_in_file(key, datum);
+}
+
+void SweepHistoryStore::keep_in_file(const world::ValueKey& key, const world::DatumPtr& datum) {
   std::vector<Kept> due;
   {
     const std::lock_guard lock(mutex_);

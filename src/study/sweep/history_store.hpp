@@ -21,7 +21,8 @@ inline constexpr std::int64_t kMostHistoryBytes = 200'000'000;
 class SweepHistoryStore final : public world::HistoryStore {
  public:
   /// `file` keeps what is learned; `other`, if there is one, is only read. `memory`: a gigabyte of its own where there
-  /// is none.
+  /// is none; of one that others fill too the file keeps what is found there, as if it had been learned: whose file it
+  /// came into before may be lost.
   SweepHistoryStore(Database& file, Database* other, std::int64_t most_bytes = kMostHistoryBytes,
                     std::shared_ptr<MemoryHistoryStore> memory = nullptr);
 
@@ -31,7 +32,7 @@ class SweepHistoryStore final : public world::HistoryStore {
 
   world::DatumPtr find(const world::ValueKey& key) override;
   void keep(const world::ValueKey& key, const world::DatumPtr& datum) override;
-  world::DatumPtr claim(const world::ValueKey& key) override { return memory_->claim(key); }
+  world::DatumPtr claim(const world::ValueKey& key) override;
   void release(const world::ValueKey& key) override { memory_->release(key); }
   void flush() override;  ///< throws OutputError
 
@@ -40,11 +41,13 @@ class SweepHistoryStore final : public world::HistoryStore {
     world::ValueKey key;
     world::DatumPtr datum;
   };
+  void keep_in_file(const world::ValueKey& key, const world::DatumPtr& datum);
   void write(const std::vector<Kept>& kept);
 
   Database& file_;
   Database* other_;
   std::int64_t most_bytes_;
+  bool shares_memory_;
   std::shared_ptr<MemoryHistoryStore> memory_;
   std::mutex mutex_;
   std::set<world::ValueKey> in_file_;  ///< or about to be
