@@ -7,8 +7,7 @@
 
 namespace dadsim::report {
 
-inline constexpr std::size_t kTableWidth = 132;   ///< columns of what is written for people, at most
-inline constexpr std::size_t kLongestLabel = 23;  ///< columns of a run's label in a table
+inline constexpr std::size_t kTableWidth = 132;  ///< columns of what is written for people, at most
 
 /// Columns that tables and sentences are made to fit: kTableWidth, or those of a narrower terminal.
 std::size_t table_width();
