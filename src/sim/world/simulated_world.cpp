@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "sim/child/timing_messages.hpp"
 #include "sim/process/failed_child.hpp"
@@ -29,12 +31,10 @@ using world::Work;
 class NodeSpeeds {
  public:
   explicit NodeSpeeds(const Cluster& cluster)
-      : devices_(cluster.devices),
-        jitter_(cluster.network.jitter, cluster.seed, cluster.hosts.size() + 1),
+      : jitter_(cluster.network.jitter, cluster.seed, cluster.hosts.size() + 1),
         jitters_(!(cluster.network.jitter == spec::JitterSpec{})) {
-    if (!cluster.aggregator_host.empty()) devices_.push_back(cluster.aggregator_device);
-    // What a kind of device takes is worked out once for all of them.
-    for (spec::DeviceSpec& device : devices_) slowdown_.push_back(std::exchange(device.slowdown, 1));
+    for (const spec::DeviceSpec& device : cluster.devices) add(device);
+    if (!cluster.aggregator_host.empty()) add(cluster.aggregator_device);
   }
 
   double seconds(Node node, const Work& work) {
@@ -44,13 +44,25 @@ class NodeSpeeds {
     return jitters_ ? seconds * mean_slowdown(node, work) : seconds;
   }
 
-  std::size_t nodes() const { return devices_.size(); }
+  std::size_t nodes() const { return slowdown_.size(); }
 
  private:
+  /// What a kind of device takes is worked out once for all of them, and kept once: there may be 100,000.
+  void add(const spec::DeviceSpec& device) {
+    auto kind = std::ranges::find(kinds_, device.name, &spec::DeviceSpec::name);
+    if (kind == kinds_.end()) {
+      kind = kinds_.insert(kinds_.end(), device);
+      kind->slowdown = 1;
+    }
+    kind_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
+    slowdown_.push_back(device.slowdown);
+  }
+
   double seconds_of(Node node, const Work::Piece& piece) {
-    const spec::DeviceSpec& device = devices_.at(static_cast<std::size_t>(node));
+    const std::size_t kind = kind_.at(static_cast<std::size_t>(node));
+    const spec::DeviceSpec& device = kinds_[kind];
     const auto [position, added] =
-        known_.try_emplace({piece.schedule.get(), device.name, piece.entry, piece.first, piece.behind}, 0.0);
+        known_.try_emplace({piece.schedule.get(), kind, piece.entry, piece.first, piece.behind}, 0.0);
     if (!added) return position->second;
     kept_.push_back(piece.schedule);  // so that no other comes to lie in its place
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
@@ -71,11 +83,12 @@ class NodeSpeeds {
     return sum / static_cast<double>(work.steps);
   }
 
-  std::vector<spec::DeviceSpec> devices_;  ///< per node, as fast as its kind
-  std::vector<double> slowdown_;           ///< per node
+  std::vector<spec::DeviceSpec> kinds_;  ///< as fast as they are in general
+  std::vector<std::size_t> kind_;        ///< per node
+  std::vector<double> slowdown_;         ///< per node
   Jitter jitter_;
   bool jitters_;
-  std::map<std::tuple<const step::Schedule*, std::string, std::size_t, std::size_t, std::size_t>, double> known_;
+  std::map<std::tuple<const step::Schedule*, std::size_t, std::size_t, std::size_t, std::size_t>, double> known_;
   std::vector<std::shared_ptr<const step::Schedule>> kept_;
 };
 
