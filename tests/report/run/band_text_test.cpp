@@ -29,6 +29,7 @@ RunResult banded_run(const std::string& label, double computing, double sending,
 TEST(BandText, SaysAUnitOnceWhereItIsTheSame) {
   EXPECT_EQ(seconds_with_interval(19.4, 17.2, 22.9), "19.4 s (17.2 … 22.9)");
   EXPECT_EQ(seconds_with_interval(1.1, 0.9, 1.2), "1.10 s (900 ms … 1.20 s)");
+  EXPECT_EQ(seconds_with_interval(0.95, 0.9, 1.2), "950 ms (900 ms … 1.20 s)");
   EXPECT_EQ(seconds_with_interval(300, 250, 400), "5 min 0 s (4 min 10 s … 6 min 40 s)");
   EXPECT_EQ(seconds_with_band(2, std::nullopt), "2.00 s");
 }

@@ -31,6 +31,10 @@ TEST(Summarise, ChargesStepsAfterTheLastEvaluation) {
   EXPECT_EQ(run.curve.back().seconds, 6.5);
   EXPECT_EQ(run.total_seconds, 9);
   EXPECT_EQ(run.total_bytes, 16000);
+  // What was sent counts, whether it arrived or not.
+  std::vector<step::StepTiming> lost = sample_timings();
+  for (step::StepTiming& timing : lost) timing.bytes_received.assign(timing.bytes_received.size(), 0);
+  EXPECT_EQ(summarise(sample_spec("dad", "dad"), trajectory, lost, 2, 0.95).total_bytes, 16000);
 }
 
 TEST(Summarise, AveragesStepsByHowOftenTheyOccur) {
