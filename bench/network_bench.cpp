@@ -1,6 +1,7 @@
 // One training step (forward, loss, backward, all gradients, Adam) of the networks that bench/torch_step.py trains with
 // PyTorch; scripts/bench-torch sets the two side by side. Names end in /SITES/THREADS (0: all); a site has 32 rows, and
-// the statistics of a batch norm are those of a site.
+// the statistics of a batch norm are those of a site. `share_of_peak` sets the quickest step, by processor time, beside
+// the multiply-adds that a core could do in registers at best (peak.hpp), which are timed before each step.
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <boost/random/normal_distribution.hpp>
 #include <chrono>
-#include <ctime>
 #include <limits>
 #include <memory>
 #include <string>
@@ -18,6 +18,7 @@
 #include "models/gemm/product.hpp"
 #include "models/network.hpp"
 #include "models/optimizer.hpp"
+#include "peak.hpp"
 #include "spec/preset.hpp"
 #include "support/random.hpp"
 
@@ -45,25 +46,21 @@ class Quickest {
  public:
   template <class Step>
   void time(const Step& step) {
+    peak_ = std::max(peak_, bench::burst_gflops());
     const auto wall = std::chrono::steady_clock::now();
-    const double cpu = processor_seconds();
+    const double cpu = bench::processor_seconds();
     step();
     wall_ = std::min(wall_, std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count());
-    cpu_ = std::min(cpu_, processor_seconds() - cpu);
+    cpu_ = std::min(cpu_, bench::processor_seconds() - cpu);
   }
-  void report(benchmark::State& state) const {
+  void report(benchmark::State& state, double flops) const {
     state.counters["quickest_ms"] = 1e3 * wall_;
     state.counters["quickest_cpu_ms"] = 1e3 * cpu_;
+    state.counters["share_of_peak"] = 1e-9 * flops / cpu_ / peak_;
   }
 
  private:
-  static double processor_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-  }
-
-  double wall_ = std::numeric_limits<double>::infinity(), cpu_ = wall_;
+  double wall_ = std::numeric_limits<double>::infinity(), cpu_ = wall_, peak_ = 0;
 };
 
 void training_step(benchmark::State& state, const spec::ModelSpec& spec, const spec::SampleShape& sample) {
@@ -102,12 +99,13 @@ void training_step(benchmark::State& state, const spec::ModelSpec& spec, const s
   step();
   Quickest quickest;
   for (auto _ : state) quickest.time(step);
-  quickest.report(state);
   // Forward, weight gradient, and back to what lies below, which the first layer has nothing of.
   const spec::ModelShape& shape = network.shape();
   const double macs = 3.0 * shape.forward_macs_per_sample() - shape.layers.front().forward_macs_per_sample;
-  state.counters["Gflop/s"] = benchmark::Counter(static_cast<double>(state.iterations() * samples) * 2.0 * macs / 1e9,
-                                                 benchmark::Counter::kIsRate);
+  const double flops = 2.0 * macs * static_cast<double>(samples);
+  quickest.report(state, flops);
+  state.counters["Gflop/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * flops / 1e9, benchmark::Counter::kIsRate);
 }
 
 /// C = A B of n × n each.
@@ -127,9 +125,10 @@ void product(benchmark::State& state, bool own) {
     benchmark::DoNotOptimize(c.data());
   };
   for (auto _ : state) quickest.time(step);
-  quickest.report(state);
+  const double flops = 2.0 * static_cast<double>(n * n * n);
+  quickest.report(state, flops);
   state.counters["Gflop/s"] =
-      benchmark::Counter(static_cast<double>(state.iterations() * 2 * n * n * n) / 1e9, benchmark::Counter::kIsRate);
+      benchmark::Counter(static_cast<double>(state.iterations()) * flops / 1e9, benchmark::Counter::kIsRate);
 }
 
 void add(const std::string& name, const spec::ModelSpec& spec, const spec::SampleShape& sample) {
