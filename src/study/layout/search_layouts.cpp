@@ -30,11 +30,12 @@
 namespace dadsim::study {
 namespace {
 
-constexpr double kOfQuickest = 0.4;    // of what is simulated: the quickest by the closed form
-constexpr double kOfKinds = 0.3;       // the quickest of each kind
-constexpr std::size_t kOfFront = 4;    // of the front of time against memory, beside the quickest
-constexpr std::size_t kAtATime = 4;    // that are simulated before the closed form is set right again
-constexpr double kWorthSaying = 0.97;  // of the best time: what would need more memory and saves less is not told
+constexpr double kOfQuickest = 0.4;        // of what is simulated: the quickest by the closed form
+constexpr double kOfKinds = 0.3;           // the quickest of each kind
+constexpr std::size_t kOfFront = 4;        // of the front of time against memory, beside the quickest
+constexpr std::size_t kAtATime = 4;        // that are simulated before the closed form is set right again
+constexpr std::int64_t kByMessages = 256;  // devices of which a step can be simulated message by message
+constexpr double kWorthSaying = 0.97;      // of the best time: what would need more memory and saves less is not told
 
 /// What the closed form is off alike for.
 using Kind = std::tuple<std::int32_t, std::int32_t, spec::Sharding>;
@@ -167,14 +168,20 @@ class LayoutSearch {
     std::ranges::stable_sort(candidates_, {}, [](const Candidate& one) { return one.estimate.total(); });
     report_.divisible = candidates_.size();
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (report_.fits(candidates_[i].bytes)) fitting_.push_back(i);
+      if (!report_.fits(candidates_[i].bytes)) continue;
+      ++report_.fitting;
+      if (may_be_simulated(candidates_[i].layout)) fitting_.push_back(i);
     }
-    report_.fitting = fitting_.size();
     written_ = written_layout();
     if (report_.global_batch % written_.replicas == 0) written_estimate_ = closed_form.of(written_);
   }
 
-  /// None where the language refuses it, or a simulation has to.
+  /// Flow takes no pipeline of layers that are divided among a part of a node; message by message a step of many
+  /// devices takes minutes.
+  bool may_be_simulated(const report::Layout& layout) const {
+    return space_.devices <= kByMessages || layout.how.pipeline == 1 || layout.how.tensor == space_.devices_per_node;
+  }
+
   std::optional<report::LayoutTrial> trial_of(const report::Layout& layout, const report::StepParts& estimate,
                                               double bytes, const scenario::Scenario& scenario,
                                               const Learned& learned) const {
@@ -371,7 +378,7 @@ class LayoutSearch {
   sim::Cluster cluster_;
   LayoutSpace space_;
   std::vector<Candidate> candidates_;  ///< the quickest by the closed form first
-  std::vector<std::size_t> fitting_;   ///< of them, in their order
+  std::vector<std::size_t> fitting_;   ///< of them that fit and may be simulated, in their order
   report::Layout written_;
   std::optional<report::StepParts> written_estimate_;
   MemoryLearningStore store_;
