@@ -81,9 +81,8 @@ def on_worker(call, files, name, path, data, build):
 
 def _do(files, name, path, data, build, piece, learned):
     """Does a piece."""
-    return on_worker(
-        lambda there, threads: _dadsim.do_piece(there, piece, learned[3] if learned else b"", threads),
-        files, name, path, data, build)
+    before = learned[3] if learned else b""
+    return on_worker(lambda there, threads: _dadsim.do_piece(there, piece, before, threads), files, name, path, data, build)
 
 
 # ---- at the client ----
@@ -104,6 +103,15 @@ class Bundle:
         self.name = digest.hexdigest()
         # A task of its own, so that it can be had again where the workers that held it are gone.
         self.future = client.submit(deliver, content, key="dadsim-files-" + self.name)
+
+
+_interrupted, _looks = threading.Event(), threading.Event()
+
+
+def _interrupt(*_):
+    _interrupted.set()
+    if not _looks.is_set():  # else Python might let go what is raised, where an object is deleted
+        raise KeyboardInterrupt
 
 
 def is_ours(error):
@@ -149,8 +157,11 @@ class _Handing:
 
     def run(self):
         silent_since = None
+        _looks.set()
         try:
             while self.todo > 0:
+                if _interrupted.is_set():
+                    raise KeyboardInterrupt
                 self.fill()
                 try:
                     key = self.returned.get(timeout=0.5)
@@ -160,18 +171,18 @@ class _Handing:
                     silent_since = None
                 elif silent_since is None:
                     silent_since = time.monotonic()
-                if self.client.status == "closed" or (
-                    silent_since is not None and time.monotonic() - silent_since > SCHEDULER_IS_GONE
-                ):
-                    raise ResourceError(self.gone())
+                silent = silent_since is not None and time.monotonic() - silent_since > SCHEDULER_IS_GONE
+                if silent or self.client.status == "closed":
+                    raise OSError
                 if key is not None:
                     self.take(key)
                 self.say()
         except Exception as error:
             if is_ours(error) or (self.client.status == "running" and not isinstance(error, OSError)):
                 raise
-            raise ResourceError(self.gone()) from None
+            raise ResourceError(f"the scheduler is gone; {self.words()}; the same call goes on") from None
         finally:
+            _looks.clear()
             if self.futures or self.learned:
                 try:
                     self.client.cancel([future for future, _ in self.futures.values()] + list(self.learned.values()))
@@ -180,9 +191,6 @@ class _Handing:
         if self.lost:
             lost = "; ".join(f"{count} could be done by no worker: {why}" for why, count in self.lost.items())
             raise ResourceError(f"{lost}; {self.words()}; the same call tries the others again")
-
-    def gone(self):
-        return f"the scheduler is gone; {self.words()}; the same call goes on"
 
     def words(self):
         return f"{self.before + self.done} of {self.shared.trials} points and seeds are in the file"
@@ -307,12 +315,11 @@ class _Handing:
             for half in piece.halves():
                 half.tried = [address] if address else []
                 self.submit(half)
-            return None
+            return
         if address is None and len(piece.tried) < TRIES:
             return self.submit(piece)
         self.lost[why] += piece.count
         self.count_off(piece, done=False)
-        return None
 
 
 def sweep(client, path, file, settings, progress):
@@ -340,7 +347,7 @@ def main(arguments):
     progress = None
     if not asked.quiet and sys.stderr.isatty():
         progress = lambda text: print("\r\033[K" + text, end="", file=sys.stderr, flush=True)  # noqa: E731
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _interrupt)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say of it is said below
     try:
         try:
@@ -359,7 +366,7 @@ def main(arguments):
         if not asked.quiet and "-" not in (asked.csv, asked.report):
             sys.stdout.write(swept.table())
         if swept.failed:
-            raise SimulationError(f"the simulation of {swept.failed} of {len_of(swept)} failed; the table has the words")
+            raise SimulationError(f"the simulation of {swept.failed} of {swept.points} points failed; the table has the words")
     except InputError as error:
         return _end(error, 3)
     except OutputError as error:
@@ -369,10 +376,6 @@ def main(arguments):
     except (KeyboardInterrupt, Stopped):
         return _end(f"interrupted; what is finished is in '{asked.out}', and the same command goes on", 130)
     return 0
-
-
-def len_of(swept):
-    return f"{swept.points} points"
 
 
 def _write_whole(path, text):

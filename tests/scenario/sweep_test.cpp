@@ -117,7 +117,7 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
   EXPECT_EQ(vary(R"(path="seed" values="1 2 1")"), "values=\"1 2 1\" of <vary> holds '1' twice; each value once");
   EXPECT_EQ(vary(R"(path="seed" values="1 2" from="3")"),
             "from=\"3\" of <vary> stands beside values=\"…\"; a list of values, or a range");
-  EXPECT_EQ(vary(R"(path="seed" from="1" to="2")"), "<vary> lacks 'steps'; a whole number from 2 to 100000");
+  EXPECT_EQ(vary(R"(path="seed" from="1" to="2")"), "<vary> lacks 'steps'; a whole number from 2 to 1000000");
   EXPECT_EQ(vary(R"(path="seed" from="1" steps="2")"),
             "<vary> lacks 'to'; a number from -9007199254740992 to 9007199254740992");
   EXPECT_EQ(vary(R"(path="seed" from="2" to="2" steps="2")"),
@@ -143,7 +143,7 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
       "seed=\"1\" of <sweep> means nothing with method=\"grid\"; nothing is drawn; the seeds of points are those "
       "of the scenario");
   EXPECT_EQ(vary(R"(path="seed" values="1 2")", R"( method="random")"),
-            "<sweep> lacks 'points'; a whole number from 1 to 100000");
+            "<sweep> lacks 'points'; a whole number from 1 to 1000000");
   EXPECT_EQ(errors(R"(<sweep><linked><vary path="seed" values="1 2"/>
               <vary path="training.batch" values="1 2 3"/></linked></sweep>)"),
             "3 values of 'training.batch' are linked with 2 of 'seed'; as many of each");
@@ -153,8 +153,8 @@ TEST_F(SweepElement, EveryMistakeHasItsOwnWords) {
   EXPECT_EQ(errors(R"(<sweep seeds="1000"><vary path="training.batch" from="1" to="2000" steps="2000"/></sweep>)"),
             "<sweep> has 2000 points with 1000 seeds each; at most 1000000 altogether");
   EXPECT_EQ(errors(R"(<sweep><vary path="seed" from="1" to="1000" steps="1000"/>
-              <vary path="training.batch" from="1" to="1000" steps="1000"/></sweep>)"),
-            "<sweep> has 1000 × 1000 points; at most 100000; method=\"latin-hypercube\" covers many axes with few "
+              <vary path="training.batch" from="1" to="1001" steps="1001"/></sweep>)"),
+            "<sweep> has 1000 × 1001 points; at most 1000000; method=\"latin-hypercube\" covers many axes with few "
             "points");
 }
 
