@@ -176,10 +176,11 @@ class LayoutSearch {
     if (report_.global_batch % written_.replicas == 0) written_estimate_ = closed_form.of(written_);
   }
 
-  /// Flow takes no pipeline of layers that are divided among a part of a node; message by message a step of many
-  /// devices takes minutes.
+  /// Sums of layers and of replicas that share links for long are no flow, and messages of many devices take minutes.
   bool may_be_simulated(const report::Layout& layout) const {
-    return space_.devices <= kByMessages || layout.how.pipeline == 1 || layout.how.tensor == space_.devices_per_node;
+    const spec::ParallelismSpec& how = layout.how;
+    if (space_.devices <= kByMessages || how.devices() == 1) return true;
+    return how.tensor == space_.devices_per_node && how.sharding <= spec::Sharding::optimizer;
   }
 
   std::optional<report::LayoutTrial> trial_of(const report::Layout& layout, const report::StepParts& estimate,
