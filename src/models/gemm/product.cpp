@@ -106,7 +106,8 @@ template <class T, Left side, class GiveLeft, bool transposed>
 void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
                     const GiveLeft& left, const RightOf<T, transposed>& right) {
   const Index width = kernels<T>().panel_columns;
-  const Index at_once = inner < kShort ? 1 : kernels<T>().panels_at_once;
+  // Bᵀ is read along its rows panel by panel too.
+  const Index at_once = transposed || inner < kShort ? 1 : kernels<T>().panels_at_once;
   const Index most = kernels<T>().depth;
   const auto multiply_tiles = side == Left::rows ? kernels<T>().multiply_rows : kernels<T>().multiply_columns;
   Packed<T>& memory = Packed<T>::mine();
