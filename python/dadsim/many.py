@@ -348,7 +348,7 @@ def main(arguments):
     if not asked.quiet and sys.stderr.isatty():
         progress = lambda text: print("\r\033[K" + text, end="", file=sys.stderr, flush=True)  # noqa: E731
     signal.signal(signal.SIGINT, _interrupt)
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say of it is said below
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what there is to say of it is said below
     try:
         try:
             client = distributed.Client(asked.on, timeout=10)

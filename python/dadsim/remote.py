@@ -270,7 +270,7 @@ class _TasksOfParent:
 
 
 def main(address):
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say of it the parent says
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what there is to say of it the parent says
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, which gets one too, closes the pipe
     # Whatever prints must not answer in the place of this.
     questions = os.fdopen(os.dup(1), "wb")
