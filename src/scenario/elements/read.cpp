@@ -288,6 +288,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* network = node.child("network")) check_fidelity(*network, scenario.runs, context);
   if (stand_in) check_stand_in(node, *stand_in, scenario.runs, context);
   if (timed_as != nullptr) {
+    if (!scenario.runs.empty() && std::ranges::all_of(scenario.runs, &spec::RunSpec::event_driven)) {
+      Node(*timed_as, context.findings)
+          .refuse("input-rate", "means nothing here: it limits steps, and no run takes any", "remove it");
+    }
     check_parallelism(*timed_as, *scenario.timed_as, cluster.workers.size(), scenario.runs, context);
   }
   if (data_element != nullptr)

@@ -37,6 +37,7 @@ const std::map<std::string, const char*>& neutral() {
 const std::map<std::string, const char*>& told_alone() {
   constexpr const char* kAtScale = "of the time to accuracy of what is timed, where relative steps are known";
   static const std::map<std::string, const char*> kTold{{"costs.currency", "what prices are in"},
+                                                        {"scenario.metric", "what runs are compared by"},
                                                         {"timed-as.steps", kAtScale},
                                                         {"timed-as.epochs", kAtScale},
                                                         {"timed-as.evaluation-every", kAtScale},
