@@ -52,7 +52,8 @@ class DrawnScenario {
   <training epochs="3" {}/>)",
                                                          20 * sites, learning);
     const std::string costs = maybe() ? R"(<costs electricity="0.25" carbon="300">
-    <price device="rtx-3090" per-hour="0.35"/><price device="xeon-8380" per-hour="1.2"/></costs>)"
+    <price device="rtx-3090" per-hour="0.35"/><price device="xeon-8380" per-hour="1.2"/>
+    <spot price="0.4" interruptions="0.01" checkpoint-time="1s" restart="10s"/></costs>)"
                                       : "";
     const std::string network = maybe() ? R"(<network timed-steps="8"/>)" : "";
     const std::string lines = fmt::format(R"(up="{}" latency="{}")", one_of<std::string>({"1Mbps", "20Mbps", "1Gbps"}),
