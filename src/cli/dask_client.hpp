@@ -2,8 +2,10 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "study/remote/task_queue.hpp"
 
@@ -29,6 +31,25 @@ class DaskClient {
   pid_t child_ = -1;
   int questions_ = -1, answers_ = -1;  ///< descriptors
   std::thread thread_;
+};
+
+/// The tasks of a command of which `--on` names a scheduler, and who hands them out from start() on. Without a
+/// scheduler there are none.
+class TasksElsewhere {
+ public:
+  TasksElsewhere(std::string scheduler, std::string scenario)
+      : scheduler_(std::move(scheduler)), scenario_(std::move(scenario)) {}
+
+  /// Once the scenario has been read. Throws as DaskClient does.
+  void start() {
+    if (!scheduler_.empty()) client_.emplace(scheduler_, scenario_, queue_);
+  }
+  study::TaskQueue* queue() { return scheduler_.empty() ? nullptr : &queue_; }
+
+ private:
+  std::string scheduler_, scenario_;
+  study::TaskQueue queue_;
+  std::optional<DaskClient> client_;  ///< is over before the queue is
 };
 
 }  // namespace dadsim::cli

@@ -1,6 +1,5 @@
 #include "cli/scale_study_command.hpp"
 
-#include <optional>
 #include <string>
 
 #include "cli/arguments.hpp"
@@ -47,16 +46,13 @@ void run_scale_study_command(const std::vector<std::string>& arguments) {
 
   const scenario::ScenarioSource source(options.scenario);
   const ThreadLimit limit(threads_to_use(options.threads));
-  const std::string scheduler = text_of(values, "on");
-  study::TaskQueue queue;
-  std::optional<DaskClient> client;
+  TasksElsewhere tasks(text_of(values, "on"), options.scenario);
   const auto on_read = [&] {
     files.check_against_inputs();
-    if (!scheduler.empty()) client.emplace(scheduler, options.scenario, queue);
+    tasks.start();
   };
-  const report::ScaleStudyReport report =
-      study::scale_study(source, options.overrides, !options.quiet && standard_error_is_terminal(), on_read,
-                         scheduler.empty() ? nullptr : &queue);
+  const report::ScaleStudyReport report = study::scale_study(
+      source, options.overrides, !options.quiet && standard_error_is_terminal(), on_read, tasks.queue());
   files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
 }
 
