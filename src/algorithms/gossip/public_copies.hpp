@@ -16,8 +16,8 @@ namespace dadsim::algorithms {
 /// From the first step on that a site misses, each edge has a copy of its own, x̂_ij at i and at j: what i sends to
 /// others while j is away does not come to j, and counts for nothing between these two. An edge from or to a site that
 /// is away is left out of a step, and its copies stay. Every edge then moves as much out of one site as into the other
-/// by numbers that both have, so that sums over sites stay what they are, whoever is away. This is ours: the papers
-/// know no site that misses a step.
+/// by numbers that both have, so that sums over sites stay what they are, whichever sites are away. This is ours: the
+/// papers know no site that misses a step.
 class PublicCopies {
  public:
   /// Before a step of sites that have `x`.

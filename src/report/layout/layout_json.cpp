@@ -63,7 +63,7 @@ std::string to_json(const LayoutReport& report) {
   json["divisible"] = report.divisible;
   json["fitting"] = report.fitting;
   json["refused"] = report.refused;
-  json["alike"] = report.alike;
+  json["tied"] = report.tied;
   Json& layouts = json["layouts"] = Json::array();
   for (const LayoutTrial& trial : report.trials) layouts.push_back(json_of_trial(trial, report));
   json["front"] = report.front;

@@ -76,8 +76,7 @@ std::vector<Statement> answer_of(const LayoutReport& report) {
     }
     answer.push_back(first.with(statement_of(best.layout)));
     answer.push_back(bound_of(report, best));
-    if (report.alike > 1)
-      answer.push_back(Statement{"layouts-alike"}.with("layouts", static_cast<double>(report.alike)));
+    if (report.tied > 1) answer.push_back(Statement{"layouts-tied"}.with("layouts", static_cast<double>(report.tied)));
     const auto written = std::ranges::find_if(report.trials, &LayoutTrial::written);
     if (written != report.trials.end()) {
       answer.push_back(Statement{"layout-written"}

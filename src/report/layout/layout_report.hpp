@@ -52,7 +52,7 @@ struct LayoutReport {
   std::size_t fitting = 0;           ///< of them, in the memory with its margin
   std::size_t refused = 0;           ///< that the language refused when they were to be simulated
   std::vector<LayoutTrial> trials;   ///< simulated, the quickest first
-  std::size_t alike = 1;             ///< the first so many cannot be told apart from the first
+  std::size_t tied = 1;              ///< the first so many cannot be told apart from the first
   std::vector<std::size_t> front;    ///< of trials: none is quicker with less memory; the quickest first
   std::optional<LayoutTrial> roomy;  ///< the quickest by the closed form of those that do not fit, if quicker than all
   /// The layout of the scenario where it does not fit, and so is not among the trials that are ranked.

@@ -74,7 +74,7 @@ std::string layout_bound(const Statement& answer) {
   return text + '.';
 }
 
-std::string layouts_alike(const Statement& answer) {
+std::string layouts_tied(const Statement& answer) {
   return fmt::format("The first {:.0f} cannot be told apart by what predictions were off elsewhere.",
                      answer.number("layouts"));
 }
@@ -122,7 +122,7 @@ constexpr std::array kLayouts{
     StatementKind{"best-layout", "what a search for layouts found: the layout is a part of it", best_layout},
     StatementKind{"layout-bound", "what the step of the quickest layout goes into, and the memory that it needs",
                   layout_bound},
-    StatementKind{"layouts-alike", "the quickest layouts cannot be told apart", layouts_alike},
+    StatementKind{"layouts-tied", "the quickest layouts cannot be told apart", layouts_tied},
     StatementKind{"layout-written", "how the layout of the scenario stands to the quickest", layout_written},
     StatementKind{"layout-unfit", "the layout of the scenario does not fit with the margin", layout_unfit},
     StatementKind{"layout-no-room", "a layout would be quicker if it fitted: it is a part of the sentence",

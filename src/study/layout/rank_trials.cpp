@@ -8,7 +8,7 @@
 namespace dadsim::study {
 namespace {
 
-bool is_alike(const report::LayoutTrial& best, const report::LayoutTrial& other) {
+bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) {
   const auto& a = other.simulated->step_band;
   const auto& b = best.simulated->step_band;
   if (!a || !b) return false;
@@ -42,7 +42,7 @@ void rank_trials(report::LayoutReport& report) {
     least = trials[i].bytes;
     report.front.push_back(i);
   }
-  while (report.alike < trials.size() && is_alike(trials.front(), trials[report.alike])) ++report.alike;
+  while (report.tied < trials.size() && is_tied(trials.front(), trials[report.tied])) ++report.tied;
 }
 
 }  // namespace dadsim::study

@@ -37,7 +37,7 @@ constexpr std::size_t kAtATime = 4;        // that are simulated before the clos
 constexpr std::int64_t kByMessages = 256;  // devices of which a step can be simulated message by message
 constexpr double kWorthSaying = 0.97;      // of the best time: what would need more memory and saves less is not told
 
-/// What the closed form is off alike for.
+/// Those for which the closed form is off by the same.
 using Kind = std::tuple<std::int32_t, std::int32_t, spec::Sharding>;
 Kind kind_of(const report::Layout& layout) { return {layout.how.tensor, layout.how.pipeline, layout.how.sharding}; }
 
