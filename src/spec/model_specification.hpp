@@ -38,6 +38,7 @@ struct ConvolutionSpec {
   std::int64_t padding = 1;  ///< pixels of zeros around the image
   Activation activation = Activation::relu;
   bool bias = true;
+  std::optional<double> initial_limit = std::nullopt;  ///< of uniform initial weights; none: by the widths
   bool operator==(const ConvolutionSpec&) const = default;
 };
 

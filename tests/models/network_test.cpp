@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "models/backward.hpp"
@@ -351,6 +353,23 @@ TEST(Network, InitialWeightsFillTheirRange) {
   EXPECT_EQ(same.layer(1).weight.cast<float>(), he.layer(1).weight);
   const Network other(400, mlp({100, 50, 10}, spec::Activation::relu, spec::Activation::identity, true), 4);
   EXPECT_NE(other.layer(0).weight, he.layer(0).weight);
+}
+
+TEST(Network, InitialWeightsFillTheRangeThatIsAskedFor) {
+  for (const std::optional<double> initial : {std::optional<double>(), std::optional<double>(0.03)}) {
+    spec::ConvolutionSpec convolution{.filters = 30, .kernel = 5, .padding = 2};
+    convolution.initial_limit = initial;
+    spec::DenseSpec dense{.units = 10, .activation = spec::Activation::identity};
+    dense.initial_limit = initial;
+    const Network network({.height = 4, .width = 4, .channels = 3}, {"", {convolution, dense}}, 3);
+    const std::array<double, 2> limits = {initial.value_or(std::sqrt(6.0 / (25 * 3))),
+                                          initial.value_or(std::sqrt(6.0 / (480 + 10)))};
+    for (std::size_t l = 0; l < 2; ++l) {
+      EXPECT_LE(network.layer(l).weight.cwiseAbs().maxCoeff(), static_cast<float>(limits[l]));
+      EXPECT_GT(network.layer(l).weight.maxCoeff(), 0.95 * limits[l]);
+      EXPECT_LT(network.layer(l).weight.minCoeff(), -0.95 * limits[l]);
+    }
+  }
 }
 
 TEST(Network, NameAndShape) {

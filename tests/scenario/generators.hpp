@@ -99,8 +99,9 @@ inline std::string some_layer(bool inside_residual = false) {
   if (kind == "dense") return "<dense positions=\"each\"" + units + some_activation() + maybe("bias", coin()) + "/>";
   if (kind == "convolution") {
     const std::int64_t kernel = 2 * between(0, 3) + 1;
-    return fmt::format("<convolution filters=\"{}\" kernel=\"{}\" padding=\"{}\"{}{}{}/>", between(1, 20), kernel,
-                       kernel / 2, maybe("stride", 1), some_activation(), maybe("bias", coin()));
+    return fmt::format("<convolution filters=\"{}\" kernel=\"{}\" padding=\"{}\"{}{}{}{}/>", between(1, 20), kernel,
+                       kernel / 2, maybe("stride", 1), some_activation(), maybe("bias", coin()),
+                       maybe("initial", share()));
   }
   if (kind == "max-pool" || kind == "mean-pool") return "<" + kind + " size=\"1\"" + maybe("stride", 1) + "/>";
   if (kind == "gru" || kind == "lstm") return "<" + kind + units + maybe("bias", coin()) + "/>";

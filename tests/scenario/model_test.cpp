@@ -64,7 +64,7 @@ TEST_F(Model, LayersWithDefaults) {
 TEST_F(Model, LayersWithEverythingGiven) {
   const spec::ModelSpec model =
       load(with_model(R"(<model name="mine"><convolution filters="4" kernel="5" stride="2" padding="0" activation="gelu"
-      bias="false"/><mean-pool size="3" stride="2"/><max-pool size="3" stride="1"/><gru units="6" bias="false"/>
+      bias="false" initial="0.2"/><mean-pool size="3" stride="2"/><max-pool size="3" stride="1"/><gru units="6" bias="false"/>
       <lstm units="6" bias="false"/><attention heads="2" causal="true" bias="false"/><layer-norm epsilon="1e-6"/>
       <batch-norm epsilon="1e-3" momentum="0.2" activation="relu"/><dropout rate="0.25"/>
       <residual activation="relu"><shortcut><dense units="3" positions="each" activation="tanh"/></shortcut>
@@ -73,7 +73,7 @@ TEST_F(Model, LayersWithEverythingGiven) {
           .model;
   const spec::ModelSpec expected{
       .name = "mine",
-      .layers = {spec::ConvolutionSpec{4, 5, 2, 0, spec::Activation::gelu, false},
+      .layers = {spec::ConvolutionSpec{4, 5, 2, 0, spec::Activation::gelu, false, 0.2},
                  spec::PoolSpec{spec::PoolSpec::Kind::mean, 3, 2}, spec::PoolSpec{spec::PoolSpec::Kind::maximum, 3, 1},
                  spec::RecurrentSpec{spec::RecurrentSpec::Cell::gru, 6, false},
                  spec::RecurrentSpec{spec::RecurrentSpec::Cell::lstm, 6, false}, spec::AttentionSpec{2, true, false},

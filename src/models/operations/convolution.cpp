@@ -264,8 +264,8 @@ OperationPointer<T> make_convolution(const spec::ConvolutionSpec& spec, const sp
                                      ParameterBuilder<T>& parameters) {
   const std::int64_t area = spec.kernel * spec.kernel;
   const bool half_passes = spec.activation == spec::Activation::relu || spec.activation == spec::Activation::gelu;
-  const std::size_t matrix = parameters.matrix(spec.filters, area * in.channels, spec.bias,
-                                               initial_limit(half_passes, area * in.channels, area * spec.filters));
+  const double limit = spec.initial_limit.value_or(initial_limit(half_passes, area * in.channels, area * spec.filters));
+  const std::size_t matrix = parameters.matrix(spec.filters, area * in.channels, spec.bias, limit);
   const auto side = [&](std::int64_t length) { return (length + 2 * spec.padding - spec.kernel) / spec.stride + 1; };
   const spec::SampleShape out{side(in.height), side(in.width), spec.filters};
   return std::make_shared<Convolution<T>>(spec, in, out, matrix);

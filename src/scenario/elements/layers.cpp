@@ -27,13 +27,18 @@ const Table<spec::DenseSpec>& dense_table() {
 const Table<spec::ConvolutionSpec>& convolution_table() {
   using Spec = spec::ConvolutionSpec;
   static const Table<Spec> kTable =
-      Table<Spec>("convolution", "A convolution of an image with square kernels.",
-                  {attribute("filters", &Spec::filters, integer(1, 1'000'000), "Output channels.").must(),
-                   attribute("kernel", &Spec::kernel, integer(1, 100), "Pixels along a side of the kernel."),
-                   attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two places of the kernel."),
-                   attribute("padding", &Spec::padding, integer(0, 100), "Pixels of zeros around the image."),
-                   attribute("activation", &Spec::activation, "What each value goes through."),
-                   attribute("bias", &Spec::bias, "Whether each filter has a bias.")})
+      Table<Spec>(
+          "convolution", "A convolution of an image with square kernels.",
+          {attribute("filters", &Spec::filters, integer(1, 1'000'000), "Output channels.").must(),
+           attribute("kernel", &Spec::kernel, integer(1, 100), "Pixels along a side of the kernel."),
+           attribute("stride", &Spec::stride, integer(1, 100), "Pixels between two places of the kernel."),
+           attribute("padding", &Spec::padding, integer(0, 100), "Pixels of zeros around the image."),
+           attribute("activation", &Spec::activation, "What each value goes through."),
+           attribute("bias", &Spec::bias, "Whether each filter has a bias."),
+           attribute("initial", &Spec::initial_limit, real({.minimum = 0, .maximum = 1e3, .open_minimum = true}),
+                     "Initial weights are uniform up to this, either way.")
+               .if_left_out("√(6/(kernel² · channels)) before ReLU and GELU (He et al.), otherwise √(6/(kernel² · "
+                            "(channels + filters))) (Glorot and Bengio)")})
           .repeats();
   return kTable;
 }
