@@ -48,7 +48,7 @@ std::optional<Exchange::Subject> Exchange::subject() const {
   }
   on.table = on.layer->kind == spec::LayerKind::embedding && on.layer == matrices_.front();
   on.first = on.layer == outer_products_.front();
-  on.last = on.layer == outer_products_.back() && observer_->wants_last();
+  on.last = on.layer == outer_products_.back() && observer_->wants_all();
   if (!on.first && !on.last && !on.table) return {};
   return on;
 }
@@ -103,6 +103,7 @@ void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers,
   const spec::LayerShape& of = *on.layer;
   const Eigen::Index in = of.in, out = of.out, biases = of.bias ? out : 0;
   if (on.whole) {
+    if (!observer_->wants_all()) return;
     const models::Matrix first = numbers.leftCols(in * out + biases);
     return show_flat(on, flat(first), false, how);
   }
@@ -186,7 +187,7 @@ void Exchange::show_rows(const Subject& on, const Contribution& own, const Rows&
     if (how.as_sent) of_part.put_in = &part.of;
     show_matrix(on, block, part.width, of_part);
   }
-  if (!own.entries || on.table || arrived.parts.empty() || arrived.whole.empty()) return;
+  if (!own.entries || on.table || arrived.parts.empty() || arrived.whole.empty() || !observer_->wants_all()) return;
   const spec::LayerShape& of = *on.layer;
   models::Matrix gradient = models::Matrix::Zero(of.out, of.in);
   for (std::size_t r = first_row; r < first_row + rows; ++r) {

@@ -47,8 +47,9 @@ struct SeenMatrix {
 class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
-  /// Whether messages of the last matrix matter now. Those of the first always do.
-  virtual bool wants_last() const = 0;
+  /// Whether all messages matter now. Those that may hold rows of the first matrix always do; gradients of it, and
+  /// messages of the last, do not where nothing is measured.
+  virtual bool wants_all() const = 0;
   /// Whether each site's part of a sum matters now: where sums are formed over all sites at once, those parts are to be
   /// made for the observer alone.
   virtual bool wants_parts() const = 0;

@@ -115,7 +115,7 @@ void LeakMeter::look_at(const SeenMatrix& seen) {
   if (of_first || seen.kind == symbols) ever_read_first_ |= seen.readers;
   const bool rows = seen.kind == symbols || (seen.first && seen.kind == input_rows);
   // A row of a gradient is a mixture: it is looked at where spans are.
-  if (!rows && !due_ && !(setting_.own_weights && is_due(number_ + 1))) return;
+  if (!rows && !wants_all()) return;
   if (pending_rows_) set_sites(batch_, std::exchange(pending_rows_, nullptr), rows_.are_samples());
   if (!sites_.empty() && (rows || (seen.first && seen.kind == gradient))) find_rows(seen);
   if ((!of_first && !of_last) || (!due_ && !setting_.own_weights)) return;

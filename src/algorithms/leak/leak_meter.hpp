@@ -57,7 +57,7 @@ class LeakMeter final : public ExchangeObserver {
   /// handed over of its batch, all of it or nothing, this does of its own.
   void take_over(std::int64_t number, const Batch& batch, std::int64_t like);
 
-  bool wants_last() const override { return due_ || (setting_.own_weights && is_due(number_ + 1)); }
+  bool wants_all() const override { return due_ || (setting_.own_weights && is_due(number_ + 1)); }
   bool wants_parts() const override { return due_; }
   bool follows_parts() const override {
     follows_ = follows_ || number_ < followed_;
