@@ -41,11 +41,9 @@ struct Method {
   std::vector<spec::ParameterSpec> parameters = {};
 };
 
-/// Of those that take steps it follows from what they can do without a site.
 std::string on_failure(const methods::MethodInfo& info) {
   if (info.event_driven() || !info.communicates()) return info.on_failure;
-  if (info.needs_all == nullptr) return "what `absent` says: see [failures.md](../failures.md#runs-that-take-steps)";
-  return fmt::format("it waits, or restarts from a checkpoint, and takes no step without a site: {}", info.needs_all);
+  return "what `absent` says: see [failures.md](../failures.md#runs-that-take-steps)";
 }
 
 std::string weights_of_sites(const methods::MethodInfo& info) {

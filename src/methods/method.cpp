@@ -53,11 +53,6 @@ RunFaults faults_of(const MethodInfo& info, const RunFacts& facts) {
         "leave it out"});
   }
   const spec::AbsenceSpec& absence = facts.run.absence;
-  if (absence.goes_without() && info.needs_all != nullptr) {
-    faults.push_back(Fault{fmt::format("absent=\"{}\": '{}' takes no step without a site: {}", to_string(absence.does),
-                                       info.name, info.needs_all),
-                           "absent=\"wait\" or \"restart\""});
-  }
   if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased && !no_weights.empty()) {
     faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" means nothing to '{}': {}", info.name, no_weights),
                            "absent-weights=\"present\""});

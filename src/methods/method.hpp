@@ -132,7 +132,6 @@ struct MethodInfo {
   const char* forgets = nullptr;     ///< why <compress memory="true"> means nothing to it; null: it means something
 
   // What it needs.
-  const char* needs_all = nullptr;  ///< of one that takes steps: why it takes none without a site; null: it can
   Needs optimizer = Needs::any_optimizer;
   bool needs_server = true;          ///< where it is event-driven: an aggregator
   bool draws_samples = false;        ///< its sites draw samples by chance: <training shuffle="no"> means nothing to it
@@ -169,6 +168,9 @@ struct MethodInfo {
   // What it holds in memory.
   /// Of every worker from step to step, or through most of a step, beyond what any training does; none: nothing.
   std::function<estimate::AlgorithmState(const spec::ParameterValues&)> state = nullptr;
+  /// The same of a run whose steps may go without sites (AbsenceSpec::goes_without), where that is more; none: it is
+  /// not. Of the worker that has most. Throws InputError for what is wrong with a file that a parameter names.
+  std::function<estimate::AlgorithmState(const RunFacts&)> state_with_absence = nullptr;
   /// Models on this machine at a time while an event-driven run is learned, at least: what clients have trained, and
   /// what of it has arrived, is held until it has gone into a model, and a model until those who train from it have
   /// done so (docs/event-driven.md). None: one. `fails`: participants may.

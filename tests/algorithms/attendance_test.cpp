@@ -69,10 +69,10 @@ std::vector<float> moved(const Sites& sites, const spec::RunSpec& run, const Att
 
 /// Those that a test can hold to a law up to rounding: they lose nothing, with the right parameters.
 bool is_linear(const SynchronousMethod& method) {
-  if (!method.communicates() || method.needs_all != nullptr || !why_no_weights(method).empty()) return false;
+  if (!method.communicates() || !why_no_weights(method).empty()) return false;
   // What is kept there is Σ x over Σ w, and not the mean of x / w.
   if (method.name == "sgp" || method.name == "sparse-push") return false;
-  if (method.estimates || method.optimizer == Needs::adam || !method.statistics.empty()) return false;
+  if (method.estimates || method.optimizer == Needs::adam) return false;
   return method.decentralised() || method.exact(run_of(method)) || !method.lossless.empty();
 }
 
@@ -196,7 +196,7 @@ TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
 TEST(Attendance, ASiteThatIsMissingSendsNothingAndKeepsItsWeights) {
   const Sites sites;
   for (const SynchronousMethod& method : algorithm_registry().all()) {
-    if (!method.decentralised() || method.needs_all != nullptr) continue;
+    if (!method.decentralised()) continue;
     const auto learners = make_learners(run_among_peers(method, {}), sites.problem, 10);
     const Attendees some{{0, 2, 3}, 4, {}};
     for (std::int64_t step = 0; step < 4; ++step) {

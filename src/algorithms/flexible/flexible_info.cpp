@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "algorithms/flexible/flexible.hpp"
 #include "algorithms/flexible/flexible_by_cost.hpp"
@@ -16,6 +19,36 @@ bool flexible_is_exact(const spec::RunSpec& run) {
   if (chooses(run.parameters)) return !Of::kLossy.of(run.parameters);
   return is_exact(Of::kDefault.of(run.parameters)) &&
          std::ranges::all_of(run.share, [](const auto& rule) { return is_exact(statistic_of(rule.statistic)); });
+}
+
+/// What goes without a site, layer by layer, is what is shared in the step that the site misses.
+RunFaults faults_of_absence(const spec::RunSpec& run) {
+  RunFaults faults;
+  if (!run.absence.goes_without()) return faults;
+  const std::string absent = fmt::format("absent=\"{}\"", to_string(run.absence.does));
+  const char* others = "or absent=\"wait\" or \"restart\"";
+  if (chooses(run.parameters)) {
+    const std::string& policy = run.parameters.at(Of::kPolicy.name);
+    faults.emplace_back(
+        not_built(fmt::format("{} beside policy=\"{}\": what is least is found for steps of all sites", absent, policy),
+                  fmt::format("policy=\"rules\", {}", others)));
+  }
+  for (std::size_t i = 0; i < run.share.size(); ++i) {
+    const auto rule = static_cast<std::ptrdiff_t>(i);
+    if (run.share[i].every > 1) {
+      faults.emplace_back(
+          not_built(fmt::format("rows of several steps go together, and with {} sites miss some of them", absent),
+                    fmt::format("every=\"1\", {}", others)),
+          rule);
+    }
+    if (statistic_of(run.share[i].statistic) == Statistic::none) {
+      faults.emplace_back(
+          not_built(fmt::format("with {} sites with layers of their own would train them as they come", absent),
+                    fmt::format("a statistic that is shared, {}", others)),
+          rule);
+    }
+  }
+  return faults;
 }
 
 constexpr std::array kAllStatistics{Statistic::gradient, Statistic::dad, Statistic::edad, Statistic::rank_dad,
@@ -51,10 +84,10 @@ SynchronousMethod flexible_method() {
   info.parameters = {Of::kPolicy, Of::kDefault, Of::kLossy, Of::kCap, Of::kIterations, Of::kTolerance};
   info.make = make_flexible;
   info.exact = flexible_is_exact;
-  info.needs_all = "rows of several steps go together, and sites may have layers of their own";
   info.check = [](const RunFacts& facts) {
     const std::optional<models::Network> network = network_of(facts);
-    return network ? faults_of_share(facts.run, *network) : RunFaults();
+    RunFaults faults = network ? faults_of_share(facts.run, *network) : RunFaults();
+    return faults.empty() ? faults_of_absence(facts.run) : faults;
   };
   // A gradient and its factors are not the same once both have been rounded.
   info.compresses = [](const spec::ParameterValues& values) { return !chooses(values); };

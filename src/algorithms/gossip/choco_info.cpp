@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "algorithms/gossip/choco.hpp"
+#include "algorithms/gossip/public_copies.hpp"
 #include "algorithms/gossip/topology.hpp"
 
 namespace dadsim::algorithms {
@@ -42,6 +43,11 @@ SynchronousMethod choco_method() {
        .check = choco_faults,
        // x̂ of its own, the sum of those of its neighbours, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
+       // Two copies an edge, and a message to each neighbour.
+       .state_with_absence =
+           [](const RunFacts& facts) {
+             return estimate::AlgorithmState{1.5 * copies_per_edge(facts) * step::extent::parameters()};
+           },
        .remark = graph_remark},
       [](const spec::RunSpec& run) { return std::make_unique<Choco>(kGamma.of(run.parameters)); }};
 }

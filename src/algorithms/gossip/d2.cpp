@@ -19,13 +19,63 @@ std::string d2_remark(const RunFacts& facts) {
   std::string text = graph_remark(facts);
   if (mixing_scale_of(topology.at(0).mixing) < 1)
     text += "; (I + W) / 2 in place of W, which has an eigenvalue of -1/3 or less";
+  if (facts.run.absence.goes_without()) text += "; a site that is away counts with the correction that it had last";
   return text;
+}
+
+RunFaults d2_faults(const RunFacts& facts) {
+  RunFaults faults = graph_faults(GraphNeeds::undirected_fixed, facts);
+  const spec::AbsenceSpec& absence = facts.run.absence;
+  if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased) {
+    faults.push_back(Fault{
+        "absent-weights=\"unbiased\" means nothing to 'd2': who is away counts with the correction that it had last",
+        "absent-weights=\"present\""});
+  }
+  return faults;
 }
 
 }  // namespace
 
 void D2::run(OwnWeightsStep& step) {
-  if (scale_ == 0) scale_ = mixing_scale_of(step.round().mixing);
+  if (scale_ == 0) scale_ = mixing_scale_of(step.topology().at(0).mixing);
+  if (step.sites_change()) {
+    run_without_some(step);
+  } else {
+    run_with_all(step);
+  }
+}
+
+Field D2::mixed(OwnWeightsStep& step, const Field& sent, double scale) {
+  OwnWeightsStep::Sending sending = step.send(sent);
+  Field next = sent;
+  step.receive(sending, step.pull_passes(), [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
+    step.pull(next[b][i], sent[b][i], i, arrived, scale);
+  });
+  return next;
+}
+
+void D2::run_without_some(OwnWeightsStep& step) {
+  if (correction_.empty()) correction_ = step.zeros();
+  const Field x = step.weights();
+  step.compute_gradients();
+  Field gradient = step.gradients();
+  if (const auto part = static_cast<float>(step.part_of_all()); part != 1) {
+    for (auto& block : gradient) {
+      for (models::Matrix& site : block) site *= part;
+    }
+  }
+  const Field moved = step.apply(gradient);
+  Field sent = combine(step, {{1, &x}, {1, &moved}, {1, &correction_}});
+  for (std::size_t i = 0; i < step.sites(); ++i) {
+    if (step.is_there(i)) continue;
+    for (std::size_t b = 0; b < step.blocks(); ++b) sent[b][i] = x[b][i];
+  }
+  const Field x_next = mixed(step, sent, step.everyone_is_there() ? scale_ : 0.5);
+  correction_ = combine(step, {{1, &correction_}, {1, &x_next}, {-1, &sent}});
+  step.set_weights(x_next);
+}
+
+void D2::run_with_all(OwnWeightsStep& step) {
   Field x = step.weights();
   step.compute_gradients();
   Field moved = step.move_by_gradients();
@@ -33,12 +83,7 @@ void D2::run(OwnWeightsStep& step) {
                                 : combine(step, {{2, &x}, {-1, &x_}, {1, &moved}, {-1, &moved_}});
   x_ = std::move(x);
   moved_ = std::move(moved);
-  OwnWeightsStep::Sending sending = step.send(sent);
-  Field mixed = sent;
-  step.receive(sending, step.pull_passes(), [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
-    step.pull(mixed[b][i], sent[b][i], i, arrived, scale_);
-  });
-  step.set_weights(mixed);
+  step.set_weights(mixed(step, sent, scale_));
 }
 
 SynchronousMethod d2_method() {
@@ -59,8 +104,7 @@ SynchronousMethod d2_method() {
        .parameters = with_graph(GraphNeeds::undirected_fixed, {}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
-       .needs_all = "what a site sends makes up for the step before, which all have taken",
-       .check = graph_check(GraphNeeds::undirected_fixed),
+       .check = d2_faults,
        // Weights and move of the step before, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
        .remark = d2_remark},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "compress/registry.hpp"
 #include "support/parallel.hpp"
@@ -64,6 +65,20 @@ RunFaults own_message_faults(const RunFacts& facts, bool always) {
                   compress.method, facts.run.algorithm, when),
       fmt::format("a compressor whose messages are as large whatever is in them, e.g. top-k{}",
                   always ? "" : "; or absent=\"wait\""))};
+}
+
+double copies_per_edge(const RunFacts& facts) {
+  const Topology topology(facts.run.parameters, facts.sites, facts.seed);
+  std::size_t most = 2;
+  for (std::size_t t = 0; t < topology.period(); ++t) {
+    const step::Neighbours& graph = *topology.at(static_cast<std::int64_t>(t)).graph;
+    std::vector<std::size_t> heard(graph.to.size(), 0);
+    for (const auto& to : graph.to) {
+      for (const std::int32_t receiver : to) ++heard[static_cast<std::size_t>(receiver)];
+    }
+    for (std::size_t i = 0; i < heard.size(); ++i) most = std::max(most, graph.to[i].size() + heard[i]);
+  }
+  return static_cast<double>(most);
 }
 
 }  // namespace dadsim::algorithms

@@ -53,4 +53,8 @@ class PublicCopies {
 /// of a site.
 RunFaults own_message_faults(const RunFacts& facts, bool always);
 
+/// Copies that the site with the most neighbours keeps once sites have missed steps: one of what each of those that it
+/// sends to knows, and one of each that it hears; never less than two. Throws InputError where a file says no graph.
+double copies_per_edge(const RunFacts& facts);
+
 }  // namespace dadsim::algorithms

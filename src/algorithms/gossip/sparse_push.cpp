@@ -262,6 +262,12 @@ SynchronousMethod sparse_push_method() {
              const double kept = kForm.of(values) == SparsePush::Form::replicas ? 3.0 : 2.0;
              return estimate::AlgorithmState{kept * step::extent::parameters()};
            },
+       .state_with_absence =
+           [](const RunFacts& facts) {
+             const bool replicas = kForm.of(facts.run.parameters) == SparsePush::Form::replicas;
+             const double kept = replicas ? 1 + copies_per_edge(facts) : 2.0;
+             return estimate::AlgorithmState{kept * step::extent::parameters()};
+           },
        .remark = graph_remark},
       [](const spec::RunSpec& run) {
         return std::make_unique<SparsePush>(SparsePush::Options{.form = kForm.of(run.parameters),

@@ -53,14 +53,18 @@ estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const 
                                           static_cast<std::int32_t>(pooled ? timed.batch * workers : timed.batch));
   estimate::AlgorithmState state;
   if (info != nullptr && info->state) state = info->state(run.parameters);
+  if (info != nullptr && info->state_with_absence && run.absence.goes_without()) {
+    methods::RunFacts facts{run, scenario.workers.size()};
+    facts.seed = scenario.seed;
+    state = info->state_with_absence(facts);
+  }
   estimate::MemoryUse use =
       memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision, timed.parallelism);
   if (sums_in_fp32(run, timed)) use.gradients *= timed.gradient_width;
   return use;
 }
 
-std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
-  const TimedAs timed = timed_as_of(scenario, learned);
+std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const TimedAs& timed) {
   std::vector<RunMemory> memory;
   for (const spec::RunSpec& run : scenario.runs) memory.push_back(memory_of_run(scenario, run, timed));
   return memory;
@@ -68,8 +72,7 @@ std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const 
 
 std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const RunMemory& memory) {
   if (!memory.checked || memory.available == 0 || memory.use.total() <= memory.available) return std::nullopt;
-  const bool narrow = scenario.timed_as && (scenario.timed_as->precision == spec::Precision::bf16 ||
-                                            scenario.timed_as->precision == spec::Precision::fp16);
+  const bool narrow = scenario.timed_as && spec::has_master_copies(scenario.timed_as->precision);
   return infeasible(fmt::format("needs {} on a worker, and '{}' has {}: {}", human_bytes(memory.use.total()),
                                 memory.device, human_bytes(memory.available), in_words(memory.use)),
                     fmt::format("a smaller batch, {}devices with more memory, or <workers memory=\"ignore\">",

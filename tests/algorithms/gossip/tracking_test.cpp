@@ -82,9 +82,11 @@ TEST(Tracking, ComesToTheCommonMinimumWhereDPsgdDoesNot) {
 // happen to be there: D-PSGD goes on moving with whoever is.
 TEST(Tracking, GoesToTheMinimumOfAllWhoeverIsAway) {
   const Settled all = settle("gradient-tracking");
-  const Settled without = settle("gradient-tracking", 0.6, 700);
-  EXPECT_LT((without.mean - all.mean).norm(), 1e-3 * all.mean.norm());
-  EXPECT_LT(without.moved, 1e-4);
+  for (const char* algorithm : {"d2", "gradient-tracking"}) {
+    const Settled without = settle(algorithm, 0.6, 700);
+    EXPECT_LT((without.mean - all.mean).norm(), 1e-3 * all.mean.norm()) << algorithm;
+    EXPECT_LT(without.moved, 1e-4) << algorithm;
+  }
   const Settled plain = settle("d-psgd", 0.6, 400);
   EXPECT_GT((plain.mean - all.mean).norm(), 0.03 * all.mean.norm());
 }

@@ -172,6 +172,21 @@ TEST(AbsenceRun, ASiteBehindALineThatIsCutIsMissedAndKeepsItsModel) {
       << "who is cut off for a while loses nothing of its memory";
 }
 
+// Once sites have missed steps an edge has copies of its own at both of its ends.
+TEST(AbsenceRun, WhatASiteKeepsOfItsNeighboursIsInItsMemory) {
+  const auto floats = [](const std::string& run) {
+    const report::Result result =
+        result_of(scenario_of(1, "<failures><outage hosts=\"site-1\" from=\"1s\" for=\"1s\"/></failures>\n", run));
+    const double parameters = 785.0 * 8 + 9 * 10;
+    return result.runs.front().memory.algorithm / (4 * parameters);
+  };
+  EXPECT_DOUBLE_EQ(floats("<run algorithm=\"choco-sgd\"/>"), 3);
+  EXPECT_DOUBLE_EQ(floats("<run algorithm=\"choco-sgd\" absent=\"without\"/>"), 3 * 2) << "two neighbours in a ring";
+  EXPECT_DOUBLE_EQ(floats("<run algorithm=\"choco-sgd\" graph=\"complete\" absent=\"without\"/>"), 3 * 3);
+  EXPECT_DOUBLE_EQ(floats("<run algorithm=\"sparse-push\" graph=\"ring\" absent=\"without\"/>"), 1 + 4);
+  EXPECT_DOUBLE_EQ(floats("<run algorithm=\"sparse-push\" form=\"shared-mask\" absent=\"without\"/>"), 2);
+}
+
 /// Every method that takes steps, with what it needs.
 struct Drawn {
   std::string run, training;
@@ -188,7 +203,7 @@ std::vector<Drawn> all_methods() {
       std::string run = "<run algorithm=\"" + method.name + "\"";
       if (!method.decentralised()) run += " exchange=\"" + std::string(exchange) + "\"";
       // 1-bit Adam among peers has blocks that have owners.
-      const bool goes_without = method.needs_all == nullptr && !(adam && std::string(exchange) == "peer");
+      const bool goes_without = !(adam && std::string(exchange) == "peer");
       all.push_back({run + (goes_without ? " absent=\"without\"" : ""), training});
       if (goes_without) all.push_back({run + " absent=\"retry\" absent-patience=\"100ms\"", training});
       all.push_back({run, training});
