@@ -1,6 +1,7 @@
 #include "world/outages.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -16,6 +17,7 @@ UnreliableWorld::UnreliableWorld(World& inner, Outages outages) : inner_(inner) 
   hosts_ = subjects.hosts;
   drops_out_.resize(outages.hosts.size());
   for (OutageRule& rule : outage_rules(outages, subjects)) add(std::move(rule));
+  for (std::size_t host = 0; host < hosts_; ++host) pass_what_nobody_sees(host);
 }
 
 void UnreliableWorld::add(OutageRule rule) {
@@ -25,6 +27,7 @@ void UnreliableWorld::add(OutageRule rule) {
       drops_out_[static_cast<std::size_t>(node)] = {rule.drops_out, process};
     }
   }
+  subjects_[rule.subject].processes.push_back(process);
   processes_.push_back({.subject = rule.subject, .drops_out = rule.drops_out != nullptr, .what = std::move(rule.what)});
   if (!processes_.back().what->begins_up()) change(subjects_[rule.subject], false);
   go_on(process);
@@ -40,6 +43,33 @@ void UnreliableWorld::schedule(std::size_t process, OutageProcess::Change change
   if (processes_[process].subject < hosts_) ++host_dates_;
 }
 
+/// What the rules of a host say while another of them keeps it down, taken at once: nobody sees it, and a host that has
+/// left for good would otherwise be waited for as long as its days have nights. Where nothing brings the host up within
+/// kLongest, or kMost changes, it is taken for gone.
+void UnreliableWorld::pass_what_nobody_sees(std::size_t subject) {
+  Subject& host = subjects_[subject];
+  constexpr double kLongest = 1000.0 * 86400;  // seconds; an EventLoop without progress gives up long before
+  constexpr std::int64_t kMost = 10'000'000;
+  const double last = now() + kLongest;
+  for (std::int64_t passed = 0; host.down > 0; ++passed) {
+    constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+    std::size_t first = kNone;
+    for (const std::size_t process : host.processes) {
+      const double at = processes_[process].next.at;
+      if (!dates_.contains({at, process})) continue;
+      if (first == kNone || std::pair(at, process) < std::pair(processes_[first].next.at, first)) first = process;
+    }
+    if (first == kNone) return;
+    const OutageProcess::Change next = processes_[first].next;
+    // A drop-out is of a computation, which may end before it: ended() takes it back.
+    if ((next.up && host.down == 1) || (!next.up && processes_[first].drops_out)) return;
+    host_dates_ -= dates_.erase({next.at, first});
+    if (next.at > last || passed > kMost) continue;
+    host.down += next.up ? -1 : 1;
+    go_on(first);
+  }
+}
+
 /// What is due at the date of the alarm.
 void UnreliableWorld::carry_out() {
   alarm_ = 0;
@@ -52,6 +82,7 @@ void UnreliableWorld::carry_out() {
     if (!up && due.drops_out) ++drop_outs_;
     go_on(process);
     change(subjects_[due.subject], up);
+    if (due.subject < hosts_) pass_what_nobody_sees(due.subject);
   }
 }
 

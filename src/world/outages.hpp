@@ -20,7 +20,8 @@ namespace dadsim::world {
 ///
 /// A host is up where no rule says that it is down. What is down at time 0 is so before anything else happens: its
 /// event is the first. The World's own timers never reach the caller. next() gives nothing where the caller has nothing
-/// under way and no host will change any more. Checkpoints are the EventLoop's (EventLoop::set_checkpoints).
+/// under way and no host will change any more: rules that take turns may keep one down for good. Checkpoints are the
+/// EventLoop's (EventLoop::set_checkpoints).
 class UnreliableWorld final : public World {
  public:
   /// Throws std::invalid_argument for a pattern that fits nothing.
@@ -49,7 +50,8 @@ class UnreliableWorld final : public World {
   struct Subject {
     std::string name;
     std::vector<Node> nodes;  ///< none: a link
-    int down = 0;             ///< how many processes say that it is
+    std::vector<std::size_t> processes = {};
+    int down = 0;  ///< how many processes say that it is
   };
   struct Process {
     std::size_t subject = 0;
@@ -61,6 +63,7 @@ class UnreliableWorld final : public World {
   void add(OutageRule rule);
   void schedule(std::size_t process, OutageProcess::Change change);
   void go_on(std::size_t process);
+  void pass_what_nobody_sees(std::size_t subject);
   void carry_out();
   void arm();
   void change(Subject& subject, bool up);

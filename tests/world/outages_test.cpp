@@ -136,6 +136,36 @@ TEST(Outages, WindowsOfTheDayAreExact) {
   EXPECT_NEAR(phases / 300, 0, 4 * 4 * 3600 / std::sqrt(12.0 * 300));
 }
 
+// What else is said of a host that is kept down is no event, and nobody waits for it: it has left, or two rules take
+// turns. With another rule that lets it come back it comes when both say so.
+TEST(Outages, AHostThatIsKeptDownIsNotWaitedForByItsOtherRules) {
+  using spec::AvailabilitySpec;
+  AvailabilitySpec days{.hosts = "h1", .by = AvailabilitySpec::By::diurnal};
+  days.until = kDay;
+  days.period = 3 * kDay;
+  AvailabilitySpec others = days;
+  others.from = 1.5 * kDay;
+  others.until = 2.5 * kDay;
+  const auto events_of = [](const spec::FailureSpec& what) {
+    ClosedFormWorld inner = world_of(2);
+    UnreliableWorld world(inner, {.what = what, .hosts = named("h", 2)});
+    std::vector<double> dates;
+    while (const std::optional<Event> event = world.next()) {
+      dates.push_back(event->at / kDay);
+      if (dates.size() > 10) break;
+    }
+    return dates;
+  };
+  spec::FailureSpec gone{.availability = {days}};
+  gone.outages.push_back({.match = "h1", .from = 5 * kDay});
+  EXPECT_EQ(events_of(gone), (std::vector<double>{1, 3, 4}));
+  EXPECT_EQ(events_of({.availability = {days, others}}), (std::vector<double>{0}));
+  spec::FailureSpec back{.availability = {days}};
+  back.outages.push_back({.match = "h1", .from = 5 * kDay, .seconds = 5.5 * kDay});
+  back.outages.push_back({.match = "h1", .from = 13 * kDay});
+  EXPECT_EQ(events_of(back), (std::vector<double>{1, 3, 4, 12, 13}));
+}
+
 TEST(Outages, WhatIsNotThereAtMidnightIsDownFromTheBeginning) {
   ClosedFormWorld inner = world_of(2);
   const spec::AvailabilitySpec day{
