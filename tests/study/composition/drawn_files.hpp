@@ -33,7 +33,7 @@ class DrawnFiles {
     std::string there;
     for (const char* stem :
          {"s-", "t-", "gpu-", "a.gpu-", "b.s-", "b.t-", "west-", "east-", "aws:us-east-1-", "aws:eu-west-1-", "h-"}) {
-      for (int i = 0; i < 12; ++i)
+      for (int i = 0; i < 22; ++i)
         there += fmt::format("{0}{1} 0 on\n{0}{1} {2} off\n{0}{1} {3} on\n", stem, i, 0.2 + 0.1 * i, 0.5 + 0.1 * i);
     }
     folder_.write("there.txt", there + "hub 0 on\nb.hub 0 on\n");
