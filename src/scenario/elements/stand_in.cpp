@@ -77,9 +77,12 @@ std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t worker
   }
   const Origin& origin = asked->origin;
   const auto train = std::to_string(workers * batches_of(stand_in.payload, timed_as, workers, *asked, context));
-  stand_in.data =
-      made("data", {}, origin,
-           {made("digits", {{"train", train}, {"test", "10"}}, origin), made("split", {{"by", "iid"}}, origin)});
+  // Of a payload nothing is looked at but how many samples there are; from others steps are recorded.
+  Element samples =
+      stand_in.payload.bytes > 0
+          ? made("tabular", {{"train", train}, {"test", "10"}, {"features", "2"}, {"classes", "10"}}, origin)
+          : made("digits", {{"train", train}, {"test", "10"}}, origin);
+  stand_in.data = made("data", {}, origin, {std::move(samples), made("split", {{"by", "iid"}}, origin)});
   stand_in.model = made(
       "model", {}, origin,
       {made("dense", {{"units", "16"}, {"activation", "relu"}}, origin), made("dense", {{"units", "10"}}, origin)});

@@ -121,22 +121,15 @@ Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, b
   }
 }
 
-void Connections::refuse_more() {
-  throw std::runtime_error(fmt::format(
-      "more than {} pairs of nodes exchange messages, too many to simulate each; use fewer workers, another "
-      "collective (ring), or fidelity=\"flow\"",
-      kMostConnections));
-}
-
-void Connections::carrier_begins() {
-  if (shared_ != nullptr && carriers_ >= kMostConnections) refuse_more();
-  ++carriers_;
-}
-
 void Connections::open(std::int32_t from, std::int32_t to, std::int32_t channel) {
   Connection*& found = peers_[number(from)].all[key_of(static_cast<std::int64_t>(number(to)), channel)];
   if (found != nullptr) return;
-  if (shared_ == nullptr && count() >= kMostConnections) refuse_more();
+  if (shared_ == nullptr && count() >= kMostConnections) {
+    throw std::runtime_error(fmt::format(
+        "more than {} pairs of nodes exchange messages, too many to simulate each; use fewer workers, another "
+        "collective (ring), or fidelity=\"flow\"",
+        kMostConnections));
+  }
   const std::int32_t path = network_.path(host(from), host(to));
   connections_.push_back(network_[path].use.transport == spec::Transport::tcp
                              ? make_tcp_connection(*this, from, to)

@@ -85,7 +85,7 @@ struct Holdup {
   double queueing = 0;           ///< seconds of the transfer that windows, losses and their repair took
 };
 
-/// More would not fit into the process: SimGrid gives every one an actor with a stack of its own.
+/// More would not fit into the process where each is an actor of SimGrid's, with a stack of its own.
 inline constexpr std::size_t kMostConnections = 30000;
 
 /// The connections between nodes. Sending returns at once; messages of a connection are transferred one after the
@@ -149,15 +149,6 @@ class Connections {
   std::int64_t messages() const { return messages_; }
 
   // For the connections themselves.
-  /// Actors that carry messages begin and end. Throws std::runtime_error where there are too many.
-  void carrier_begins();
-  void carrier_ends() { --carriers_; }
-  /// Whether one that has nothing to do may end, to be begun again: where there are very many. It has ended then.
-  bool carrier_may_end() {
-    if (shared_ == nullptr || carriers_ <= kMostConnections / 2) return false;
-    carrier_ends();
-    return true;
-  }
   Interconnect& network() { return network_; }
   simgrid::s4u::Host* host(std::int32_t node) const { return hosts_[number(node)]; }
   /// What leaves by a link over TCP.
@@ -169,7 +160,6 @@ class Connections {
   void begins_at(double date, std::int32_t path) { beginnings_.emplace(date, path); }
 
  private:
-  [[noreturn]] static void refuse_more();
   void share_anew();
   /// The number of the node's host.
   std::size_t number(std::int32_t node) const {
@@ -212,7 +202,6 @@ class Connections {
   std::int64_t in_flight_ = 0;
   double last_delivery_ = 0;
   std::unique_ptr<SharedTransfers> shared_;
-  std::size_t carriers_ = 0;
   simgrid::s4u::SemaphorePtr idle_;
   bool waiting_for_idle_ = false;
 };

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -59,6 +61,14 @@ std::atomic<pid_t> child_of_child = 0;
 /// Memory that is denied is no finding of the child's: whatever would catch a bad_alloc on its way (or let it end the
 /// process, as SimGrid's actors do) does not get to see one.
 [[noreturn]] void end_for_want_of_memory() { end_for_want_of("a process of this one had no memory left\n"); }
+
+/// A thread's heap grows by what is asked for, a call of the system for each page or two; a simulation needs hundreds.
+void grow_heap_at_once() {
+  constexpr int kRoom = 1 << 20;  // bytes
+  ::mallopt(M_MMAP_THRESHOLD, 2 * kRoom);
+  ::mallopt(M_TRIM_THRESHOLD, 64 * kRoom);
+  std::free(std::malloc(kRoom));  // NOLINT(cppcoreguidelines-no-malloc): the heap itself is meant
+}
 
 class Descriptor {
  public:
@@ -162,6 +172,7 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   if (::getppid() != parent) ::_exit(kFailureStatus);
   child_of_child = 0;
   std::set_new_handler(&end_for_want_of_memory);
+  grow_heap_at_once();
   int status = kFailureStatus;
   try {
     body(MessageSink(3), MessageSource(4));
@@ -231,21 +242,14 @@ bool ChildOutcome::crashed() const {
 // ---- the parent's side ----
 
 std::string MessageSource::next() const {
-  const auto read_all = [this](char* data, std::size_t size) {
-    while (size > 0) {
-      const ssize_t got = ::read(descriptor_, data, size);
-      if (got < 0 && errno == EINTR) continue;
-      if (got == 0) ::_exit(kFailureStatus);  // nobody is there any more to be told why
-      if (got < 0) end_for_want_of("what a process of this one is told cannot be read\n");
-      data += got;
-      size -= static_cast<std::size_t>(got);
-    }
-  };
-  std::uint64_t length = 0;
-  read_all(reinterpret_cast<char*>(&length), sizeof length);
-  std::string message(length, '\0');
-  read_all(message.data(), message.size());
-  return message;
+  for (;;) {
+    if (std::optional<std::string> message = told_.next()) return *std::move(message);
+    const ssize_t got = ::read(descriptor_, chunk_.data(), chunk_.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) ::_exit(kFailureStatus);  // nobody is there any more to be told why
+    if (got < 0) end_for_want_of("what a process of this one is told cannot be read\n");
+    told_.add(chunk_.data(), static_cast<std::size_t>(got));
+  }
 }
 
 struct ChildProcess::State {
@@ -254,6 +258,7 @@ struct ChildProcess::State {
   std::optional<Child> child;
   ChildOutcome outcome;
   MessageSplitter cutter;
+  std::array<char, 65536> chunk{};  ///< kept: to zero it takes longer than most messages
   Clock::time_point start = Clock::now();
   bool timed_out = false;
 
@@ -276,7 +281,6 @@ struct ChildProcess::State {
       if (errno == EINTR) return true;
       cut_off(errno);
     }
-    std::array<char, 65536> chunk{};
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (waiting[i].fd < 0 || waiting[i].revents == 0) continue;
       const ssize_t got = ::read(waiting[i].fd, chunk.data(), chunk.size());

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "sim/process/message_framing.hpp"
 
 namespace dadsim::sim {
 
@@ -52,6 +55,8 @@ class MessageSource {
 
  private:
   int descriptor_;
+  mutable MessageSplitter told_;
+  mutable std::array<char, 16384> chunk_{};
 };
 
 /// A forked child with which this process talks, for code that can exit, abort or hang. It begins with the object and
