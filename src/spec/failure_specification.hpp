@@ -10,17 +10,18 @@
 #include "spec/names.hpp"
 
 // What goes wrong in a cluster while a run is simulated, and who is there when. Names are those of the
-// platform's hosts and links, in which * stands for anything. Times are seconds from the beginning of the run, which is
-// midnight.
+// platform's hosts, nodes and links, in which * stands for anything. Times are seconds from the beginning of the run,
+// which is midnight.
 
 namespace dadsim::spec {
 
 inline constexpr double kForever = std::numeric_limits<double>::infinity();
 
-/// Hosts or links that fail at random, each by itself: up for a Weibull time of this mean and shape (1: exponential,
-/// failures without memory), then down for an exponential one.
+/// Hosts, links or nodes (all hosts of one together) that fail at random, each by itself: up for a Weibull time of this
+/// mean and shape (1: exponential, failures without memory), then down for an exponential one.
 struct RandomFailureSpec {
-  bool links = false;  ///< of hosts otherwise
+  bool links = false;
+  bool nodes = false;  ///< of hosts, where neither
   std::string match = {};
   double mean_up = 0;    ///< seconds between the end of a repair and the next failure, above 0
   double shape = 1;      ///< above 0
@@ -28,12 +29,15 @@ struct RandomFailureSpec {
   bool operator==(const RandomFailureSpec&) const = default;
 };
 
-/// One outage. A host that joins late is one from 0 on, one that leaves one without end.
+/// An outage, or the same again and again. A host that joins late is one from 0 on, one that leaves one without end.
 struct OutageSpec {
   bool links = false;
+  bool nodes = false;  ///< of hosts, where neither
   std::string match = {};
   double from = 0;
   double seconds = kForever;  ///< above 0
+  double every = 0;           ///< seconds between the beginnings of two, above `seconds`; 0: there is one
+  double stagger = 0;         ///< of those that it fits each begins so many seconds behind the one before
   bool operator==(const OutageSpec&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
 namespace dadsim::spec {
@@ -44,11 +45,41 @@ void add_hosts(const CompositionSpec& composition, std::vector<std::string>& nam
 
 void add_hosts(const PlatformFileSpec& /*file*/, std::vector<std::string>& /*names*/) {}
 
+void add_nodes(const GpuClusterSpec& cluster, std::vector<std::string>& names) {
+  std::int64_t node = 0;
+  for (const NodeGroup& group : node_groups(cluster)) {
+    for (const std::int64_t behind = node + group.nodes; node < behind; ++node) {
+      names.insert(names.end(), static_cast<std::size_t>(group.gpus),
+                   with_prefix(cluster.name, fmt::format("node-{}", node)));
+    }
+  }
+}
+
+template <class Other>
+void add_nodes(const Other& other, std::vector<std::string>& names) {
+  add_hosts(other, names);
+}
+
+void add_nodes(const CompositionSpec& composition, std::vector<std::string>& names) {
+  for (const auto& cluster : composition.clusters) {
+    std::visit([&](const auto& one) { add_nodes(one, names); }, cluster);
+  }
+}
+
 }  // namespace
 
 std::vector<NodeGroup> node_groups(const GpuClusterSpec& cluster) {
-  std::vector<NodeGroup> groups{{cluster.nodes, cluster.gpus, cluster.port, cluster.rails, cluster.nic}};
-  groups.insert(groups.end(), cluster.more.begin(), cluster.more.end());
+  std::vector<NodeGroup> groups{{cluster.nodes, cluster.gpus, cluster.port, cluster.rails, cluster.nic, cluster.inside,
+                                 cluster.bridge, cluster.slot, cluster.slot_gpus}};
+  for (NodeGroup group : cluster.more) {
+    if (!group.inside) {
+      group.inside = cluster.inside;
+      group.bridge = cluster.bridge;
+    }
+    if (!group.slot) group.slot = cluster.slot;
+    if (!group.slot_gpus) group.slot_gpus = cluster.slot_gpus;
+    groups.push_back(std::move(group));
+  }
   return groups;
 }
 
@@ -67,6 +98,12 @@ std::int64_t all_gpus(const GpuClusterSpec& cluster) {
 std::vector<std::string> host_names(const PlatformSpec& platform) {
   std::vector<std::string> names;
   std::visit([&](const auto& what) { add_hosts(what, names); }, platform.what);
+  return names;
+}
+
+std::vector<std::string> nodes_of_hosts(const PlatformSpec& platform) {
+  std::vector<std::string> names;
+  std::visit([&](const auto& what) { add_nodes(what, names); }, platform.what);
   return names;
 }
 

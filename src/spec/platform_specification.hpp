@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -46,11 +47,12 @@ constexpr auto names_of(GpuGeneration) {
 }
 
 /// Which of the library's tables says what a message costs over a link of transport rdma, beside the link's own
-/// latency.
-enum class MessageCosts : std::uint8_t { network, pcie, xgmi, efa };
+/// latency. any: that of the other links on its way.
+enum class MessageCosts : std::uint8_t { network, pcie, xgmi, efa, any };
 constexpr auto names_of(MessageCosts) {
   using enum MessageCosts;
-  return std::to_array<Name<MessageCosts>>({{network, "network"}, {pcie, "pcie"}, {xgmi, "xgmi"}, {efa, "efa"}});
+  return std::to_array<Name<MessageCosts>>(
+      {{network, "network"}, {pcie, "pcie"}, {xgmi, "xgmi"}, {efa, "efa"}, {any, "any"}});
 }
 
 /// One direction of a link.
@@ -108,6 +110,11 @@ struct NodeGroup {
   LinkSpec port;
   std::int64_t rails = 1;
   LinkSpec nic;
+  // As those of GpuClusterSpec; left out, those of the other nodes:
+  std::optional<InsideNode> inside = {};
+  LinkSpec bridge = {};  ///< where `inside` says shared
+  std::optional<LinkSpec> slot = {};
+  std::optional<std::int64_t> slot_gpus = {};
   bool operator==(const NodeGroup&) const = default;
 };
 
@@ -125,7 +132,8 @@ struct GpuClusterSpec {
   LinkSpec nic;  ///< of each rail, full duplex
   FabricSpec fabric;
   bool library_is_given = false;  ///< that of `port` was asked for, whatever the devices are
-  LinkSpec slot;                  ///< between a GPU and its adapters; bandwidth 0: no limit
+  LinkSpec slot;                  ///< between GPUs and their adapters; bandwidth 0: no limit
+  std::int64_t slot_gpus = 1;     ///< GPUs behind one slot, which share it; a divisor of `gpus`
   // Of adapters over TCP:
   std::int64_t sockets = 16;         ///< connections beside each other between two adapters
   std::int64_t socket_threads = 16;  ///< that serve them, each on a core of its own
@@ -134,7 +142,7 @@ struct GpuClusterSpec {
   std::vector<NodeGroup> more;       ///< nodes of other sizes and links, numbered on behind the `nodes`
 };
 
-/// The nodes of a cluster, group by group: its own, then `more`.
+/// The nodes of a cluster, group by group: its own, then `more`. Nothing is left out in any of them.
 std::vector<NodeGroup> node_groups(const GpuClusterSpec& cluster);
 std::int64_t all_nodes(const GpuClusterSpec& cluster);
 std::int64_t all_gpus(const GpuClusterSpec& cluster);
@@ -240,5 +248,9 @@ void draw_populations_from(std::uint64_t seed, PlatformSpec& platform);
 
 /// Names of the hosts of a declared platform in the order in which they are built (empty for a file).
 std::vector<std::string> host_names(const PlatformSpec& platform);
+
+/// Host by host in that order, the name of the node that it is on: `node-0` … of a cluster of GPUs, in a composition
+/// `NAME.node-0` …; any other host is a node by itself, of its own name.
+std::vector<std::string> nodes_of_hosts(const PlatformSpec& platform);
 
 }  // namespace dadsim::spec

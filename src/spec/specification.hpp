@@ -291,6 +291,7 @@ struct Placement {
   std::string device;  ///< name of a DeviceSpec
   /// Standard deviation of the logarithm of its speed, whose median is what the device says: nodes of one kind differ.
   double speed_spread = 0;
+  double speed = 1;  ///< of it, in what the device computes in a second; above 0
 };
 
 }  // namespace dadsim::spec

@@ -135,11 +135,18 @@ std::unique_ptr<OutageProcess> random_failures(const spec::RandomFailureSpec& sp
                                        Alternating::Times{spec.mean_down, 1}, 1, random);
 }
 
-std::unique_ptr<OutageProcess> one_outage(const spec::OutageSpec& spec) {
+std::unique_ptr<OutageProcess> listed_outage(const spec::OutageSpec& spec, double later) {
+  const double from = spec.from + later;
+  if (spec.every > 0) {
+    spec::StateProfileSpec again;
+    again.changes = {{from, false}, {from + spec.seconds, true}};
+    again.period = spec.every;
+    return std::make_unique<Repeated>(again);
+  }
   std::vector<Change> changes;
-  if (spec.from > 0) changes.push_back({spec.from, false});
-  if (std::isfinite(spec.seconds)) changes.push_back({spec.from + spec.seconds, true});
-  return std::make_unique<Listed>(spec.from > 0, std::move(changes));
+  if (from > 0) changes.push_back({from, false});
+  if (std::isfinite(spec.seconds)) changes.push_back({from + spec.seconds, true});
+  return std::make_unique<Listed>(from > 0, std::move(changes));
 }
 
 std::unique_ptr<OutageProcess> listed_changes(std::vector<spec::AvailabilitySpec::Change> own) {

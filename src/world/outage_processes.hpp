@@ -26,7 +26,8 @@ class OutageProcess {
 };
 
 std::unique_ptr<OutageProcess> random_failures(const spec::RandomFailureSpec& spec, const RandomStream& random);
-std::unique_ptr<OutageProcess> one_outage(const spec::OutageSpec& spec);
+/// An outage that begins `later` seconds behind what `spec` says, once or again and again.
+std::unique_ptr<OutageProcess> listed_outage(const spec::OutageSpec& spec, double later = 0);
 /// `own`: of the host, by date.
 std::unique_ptr<OutageProcess> listed_changes(std::vector<spec::AvailabilitySpec::Change> own);
 std::unique_ptr<OutageProcess> profile_changes(const spec::StateProfileSpec& spec);

@@ -12,6 +12,26 @@ namespace {
 
 using spec::AvailabilitySpec;
 
+/// Hosts that are up and down together.
+struct Together {
+  std::size_t first = 0;  ///< of them, or the link
+  std::vector<std::size_t> all;
+};
+
+/// Nodes of the cluster in the order of their first hosts, each with all hosts that it has.
+std::vector<Together> nodes_that_fit(const OutageSubjects& subjects, const std::string& pattern) {
+  std::vector<Together> found;
+  std::map<std::string, std::size_t> number_of;
+  for (std::size_t i = 0; i < subjects.on.size(); ++i) {
+    if (!fits(pattern, subjects.on[i])) continue;
+    const auto [position, added] = number_of.try_emplace(subjects.on[i], found.size());
+    if (added) found.push_back({i, {}});
+    found[position->second].all.push_back(i);
+  }
+  if (found.empty()) throw std::invalid_argument("no node with a worker or the aggregator is called '" + pattern + "'");
+  return found;
+}
+
 std::vector<std::size_t> subjects_that_fit(const OutageSubjects& subjects, bool links, const std::string& pattern) {
   std::vector<std::size_t> found;
   const std::size_t behind = links ? subjects.names.size() : subjects.hosts;
@@ -29,9 +49,11 @@ std::vector<std::size_t> subjects_that_fit(const OutageSubjects& subjects, bool 
 
 OutageSubjects::OutageSubjects(const Outages& outages) {
   std::map<std::string, std::size_t> known;
-  for (const std::string& host : outages.hosts) {
+  for (std::size_t i = 0; i < outages.hosts.size(); ++i) {
+    const std::string& host = outages.hosts[i];
     const auto [position, added] = known.try_emplace(host, names.size());
     if (added) names.push_back(host);
+    if (added && !outages.on.empty()) on.push_back(outages.on.at(i));
     of_node.push_back(position->second);
   }
   hosts = names.size();
@@ -47,12 +69,25 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
     return RandomStream(outages.seed, Purpose::outages, of, number);
   };
   const auto fit = [&](bool links, const std::string& pattern) { return subjects_that_fit(subjects, links, pattern); };
+  const auto together = [&](const auto& one) {
+    if (one.nodes) return nodes_that_fit(subjects, one.match);
+    std::vector<Together> each;
+    for (const std::size_t i : fit(one.links, one.match)) each.push_back({i, {i}});
+    return each;
+  };
   for (const spec::RandomFailureSpec& one : outages.what.random) {
-    for (const std::size_t i : fit(one.links, one.match)) rules.push_back({i, random_failures(one, stream(i))});
+    // Hosts of a node draw the same numbers, so that they go and come at the same dates.
+    for (const Together& node : together(one)) {
+      for (const std::size_t i : node.all) rules.push_back({i, random_failures(one, stream(node.first))});
+    }
     ++number;
   }
   for (const spec::OutageSpec& one : outages.what.outages) {
-    for (const std::size_t i : fit(one.links, one.match)) rules.push_back({i, one_outage(one)});
+    double later = 0;
+    for (const Together& node : together(one)) {
+      for (const std::size_t i : node.all) rules.push_back({i, listed_outage(one, later)});
+      later += one.stagger;
+    }
     ++number;
   }
   for (const AvailabilitySpec& one : outages.what.availability) {

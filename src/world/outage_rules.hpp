@@ -17,6 +17,8 @@ struct Outages {
   /// Of the platform; those of hosts without nodes, and of links that are not listed, say nothing here.
   std::vector<spec::StateProfileSpec> profiles = {};
   std::vector<std::string> hosts = {};  ///< per node; nodes of one host go down together
+  /// Per node, the node of the cluster that its host is on, by its name; empty where no rule names any.
+  std::vector<std::string> on = {};
   std::vector<std::string> links = {};  ///< those that there are, each once; empty where none is named
   std::uint64_t seed = 1;
 };
@@ -26,6 +28,7 @@ struct OutageSubjects {
   explicit OutageSubjects(const Outages& outages);
   std::vector<std::string> names;
   std::size_t hosts = 0;             ///< of the names
+  std::vector<std::string> on = {};  ///< per host, as in Outages
   std::vector<std::size_t> of_node;  ///< per node, its host
 };
 

@@ -84,6 +84,30 @@ TEST_F(ScenarioFailures, AreReadAndPrintedAsTheyAre) {
   EXPECT_EQ(scenario::print_scenario(again), printed);
 }
 
+TEST_F(ScenarioFailures, OfNodesAndAgainAndAgain) {
+  const scenario::Scenario scenario = read(R"(<failures>
+  <fails nodes="phone-*" mtbf="900s" mttr="40s"/>
+  <outage nodes="hub" from="20s" for="40s" every="900s"/>
+  <outage hosts="phone-*" for="60s" every="800s" stagger="70s"/>
+</failures>)");
+  const spec::FailureSpec expected{.random = {{.nodes = true, .match = "phone-*", .mean_up = 900, .mean_down = 40}},
+                                   .outages = {{.nodes = true, .match = "hub", .from = 20, .seconds = 40, .every = 900},
+                                               {.match = "phone-*", .seconds = 60, .every = 800, .stagger = 70}}};
+  EXPECT_TRUE(scenario.failures == expected);
+  const std::string printed = scenario::print_scenario(scenario);
+  EXPECT_TRUE(scenario::load_scenario(folder_.write("printed.xml", printed), {}, fake_catalog()).failures == expected);
+
+  const auto refused = [&](const std::string& rule, const std::string& why) {
+    const std::string said = complaints("<failures>" + rule + "</failures>");
+    EXPECT_NE(said.find(why), std::string::npos) << said;
+  };
+  refused(R"(<outage nodes="node-7" for="9s"/>)", "nodes=\"node-7\" of <outage> fits no node with a worker");
+  refused(R"(<outage nodes="hub" hosts="hub" for="9s"/>)", "stands beside nodes; one of the two");
+  refused(R"(<outage links="hub *" nodes="hub" for="9s"/>)", "stands beside links; one of the two");
+  refused(R"(<outage nodes="hub" every="1s"/>)", "means nothing of an outage without end; for=\"4h\", or remove it");
+  refused(R"(<outage nodes="hub" for="2s" every="1s"/>)", "is no longer than the outage itself; a longer time");
+}
+
 TEST_F(ScenarioFailures, ChangeTheHashOfTheScenarioAndNotThatOfWhatIsLearned) {
   const scenario::Scenario without = read("");
   const scenario::Scenario with = read(R"(<failures><leaves hosts="phone-3" at="1s"/></failures>)");

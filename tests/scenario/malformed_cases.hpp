@@ -902,6 +902,11 @@ class MalformedCases {
              {R"(mesh="true" of <gpu-cluster> stands beside 'bridge'; one of them)"});
     platform("bridge of single GPUs", kGpuCluster, R"(gpus="4" inside="nvlink-4")", R"(gpus="1" bridge="pcie-3")",
              {R"(bridge="pcie-3" of <gpu-cluster> means nothing to one GPU per node; remove it)"});
+    platform("GPUs that share no slot", kGpuCluster, R"(gpus="4")", R"(gpus="4" slot-gpus="2")",
+             {R"(slot-gpus="2" of <gpu-cluster> means nothing without 'slot'; slot="pcie-5" beside it, or remove it)"});
+    platform(
+        "slots that divide no node", kGpuCluster, R"(gpus="4")", R"(gpus="4" slot="pcie-3" slot-gpus="3")",
+        {R"(slot-gpus="3" of <gpu-cluster> are GPUs of a slot by which the 4 GPUs of a node cannot be divided; a divisor of them)"});
     platform(
         "more rails than GPUs", kGpuCluster, R"(gpus="4")", R"(gpus="4" rails="5")",
         {R"(rails="5" of <gpu-cluster> are more than the 4 GPUs of a node, and no multiple of them; at most one for each GPU, or the same number for each)"});

@@ -108,7 +108,40 @@ TEST_F(Platform, GpuClusterWithNodesThatDoNotFit) {
   refused(R"(<more-nodes nodes="1" nic="ethernet-10g"/>)", "travels by tcp, the adapters of the other nodes by rdma");
   refused(R"(<more-nodes nodes="1" gpus="1" rails="1" inside="pcie-3"/>)", "means nothing to one GPU per node");
   refused(R"(<more-nodes nodes="1" nic-latency="1us"/>)", "means nothing without 'nic'");
+  refused(R"(<more-nodes nodes="1" gpus="1" rails="1" bridge="pcie-3"/>)", "means nothing to one GPU per node");
+  refused(R"(<more-nodes nodes="1" mesh="true" bridge="pcie-3"/>)", "stands beside 'bridge'; one of them");
+  refused(R"(<more-nodes nodes="1" bridge-latency="1us"/>)", "means nothing without 'bridge'");
+  refused(R"(<more-nodes nodes="1" slot-gpus="2"/>)", "means nothing without 'slot'; slot=\"pcie-5\" beside it");
+  refused(R"(<more-nodes nodes="1" slot="pcie-3" slot-gpus="3"/>)",
+          "are GPUs of a slot by which the 8 GPUs of a node cannot be divided; a divisor of them");
   refused(R"(<more-nodes nodes="1"/><torus link="ib-ndr" dimensions="2"/>)", "the cluster has 3");
+}
+
+TEST_F(Platform, SlotsThatGpusShare) {
+  const auto cluster = read_as<spec::GpuClusterSpec>(
+      R"(<gpu-cluster nodes="2" gpus="8" inside="pcie-3" bridge="20GBps" rails="2" nic="ib-ndr" slot="12GBps" slot-gpus="4"><more-nodes nodes="1" gpus="4" rails="1" mesh="false" slot-gpus="2"/><more-nodes nodes="1" bridge="9GBps" slot="5GBps"/></gpu-cluster>)");
+  const std::vector<spec::NodeGroup> groups = node_groups(cluster);
+  ASSERT_EQ(groups.size(), 3U);
+  const auto is = [&](std::size_t group, spec::InsideNode inside, double bridge, double slot, std::int64_t gpus) {
+    EXPECT_EQ(groups[group].inside, inside) << group;
+    EXPECT_EQ(groups[group].bridge.bandwidth, bridge) << group;
+    EXPECT_EQ(groups[group].slot->bandwidth, slot) << group;
+    EXPECT_EQ(groups[group].slot_gpus, gpus) << group;
+  };
+  is(0, spec::InsideNode::shared, 20e9, 12e9, 4);
+  is(1, spec::InsideNode::switched, 0, 12e9, 2);
+  is(2, spec::InsideNode::shared, 9e9, 5e9, 4);
+  try {
+    read(
+        R"(<gpu-cluster nodes="2" gpus="8" inside="nvlink-4" rails="8" nic="ib-ndr" slot="pcie-3" slot-gpus="4"><more-nodes nodes="1" gpus="2" rails="2"/></gpu-cluster>)");
+    ADD_FAILURE() << "two GPUs behind slots of four";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("<more-nodes> has slots of 4 GPUs, as the other nodes, by which the 2 "
+                        "GPUs of a node cannot be divided; slot-gpus=\"1\""),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(Platform, GpuClusterWithALibraryAndATransportInside) {

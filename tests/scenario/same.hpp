@@ -21,12 +21,12 @@ struct Same {
   }
 
   static bool same(const spec::GpuClusterSpec& a, const spec::GpuClusterSpec& b) {
-    const auto& [name, nodes, gpus, inside, port, bridge, rails, nic, fabric, given, slot, sockets, threads, limit, mtu,
-                 more] = a;
-    return std::tie(name, nodes, gpus, inside, port, bridge, rails, nic, given, slot, sockets, threads, limit, mtu,
-                    more) == std::tie(b.name, b.nodes, b.gpus, b.inside, b.port, b.bridge, b.rails, b.nic,
-                                      b.library_is_given, b.slot, b.sockets, b.socket_threads, b.flow_limit, b.mtu,
-                                      b.more) &&
+    const auto& [name, nodes, gpus, inside, port, bridge, rails, nic, fabric, given, slot, slot_gpus, sockets, threads,
+                 limit, mtu, more] = a;
+    return std::tie(name, nodes, gpus, inside, port, bridge, rails, nic, given, slot, slot_gpus, sockets, threads,
+                    limit, mtu, more) == std::tie(b.name, b.nodes, b.gpus, b.inside, b.port, b.bridge, b.rails, b.nic,
+                                                  b.library_is_given, b.slot, b.slot_gpus, b.sockets, b.socket_threads,
+                                                  b.flow_limit, b.mtu, b.more) &&
            same(fabric, b.fabric);
   }
 
@@ -239,14 +239,15 @@ struct Same {
   static bool same(const spec::DeviceSpec& a, const spec::DeviceSpec& b) {
     const auto& [name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency, launch_overhead,
                  source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power, ramp_seconds, tile_rows,
-                 winograd_share, efficiencies, fp8_flops, slowdown, library, generation] = a;
+                 winograd_share, efficiencies, fp8_flops, fp4_flops, slowdown, library, generation, kernels] = a;
     return std::tie(name, description, peak_flops, memory_bandwidth, matrix_efficiency, memory_efficiency,
                     launch_overhead, source, step_seconds, tf32_flops, fp16_flops, bf16_flops, memory_bytes, power,
-                    ramp_seconds, tile_rows, winograd_share, fp8_flops, slowdown, library, generation) ==
-               std::tie(b.name, b.description, b.peak_flops, b.memory_bandwidth, b.matrix_efficiency,
-                        b.memory_efficiency, b.launch_overhead, b.source, b.step_seconds, b.tf32_flops, b.fp16_flops,
-                        b.bf16_flops, b.memory_bytes, b.power, b.ramp_seconds, b.tile_rows, b.winograd_share,
-                        b.fp8_flops, b.slowdown, b.library, b.generation) &&
+                    ramp_seconds, tile_rows, winograd_share, fp8_flops, fp4_flops, slowdown, library, generation,
+                    kernels) == std::tie(b.name, b.description, b.peak_flops, b.memory_bandwidth, b.matrix_efficiency,
+                                         b.memory_efficiency, b.launch_overhead, b.source, b.step_seconds, b.tf32_flops,
+                                         b.fp16_flops, b.bf16_flops, b.memory_bytes, b.power, b.ramp_seconds,
+                                         b.tile_rows, b.winograd_share, b.fp8_flops, b.fp4_flops, b.slowdown, b.library,
+                                         b.generation, b.kernels) &&
            same(efficiencies, b.efficiencies);
   }
 
@@ -259,16 +260,18 @@ struct Same {
   }
 
   static bool same(const spec::Placement& a, const spec::Placement& b) {
-    const auto& [host, device, speed_spread] = a;
-    return std::tie(host, device, speed_spread) == std::tie(b.host, b.device, b.speed_spread);
+    const auto& [host, device, speed_spread, speed] = a;
+    return std::tie(host, device, speed_spread, speed) == std::tie(b.host, b.device, b.speed_spread, b.speed);
   }
 
   static bool same(const spec::GoalSpec& a, const spec::GoalSpec& b) {
     const auto& [accuracy, seconds, money, joules, carbon, memory, watts, devices, throughput, scaling, objective,
-                 against, run, allowed] = a;
+                 against, run, allowed, layouts] = a;
     return std::tie(accuracy, seconds, money, joules, carbon, memory, watts, devices, throughput, scaling, objective,
                     against, run) == std::tie(b.accuracy, b.seconds, b.money, b.joules, b.carbon, b.memory, b.watts,
                                               b.devices, b.throughput, b.scaling, b.objective, b.against, b.run) &&
+           layouts.has_value() == b.layouts.has_value() &&
+           (!layouts || layouts->global_batch == b.layouts->global_batch) &&
            std::ranges::equal(allowed, b.allowed, [](const spec::AllowedChange& x, const spec::AllowedChange& y) {
              return same(x.varied, y.varied) && x.prefers_least == y.prefers_least;
            });

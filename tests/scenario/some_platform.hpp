@@ -75,7 +75,10 @@ inline void add_gpu_cluster(SomePlatform& platform, const std::string& name) {
     inside +=
         maybe("flow-limit", "5Gbps") + (coin() ? maybe("queue", "2MB") : maybe("congestion", one_of("cubic", "bbr")));
   }
-  inside += maybe("slot", some_cluster_link());
+  const bool slotted = coin();
+  const bool shared = slotted && gpus > 1 && coin();
+  if (slotted) inside += fmt::format(" slot=\"{}\"", some_cluster_link());
+  if (shared) inside += fmt::format(" slot-gpus=\"{}\"", gpus);
   inside += maybe("library", coin() ? "nccl" : "rccl");
   const std::int64_t others = coin() ? 2 : 0;
   const std::int64_t each = between(1, 3);
@@ -86,6 +89,11 @@ inline void add_gpu_cluster(SomePlatform& platform, const std::string& name) {
       more += fmt::format(" inside=\"{}\"{}", some_cluster_link(), maybe("inside-latency", some_seconds()));
     }
     if (coin()) more += fmt::format(" nic=\"{}\"{}", some_bandwidth(), maybe("nic-latency", some_seconds()));
+    if (each > 1) more += coin() ? maybe("bridge", some_cluster_link()) : maybe("mesh", one_of("true", "false"));
+    if (coin())
+      more += fmt::format(" slot=\"{}\" slot-gpus=\"{}\"", some_cluster_link(), each);
+    else if (shared)
+      more += " slot-gpus=\"1\"";
     more += "/>";
   }
   platform.inside += fmt::format("<gpu-cluster{} nodes=\"{}\" gpus=\"{}\"{} nic=\"{}\">{}{}</gpu-cluster>",

@@ -41,5 +41,17 @@ TEST(SpeedSpread, AWorkersFactorIsItsOwnAndTheSeeds) {
   for (const spec::DeviceSpec& device : cluster_of(with_workers(3, 0, 3)).devices) EXPECT_EQ(device.slowdown, 1);
 }
 
+TEST(SpeedSpread, AStragglersFactorIsWhatItSays) {
+  scenario::Scenario scenario = with_workers(3, 0.5, 3);
+  scenario.workers[0].speed_spread = 0;
+  scenario.workers[0].speed = 0.8;
+  scenario.workers[2].speed = 4;
+  const sim::Cluster before = cluster_of(with_workers(3, 0.5, 3));
+  const sim::Cluster after = cluster_of(scenario);
+  EXPECT_DOUBLE_EQ(after.devices[0].slowdown, 1.25);
+  EXPECT_EQ(after.devices[1].slowdown, before.devices[1].slowdown);
+  EXPECT_DOUBLE_EQ(after.devices[2].slowdown, before.devices[2].slowdown / 4);
+}
+
 }  // namespace
 }  // namespace dadsim::study

@@ -75,6 +75,56 @@ TEST(OutageCalendar, KnowsWhoWillNotComeUpAgain) {
   EXPECT_EQ(gone(), std::vector<std::size_t>{0});
 }
 
+// 8 GPUs on 4 nodes of unequal size.
+Outages of_nodes() {
+  Outages outages;
+  outages.hosts = {"g0", "g1", "g2", "g3", "g3", "g4", "g5", "g6"};
+  outages.on = {"n-0", "n-0", "n-0", "n-1", "n-1", "n-2", "n-2", "n-3"};
+  return outages;
+}
+
+TEST(OutageCalendar, HostsOfANodeFailTogetherAndNodesEachByItself) {
+  Outages outages = of_nodes();
+  outages.what.random = {{.nodes = true, .match = "n-*", .mean_up = 20, .shape = 0.7, .mean_down = 5}};
+  OutageCalendar calendar(outages);
+  double down = 0;
+  double before = 0;
+  std::map<std::size_t, int> states;
+  for (int i = 0; i < 20000; ++i) {
+    const std::size_t of[] = {0, 0, 0, 3, 3, 5, 5, 7};
+    std::size_t state = 0;
+    for (std::size_t node = 0; node < 8; ++node) {
+      EXPECT_EQ(calendar.is_up(node), calendar.is_up(of[node])) << calendar.now();
+      if (of[node] == node) state = 2 * state + (calendar.is_up(node) ? 0 : 1);
+    }
+    ++states[state];
+    if (!calendar.is_up(7)) down += calendar.next_change() - before;
+    before = calendar.next_change();
+    calendar.take_next_change();
+  }
+  EXPECT_EQ(states.size(), 16U) << "each node is up while others are down";
+  EXPECT_NEAR(down / before, 0.2, 0.02);
+  outages.what.random.front().match = "n-7";
+  EXPECT_THROW(OutageCalendar{outages}, std::invalid_argument);
+}
+
+TEST(OutageCalendar, MaintenanceComesAgainAndGoesFromNodeToNode) {
+  Outages outages = of_nodes();
+  outages.what.outages = {{.nodes = true, .match = "n-*", .from = 3, .seconds = 2, .every = 100, .stagger = 10},
+                          {.match = "g5", .from = 0, .seconds = 1, .every = 50}};
+  OutageCalendar calendar(outages);
+  const double begins[] = {3, 3, 3, 13, 13, 23, 23, 33};
+  EXPECT_FALSE(calendar.is_up(6)) << "g5 at midnight";
+  for (double now = 0; now < 1000; now = calendar.next_change()) {
+    while (calendar.next_change() <= now) calendar.take_next_change();
+    for (std::size_t node = 0; node < 8; ++node) {
+      const double since = std::fmod(now - begins[node] + 100, 100);
+      const bool again = node == 6 && std::fmod(now, 50) < 1;
+      EXPECT_EQ(calendar.is_up(node), since >= 2 && !again) << node << " at " << now;
+    }
+  }
+}
+
 TEST(OutageCalendar, TellsOfOutagesUntilTheEndThatIsAskedFor) {
   Outages outages;
   outages.hosts = {"a", "b"};

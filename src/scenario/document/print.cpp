@@ -29,7 +29,7 @@ void write_workers(XmlWriter& xml, const Scenario& scenario) {
     std::string hosts;
     for (const std::size_t first = i; i < devices.size() && i < first + kHostsPerElement; ++i) {
       const spec::Placement& next = devices[i];
-      if (next.device != one.device || next.speed_spread != one.speed_spread) break;
+      if (next.device != one.device || next.speed_spread != one.speed_spread || next.speed != one.speed) break;
       hosts += (hosts.empty() ? "" : " ") + in_host_list(next.host);
     }
     Open element(xml, "worker");

@@ -85,8 +85,7 @@ Row<spec::RunSpec> absent_weights_row() {
             "means nothing where a step has all sites", "absent=\"without\" or \"retry\", or remove it");
 }
 
-void read_conditions(const Node& run, const std::vector<std::string>& placed, const ReadContext& context,
-                     spec::RunSpec& into) {
+void read_conditions(const Node& run, const PlacedHosts& placed, const ReadContext& context, spec::RunSpec& into) {
   const bool own = run.child("failures") != nullptr || !run.children("availability").empty();
   if (!own) return;
   if (into.conditions.failures == Conditions::Of::none || into.conditions.availability == Conditions::Of::none) {

@@ -19,8 +19,7 @@ Row<spec::RunSpec> absent_patience_row();
 Row<spec::RunSpec> absent_weights_row();
 
 /// <failures> and <availability> inside of a run.
-void read_conditions(const Node& run, const std::vector<std::string>& placed, const ReadContext& context,
-                     spec::RunSpec& into);
+void read_conditions(const Node& run, const PlacedHosts& placed, const ReadContext& context, spec::RunSpec& into);
 /// What tells a run's conditions from those of others, in words: ", no failures". Empty: they are the scenario's.
 std::string conditions_label(const spec::RunSpec& run);
 /// That what runs say of their conditions means something beside what the scenario has. `elements`: those of the runs.

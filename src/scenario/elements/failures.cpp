@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <variant>
 
 #include "scenario/elements/availability_file.hpp"
 #include "scenario/elements/elements.hpp"
@@ -20,8 +22,12 @@ constexpr std::size_t kMaxRules = 1000;                 // of each kind
 constexpr Range kShape{.minimum = 0.1, .maximum = 20};  // below, means are made by a few very long times
 constexpr const char* kHosts = "names of hosts in which * stands for anything, e.g. phone-*";
 constexpr const char* kLinks = "names of links in which * stands for anything, e.g. \"hub *\"";
+constexpr const char* kNodes = "names of nodes in which * stands for anything, e.g. node-7";
 constexpr const char* kWhichLinks =
     "Links of the platform by name (dadsim platform lists them), in which * stands for anything; instead of hosts.";
+constexpr const char* kWhichNodes =
+    "Nodes of clusters of GPUs by name (node-7, east.node-0), in which * stands for anything; instead of hosts. All "
+    "hosts of a node go and come together.";
 constexpr const char* kWhichHosts = "Hosts of workers or of the aggregator by name, in which * stands for anything.";
 
 template <class Spec>
@@ -29,25 +35,37 @@ std::string match_text(const Spec& one, const PathText&) {
   return one.match;
 }
 
+/// `hosts`, `links` and `nodes`, of which one is given.
+template <class Spec>
+std::vector<Row<Spec>> match_rows() {
+  const auto row = [](const char* name, const char* words) {
+    return by_code<Spec>(attribute(name, text(), words), {}, match_text<Spec>);
+  };
+  return {row("hosts", kWhichHosts).printed_if([](const Spec& one) { return !one.links && !one.nodes; }),
+          row("links", kWhichLinks).printed_if([](const Spec& one) { return one.links; }),
+          row("nodes", kWhichNodes).printed_if([](const Spec& one) { return one.nodes; })};
+}
+
+template <class Spec>
+std::vector<Row<Spec>> with_match(std::vector<Row<Spec>> rows) {
+  std::vector<Row<Spec>> all = match_rows<Spec>();
+  std::ranges::move(rows, std::back_inserter(all));
+  return all;
+}
+
 const Table<spec::RandomFailureSpec>& fails_table() {
   using Spec = spec::RandomFailureSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "fails", "Hosts or links that fail at random, each by itself.",
-          {by_code<Spec>(attribute("hosts", text(), kWhichHosts), {}, match_text<Spec>).printed_if([](const Spec& one) {
-             return !one.links;
-           }),
-           by_code<Spec>(attribute("links", text(), kWhichLinks), {}, match_text<Spec>).printed_if([](const Spec& one) {
-             return one.links;
-           }),
-           attribute("mtbf", &Spec::mean_up, quantity(kDurationForm),
-                     "Mean time from the end of a repair to the next failure, with its unit.")
-               .must(),
-           attribute("mttr", &Spec::mean_down, quantity(kDurationForm),
-                     "Mean time to repair, with its unit; repairs take exponential times.")
-               .must(),
-           attribute("shape", &Spec::shape, real(kShape),
-                     "Of the Weibull times, from 0.1 to 20; 1: exponential, without memory.")})
+          "fails", "Hosts, links or nodes that fail at random, each by itself.",
+          with_match<Spec>({attribute("mtbf", &Spec::mean_up, quantity(kDurationForm),
+                                      "Mean time from the end of a repair to the next failure, with its unit.")
+                                .must(),
+                            attribute("mttr", &Spec::mean_down, quantity(kDurationForm),
+                                      "Mean time to repair, with its unit; repairs take exponential times.")
+                                .must(),
+                            attribute("shape", &Spec::shape, real(kShape),
+                                      "Of the Weibull times, from 0.1 to 20; 1: exponential, without memory.")}))
           .repeats();
   return kTable;
 }
@@ -56,18 +74,22 @@ const Table<spec::OutageSpec>& outage_table() {
   using Spec = spec::OutageSpec;
   static const Table<Spec> kTable =
       Table<Spec>(
-          "outage", "One outage of hosts or links.",
-          {by_code<Spec>(attribute("hosts", text(), kWhichHosts), {}, match_text<Spec>).printed_if([](const Spec& one) {
-             return !one.links;
-           }),
-           by_code<Spec>(attribute("links", text(), kWhichLinks), {}, match_text<Spec>).printed_if([](const Spec& one) {
-             return one.links;
-           }),
-           attribute("from", &Spec::from, quantity(kLatencyForm), "When it begins, with its unit."),
-           attribute("for", &Spec::seconds, quantity(kDurationForm),
-                     "How long it lasts, with its unit. Left out, it has no end.")
-               .printed_if([](const Spec& one) { return std::isfinite(one.seconds); })
-               .if_left_out("`0s`, for good")})
+          "outage", "An outage of hosts, links or nodes, once or again and again.",
+          with_match<Spec>(
+              {attribute("from", &Spec::from, quantity(kLatencyForm), "When it begins, with its unit."),
+               attribute("for", &Spec::seconds, quantity(kDurationForm),
+                         "How long it lasts, with its unit. Left out, it has no end.")
+                   .printed_if([](const Spec& one) { return std::isfinite(one.seconds); })
+                   .if_left_out("`0s`, for good"),
+               attribute("every", &Spec::every, quantity(kDurationForm),
+                         "From the beginning of one to that of the next, with its unit: for=\"4h\" every=\"30d\". Left "
+                         "out, there is one.")
+                   .if_given()
+                   .if_left_out("once"),
+               attribute("stagger", &Spec::stagger, quantity(kLatencyForm),
+                         "Of those that it fits each goes so long after the one before, with its unit: maintenance "
+                         "that goes from node to node.")
+                   .if_given()}))
           .repeats();
   return kTable;
 }
@@ -173,8 +195,8 @@ const Table<spec::AvailabilitySpec>& availability_table() {
 /// Reads the rules of one scenario.
 class FailureReader {
  public:
-  FailureReader(const std::vector<std::string>& placed, const ReadContext& context)
-      : placed_(placed), context_(context) {}
+  FailureReader(const PlacedHosts& placed, const ReadContext& context)
+      : placed_(placed.hosts), platform_(placed.platform), context_(context) {}
 
   spec::FailureSpec read(const Node& scenario) {
     spec::FailureSpec what;
@@ -217,28 +239,70 @@ class FailureReader {
     return pattern;
   }
 
-  /// Either hosts or links.
-  void read_match(const Node& node, bool& links, std::string& match) {
-    links = node.has("links");
-    if (links) {
-      node.refuse("hosts", "stands beside links", "one of the two; another element for the other");
-      match = plain_name(node.required_text("links", kLinks).value_or(""));
-    } else {
-      match = hosts_of(node);
+  /// Names of the nodes that workers and the aggregator are on, each once.
+  std::vector<std::string> placed_nodes() const {
+    const std::vector<std::string> nodes = spec::nodes_of_hosts(platform_);
+    std::map<std::string, std::size_t> number_of;
+    for (const std::string& host : spec::host_names(platform_)) number_of.try_emplace(host, number_of.size());
+    std::vector<std::string> found;
+    for (const std::string& host : placed_) {
+      const auto number = number_of.find(host);
+      if (number != number_of.end() && (found.empty() || found.back() != nodes[number->second]))
+        found.push_back(nodes[number->second]);
     }
+    return found;
+  }
+
+  std::string nodes_of(const Node& node) {
+    std::string pattern = plain_name(node.required_text("nodes", kNodes).value_or(""));
+    if (const auto* file = std::get_if<spec::PlatformFileSpec>(&platform_.what)) {
+      if (file->path.empty()) return pattern;  // it could not be read
+      node.fail_at("nodes", "means nothing in a platform of a file, which does not say what its nodes are",
+                   "hosts=\"…\", an element for those of each node");
+      return pattern;
+    }
+    if (pattern.empty() || placed_.empty()) return pattern;
+    const std::vector<std::string> nodes = placed_nodes();
+    if (!nodes.empty() && std::ranges::none_of(nodes, [&](const std::string& name) { return fits(pattern, name); })) {
+      node.fail_at("nodes", "fits no node with a worker or the aggregator",
+                   context_.findings.full() ? "" : context_.findings.suggest(pattern, nodes));
+    }
+    return pattern;
+  }
+
+  /// Either hosts, links or nodes.
+  template <class Spec>
+  void read_match(const Node& node, Spec& spec) {
+    spec.links = node.has("links");
+    spec.nodes = !spec.links && node.has("nodes");
+    if (!spec.links && !spec.nodes) {
+      spec.match = hosts_of(node);
+      return;
+    }
+    const char* given = spec.links ? "links" : "nodes";
+    for (const char* other : {"hosts", "nodes"}) {
+      if (given == std::string_view(other)) continue;
+      node.refuse(other, fmt::format("stands beside {}", given), "one of the two; another element for the other");
+    }
+    spec.match = spec.links ? plain_name(node.required_text("links", kLinks).value_or("")) : nodes_of(node);
   }
 
   spec::RandomFailureSpec read_random(const Node& node) {
     spec::RandomFailureSpec spec;
-    read_match(node, spec.links, spec.match);
+    read_match(node, spec);
     fails_table().read(node, context_, spec);
     return spec;
   }
 
   spec::OutageSpec read_outage(const Node& node) {
     spec::OutageSpec spec;
-    read_match(node, spec.links, spec.match);
+    read_match(node, spec);
     outage_table().read(node, context_, spec);
+    if (spec.every > 0 && !node.has("for")) {
+      node.fail_at("every", "means nothing of an outage without end", "for=\"4h\", or remove it");
+    } else if (spec.every > 0 && spec.every <= spec.seconds) {
+      node.fail_at("every", "is no longer than the outage itself", "a longer time, or a shorter outage");
+    }
     return spec;
   }
 
@@ -294,13 +358,13 @@ class FailureReader {
   }
 
   const std::vector<std::string>& placed_;
+  const spec::PlatformSpec& platform_;
   const ReadContext& context_;
 };
 
 }  // namespace
 
-spec::FailureSpec read_failures(const Node& scenario, const std::vector<std::string>& placed,
-                                const ReadContext& context) {
+spec::FailureSpec read_failures(const Node& scenario, const PlacedHosts& placed, const ReadContext& context) {
   return FailureReader(placed, context).read(scenario);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "scenario/elements/link_rows.hpp"
+#include "scenario/elements/read_platform.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -31,6 +32,10 @@ std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
                                  "has several adapters."),
                        [](const Spec& cluster) { return link_text(cluster.slot); })
           .printed_if([](const Spec& cluster) { return cluster.slot.bandwidth > 0; }),
+      attribute("slot-gpus", &Spec::slot_gpus, integer(1, kMaxHosts),
+                "GPUs behind one slot, which share it: what they send to other nodes and, beside a `bridge`, to GPUs "
+                "behind other slots.")
+          .if_given(),
       printed_as<Spec>(queue_rule("tcp: bytes that a port of a switch holds in front of an adapter, with their unit. "
                                   "Left out, 300 kB up to 10 Gbit/s, above that what passes in 320 us, at most 16 MB."),
                        [](const Spec& cluster) { return fmt::format("{}B", cluster.nic.queue_bytes); })
@@ -60,11 +65,31 @@ std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
           .printed_if(over_tcp)};
 }
 
-void read_adapters(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
+void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behind, std::int64_t gpus) {
+  if (behind > 1 && !(slot.bandwidth > 0)) {
+    node.fail_at("slot-gpus", "means nothing without 'slot'", "slot=\"pcie-5\" beside it, or remove it");
+  } else if (gpus % behind != 0) {
+    const std::string what =
+        fmt::format("the {} of a node cannot be divided", gpus == 1 ? "one GPU" : fmt::format("{} GPUs", gpus));
+    if (node.has("slot-gpus")) {
+      node.fail_at("slot-gpus", fmt::format("are GPUs of a slot by which {}", what), "a divisor of them");
+    } else {
+      node.fail(
+          fmt::format("<{}> has slots of {} GPUs, as the other nodes, by which {}", node.element().name, behind, what),
+          "slot-gpus=\"1\", or another divisor of them");
+    }
+  }
+}
+
+void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
   if (node.has("slot")) {
     cluster.slot = read_cluster_link(node, "slot", spec::Transport::rdma, 0, context);
     if (!(cluster.nic.bandwidth > 0)) node.refuse("slot", "means nothing without adapters", "remove it");
   }
+  check_slots(node, cluster.slot, cluster.slot_gpus, cluster.gpus);
+}
+
+void read_adapters(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
   const bool tcp = over_tcp(cluster);
   const std::optional<double> queue = read_queue(node, tcp, cluster.nic.transport, context);
   for (spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {

@@ -145,6 +145,7 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
   }
   const spec::Transport own = node.named("transport", spec::Transport::tcp);
   cluster.nic = scenario::read_cluster_link(node, "nic", own, kBetween, context);
+  read_slot(node, cluster, context);
   read_more_nodes(node, cluster, context);
   bool any_own = own_between(cluster) != nullptr;
 

@@ -88,7 +88,7 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
   for (const Element* worker : workers) {
     const Node one(*worker, context.findings);
     const std::string device = read_device(one);
-    const double spread = worker_table().read(one, context).speed_spread;
+    const spec::Placement kind = worker_table().read(one, context);
     const std::optional<std::string> text =
         one.required_text("hosts", "names of hosts in the platform, e.g. gpu-[0-15]");
     if (!text) continue;
@@ -96,7 +96,7 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
                                  [&] { return hosts_left(platform, cluster, context); });
     if (!list.what.empty()) one.fail_at("hosts", list.what, list.remedy);
     for (std::string& host : list.hosts) {
-      cluster.workers.push_back({std::move(host), device, spread});
+      cluster.workers.push_back({std::move(host), device, kind.speed_spread, kind.speed});
       cluster.origins.push_back(one.origin("hosts"));
     }
   }
@@ -255,9 +255,10 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   // Workers, of which some may be made of several devices.
   const auto per_worker = static_cast<std::size_t>(devices_per_worker(timed_as));
   const std::size_t worker_count = std::max<std::size_t>(1, cluster.workers.size() / per_worker);
-  std::vector<std::string> placed;
-  for (const spec::Placement& worker : cluster.workers) placed.push_back(worker.host);
-  if (cluster.aggregator) placed.push_back(cluster.aggregator->host);
+  const spec::PlatformSpec unread;
+  PlacedHosts placed{{}, given_platform ? *given_platform : unread};
+  for (const spec::Placement& worker : cluster.workers) placed.hosts.push_back(worker.host);
+  if (cluster.aggregator) placed.hosts.push_back(cluster.aggregator->host);
   scenario.failures = read_failures(node, placed, context);
   const std::optional<StandIn> stand_in = read_timing_only(node, worker_count, context);
   scenario.timing_only = scenario.stand_in = stand_in.has_value();

@@ -49,10 +49,14 @@ struct LearningNetwork {
   const spec::SampleShape& sample;  ///< 0 if unknown because something is wrong
   bool equal_batches = false;       ///< all sites have batches of one size
 };
-/// `placed`: the hosts of the workers and of the aggregator.
+/// The hosts of the workers and of the aggregator, and the platform that they are of.
+struct PlacedHosts {
+  std::vector<std::string> hosts;
+  const spec::PlatformSpec& platform;
+};
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
                                      const spec::TrainingSpec& training, const LearningNetwork& network,
-                                     const std::vector<std::string>& placed, const ReadContext& context);
+                                     const PlacedHosts& placed, const ReadContext& context);
 /// How the matrices of a run become bytes.
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
 /// Reads the rules by which a run shares its layers.

@@ -214,7 +214,7 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
 
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
                                      const spec::TrainingSpec& training, const LearningNetwork& network,
-                                     const std::vector<std::string>& placed, const ReadContext& context) {
+                                     const PlacedHosts& placed, const ReadContext& context) {
   const std::vector<const Element*> elements = scenario.children("run");
   std::vector<spec::RunSpec> runs;
   if (elements.empty()) {

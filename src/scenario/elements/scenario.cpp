@@ -38,6 +38,7 @@ const Table<Scenario>& workers_table() {
 
 const Table<spec::Placement>& worker_table() {
   using Spec = spec::Placement;
+  constexpr Range kSpeed{.minimum = 0.01, .maximum = 100};  // of another device, beyond
   static const Table<Spec> kTable =
       Table<Spec>(
           "worker", "One worker on each of the hosts, in this order.",
@@ -54,6 +55,10 @@ const Table<spec::Placement>& worker_table() {
                "speed-spread", &Spec::speed_spread, real(kDeviation),
                "How much workers of this kind differ in speed: standard deviation of the logarithm of a factor with "
                "median 1, one per worker for good, drawn from the seed, on all that it computes, 0 … 3; default 0.")
+               .if_given(),
+           attribute("speed", &Spec::speed, real(kSpeed),
+                     "Factor on what each computes in a second: 0.8 is a straggler that is a fifth slower than its "
+                     "device.")
                .if_given()})
           .repeats();
   return kTable;

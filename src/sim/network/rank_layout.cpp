@@ -98,6 +98,12 @@ void describe_inside(const Path& path, const GpuNode& node, collectives::RankLay
                           node.generation >= spec::GpuGeneration::hopper;
 }
 
+/// What an adapter gets where all of a node send: a library's search counts slots that GPUs share.
+void share_slots(const GpuNode& node, collectives::RankLayout& layout) {
+  layout.between.bandwidth = std::min(layout.between.bandwidth,
+                                      node.slots / static_cast<double>(std::max<collectives::Rank>(1, layout.rails)));
+}
+
 /// Where nodes are of several kinds: what the slowest of them have, and what all of them can. The first of each kind
 /// stands for it; `layout` knows those of the first rank, or the first of several in a node.
 void describe_other_nodes(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network,
@@ -117,6 +123,7 @@ void describe_other_nodes(const std::vector<simgrid::s4u::Host*>& hosts, Interco
     const collectives::RankLayout::Channel between = channel(hosts[i], hosts.front(), network);
     if (between.bandwidth < layout.between.bandwidth) layout.between = between;
     layout.rails = std::min(layout.rails, rails_of(hosts, layout, i, hosts.front(), network));
+    share_slots(*node, layout);
     const Path& path = network[network.path(hosts[i], hosts.front())];
     if (!path.links.empty()) {
       layout.adapter_bandwidth = std::min(layout.adapter_bandwidth, network.link(path.links.front()).bandwidth);
@@ -175,6 +182,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
     if (!between && layout.node_of[i] != layout.node_of[0]) {
       layout.between = channel(hosts[0], hosts[i], network);
       layout.rails = rails_of(hosts, layout, 0, hosts[i], network);
+      if (declared != nullptr) share_slots(*declared, layout);
       const Path& path = network[network.path(hosts[0], hosts[i])];
       if (!path.links.empty()) {
         const NetworkLink& adapter = network.link(path.links.front());

@@ -66,7 +66,9 @@ std::string limits_in_words(const std::string& what) {
 
 std::span<const Protocol> rdma_protocols_of(std::span<const PathLink> links) {
   const auto all_are = [links](spec::MessageCosts costs) {
-    return std::ranges::all_of(links, [costs](const PathLink& link) { return link.use->costs == costs; });
+    return std::ranges::all_of(links, [costs](const PathLink& link) {
+      return link.use->costs == costs || link.use->costs == spec::MessageCosts::any;
+    });
   };
   if (all_are(spec::MessageCosts::pcie)) return protocols_over("pcie");
   if (all_are(spec::MessageCosts::xgmi)) return protocols_over("xgmi");

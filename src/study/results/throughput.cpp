@@ -9,6 +9,7 @@
 #include "sim/device.hpp"
 #include "sim/simulator.hpp"
 #include "spec/workload.hpp"
+#include "study/results/step_alone.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/tokens_per_sample.hpp"
 
@@ -48,35 +49,8 @@ report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t
   return {"fewer-passes"};
 }
 
-/// The first worker as a scenario of its own, which shares nothing; where workers divide experts, as many of the first
-/// as have all of them.
-scenario::Scenario first_alone(const scenario::Scenario& scenario) {
-  scenario::Scenario alone = scenario;
-  const spec::ParallelismSpec how = scenario.timed_as ? scenario.timed_as->parallelism : spec::ParallelismSpec{};
-  const auto kept = static_cast<std::size_t>(std::max(1, how.experts / (how.tensor * how.context)));
-  alone.workers.resize(kept);
-  if (alone.timed_as) alone.timed_as->parallelism.sharding_group = 0;
-  if (!scenario.devices_of_workers.empty()) {
-    // Device t of part c in stage p of worker d is number t + T (c + C (d + D p)).
-    const auto wide = static_cast<std::size_t>(how.tensor * how.context);
-    alone.devices_of_workers.clear();
-    for (std::size_t p = 0; p < static_cast<std::size_t>(how.pipeline); ++p) {
-      for (std::size_t t = 0; t < wide * kept; ++t)
-        alone.devices_of_workers.push_back(scenario.devices_of_workers.at(t + wide * scenario.workers.size() * p));
-    }
-  }
-  if (auto* digits = std::get_if<spec::DigitsSource>(&alone.data.source))
-    digits->train = static_cast<std::int64_t>(kept);
-  spec::RunSpec run;
-  run.algorithm = run.label = algorithms::first_of(algorithms::Sharing::no_sharing).name;
-  run.communicates = false;
-  alone.runs = {run};
-  alone.costs.reset();
-  return alone;
-}
-
 /// Why a step of a worker takes longer alone than beside others, which it has to wait for.
-report::Statement why_above_linear(const scenario::Scenario& scenario, const report::RunResult& alone,
+report::Statement why_above_linear(const scenario::Scenario& scenario, const StepAlone& alone,
                                    const report::RunResult& run) {
   const bool sharded = scenario.timed_as && scenario.timed_as->parallelism.sharding != spec::Sharding::none;
   return report::Statement{sharded ? "update-is-divided" : "computes-less"}
@@ -86,7 +60,7 @@ report::Statement why_above_linear(const scenario::Scenario& scenario, const rep
 
 bool are_alike(const std::vector<spec::Placement>& devices) {
   return std::ranges::all_of(devices, [&](const spec::Placement& one) {
-    return one.device == devices.front().device && one.speed_spread == 0;
+    return one.device == devices.front().device && one.speed == devices.front().speed && one.speed_spread == 0;
   });
 }
 
@@ -106,16 +80,15 @@ double model_flops(const spec::ModelShape& shape, double samples) {
 }
 
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
-                    const std::function<report::Result(const scenario::Scenario&)>& time_another,
-                    report::Result& result) {
+                    const TimeAnother& time_another, report::Result& result) {
   const double samples = static_cast<double>(timed.batch) * static_cast<double>(scenario.workers.size());
   const std::optional<double> tokens = scenario.timed_as ? tokens_per_sample(*scenario.timed_as) : std::nullopt;
   const double flops = model_flops(plain_shape(scenario, timed), samples);
-  std::optional<report::RunResult> alone;
+  std::optional<StepAlone> alone;
   // Of what is timed alone nothing more is asked: no run of it shares.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
   if (some_share && learned.nothing && scenario.stand_in && are_alike(scenario.all_devices())) {
-    alone = time_another(first_alone(scenario)).runs.front();
+    alone = time_step_alone(scenario, time_another);
   }
   for (report::RunResult& run : result.runs) {
     if (run.spec.event_driven || !(run.step_seconds > 0)) continue;

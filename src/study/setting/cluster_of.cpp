@@ -10,11 +10,12 @@
 namespace dadsim::study {
 namespace {
 
-/// exp(σz): the median is 1, of speeds as of times. A worker's is its own, whoever else there is.
+/// exp(σz) ÷ speed: the median of exp(σz) is 1, of speeds as of times. A worker's is its own, whoever else there is.
 double slowdown_of(const spec::Placement& worker, std::uint32_t number, std::uint64_t seed) {
-  if (worker.speed_spread == 0) return 1;
+  const double slowdown = 1 / worker.speed;
+  if (worker.speed_spread == 0) return slowdown;
   RandomStream stream(seed, Purpose::speeds, number);
-  return std::exp(boost::random::normal_distribution<double>(0, worker.speed_spread)(stream));
+  return slowdown * std::exp(boost::random::normal_distribution<double>(0, worker.speed_spread)(stream));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "study/setting/outages_of.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "sim/platform.hpp"
@@ -26,6 +27,14 @@ world::Outages outages_of(const scenario::Scenario& scenario, const spec::RunSpe
   if (std::ranges::any_of(outages.what.random, of_links) || std::ranges::any_of(outages.what.outages, of_links) ||
       std::ranges::any_of(outages.profiles, of_links)) {
     outages.links = links();
+  }
+  const auto of_nodes = [](const auto& rule) { return rule.nodes; };
+  if (std::ranges::any_of(outages.what.random, of_nodes) || std::ranges::any_of(outages.what.outages, of_nodes)) {
+    const std::vector<std::string> nodes = spec::nodes_of_hosts(scenario.platform);
+    std::map<std::string, const std::string*> node_of;
+    std::size_t number = 0;
+    for (const std::string& host : spec::host_names(scenario.platform)) node_of.try_emplace(host, &nodes[number++]);
+    for (const std::string& host : outages.hosts) outages.on.push_back(*node_of.at(host));
   }
   return outages;
 }

@@ -111,6 +111,8 @@ class ClusterDrawing {
       if (values["inside"] != "100GBps") values["inside-transport"] = "";
       if (draw_.chance(0.7)) values["mesh"] = "";
     }
+    values["slot-gpus"] = gpus > 1 && draw_.chance(0.2) ? "2" : "";
+    if (!values["slot-gpus"].empty()) values["slot"] = draw_.one_of({"pcie-3", "3Gbps"});
     if (!own && draw_.chance(0.8)) values["transport"] = "";
     if (values["nic"] != "ethernet-10g")
       for (const char* one : {"sockets", "socket-threads", "congestion", "queue"}) values.insert({one, ""});
@@ -123,8 +125,11 @@ class ClusterDrawing {
                                                {"gpus", alone ? "1" : "2"},
                                                {"rails", draw_.one_of({"", "1", "2"})},
                                                {"inside", alone ? "" : "pcie-3"},
+                                               {"mesh", ""},
+                                               {"slot-gpus", values["slot-gpus"].empty() ? "" : "1"},
                                                {"nic", draw_.one_of({"", "25Gbps"})}};
       if (alone) other["inside-latency"] = "";
+      if (alone || draw_.chance(0.7)) other["bridge"] = other["bridge-latency"] = "";
       if (other["nic"].empty()) other["nic-latency"] = "";
       element.children.push_back(draw_.element("more-nodes", other, 0.3));
       all += alone ? 2 : 4;

@@ -100,8 +100,9 @@ class RunDrawing {
     Element failures{.name = "failures", .origin = {}};
     const auto hosts = [&] { return draw_.chance(0.4) ? std::string("*") : draw_.one_of(placed); };
     const auto hosts_or_links = [&]() -> std::map<std::string, std::string> {
-      if (draw_.chance(0.3)) return {{"hosts", ""}, {"links", "*"}};
-      return {{"hosts", hosts()}, {"links", ""}};
+      if (draw_.chance(0.3)) return {{"hosts", ""}, {"links", "*"}, {"nodes", ""}};
+      if (draw_.chance(0.1)) return {{"hosts", ""}, {"links", ""}, {"nodes", "*"}};  // refused in a file of SimGrid's
+      return {{"hosts", hosts()}, {"links", ""}, {"nodes", ""}};
     };
     const auto add = [&](const char* name, const std::map<std::string, std::string>& own) {
       failures.children.push_back(draw_.element(name, own, 0.5));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct GpuNode {
   spec::GpuGeneration generation = spec::GpuGeneration::ampere;
   std::int64_t gpus = 1, rails = 1;
   bool library_is_given = false;  ///< it holds whatever the devices are
+  /// Byte/s of payload that the slots which its GPUs share let out and in, together.
+  double slots = std::numeric_limits<double>::infinity();
 };
 
 /// The ways through a cluster. Its hosts are numbered from 0 in the order of host_names().

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "sim/platform.hpp"
 #include "sim/platform/build/adapter_constants.csv.hpp"
@@ -75,13 +76,16 @@ double through(const spec::LinkSpec& slot) {
 
 spec::GpuClusterSpec with_adapters(const spec::GpuClusterSpec& spec) {
   spec::GpuClusterSpec cluster = spec;
-  for (spec::NodeGroup& group : cluster.more) {
+  const std::vector<spec::NodeGroup> complete = node_groups(spec);
+  for (std::size_t i = 0; i < cluster.more.size(); ++i) {
+    spec::NodeGroup& group = cluster.more[i];
     spec::GpuClusterSpec alone = spec;
     alone.more.clear();
     alone.gpus = group.gpus;
     alone.port = group.port;
     alone.rails = group.rails;
     alone.nic = group.nic;
+    alone.slot = *complete[i + 1].slot;
     alone = with_adapters(alone);
     group.rails = alone.rails;
     group.nic = alone.nic;
@@ -105,6 +109,24 @@ spec::GpuClusterSpec with_adapters(const spec::GpuClusterSpec& spec) {
     cluster.fabric.link.in_cluster = true;
   }
   return cluster;
+}
+
+std::optional<spec::LinkSpec> shared_slot(const spec::NodeGroup& group) {
+  const spec::LinkSpec& slot = *group.slot;
+  if (*group.slot_gpus < 2 || group.gpus < 2 || !(slot.bandwidth > 0)) return std::nullopt;
+  spec::LinkSpec shared;
+  shared.name = slot.name;
+  // What comes to it is counted in bytes of the adapter's line.
+  shared.efficiency = group.nic.efficiency;
+  shared.bandwidth = through(slot) / shared.efficiency;
+  shared.costs = spec::MessageCosts::any;
+  shared.in_cluster = group.nic.in_cluster;
+  return shared;
+}
+
+double through_shared_slots(const spec::NodeGroup& group) {
+  if (!shared_slot(group)) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(group.gpus / *group.slot_gpus) * through(*group.slot);
 }
 
 }  // namespace dadsim::sim

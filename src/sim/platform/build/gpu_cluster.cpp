@@ -36,13 +36,12 @@ void check(const spec::NodeGroup& group) {
 }
 
 /// Inside a node: the port of the one GPU, the host bridge if it is a limit, the port of the other; or, in a mesh, the
-/// link of the pair. Between nodes: the
-/// rail of the sender, the fabric, the rail of the receiver; the GPUs' ports are not touched, as a GPU hands to its
-/// adapter over another bus.
+/// link of the pair. Between nodes: the rail of the sender, the fabric, the rail of the receiver; the GPUs' ports are
+/// not touched, as a GPU hands to its adapter over another bus. Slots that GPUs share lie beside the rails, and on both
+/// sides of a host bridge, which GPUs of one slot do without.
 class GpuCluster : public ClusterNetwork {
  public:
-  GpuCluster(sg4::NetZone* zone, const spec::GpuClusterSpec& spec)
-      : hosts_(all_gpus(spec)), meshed_(spec.inside == spec::InsideNode::mesh) {
+  GpuCluster(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : hosts_(all_gpus(spec)) {
     std::int64_t node = 0;
     std::int64_t gpu = 0;
     for (const spec::NodeGroup& nodes : node_groups(spec)) {
@@ -54,9 +53,12 @@ class GpuCluster : public ClusterNetwork {
       group.first_mesh = std::ssize(mesh_);
       group.first_bridge = std::ssize(bridges_);
       group.first_adapter = std::ssize(adapters_);
-      group.has_bridges = nodes.gpus > 1 && spec.inside == spec::InsideNode::shared && spec.bridge.bandwidth > 0;
-      group.node = {spec.inside, nodes.port.library, nodes.port.generation,
-                    nodes.gpus,  nodes.rails,        spec.library_is_given};
+      group.first_slot = std::ssize(slots_);
+      group.meshed = nodes.inside == spec::InsideNode::mesh;
+      group.has_bridges = nodes.gpus > 1 && nodes.inside == spec::InsideNode::shared && nodes.bridge.bandwidth > 0;
+      group.slot_gpus = has_adapters(spec, nodes) && shared_slot(nodes) ? *nodes.slot_gpus : 1;
+      group.node = {*nodes.inside, nodes.port.library,    nodes.port.generation,      nodes.gpus,
+                    nodes.rails,   spec.library_is_given, through_shared_slots(nodes)};
       for (const std::int64_t behind = node + nodes.nodes; node < behind; ++node, gpu += nodes.gpus) {
         add_node(zone, spec, nodes, node, gpu);
       }
@@ -71,7 +73,7 @@ class GpuCluster : public ClusterNetwork {
     const Group& group = group_of(from);
     const std::int64_t node = group.node_of(from);
     if (from < to ? to < group.behind(node) : to >= group.behind(node - 1)) {
-      if (meshed_) {
+      if (group.meshed) {
         const std::int64_t gpus = group.node.gpus;
         const std::int64_t first = group.behind(node - 1);
         const std::int64_t a = std::min(from, to) - first;
@@ -84,36 +86,60 @@ class GpuCluster : public ClusterNetwork {
         return;
       }
       links.push_back(port(group, from).up);
-      if (group.has_bridges) links.push_back(bridges_[static_cast<std::size_t>(group.first_bridge + node)]);
+      const bool over_bridge = group.has_bridges && (group.slot_gpus == 1 || group.slot_of(from) != group.slot_of(to));
+      if (over_bridge) {
+        if (group.slot_gpus > 1) links.push_back(slot(group, from).up);
+        links.push_back(bridges_[static_cast<std::size_t>(group.first_bridge + node)]);
+        if (group.slot_gpus > 1) links.push_back(slot(group, to).down);
+      }
       links.push_back(port(group, to).down);
       return;
     }
-    links.push_back(line_of(from).up);
+    go_out(from, links);
     fabric_->route(adapter(from), adapter(to), links);
-    links.push_back(line_of(to).down);
+    come_in(to, links);
   }
   void leave(std::int64_t from, Links& links) const override {
-    links.push_back(line_of(from).up);
+    go_out(from, links);
     fabric_->leave(adapter(from), links);
   }
   void enter(std::int64_t to, Links& links) const override {
     fabric_->enter(adapter(to), links);
-    links.push_back(line_of(to).down);
+    come_in(to, links);
   }
 
  private:
   /// Nodes that are alike; those of a group are counted from 0.
   struct Group {
     GpuNode node;
-    std::int64_t first_node = 0, first_gpu = 0, first_port = 0, first_mesh = 0, first_bridge = 0, first_adapter = 0;
-    bool has_bridges = false;
+    std::int64_t first_node = 0, first_gpu = 0, first_port = 0, first_mesh = 0, first_bridge = 0, first_adapter = 0,
+                 first_slot = 0;
+    bool meshed = false, has_bridges = false;
+    std::int64_t slot_gpus = 1;  ///< 1: slots are no links of their own
 
     std::int64_t node_of(std::int64_t gpu) const { return (gpu - first_gpu) / node.gpus; }
     /// The first GPU behind a node.
     std::int64_t behind(std::int64_t of) const { return first_gpu + (of + 1) * node.gpus; }
     /// Of its node.
     std::int64_t rail_of(std::int64_t gpu) const { return (gpu - first_gpu) % node.gpus * node.rails / node.gpus; }
+    /// In the group: slots hold the GPUs of one node, which are a multiple of theirs.
+    std::int64_t slot_of(std::int64_t gpu) const { return (gpu - first_gpu) / slot_gpus; }
   };
+
+  /// A node by itself needs no adapters; where other clusters are, it does.
+  static bool has_adapters(const spec::GpuClusterSpec& spec, const spec::NodeGroup& like) {
+    return all_nodes(spec) > 1 || !spec.name.empty() || like.nic.bandwidth > 0;
+  }
+
+  // The adapter comes first on the way out: whoever asks what a host leaves by looks at the first link.
+  void go_out(std::int64_t from, Links& links) const {
+    links.push_back(line_of(from).up);
+    if (const Group& group = group_of(from); group.slot_gpus > 1) links.push_back(slot(group, from).up);
+  }
+  void come_in(std::int64_t to, Links& links) const {
+    links.push_back(line_of(to).down);
+    if (const Group& group = group_of(to); group.slot_gpus > 1) links.push_back(slot(group, to).down);
+  }
 
   void add_node(sg4::NetZone* zone, const spec::GpuClusterSpec& spec, const spec::NodeGroup& like, std::int64_t node,
                 std::int64_t first) {
@@ -121,16 +147,18 @@ class GpuCluster : public ClusterNetwork {
     for (std::int64_t gpu = first; gpu < first + like.gpus; ++gpu) {
       const std::string host = name_in(spec.name, fmt::format("gpu-{}", gpu));
       make_host(zone, host, name);
-      if (like.gpus > 1 && !meshed_) ports_.push_back(make_duplex_link(zone, host + " port", like.port));
+      if (like.gpus > 1 && !groups_.back().meshed) ports_.push_back(make_duplex_link(zone, host + " port", like.port));
     }
-    for (std::int64_t a = first; meshed_ && a < first + like.gpus; ++a) {
+    for (std::int64_t a = first; groups_.back().meshed && a < first + like.gpus; ++a) {
       for (std::int64_t b = a + 1; b < first + like.gpus; ++b) {
         mesh_.push_back(make_duplex_link(zone, name_in(spec.name, fmt::format("gpu-{} gpu-{}", a, b)), like.port));
       }
     }
-    if (groups_.back().has_bridges) bridges_.push_back(make_link(zone, name + " bridge", spec.bridge));
-    // A node by itself needs no adapters; where other clusters are, it does.
-    if (all_nodes(spec) == 1 && spec.name.empty() && !(like.nic.bandwidth > 0)) return;
+    if (groups_.back().has_bridges) bridges_.push_back(make_link(zone, name + " bridge", like.bridge));
+    if (!has_adapters(spec, like)) return;
+    for (std::int64_t i = 0; groups_.back().slot_gpus > 1 && i < like.gpus / groups_.back().slot_gpus; ++i) {
+      slots_.push_back(make_duplex_link(zone, fmt::format("{} slot-{}", name, i), *shared_slot(like)));
+    }
     for (std::int64_t rail = 0; rail < like.rails; ++rail) {
       const DuplexLink& line =
           adapters_.emplace_back(make_duplex_link(zone, fmt::format("{} rail-{}", name, rail), like.nic));
@@ -155,12 +183,16 @@ class GpuCluster : public ClusterNetwork {
     return ports_[static_cast<std::size_t>(group.first_port + gpu - group.first_gpu)];
   }
 
+  const DuplexLink& slot(const Group& group, std::int64_t gpu) const {
+    return slots_[static_cast<std::size_t>(group.first_slot + group.slot_of(gpu))];
+  }
+
   std::int64_t hosts_;
-  bool meshed_;
   std::vector<Group> groups_;
   std::vector<DuplexLink> ports_;  ///< per GPU, group by group; none where a node has one, or a mesh
   std::vector<DuplexLink> mesh_;   ///< mesh: per node and pair
   Links bridges_;                  ///< per node; none where it is no limit
+  std::vector<DuplexLink> slots_;  ///< that several GPUs share, node by node
   std::vector<DuplexLink> adapters_;
   std::unique_ptr<Fabric> fabric_;
 };

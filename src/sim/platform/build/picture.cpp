@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/platform/build/fabric.hpp"
+#include "sim/platform/build/gpu_adapters.hpp"
 #include "support/link_rate.hpp"
 
 namespace dadsim::sim {
@@ -182,6 +183,8 @@ class Pen {
     for (std::int64_t node = first; node < last; ++node) {
       for (std::int64_t rail = 0; rail < std::min(group.rails, group.gpus); ++rail)
         add_line(links, fmt::format("{} rail-{}", name_in(spec.name, fmt::format("node-{}", node)), rail));
+      for (std::int64_t slot = 0; shared_slot(group) && slot < group.gpus / *group.slot_gpus; ++slot)
+        add_line(links, fmt::format("{} slot-{}", name_in(spec.name, fmt::format("node-{}", node)), slot));
     }
     return links;
   }
@@ -243,7 +246,7 @@ class Pen {
       const std::string adapters = add(spec.name, name, "adapters", Picture::Kind::network, frame);
       join(adapters, above, rails, rail_links(spec, group, node, node + 1));
       const std::string inside = group.gpus == 1 ? std::string{}
-                                                 : add(spec.name, name + " inside", inside_in_words(spec.inside),
+                                                 : add(spec.name, name + " inside", inside_in_words(*group.inside),
                                                        Picture::Kind::network, frame);
       for (std::int64_t own = gpu; own < gpu + group.gpus; ++own) {
         const std::string host = fmt::format("gpu-{}", own);
@@ -251,7 +254,7 @@ class Pen {
         join(id, adapters, "");
         if (inside.empty()) continue;
         std::vector<std::string> links;
-        if (spec.inside == spec::InsideNode::mesh) {
+        if (group.inside == spec::InsideNode::mesh) {
           for (std::int64_t other = gpu; other < gpu + group.gpus; ++other) {
             if (other == own) continue;
             const auto [a, b] = std::minmax(own, other);
