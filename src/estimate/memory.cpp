@@ -52,10 +52,12 @@ std::span<const spec::LayerShape> layers_of(const spec::ModelShape& model, const
 /// Floats that layers learn, and that they hold without learning them.
 struct Held {
   double learned = 0, frozen = 0;
+  double multiplied = 0;  ///< of them, those of matrices of dense layers
   double all() const { return learned + frozen; }
   void keep_larger(const Held& other) {
     learned = std::max(learned, other.learned);
     frozen = std::max(frozen, other.frozen);
+    multiplied = std::max(multiplied, other.multiplied);
   }
 };
 
@@ -69,6 +71,8 @@ HeldByWhom parameters_of(std::span<const spec::LayerShape> layers) {
     Held& whose = layer.expert_group > 1 ? held.experts : held.replicas;
     whose.learned += static_cast<double>(layer.parameters);
     whose.frozen += static_cast<double>(layer.frozen);
+    if (layer.kind == spec::LayerKind::dense && !layer.is_tied())
+      whose.multiplied += static_cast<double>(layer.experts * layer.in * layer.out);
   }
   return held;
 }
@@ -111,33 +115,53 @@ double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_bat
   const double pieces = parallelism.interleave;
   const double stages = parallelism.pipeline;
   if (parallelism.order == spec::PipelineOrder::gpipe) return pieces * micro_batches;
+  if (parallelism.order == spec::PipelineOrder::zero_bubble) return std::min(micro_batches, stages);
+  if (parallelism.order == spec::PipelineOrder::dualpipe_v) return std::min(2 * micro_batches, 2 * stages + 1);
   if (parallelism.interleave <= 1) return std::min(micro_batches, stages - stage);
   return std::min(pieces * micro_batches, pieces * stages + stages - 1 - 2 * stage);
+}
+
+/// What parameters are kept in.
+struct Widths {
+  double bytes = 4;      ///< of a parameter
+  bool masters = false;  ///< in fp32 beside it
+  double casts = 0;      ///< bytes of what products read in its place, beside it
+};
+
+/// Formats whose blocks are of one row are cast twice, row by row and column by column, for the passes there and back
+/// (NVIDIA, Transformer Engine, MXFP8 and NVFP4 block scaling).
+Widths widths_of(spec::Precision precision) {
+  const bool twice = precision == spec::Precision::mxfp8 || precision == spec::Precision::nvfp4;
+  return {bytes_per_element(precision), has_master_copies(precision), twice ? 2 * operand_bytes(precision) : 0};
 }
 
 /// What one device needs of parameters of its layers that so many others have too. `copies`: of the first table. Whole
 /// while a step goes on are, where parameters are divided, what stands outside of blocks and some blocks.
 void add_parameters(const Held& held, const Held& copies, const Held& largest_block, double outside,
-                    const spec::OptimizerSpec& optimizer, double bytes, bool masters,
+                    const spec::OptimizerSpec& optimizer, const Widths& widths,
                     const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
+  const double bytes = widths.bytes;
   const double learned = held.learned + copies.learned;
   const double parameters = held.all() + copies.all();
   const auto divided = [&](spec::Sharding from) { return parallelism.sharding >= from ? replicas : 1.0; };
   const double states = learned / divided(spec::Sharding::optimizer);
-  use.master_copies += masters ? kFloat * states : 0;
-  use.optimizer += kFloat * optimizer_state_per_parameter(optimizer) * states;
+  if (parallelism.offload != spec::Offload::optimizer) {
+    use.master_copies += widths.masters ? kFloat * states : 0;
+    use.optimizer += kFloat * optimizer_state_per_parameter(optimizer) * states;
+  }
   use.gradients += bytes * learned / divided(spec::Sharding::gradients);
   use.parameters += bytes * parameters / divided(spec::Sharding::parameters);
   if (parallelism.sharding >= spec::Sharding::gradients && replicas > 1) use.gradients += bytes * largest_block.learned;
   if (parallelism.sharding >= spec::Sharding::parameters && replicas > 1)
     use.parameters +=
         bytes * std::min(outside + copies.all() + (parallelism.prefetch + 1) * largest_block.all(), parameters);
+  const bool gathered = parallelism.sharding >= spec::Sharding::parameters && replicas > 1;
+  use.parameters += widths.casts * (gathered ? largest_block.multiplied : held.multiplied);
 }
 
 /// The same of all its layers.
 void add_parameters(const spec::ModelShape& part, const Held& copies, const spec::OptimizerSpec& optimizer,
-                    double bytes, bool masters, const spec::ParallelismSpec& parallelism, double replicas,
-                    MemoryUse& use) {
+                    const Widths& widths, const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
   HeldByWhom largest;
   double outside = 0;
   double expert_copies = 1;
@@ -154,9 +178,8 @@ void add_parameters(const spec::ModelShape& part, const Held& copies, const spec
     }
   }
   const HeldByWhom held = parameters_of(part.layers);
-  add_parameters(held.replicas, copies, largest.replicas, outside, optimizer, bytes, masters, parallelism, replicas,
-                 use);
-  add_parameters(held.experts, {}, largest.experts, 0, optimizer, bytes, masters, parallelism, expert_copies, use);
+  add_parameters(held.replicas, copies, largest.replicas, outside, optimizer, widths, parallelism, replicas, use);
+  add_parameters(held.experts, {}, largest.experts, 0, optimizer, widths, parallelism, expert_copies, use);
 }
 
 }  // namespace
@@ -207,7 +230,8 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     MemoryUse use;
     spec::ModelShape own;
     PieceActivations activations;
-    for (std::size_t piece = stage; piece < pieces.size(); piece += stages) {
+    for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+      if (parallelism.stage_of(static_cast<std::int32_t>(piece)) != static_cast<std::int32_t>(stage)) continue;
       const std::span<const spec::LayerShape> layers = layers_of(part, pieces[piece]);
       const PieceActivations of_piece =
           activations_of({model.name, {layers.begin(), layers.end()}}, parallelism.recomputation, kept);
@@ -215,11 +239,12 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
       activations.at_work = std::max(activations.at_work, of_piece.at_work);
       own.layers.insert(own.layers.end(), layers.begin(), layers.end());
     }
-    const bool copied = stages > 1 && stage + 1 == stages &&
-                        std::ranges::any_of(own.layers, &spec::LayerShape::is_tied) &&
+    const bool last =
+        parallelism.stage_of(static_cast<std::int32_t>(pieces.size()) - 1) == static_cast<std::int32_t>(stage);
+    const bool copied = last && stage > 0 && std::ranges::any_of(own.layers, &spec::LayerShape::is_tied) &&
                         part.layers.front().kind == spec::LayerKind::embedding;
-    add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : Held{}, optimizer, bytes,
-                   has_master_copies(precision), parallelism, sharers, use);
+    add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : Held{}, optimizer,
+                   widths_of(precision), parallelism, sharers, use);
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
     use.activations = rows * (at_a_time / parallelism.interleave * activations.kept + activations.at_work);
     if (stage == 0 && !part.layers.empty()) {

@@ -17,6 +17,10 @@ double DeviceSpec::peak(Precision precision) const {
       return bf16_flops;
     case Precision::fp8:
       return fp8_flops;
+    case Precision::mxfp8:
+      return fp4_flops > 0 ? fp8_flops : 0;
+    case Precision::nvfp4:
+      return fp4_flops;
   }
   throw std::logic_error("unknown precision");
 }
@@ -40,6 +44,9 @@ double DeviceSpec::efficiency(LayerKind kind, Precision precision) const {
     if (one.kind != kind || (one.precision && *one.precision != precision)) continue;
     if (best == nullptr || one.precision) best = &one;
   }
+  // That products with scaled blocks reach the share of those in fp8 is an assumption.
+  const bool blocks = precision == Precision::mxfp8 || precision == Precision::nvfp4;
+  if (blocks && (best == nullptr || !best->precision)) return efficiency(kind, Precision::fp8);
   return best == nullptr ? matrix_efficiency : best->share;
 }
 

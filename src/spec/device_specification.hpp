@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "spec/layer_shape.hpp"
+#include "spec/names.hpp"
 #include "spec/platform_specification.hpp"
 #include "spec/precision.hpp"
 
@@ -18,6 +21,15 @@ struct KindEfficiency {
   std::string source = {};             ///< the measurement it was calibrated on; empty for a user's own
   bool operator==(const KindEfficiency&) const = default;
 };
+
+/// Whose kernels a device's are like in how products and fused attention fall off with their shape
+/// (sim/devices/kernels.csv).
+enum class KernelFamily : std::uint8_t { none, ampere, hopper, blackwell, cdna4 };
+constexpr auto names_of(KernelFamily) {
+  using enum KernelFamily;
+  return std::to_array<Name<KernelFamily>>(
+      {{none, "none"}, {ampere, "ampere"}, {hopper, "hopper"}, {blackwell, "blackwell"}, {cdna4, "cdna4"}});
+}
 
 /// A device by its roofline. Rates of arithmetic are of dense products without sparsity, a fused multiply-add counted
 /// as two flop; 0 where the device does not have the precision.
@@ -46,15 +58,18 @@ struct DeviceSpec {
   double winograd_share = 1;
   std::vector<KindEfficiency> efficiencies = {};  ///< other than matrix_efficiency
   double fp8_flops = 0;
-  double slowdown = 1;  ///< of this one of its kind: by how much longer all that it computes takes, above 0
+  double fp4_flops = 0;  ///< of nvfp4; those that have it scale blocks of fp8 (mxfp8) too, as fast as fp8
+  double slowdown = 1;   ///< of this one of its kind: by how much longer all that it computes takes, above 0
   std::optional<CollectiveLibrary> library = std::nullopt;  ///< what carries out its collectives; nothing: not known
   GpuGeneration generation = GpuGeneration::ampere;         ///< of NVIDIA's
+  KernelFamily kernels = KernelFamily::none;  ///< none: nothing is known of their shapes but ramp and tiles
 
   /// Flop/s; 0 if the device does not have it.
   double peak(Precision precision) const;
   /// "fp32, tf32, fp16, bf16 and fp8".
   std::string precisions() const;
   /// Efficiency of large matrix products: of this kind in this precision, else of this kind, else matrix_efficiency.
+  /// Of mxfp8 and nvfp4, where nothing is said of them, that of fp8.
   double efficiency(LayerKind kind, Precision precision) const;
 };
 

@@ -10,9 +10,11 @@ namespace dadsim::spec {
 /// The network as each of `how.experts` devices has it that divide the experts of a block (Lepikhin et al., GShard,
 /// ICLR 2021, arXiv:2006.16668, section 3.1), of replicas in `replicas`: experts ÷ how.experts of them, whole, and the
 /// rows that come to these from all, as many as each sends out. Where `how.tensor` devices divide a layer, each sends
-/// out its part of the rows, and experts are not divided once more. The device with most rows has how.expert_imbalance
-/// times as many as the mean, and all wait for it. Everything else stays as it is. Throws std::invalid_argument, in
-/// words, where it cannot be divided so.
+/// out its part of the rows. Experts are whole then, or divided once more by the same devices (how.expert_tensor),
+/// which hand their rows to devices in the same place and put together what comes to them. The device with most rows
+/// has how.expert_imbalance times as many as the mean, or how.expert_capacity times where the rest is dropped (GShard,
+/// section 2.2), and all wait for it. Everything else stays as it is. Throws std::invalid_argument, in words, where it
+/// cannot be divided so.
 ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, std::size_t replicas);
 
 }  // namespace dadsim::spec

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "spec/names.hpp"
 
@@ -11,10 +12,27 @@ namespace dadsim::spec {
 enum class PipelineOrder : std::uint8_t {
   one_f_one_b,  ///< one forward, one backward, as soon as a backward pass can begin (Narayanan et al., SC 2021)
   gpipe,        ///< all forward passes, then all backward passes (Huang et al., NeurIPS 2019)
+  zero_bubble,  ///< 1F1B in which gradients of weights wait until a stage would stand still (ZB-H1: Qi et al.,
+                ///< Zero Bubble Pipeline Parallelism, ICLR 2024, arXiv:2401.10241, section 2)
+  dualpipe_v,   ///< two pieces to a stage, the second ones in the reverse order of stages, and the same (DualPipeV:
+                ///< github.com/deepseek-ai/DualPipe; DeepSeek-V3, arXiv:2412.19437, section 3.2.1)
 };
 constexpr auto names_of(PipelineOrder) {
   using enum PipelineOrder;
-  return std::to_array<Name<PipelineOrder>>({{one_f_one_b, "1f1b"}, {gpipe, "gpipe"}});
+  return std::to_array<Name<PipelineOrder>>(
+      {{one_f_one_b, "1f1b"}, {gpipe, "gpipe"}, {zero_bubble, "zb-h1"}, {dualpipe_v, "dualpipe-v"}});
+}
+
+/// What devices that divide a layer compute while they hand one another what they have.
+enum class TensorOverlap : std::uint8_t {
+  none,      ///< nothing
+  backward,  ///< gradients of weights (Megatron-LM's asynchronous sums; Korthikanti et al., arXiv:2205.05198, 4.2.2)
+  products,  ///< that, and each product while its inputs come in or its outputs leave, in parts (Transformer Engine's
+             ///< userbuffers; Wang et al., ASPLOS 2023, doi 10.1145/3567955.3567959)
+};
+constexpr auto names_of(TensorOverlap) {
+  using enum TensorOverlap;
+  return std::to_array<Name<TensorOverlap>>({{none, "none"}, {backward, "backward"}, {products, "products"}});
 }
 
 /// What of the forward pass is computed again in the backward pass instead of being kept.
@@ -41,6 +59,17 @@ constexpr auto names_of(Sharding) {
       {{none, "none"}, {optimizer, "optimizer"}, {gradients, "gradients"}, {parameters, "parameters"}});
 }
 
+/// What is not kept on a device but in the memory of its host.
+enum class Offload : std::uint8_t {
+  none,
+  optimizer,  ///< its state and the master copies; the host's processor updates them (ZeRO-Offload: Ren et al., USENIX
+              ///< ATC 2021, arXiv:2101.06840, section 4)
+};
+constexpr auto names_of(Offload) {
+  using enum Offload;
+  return std::to_array<Name<Offload>>({{none, "none"}, {optimizer, "optimizer"}});
+}
+
 /// How devices that have a part of each sequence come by the keys and values of the others.
 enum class ContextExchange : std::uint8_t {
   ring,        ///< while attention is at work (Liu et al., Ring Attention, ICLR 2024, arXiv:2310.01889)
@@ -50,6 +79,12 @@ constexpr auto names_of(ContextExchange) {
   using enum ContextExchange;
   return std::to_array<Name<ContextExchange>>({{ring, "ring"}, {all_gather, "all-gather"}});
 }
+
+/// Attributes of <timed-as> that say how a network is divided among devices: what a search for layouts sets.
+inline constexpr std::array<std::string_view, 18> kLayoutAttributes{
+    "batch",          "tensor",   "sequence-parallel", "tensor-overlap",   "context",       "context-exchange",
+    "pipeline",       "schedule", "interleave",        "micro-batch",      "recompute",     "sharding",
+    "sharding-group", "prefetch", "expert-parallel",   "expert-imbalance", "expert-tensor", "expert-capacity"};
 
 /// How one replica of a network is laid out over several devices, and what it does with a batch. A worker of an
 /// algorithm is a replica: tensor × context × pipeline devices. Experts are divided among devices of the same stage of
@@ -63,18 +98,29 @@ struct ParallelismSpec {
   std::int64_t micro_batch = 0;  ///< samples that go through the network together; 0: the whole batch
   PipelineOrder order = PipelineOrder::one_f_one_b;
   bool sequence_parallel = false;  ///< what is not divided by `tensor` otherwise is divided along the sequence
+  TensorOverlap tensor_overlap = TensorOverlap::none;
   Recomputation recomputation = Recomputation::none;
   Sharding sharding = Sharding::none;
   std::int32_t sharding_group = 0;  ///< replicas, one after the other, that divide it; 0: all of them do
   std::int32_t experts = 1;         ///< devices of a stage that divide the experts of a block (expert parallelism)
   double expert_imbalance = 1;      ///< rows of the device with most of them ÷ those of the mean
+  std::int32_t expert_tensor = 1;   ///< devices that divide each of these experts: 1 or `tensor`
+  double expert_capacity = 0;       ///< rows that a device takes at most ÷ the mean, others are dropped; 0: all
   std::int32_t prefetch = 1;        ///< units (blocks) whose parameters are gathered ahead of their use
+  Offload offload = Offload::none;
+  double offload_rate = 0;  ///< byte/s between a device and its host, in each direction
+  double host_rate = 0;     ///< byte/s between the host's processor and its memory, for one device
 
   std::int32_t devices() const { return tensor * context * pipeline; }  ///< of a replica
+  /// The stage that has a piece of the network: in turns, or there and back.
+  std::int32_t stage_of(std::int32_t piece) const {
+    const bool returns = order == PipelineOrder::dualpipe_v && piece / pipeline % 2 == 1;
+    return returns ? pipeline - 1 - piece % pipeline : piece % pipeline;
+  }
   /// Whether a step is anything else than one pass of the whole batch on one device that keeps everything.
   bool divides() const {
     return devices() > 1 || experts > 1 || micro_batch > 0 || recomputation != Recomputation::none ||
-           sharding != Sharding::none;
+           sharding != Sharding::none || offload != Offload::none;
   }
   bool operator==(const ParallelismSpec&) const = default;
 };

@@ -4,8 +4,21 @@ namespace dadsim::spec {
 
 double bytes_per_element(Precision precision) { return has_master_copies(precision) ? 2.0 : 4.0; }
 
+double operand_bytes(Precision precision) {
+  switch (precision) {
+    case Precision::fp8:
+      return 1;
+    case Precision::mxfp8:
+      return 1 + 1.0 / 32;
+    case Precision::nvfp4:
+      return 0.5 + 1.0 / 16;
+    default:
+      return bytes_per_element(precision);
+  }
+}
+
 bool has_master_copies(Precision precision) {
-  return precision == Precision::fp16 || precision == Precision::bf16 || precision == Precision::fp8;
+  return precision == Precision::fp16 || precision == Precision::bf16 || casts_operands(precision);
 }
 
 }  // namespace dadsim::spec

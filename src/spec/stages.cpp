@@ -75,6 +75,16 @@ std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std
   return result;
 }
 
+/// What stands before the blocks that begin at `firsts`, and what stands behind them, as units of their own.
+void add_ends(const ModelShape& model, std::vector<std::size_t>& firsts) {
+  std::size_t end = 0;  // of the last block
+  for (const LayerRange& block : blocks_of(model)) {
+    if (repeats(block)) end = block.end;
+  }
+  if (firsts.front() > 0) firsts.insert(firsts.begin(), 0);
+  if (end < model.layers.size()) firsts.push_back(end);
+}
+
 }  // namespace
 
 std::vector<LayerRange> pieces_of(const ModelShape& model, std::size_t pieces) {
@@ -83,11 +93,13 @@ std::vector<LayerRange> pieces_of(const ModelShape& model, std::size_t pieces) {
   for (const LayerRange& block : blocks_of(model)) {
     if (repeats(block)) firsts.push_back(block.first);
   }
-  const bool blocks = !firsts.empty();
-  for (std::size_t i = 0; !blocks && i < model.layers.size(); ++i) firsts.push_back(i);
+  const std::size_t blocks = firsts.size();
+  for (std::size_t i = 0; blocks == 0 && i < model.layers.size(); ++i) firsts.push_back(i);
+  if (blocks > 0 && blocks < pieces) add_ends(model, firsts);
   if (firsts.size() < pieces) {
     throw std::invalid_argument(fmt::format("'{}' has {} {}, which are too few for {} stages", model.name,
-                                            firsts.size(), blocks ? "blocks" : "layers", pieces));
+                                            blocks > 0 ? blocks : firsts.size(), blocks > 0 ? "blocks" : "layers",
+                                            pieces));
   }
   const std::vector<std::size_t> begins = balanced(model, firsts, pieces);
   std::vector<LayerRange> result;

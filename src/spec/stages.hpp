@@ -30,8 +30,10 @@ inline bool repeats(const LayerRange& block) { return block.end - block.first > 
 /// the most multiply-adds has as few as can be, and the others are as even as can be then. What stands before the first
 /// block is the first piece's and what stands behind the last one is the last's, so that equal blocks are dealt out
 /// evenly unless a large decoder outweighs some (Megatron-LM, Narayanan et al., arXiv:2104.04473, section 2.2, deals
-/// evenly in any case). Of a pipeline, piece i is of stage i modulo the number of stages. Throws std::invalid_argument
-/// where there are fewer blocks (or layers) than pieces.
+/// evenly in any case). Where there are more pieces than blocks, what stands before them and what stands behind them
+/// may have a piece each (Megatron-LM's --account-for-embedding-in-pipeline-split and --account-for-loss-…: 126 blocks
+/// in 16 × 8 pieces). Which stage has a piece ParallelismSpec::stage_of() says. Throws std::invalid_argument where
+/// there are fewer of them all (or layers) than pieces.
 std::vector<LayerRange> pieces_of(const ModelShape& model, std::size_t pieces);
 
 }  // namespace dadsim::spec

@@ -32,17 +32,20 @@ class Division {
                        how.pipeline,
                        how.context,
                        how.sharding_group,
-                       how.experts};
+                       how.experts,
+                       how.expert_tensor};
   }
 
   Schedule run() {
     const auto orders = pipeline_order(how_.order, how_.pipeline, how_.interleave, micro_batches_);
     std::vector<std::size_t> next(orders.size(), 0);
-    for (std::size_t left = 2 * pieces_.size() * static_cast<std::size_t>(micro_batches_); left > 0;) {
+    std::size_t left = 0;
+    for (const std::vector<Pass>& order : orders) left += order.size();
+    while (left > 0) {
       const std::size_t before = left;
       for (std::size_t stage = 0; stage < orders.size(); ++stage) {
         if (next[stage] == orders[stage].size() || !is_ready(orders[stage][next[stage]])) continue;
-        play(orders[stage][next[stage]++], static_cast<std::int32_t>(stage));
+        carry_out(orders[stage][next[stage]++], static_cast<std::int32_t>(stage));
         --left;
       }
       if (left == before) throw std::logic_error("stages of a pipeline that wait for one another");
@@ -58,7 +61,7 @@ class Division {
   static constexpr std::int32_t kNotYet = -1;  ///< the pass before has not been simulated
   static constexpr std::int32_t kHere = -2;    ///< it was, on the same stage
 
-  std::int32_t stage_of(std::int32_t piece) const { return piece % how_.pipeline; }
+  std::int32_t stage_of(std::int32_t piece) const { return how_.stage_of(piece); }
 
   /// What piece `piece` has sent in a direction for a micro-batch: a task.
   std::int32_t& sent(bool forward, std::int32_t piece, std::int64_t micro_batch) {
@@ -66,25 +69,32 @@ class Division {
   }
 
   bool is_ready(const Pass& pass) {
-    const std::int32_t from = pass.piece + (pass.forward ? -1 : 1);
-    if (from >= 0 && from <= last_) return sent(pass.forward, from, pass.micro_batch) != kNotYet;
-    return pass.forward || sent(true, last_, pass.micro_batch) != kNotYet;
+    if (pass.kind == PassKind::weights) return true;  // behind the gradient of its inputs, on the same stage
+    const std::int32_t from = pass.piece + (pass.forward() ? -1 : 1);
+    if (from >= 0 && from <= last_) return sent(pass.forward(), from, pass.micro_batch) != kNotYet;
+    return pass.forward() || sent(true, last_, pass.micro_batch) != kNotYet;
   }
 
-  void play(const Pass& pass, std::int32_t stage) {
+  void carry_out(const Pass& pass, std::int32_t stage) {
     Piece& piece = pieces_[static_cast<std::size_t>(pass.piece)];
-    const std::int32_t from = pass.piece + (pass.forward ? -1 : 1);
+    const bool last = pass.micro_batch == micro_batches_ - 1;
+    if (pass.kind == PassKind::weights) {
+      piece.pass(pass.kind, last, result_, stage);
+      return;
+    }
+    const bool forward = pass.forward();
+    const std::int32_t from = pass.piece + (forward ? -1 : 1);
     if (from >= 0 && from <= last_) {
-      const std::int32_t message = sent(pass.forward, from, pass.micro_batch);
+      const std::int32_t message = sent(forward, from, pass.micro_batch);
       if (message >= 0) {
         result_.tasks.push_back(
             {result_.tasks[static_cast<std::size_t>(message)].layer, WaitTask{Role::workers, message}, stage});
-        piece.gather_received(pass.forward ? pieces_[static_cast<std::size_t>(from)].sends() : piece.sends(), result_,
+        piece.gather_received(forward ? pieces_[static_cast<std::size_t>(from)].sends() : piece.sends(), result_,
                               stage);
       }
     }
-    piece.pass(pass.forward, pass.micro_batch == micro_batches_ - 1, result_, stage);
-    const std::int32_t to = pass.piece + (pass.forward ? 1 : -1);
+    piece.pass(pass.kind, last, result_, stage);
+    const std::int32_t to = pass.piece + (forward ? 1 : -1);
     std::int32_t message = kHere;
     if (to >= 0 && to <= last_ && stage_of(to) != stage) {
       CollectiveTask send;
@@ -93,19 +103,19 @@ class Division {
       send.to_stage = stage_of(to);
       send.algorithm = "direct";
       // The Δ of what came in is as large as it was.
-      const Piece& sized = pass.forward ? piece : pieces_[static_cast<std::size_t>(to)];
+      const Piece& sized = forward ? piece : pieces_[static_cast<std::size_t>(to)];
       send.bytes = PerWorker({sized.sends() / how_.tensor});
       message = static_cast<std::int32_t>(result_.tasks.size());
       result_.tasks.push_back({sized.last_layer(), std::move(send), stage});
     }
-    sent(pass.forward, pass.piece, pass.micro_batch) = message;
+    sent(forward, pass.piece, pass.micro_batch) = message;
   }
 
   /// The first stage looks up the table that the last one scores: each has a copy, and they sum its gradient.
   void share_tied_tables() {
     const double bytes = pieces_.front().tied_table_bytes(pieces_.back());
-    if (!(bytes > 0) || how_.pipeline == 1) return;
-    const std::int32_t ends[] = {0, how_.pipeline - 1};
+    const std::int32_t ends[] = {0, stage_of(last_)};
+    if (!(bytes > 0) || ends[0] == ends[1]) return;
     const auto first = static_cast<std::int32_t>(result_.tasks.size());
     for (const std::int32_t stage : ends) {
       CollectiveTask send;

@@ -8,6 +8,55 @@
 namespace dadsim::step {
 namespace {
 
+/// Bytes that kernels behind a dense layer pass over per number of its output, in 16 bit, each operand once.
+void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
+  const double outputs = layer.outputs_per_sample;
+  if (layer.kept_bytes_per_sample >= 4 * outputs) {
+    // Of scores of classes, kept in fp32: widened, and softmax; back, and narrowed.
+    shape.passed_forward = (2 + 4) + (4 + 4);
+    shape.passed_back = (4 + 4) + (4 + 2);
+    return;
+  }
+  if (layer.kept_beside_per_sample >= outputs) {  // an activation keeps what goes into it
+    shape.passed_forward += 2 + 2;
+    shape.passed_back += 2 + 2 + 2;
+  }
+  if (layer.split == spec::TensorSplit::row) {  // added to what went around it; back, two gradients are
+    shape.passed_forward += 2 + 2 + 2;
+    shape.passed_back += 2 + 2 + 2;
+  }
+  if (layer.kept_bytes_per_sample >= outputs) {  // dropout, with a mask of a byte
+    shape.passed_forward += 2 + 2 + 1;
+    shape.passed_back += 2 + 2 + 1;
+  }
+}
+
+/// What kernels of a layer work on.
+KernelShape kernel_shape(const spec::LayerShape& layer) {
+  KernelShape shape;
+  const auto rows = static_cast<double>(layer.rows_per_sample);
+  if (layer.kind == spec::LayerKind::dense && layer.outputs_per_sample > 0) {
+    // A decoder that shares the table of words has no matrix of its own.
+    const bool own = layer.in > 0 && layer.out > 0;
+    shape.in = own ? static_cast<double>(layer.in) : layer.forward_macs_per_sample / layer.outputs_per_sample;
+    shape.out = own ? static_cast<double>(layer.out) : layer.outputs_per_sample / rows;
+    add_passes(layer, shape);
+  }
+  const double mixed = layer.outputs_per_sample - layer.scores_per_sample;
+  if (layer.kind == spec::LayerKind::attention && layer.heads > 0 && mixed > 0) {
+    shape.head_size = mixed / (rows * static_cast<double>(layer.heads));
+    shape.seen = layer.forward_macs_per_sample / (2 * mixed);
+    shape.fused = layer.scores_per_sample == 0 && layer.recomputed_macs_per_sample > 0;
+    if (shape.fused && layer.causal && layer.keys_seen == 0) shape.skipped = 2;
+    if (layer.scores_per_sample > 0) {
+      const bool dropped = layer.kept_bytes_per_sample > 0;
+      shape.passed_forward = (2 + 2) + (dropped ? 2 + 2 + 1 : 0);   // softmax, dropout
+      shape.passed_back = (2 + 2 + 2) + (dropped ? 2 + 2 + 1 : 0);  // what softmax passes back is of both
+    }
+  }
+  return shape;
+}
+
 /// What the efficiency of a computation depends on beside its amounts.
 void describe_layer(const std::vector<const spec::LayerShape*>& layers, ComputeTask& task) {
   if (layers.size() != 1) {
@@ -19,6 +68,7 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, ComputeT
   if (layer.has_outer_product() || layer.frozen > 0)
     task.weights = static_cast<double>(layer.experts) * static_cast<double>(layer.in) * static_cast<double>(layer.out);
   task.overlap = layer.overlap();
+  task.shape = kernel_shape(layer);
   // The gradient of a recurrence's weights is one product over all positions.
   if (task.phase != Phase::forward && task.phase != Phase::backpropagate) return;
   task.sequential = static_cast<double>(layer.sequential);
@@ -119,11 +169,23 @@ PerWorker OpSizing::per_participant(Role who, Value&& value) const {
   if (who == Role::aggregator) return PerWorker({value(-1)});
   std::vector<double> of_class;
   for (const std::int32_t worker : classes_->first) of_class.push_back(value(worker));
-  if (classes_->class_of.empty()) return PerWorker(std::move(of_class));
+  if (classes_->class_of.empty()) return PerWorker(of_class);
   std::vector<double> values;
   values.reserve(workers());
   for (const std::int32_t own : classes_->class_of) values.push_back(of_class[static_cast<std::size_t>(own)]);
-  return PerWorker(std::move(values));
+  return PerWorker(values);
+}
+
+/// What a pass reads of weights that are not learned, which no cost counts as parameters. Of a table rows are read
+/// alone.
+double OpSizing::frozen_bytes(Phase phase, const std::vector<const spec::LayerShape*>& layers) const {
+  if (phase != Phase::forward && phase != Phase::backpropagate) return 0;
+  double bytes = 0;
+  for (const spec::LayerShape* layer : layers) {
+    if (layer->kind != spec::LayerKind::embedding)
+      bytes += sizeof(float) * narrower_ * static_cast<double>(layer->frozen);
+  }
+  return bytes;
 }
 
 Task OpSizing::sized(const Op& op, const std::vector<const spec::LayerShape*>& layers) const {
@@ -139,6 +201,8 @@ Task OpSizing::sized(const Op& op, const std::vector<const spec::LayerShape*>& l
     ComputeTask sized{compute->phase, compute->who, cost(&Work::flops),
                       cost(&Work::bytes_moved).scaled(compute->phase == Phase::update ? 1 : narrower_),
                       cost(&Work::launches)};
+    const double frozen = frozen_bytes(compute->phase, layers);
+    if (frozen > 0) sized.bytes_moved = sized.bytes_moved.plus(PerWorker({frozen}));
     describe_layer(layers, sized);
     task.what = std::move(sized);
     return task;

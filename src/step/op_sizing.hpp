@@ -37,6 +37,7 @@ class OpSizing {
   Scope scope_of(const spec::LayerShape* layer, std::int32_t worker) const;
   const Work& cheapest(const ComputeOp& op, const std::vector<const spec::LayerShape*>& layers,
                        std::int32_t worker) const;
+  double frozen_bytes(Phase phase, const std::vector<const spec::LayerShape*>& layers) const;
   /// Workers for which everything of an op is the same: with their recorded samples and numbers, of which all others
   /// follow.
   const WorkerClasses& classes_of(const Op& op) const;

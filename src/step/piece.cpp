@@ -66,6 +66,7 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
     ++backward_end_;
   now_at_.assign(full_.tasks.size(), -1);
   if (how_.sharding != Sharding::none) shard_gradients();
+  if (how_.offload == spec::Offload::optimizer) offload_updates();
 
   const bool blocks = std::ranges::any_of(
       whole_.layers, [](const spec::LayerShape& layer) { return !spec::block_of(layer.name).empty(); });
@@ -126,6 +127,30 @@ void Piece::shard_gradients() {
   }
 }
 
+/// The host updates: its processor goes through the same numbers, in its memory.
+void Piece::offload_updates() {
+  for (Task& task : full_.tasks) {
+    auto* compute = std::get_if<ComputeTask>(&task.what);
+    if (compute == nullptr || compute->phase != Phase::update) continue;
+    compute->seconds = compute->bytes_moved[0] / how_.host_rate;  // all have as many parameters
+    compute->flops = compute->bytes_moved = compute->launches = PerWorker();
+  }
+}
+
+/// Gradients on their way to the host before it updates, and parameters on their way back.
+void Piece::add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const {
+  if (how_.offload != spec::Offload::optimizer) return;
+  double bytes = 0;
+  for (const Unit& unit : units_) {
+    const bool divided = sharded(Sharding::optimizer);
+    bytes += unit.learned / (divided ? sharers_ : 1) + unit.learned_experts / (divided ? copies_ : 1);
+  }
+  ComputeTask transfer;
+  transfer.phase = Phase::update;
+  transfer.seconds = bytes / how_.offload_rate;
+  out.tasks.push_back({what, std::move(transfer), stage});
+}
+
 double Piece::tied_table_bytes(const Piece& end) const {
   const spec::LayerShape& decoder = end.whole_.layers[end.layers_.end - 1];
   const spec::LayerShape& table = device_.layers[layers_.first];
@@ -136,16 +161,44 @@ double Piece::tied_table_bytes(const Piece& end) const {
 
 // ---- passes ----
 
-void Piece::pass(bool forward, bool last, Schedule& out, std::int32_t stage) {
-  forward_ = forward;
+void Piece::pass(PassKind kind, bool last, Schedule& out, std::int32_t stage) {
+  forward_ = kind == PassKind::forward;
+  only_weights_ = kind == PassKind::weights;
+  hides_sums_ = how_.tensor > 1 && how_.tensor_overlap != spec::TensorOverlap::none && kind == PassKind::backward;
   block_ = {};
-  begin_units(forward);
-  const std::size_t begin = forward ? 0 : forward_end_;
-  const std::size_t end = forward ? forward_end_ : backward_end_;
+  begin_units(forward_);
+  const std::size_t begin = forward_ ? 0 : forward_end_;
+  const std::size_t end = forward_ ? forward_end_ : backward_end_;
   for (std::size_t i = begin; i < end; ++i) {
+    const bool of_pass = of_pass_[i] != nullptr;
     const bool scatters = sharded(Sharding::gradients) && std::holds_alternative<CollectiveTask>(full_.tasks[i].what);
-    if (last || scatters || of_pass_[i] != nullptr) add_task(i, out, stage);
+    if (!last && !scatters && !of_pass) continue;
+    if (kind == PassKind::inputs && (!of_pass || is_weight_gradient(i))) continue;
+    if (kind == PassKind::weights && of_pass && !is_weight_gradient(i)) continue;
+    if (hides_sums_ && is_beside_sum(i)) {
+      held_back_.push_back(i);
+    } else {
+      add_task(i, out, stage);
+    }
   }
+  add_held_back(out, stage);
+}
+
+bool Piece::is_weight_gradient(std::size_t index) const {
+  return std::get<ComputeTask>(of_pass_[index]->what).phase == Phase::weight_gradient;
+}
+
+/// Gradients of weights of layers whose devices sum what came in, and what is done with them, come behind the gradient
+/// of that: they are formed while it is summed.
+bool Piece::is_beside_sum(std::size_t index) const {
+  if (of_pass_[index] == nullptr) return !held_back_.empty();
+  if (!is_weight_gradient(index)) return false;
+  const auto found = position_of_.find(of_pass_[index]->layer);
+  return found != position_of_.end() && is_column(found->second);
+}
+
+void Piece::add_held_back(Schedule& out, std::int32_t stage) {
+  for (const std::size_t index : std::exchange(held_back_, {})) add_task(index, out, stage);
 }
 
 void Piece::finish(Schedule& out, std::int32_t stage) {
@@ -158,7 +211,16 @@ void Piece::finish(Schedule& out, std::int32_t stage) {
     }
     if (bytes > 0) add_tensor(CollectiveKind::all_reduce, "other layers", bytes, out, stage);
   }
-  for (std::size_t i = backward_end_; i < full_.tasks.size(); ++i) add_task(i, out, stage);
+  bool updates = false;
+  for (std::size_t i = backward_end_; i < full_.tasks.size(); ++i) {
+    const auto* compute = std::get_if<ComputeTask>(&full_.tasks[i].what);
+    if (!updates && compute != nullptr && compute->phase == Phase::update) {
+      updates = true;
+      add_transfer("gradients to the host", out, stage);
+    }
+    add_task(i, out, stage);
+  }
+  if (updates) add_transfer("parameters from the host", out, stage);
   if (!sharded(Sharding::optimizer) || how_.sharding == Sharding::parameters) return;
   double bytes = 0;
   double experts = 0;
@@ -205,7 +267,7 @@ void Piece::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
   const bool known = found != position_of_.end();
   const std::string_view block = known ? spec::block_of(found->first) : std::string_view{};
   if (known) enter_unit(unit_of_[found->second - layers_.first], out, stage);
-  if (!forward_ && block != block_ && !block.empty()) recompute(block, out, stage);
+  if (!forward_ && !only_weights_ && block != block_ && !block.empty()) recompute(block, out, stage);
   block_ = block;
   if (known) {
     exchange_keys(whole_.layers[found->second], phase, true, out, stage);
@@ -270,7 +332,7 @@ std::vector<std::int32_t> Piece::add_gathers(const std::string& layer, double by
 void Piece::begin_units(bool forward) {
   order_.clear();
   gathered_ = 0;
-  if (!sharded(Sharding::parameters)) return;
+  if (!sharded(Sharding::parameters) || only_weights_) return;
   gathers_.assign(units_.size(), {});
   for (std::size_t i = 0; i < units_.size(); ++i) {
     const std::size_t unit = forward ? i : units_.size() - 1 - i;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "step/divide.hpp"
+#include "step/pipeline_order.hpp"
 
 namespace dadsim::step {
 
@@ -24,8 +25,8 @@ class Piece {
   /// Bytes of the table on one device whose entries the last layer of `end` scores; 0 where no layer does.
   double tied_table_bytes(const Piece& end) const;
 
-  /// Adds what is done for a micro-batch in one direction.
-  void pass(bool forward, bool last, Schedule& out, std::int32_t stage);
+  /// Adds what is done for a micro-batch in one direction. `last`: what is done once a step goes with it.
+  void pass(PassKind kind, bool last, Schedule& out, std::int32_t stage);
   /// What came in parts, one to each device of the stage, is put together by all.
   void gather_received(double bytes, Schedule& out, std::int32_t stage) const;
   /// Adds what is done behind the last pass.
@@ -43,16 +44,24 @@ class Piece {
 
   void check() const;
   void shard_gradients();
+  void offload_updates();
+  void add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const;
+  bool is_weight_gradient(std::size_t index) const;
+  bool is_beside_sum(std::size_t index) const;
+  void add_held_back(Schedule& out, std::int32_t stage);
   void add_task(std::size_t index, Schedule& out, std::int32_t stage);
   void add_pass_task(const Task& task, Schedule& out, std::int32_t stage);
   void add_layer_sums(const spec::LayerShape& layer, std::size_t position, Phase phase, bool before, Schedule& out,
-                      std::int32_t stage) const;
+                      std::int32_t stage);
   void exchange_keys(const spec::LayerShape& layer, Phase phase, bool before, Schedule& out, std::int32_t stage);
   void exchange_rows(const spec::LayerShape& layer, std::size_t position, Phase phase, bool before, Schedule& out,
                      std::int32_t stage) const;
   void recompute(std::string_view block, Schedule& out, std::int32_t stage);
   void add_among(Among among, CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
                  std::int32_t stage) const;
+  std::int32_t begin_among(Among among, CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
+                           std::int32_t stage) const;
+  static void wait_for(std::vector<std::int32_t>& begun, const std::string& layer, Schedule& out, std::int32_t stage);
   void add_tensor(CollectiveKind kind, const std::string& layer, double bytes, Schedule& out, std::int32_t stage) const;
   std::int32_t add_gather(Among among, const std::string& layer, double bytes, Schedule& out, std::int32_t stage) const;
   std::vector<std::int32_t> add_gathers(const std::string& layer, double bytes, double experts, Schedule& out,
@@ -62,6 +71,7 @@ class Piece {
   void enter_unit(std::size_t unit, Schedule& out, std::int32_t stage);
   double rows(const spec::LayerShape& layer) const;
   bool is_column(std::size_t position) const;
+  bool divides_sequence(const spec::LayerShape& layer) const;
   bool has_divided_experts(std::size_t position) const;
   bool sharded(spec::Sharding least) const;
 
@@ -86,9 +96,13 @@ class Piece {
   std::vector<std::size_t> unit_of_;  ///< per layer
   // Of the pass at hand:
   bool forward_ = true;
-  std::vector<std::int32_t> keys_;  ///< collectives that are beside attention, to be waited for behind it
-  std::string_view block_;          ///< that it is in
-  std::vector<std::size_t> order_;  ///< of units
+  bool only_weights_ = false;            ///< gradients of weights, whose inputs are there
+  bool hides_sums_ = false;              ///< of the devices of a layer, behind gradients of weights
+  std::vector<std::size_t> held_back_;   ///< tasks of full_ that are done beside a sum of the devices of a layer
+  std::vector<std::int32_t> beside_[2];  ///< such sums: of what comes in, and of what leaves
+  std::vector<std::int32_t> keys_;       ///< collectives that are beside attention, to be waited for behind it
+  std::string_view block_;               ///< that it is in
+  std::vector<std::size_t> order_;       ///< of units
   std::vector<std::vector<std::int32_t>> gathers_;  ///< per unit: the tasks, until they have been waited for
   std::size_t gathered_ = 0;                        ///< of order_
 };

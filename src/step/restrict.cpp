@@ -11,7 +11,7 @@ PerWorker some_of(const PerWorker& values, const std::vector<std::int32_t>& repl
   if (values.is_uniform()) return values;
   std::vector<double> some;
   for (const std::int32_t replica : replicas) some.push_back(values[static_cast<std::size_t>(replica)]);
-  return PerWorker(std::move(some));
+  return PerWorker(some);
 }
 
 std::shared_ptr<const Neighbours> some_of(const Neighbours& graph, const std::vector<std::int32_t>& replicas) {

@@ -14,19 +14,33 @@
 
 namespace dadsim::step {
 
-/// One value per worker, stored once where all are equal.
+/// One value per worker, stored once where all are equal: in place, as a schedule has millions of them.
 class PerWorker {
  public:
   PerWorker() = default;
-  explicit PerWorker(std::vector<double> values);
-  double operator[](std::size_t worker) const { return values_.size() == 1 ? values_[0] : values_.at(worker); }
-  bool operator==(const PerWorker&) const = default;
+  explicit PerWorker(const std::vector<double>& values);
+  double operator[](std::size_t worker) const { return values_ == nullptr ? value_ : values_->at(worker); }
+  bool operator==(const PerWorker& other) const;
   PerWorker scaled(double factor) const;
   PerWorker plus(const PerWorker& other) const;
-  bool is_uniform() const { return values_.size() == 1; }
+  bool is_uniform() const { return values_ == nullptr; }
 
  private:
-  std::vector<double> values_{0.0};
+  double value_ = 0;                                   ///< of all, where there are no `values_`
+  std::shared_ptr<const std::vector<double>> values_;  ///< never changed, so that copies share them
+};
+
+/// What a kernel of a layer works on, beside its amounts; zeros where that is not known.
+struct KernelShape {
+  double in = 0, out = 0;  ///< of a dense layer's matrix: numbers of a row before it and behind it
+  double head_size = 0;    ///< of attention
+  double seen = 0;         ///< of attention: positions that one sees in the mean
+  double skipped = 1;      ///< of fused attention: products that plain attention has ÷ those that it does
+  bool fused = false;      ///< attention whose scores are never written
+  /// Bytes, in 16 bit, that kernels behind the product pass over for each number that comes out of it (for each score
+  /// of attention): in the pass forward, and back.
+  double passed_forward = 0, passed_back = 0;
+  bool operator==(const KernelShape&) const = default;
 };
 
 /// A computation with numbers put in. At the aggregator (who == aggregator) the values have one entry.
@@ -41,6 +55,8 @@ struct ComputeTask {
   /// A part of the passes through the network that waits for nobody: done for every micro-batch where there are
   /// several.
   bool of_pass = false;
+  KernelShape shape = {};
+  double seconds = 0;  ///< beside what the device computes: of its host, and of the link to it
   bool operator==(const ComputeTask&) const = default;
 };
 
@@ -89,8 +105,8 @@ struct Task {
 ///
 /// Where a replica is of several devices, `workers` counts devices: number t + tensor × (c + context × (d + replicas ×
 /// p)) is device t of part c of the sequences in stage p of replica d. Values per worker are then per replica: entry d.
-/// Those of a stage that divide experts are `experts` with numbers one after the other. A device's collectives go one
-/// after the other among those of the same `among`, and of the same direction where they are between stages.
+/// Those of a stage that divide experts are `experts`, whose numbers are `expert_tensor` apart. A device's collectives
+/// go one after the other among those of the same `among`, and of the same direction where they are between stages.
 struct Schedule {
   std::size_t workers = 0;
   bool uses_aggregator = false;
@@ -100,7 +116,8 @@ struct Schedule {
   std::int32_t pipeline = 1;                          ///< stages
   std::int32_t context = 1;                           ///< devices that have a part of each sequence
   std::int32_t shard_group = 0;                       ///< replicas that divide states; 0: all
-  std::int32_t experts = 1;                           ///< devices of a stage that divide experts, one after the other
+  std::int32_t experts = 1;                           ///< devices of a stage that divide experts, `expert_tensor` apart
+  std::int32_t expert_tensor = 1;  ///< devices that divide each of these experts, one after the other
 
   std::int32_t devices() const { return tensor * context * pipeline; }  ///< of a replica
   std::size_t replicas() const { return workers / static_cast<std::size_t>(devices()); }

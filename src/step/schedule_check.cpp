@@ -68,7 +68,7 @@ std::string fault_of_among(const Schedule& schedule, const CollectiveTask& task,
       (schedule.shard_group < 1 || schedule.replicas() % static_cast<std::size_t>(schedule.shard_group) != 0))
     return "is among replicas that divide states, of which there is no whole number of groups";
   const std::size_t of_stage = schedule.replicas() * static_cast<std::size_t>(schedule.tensor * schedule.context);
-  if (of_experts && of_stage % static_cast<std::size_t>(schedule.experts) != 0)
+  if (of_experts && of_stage % static_cast<std::size_t>(schedule.experts * schedule.expert_tensor) != 0)
     return "is among devices that divide experts, of which a stage has no whole number of groups";
   if (task.among != Among::replicas && task.neighbours != nullptr)
     return "has neighbours among the devices of a replica";

@@ -1,15 +1,22 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 
 #include "step/schedule.hpp"
 
 namespace dadsim::step {
 
-PerWorker::PerWorker(std::vector<double> values) : values_(std::move(values)) {
-  if (values_.empty()) throw std::invalid_argument("no values");
-  if (std::adjacent_find(values_.begin(), values_.end(), std::not_equal_to<>()) == values_.end()) values_.resize(1);
+PerWorker::PerWorker(const std::vector<double>& values) {
+  if (values.empty()) throw std::invalid_argument("no values");
+  value_ = values.front();
+  if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end())
+    values_ = std::make_shared<const std::vector<double>>(values);
+}
+
+bool PerWorker::operator==(const PerWorker& other) const {
+  return value_ == other.value_ && is_uniform() == other.is_uniform() && (is_uniform() || *values_ == *other.values_);
 }
 
 bool CollectiveTask::operator==(const CollectiveTask& other) const {
@@ -19,16 +26,24 @@ bool CollectiveTask::operator==(const CollectiveTask& other) const {
 
 PerWorker PerWorker::scaled(double factor) const {
   PerWorker result = *this;
-  for (double& value : result.values_) value *= factor;
+  result.value_ *= factor;
+  if (is_uniform()) return result;
+  std::vector<double> values = *values_;
+  for (double& value : values) value *= factor;
+  result.values_ = std::make_shared<const std::vector<double>>(std::move(values));
   return result;
 }
 
 PerWorker PerWorker::plus(const PerWorker& other) const {
-  if (is_uniform() && other.is_uniform()) return PerWorker({values_[0] + other.values_[0]});
-  std::vector<double> sums = is_uniform() ? other.values_ : values_;
+  if (is_uniform() && other.is_uniform()) {
+    PerWorker sum;
+    sum.value_ = value_ + other.value_;
+    return sum;
+  }
+  std::vector<double> sums = is_uniform() ? *other.values_ : *values_;
   const PerWorker& beside = is_uniform() ? *this : other;
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += beside[i];
-  return PerWorker(std::move(sums));
+  return PerWorker(sums);
 }
 
 bool has_barrier(const Schedule& schedule) {

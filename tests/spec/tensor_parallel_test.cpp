@@ -114,7 +114,12 @@ TEST(Stages, HaveBlocksAlike) {
   const std::vector<LayerRange> pieces = pieces_of(gpt, 4);
   EXPECT_EQ(pieces, (std::vector<LayerRange>{{0, 23}, {23, 51}, {51, 79}, {79, 88}}));
   EXPECT_EQ(pieces_of(gpt, 1), (std::vector<LayerRange>{{0, 88}}));
-  EXPECT_THROW(pieces_of(gpt, 13), std::invalid_argument);
+  // More pieces than blocks: what stands behind them has one, and what stands before them.
+  EXPECT_EQ(pieces_of(gpt, 13).back(), (LayerRange{86, 88}));
+  EXPECT_EQ(pieces_of(gpt, 13).front(), (LayerRange{0, 9}));
+  EXPECT_EQ(pieces_of(gpt, 14).front(), (LayerRange{0, 2}));
+  EXPECT_EQ(pieces_of(gpt, 14)[1], (LayerRange{2, 9}));
+  EXPECT_THROW(pieces_of(gpt, 15), std::invalid_argument);
   EXPECT_EQ(blocks_of(network("resnet-50")).size(), 2 + 16 + 1);
 }
 

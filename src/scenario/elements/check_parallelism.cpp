@@ -43,12 +43,19 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                    fmt::format("<workers> with a multiple of {} hosts", per_worker)));
   }
   const std::size_t of_stage = devices / static_cast<std::size_t>(how.pipeline);
-  if (how.experts > 1 && of_stage % static_cast<std::size_t>(how.experts) != 0) {
+  const std::int64_t of_experts = std::int64_t{how.experts} * how.expert_tensor;
+  if (how.experts > 1 && of_stage % static_cast<std::size_t>(of_experts) != 0) {
     context.findings.add(
         timed_as.origin,
         infeasible(fmt::format("expert-parallel=\"{}\" of <timed-as> does not divide the {} devices of a stage",
-                               how.experts, of_stage),
+                               how.experts, of_stage / static_cast<std::size_t>(how.expert_tensor)),
                    "a divisor of them"));
+  }
+  if (how.experts > 1 && how.tensor > 1 && !how.sequence_parallel) {
+    context.findings.add(timed_as.origin,
+                         not_built("the devices of a layer hand parts of the rows to experts, and have whole ones "
+                                   "without sequence-parallel",
+                                   "sequence-parallel=\"true\" beside expert-parallel and tensor"));
   }
   const std::size_t workers = devices / per_worker;
   if (how.sharding_group > 0 && (how.context > 1 || workers % static_cast<std::size_t>(how.sharding_group) != 0)) {
@@ -82,6 +89,11 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
                !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
       refuse("does not sum gradients, and devices that have parts of sequences do",
              "context=\"1\", or gradient-sharing without <compress>");
+    } else if ((how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v ||
+                how.tensor_overlap != spec::TensorOverlap::none || how.offload != spec::Offload::none) &&
+               !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
+      refuse("does not form gradients of weights by itself, and they are what waits or goes elsewhere",
+             "schedule=\"1f1b\", no tensor-overlap and no offload, or gradient-sharing without <compress>");
     } else if (how.devices() > 1 && !run.share.empty()) {
       refuse("chooses what each layer shares, which is not worked out for workers of several devices",
              "a run without <share>");

@@ -84,6 +84,10 @@ const Table<spec::DeviceSpec>& device_table() {
            attribute("fp8-flops", &Spec::fp8_flops, quantity(kPeak),
                      "Peak of products in fp8 with its unit, beside bf16-flops. Left out: it has none.")
                .if_given(),
+           attribute("fp4-flops", &Spec::fp4_flops, quantity(kPeak),
+                     "Peak of products in nvfp4 with its unit, beside fp8-flops; with it mxfp8 is as fast as fp8. Left "
+                     "out: it has neither.")
+               .if_given(),
            attribute("memory", &Spec::memory_bytes, quantity(kMemory),
                      "Memory with its unit, e.g. 16GiB. Left out, whether a run fits is not checked.")
                .if_given(),
@@ -95,7 +99,12 @@ const Table<spec::DeviceSpec>& device_table() {
            attribute("tile-rows", &Spec::tile_rows, integer(1, 65'536),
                      "Products of fewer rows than this take the time of so many."),
            attribute("winograd-share", &Spec::winograd_share, real(kPositiveShare),
-                     "Share of the multiplications that 3 × 3 convolutions take in fp32; default 1.")})
+                     "Share of the multiplications that 3 × 3 convolutions take in fp32; default 1."),
+           attribute(
+               "kernels", &Spec::kernels, one_of<spec::KernelFamily>(),
+               "Generation whose kernels the device's are like in how 16-bit and fp8 products of dense layers and "
+               "fused attention fall off with their shape ([kernels.md](kernels.md)); ramp-time and tile-rows "
+               "are then not for those.")})
           .holds({"efficiency"})
           .repeats();
   return kTable;
@@ -119,12 +128,14 @@ void read_efficiencies(const Node& node, spec::DeviceSpec& device, const ReadCon
 
 spec::DeviceSpec read_device(const Node& node, const ReadContext& context) {
   spec::DeviceSpec device;
-  constexpr std::array kPeaks{"peak-flops", "tf32-flops", "fp16-flops", "bf16-flops", "fp8-flops"};
+  constexpr std::array kPeaks{"peak-flops", "tf32-flops", "fp16-flops", "bf16-flops", "fp8-flops", "fp4-flops"};
   const bool any_peak = std::ranges::any_of(kPeaks, [&](const char* peak) { return node.has(peak); });
   if (!any_peak) required_quantity(node, "peak-flops", kPeak, context.catalog);
   device_table().read(node, context, device);
   if (device.fp8_flops > 0 && !node.has("bf16-flops"))
     node.fail_at("fp8-flops", "stands without bf16-flops", "both: all but dense layers is in bf16 then");
+  if (device.fp4_flops > 0 && !node.has("fp8-flops"))
+    node.fail_at("fp4-flops", "stands without fp8-flops", "both: what multiplies in 4 bit does so in 8 bit too");
   // Without fp32 a device needs another precision.
   if (any_peak && !node.has("peak-flops") && device.precisions().empty())
     required_quantity(node, "peak-flops", kPeak, context.catalog);

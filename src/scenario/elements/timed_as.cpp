@@ -18,7 +18,6 @@
 namespace dadsim::scenario {
 namespace {
 
-constexpr std::int64_t kMostDivided = 4096;
 constexpr QuantityForm kStartUp{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 90s"};
 
 /// Sizes of workloads that have them, which are read as their registry says.
@@ -144,24 +143,6 @@ std::int64_t peek(const Element& element, std::string_view attribute) {
   return value >= 1 && value <= kMostDivided ? value : 1;
 }
 
-/// Rules that several attributes of a replica share.
-void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch) {
-  if (how.micro_batch > 0 && batch % how.micro_batch != 0) {
-    node.fail_at("micro-batch",
-                 infeasible(fmt::format("does not divide the batch of {}", batch), "a divisor of the batch"));
-    how.micro_batch = 0;
-  }
-  const std::int64_t micro_batches = how.micro_batch == 0 ? 1 : batch / how.micro_batch;
-  if (how.interleave > 1 && how.order == spec::PipelineOrder::one_f_one_b && micro_batches % how.pipeline != 0) {
-    node.fail_at("interleave",
-                 infeasible(fmt::format("goes with as many micro-batches as there are stages, or a multiple of that "
-                                        "({} stages, {} micro-batches)",
-                                        how.pipeline, micro_batches),
-                            "another micro-batch, or schedule=\"gpipe\""));
-    how.interleave = 1;
-  }
-}
-
 std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
   using Spec = spec::TimedAsSpec;
   std::vector<Row<Spec>> rows{
@@ -181,7 +162,7 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
           .without_default()
           .if_left_out("`batch` of `<training>`"),
       attribute("precision", &Spec::precision,
-                "The arithmetic that steps are timed in: `fp32`, `tf32`, `fp16`, `bf16`, `fp8`."),
+                "The arithmetic that steps are timed in: `fp32`, `tf32`, `fp16`, `bf16`, `fp8`, `mxfp8`, `nvfp4`."),
       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}),
                 "Steps that the workload is known to need with gradient sharing.")
           .if_left_out("published ones where there are some"),
@@ -201,80 +182,8 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
           .printed_if([](const Spec& timed) { return timed.evaluation_every > 0; })
           .without_default(),
       attribute("start-up", &Spec::start_up, quantity(kStartUp), "Seconds with their unit before the first step.")
-          .printed_if([](const Spec& timed) { return timed.of_other_network(); }),
-      within(&Spec::parallelism,
-             attribute("tensor", &spec::ParallelismSpec::tensor, integer(1, kMostDivided),
-                       "Devices that divide every layer of a worker among them (tensor parallelism). A worker is then "
-                       "tensor × pipeline of the hosts of workers, in the order: devices of a layer, workers, stages.")
-                 .if_given()),
-      within(&Spec::parallelism, attribute("sequence-parallel", &spec::ParallelismSpec::sequence_parallel,
-                                           "What tensor parallelism leaves whole is divided along the sequence.")
-                                     .only([](const spec::ParallelismSpec& how) { return how.tensor > 1; },
-                                           "goes with dividing layers", "tensor=\"2\" or more beside it")),
-      within(&Spec::parallelism, attribute("pipeline", &spec::ParallelismSpec::pipeline, integer(1, kMostDivided),
-                                           "Stages of consecutive layers that a worker is divided into.")
-                                     .if_given()),
-      within(&Spec::parallelism,
-             attribute("context", &spec::ParallelismSpec::context, integer(1, kMostDivided),
-                       "Devices that have a part of each sequence (context parallelism). A worker is then tensor × "
-                       "context × pipeline hosts, in the order: devices of a layer, parts, workers, stages.")
-                 .if_given()),
-      within(&Spec::parallelism,
-             attribute("context-exchange", &spec::ParallelismSpec::context_exchange,
-                       "How they come by the keys and values of the others: ring, beside attention; all-gather, before "
-                       "it.")
-                 .only([](const spec::ParallelismSpec& how) { return how.context > 1; }, "is of divided sequences",
-                       "context=\"2\" or more beside it")),
-      within(&Spec::parallelism,
-             attribute("expert-parallel", &spec::ParallelismSpec::experts, integer(1, kMostDivided),
-                       "Devices of a stage that divide the experts of a block, in the order: devices of a layer, "
-                       "workers. A multiple of `tensor`; experts are whole on a device.")
-                 .if_given()),
-      within(
-          &Spec::parallelism,
-          attribute("expert-imbalance", &spec::ParallelismSpec::expert_imbalance, real({.minimum = 1, .maximum = 1e3}),
-                    "Rows that come to the device with most of them ÷ those of the mean: all wait for it.")
-              .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
-                    "expert-parallel=\"2\" or more beside it")),
-      within(&Spec::parallelism, attribute("interleave", &spec::ParallelismSpec::interleave, integer(1, kMostDivided),
-                                           "Pieces of the network that each stage has, not next to one another. In "
-                                           "1f1b there must be a multiple of the stages of micro-batches then.")
-                                     .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; },
-                                           "is of a pipeline", "pipeline=\"2\" or more beside it")),
-      within(
-          &Spec::parallelism,
-          attribute("schedule", &spec::ParallelismSpec::order,
-                    "The order of a pipeline: one forward and one backward pass in turn, or all forward passes first.")
-              .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; }, "is of a pipeline",
-                    "pipeline=\"2\" or more beside it")),
-      within(&Spec::parallelism, attribute("micro-batch", &spec::ParallelismSpec::micro_batch, integer(1, 1'000'000),
-                                           "Samples that go through the network together; their gradients are added "
-                                           "up before they are shared. It divides the batch.")
-                                     .if_given())
-          .if_left_out("the batch"),
-      within(
-          &Spec::parallelism,
-          attribute("recompute", &spec::ParallelismSpec::recomputation,
-                    "What the backward pass computes again instead of keeping it: nothing, attention, or whole blocks.")
-              .if_given()),
-      within(&Spec::parallelism,
-             attribute("sharding", &spec::ParallelismSpec::sharding,
-                       "What workers divide among themselves instead of keeping it each: the optimizer's state "
-                       "(ZeRO-1), gradients too (ZeRO-2), parameters too (ZeRO-3, FSDP).")
-                 .if_given()),
-      within(&Spec::parallelism,
-             attribute("sharding-group", &spec::ParallelismSpec::sharding_group, integer(1, 1'000'000),
-                       "Workers, one after the other, that divide what sharding says; those of other groups have the "
-                       "same (HSDP). A divisor of the workers.")
-                 .only([](const spec::ParallelismSpec& how) { return how.sharding != spec::Sharding::none; },
-                       "is of what workers divide", "sharding=\"parameters\" or another beside it")
-                 .if_given())
-          .if_left_out("all workers"),
-      within(&Spec::parallelism,
-             attribute("prefetch", &spec::ParallelismSpec::prefetch, integer(0, 1000),
-                       "With sharded parameters: blocks that are gathered ahead of their use.")
-                 .only([](const spec::ParallelismSpec& how) { return how.sharding == spec::Sharding::parameters; },
-                       "is of parameters that are gathered", "sharding=\"parameters\" beside it"))};
+          .printed_if([](const Spec& timed) { return timed.of_other_network(); })};
+  for (Row<Spec>& row : parallelism_rows()) rows.push_back(std::move(row));
   for (Row<Spec>& size : size_rows()) rows.push_back(std::move(size));
   std::vector<Row<Spec>> others{
       attribute("adapters", &Spec::adapters, integer(1, 100'000),

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+
+#include "sim/kernels.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -41,23 +44,103 @@ void check(const spec::DeviceSpec& device) {
   }
 }
 
+KernelFormat format_of(spec::Precision precision) {
+  if (precision == spec::Precision::nvfp4) return KernelFormat::nvfp4;
+  return spec::casts_operands(precision) ? KernelFormat::fp8 : KernelFormat::bits16;
+}
+
+/// The kernels of the device's family for the products of a layer; null: nothing is known of them.
+const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const step::ComputeTask& task,
+                                  spec::Precision precision) {
+  const bool narrow = precision != spec::Precision::fp32 && precision != spec::Precision::tf32;
+  if (!narrow || task.kind != spec::LayerKind::dense || !(task.shape.in >= 1) || !(task.shape.out >= 1)) return nullptr;
+  return product_kernel(device.kernels, format_of(precision));
+}
+
+/// The product of one kernel of a dense layer: of each expert where there are several.
+Product layer_product(const step::ComputeTask& task, double flops) {
+  const double matrix = task.shape.in * task.shape.out;
+  const double experts = std::max(1.0, task.weights / matrix);
+  const double rows = std::max(1.0, flops / task.sequential / (2 * matrix * experts));
+  if (task.phase == step::Phase::weight_gradient) return {task.shape.out, task.shape.in, rows};
+  if (task.phase == step::Phase::backpropagate) return {rows, task.shape.in, task.shape.out};
+  return {rows, task.shape.out, task.shape.in};
+}
+
+/// Products that fused attention would have if its scores were written: those above the diagonal, and not the fifth of
+/// the backward pass that computes them again.
+double unfused_flops(const step::ComputeTask& task, double flops) {
+  constexpr double kFourOfFive = 0.8;
+  return flops * task.shape.skipped * (task.phase == step::Phase::backpropagate ? kFourOfFive : 1);
+}
+
+/// Of attention whose scores are written: two products of which one sums over a head and gives positions, and the other
+/// sums over positions and gives a head. The mean of both.
+double plain_attention_factor(const ProductKernel& kernel, const step::KernelShape& shape) {
+  const Product scores{shape.seen, shape.seen, shape.head_size};
+  const Product mixed{shape.seen, shape.head_size, shape.seen};
+  return (1 + kernel.depth / scores.k + 1 + kernel.depth / mixed.k) / 2;
+}
+
+/// Seconds of attention by the kernels of the device's family; nothing is known of others.
+std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
+                                           spec::Precision precision) {
+  const bool narrow = precision == spec::Precision::bf16 || precision == spec::Precision::fp16;
+  const ProductKernel* products = product_kernel(device.kernels, KernelFormat::bits16);
+  if (!narrow || task.kind != spec::LayerKind::attention || products == nullptr || !(task.shape.head_size >= 1) ||
+      !(task.shape.seen > 0))
+    return std::nullopt;
+  const double peak = device.peak(precision);
+  const double sustained = device.efficiency(spec::LayerKind::dense, precision);
+  const double plain = (task.shape.fused ? unfused_flops(task, flops) : flops) *
+                       plain_attention_factor(*products, task.shape) / (peak * sustained);
+  const bool backward = task.phase == step::Phase::backpropagate;
+  const AttentionKernel* fused = attention_kernel(device.kernels, KernelFormat::bits16, backward);
+  if (!task.shape.fused || fused == nullptr) return plain;
+  const KernelRates rates{peak, device.memory_bandwidth, device.memory_efficiency};
+  // Libraries have both, and take the quicker.
+  return std::min(plain, attention_seconds(*fused, rates, {flops, task.shape.head_size, task.shape.seen, backward}));
+}
+
 /// Seconds of the arithmetic of matrix products.
 double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
                        spec::Precision precision) {
   if (flops == 0) return 0;
   // Casts to 8 bit are of the operands of dense layers with a matrix of their own (Micikevicius et al.,
   // arXiv:2209.05433): attention, and decoders that share the table of words, stay in bf16.
-  if (precision == spec::Precision::fp8 && (task.kind != spec::LayerKind::dense || task.weights == 0))
+  if (spec::casts_operands(precision) && (task.kind != spec::LayerKind::dense || task.weights == 0))
     precision = spec::Precision::bf16;
   const double peak = device.peak(precision);
   if (!(peak > 0)) throw std::logic_error(fmt::format("device '{}' has no {}", device.name, to_string(precision)));
+  const double efficiency = device.efficiency(task.kind, precision);
+  if (const ProductKernel* kernel = layer_kernel(device, task, precision)) {
+    const double factor = shape_factor(*kernel, layer_product(task, flops));
+    return flops * factor / (peak * efficiency) + task.sequential * kernel->fixed;
+  }
+  if (const std::optional<double> seconds = attention_by_kernels(device, task, flops, precision)) return *seconds;
   const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;
   if (may_filter_minimally(task.kind, task.overlap, precision)) flops *= device.winograd_share;
   // The gradient of weights sums over rows; what comes in fills others.
   if (task.phase != step::Phase::weight_gradient) flops *= std::max(1.0, device.tile_rows / rows);
+  if (task.shape.fused) flops = std::min(flops, unfused_flops(task, flops));
   // W ÷ (W + peak × ramp) of the efficiency, written as what each kernel costs beside its arithmetic.
   const double ramps = task.sequential * peak * device.ramp_seconds;
-  return (flops + ramps) / (peak * device.efficiency(task.kind, precision));
+  return (flops + ramps) / (peak * efficiency);
+}
+
+/// Bytes that kernels behind a product pass over, where a device's own are counted like that.
+double passed_bytes(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
+                    spec::Precision precision) {
+  const bool backward = task.phase == step::Phase::backpropagate;
+  if (device.kernels == spec::KernelFamily::none || (task.phase != step::Phase::forward && !backward)) return 0;
+  const double each = (backward ? task.shape.passed_back : task.shape.passed_forward);
+  if (each == 0) return 0;
+  // Of a dense layer a row's product has 2 × in flop for each number that comes out; of attention a score has two
+  // products forward, and four back.
+  const double of_number =
+      task.kind == spec::LayerKind::attention ? (backward ? 8 : 4) * task.shape.head_size : 2 * task.shape.in;
+  constexpr double kBytesOf16Bit = 2;
+  return each * flops / of_number * spec::bytes_per_element(precision) / kBytesOf16Bit;
 }
 
 }  // namespace
@@ -73,20 +156,24 @@ double seconds_on(const spec::DeviceSpec& device, const step::ComputeTask& task,
   const double bytes = task.bytes_moved[entry];
   const double launches = task.launches[entry];
   const auto amount = [](double value) { return std::isfinite(value) && value >= 0; };
-  if (!amount(flops) || !amount(bytes) || !amount(launches) || !(task.sequential >= 1)) {
+  if (!amount(flops) || !amount(bytes) || !amount(launches) || !amount(task.seconds) || !(task.sequential >= 1)) {
     throw std::logic_error(
         fmt::format("a computation of {} flop, {} byte and {} launches has no duration", flops, bytes, launches));
   }
   double arithmetic = 0;
+  double passed = 0;  // bytes of kernels behind a product, which nothing hides
   if (is_layer_product(task)) {
     arithmetic = product_seconds(device, task, flops, precision);
+    passed = passed_bytes(device, task, flops, precision);
   } else if (task.phase == step::Phase::factorise || task.phase == step::Phase::merge) {
     arithmetic = flops / (vector_peak(device) * device.efficiency(spec::LayerKind::dense, spec::Precision::fp32));
   } else {
     arithmetic = flops / (0.5 * vector_peak(device));
   }
-  return device.slowdown * (launches * device.launch_overhead +
-                            std::max(arithmetic, bytes / (device.memory_bandwidth * device.memory_efficiency)));
+  const double streamed = device.memory_bandwidth * device.memory_efficiency;
+  return device.slowdown *
+             (launches * device.launch_overhead + std::max(arithmetic, bytes / streamed) + passed / streamed) +
+         task.seconds;
 }
 
 }  // namespace dadsim::sim

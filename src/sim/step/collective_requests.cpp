@@ -115,9 +115,9 @@ Stride stride_of(step::Among among, const step::Schedule& schedule, std::int32_t
     case step::Among::shard_copies:
       return {of_stage / of_replica / schedule.shard_group, of_replica * schedule.shard_group};
     case step::Among::experts:
-      return {schedule.experts, 1};
+      return {schedule.experts, schedule.expert_tensor};
     case step::Among::expert_copies:
-      return {of_stage / schedule.experts, schedule.experts};
+      return {of_stage / (schedule.experts * schedule.expert_tensor), schedule.experts * schedule.expert_tensor};
     case step::Among::stages:
       break;
   }

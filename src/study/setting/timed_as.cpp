@@ -109,6 +109,24 @@ bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed) {
   return timed.gradient_width > 1 && info != nullptr && info->sends_gradients;
 }
 
+namespace {
+
+const char* order_in_words(spec::PipelineOrder order) {
+  switch (order) {
+    case spec::PipelineOrder::one_f_one_b:
+      return ", 1F1B";
+    case spec::PipelineOrder::gpipe:
+      return ", GPipe";
+    case spec::PipelineOrder::zero_bubble:
+      return ", ZB-H1";
+    case spec::PipelineOrder::dualpipe_v:
+      return ", DualPipeV";
+  }
+  throw std::logic_error("unknown order of a pipeline");
+}
+
+}  // namespace
+
 std::string in_words(const spec::ParallelismSpec& how) {
   std::vector<std::string> parts;
   if (how.devices() > 1) {
@@ -116,11 +134,17 @@ std::string in_words(const spec::ParallelismSpec& how) {
                                 how.sequence_parallel ? " and along the sequence" : "",
                                 how.context > 1 ? fmt::format(" × {} parts of a sequence", how.context) : "",
                                 how.pipeline, how.interleave > 1 ? fmt::format(" of {} pieces", how.interleave) : "",
-                                how.pipeline == 1                         ? ""
-                                : how.order == spec::PipelineOrder::gpipe ? ", GPipe"
-                                                                          : ", 1F1B"));
+                                how.pipeline == 1 ? "" : order_in_words(how.order)));
   }
-  if (how.experts > 1) parts.push_back(fmt::format("experts divided among {} devices", how.experts));
+  if (how.tensor_overlap == spec::TensorOverlap::backward)
+    parts.emplace_back("exchanges of a layer beside gradients of weights");
+  if (how.tensor_overlap == spec::TensorOverlap::products) parts.emplace_back("exchanges of a layer beside products");
+  if (how.experts > 1)
+    parts.push_back(fmt::format(
+        "experts divided among {} {}", how.experts,
+        how.expert_tensor > 1 ? fmt::format("groups of {} devices", how.expert_tensor) : std::string("devices")));
+  if (how.expert_capacity > 0)
+    parts.push_back(fmt::format("rows beyond {:.3g} times the mean dropped", how.expert_capacity));
   if (how.expert_imbalance > 1)
     parts.push_back(fmt::format("{:.3g} times the mean of rows at the device with most", how.expert_imbalance));
   if (how.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", how.micro_batch));
@@ -131,6 +155,7 @@ std::string in_words(const spec::ParallelismSpec& how) {
   if (how.sharding == spec::Sharding::parameters)
     parts.emplace_back("workers divide optimizer, gradients and parameters");
   if (how.sharding_group > 0) parts.back() += fmt::format(", {} of them each", how.sharding_group);
+  if (how.offload == spec::Offload::optimizer) parts.emplace_back("the optimizer on the host");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -1,0 +1,181 @@
+// What <timed-as> says of a network that is divided among devices, and of a batch that goes through it in parts.
+#include <fmt/format.h>
+
+#include "scenario/elements/elements.hpp"
+#include "scenario/elements/read.hpp"
+#include "scenario/elements/read_parallelism.hpp"
+
+namespace dadsim::scenario {
+namespace {
+
+constexpr QuantityForm kHostRate{Unit::bytes_per_second,
+                                 {.minimum = 0, .open_minimum = true},
+                                 "bytes per second above 0 with their unit, e.g. 25GBps"};
+}  // namespace
+
+std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
+  using Spec = spec::TimedAsSpec;
+  return {
+      within(&Spec::parallelism,
+             attribute("tensor", &spec::ParallelismSpec::tensor, integer(1, kMostDivided),
+                       "Devices that divide every layer of a worker among them (tensor parallelism). A worker is then "
+                       "tensor × pipeline of the hosts of workers, in the order: devices of a layer, workers, stages.")
+                 .if_given()),
+      within(&Spec::parallelism, attribute("sequence-parallel", &spec::ParallelismSpec::sequence_parallel,
+                                           "What tensor parallelism leaves whole is divided along the sequence.")
+                                     .only([](const spec::ParallelismSpec& how) { return how.tensor > 1; },
+                                           "goes with dividing layers", "tensor=\"2\" or more beside it")),
+      within(&Spec::parallelism,
+             attribute("tensor-overlap", &spec::ParallelismSpec::tensor_overlap,
+                       "What the devices of a layer compute while they exchange: nothing; gradients of weights, in the "
+                       "backward pass; products too, in parts as their inputs come in or their outputs leave.")
+                 .only([](const spec::ParallelismSpec& how) { return how.tensor > 1; }, "goes with dividing layers",
+                       "tensor=\"2\" or more beside it")
+                 .if_given()),
+      within(&Spec::parallelism, attribute("pipeline", &spec::ParallelismSpec::pipeline, integer(1, kMostDivided),
+                                           "Stages of consecutive layers that a worker is divided into.")
+                                     .if_given()),
+      within(&Spec::parallelism,
+             attribute("context", &spec::ParallelismSpec::context, integer(1, kMostDivided),
+                       "Devices that have a part of each sequence (context parallelism). A worker is then tensor × "
+                       "context × pipeline hosts, in the order: devices of a layer, parts, workers, stages.")
+                 .if_given()),
+      within(&Spec::parallelism,
+             attribute("context-exchange", &spec::ParallelismSpec::context_exchange,
+                       "How they come by the keys and values of the others: ring, beside attention; all-gather, before "
+                       "it.")
+                 .only([](const spec::ParallelismSpec& how) { return how.context > 1; }, "is of divided sequences",
+                       "context=\"2\" or more beside it")),
+      within(&Spec::parallelism,
+             attribute("expert-parallel", &spec::ParallelismSpec::experts, integer(1, kMostDivided),
+                       "Devices of a stage that divide the experts of a block, in the order: devices of a layer, "
+                       "workers. A multiple of `tensor`; experts are whole on a device.")
+                 .if_given()),
+      within(
+          &Spec::parallelism,
+          attribute("expert-imbalance", &spec::ParallelismSpec::expert_imbalance, real({.minimum = 1, .maximum = 1e3}),
+                    "Rows that come to the device with most of them ÷ those of the mean: all wait for it.")
+              .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
+                    "expert-parallel=\"2\" or more beside it")),
+      within(&Spec::parallelism,
+             attribute("expert-tensor", &spec::ParallelismSpec::expert_tensor, integer(1, kMostDivided),
+                       "Devices that divide each of these experts, as many as `tensor`; expert-parallel then counts "
+                       "groups of them. 1: experts are whole.")
+                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
+                       "expert-parallel=\"2\" or more beside it")
+                 .if_given()),
+      within(&Spec::parallelism,
+             attribute("expert-capacity", &spec::ParallelismSpec::expert_capacity,
+                       real({.minimum = 0, .maximum = 1e3, .open_minimum = true}),
+                       "Rows that a device takes at most ÷ those of the mean; what comes beyond is dropped.")
+                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
+                       "expert-parallel=\"2\" or more beside it")
+                 .if_given())
+          .if_left_out("nothing is dropped"),
+      within(&Spec::parallelism, attribute("interleave", &spec::ParallelismSpec::interleave, integer(1, kMostDivided),
+                                           "Pieces of the network that each stage has, not next to one another. In "
+                                           "1f1b there must be a multiple of the stages of micro-batches then.")
+                                     .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; },
+                                           "is of a pipeline", "pipeline=\"2\" or more beside it")),
+      within(
+          &Spec::parallelism,
+          attribute(
+              "schedule", &spec::ParallelismSpec::order,
+              "The order of a pipeline: one forward and one backward pass in turn, or all forward passes first; zb-h1: "
+              "the first with gradients of weights that wait for where a stage would; dualpipe-v: that there and "
+              "back, with two pieces to a stage.")
+              .only([](const spec::ParallelismSpec& how) { return how.pipeline > 1; }, "is of a pipeline",
+                    "pipeline=\"2\" or more beside it")),
+      within(&Spec::parallelism, attribute("micro-batch", &spec::ParallelismSpec::micro_batch, integer(1, 1'000'000),
+                                           "Samples that go through the network together; their gradients are added "
+                                           "up before they are shared. It divides the batch.")
+                                     .if_given())
+          .if_left_out("the batch"),
+      within(
+          &Spec::parallelism,
+          attribute("recompute", &spec::ParallelismSpec::recomputation,
+                    "What the backward pass computes again instead of keeping it: nothing, attention, or whole blocks.")
+              .if_given()),
+      within(&Spec::parallelism,
+             attribute("sharding", &spec::ParallelismSpec::sharding,
+                       "What workers divide among themselves instead of keeping it each: the optimizer's state "
+                       "(ZeRO-1), gradients too (ZeRO-2), parameters too (ZeRO-3, FSDP).")
+                 .if_given()),
+      within(&Spec::parallelism,
+             attribute("sharding-group", &spec::ParallelismSpec::sharding_group, integer(1, 1'000'000),
+                       "Workers, one after the other, that divide what sharding says; those of other groups have the "
+                       "same (HSDP). A divisor of the workers.")
+                 .only([](const spec::ParallelismSpec& how) { return how.sharding != spec::Sharding::none; },
+                       "is of what workers divide", "sharding=\"parameters\" or another beside it")
+                 .if_given())
+          .if_left_out("all workers"),
+      within(&Spec::parallelism,
+             attribute("prefetch", &spec::ParallelismSpec::prefetch, integer(0, 1000),
+                       "With sharded parameters: blocks that are gathered ahead of their use.")
+                 .only([](const spec::ParallelismSpec& how) { return how.sharding == spec::Sharding::parameters; },
+                       "is of parameters that are gathered", "sharding=\"parameters\" beside it")),
+      within(&Spec::parallelism,
+             attribute("offload", &spec::ParallelismSpec::offload,
+                       "What the host keeps instead of the device: nothing, or the optimizer's state and the master "
+                       "copies, which its processor updates (arXiv 2101.06840).")
+                 .if_given()),
+      within(&Spec::parallelism,
+             attribute("offload-rate", &spec::ParallelismSpec::offload_rate, quantity(kHostRate),
+                       "Between a device and its host, in each direction, with its unit: gradients go there, and "
+                       "parameters come back, when all have been summed.")
+                 .only([](const spec::ParallelismSpec& how) { return how.offload != spec::Offload::none; },
+                       "is of what the host keeps", "offload=\"optimizer\" beside it")
+                 .if_given()),
+      within(&Spec::parallelism,
+             attribute("host-rate", &spec::ParallelismSpec::host_rate, quantity(kHostRate),
+                       "Between the host's processor and its memory, for one device, with its unit.")
+                 .only([](const spec::ParallelismSpec& how) { return how.offload != spec::Offload::none; },
+                       "is of what the host keeps", "offload=\"optimizer\" beside it")
+                 .if_given())};
+}
+
+void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t batch) {
+  if (how.micro_batch > 0 && batch % how.micro_batch != 0) {
+    node.fail_at("micro-batch",
+                 infeasible(fmt::format("does not divide the batch of {}", batch), "a divisor of the batch"));
+    how.micro_batch = 0;
+  }
+  const std::int64_t micro_batches = how.micro_batch == 0 ? 1 : batch / how.micro_batch;
+  if (how.interleave > 1 && how.order == spec::PipelineOrder::one_f_one_b && micro_batches % how.pipeline != 0) {
+    node.fail_at("interleave",
+                 infeasible(fmt::format("goes with as many micro-batches as there are stages, or a multiple of that "
+                                        "({} stages, {} micro-batches)",
+                                        how.pipeline, micro_batches),
+                            "another micro-batch, or schedule=\"gpipe\""));
+    how.interleave = 1;
+  }
+  if (how.order == spec::PipelineOrder::zero_bubble && how.interleave > 1) {
+    node.fail_at("interleave", not_built("stands beside schedule=\"zb-h1\", whose stages have one piece each",
+                                         "schedule=\"dualpipe-v\" with two, or no interleave"));
+    how.interleave = 1;
+  }
+  if (how.order == spec::PipelineOrder::dualpipe_v && (how.interleave != 2 || micro_batches < 2 * how.pipeline)) {
+    node.fail_at("schedule", infeasible(fmt::format("dualpipe-v goes with two pieces to a stage and at least twice as "
+                                                    "many micro-batches as stages ({} pieces, {} stages, {} "
+                                                    "micro-batches)",
+                                                    how.interleave, how.pipeline, micro_batches),
+                                        "interleave=\"2\" and a smaller micro-batch, or another schedule"));
+    how.order = spec::PipelineOrder::one_f_one_b;
+  }
+  if (how.tensor_overlap == spec::TensorOverlap::products && !how.sequence_parallel)
+    node.fail_at("tensor-overlap", "says products, whose inputs come in parts along the sequence",
+                 "sequence-parallel=\"true\" beside it, or tensor-overlap=\"backward\"");
+  if (how.expert_tensor > 1 && how.expert_tensor != how.tensor)
+    node.fail_at("expert-tensor", not_built(fmt::format("is not the {} devices that divide a layer", how.tensor),
+                                            "the same as tensor, or no expert-tensor"));
+  if (how.expert_capacity > 0 && how.expert_capacity >= how.expert_imbalance)
+    node.fail_at("expert-capacity", "drops nothing: no device has more rows than expert-imbalance says",
+                 "less than expert-imbalance, or no expert-capacity");
+  if (how.offload == spec::Offload::none) return;
+  for (const char* rate : {"offload-rate", "host-rate"}) {
+    if (!node.has(rate))
+      node.fail(fmt::format("<timed-as> lacks '{}'", rate), "the rate of the host that updates, e.g. 25GBps");
+  }
+}
+
+}  // namespace dadsim::scenario

@@ -1,0 +1,148 @@
+// Schedules whose gradients of weights wait, exchanges beside products, experts that are divided once more or full, and
+// an optimizer on the host, by the scenario, against what can be worked out by hand.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "study/run/experiment.hpp"
+#include "study/setting/division_cases.hpp"
+#include "study/setting/memory_check.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using namespace test_division;
+using enum step::Among;
+using enum step::CollectiveKind;
+
+double seconds_of(const std::string& how, int experts = 8) {
+  return run_experiment(with(how, experts), false).runs[0].step_seconds;
+}
+
+/// What all devices compute in a step.
+double flops_of(const std::string& how) {
+  const scenario::Scenario scenario = with(how);
+  const Learned learned = learn_scenario(scenario, nullptr, false);
+  const LearnedRun& run = *learned.runs.front();
+  const step::Schedule schedule =
+      schedule_of(scenario.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape,
+                  timed_as_of(scenario, run.shape));
+  double flops = 0;
+  for (const step::Task& task : schedule.tasks) {
+    if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) flops += compute->flops[0];
+  }
+  return flops;
+}
+
+TEST(WaitingGradients, ComputeTheSameInLessTime) {
+  const std::string pipeline = R"(pipeline="2" micro-batch="1" )";
+  EXPECT_DOUBLE_EQ(flops_of(pipeline + R"(schedule="zb-h1")"), flops_of(pipeline));
+  EXPECT_LT(seconds_of(pipeline + R"(schedule="zb-h1")"), seconds_of(pipeline));
+  const auto sent = [&](const std::string& how) {
+    return collectives_of(with(pipeline + how)).at({stages, stage_send});
+  };
+  EXPECT_EQ(sent(R"(schedule="zb-h1")").count, sent("").count);
+}
+
+/// Two blocks in four pieces: what stands before and behind them has one each, and a stage both ends.
+TEST(WaitingGradients, GoThereAndBack) {
+  const std::string pipeline = R"(pipeline="2" micro-batch="1" interleave="2" )";
+  EXPECT_DOUBLE_EQ(flops_of(pipeline + R"(schedule="dualpipe-v")"), flops_of(pipeline));
+  const auto turned = collectives_of(with(pipeline + R"(schedule="dualpipe-v")")).at({stages, stage_send});
+  const auto round = collectives_of(with(pipeline)).at({stages, stage_send});
+  EXPECT_EQ(round.count, 4 * 2 * 3);
+  EXPECT_EQ(turned.count, 4 * 2 * 2) << "the second and the third piece are on one stage";
+  EXPECT_NE(fault_of(R"(pipeline="2" micro-batch="1" interleave="3")").find("which are too few for 6 stages"),
+            std::string::npos);
+}
+
+TEST(WaitingGradients, AreRefusedWhereTheyCannotWait) {
+  EXPECT_NE(fault_of(R"(pipeline="2" micro-batch="1" interleave="2" schedule="zb-h1")").find("have one piece each"),
+            std::string::npos);
+  EXPECT_NE(fault_of(R"(pipeline="2" micro-batch="2" interleave="2" schedule="dualpipe-v")").find("2 micro-batches"),
+            std::string::npos);
+}
+
+TEST(TensorOverlap, HandsOverTheSameBesideWork) {
+  const std::string divided = R"(tensor="2" sequence-parallel="true" )";
+  const auto plain = collectives_of(with(divided));
+  double before = seconds_of(divided);
+  for (const char* overlap : {"backward", "products"}) {
+    const std::string how = divided + "tensor-overlap=\"" + overlap + "\"";
+    const auto beside = collectives_of(with(how));
+    for (const auto kind : {all_gather, reduce_scatter}) {
+      EXPECT_EQ(beside.at({tensor, kind}).count, plain.at({tensor, kind}).count) << overlap;
+      EXPECT_DOUBLE_EQ(beside.at({tensor, kind}).bytes, plain.at({tensor, kind}).bytes) << overlap;
+    }
+    EXPECT_DOUBLE_EQ(flops_of(how), flops_of(divided));
+    const double now = seconds_of(how);
+    EXPECT_LT(now, before) << overlap;
+    before = now;
+  }
+  EXPECT_LT(seconds_of(R"(tensor="2" tensor-overlap="backward")"), seconds_of(R"(tensor="2")"));
+  EXPECT_NE(fault_of(R"(tensor="2" tensor-overlap="products")").find("come in parts along the sequence"),
+            std::string::npos);
+}
+
+TEST(FullExperts, DropWhatComesBeyond) {
+  const auto rows = [](const std::string& how) {
+    return collectives_of(with("expert-parallel=\"4\" " + how)).at({experts, all_to_all}).bytes;
+  };
+  EXPECT_DOUBLE_EQ(rows(R"(expert-imbalance="2" expert-capacity="1.25")"), 1.25 * rows(""));
+  EXPECT_NE(fault_of(R"(expert-parallel="4" expert-capacity="1.25")").find("drops nothing"), std::string::npos);
+}
+
+TEST(DividedExperts, AreDividedOnceMore) {
+  const std::string divided = R"(tensor="2" sequence-parallel="true" expert-parallel="4" )";
+  const auto whole = collectives_of(with(divided));
+  const auto once_more = collectives_of(with(divided + R"(expert-tensor="2")"));
+  // Each of the two sends its part of the rows to the devices in its place; then they put together what came.
+  EXPECT_DOUBLE_EQ(once_more.at({experts, all_to_all}).bytes, 4 * kElement * kRows / 2 * 256 / 4);
+  EXPECT_DOUBLE_EQ(once_more.at({experts, all_to_all}).bytes, whole.at({experts, all_to_all}).bytes);
+  // Forward and for the gradients of weights what comes in, backward what leaves; and the sums of these.
+  EXPECT_DOUBLE_EQ(once_more.at({tensor, all_gather}).bytes - whole.at({tensor, all_gather}).bytes,
+                   3 * kElement * kRows * 256 / 2);
+  EXPECT_DOUBLE_EQ(once_more.at({tensor, reduce_scatter}).bytes - whole.at({tensor, reduce_scatter}).bytes,
+                   2 * kElement * kRows * 256);
+  EXPECT_DOUBLE_EQ(once_more.at({expert_copies, all_reduce}).bytes, kElement * 2 * kExpert / 2);
+  EXPECT_NE(fault_of(R"(tensor="2" expert-parallel="4")").find("parts of the rows to experts"), std::string::npos);
+  EXPECT_NE(fault_of(R"(tensor="4" sequence-parallel="true" expert-parallel="4" expert-tensor="2")")
+                .find("is not the 4 devices"),
+            std::string::npos);
+}
+
+TEST(Offload, TakesTheOptimizerToTheHost) {
+  const double parameters = collectives_of(with("")).at({replicas, all_reduce}).bytes / kElement;
+  const auto on_host = [](const std::string& link, const std::string& host = "100GBps") {
+    return R"(offload="optimizer" offload-rate=")" + link + R"(" host-rate=")" + host + "\"";
+  };
+  // Gradients there and parameters back, over a link of half the rate.
+  EXPECT_NEAR(seconds_of(on_host("1GBps")) - seconds_of(on_host("2GBps")), 2 * kElement * parameters * (1e-9 - 0.5e-9),
+              1e-6);
+  EXPECT_GT(seconds_of(on_host("2GBps", "1GBps")), seconds_of(on_host("2GBps", "10GBps")));
+  const scenario::Scenario on_device = with("");
+  const scenario::Scenario offloaded = with(on_host("1GBps"));
+  const estimate::MemoryUse before = memory_of_runs(on_device, timed_as_of(on_device, {})).front().use;
+  const estimate::MemoryUse after = memory_of_runs(offloaded, timed_as_of(offloaded, {})).front().use;
+  EXPECT_EQ(after.optimizer + after.master_copies, 0);
+  EXPECT_DOUBLE_EQ(before.total() - after.total(), before.optimizer + before.master_copies);
+  EXPECT_NE(fault_of(R"(offload="optimizer")").find("lacks 'offload-rate'"), std::string::npos);
+}
+
+TEST(DivisionsInTime, TakeTheSameByFlowAndByMessage) {
+  for (const char* how :
+       {R"(pipeline="2" micro-batch="1" schedule="zb-h1")",
+        R"(pipeline="2" micro-batch="1" interleave="2" schedule="dualpipe-v" sharding="optimizer")",
+        R"(tensor="2" sequence-parallel="true" tensor-overlap="products" pipeline="2" micro-batch="1")",
+        R"(tensor="2" sequence-parallel="true" expert-parallel="4" expert-tensor="2")"}) {
+    SCOPED_TRACE(how);
+    scenario::Scenario scenario = with(how);
+    scenario.network.fidelity = spec::Fidelity::message;
+    const double by_message = run_experiment(scenario, false).runs[0].step_seconds;
+    scenario.network.fidelity = spec::Fidelity::flow;
+    EXPECT_NEAR(run_experiment(scenario, false).runs[0].step_seconds / by_message, 1, 5e-3);
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::study
