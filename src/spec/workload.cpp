@@ -89,7 +89,14 @@ Workload read_workload(const FactTable::Row& row) {
                                                            {"decoder", decoder_shape},
                                                            {"encoder-decoder", encoder_decoder_shape},
                                                            {"hybrid", hybrid_shape},
-                                                           {"lstm", lstm_shape}});
+                                                           {"lstm", lstm_shape},
+                                                           {"clip", clip_shape},
+                                                           {"wav2vec2", wav2vec2_shape},
+                                                           {"conformer", conformer_shape},
+                                                           {"unet", unet_shape},
+                                                           {"flux", flux_shape},
+                                                           {"dlrm", dlrm_shape},
+                                                           {"efficientnet", efficientnet_shape}});
   const Sizes own = sizes_in(row);
   const std::vector<std::string> asked = words_of(row.optional_text("asked"));
   Workload workload;
@@ -133,6 +140,9 @@ const std::vector<ParameterSpec>& workload_sizes() {
       number("vocabulary", 100'000'000, "entries of the table of words"),
       // Samples are sequences of so many tokens, all of them real: shorter texts are packed, and nothing is padded.
       number("sequence", 10'000'000, "tokens of a sample, none of them padding"),
+      or_none(
+          "mean-length", 10'000'000,
+          "tokens of a sample in the mean, where nothing is padded and sequence is the longest; 0: all are as long"),
       number("masked", 10'000'000, "tokens of a sample that are masked and predicted"),
       number("image", 10'000, "pixels along a side of an image"),
       number("patch", 1'000, "pixels along a side of a patch, a divisor of image"),

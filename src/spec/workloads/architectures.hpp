@@ -61,6 +61,32 @@ ModelShape encoder_decoder_shape(const std::string& title, const Sizes& sizes);
 /// of `mamba-head-size`, `groups` of `state` numbers, a convolution over `kernel` positions, chunks of `chunk`
 /// positions. No biases, an MLP without a gate, a decoder of its own.
 ModelShape hybrid_shape(const std::string& title, const Sizes& sizes);
+/// Two towers (Radford et al., CLIP, ICML 2021, arXiv:2103.00020): a ViT over an image, with a norm before its first
+/// block, and a causal transformer of `text-layers`, `text-hidden` and `text-heads` over `sequence` words, each into a
+/// space of `joint` numbers. A sample is an image with its text; the similarities of a batch are not counted.
+ModelShape clip_shape(const std::string& title, const Sizes& sizes);
+/// The encoder of wav2vec 2.0 (Baevski et al., NeurIPS 2020, arXiv:2006.11477) and HuBERT over `sequence` frames of 20
+/// ms: seven convolutions over sound of 16 kHz, a convolution for positions, blocks. `normed-convolutions`: each has a
+/// norm and a bias. Without quantiser and heads.
+ModelShape wav2vec2_shape(const std::string& title, const Sizes& sizes);
+/// Gulati et al., Interspeech 2020, arXiv:2005.08100, over `sequence` frames of 40 ms, with an output for each of
+/// `vocabulary` pieces and the blank (CTC); `kernel`: positions of the depthwise convolution.
+ModelShape conformer_shape(const std::string& title, const Sizes& sizes);
+/// The U-Net of latent diffusion (Rombach et al., CVPR 2022, arXiv:2112.10752): `levels` with `times1` … times
+/// `channels`, two residual blocks each (three on the way back), each with `depth1` … transformers behind it that
+/// attend to `text-length` words of `text-hidden`; `depth-middle` at the lowest. `beside-text`: what is told beside the
+/// time (Podell et al., SDXL, arXiv:2307.01952). An image of `image` pixels has latents of an eighth of that.
+ModelShape unet_shape(const std::string& title, const Sizes& sizes);
+/// The transformer of FLUX.1 (Black Forest Labs, 2024, github.com/black-forest-labs/flux): `double-layers` in which
+/// image and text have matrices of their own and attend together, `single-layers` in which they are one sequence;
+/// `guidance`: it is told how strong; `summary`: numbers that sum up the text.
+ModelShape flux_shape(const std::string& title, const Sizes& sizes);
+/// Naumov et al., arXiv:1906.00091, with crossed features of low rank (Wang et al., DCN V2, WWW 2021,
+/// arXiv:2008.13535): `tables` with `entries` in all, of which a sample looks up `lookups`, `layers` crosses of `rank`.
+ModelShape dlrm_shape(const std::string& title, const Sizes& sizes);
+/// Tan, Le, ICML 2019, arXiv:1905.11946: its B0 with `width-tenths` ÷ 10 of the channels and `depth-tenths` ÷ 10 of the
+/// blocks.
+ModelShape efficientnet_shape(const std::string& title, const Sizes& sizes);
 /// A word language model as in PyTorch's examples: an embedding, LSTM layers, a decoder, whose matrix is the
 /// embedding's where it is `tied` (0 or 1).
 ModelShape lstm_shape(const std::string& title, const Sizes& sizes);

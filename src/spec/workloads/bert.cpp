@@ -9,18 +9,39 @@
 
 namespace dadsim::spec {
 
+namespace {
+
+/// Attention over sequences of which each has positions of its own alone, `mean` of at most `longest`, as many of each
+/// length up to that: the mean of squares is mean² + (longest − mean)² ÷ 3, and at most that of lengths that fall off
+/// exponentially, 2 mean².
+LayerShape unpadded(LayerShape attention, double mean, double longest) {
+  const double spread = std::min((longest - mean) * (longest - mean) / 3, mean * mean) / (mean * mean);
+  attention.forward_macs_per_sample *= 1 + spread;
+  const double more = spread * attention.scores_per_sample;
+  attention.kept_beside_per_sample += attention.kept_beside_per_sample > 0 ? more : 0;
+  attention.kept_bytes_per_sample += attention.kept_bytes_per_sample > 0 ? more : 0;
+  attention.outputs_per_sample += more;
+  attention.scores_per_sample += more;
+  return attention;
+}
+
+}  // namespace
+
 ModelShape bert_shape(const std::string& title, const Sizes& sizes) {
   ModelShape model;
   model.name = title;
   const std::int64_t width = sizes.at("hidden");
-  const std::int64_t tokens = sizes.at("sequence");
+  const std::int64_t longest = sizes.at("sequence");
+  const std::int64_t mean = size_or(sizes, "mean-length", 0);
+  if (mean > longest) throw std::invalid_argument("the mean length is above that of the longest sequence");
+  const std::int64_t tokens = mean > 0 ? mean : longest;
   const std::int64_t predictions = sizes.at("masked");
   if (predictions > tokens) throw std::invalid_argument("more tokens are masked than a sequence has");
   const std::int64_t vocabulary = sizes.at("vocabulary");
   const std::int64_t heads = sizes.at("heads");
   auto& layers = model.layers;
   layers.push_back(by_entries(embedding_shape("words", tokens, vocabulary, width)));
-  layers.push_back(added(embedding_shape("positions", tokens, std::max(sizes.at("positions"), tokens), width)));
+  layers.push_back(added(embedding_shape("positions", tokens, std::max(sizes.at("positions"), longest), width)));
   if (size_or(sizes, "relative", 0) != 0) layers.push_back(normalisation_shape("positions.norm", tokens, width));
   if (sizes.at("segments") > 0)
     layers.push_back(added(embedding_shape("segments", tokens, sizes.at("segments"), width)));
@@ -30,7 +51,8 @@ ModelShape bert_shape(const std::string& title, const Sizes& sizes) {
     for (const char* projection : {"query", "key", "value"}) {
       layers.push_back(by_columns(token_dense_shape(block + projection, tokens, width, width), heads));
     }
-    layers.push_back(attention_shape(block + "attention", tokens, width, heads, {.dropout = true}));
+    layers.push_back(unpadded(attention_shape(block + "attention", tokens, width, heads, {.dropout = true}),
+                              static_cast<double>(tokens), static_cast<double>(longest)));
     layers.push_back(with_dropout(by_rows(token_dense_shape(block + "projection", tokens, width, width))));
     layers.push_back(normalisation_shape(block + "norm1", tokens, width));
     layers.push_back(with_gelu(by_columns(token_dense_shape(block + "mlp1", tokens, width, 4 * width))));
