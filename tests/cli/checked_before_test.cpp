@@ -61,6 +61,28 @@ TEST_F(CheckedBefore, ACollectiveThatCannotBeLaidOut) {
       kSuccess);
 }
 
+TEST_F(CheckedBefore, ACollectiveThatNoStepCarriesOut) {
+  const auto with = [](const std::string& run, const std::string& timed = "") {
+    return scenario_of("gpu-[0-3]", kDigits, kTwoLayers, timed + "<run algorithm=" + run);
+  };
+  const auto refused = [](const std::string& named, const std::string& kind) {
+    return "x.xml:8: run '" + named + "=\"ring\" means nothing: its steps carry out no " + kind + "; leave it out";
+  };
+  const std::string int8 = "><compress method=\"int8\"/></run>";
+  const std::string sharded = "<timed-as workload=\"resnet-18\" sharding=\"gradients\"/>";
+  expect_refused(with("\"gradient-sharing\" all-gather=\"ring\"/>"),
+                 refused("gradient-sharing': all-gather", "all-gather"));
+  expect_refused(with("\"gradient-sharing\" all-reduce=\"ring\"" + int8),
+                 refused("gradient-sharing': all-reduce", "all-reduce"));
+  expect_refused(with("\"dad\" reduce-scatter=\"ring\"/>"), refused("dad': reduce-scatter", "reduce-scatter"));
+  for (const std::string& right :
+       {with("\"gradient-sharing\" all-gather=\"ring\"" + int8),
+        with("\"gradient-sharing\" reduce-scatter=\"ring\" all-gather=\"ring\"/>", sharded)}) {
+    const Outcome outcome = run(right);
+    EXPECT_EQ(outcome.exit_code, kSuccess) << outcome.err;
+  }
+}
+
 TEST_F(CheckedBefore, BestIsReadPrintedAndTakenOfSumsAndOfGathers) {
   const std::string scenario = scenario_of(
       "gpu-[0-4]", kDigits, kTwoLayers,

@@ -15,6 +15,7 @@
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/timed_as.hpp"
+#include "study/setting/used_collectives.hpp"
 #include "support/human.hpp"
 #include "support/parse_whole.hpp"
 
@@ -127,13 +128,21 @@ Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShap
   Faults faults;
   if (scenario.timing_only) faults = faults_where_nothing_is_learned(scenario);
   if (!scenario.ignore_memory) {
-    const std::vector<RunMemory> memory = memory_of_runs(scenario, spec::model_shape(scenario.model, sample));
+    const std::vector<RunMemory> memory =
+        memory_of_runs(scenario, timed_as_of(scenario, spec::model_shape(scenario.model, sample)));
     for (std::size_t i = 0; i < memory.size(); ++i) {
       if (std::optional<Fault> fault = fault_of_memory(scenario, memory[i])) faults.emplace_back(i, *std::move(fault));
     }
   }
   add_faults_of_framework(scenario, spec::model_shape(scenario.model, sample), faults);
   add_faults_of_plans(scenario, sample, faults);
+  if (!faults.empty()) return faults;  // steps are taken of what can be taken alone
+  for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
+    for (methods::RunFault& fault :
+         faults_of_collectives(scenario, scenario.runs[i], spec::model_shape(scenario.model, sample))) {
+      faults.emplace_back(i, std::move(fault));
+    }
+  }
   return faults;
 }
 
