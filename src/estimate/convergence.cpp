@@ -8,6 +8,7 @@
 
 #include "estimate/convergence.csv.hpp"
 #include "support/fact_table.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::estimate {
 namespace {
@@ -20,11 +21,19 @@ struct Point {
   std::vector<std::string> sources;
 };
 
-std::vector<Point> points_of(const spec::Workload& workload, std::string& target) {
+/// Tokens of a sample of the workload, as it is trained; 0: it has none.
+std::int64_t sequence_of(const spec::Workload& workload, const TrainedAs& how) {
+  if (how.sequence > 0) return how.sequence;
+  const auto own = std::ranges::find(workload.parameters, "sequence", &spec::ParameterSpec::name);
+  return own == workload.parameters.end() ? 0 : parse_whole<std::int64_t>(own->default_value, 0).value_or(0);
+}
+
+std::vector<Point> points_of(const spec::Workload& workload, const TrainedAs& how, std::string& target) {
   constexpr double kBelievable = 3;
   std::map<std::int64_t, Point> by_batch;
   for (const ConvergenceResult& row : convergence_table()) {
-    if (workload.name != row.workload) continue;
+    if (workload.name != row.workload || how.adapters != row.adapters) continue;
+    if (row.sequence > 0 && row.sequence != sequence_of(workload, how)) continue;
     target = row.target;
     const double unit = row.unit == ConvergenceResult::Unit::epochs ? static_cast<double>(workload.dataset_size) : 1.0;
     const double fewest = unit * row.minimum;
@@ -33,7 +42,8 @@ std::vector<Point> points_of(const spec::Workload& workload, std::string& target
     const auto before = static_cast<double>(point.results);
     const auto now = static_cast<double>(row.results);
     point.batch = static_cast<double>(row.batch);
-    point.samples = (point.samples * before + (fewest + most) / 2 * now) / (before + now);
+    const double mean = row.mean ? unit * *row.mean : (fewest + most) / 2;
+    point.samples = (point.samples * before + mean * now) / (before + now);
     point.fewest = point.results == 0 ? fewest : std::min(point.fewest, fewest);
     point.most = std::max(point.most, most);
     point.results += row.results;
@@ -52,14 +62,20 @@ std::span<const ConvergenceResult> convergence_table() {
   using Unit = ConvergenceResult::Unit;
   static const std::vector<ConvergenceResult> kResults =
       FactTable(tables::kConvergence,
-                {"workload", "target", "batch", "unit", "minimum", "maximum", "results", "date", "source"}, 9)
+                {"workload", "adapters", "sequence", "target", "batch", "unit", "minimum", "maximum", "mean", "results",
+                 "date", "source"},
+                12)
           .each([](const FactTable::Row& row) {
+            const bool has_mean = !row.optional_text("mean").empty();
             return ConvergenceResult{row.text("workload"),
+                                     row.optional_text("adapters") == "yes",
+                                     row.optional_text("sequence").empty() ? 0 : row.integer("sequence"),
                                      row.text("target"),
                                      row.integer("batch"),
                                      row.one_of<Unit>("unit", {{"epochs", Unit::epochs}, {"samples", Unit::samples}}),
                                      row.number("minimum"),
                                      row.number("maximum"),
+                                     has_mean ? std::optional(row.number("mean")) : std::nullopt,
                                      static_cast<int>(row.integer("results")),
                                      row.text("source")};
           });
@@ -69,13 +85,14 @@ std::span<const ConvergenceResult> convergence_table() {
 std::vector<StepsAtBatch> published_batches(const spec::Workload& workload) {
   std::string target;
   std::vector<StepsAtBatch> batches;
-  for (const Point& point : points_of(workload, target)) batches.push_back({point.batch, point.samples / point.batch});
+  for (const Point& point : points_of(workload, {}, target))
+    batches.push_back({point.batch, point.samples / point.batch});
   return batches;
 }
 
-KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch) {
+KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch, const TrainedAs& how) {
   std::string target;
-  const std::vector<Point> points = points_of(workload, target);
+  const std::vector<Point> points = points_of(workload, how, target);
   if (points.empty()) return {std::nullopt, Statement{"no-published-steps", {workload.name}}};
   const auto wanted = static_cast<double>(batch);
   if (wanted < points.front().batch || wanted > points.back().batch) {

@@ -15,11 +15,14 @@ namespace dadsim::estimate {
 /// What published runs with plain gradient sharing needed to reach a target at one global batch.
 struct ConvergenceResult {
   enum class Unit : std::uint8_t { epochs, samples };
-  std::string workload;  ///< of the registry
+  std::string workload;       ///< of the registry
+  bool adapters = false;      ///< they alone are learned
+  std::int64_t sequence = 0;  ///< tokens of a sample; 0: as the workload has them
   std::string target;
   std::int64_t batch;  ///< samples of all workers per step
   Unit unit;
-  double minimum, maximum;  ///< over the results
+  double minimum, maximum;     ///< over the results
+  std::optional<double> mean;  ///< over them; none: not known
   int results;
   std::string source;
 };
@@ -42,13 +45,19 @@ struct KnownStepsAnswer {
   std::optional<Statement> why_not;
 };
 
-/// From the table: the mean over the rounds at a batch (each the middle of its fewest and most, weighted by its number
-/// of results), linear in log(batch) between neighbouring batches. Beyond the ends nobody has shown what is needed:
-/// nothing is extrapolated. Steps = ⌈samples ÷ batch⌉.
+/// What of a workload is trained.
+struct TrainedAs {
+  bool adapters = false;      ///< beside frozen weights
+  std::int64_t sequence = 0;  ///< tokens of a sample; 0: the workload's own
+};
+
+/// From the table: the mean over the rounds at a batch (each its mean, or the middle of its fewest and most, weighted
+/// by its number of results), linear in log(batch) between neighbouring batches. Beyond the ends nobody has shown what
+/// is needed: nothing is extrapolated. Steps = ⌈samples ÷ batch⌉.
 ///
 /// A round whose most is over three times its fewest counts by its fewest alone: the log it comes from counted
 /// something else.
-KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch);
+KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch, const TrainedAs& how = {});
 
 /// The same means at every batch of the table, rising; empty for a workload of which there are none.
 std::vector<StepsAtBatch> published_batches(const spec::Workload& workload);

@@ -18,7 +18,7 @@ KnownStepsAnswer bert(std::int64_t batch) {
 
 TEST(Convergence, TheTableIsOfWorkloadsAndInOrder) {
   const auto table = convergence_table();
-  ASSERT_EQ(table.size(), 68U);
+  ASSERT_EQ(table.size(), 91U);
   for (std::size_t i = 0; i < table.size(); ++i) {
     const ConvergenceResult& row = table[i];
     SCOPED_TRACE(row.batch);
@@ -28,6 +28,10 @@ TEST(Convergence, TheTableIsOfWorkloadsAndInOrder) {
     EXPECT_GE(row.results, 1);
     if (row.unit == ConvergenceResult::Unit::epochs) {
       EXPECT_GT(spec::workload_registry().find(row.workload)->dataset_size, 0) << "epochs of what?";
+    }
+    if (row.mean) {
+      EXPECT_GE(*row.mean, row.minimum);
+      EXPECT_LE(*row.mean, row.maximum);
     }
     if (i > 0 && std::string(row.workload) == table[i - 1].workload) {
       EXPECT_GE(row.batch, table[i - 1].batch);
@@ -102,6 +106,22 @@ TEST(Convergence, NothingIsExtrapolated) {
   const KnownStepsAnswer none = published_steps(*spec::workload_registry().find("vgg-16"), 256);
   EXPECT_FALSE(none.known);
   EXPECT_EQ(none.why_not, (Statement{"no-published-steps", {"vgg-16"}}));
+}
+
+/// Llama 2 70B by its adapters, with sequences of 8,192 tokens, and nothing else of it.
+TEST(Convergence, IsOfWhatIsTrained) {
+  const spec::Workload& llama = *spec::workload_registry().find("llama-2-70b");
+  const KnownStepsAnswer adapters = published_steps(llama, 16, {.adapters = true, .sequence = 8192});
+  ASSERT_TRUE(adapters.known);
+  EXPECT_EQ(adapters.known->steps, 4448 / 16);
+  EXPECT_EQ(adapters.known->most, 6912 / 16);
+  EXPECT_FALSE(published_steps(llama, 16, {.sequence = 8192}).known) << "all of it";
+  EXPECT_FALSE(published_steps(llama, 16, {.adapters = true}).known) << "its own sequences are half as long";
+  EXPECT_TRUE(published_batches(llama).empty());
+  const KnownStepsAnswer large = published_steps(*spec::workload_registry().find("llama-3.1-405b"), 1152);
+  ASSERT_TRUE(large.known);
+  EXPECT_EQ(large.known->steps, std::ceil(288768.0 / 1152));
+  EXPECT_EQ(published_steps(*spec::workload_registry().find("llama-3.1-8b"), 128).known->steps, 344064 / 128);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "algorithms/registry.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/tokens_per_sample.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -82,7 +83,11 @@ std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scen
     setting.why_not = report::Statement{"own-workload"};
     return setting;
   }
-  estimate::KnownStepsAnswer answer = estimate::published_steps(*workload, setting.batch);
+  const auto sequence = timed.sizes.find("sequence");
+  estimate::KnownStepsAnswer answer = estimate::published_steps(
+      *workload, setting.batch,
+      {.adapters = timed.adapters > 0,
+       .sequence = sequence == timed.sizes.end() ? 0 : parse_whole<std::int64_t>(sequence->second, 0).value_or(0)});
   setting.known = std::move(answer.known);
   setting.why_not = std::move(answer.why_not);
   return setting;
