@@ -9,9 +9,10 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// The value below which a share of the entries lies: entries in rising order, between two by interpolation.
+/// The value below which a share of the entries lies: entries in rising order, between two by interpolation. What is
+/// not a number, of a step that diverges, is above all that are.
 float quantile(models::Vector values, double share) {
-  std::sort(values.begin(), values.end());
+  std::sort(values.begin(), values.end(), [](float a, float b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
   const double at = share * static_cast<double>(values.size() - 1);
   const auto below = static_cast<Eigen::Index>(at);
   const Eigen::Index above = std::min(below + 1, values.size() - 1);

@@ -125,7 +125,8 @@ Value FlareNumbers::look(const Value& weights_with_state, std::vector<std::int32
             confidence += 1 / total / static_cast<double>(labels);
             result.scalars[0] += (std::log(total) + largest - z(label)) / static_cast<double>(rows.size() * labels);
           }
-          result.scalars.push_back(confidence);
+          // A network that has diverged is sure of nothing; numbers that are none cannot be put into an order.
+          result.scalars.push_back(std::isfinite(confidence) ? confidence : 0);
         }
         return result;
       },

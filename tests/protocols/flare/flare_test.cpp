@@ -219,6 +219,13 @@ TEST(Flare, UploadsAreSamplesAndDeploymentsAreModelsWithQuantiles) {
   EXPECT_DOUBLE_EQ(simulated.log.seconds, 300);
 }
 
+// Its confidences are no numbers then, and nothing can be said of how they are distributed.
+TEST(Flare, GoesOnWithANetworkThatHasDiverged) {
+  Sensors sensors(2, 7, {}, 300);
+  sensors.problem->training.optimizer.learning_rate = 1e6;
+  EXPECT_DOUBLE_EQ(sensors.simulate({{"duration", "100"}, {"local-steps", "20"}}).log.seconds, 100);
+}
+
 TEST(Flare, TheSameSeedGivesTheSame) {
   const std::vector<spec::DriftSpec> drifts = {
       {.sites = "", .workers = {1}, .at = 100, .corrupts = true, .corruption = spec::Corruption::blur, .severity = 5}};
