@@ -268,9 +268,10 @@ std::string list_prices() {
       "none "
       "of its own.",
       0);
-  text += "\nOne device for an hour, on demand, USD\n";
+  text += "\nOne device for an hour, USD\n";
   for (const estimate::DevicePrice& price : estimate::device_prices()) {
-    text += wrapped(fmt::format("  {:<14} {:>6.2f}  {}: {}", price.device, price.per_hour, price.date, price.source),
+    text += wrapped(fmt::format("  {:<14} {:>6.2f}  {}, {}, {}: {}", price.device, price.per_hour, price.provider,
+                                price.term, price.date, price.source),
                     kWidth, kSource);
   }
   text += "\n10^9 bytes that leave, USD\n";
@@ -279,6 +280,11 @@ std::string list_prices() {
         wrapped(fmt::format("  {:.3f}  {} to {}, {}: {}", price.per_gb, price.from, price.to, price.date, price.source),
                 kWidth, 9);
   }
+  text += "\nA kWh of the grid, grams of CO2 equivalent (carbon-region of <costs>)\n";
+  for (const estimate::GridCarbon& one : estimate::grid_carbon()) {
+    text += wrapped(fmt::format("  {:<28} {:>6.1f}  {}, {}", one.region, one.grams, one.place, one.date), kWidth, 38);
+  }
+  if (!estimate::grid_carbon().empty()) text += paragraph(estimate::grid_carbon().front().source, 2);
   return text;
 }
 

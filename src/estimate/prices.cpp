@@ -2,15 +2,20 @@
 
 #include "estimate/device_prices.csv.hpp"
 #include "estimate/egress_prices.csv.hpp"
+#include "estimate/grid_carbon.csv.hpp"
 #include "support/fact_table.hpp"
 
 namespace dadsim::estimate {
 
 const std::vector<DevicePrice>& device_prices() {
   static const std::vector<DevicePrice> kPrices =
-      FactTable(tables::kDevicePrices, {"device", "price [USD/h]", "date", "source"}, 3)
+      FactTable(tables::kDevicePrices, {"device", "provider", "term", "price [USD/h]", "date", "source"}, 5)
           .each([](const FactTable::Row& row) {
-            return DevicePrice{row.text("device"), row.number("price [USD/h]"), row.text("date"), row.text("source")};
+            const std::string term = row.text("term");
+            if (term != "on-demand" && term != "spot" && term != "reserved")
+              row.wrong("'" + term + "' as a term", "on-demand, spot or reserved");
+            return DevicePrice{row.text("device"),          row.text("provider"), term,
+                               row.number("price [USD/h]"), row.text("date"),     row.text("source")};
           });
   return kPrices;
 }
@@ -28,9 +33,27 @@ const std::vector<EgressPrice>& egress_prices() {
 const DevicePrice* find_price(std::string_view device) {
   const DevicePrice* latest = nullptr;
   for (const DevicePrice& price : device_prices()) {
-    if (price.device == device && (latest == nullptr || price.date > latest->date)) latest = &price;
+    if (price.device != device || price.term != "on-demand") continue;
+    if (latest == nullptr || price.date > latest->date) latest = &price;
   }
   return latest;
+}
+
+const std::vector<GridCarbon>& grid_carbon() {
+  static const std::vector<GridCarbon> kRegions =
+      FactTable(tables::kGridCarbon, {"region", "place", "carbon [g/kWh]", "date", "source"}, 1)
+          .each([](const FactTable::Row& row) {
+            return GridCarbon{row.text("region"), row.text("place"), row.number("carbon [g/kWh]"), row.text("date"),
+                              row.text("source")};
+          });
+  return kRegions;
+}
+
+const GridCarbon* find_carbon(std::string_view region) {
+  for (const GridCarbon& one : grid_carbon()) {
+    if (one.region == region) return &one;
+  }
+  return nullptr;
 }
 
 }  // namespace dadsim::estimate

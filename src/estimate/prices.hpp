@@ -8,9 +8,11 @@ namespace dadsim::estimate {
 
 /// What somebody asks for one device.
 struct DevicePrice {
-  std::string device;   ///< of the catalogue
-  double per_hour = 0;  ///< USD, on demand
-  std::string date;     ///< year, or year and month, of the offer
+  std::string device;    ///< of the catalogue
+  std::string provider;  ///< one, or which ones the price is a middle of
+  std::string term;      ///< on-demand, spot or reserved
+  double per_hour = 0;   ///< USD
+  std::string date;      ///< year, or year and month, of the offer
   std::string source;
 };
 
@@ -22,11 +24,23 @@ struct EgressPrice {
   std::string source;
 };
 
+/// What a kWh of the grid stands for where a cloud's region is.
+struct GridCarbon {
+  std::string region;  ///< `gcp:europe-west1`
+  std::string place;
+  double grams = 0;  ///< of CO2 equivalent per kWh
+  std::string date;
+  std::string source;
+};
+const std::vector<GridCarbon>& grid_carbon();
+/// nullptr if there is none.
+const GridCarbon* find_carbon(std::string_view region);
+
 /// Dated examples, not today's prices: results say which they took.
 const std::vector<DevicePrice>& device_prices();
 const std::vector<EgressPrice>& egress_prices();
 
-/// The latest for a device; nullptr if there is none.
+/// The latest for a device on demand, the first of equals; nullptr if there is none.
 const DevicePrice* find_price(std::string_view device);
 
 }  // namespace dadsim::estimate

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "estimate/prices.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
@@ -85,6 +86,29 @@ const Table<spec::CostSpec::Spot>& spot_table() {
   return kTable;
 }
 
+/// What stands in the place of `carbon`, which is printed for it.
+Row<spec::CostSpec> carbon_region_row() {
+  constexpr const char* kName = "carbon-region";
+  constexpr const char* kForm = "a region of a cloud; `dadsim prices` lists them";
+  Row<spec::CostSpec> row = by_code<spec::CostSpec>(
+      attribute(kName, text(kForm),
+                "The same by the grid of a cloud's region, e.g. gcp:europe-west1: the mean of a year."),
+      [](const Node& node, const ReadContext& context, spec::CostSpec& costs) {
+        const std::string region = node.text(kName, "");
+        if (node.has("carbon")) node.refuse(kName, "stands beside carbon", "one of both");
+        if (const estimate::GridCarbon* grid = estimate::find_carbon(region)) {
+          costs.carbon = grid->grams;
+          return;
+        }
+        std::vector<std::string> names;
+        for (const estimate::GridCarbon& one : estimate::grid_carbon()) names.push_back(one.region);
+        node.fail_at(kName, "is unknown", context.findings.suggest(region, names));
+      },
+      [](const spec::CostSpec&, const PathText&) { return std::string(); });
+  row.printed = [](const spec::CostSpec&) { return false; };
+  return row;
+}
+
 }  // namespace
 
 const Table<spec::CostSpec>& costs_table() {
@@ -99,6 +123,7 @@ const Table<spec::CostSpec>& costs_table() {
            attribute("carbon", &Spec::carbon, real({.minimum = 0, .maximum = 100000}),
                      "Grams of CO2 equivalent per kWh of the grid, from 0 to 100000. 0: not told.")
                .if_left_out("0: not told"),
+           carbon_region_row(),
            attribute("overhead", &Spec::overhead, real({.minimum = 1, .maximum = 10}),
                      "Power usage effectiveness: energy of the building over that of the machines, from 1 to 10."),
            attribute("network-energy", &Spec::network_energy, real({.minimum = 0, .maximum = 1000}),

@@ -1,0 +1,89 @@
+// What the catalogues say is of a day: every row has its date, and what has grown old is told (docs/testing.md).
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <regex>
+
+#include "estimate/prices.hpp"
+#include "support/fact_table.hpp"
+#include "support/split.hpp"
+#include "support/whole_file.hpp"
+
+namespace dadsim::estimate {
+namespace {
+
+/// A year ago, as dates are written.
+std::string a_year_ago() {
+  const std::time_t now = std::time(nullptr);
+  std::tm day = *std::gmtime(&now);
+  --day.tm_year;
+  char text[sizeof "2026-11-25"];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &day);
+  return text;
+}
+
+TEST(Dates, EveryRowOfACatalogueHasOne) {
+  const std::string old = a_year_ago();
+  const std::regex form("[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?");
+  int tables = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(DADSIM_SOURCE_DIR) + "/src")) {
+    if (entry.path().extension() != ".csv") continue;
+    const std::string text = whole_file(entry.path().string()).value();
+    std::ptrdiff_t column = -1;
+    std::string newest;
+    int rows = 0;
+    int older = 0;
+    for (const std::string_view line : lines_of(text)) {
+      if (line.starts_with('#') || line.empty()) continue;
+      const std::vector<std::string> cells = csv_cells(line);
+      if (column < 0) {
+        column = std::ranges::find(cells, "date") - cells.begin();
+        if (column == std::ssize(cells)) break;  // numbers of a library, which are of its version
+        continue;
+      }
+      const std::string& date = cells.at(static_cast<std::size_t>(column));
+      EXPECT_TRUE(std::regex_match(date, form)) << entry.path() << ": " << line;
+      newest = std::max(newest, date);
+      ++rows;
+      older += date < old ? 1 : 0;
+    }
+    if (rows == 0) continue;
+    ++tables;
+    if (newest < old) {
+      fmt::print("WARNING: {} is over a year old: its newest row is of {}\n", entry.path().filename().string(), newest);
+    } else if (older > 0) {
+      fmt::print("{}: {} of {} rows are over a year old\n", entry.path().filename().string(), older, rows);
+    }
+  }
+  EXPECT_GE(tables, 8);
+}
+
+TEST(Prices, AreTheLatestOnDemand) {
+  for (const DevicePrice& price : device_prices()) {
+    SCOPED_TRACE(price.device + " " + price.provider);
+    EXPECT_GT(price.per_hour, 0);
+    const DevicePrice* found = find_price(price.device);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->term, "on-demand");
+    if (price.term == "on-demand") {
+      EXPECT_GE(found->date, price.date);
+    } else {
+      EXPECT_LT(price.per_hour, found->per_hour) << "what may be taken away is cheaper";
+    }
+  }
+  EXPECT_EQ(find_price("h100-sxm5")->per_hour, 2.95);
+  EXPECT_EQ(find_price("no such device"), nullptr);
+}
+
+TEST(GridCarbon, IsOfFortyFourRegions) {
+  ASSERT_EQ(grid_carbon().size(), 44U);
+  EXPECT_EQ(find_carbon("gcp:europe-north2")->grams, 2.73);
+  EXPECT_EQ(find_carbon("gcp:asia-south1")->grams, 678.76);
+  EXPECT_EQ(find_carbon("Stockholm"), nullptr);
+}
+
+}  // namespace
+}  // namespace dadsim::estimate
