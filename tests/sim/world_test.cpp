@@ -167,6 +167,29 @@ TEST_P(WorldCuts, ACancelledMessageIsNotHeardOfAndTakesItsConnectionWithIt) {
   }
 }
 
+/// Messages of every size both ways, again and again, each of which has to arrive. Returns when the last one has.
+double send_all_ways(const sim::Cluster& cluster, Node hub, double scale = 1) {
+  const std::unique_ptr<sim::SimulatedWorld> world = sim::simulate_world(cluster);
+  std::set<Activity> sent;
+  for (int round = 0; round < 10; ++round) {
+    for (Node site = 0; site < hub; ++site) {
+      sent.insert(world->send(site, hub, scale * 1000.0 * (1 + round)));
+      sent.insert(world->send(hub, site, scale * 500));
+    }
+    sent.insert(world->timer(0.013));
+    while (!sent.empty()) {
+      const std::optional<Event> event = world->next();
+      if (!event) {
+        ADD_FAILURE() << sent.size() << " never end, since round " << round;
+        return world->now();
+      }
+      EXPECT_EQ(event->kind, Event::Kind::done);
+      EXPECT_EQ(sent.erase(event->activity), 1U);
+    }
+  }
+  return world->now();
+}
+
 /// A latency that changes while a message waits to begin, or as it begins, neither holds it up for ever nor loses it.
 TEST_P(WorldCuts, LatenciesThatChangeWhileMessagesWaitLetAllOfThemArrive) {
   for (const std::vector<double>& factors : {std::vector<double>{1, 3}, {1, 0.01}}) {
@@ -178,24 +201,19 @@ TEST_P(WorldCuts, LatenciesThatChangeWhileMessagesWaitLetAllOfThemArrive) {
     latencies.times = {0, 0.05};
     latencies.factors = factors;
     latencies.period = 0.1;
-    const std::unique_ptr<sim::SimulatedWorld> world = sim::simulate_world(cluster);
-    std::set<Activity> sent;
-    for (int round = 0; round < 10; ++round) {
-      for (Node site = 0; site < kHub; ++site) {
-        sent.insert(world->send(site, kHub, 1000.0 * (1 + round)));
-        sent.insert(world->send(kHub, site, 500));
-      }
-      sent.insert(world->timer(0.013));
-      while (!sent.empty()) {
-        const std::optional<Event> event = world->next();
-        ASSERT_TRUE(event) << sent.size() << " never end, since round " << round;
-        EXPECT_EQ(event->kind, Event::Kind::done);
-        EXPECT_EQ(sent.erase(event->activity), 1U);
-      }
-    }
-    EXPECT_GT(world->now(), 10 * (factors.back() < 1 ? 0.013 : 0.04))
-        << "two lines of 20 ms, or none for half of the time";
-    EXPECT_LT(world->now(), 10 * 4.0);
+    const double end = send_all_ways(cluster, kHub);
+    EXPECT_GT(end, 10 * (factors.back() < 1 ? 0.013 : 0.04)) << "two lines of 20 ms, or none for half of the time";
+    EXPECT_LT(end, 10 * 4.0);
+  }
+}
+
+/// Links share by one over their latencies where something varies: of none they share alike, and nothing is lost.
+TEST_P(WorldCuts, LinksWithoutLatencyShareABandwidthThatChanges) {
+  sim::Cluster cluster = sites_and_hub(4, GetParam().transport, GetParam().rendezvous);
+  cluster.platform.changes.push_back({.link = "*", .bandwidth_factor = 1, .latency_factor = 0});
+  for (const auto of : {spec::PlatformSpec::Profile::Of::bandwidth, spec::PlatformSpec::Profile::Of::latency}) {
+    cluster.platform.profiles = {{.of = of, .link = "*", .times = {0, 0.05}, .factors = {1, 0.2}, .period = 0.1}};
+    EXPECT_GT(send_all_ways(cluster, kHub, 1000), 10 * 0.013);
   }
 }
 

@@ -100,7 +100,9 @@ class Interconnect {
   const std::vector<NetworkLink>& links() const { return links_; }
   const std::vector<Path>& paths() const { return paths_; }
 
-  static constexpr double kTrifle = 1e-12;  ///< seconds: where latencies stay with SimGrid none may be zero
+  /// Seconds: where latencies stay with SimGrid none may be zero. Transfers share links by 1 / latency there, and what
+  /// rounding leaves of sums of these has to stay below the precision of its solver, 1e-5.
+  static constexpr double kTrifle = 1e-9;
   /// Whether bandwidths, latencies or speeds change while time passes.
   bool varies() const { return varies_; }
 

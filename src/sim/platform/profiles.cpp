@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <simgrid/kernel/ProfileBuilder.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -16,11 +17,13 @@ bool fits(std::string_view pattern, std::string_view name) {
   return pattern == name;
 }
 
-/// SimGrid's profiles hold absolute values: byte/s or seconds.
+/// SimGrid's profiles hold absolute values: byte/s or seconds. A link without latency gets one that is next to nothing:
+/// transfers share links by 1 / latency where latencies change (Interconnect::kTrifle).
 std::string text_of(const spec::PlatformSpec::Profile& profile, double nominal) {
+  constexpr double kLeast = 1e-9;  // no bandwidth is as little
   std::string text;
   for (std::size_t i = 0; i < profile.times.size(); ++i) {
-    text += fmt::format("{} {}\n", profile.times[i], profile.factors[i] * nominal);
+    text += fmt::format("{} {}\n", profile.times[i], std::max(profile.factors[i] * nominal, kLeast));
   }
   if (profile.period > 0) text += fmt::format("LOOPAFTER {}\n", profile.period - profile.times.back());
   return text;
