@@ -216,7 +216,13 @@ class ClusterDrawing {
            {"times", "0s 50ms"},
            {"factors", draw_.one_of({"1 0.2", "0.3 1"})},
            {"period", draw_.one_of({"", "100ms", "5s"})}});
-    maybe("background", 0.1, {{"from", cluster.hosts[0]}, {"to", cluster.hosts[1]}});
+    // Back to back small messages are a million a second inside of a node.
+    const std::string every = draw_.one_of({"", "5ms", "50ms"});
+    maybe("background", 0.1,
+          {{"from", cluster.hosts[0]},
+           {"to", cluster.hosts[1]},
+           {"every", every},
+           {"bytes", every.empty() ? "2MB" : draw_.one_of({"20kB", "200kB"})}});
   }
 
   Drawing& draw_;

@@ -131,7 +131,9 @@ class RunDrawing {
       }
     };
     only("diurnal", {"from", "until"}, true);
-    only("diurnal", {"spread", "period"}, false);
+    only("diurnal", {"spread"}, false);
+    // A second of every day is waited for through most of a quarter: now and then.
+    own["period"] = by == "diurnal" ? draw_.one_of({"5s", "9s", "5s", "9s", ""}) : "";
     only("sessions", {"on", "off"}, true);
     only("sessions", {"shape"}, false);
     only("steps", {"chance"}, true);
