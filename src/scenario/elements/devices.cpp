@@ -100,11 +100,12 @@ const Table<spec::DeviceSpec>& device_table() {
                      "Products of fewer rows than this take the time of so many."),
            attribute("winograd-share", &Spec::winograd_share, real(kPositiveShare),
                      "Share of the multiplications that 3 × 3 convolutions take in fp32; default 1."),
-           attribute(
-               "kernels", &Spec::kernels, one_of<spec::KernelFamily>(),
-               "Generation whose kernels the device's are like in how 16-bit and fp8 products of dense layers and "
-               "fused attention fall off with their shape ([kernels.md](kernels.md)); ramp-time and tile-rows "
-               "are then not for those.")})
+           attribute("kernels", &Spec::kernels, one_of<spec::KernelFamily>(),
+                     "Generation whose kernels the device's are like in how bf16 and fp8 products of dense layers and "
+                     "attention "
+                     "fall off with their shape, and in what is passed over behind them ([kernels.md](kernels.md)); "
+                     "ramp-time "
+                     "and tile-rows are then not for those.")})
           .holds({"efficiency"})
           .repeats();
   return kTable;

@@ -76,7 +76,6 @@ spec::DeviceSpec read_device(const FactTable::Row& row) {
   if (!row.optional_text("library").empty()) device.library = spec::named_in<spec::CollectiveLibrary>(row, "library");
   if (device.library == spec::CollectiveLibrary::nccl)
     device.generation = spec::named_in<spec::GpuGeneration>(row, "generation");
-  if (!row.optional_text("kernels").empty()) device.kernels = spec::named_in<spec::KernelFamily>(row, "kernels");
   return device;
 }
 
@@ -84,10 +83,10 @@ spec::DeviceSpec read_device(const FactTable::Row& row) {
 
 Registry<spec::DeviceSpec>& device_catalog() {
   static Registry<spec::DeviceSpec> catalog = [] {
-    const FactTable devices(tables::kDevices,
-                            {"name", "description", "class", "library", "generation", "kernels", "fp32 [Tflop/s]",
-                             "tf32 [Tflop/s]", "fp16 [Tflop/s]", "bf16 [Tflop/s]", "fp8 [Tflop/s]", "fp4 [Tflop/s]",
-                             "bandwidth [GB/s]", "memory [GiB]", "power [W]", "date", "source"});
+    const FactTable devices(
+        tables::kDevices, {"name", "description", "class", "library", "generation", "fp32 [Tflop/s]", "tf32 [Tflop/s]",
+                           "fp16 [Tflop/s]", "bf16 [Tflop/s]", "fp8 [Tflop/s]", "fp4 [Tflop/s]", "bandwidth [GB/s]",
+                           "memory [GiB]", "power [W]", "date", "source"});
     const FactTable classes(tables::kClasses, {"name", "matrix efficiency", "dense fp32", "memory efficiency",
                                                "launch [s]", "ramp [s]", "tile rows", "winograd", "date", "source"});
     const FactTable efficiencies(

@@ -49,11 +49,18 @@ KernelFormat format_of(spec::Precision precision) {
   return spec::casts_operands(precision) ? KernelFormat::fp8 : KernelFormat::bits16;
 }
 
+/// Of fp16 and wider the constants are those of whole trainings of years in which nothing was fused: they hold what is
+/// told apart here.
+bool tells_kernels_apart(spec::Precision precision) {
+  return precision == spec::Precision::bf16 || spec::casts_operands(precision);
+}
+
 /// The kernels of the device's family for the products of a layer; null: nothing is known of them.
 const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const step::ComputeTask& task,
                                   spec::Precision precision) {
-  const bool narrow = precision != spec::Precision::fp32 && precision != spec::Precision::tf32;
-  if (!narrow || task.kind != spec::LayerKind::dense || !(task.shape.in >= 1) || !(task.shape.out >= 1)) return nullptr;
+  if (!tells_kernels_apart(precision) || task.kind != spec::LayerKind::dense || !(task.shape.in >= 1) ||
+      !(task.shape.out >= 1))
+    return nullptr;
   return product_kernel(device.kernels, format_of(precision));
 }
 
@@ -77,9 +84,8 @@ double unfused_flops(const step::ComputeTask& task, double flops) {
 /// Of attention whose scores are written: two products of which one sums over a head and gives positions, and the other
 /// sums over positions and gives a head. The mean of both.
 double plain_attention_factor(const ProductKernel& kernel, const step::KernelShape& shape) {
-  const Product scores{shape.seen, shape.seen, shape.head_size};
-  const Product mixed{shape.seen, shape.head_size, shape.seen};
-  return (1 + kernel.depth / scores.k + 1 + kernel.depth / mixed.k) / 2;
+  const double positions = shape.seen * shape.skipped;
+  return 1 + (kernel.depth / shape.head_size + kernel.depth / positions) / 2;
 }
 
 /// Seconds of attention by the kernels of the device's family; nothing is known of others.
@@ -87,15 +93,17 @@ std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const
                                            spec::Precision precision) {
   const bool narrow = precision == spec::Precision::bf16 || precision == spec::Precision::fp16;
   const ProductKernel* products = product_kernel(device.kernels, KernelFormat::bits16);
+  const bool backward = task.phase == step::Phase::backpropagate;
+  const AttentionKernel* fused = attention_kernel(device.kernels, KernelFormat::bits16, backward);
   if (!narrow || task.kind != spec::LayerKind::attention || products == nullptr || !(task.shape.head_size >= 1) ||
       !(task.shape.seen > 0))
     return std::nullopt;
   const double peak = device.peak(precision);
-  const double sustained = device.efficiency(spec::LayerKind::dense, precision);
-  const double plain = (task.shape.fused ? unfused_flops(task, flops) : flops) *
-                       plain_attention_factor(*products, task.shape) / (peak * sustained);
-  const bool backward = task.phase == step::Phase::backpropagate;
-  const AttentionKernel* fused = attention_kernel(device.kernels, KernelFormat::bits16, backward);
+  const double written = task.shape.fused ? unfused_flops(task, flops) : flops;
+  const double plain = tells_kernels_apart(precision)
+                           ? written * plain_attention_factor(*products, task.shape) /
+                                 (peak * device.efficiency(spec::LayerKind::dense, precision))
+                           : (written + peak * device.ramp_seconds) / (peak * device.efficiency(task.kind, precision));
   if (!task.shape.fused || fused == nullptr) return plain;
   const KernelRates rates{peak, device.memory_bandwidth, device.memory_efficiency};
   // Libraries have both, and take the quicker.
@@ -132,15 +140,16 @@ double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& 
 double passed_bytes(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
                     spec::Precision precision) {
   const bool backward = task.phase == step::Phase::backpropagate;
-  if (device.kernels == spec::KernelFamily::none || (task.phase != step::Phase::forward && !backward)) return 0;
+  if (device.kernels == spec::KernelFamily::none || !tells_kernels_apart(precision) ||
+      (task.phase != step::Phase::forward && !backward))
+    return 0;
   const double each = (backward ? task.shape.passed_back : task.shape.passed_forward);
   if (each == 0) return 0;
   // Of a dense layer a row's product has 2 × in flop for each number that comes out; of attention a score has two
   // products forward, and four back.
   const double of_number =
       task.kind == spec::LayerKind::attention ? (backward ? 8 : 4) * task.shape.head_size : 2 * task.shape.in;
-  constexpr double kBytesOf16Bit = 2;
-  return each * flops / of_number * spec::bytes_per_element(precision) / kBytesOf16Bit;
+  return each * flops / of_number;
 }
 
 }  // namespace

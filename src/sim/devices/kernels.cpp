@@ -1,0 +1,147 @@
+#include "sim/kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/devices/kernel_families.csv.hpp"
+#include "sim/devices/kernels.csv.hpp"
+#include "spec/fact_cells.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+constexpr double kFlopsPerPair = 4;            // and number of a head, forward
+constexpr double kBackwardFlops = 2.5;         // of the forward pass's: five products instead of two
+constexpr double kBackwardExponentials = 2.0;  // done again, and passed back through
+
+/// Tiles of a product that libraries have, in rows and columns.
+constexpr std::pair<double, double> kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 256},
+                                                {256, 64},  {64, 128},  {128, 64},  {64, 64}};
+constexpr double kLargestTile = 256.0 * 128.0;
+
+enum class KernelKind : std::uint8_t { product, attention, attention_backward };
+constexpr auto names_of(KernelKind) {
+  using enum KernelKind;
+  return std::to_array<spec::Name<KernelKind>>(
+      {{product, "product"}, {attention, "attention"}, {attention_backward, "attention-backward"}});
+}
+
+using Key = std::pair<spec::KernelFamily, KernelFormat>;
+
+struct KernelTable {
+  std::map<Key, ProductKernel> products;
+  std::map<Key, AttentionKernel> forward, backward;
+
+  KernelTable() {
+    const FactTable table(tables::kKernels,
+                          {"family", "kind", "format", "share", "fixed [us]", "depth", "units", "last wave", "halving",
+                           "cast", "exponentials", "per exponential", "date", "source"},
+                          3);
+    for (const FactTable::Row& row : table.rows()) {
+      const Key key{spec::named_in<spec::KernelFamily>(row, "family"), spec::named_in<KernelFormat>(row, "format")};
+      const auto kind = spec::named_in<KernelKind>(row, "kind");
+      const double fixed = row.number("fixed [us]") * 1e-6;
+      if (kind == KernelKind::product) {
+        products[key] = {row.number("share"),           fixed,
+                         row.number("depth"),           row.number_or("units", 0),
+                         row.number_or("last wave", 0), row.number_or("halving", 0),
+                         row.number_or("cast", 0)};
+      } else {
+        (kind == KernelKind::attention ? forward : backward)[key] = {
+            row.number("share"), fixed, row.number("depth"), row.number("exponentials"), row.number("per exponential")};
+      }
+    }
+  }
+};
+
+const KernelTable& kernel_table() {
+  static const KernelTable kTable;
+  return kTable;
+}
+
+template <class Kernel>
+const Kernel* kernel_of(const std::map<Key, Kernel>& kernels, spec::KernelFamily family, KernelFormat format) {
+  const auto found = kernels.find({family, format});
+  return found == kernels.end() ? nullptr : &found->second;
+}
+
+/// Arithmetic of a product with what its tiles and their waves add ÷ without.
+double tile_factor(const ProductKernel& kernel, double m, double n) {
+  if (!(kernel.units > 0)) return 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [rows, columns] : kTiles) {
+    const double waves = std::ceil(m / rows) * std::ceil(n / columns) / kernel.units;
+    const double counted = waves + kernel.last_wave * (std::ceil(waves) - waves);
+    const double halvings = std::log2(kLargestTile / (rows * columns));
+    least = std::min(least, rows * columns * kernel.units * counted * (1 + kernel.halving * halvings));
+  }
+  return least / (m * n);
+}
+
+}  // namespace
+
+std::optional<KernelRates> kernel_rates(const spec::DeviceSpec& device, KernelFormat format) {
+  KernelRates rates{std::max(device.bf16_flops, device.fp16_flops), device.memory_bandwidth, device.memory_efficiency};
+  if (format == KernelFormat::fp8 || format == KernelFormat::fp8_block) rates.peak = device.fp8_flops;
+  if (format == KernelFormat::nvfp4) rates.peak = device.fp4_flops > 0 ? 2 * device.fp8_flops : 0;
+  if (!(rates.peak > 0)) return std::nullopt;
+  return rates;
+}
+
+spec::KernelFamily measured_family(const std::string& device) {
+  static const std::map<std::string, spec::KernelFamily> kFamilies = [] {
+    const FactTable table(tables::kKernelFamilies, {"device", "family", "date", "source"});
+    std::map<std::string, spec::KernelFamily> families;
+    for (const FactTable::Row& row : table.rows())
+      families[row.text("device")] = spec::named_in<spec::KernelFamily>(row, "family");
+    return families;
+  }();
+  const auto found = kFamilies.find(device);
+  return found == kFamilies.end() ? spec::KernelFamily::none : found->second;
+}
+
+const ProductKernel* product_kernel(spec::KernelFamily family, KernelFormat format) {
+  return kernel_of(kernel_table().products, family, format);
+}
+
+const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward) {
+  const KernelTable& table = kernel_table();
+  return kernel_of(backward ? table.backward : table.forward, family, format);
+}
+
+double shape_factor(const ProductKernel& kernel, const Product& product) {
+  if (!(product.m >= 1) || !(product.n >= 1) || !(product.k >= 1) || !std::isfinite(product.m * product.n * product.k))
+    throw std::logic_error("a product of matrices without rows, columns or depth");
+  return (1 + kernel.depth / product.k) * tile_factor(kernel, product.m, product.n);
+}
+
+double product_seconds(const ProductKernel& kernel, const KernelRates& rates, const Product& product) {
+  const auto& [m, n, k, element] = product;
+  constexpr double kResult = 2;  // bytes
+  constexpr double kCast = 3;    // bytes per number: two in, one out
+  const double arithmetic = 2 * m * n * k * shape_factor(kernel, product) / (kernel.share * rates.peak);
+  const double bytes = element * (m * k + k * n) + kResult * m * n;
+  const double cast = kernel.cast > 0 ? kCast * m * k / (kernel.cast * rates.bandwidth) : 0;
+  return kernel.fixed + std::max(arithmetic, bytes / (rates.streamed * rates.bandwidth)) + cast;
+}
+
+double attention_flops(double pairs, double head_size, bool backward) {
+  return kFlopsPerPair * pairs * head_size * (backward ? kBackwardFlops : 1);
+}
+
+double attention_seconds(const AttentionKernel& kernel, const KernelRates& rates, const FusedAttention& attention) {
+  if (!(attention.flops >= 0) || !(attention.head_size > 0) || !(attention.seen > 0))
+    throw std::logic_error("attention without heads or positions");
+  const double pairs =
+      attention.flops / (attention.backward ? kBackwardFlops : 1) / (kFlopsPerPair * attention.head_size);
+  const double exponentials = pairs * (attention.backward ? kBackwardExponentials : 1);
+  const double work =
+      std::max(attention.flops / kernel.share, exponentials * kernel.per_exponential / kernel.exponentials);
+  return kernel.fixed + (1 + kernel.length / attention.seen) * work / rates.peak;
+}
+
+}  // namespace dadsim::sim

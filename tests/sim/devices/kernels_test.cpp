@@ -1,0 +1,141 @@
+#include "sim/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/device.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+/// Round numbers: 1,000 flop/s at one half, 100 byte/s of which streaming reaches 80.
+constexpr KernelRates kRates{1000, 100, 0.8};
+
+ProductKernel plain_kernel() { return {.share = 0.5, .fixed = 3, .depth = 10}; }
+
+TEST(Kernels, AProductTakesItsFixedTimeAndTheLongerOfArithmeticAndBytes) {
+  // 2 · 40 · 30 · 20 flop, half as deep again as an endless product; 2 · (800 + 600) + 2 · 1200 bytes
+  EXPECT_DOUBLE_EQ(product_seconds(plain_kernel(), kRates, {40, 30, 20}), 3 + 48'000 * 1.5 / 500);
+  EXPECT_DOUBLE_EQ(product_seconds(plain_kernel(), {1e9, 100, 0.8}, {40, 30, 20}), 3 + 5200 / 80.0);
+  ProductKernel cast = plain_kernel();
+  cast.cast = 0.5;
+  EXPECT_DOUBLE_EQ(product_seconds(cast, kRates, {40, 30, 20, 1}), 3 + 48'000 * 1.5 / 500 + 3 * 800 / 50.0);
+}
+
+TEST(Kernels, TilesAreDealtToUnitsInWaves) {
+  ProductKernel kernel = plain_kernel();
+  kernel.depth = 0;
+  kernel.units = 4;
+  kernel.last_wave = 1;
+  kernel.halving = 10;  // nothing but the largest tiles
+  EXPECT_DOUBLE_EQ(shape_factor(kernel, {512, 256, 64}), 1) << "four tiles";
+  EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 2 * 512 / 513.0) << "five of 128 × 256 in two waves";
+  kernel.last_wave = 0.5;
+  EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 1.625 * 512 / 513.0) << "1.25 waves, and half of the rest";
+  kernel.last_wave = 0;
+  EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 1.25 * 512 / 513.0);
+  kernel.halving = 0;  // 9 × 4 of 64 × 64: an eighth of the largest each
+  EXPECT_DOUBLE_EQ(shape_factor(kernel, {513, 256, 64}), 36 / 8.0 / 4 * 512 / 513.0);
+}
+
+TEST(Kernels, AttentionIsBoundByProductsOrByExponentials) {
+  const AttentionKernel kernel{.share = 0.5, .fixed = 1, .length = 100, .exponentials = 0.25, .per_exponential = 16};
+  // Ten pairs: with large heads their products, with small ones their exponentials.
+  EXPECT_DOUBLE_EQ(attention_flops(10, 64, false), 2560);
+  EXPECT_DOUBLE_EQ(attention_seconds(kernel, kRates, {2560, 64, 200}), 1 + 1.5 * 2560 / 500);
+  EXPECT_DOUBLE_EQ(attention_seconds(kernel, kRates, {attention_flops(10, 4, false), 4, 200}),
+                   1 + 1.5 * 10 * 16 / 0.25 / 1000);
+  EXPECT_DOUBLE_EQ(attention_seconds(kernel, kRates, {attention_flops(10, 4, true), 4, 200, true}),
+                   1 + 1.5 * 20 * 16 / 0.25 / 1000);
+  EXPECT_DOUBLE_EQ(attention_flops(10, 64, true), 6400);
+}
+
+TEST(Kernels, RefuseWhatIsNoProduct) {
+  EXPECT_THROW(product_seconds(plain_kernel(), kRates, {0, 30, 20}), std::logic_error);
+  EXPECT_THROW(attention_seconds({}, kRates, {-1, 64, 200}), std::logic_error);
+}
+
+TEST(Kernels, OfTheCatalogueAreKnownInTheirFormats) {
+  for (const char* device : {"a100-sxm4-80", "h100-sxm5", "b200-sxm", "mi355x"}) {
+    const spec::KernelFamily family = measured_family(device);
+    ASSERT_NE(family, spec::KernelFamily::none) << device;
+    EXPECT_NE(product_kernel(family, KernelFormat::bits16), nullptr) << device;
+    for (const bool backward : {false, true})
+      EXPECT_NE(attention_kernel(family, KernelFormat::bits16, backward), nullptr) << device;
+  }
+  EXPECT_EQ(measured_family("v100-sxm2"), spec::KernelFamily::none);
+  EXPECT_EQ(product_kernel(spec::KernelFamily::ampere, KernelFormat::fp8), nullptr);
+  EXPECT_FALSE(kernel_rates(*device_catalog().find("a100-sxm4-80"), KernelFormat::fp8));
+  // Heads of 64 are bound by exponentials: at half the rate of 128 (docs/kernels.md).
+  const KernelRates h100 = kernel_rates(*device_catalog().find("h100-sxm5"), KernelFormat::bits16).value();
+  const AttentionKernel& fused = *attention_kernel(spec::KernelFamily::hopper, KernelFormat::bits16, false);
+  EXPECT_NEAR(attention_seconds(fused, h100, {1e13, 64, 8192}) / attention_seconds(fused, h100, {1e13, 128, 8192}), 2,
+              0.4);
+}
+
+// ---- in a step ----
+
+step::ComputeTask task_of(step::Phase phase, double flops, spec::LayerKind kind) {
+  step::ComputeTask task{phase, step::Role::workers, step::PerWorker({flops}), step::PerWorker({0.0}),
+                         step::PerWorker({0.0})};
+  task.kind = kind;
+  return task;
+}
+
+spec::DeviceSpec with_kernels(spec::KernelFamily family) {
+  spec::DeviceSpec device = *device_catalog().find("h100-sxm5");
+  device.kernels = family;
+  return device;
+}
+
+TEST(Kernels, OfALayerMakeNarrowProductsSlower) {
+  const spec::DeviceSpec hopper = with_kernels(spec::KernelFamily::hopper);
+  const ProductKernel& kernel = *product_kernel(spec::KernelFamily::hopper, KernelFormat::bits16);
+  step::ComputeTask dense = task_of(step::Phase::forward, 2e12, spec::LayerKind::dense);
+  dense.shape = {.in = 100, .out = 1000};
+  dense.weights = 1e5;
+  const double endless = 2e12 / (hopper.bf16_flops * hopper.efficiency(dense.kind, spec::Precision::bf16));
+  EXPECT_DOUBLE_EQ(seconds_on(hopper, dense, 0, spec::Precision::bf16),
+                   kernel.fixed + endless * (1 + kernel.depth / 100));
+  dense.phase = step::Phase::backpropagate;
+  EXPECT_DOUBLE_EQ(seconds_on(hopper, dense, 0, spec::Precision::bf16),
+                   kernel.fixed + endless * (1 + kernel.depth / 1000));
+  dense.phase = step::Phase::weight_gradient;  // sums over ten million rows
+  EXPECT_NEAR(seconds_on(hopper, dense, 0, spec::Precision::bf16), kernel.fixed + endless, 1e-4 * endless);
+  dense.phase = step::Phase::forward;
+  const double alone = seconds_on(hopper, dense, 0, spec::Precision::bf16);
+  dense.shape.passed_forward = 10;  // bytes of each of 10¹⁰ numbers
+  EXPECT_NEAR(seconds_on(hopper, dense, 0, spec::Precision::bf16) - alone,
+              1e11 / (hopper.memory_bandwidth * hopper.memory_efficiency), 1e-6);
+}
+
+TEST(Kernels, FusedAttentionIsNeverSlowerThanPlain) {
+  for (const spec::KernelFamily family :
+       {spec::KernelFamily::none, spec::KernelFamily::ampere, spec::KernelFamily::hopper, spec::KernelFamily::blackwell,
+        spec::KernelFamily::cdna4}) {
+    const spec::DeviceSpec device = with_kernels(family);
+    for (const spec::Precision precision : {spec::Precision::fp16, spec::Precision::bf16}) {
+      for (const double seen : {64.0, 512.0, 8192.0}) {
+        for (const double skipped : {1.0, 2.0}) {
+          for (const step::Phase phase : {step::Phase::forward, step::Phase::backpropagate}) {
+            step::ComputeTask plain = task_of(phase, 1e11, spec::LayerKind::attention);
+            plain.shape = {.head_size = 64, .seen = skipped * seen};
+            step::ComputeTask fused = plain;
+            const double again = phase == step::Phase::backpropagate ? 1.25 : 1;
+            fused.flops = step::PerWorker({1e11 * again / skipped});
+            fused.shape.seen = seen;
+            fused.shape.skipped = skipped;
+            fused.shape.fused = true;
+            EXPECT_LE(seconds_on(device, fused, 0, precision), 1.000001 * seconds_on(device, plain, 0, precision))
+                << to_string(family) << ' ' << to_string(precision) << ' ' << seen;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dadsim::sim
