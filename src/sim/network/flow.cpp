@@ -16,7 +16,7 @@ constexpr double kPlainDoubt = 0.01;  // of the time: three times what is let pa
 }  // namespace
 
 Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& dates) {
-  if (followed_.are(rounds)) return followed_.run(rounds, dates, account_);
+  if (followed_.again(rounds, dates)) return {};
   const std::vector<double> begin = dates;
   const bool may_follow = FlowEvents::serves(ranks_.network);
   const bool overlap = rounds.pace().in_flight > 1 || (follows_ && may_follow);
@@ -65,7 +65,7 @@ FlowModel::InStep FlowModel::in_step(const collectives::Rounds& rounds, std::vec
   if (solved_ != nullptr) solved_->begin(rounds);
   account_.forget_spent();
   check_.start();
-  followed_.forget();
+  followed_.others_follow(rounds);
   ranks_.lanes = rounds.lanes();
   ranks_.protocol = rounds.protocol();
   ranks_.post_seconds = rounds.post_seconds();
@@ -82,8 +82,11 @@ FlowModel::InStep FlowModel::in_step(const collectives::Rounds& rounds, std::vec
 FlowModel::InStep FlowModel::run_lanes(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end) {
   dates_.forget_patterns();
   if (known_ == &rounds) {
+    const double begin = *std::ranges::max_element(dates);
     for (const TimedRounds& timed : timed_) {
       if (Refused refused = go_on(timed, dates)) return {.refused = std::move(refused)};
+      if (!to_the_end && timed.reached > 0 && is_plain(timed.reached, rounds.count(), dates, begin))
+        return {.to_the_end = false};
     }
     dates_.expand(dates);
     return {};
@@ -124,15 +127,20 @@ FlowModel::InStep FlowModel::work_out(const collectives::Rounds& rounds, std::ve
         if (Refused refused = time_rounds(*known, phase.uniform ? phase.rounds : 1, dates))
           return {.refused = std::move(refused)};
       }
-      if (to_the_end || !(check_.doubt() > 0)) continue;
-      // As if the rounds that are left took as long each, and nothing more came to be in doubt.
-      const double each = (*std::ranges::max_element(dates_.reached(dates)) - begin) /
-                          static_cast<double>(phase.uniform ? phase.first + phase.rounds : end);
-      if (check_.doubt() > kPlainDoubt * each * static_cast<double>(rounds.count())) return {.to_the_end = false};
+      const std::int64_t reached = phase.uniform ? phase.first + phase.rounds : end;
+      if (!timed_.empty()) timed_.back().reached = reached;
+      if (!to_the_end && is_plain(reached, rounds.count(), dates, begin)) return {.to_the_end = false};
     }
   }
   for (const auto& known : patterns_.all()) account_.count_loads(*known);
   return {};
+}
+
+/// As if the rounds that are left took as long each, and nothing more came to be in doubt.
+bool FlowModel::is_plain(std::int64_t rounds, std::int64_t all, const std::vector<double>& dates, double begin) const {
+  if (!(check_.doubt() > 0)) return false;
+  const double each = (*std::ranges::max_element(dates_.reached(dates)) - begin) / static_cast<double>(rounds);
+  return check_.doubt() > kPlainDoubt * each * static_cast<double>(all);
 }
 
 Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates) {

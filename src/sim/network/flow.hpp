@@ -51,6 +51,12 @@ class FlowModel {
   /// What the last run carried, per link of the network (those behind the end: nothing).
   const std::vector<LinkLoad>& loads() const { return account_.loads(); }
 
+  /// A model that is kept to run again needs neither those nor what was noted of every link meanwhile.
+  void forget_links() {
+    account_.forget_loads();
+    check_.forget_links();
+  }
+
   /// Classes of pairs that rates were worked out for, and pairs that they stand for, in all patterns of the last run.
   std::pair<std::size_t, std::size_t> classes_and_pairs() const { return patterns_.classes_and_pairs(); }
 
@@ -70,6 +76,9 @@ class FlowModel {
   /// Carries out a round of the pattern, or several that are alike, and keeps it if there is room.
   Refused time_rounds(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates);
   Refused go_on(const TimedRounds& timed, std::vector<double>& dates);
+  /// Whether it is plain that ranks do not keep in step, of which the last was through with so many rounds at these
+  /// dates, of `all` that began at `begin`.
+  bool is_plain(std::int64_t rounds, std::int64_t all, const std::vector<double>& dates, double begin) const;
   void describe(const TimedRounds& timed);
   void keep_nothing();
 

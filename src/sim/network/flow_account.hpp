@@ -23,7 +23,7 @@ class FlowAccount {
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
   void forget_spent() { spent_.clear(); }
-  void forget_loads() { loads_.clear(); }
+  void forget_loads() { std::vector<LinkLoad>().swap(loads_); }
   void set(const SpentSeconds& spent, const std::vector<LinkLoad>& loads) {
     spent_ = spent;
     loads_ = loads;

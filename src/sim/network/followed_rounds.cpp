@@ -12,18 +12,20 @@ constexpr double kSameDates = 1e-12;  // seconds, as events count as one
 
 }  // namespace
 
+bool FollowedRounds::again(const collectives::Rounds& rounds, std::vector<double>& dates) const {
+  if (known_ != &rounds || !is_last_) return false;
+  const double begin = *std::ranges::min_element(dates);
+  const auto is_same = [&](double date, double before) { return std::abs(date - begin - before) < kSameDates; };
+  if (!std::ranges::equal(dates, begun_, is_same)) return false;
+  for (std::size_t rank = 0; rank < dates.size(); ++rank) dates[rank] = begin + rounds.start_seconds() + ended_[rank];
+  return true;
+}
+
 Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
                             SolvedRounds* solved) {
   for (double& date : dates) date += rounds.start_seconds();
   const double begin = *std::ranges::min_element(dates);
-  const bool again = known_ == &rounds;
-  // As long after one another as before: the same, later or earlier.
-  const auto is_same = [begin](double date, double before) { return std::abs(date - begin - before) < kSameDates; };
-  if (again && std::ranges::equal(dates, begun_, is_same)) {
-    for (std::size_t rank = 0; rank < dates.size(); ++rank) dates[rank] = begin + ended_[rank];
-    return {};
-  }
-  if (!again || (classes_ && !classes_->hold_for(dates))) {
+  if (known_ != &rounds || (classes_ && !classes_->hold_for(dates))) {
     classes_.reset();
     if (ranks_.by_classes && rounds.pace().handshake == collectives::Pace::Handshake::eager) {
       MessageGraph graph(rounds, ranks_.routes(), ranks_.network, ranks_.hosts);
@@ -41,6 +43,7 @@ Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<doubl
   for (double& date : ended_) date -= begin;
   account.set(events.spent(), events.loads());
   known_ = &rounds;
+  is_last_ = true;
   return {};
 }
 

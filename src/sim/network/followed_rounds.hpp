@@ -16,12 +16,15 @@ class FollowedRounds {
  public:
   explicit FollowedRounds(FlowNetwork& ranks) : ranks_(ranks) {}
 
-  /// Whether the last that were carried out are these.
-  bool are(const collectives::Rounds& rounds) const { return known_ == &rounds; }
-  void forget() { known_ = nullptr; }
-  /// `dates`: per rank, when it begins, and afterwards when it is done. As long after one another as before they take
-  /// what they took, and the account stays as it is.
-  /// `solved`, if any, gets what messages took; the rounds must not be those of the last run then.
+  /// Whether the last run was of these, from dates as far apart: then they take what they took, and the account is
+  /// still theirs. `dates`: per rank, when it begins, and afterwards when it is done.
+  bool again(const collectives::Rounds& rounds, std::vector<double>& dates) const;
+  /// `rounds` are carried out in another way: the account is theirs from now on.
+  void others_follow(const collectives::Rounds& rounds) {
+    is_last_ = false;
+    if (known_ != &rounds) known_ = nullptr;
+  }
+  /// `dates` as above. `solved`, if any, gets what messages took; the rounds must not be those of the last run then.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
                             SolvedRounds* solved = nullptr);
 
@@ -29,6 +32,7 @@ class FollowedRounds {
   FlowNetwork& ranks_;
   const collectives::Rounds* known_ = nullptr;
   std::optional<EventClasses> classes_;  ///< of those, for dates that they hold for
+  bool is_last_ = false;                 ///< nothing has been carried out since
   std::vector<double> begun_, ended_;    ///< per rank: of their last run, seconds after the first began
 };
 

@@ -19,6 +19,8 @@ class InStepCheck {
   void start();
   /// Patterns that were seen are no longer there.
   void forget_patterns() { last_in_step_ = {}; }
+  /// Nor what links do.
+  void forget_links() { std::vector<LinkWatch>().swap(watch_); }
   double doubt() const { return doubt_; }  ///< seconds by which the ranks' dates may be wrong
 
   /// A round that all enter at one date, behind all that was sent before: noted, and nothing is in doubt.

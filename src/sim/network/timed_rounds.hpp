@@ -50,7 +50,8 @@ struct TimedRounds {
   KnownPattern* known = nullptr;
   std::vector<RoundFlow> flows;  ///< per class of the pattern
   std::int64_t rounds = 1;
-  bool contended = false;  ///< some would be faster alone
+  std::int64_t reached = 0;  ///< rounds that are over with it, where it is looked at whether ranks keep in step; else 0
+  bool contended = false;    ///< some would be faster alone
   // What its time goes to: the pair that takes longest.
   double latency = 0;  ///< seconds, before and after its transfer
   std::int32_t path = 0;

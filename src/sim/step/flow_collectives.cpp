@@ -166,6 +166,7 @@ Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, d
       part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model->loads()));
       kept_ += part.traffic->messages;
     }
+    model->forget_links();
     if (kept_ <= kMostKeptMessages) part.model = std::move(model);
   }
   outcome.seconds.reserve(dates.size());
