@@ -121,6 +121,24 @@ TEST(MissingSites, ChocoKeepsTheMeanWhoeverIsAwayAndComesTogether) {
   }
 }
 
+// Where nothing is compressed all know what a site has: it moves by γ towards the others as they are.
+TEST(Choco, MovesTowardsWhatNeighboursHaveWhereNothingIsLost) {
+  Apart sites("choco-sgd", {{"graph", "star"}, {"gamma", "0.5"}});
+  Choco choco(0.5);
+  for (int step = 0; step < 3; ++step) {
+    const Field before = sites.step().weights();
+    sites.take(choco, 1, 1, [] {});
+    const Field after = sites.step().weights();
+    for (std::size_t i = 0; i < kSome; ++i) {
+      models::Matrix expected = before[0][i];
+      for (const auto& [j, weight] : sites.step().round().mixing.from[i]) {
+        expected += 0.5F * static_cast<float>(weight) * (before[0][static_cast<std::size_t>(j)] - before[0][i]);
+      }
+      EXPECT_LT((after[0][i] - expected).norm(), 1e-5F * expected.norm()) << "site " << i << ", step " << step;
+    }
+  }
+}
+
 // What a site sends while a neighbour is away must not be counted as known there: with one copy for all, that neighbour
 // would be pulled towards numbers that it never got.
 TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
