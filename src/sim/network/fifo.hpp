@@ -16,6 +16,7 @@ class Fifo {
   std::size_t size() const { return size_; }
   T& operator[](std::size_t index) { return ring_[place(index)]; }  ///< from the oldest on
   T& front() { return ring_[first_]; }
+  const T& front() const { return ring_[first_]; }
 
   void push_back(T value) {
     if (size_ == ring_.size()) grow(size_ + 1);

@@ -51,18 +51,17 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
     if (all - static_cast<double>(left_out) * each > kMostMessages) {
       return FlowRefusal{fmt::format("{:.3g} messages are too many to follow each", all)};
     }
-    count_ = rounds.count() - left_out;
     skip_from_ = phase.first + kept;
     skipped_ = left_out;
     marked_ = phase.first;
     marks_.assign(left_out > 0 ? static_cast<std::size_t>(kept) : 0, 0);
     std::vector<double> done = dates;
     events_.reserve(static_cast<std::size_t>(all - static_cast<double>(left_out) * each));
-    carry_out(rounds, done);
+    carry_out(rounds, rounds.count() - left_out, done);
     const double end = *std::ranges::max_element(done);
     if (left_out == 0) {
       add_loads();
-      account(1);
+      account(last_cause(), 1);
       dates.swap(done);
       return {};
     }
@@ -74,19 +73,19 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
     const double early = each_took(kept / 4, kept / 2);
     const double more = late * static_cast<double>(left_out);
     if (std::abs(late - early) * static_cast<double>(left_out) > kSettled * (end - begin + more)) continue;
-    account((end - begin + more) / (end - begin));
+    account(last_cause(), (end - begin + more) / (end - begin));
     for (double& date : done) date += more;
     dates.swap(done);
     // What the rounds left out carry.
     for (Connection& over : connections_) over.round = -1;
     for (const collectives::Rank rank : followed_) {
-      for (collectives::Rank lane = 0; lane < lanes_; ++lane) {
+      for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) {
         transfers_.clear();
         rounds.lane_sends(rank, lane, phase.first, transfers_);
         for (const collectives::Transfer& transfer : transfers_) {
           Connection& over = connections_[static_cast<std::size_t>(connection(rank, transfer.peer, transfer.channel))];
           if (std::exchange(over.round, lane) == lane) continue;
-          carry(over, transfer.bytes, static_cast<double>(left_out));
+          carry(over, 0, transfer.bytes, static_cast<double>(left_out));
         }
       }
     }
@@ -95,51 +94,66 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
   }
 }
 
-void FlowEvents::carry_out(const collectives::Rounds& rounds, std::vector<double>& dates) {
-  rounds_ = &rounds;
-  lanes_ = rounds.lanes();
-  pace_ = rounds.pace();
+void FlowEvents::carry_out(const collectives::Rounds& rounds, std::int64_t count, std::vector<double>& dates) {
+  clear(dates.size());
+  now_ = *std::ranges::min_element(dates);
+  courses_.push_back(course_of(rounds, count, dates.size()));
+  std::vector<State>& states = courses_.front().states;
+  const auto lanes = static_cast<std::size_t>(rounds.lanes());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    states[i].date = dates[i / lanes];
+    states[i].begun = true;
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) advance(0, static_cast<std::int32_t>(i));
+  go_on();
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (states[i].through < count) throw std::logic_error("a rank waits for a message that nobody sends");
+    double& date = dates[i / lanes];
+    date = std::max(date, states[i].date);
+  }
+}
+
+void FlowEvents::clear(std::size_t ranks) {
   fluid_ = {};
+  courses_.clear();
   connections_.clear();
   taken_.forget();
-  to_.assign(classes_ == nullptr ? dates.size() : 0, {});
+  to_.assign(classes_ == nullptr ? ranks : 0, {});
   of_class_.assign(classes_ == nullptr ? 0 : classes_->pairs.size(), -1);
   events_.clear();
   begins_ = {};
-  serial_ = 0;
-  now_ = *std::ranges::min_element(dates);
-  states_.clear();
-  states_.resize(dates.size() * static_cast<std::size_t>(lanes_));
-  for (std::size_t i = 0; i < states_.size(); ++i) states_[i].date = dates[i / static_cast<std::size_t>(lanes_)];
-  for (std::size_t i = 0; i < states_.size(); ++i) advance(static_cast<std::int32_t>(i));
+}
+
+FlowEvents::Course FlowEvents::course_of(const collectives::Rounds& rounds, std::int64_t count, std::size_t places) {
+  Course course;
+  course.rounds = &rounds;
+  course.lanes = rounds.lanes();
+  course.pace = rounds.pace();
+  course.count = count;
+  course.states.resize(places * static_cast<std::size_t>(rounds.lanes()));
+  return course;
+}
+
+void FlowEvents::go_on() {
   for (;;) {
-    const double next =
-        std::min(begins_.empty() ? std::numeric_limits<double>::infinity() : begins_.top().date, fluid_.next());
+    const double next = std::min(begins_.next(), fluid_.next());
     if (!std::isfinite(next)) break;
     now_ = std::max(now_, next);
     const double until = now_ + kSameDate;
     for (bool any = true; any;) {
       any = false;
-      for (; !begins_.empty() && begins_.top().date <= until; any = true) {
-        const std::int32_t connection = begins_.top().connection;
-        begins_.pop();
-        move(connection);
-      }
+      for (; begins_.next() <= until; any = true) move(begins_.pop());
       for (std::int32_t over = fluid_.end(until); over >= 0; over = fluid_.end(until), any = true) deliver(over);
     }
     fluid_.share(now_);
   }
-  for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (states_[i].through < count_) throw std::logic_error("a rank waits for a message that nobody sends");
-    double& date = dates[i / static_cast<std::size_t>(lanes_)];
-    date = std::max(date, states_[i].date);
-  }
 }
 
 /// As CollectiveRun::advance.
-void FlowEvents::advance(std::int32_t of) {
-  State& state = states_[static_cast<std::size_t>(of)];
-  while (state.through < count_) {
+void FlowEvents::advance(std::int32_t number, std::int32_t of) {
+  Course& course = courses_[static_cast<std::size_t>(number)];
+  State& state = course.states[static_cast<std::size_t>(of)];
+  while (state.through < course.count) {
     if (state.through < state.entered && state.rounds.front().over()) {
       const Round& round = state.rounds.front();
       if (round.cause != kStart && round.last > state.date) {
@@ -150,46 +164,50 @@ void FlowEvents::advance(std::int32_t of) {
       ++state.through;
       continue;
     }
-    const bool part_begins = pace_.part > 0 && numbered(state.entered) % pace_.part == 0;
-    if (state.entered >= count_ || state.entered >= state.through + (part_begins ? 1 : pace_.in_flight)) return;
-    enter(of, state);
+    const bool part_begins = course.pace.part > 0 && numbered(state.entered) % course.pace.part == 0;
+    if (state.entered >= course.count || state.entered >= state.through + (part_begins ? 1 : course.pace.in_flight))
+      return;
+    enter(number, of, state);
   }
+  if (sequence_ != nullptr) finish(number, of);
 }
 
-void FlowEvents::enter(std::int32_t of, State& state) {
+void FlowEvents::enter(std::int32_t number, std::int32_t of, State& state) {
+  const Course& course = courses_[static_cast<std::size_t>(number)];
   const std::int64_t round = state.entered++;
-  const collectives::Rank rank = followed_[static_cast<std::size_t>(of / lanes_)];
-  const collectives::Rank lane = of % lanes_;
+  const collectives::Rank rank = followed_[static_cast<std::size_t>(of / course.lanes)];
+  const collectives::Rank lane = of % course.lanes;
   if (round >= marked_ && round - marked_ < std::ssize(marks_)) {
     double& mark = marks_[static_cast<std::size_t>(round - marked_)];
     mark = std::max(mark, state.date);
   }
   transfers_.clear();
-  rounds_->lane_receives(rank, lane, numbered(round), transfers_);
+  course.rounds->lane_receives(rank, lane, numbered(round), transfers_);
   const auto index = static_cast<std::size_t>(round - state.through);
   state.rounds.extend(index + 1);
   state.rounds[index].expected = static_cast<std::int32_t>(transfers_.size());
-  if (pace_.handshake != collectives::Pace::Handshake::eager) return meet(of, state, round);
+  if (course.pace.handshake != collectives::Pace::Handshake::eager) return meet(of, state, round);
   transfers_.clear();
-  rounds_->lane_sends(rank, lane, numbered(round), transfers_);
-  for (const collectives::Transfer& transfer : transfers_) send(of, transfer, round, state.date, state.cause);
+  course.rounds->lane_sends(rank, lane, numbered(round), transfers_);
+  for (const collectives::Transfer& transfer : transfers_) send(number, of, transfer, round, state.date, state.cause);
 }
 
 /// As CollectiveRun::meet. `transfers_`: what the rank receives.
 void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
   const std::vector<collectives::Transfer> received = transfers_;
   transfers_.clear();
-  rounds_->sends(of, numbered(round), transfers_);
+  const Course& course = courses_.front();
+  course.rounds->sends(of, numbered(round), transfers_);
   Round& met_in = state.rounds[static_cast<std::size_t>(round - state.through)];
   Meeting& meeting = met_in.its_meeting();
   meeting.entered = state.date;
   meeting.entered_for = state.cause;
   const auto say_ready = [&] {
     for (const collectives::Transfer& transfer : received) {
-      send(of, {transfer.peer, 0}, round, state.date, state.cause, true);
+      send(0, of, {transfer.peer, 0}, round, state.date, state.cause, true);
     }
   };
-  if (pace_.handshake == collectives::Pace::Handshake::rendezvous) say_ready();
+  if (course.pace.handshake == collectives::Pace::Handshake::rendezvous) say_ready();
   for (const collectives::Transfer& transfer : transfers_) {
     const auto word = std::ranges::find(meeting.words, transfer.peer, &Meeting::Word::from);
     if (word == meeting.words.end()) {
@@ -198,15 +216,15 @@ void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
     }
     const bool waited = word->date > state.date;
     if (waited) met_in.came(word->date, word->event);
-    send(of, transfer, round, waited ? word->date : state.date, waited ? word->event : state.cause);
+    send(0, of, transfer, round, waited ? word->date : state.date, waited ? word->event : state.cause);
   }
   meeting.words.clear();
-  if (pace_.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
+  if (course.pace.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
 }
 
 /// As CollectiveRun::heard.
 void FlowEvents::heard(std::int32_t of, const Message& message, double date, collectives::Rank from) {
-  State& state = states_[static_cast<std::size_t>(of)];
+  State& state = courses_.front().states[static_cast<std::size_t>(of)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
   state.rounds.extend(index + 1);
   Round& met_in = state.rounds[index];
@@ -222,23 +240,25 @@ void FlowEvents::heard(std::int32_t of, const Message& message, double date, col
   const double leaves = waited ? date : meeting.entered;
   const std::int32_t cause = waited ? message.event : meeting.entered_for;
   met_in.came(leaves, cause);
-  send(of, transfer, message.round, leaves, cause);
-  advance(of);
+  send(0, of, transfer, message.round, leaves, cause);
+  advance(0, of);
 }
 
-void FlowEvents::send(std::int32_t from, const collectives::Transfer& transfer, std::int64_t round, double date,
-                      std::int32_t cause, bool word) {
+void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives::Transfer& transfer, std::int64_t round,
+                      double date, std::int32_t cause, bool word) {
+  const collectives::Rank lanes = courses_[static_cast<std::size_t>(course)].lanes;
   const std::int32_t number =
-      connection(followed_[static_cast<std::size_t>(from / lanes_)], transfer.peer, transfer.channel);
+      connection(followed_[static_cast<std::size_t>(from / lanes)], transfer.peer, transfer.channel);
   Connection& over = connections_[static_cast<std::size_t>(number)];
   // Pairs of a class that begin at one rank are one connection.
-  const std::int64_t uplink_round = round * lanes_ + from % lanes_;
+  const std::int64_t uplink_round = round * lanes + from % lanes;
   if (classes_ != nullptr && std::exchange(over.round, uplink_round) == uplink_round) return;
   const auto event = static_cast<std::int32_t>(events_.size());
   events_.push_back({cause, number, -1, 0, date, 0});
-  over.queue.push_back({round, place_of(transfer.peer) * lanes_ + from % lanes_, transfer.bytes, date, event, word});
-  carry(over, transfer.bytes, 1);
-  if (over.queue.size() == 1) begins_.push({std::max(now_, date), serial_++, number});
+  over.queue.push_back(
+      {round, place_of(transfer.peer) * lanes + from % lanes, course, transfer.bytes, date, event, word});
+  carry(over, course, transfer.bytes, 1);
+  if (over.queue.size() == 1) begins_.push(std::max(now_, date), number);
 }
 
 std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to, std::int32_t channel) {
@@ -267,11 +287,11 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
   const Path& path = network_[made.path];
   std::vector<std::int32_t> shared;
   std::vector<double> flows;
-  double most = std::numeric_limits<double>::infinity();
+  made.most = std::numeric_limits<double>::infinity();
   const auto cross = [&](std::int32_t index) {
     const NetworkLink& link = network_.link(index);
     if (!link.shared) {
-      most = std::min(most, link.bandwidth);
+      made.most = std::min(made.most, link.bandwidth);
       return false;
     }
     shared.push_back(index);
@@ -286,17 +306,27 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
       if (cross(crossing.link)) flows.push_back(crossing.flows);
     }
   }
-  // A message of one lane has its part of the path.
-  const double share = made.share = rounds_->lane_share(from, to);
-  if (share < 1) most = std::min(most, share * path.use.payload_rate / path.use.efficiency);
-  fluid_.add(shared, flows, most);
+  made.to = to;
+  made.share = courses_.front().rounds->lane_share(from, to);
+  fluid_.add(shared, flows, limit_of(made));
   return number;
+}
+
+/// A message of one lane has its part of the path.
+double FlowEvents::limit_of(const Connection& over) const {
+  const PathUse& use = network_[over.path].use;
+  return over.share < 1 ? std::min(over.most, over.share * use.payload_rate / use.efficiency) : over.most;
 }
 
 /// The first message of a connection leaves.
 void FlowEvents::move(std::int32_t number) {
   Connection& over = connections_[static_cast<std::size_t>(number)];
-  const double bytes = cost_of(over, over.queue.front().bytes).wire_bytes;
+  const Message& message = over.queue.front();
+  const double bytes = cost_of(over, message.course, message.bytes).wire_bytes;
+  if (sequence_ != nullptr && std::exchange(over.shares_in, message.course) != message.course) {
+    over.share = courses_[static_cast<std::size_t>(message.course)].rounds->lane_share(over.from, over.to);
+    fluid_.set_most(number, limit_of(over));
+  }
   over.begun = now_;
   if (bytes > 0) {
     fluid_.begin(number, bytes, now_);
@@ -309,8 +339,9 @@ void FlowEvents::deliver(std::int32_t number) {
   Connection& over = connections_[static_cast<std::size_t>(number)];
   const Message message = over.queue.front();
   over.queue.pop_front();
-  if (!over.queue.empty()) begins_.push({std::max(now_, over.queue.front().ready), serial_++, number});
-  cost_of(over, message.bytes);
+  if (!over.queue.empty()) begins_.push(std::max(now_, over.queue.front().ready), number);
+  Course& course = courses_[static_cast<std::size_t>(message.course)];
+  cost_of(over, message.course, message.bytes);
   const double latency = over.latency;
   over.last = std::max(over.last, now_ + latency);  // no message overtakes the one before
   Event& event = events_[static_cast<std::size_t>(message.event)];
@@ -318,27 +349,30 @@ void FlowEvents::deliver(std::int32_t number) {
   event.latency = static_cast<float>(latency);
   event.bottleneck = fluid_.bottleneck(number);
   const double arrival = over.last;
-  if (takes_down_) taken_.add(number, message.round * lanes_ + message.to % lanes_, now_ - over.begun);
+  if (takes_down_) taken_.add(number, message.round * course.lanes + message.to % course.lanes, now_ - over.begun);
   if (message.word) return heard(message.to, message, arrival, over.from);
-  State& state = states_[static_cast<std::size_t>(message.to)];
+  if (sequence_ != nullptr) expect(course);
+  State& state = course.states[static_cast<std::size_t>(message.to)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
   state.rounds.extend(index + 1);
   Round& round = state.rounds[index];
   round.arrived += over.arrivals;
   round.came(arrival, message.event);
-  if (index == 0) advance(message.to);
+  if (index == 0 && state.begun) advance(message.course, message.to);
 }
 
-void FlowEvents::carry(Connection& over, double bytes, double times) const {
+void FlowEvents::carry(Connection& over, std::int32_t course, double bytes, double times) {
   over.payload += times * bytes;
-  over.wire += times * cost_of(over, bytes).wire_bytes;
+  over.wire += times * cost_of(over, course, bytes).wire_bytes;
 }
 
-const PathUse::Cost& FlowEvents::cost_of(Connection& over, double bytes) const {
-  if (over.bytes == bytes) return over.cost;
+const PathUse::Cost& FlowEvents::cost_of(Connection& over, std::int32_t course, double bytes) {
+  if (over.bytes == bytes && over.course == course) return over.cost;
+  const collectives::Rounds& rounds = *courses_[static_cast<std::size_t>(course)].rounds;
   const Path& path = network_[over.path];
   over.bytes = bytes;
-  over.cost = path.use.cost(bytes, rounds_->protocol());
+  over.course = course;
+  over.cost = path.use.cost(bytes, rounds.protocol());
   over.latency = path.latency + over.cost.overhead;
   return over.cost;
 }

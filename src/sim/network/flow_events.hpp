@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "collectives/rounds.hpp"
+#include "sim/network/date_queue.hpp"
 #include "sim/network/event_classes.hpp"
 #include "sim/network/fifo.hpp"
 #include "sim/network/flow_account.hpp"
@@ -29,6 +31,9 @@ namespace dadsim::sim {
 ///
 /// Of rounds that are alike it carries out as many as it takes until each adds the same time, twice; what the others
 /// take follows from that.
+///
+/// Several collectives that follow one another can be followed together: who is early in one then meets those who are
+/// still in the one before.
 class FlowEvents {
  public:
   FlowEvents(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts)
@@ -45,6 +50,20 @@ class FlowEvents {
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates,
                             const EventClasses* classes = nullptr);
 
+  static constexpr std::int32_t kStart = -1;
+  /// When a rank begins or is through with a collective, and the message that let it; kStart: none did.
+  struct Moment {
+    double date = 0;  ///< seconds
+    std::int32_t cause = kStart;
+  };
+  /// `rank` is through with the collectives in front of number `next` of a sequence: when it begins that one, not
+  /// before it is through. Asked of number 0 for all ranks, and after the last, when it does not matter what it says.
+  using Begins = std::function<Moment(collectives::Rank rank, std::size_t next, const Moment& through)>;
+  /// Every message of collectives of the same ranks that follow one another, each rank at its own pace. All are eager.
+  void run_together(std::span<const collectives::Rounds* const> sequence, const Begins& begins);
+  /// What the time until a message came went to, back along the messages that each waited for.
+  void account_for(std::int32_t cause) { account(cause, 1); }
+
   /// From now on what transfers take is taken down.
   void take_down() { takes_down_ = true; }
   /// Of the last run, in which transfers were taken down: every message of every rank, and what it took. Of classes
@@ -55,27 +74,30 @@ class FlowEvents {
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
  private:
-  static constexpr std::int32_t kStart = -1;
   struct Message {
     std::int64_t round = 0;
-    std::int32_t to = 0;  ///< place · lanes + lane
-    double bytes = 0;     ///< payload
-    double ready = 0;     ///< seconds
+    std::int32_t to = 0;      ///< place · lanes + lane
+    std::int32_t course = 0;  ///< in courses_
+    double bytes = 0;         ///< payload
+    double ready = 0;         ///< seconds
     std::int32_t event = kStart;
     bool word = false;  ///< that the sender is ready to get what the receiver sends in the round
   };
   /// Its number is that of its transfers in `fluid_`.
   struct Connection {
     std::int32_t path = 0;
-    collectives::Rank from = 0;
+    collectives::Rank from = 0, to = 0;
     std::int32_t arrivals = 1;  ///< messages that come to the receiver at the same time, one from each of its class
     Fifo<Message> queue;        ///< the first is under way, or waits for its date
     double last = 0;            ///< seconds: the last delivery
     double begun = 0;           ///< seconds: the transfer that is under way
+    double most = 0;            ///< byte/s of its narrowest link that nobody shares
     double share = 1;           ///< of its path that it gets at most
     double bytes = -1;          ///< payload of the last message that was asked for, and what such a one costs
     PathUse::Cost cost;
     double latency = 0;            ///< seconds: of that message
+    std::int32_t course = 0;       ///< that this one belongs to
+    std::int32_t shares_in = 0;    ///< course of which `share` is
     std::int64_t round = -1;       ///< the last in which a message was handed over, rounds · lanes + lane
     double payload = 0, wire = 0;  ///< bytes carried
   };
@@ -113,7 +135,18 @@ class FlowEvents {
     std::int64_t entered = 0, through = 0;
     double date = 0;
     std::int32_t cause = kStart;
+    bool begun = false;
     Fifo<Round> rounds;  ///< from `through` on
+  };
+  /// A collective that is carried out.
+  struct Course {
+    const collectives::Rounds* rounds = nullptr;
+    collectives::Rank lanes = 1;
+    collectives::Pace pace;
+    std::int64_t count = 0;                     ///< rounds that are carried out
+    std::vector<State> states;                  ///< per place and lane, as long as ranks are in it
+    std::vector<collectives::Rank> lanes_left;  ///< per place; of a sequence
+    std::size_t ranks_left = 0;
   };
   struct Event {
     std::int32_t cause;
@@ -122,63 +155,64 @@ class FlowEvents {
     float latency;         ///< seconds
     double sent, arrived;  ///< seconds
   };
-  struct Begin {
-    double date;
-    std::int64_t serial;
-    std::int32_t connection;
-    bool operator>(const Begin& other) const {
-      return date > other.date || (date == other.date && serial > other.serial);
-    }
-  };
-
   /// `dates`: per place.
   Refused follow(const collectives::Rounds& rounds, std::vector<double>& dates);
-  /// Carries out `count_` rounds.
-  void carry_out(const collectives::Rounds& rounds, std::vector<double>& dates);
+  /// Carries out so many rounds.
+  void carry_out(const collectives::Rounds& rounds, std::int64_t count, std::vector<double>& dates);
+  /// Of a network without messages, for `ranks`.
+  void clear(std::size_t ranks);
+  static Course course_of(const collectives::Rounds& rounds, std::int64_t count, std::size_t places);
+  /// From message to message until there are none.
+  void go_on();
   /// Of a rank that stands for the class of this one.
   std::int32_t place_of(collectives::Rank rank) const {
     return classes_ == nullptr ? rank : classes_->class_of[static_cast<std::size_t>(rank)];
   }
   /// What the collective calls the round.
   std::int64_t numbered(std::int64_t round) const { return round < skip_from_ ? round : round + skipped_; }
-  void advance(std::int32_t of);
-  void enter(std::int32_t of, State& state);
+  void advance(std::int32_t course, std::int32_t of);
+  void enter(std::int32_t course, std::int32_t of, State& state);
   void meet(std::int32_t of, State& state, std::int64_t round);
   void heard(std::int32_t of, const Message& message, double date, collectives::Rank from);
-  void send(std::int32_t from, const collectives::Transfer& transfer, std::int64_t round, double date,
-            std::int32_t cause, bool word = false);
+  void expect(Course& course);
+  /// Of a sequence: a lane is through with a collective, and maybe its rank.
+  void finish(std::int32_t course, std::int32_t of);
+  /// Of a sequence: the rank, through with those before, comes to one.
+  void begin(std::size_t course, collectives::Rank rank, const Moment& through);
+  void send(std::int32_t course, std::int32_t from, const collectives::Transfer& transfer, std::int64_t round,
+            double date, std::int32_t cause, bool word = false);
   std::int32_t connection(collectives::Rank from, collectives::Rank to, std::int32_t channel);
   std::int32_t make_connection(collectives::Rank from, collectives::Rank to, const EventClasses::PairClass* pairs);
-  void carry(Connection& over, double bytes, double times) const;
+  /// Byte/s of a message at most; infinity: what links have.
+  double limit_of(const Connection& over) const;
+  void carry(Connection& over, std::int32_t course, double bytes, double times);
   /// What a message costs on its way, and `latency`.
-  const PathUse::Cost& cost_of(Connection& over, double bytes) const;
+  const PathUse::Cost& cost_of(Connection& over, std::int32_t course, double bytes);
   void add_loads();
   void move(std::int32_t connection);
   void deliver(std::int32_t connection);
-  void account(double factor);
+  /// Of the rank that is through last.
+  std::int32_t last_cause() const;
+  void account(std::int32_t cause, double factor);
 
   Interconnect& network_;
   std::vector<simgrid::s4u::Host*> hosts_;
-  const collectives::Rounds* rounds_ = nullptr;
   const EventClasses* classes_ = nullptr;
-  std::vector<collectives::Rank> followed_;  ///< ranks, by place: all, or the first of each class
-  collectives::Rank lanes_ = 1;
-  collectives::Pace pace_;
-  std::int64_t count_ = 0;                    ///< rounds that are carried out
+  std::vector<collectives::Rank> followed_;   ///< ranks, by place: all, or the first of each class
+  std::vector<Course> courses_;               ///< one, or those of a sequence
+  const Begins* sequence_ = nullptr;          ///< if there is one
   std::int64_t skip_from_ = 0, skipped_ = 0;  ///< rounds from there on are those of a number higher by so many
   std::int64_t marked_ = 0;                   ///< the first round whose beginning is noted
   std::vector<double> marks_;                 ///< seconds: when the last rank has entered it
   double now_ = 0;
-  std::int64_t serial_ = 0;
   Fluid fluid_;
   std::vector<Connection> connections_;
   bool takes_down_ = false;
   TransferTimes taken_;
   std::vector<FlatMap<std::int32_t>> to_;  ///< connections, per sender; without classes
   std::vector<std::int32_t> of_class_;     ///< connections, per class of pairs
-  std::vector<State> states_;
   std::vector<Event> events_;
-  std::priority_queue<Begin, std::vector<Begin>, std::greater<>> begins_;
+  DateQueue begins_;                              ///< of connections: the first message leaves
   std::vector<collectives::Transfer> transfers_;  ///< of the round at hand; kept for its memory
   SpentSeconds spent_;
   std::vector<LinkLoad> loads_;

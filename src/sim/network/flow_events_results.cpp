@@ -33,8 +33,9 @@ void FlowEvents::add_loads() {
 
 /// Rounds that are alike have what they take in the mean.
 void FlowEvents::describe(SolvedRounds& solved) {
-  solved.begin(*rounds_);
-  if (pace_.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
+  const Course& course = courses_.front();
+  solved.begin(*course.rounds);
+  if (course.pace.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
   taken_.sort();
   // As rounds are numbered that were carried out.
   const auto carried_out = [this](std::int64_t round) {
@@ -45,19 +46,21 @@ void FlowEvents::describe(SolvedRounds& solved) {
     const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
     const Connection& over = connections_[static_cast<std::size_t>(number)];
     const PathUse& use = network_[over.path].use;
-    const PathUse::Cost cost = use.cost(transfer.bytes, rounds_->protocol());
-    const double seconds = taken_.mean(number, carried_out(from), carried_out(until), lanes_, lane);
+    const PathUse::Cost cost = use.cost(transfer.bytes, course.rounds->protocol());
+    const double seconds = taken_.mean(number, carried_out(from), carried_out(until), course.lanes, lane);
     const double alone = cost.wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, over.share));
     return {0, seconds, network_[over.path].latency + cost.overhead, std::min(alone, seconds)};
   };
-  describe_rounds(*rounds_, message, solved);
+  describe_rounds(*course.rounds, message, solved);
 }
 
-/// What the time went to, back from the last rank along the messages that each waited for.
-void FlowEvents::account(double factor) {
+std::int32_t FlowEvents::last_cause() const {
+  return std::ranges::max_element(courses_.front().states, {}, &State::date)->cause;
+}
+
+void FlowEvents::account(std::int32_t cause, double factor) {
   spent_.clear();
-  const auto last = std::ranges::max_element(states_, {}, &State::date);
-  for (std::int32_t number = last->cause; number != kStart;) {
+  for (std::int32_t number = cause; number != kStart;) {
     const Event& event = events_[static_cast<std::size_t>(number)];
     const Path& path = network_[connections_[static_cast<std::size_t>(event.connection)].path];
     const double whole = event.arrived - event.sent;

@@ -101,6 +101,27 @@ void Fluid::fix(Transfer& transfer, double rate, std::int32_t bottleneck) {
   }
 }
 
+/// Where no other member is on its links: what the tightest of them leaves it.
+bool Fluid::fill_alone(Transfer& transfer) {
+  double rate = std::numeric_limits<double>::infinity();
+  std::int32_t tightest = -1;
+  for (const Hop& hop : hops_of(transfer)) {
+    const Link& on_path = link(hop.link);
+    if (on_path.open != hop.flows) return false;
+    const double share = on_path.left / on_path.open;
+    if (share > rate || (share == rate && hop.link > tightest)) continue;
+    rate = share;
+    tightest = hop.link;
+  }
+  if (transfer.most <= rate) {
+    fix(transfer, transfer.most, -1);
+  } else {
+    link(tightest).fair = rate;
+    fix(transfer, rate, tightest);
+  }
+  return true;
+}
+
 /// Max-min rates of the members beside what the others have: the tightest link settles those on it, again and again.
 void Fluid::fill() {
   const auto later = std::greater<std::pair<double, std::int32_t>>();
@@ -119,12 +140,16 @@ void Fluid::fill() {
       }
     }
     on_path.left = std::max(0.0, on_path.left);
-    shares_.emplace_back(on_path.left / on_path.open, index);
   }
   for (const std::int32_t number : members_) {
     Transfer& transfer = at(number);
     transfer.next_rate = -1;
+    if (fill_alone(transfer)) continue;
     if (std::isfinite(transfer.most)) limited_.emplace_back(transfer.most, number);
+  }
+  for (const std::int32_t index : touched_) {
+    const Link& on_path = link(index);
+    if (on_path.open > 0) shares_.emplace_back(on_path.left / on_path.open, index);
   }
   std::ranges::make_heap(shares_, later);
   std::ranges::sort(limited_);

@@ -23,6 +23,9 @@ class Fluid {
   /// Byte/s; links are numbered from 0.
   void set_capacity(std::int32_t link, double capacity);
 
+  /// From its next beginning on, byte/s.
+  void set_most(std::int32_t transfer, double most) { at(transfer).most = most; }
+
   /// `bytes` (above 0) of the transfer begin to move at `date`, which does not go back from call to call.
   void begin(std::int32_t transfer, double bytes, double date);
   /// When the next transfer is over, as long as none begins before: seconds, infinity if there is none.
@@ -88,6 +91,7 @@ class Fluid {
   void soil(const Transfer& transfer);
   void join(std::int32_t transfer);
   void fill();
+  bool fill_alone(Transfer& transfer);
   void fix(Transfer& transfer, double rate, std::int32_t bottleneck);
   void complete();
 

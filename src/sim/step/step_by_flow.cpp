@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <variant>
 
 #include "sim/step/carried_traffic.hpp"
@@ -9,7 +10,9 @@
 #include "sim/step/critical_paths.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/flow_doubts.hpp"
+#include "sim/step/flow_framework.hpp"
 #include "sim/step/flow_overlaps.hpp"
+#include "sim/step/followed_step.hpp"
 #include "sim/step/node_seconds.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
@@ -36,6 +39,7 @@ class StepByFlow {
         paths_(parts_.nodes(), parts_.lines()),
         seconds_(nodes_, parts_, schedule_, request.slowdown),
         collectives_(request.collectives),
+        framework_(nodes_, parts_, collectives_, network_),
         overlaps_(network_),
         streams_(parts_.nodes()),
         free_(parts_.nodes() * parts_.lines()),
@@ -52,6 +56,11 @@ class StepByFlow {
 
   Refused run() {
     if (Refused refused = collectives_.carry_out_largest()) return refused;
+    if (late_ranks_ == LateRanks::followed) {
+      followed_.emplace(parts_, schedule_, collectives_);
+      if (!followed_->serves(nodes_.framework != nullptr && !nodes_.framework->none())) followed_.reset();
+      if (followed_) followed_->run(network_, seconds_);
+    }
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
       const step::Task& task = schedule_.tasks[i];
       if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
@@ -70,6 +79,7 @@ class StepByFlow {
     split_among_parts(streams_, last, streams_[last].end, timing_);
     if (Refused refused = doubts_.judge(timing_.seconds)) return refused;
     if (!single()) count_occurrences(last);
+    if (followed_) spent_ = followed_->spent();
     timing_.bounds = bounds_of(paths_.of(last), collectives_.host(last)->get_cname(),
                                nodes_.devices[parts_.host_index(last)]->name, spent_, timing_.seconds);
     carried_.put_into(timing_);
@@ -146,7 +156,7 @@ class StepByFlow {
     double latest = 0;
     std::vector<double>& dates = dates_;
     dates.assign(ranks, 0);
-    const std::vector<FrameworkCost>& framework = framework_of(task, part);
+    const std::vector<FrameworkCost>& framework = framework_.of(task, part);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const std::size_t node = part.nodes[rank];
       if (receivers.holds(node)) continue;
@@ -171,9 +181,16 @@ class StepByFlow {
       even = true;
     }
     for (double& date : dates) date = std::max(date, earliest);
-    if (!framework.empty()) leaves_ = dates;
+    if (!framework.empty()) framework_.begin(dates);
     if (recorder_ != nullptr) begins_ = dates;
     issue(index, part);
+    if (followed_) {
+      dates = followed_->through(index);
+      carried_.add_to_nodes(part, 1);
+      carried_.add_to_links(*part.traffic, 1);
+      finish(index, part);
+      return {};
+    }
     if (even && part.together != nullptr) {
       for (std::size_t rank = 0; rank < ranks; ++rank) dates[rank] += part.together->seconds[rank];
       beside_others(part, earliest);
@@ -278,41 +295,9 @@ class StepByFlow {
     }
   }
 
-  const std::vector<FrameworkCost>& framework_of(const step::Task& task, FlowPart& part) {
-    const auto& collective = std::get<step::CollectiveTask>(task.what);
-    if (part.framework) return *part.framework;
-    part.framework.emplace();
-    if (nodes_.framework == nullptr || collective.among != step::Among::replicas) return *part.framework;
-    *part.framework = framework_costs(
-        *nodes_.framework, *part.rounds,
-        [&](std::size_t rank) { return collective.bytes[parts_.entry(part.nodes[rank])]; },
-        [&](std::size_t rank) { return !parts_.is_worker(part.nodes[rank]); },
-        [&](std::size_t from, std::size_t to) {
-          const auto host = [&](std::size_t rank) { return collectives_.host(part.nodes[rank]); };
-          return network_[network_.path(host(from), host(to))].transfer_rate();
-        });
-    return *part.framework;
-  }
-
-  /// Once `dates_` says when messages are through: what the framework adds.
-  void add_framework(FlowPart& part) {
-    const std::vector<FrameworkCost>& framework = *part.framework;
-    if (framework.empty()) return;
-    double before = 0;
-    double after = 0;
-    for (std::size_t rank = 0; rank < framework.size(); ++rank) {
-      const double done = framework[rank].done(leaves_[rank], dates_[rank]);
-      before = std::max(before, framework[rank].before);
-      after = std::max(after, done - dates_[rank]);
-      dates_[rank] = done;
-    }
-    (single() ? spent_ : part.spent)[{"framework", collectives_.host(part.nodes.front())->get_cname()}] +=
-        before + after;
-  }
-
   /// Once `dates_` says when messages are through.
   void finish(std::size_t index, FlowPart& part) {
-    add_framework(part);
+    framework_.add(part, dates_, single() ? spent_ : part.spent);
     const step::Task& task = schedule_.tasks[index];
     const auto& collective = std::get<step::CollectiveTask>(task.what);
     const step::CollectiveKind kind = collective.kind;
@@ -373,14 +358,15 @@ class StepByFlow {
   CriticalPaths paths_;
   NodeSeconds seconds_;
   FlowCollectives& collectives_;
+  FlowFramework framework_;
+  std::optional<FollowedStep> followed_;  ///< with whose dates collectives are through, if there is one
   FlowOverlaps overlaps_;
   std::vector<StreamTime> streams_;  ///< per node: the compute stream
   std::vector<double> free_;         ///< per node and line: when it may begin its next collective with sending
   std::vector<double> dates_, begins_, begun_;  ///< of the collective at hand, per rank
-  std::vector<double> leaves_;             ///< the same: when first messages may leave, where a framework packs them
-  std::vector<CollectiveDates> progress_;  ///< per task; as long as it is waited for
-  std::vector<std::size_t> last_wait_;     ///< per task: the last that waits for it; 0: none
-  std::vector<const FlowPart*> together_;  ///< whose outcome is known, in the order in which it was found
+  std::vector<CollectiveDates> progress_;       ///< per task; as long as it is waited for
+  std::vector<std::size_t> last_wait_;          ///< per task: the last that waits for it; 0: none
+  std::vector<const FlowPart*> together_;       ///< whose outcome is known, in the order in which it was found
   CarriedTraffic carried_;
   SpentSeconds spent_;
   FlowDoubts doubts_;

@@ -28,7 +28,7 @@ enum class LateRanks : std::uint8_t {
   enter,    ///< they enter it, and share links as if all had begun together (SolvedRounds)
   sooner,   ///< the same, and all are through sooner by all that this may be wrong by
   later,    ///< or later
-  followed  ///< it is worked out anew for the dates at which they come, message by message where they get out of step
+  followed  ///< all collectives are followed message by message (FollowedStep), or each by itself where they cannot
 };
 
 struct FlowStepRequest {

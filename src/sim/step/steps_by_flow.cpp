@@ -12,7 +12,10 @@ namespace {
 constexpr double kSaid = 5e-3;            // of the step: overlooked, and to be said
 constexpr double kOverlooked = 1e-3;      // of the step: what entering late may come to, and is not looked into
 constexpr double kMostWrong = 5e-3;       // of the step: above, messages are followed where they are few
+constexpr std::size_t kManyRanks = 256;   // whose dates one by one take seconds and gigabytes
 constexpr double kFewMessages = 400'000;  // which takes less than half a second
+constexpr double kTooWrong = 1e-2;       // of the step: above, they would be simulated wherever that takes little time,
+constexpr double kSomeMessages = 2.5e6;  // and are followed in a tenth of it
 
 }  // namespace
 
@@ -20,30 +23,30 @@ struct StepsByFlow::Known {
   Known(const Nodes& nodes, const collectives::RankLayout& of, const step::Schedule& what, Interconnect& network,
         bool closed_form)
       : layout(of),
-        schedule(what),
-        parts(schedule, nodes.workers),
-        collectives(nodes, parts, layout, schedule, network, closed_form) {}
+        schedule(&what),
+        parts(what, nodes.workers),
+        collectives(nodes, parts, layout, what, network, closed_form) {}
 
   const collectives::RankLayout layout;
-  const step::Schedule schedule;
+  const step::Schedule* schedule;
   const Parts parts;
   FlowCollectives collectives;
   bool all_enter = false;  ///< collectives late: else it is refused
 };
 
-StepsByFlow::StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form)
-    : nodes_(nodes), network_(network), closed_form_(closed_form) {}
+StepsByFlow::StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form, bool quick)
+    : nodes_(nodes), network_(network), closed_form_(closed_form), quick_(quick) {}
 StepsByFlow::~StepsByFlow() = default;
 
 Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Schedule& schedule,
                           const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder) {
-  if (known_ == nullptr || known_->schedule != schedule) {
+  if (known_ == nullptr || (known_->schedule != &schedule && *known_->schedule != schedule)) {
     known_.reset();
     known_ = std::make_unique<Known>(nodes_, layout, schedule, network_, closed_form_);
   }
   FlowStepRequest request{.nodes = nodes_,
                           .parts = known_->parts,
-                          .schedule = known_->schedule,
+                          .schedule = *known_->schedule,
                           .slowdown = slowdown,
                           .collectives = known_->collectives,
                           .network = network_,
@@ -66,6 +69,7 @@ Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
   request.all_enter = known_->all_enter;
   if (Refused refused = timed(LateRanks::enter, result)) {
     if (!refused->apart || request.all_enter || closed_form_ || !FlowEvents::serves(network_)) return refused;
+    if (quick_ && nodes_.hosts.size() > kManyRanks) return refused;
     request.all_enter = known_->all_enter = true;
     if (Refused again = timed(LateRanks::enter, result)) return again;
   }
@@ -77,7 +81,8 @@ Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
   if (Refused refused = timed(LateRanks::later, later)) return refused;
   const double seconds = result.timing.seconds;
   result.wrong_by += std::max({0.0, seconds - sooner.timing.seconds, later.timing.seconds - seconds});
-  if (result.wrong_by > kMostWrong * seconds && result.messages <= kFewMessages) {
+  const bool few = result.messages <= (result.wrong_by > kTooWrong * seconds ? kSomeMessages : kFewMessages);
+  if (result.wrong_by > kMostWrong * seconds && few) {
     FlowStep followed;
     if (!timed(LateRanks::followed, followed)) {
       result = std::move(followed);

@@ -12,13 +12,14 @@ namespace dadsim::sim {
 /// the same follows.
 class StepsByFlow {
  public:
-  StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form);
+  /// `quick`: what would need the dates of every rank of many is refused.
+  StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form, bool quick = false);
   ~StepsByFlow();
   StepsByFlow(const StepsByFlow&) = delete;
   StepsByFlow& operator=(const StepsByFlow&) = delete;
 
   /// `slowdown`: per host, multiplies the seconds of computations; empty: 1. `recorder`, if any, takes down what
-  /// happens, but for the links.
+  /// happens, but for the links. `schedule` stays where it is until another is timed.
   [[nodiscard]] Refused time(const collectives::RankLayout& layout, const step::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result,
                              TimelineRecorder* recorder = nullptr);
@@ -29,7 +30,7 @@ class StepsByFlow {
   Refused choose(FlowStepRequest& request, FlowStep& result);
   const Nodes& nodes_;
   Interconnect& network_;
-  bool closed_form_;
+  bool closed_form_, quick_;
   std::unique_ptr<Known> known_;  ///< of the last schedule
 };
 
