@@ -59,6 +59,8 @@
 namespace dadsim::cli {
 namespace {
 
+constexpr double kHistoriesOfOneSimulation = 1e8;  // bytes
+
 OutputFiles outputs_of(const Options& options) {
   return {{{"--json", options.json}, {"--csv", options.csv}, {"--report", options.report}, {"--trace", options.trace}},
           {{"the scenario", options.scenario}}};
@@ -81,6 +83,8 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
     store.shared_cache()->set_remote(std::make_shared<study::RemoteLearning>(queue, scenario, options.overrides));
   }
   const study::Learned learned = study::learn_scenario(scenario, client ? &store : nullptr, show_progress);
+  // A run that is simulated once finds little that another has learned.
+  if (!client && !with_timeline) learned.shared_cache->keep_histories_in(kHistoriesOfOneSimulation);
   const report::Result result =
       study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));

@@ -54,6 +54,8 @@ class SharedCache {
 
   std::shared_ptr<const Problem> problem(const scenario::Scenario& scenario, std::uint64_t seed);
   world::HistoryStore& histories() { return *histories_; }
+  /// What is learned from now on in the order of events is kept in so much memory.
+  void keep_histories_in(double bytes) { histories_ = std::make_shared<MemoryHistoryStore>(bytes); }
 
   /// Other processes that learn event-driven runs, of a scenario that is theirs too; null: there are none.
   void set_remote(std::shared_ptr<world::RemoteOperations> remote) { remote_ = std::move(remote); }
