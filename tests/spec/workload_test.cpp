@@ -259,6 +259,21 @@ TEST(Gpt2, TiesTheDecoderToTheWords) {
   EXPECT_EQ(layer_of(model, "decoder").forward_macs_per_sample, 1024.0 * 768 * 50257);
 }
 
+// Half as long in the mean, of all lengths alike: squares are a third of the longest one's.
+TEST(Bert, OfSequencesThatAreNotPaddedHasTheirMeanAndMeanSquare) {
+  const ModelShape padded = workload_registry().at("bert-large-512").shape();
+  const ModelShape real = workload_registry().at("bert-large-512").shape({{"mean-length", "256"}});
+  EXPECT_EQ(real.parameters(), padded.parameters());
+  for (const char* dense : {"block1.query", "block24.mlp1"})
+    EXPECT_EQ(2 * layer_of(real, dense).forward_macs_per_sample, layer_of(padded, dense).forward_macs_per_sample);
+  EXPECT_DOUBLE_EQ(3 * layer_of(real, "block7.attention").forward_macs_per_sample,
+                   layer_of(padded, "block7.attention").forward_macs_per_sample);
+  EXPECT_DOUBLE_EQ(3 * layer_of(real, "block7.attention").scores_per_sample,
+                   layer_of(padded, "block7.attention").scores_per_sample);
+  EXPECT_EQ(workload_registry().at("bert-large-512").shape({{"mean-length", "512"}}).layers, padded.layers);
+  EXPECT_THROW(workload_registry().at("bert-large-512").shape({{"mean-length", "513"}}), std::invalid_argument);
+}
+
 TEST(Llama2, GroupsQueriesInTheLargestSizeOnly) {
   EXPECT_EQ(layer_of(shape_of("llama-2-70b"), "block80.key").out, 8 * 128);
   EXPECT_EQ(layer_of(shape_of("llama-2-70b"), "block80.query").out, 64 * 128);
