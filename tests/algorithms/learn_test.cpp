@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
+#include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/run_of.hpp"
 #include "compress/registry.hpp"
 #include "models/data/digits.hpp"
+#include "models/flat.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -158,6 +161,31 @@ TEST_F(Learn, WithoutSharingEverySiteLearnsAlone) {
   const step::Trajectory pooled = run("pooled");
   ASSERT_EQ(alone.curve.size(), pooled.curve.size());
   for (std::size_t i = 0; i < alone.curve.size(); ++i) EXPECT_EQ(alone.curve[i].loss, pooled.curve[i].loss);
+}
+
+// They train with the same memory, one after the other: what an optimizer keeps is each site's own.
+TEST_F(Learn, WithoutSharingNoSiteSeesAnothers) {
+  training_.optimizer.kind = spec::OptimizerSpec::Kind::adam;
+  const LearningProblem all{data_, partition_, model_, training_, 3};
+  const spec::RunSpec run = test::run_of("no-sharing", spec::ExchangeMode::peer);
+  const auto together = make_learners(run, all, 0);
+  std::vector<std::unique_ptr<Learners>> apart;
+  for (const auto& site : partition_) {
+    const models::Partition own{site};
+    apart.push_back(make_learners(run, {data_, own, model_, training_, 3}, 0));
+  }
+  for (std::int64_t number = 0; number < 4; ++number) {
+    Batch batch;
+    for (std::size_t site = 0; site < partition_.size(); ++site) {
+      const auto rows = number == 2 && site == 1 ? 0 : static_cast<std::ptrdiff_t>(3 + 2 * site);
+      batch.emplace_back(partition_[site].begin(), partition_[site].begin() + rows);
+      apart[site]->train(number, 0.01, {batch[site]}, nullptr);
+    }
+    together->train(number, 0.01, batch, nullptr);
+  }
+  for (std::size_t site = 0; site < partition_.size(); ++site) {
+    EXPECT_EQ(models::flat_state(*together->networks()[site]), models::flat_state(*apart[site]->networks()[0])) << site;
+  }
 }
 
 TEST_F(Learn, ADivergedRunEndsAndSaysSo) {

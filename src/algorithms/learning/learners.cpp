@@ -77,6 +77,13 @@ class Replica {
 
   const models::Network& network() const { return network_; }
 
+  /// Its weights, and what its optimizer keeps, for those of another site.
+  void swap(models::Network& network, std::unique_ptr<models::Optimizer>& optimizer) {
+    std::swap(network_.parameters(), network.parameters());
+    optimizer_.swap(optimizer);
+    rule_.state = optimizer_.get();
+  }
+
  private:
   /// A step that an algorithm hands over whole: what is left of the optimizer is its decoupled decay.
   static spec::OptimizerSpec step_alone(const spec::OptimizerSpec& optimizer) {
@@ -136,13 +143,15 @@ class OneNetwork final : public Learners {
   Replica replica_;
 };
 
-/// Sites that train independently of each other.
+/// Sites that train independently of each other, one after the other: each has weights and an optimizer of its own, and
+/// all train with the same memory.
 class Alone final : public Learners {
  public:
-  Alone(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps) {
-    const RunContext planned = planned_run(problem);  // of all sites: computed once, not for each of them
-    for (std::size_t i = 0; i < problem.partition.size(); ++i) {
-      replicas_.push_back(std::make_unique<Replica>(info, run, problem, planned, steps));
+  Alone(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps)
+      : replica_(info, run, problem, planned_run(problem), steps),
+        networks_(problem.partition.size(), replica_.network()) {
+    for (const models::Network& network : networks_) {
+      optimizers_.push_back(make_optimizer(problem.training.optimizer, network));
     }
   }
 
@@ -150,10 +159,12 @@ class Alone final : public Learners {
   Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
     if (attendees != nullptr) throw std::logic_error("nobody waits for sites that share nothing");
     Step all;
-    for (std::size_t site = 0; site < replicas_.size(); ++site) {
+    for (std::size_t site = 0; site < networks_.size(); ++site) {
       all.sizes.samples.push_back(static_cast<std::int32_t>(batch[site].size()));
       if (batch[site].empty()) continue;
-      Step one = replicas_[site]->train(number, {batch[site]}, rate);
+      replica_.swap(networks_[site], optimizers_[site]);
+      Step one = replica_.train(number, {batch[site]}, rate);
+      replica_.swap(networks_[site], optimizers_[site]);
       all.finite = all.finite && one.finite;
       all.structure = std::move(one.structure);
     }
@@ -161,12 +172,14 @@ class Alone final : public Learners {
   }
   std::vector<const models::Network*> networks() const override {
     std::vector<const models::Network*> all;
-    for (const auto& replica : replicas_) all.push_back(&replica->network());
+    for (const models::Network& network : networks_) all.push_back(&network);
     return all;
   }
 
  private:
-  std::vector<std::unique_ptr<Replica>> replicas_;
+  Replica replica_;
+  std::vector<models::Network> networks_;
+  std::vector<std::unique_ptr<models::Optimizer>> optimizers_;
 };
 
 /// Sites that share some of their layers: each has a network, and in all of them the shared layers are the same.
