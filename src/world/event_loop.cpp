@@ -318,7 +318,7 @@ EventLoop::ReceiveAwaiter EventLoop::receive(Node node, Channel channel, double 
 }
 
 bool EventLoop::ReceiveAwaiter::await_ready() {
-  std::deque<Parcel>& inbox = loop.nodes_[index(node)].inbox[channel];
+  std::list<Parcel>& inbox = loop.nodes_[index(node)].inbox[channel];
   if (!inbox.empty()) {
     got = std::move(inbox.front());
     inbox.pop_front();

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <list>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -169,10 +170,11 @@ class EventLoop {
     std::vector<Process*> processes;
     bool up = true;
     double down_since = 0;
-    std::map<Channel, std::deque<Parcel>> inbox;
+    // Lists: an empty one takes no memory, and there may be 100,000 nodes.
+    std::map<Channel, std::list<Parcel>> inbox;
     std::vector<std::pair<Node, Channel>> watchers;
     Activity computing = 0;  ///< 0: nothing
-    std::deque<Computation*> queue;
+    std::list<Computation*> queue;
     Checkpoints checkpoints;
     double since_checkpoint = 0;  ///< seconds computed
     bool writing = false;         ///< what is computed now is a checkpoint
