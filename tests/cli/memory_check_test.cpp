@@ -1,6 +1,7 @@
 // Runs that do not fit their devices, and 16 bit, through the real program.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_code.hpp"
@@ -39,6 +40,19 @@ TEST(MemoryCheck, ARunThatDoesNotFitIsRefusedWithItsBreakdown) {
     EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " in " << outcome.err;
   }
   EXPECT_EQ(outcome.out, "");
+}
+
+// What is published of jobs seldom says all that they compute again.
+TEST(MemoryCheck, ATransformerThatWouldFitComputedAgainIsTimedWithANote) {
+  const std::vector<std::string> gpt{"timed-as.workload=gpt-2-medium"};
+  const nlohmann::json run = run_of(training("8", gpt));
+  EXPECT_GT(run["memory_bytes"], run["memory"]["device_bytes"]);
+  const auto is_tight = [](const nlohmann::json& note) { return note["kind"] == "tight-memory"; };
+  EXPECT_EQ(std::ranges::count_if(run["notes"], is_tight), 1) << run["notes"];
+  const nlohmann::json again = run_of(training("8", {gpt[0], "timed-as.recompute=full"}));
+  EXPECT_LT(again["memory_bytes"], again["memory"]["device_bytes"]);
+  EXPECT_EQ(std::ranges::count_if(again["notes"], is_tight), 0) << again["notes"];
+  EXPECT_EQ(test::run_dadsim(training("64", gpt)).exit_code, kWrongInput) << "not even then";
 }
 
 TEST(MemoryCheck, ItIsTimedAllTheSameWhereMemoryIsIgnored) {

@@ -102,6 +102,14 @@ std::string above_peak(const Statement& note) {
                      in_words(note.part()));
 }
 
+std::string tight_memory(const Statement& note) {
+  return fmt::format(
+      "it may not fit: it needs {}, and {} of that for fragments and workspaces, and a device has {}; whoever "
+      "ran such a job computed more again, or kept less",
+      human_bytes(note.number("bytes")), human_percent(note.number("reserve")),
+      human_bytes(note.number("device_bytes")));
+}
+
 std::string absence(const Statement& note) {
   const std::string& does = note.text("does");
   std::string text;
@@ -140,6 +148,7 @@ constexpr std::array kNotes{
     StatementKind{"idle-compression", "a compression never took anything away", idle_compression},
     StatementKind{"censored-ranks", "ranks stood at the limit of the network that learned", censored_ranks},
     StatementKind{"above-peak", "more is done in a second than the peak of the devices has room for", above_peak},
+    StatementKind{"tight-memory", "what is counted, and a tenth, is more than a device has", tight_memory},
 };
 
 }  // namespace

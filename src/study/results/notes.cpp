@@ -140,9 +140,20 @@ Said above_peak(const NoteContext& context) {
       .with(*context.run.throughput->above_peak);
 }
 
-constexpr std::array<Note, 13> kNotes{
+/// Where what is counted, with what an allocator holds beside it, is more than a device has.
+Said tight_memory(const NoteContext& context) {
+  constexpr double kReserve = 0.1;  // of what is counted: fragments, workspaces, buffers of collectives
+  const double counted = context.run.memory.total();
+  if (!(context.run.device_memory > 0) || (1 + kReserve) * counted <= context.run.device_memory) return {};
+  return report::Statement{"tight-memory"}
+      .with("bytes", counted)
+      .with("reserve", kReserve)
+      .with("device_bytes", context.run.device_memory);
+}
+
+constexpr std::array<Note, 14> kNotes{
     order,      failures,   absence,     pooling,          own_networks,   compression, remark_on_timed,
-    divergence, statistics, first_steps, idle_compression, censored_ranks, above_peak};
+    divergence, statistics, first_steps, idle_compression, censored_ranks, above_peak,  tight_memory};
 
 }  // namespace
 

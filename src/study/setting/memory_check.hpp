@@ -17,6 +17,9 @@ namespace dadsim::study {
 /// What a run needs on the worker that has the least memory, and how much that is.
 struct RunMemory {
   estimate::MemoryUse use;
+  /// Bytes below which nobody comes who says no more than the scenario does: the blocks of a transformer computed
+  /// again, and matrices that are cast kept as casts alone. Of other networks all that is in `use`.
+  double least = 0;
   std::string device;         ///< of that worker
   double available = 0;       ///< byte; 0 where no worker's is known
   bool some_unknown = false;  ///< for some worker it is not known
@@ -27,10 +30,10 @@ struct RunMemory {
 estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const spec::RunSpec& run,
                                       const TimedAs& timed, std::int64_t workers);
 
-/// Per run of the scenario, on a network learned as `learned`.
-std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const spec::ModelShape& learned);
+/// Per run of the scenario, when it is timed like this.
+std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const TimedAs& timed);
 
-/// What is wrong where a run does not fit, with its breakdown; none: it fits.
+/// What is wrong where not even the least that a run may need fits, with its breakdown; none: it may fit.
 std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const RunMemory& memory);
 
 /// Sentences on what was not checked; may be empty.

@@ -294,6 +294,10 @@ class Said {
     if (kind == "compression") expect(json.at("subjects")[0] == run->at("compress").at("method"));
     if (kind == "idle-compression") expect(run->at("compression_is_lossy") == false);
     if (kind == "censored-ranks") expect(values.at("layers") == run->at("censored_layers"));
+    if (kind == "tight-memory") {
+      expect(values.at("bytes") == run->at("memory_bytes"));
+      expect(1.1 * value(*run, "memory_bytes") > value(run->at("memory"), "device_bytes"));
+    }
     if (kind == "above-peak") expect(value(*run, "model_flops_utilisation") > 1);
   }
 

@@ -95,6 +95,10 @@ const std::vector<Law>& laws() {
        [](const Result&, const RunResult& run) {
          return run.throughput && run.throughput->model_flops_utilisation.value_or(0) > 1;
        }},
+      {"tight-memory",
+       [](const Result&, const RunResult& run) {
+         return run.device_memory > 0 && 1.1 * run.memory.total() > run.device_memory;
+       }},
       {"layer-statistics", [](const Result&, const RunResult& run) { return !run.statistics.empty(); }},
   };
   return all;
