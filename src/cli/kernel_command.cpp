@@ -1,0 +1,147 @@
+#include "cli/kernel_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "cli/arguments.hpp"
+#include "cli/print.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
+#include "sim/device.hpp"
+#include "sim/kernels.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
+#include "support/parse_whole.hpp"
+#include "support/split.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description kernel_options() {
+  po::options_description options("Options");
+  options.add_options()  //
+      ("on", po::value<std::string>()->value_name("DEVICE"),
+       "a device of the catalogue whose kernels are known, e.g. h100-sxm5; required")  //
+      ("product", po::value<std::string>()->value_name("MxNxK"),
+       "a product of m × k by k × n, e.g. 4096x11008x4096")  //
+      ("attention", po::value<std::string>()->value_name("HxSxD"),
+       "fused attention: heads of all sequences, positions of one, size of a head, e.g. 64x4096x128")  //
+      ("causal", "attention in which a position sees those before it and itself alone")                //
+      ("backward", "the backward pass of attention")                                                   //
+      ("format", po::value<std::string>()->value_name("FORMAT"),
+       "of the operands: 16-bit, fp8, fp8-block or nvfp4; 16-bit unless said")  //
+      ("help", "print this");
+  add_colour_option(options);
+  return options;
+}
+
+std::array<double, 3> sizes_of(const po::variables_map& values, const char* option) {
+  const std::string text = text_of(values, option);
+  const std::vector<std::string_view> parts = split_at(text, 'x');
+  std::array<double, 3> sizes{};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::optional<std::int64_t> size =
+        parts.size() == sizes.size() ? parse_whole<std::int64_t>(parts[i]) : std::nullopt;
+    if (!size || *size < 1 || *size > 1'000'000'000)
+      throw UsageError(fmt::format("--{} '{}'; three whole numbers from 1 on with x between them", option, text));
+    sizes[i] = static_cast<double>(*size);
+  }
+  return sizes;
+}
+
+std::vector<std::string> known_devices() {
+  std::vector<std::string> names;
+  for (const spec::DeviceSpec& device : sim::device_catalog().all()) {
+    if (sim::measured_family(device.name) != spec::KernelFamily::none) names.push_back(device.name);
+  }
+  return names;
+}
+
+const spec::DeviceSpec& device_of(const po::variables_map& values) {
+  const std::string name = text_of(values, "on");
+  const std::vector<std::string> names = known_devices();
+  const spec::DeviceSpec* device = name.empty() ? nullptr : sim::device_catalog().find(name);
+  if (device == nullptr || sim::measured_family(name) == spec::KernelFamily::none)
+    throw UsageError(name.empty() ? fmt::format("--on is missing; a device, one of {}", fmt::join(names, ", "))
+                                  : fmt::format("--on '{}'; {}", name, suggestion(name, names)));
+  return *device;
+}
+
+sim::KernelFormat format_of(const po::variables_map& values) {
+  const std::string text = text_of(values, "format");
+  if (text.empty()) return sim::KernelFormat::bits16;
+  const auto format = spec::parse<sim::KernelFormat>(text);
+  if (!format)
+    throw UsageError(fmt::format("--format '{}'; {}", text, suggestion(text, spec::all_names<sim::KernelFormat>())));
+  return *format;
+}
+
+/// "…: 1.42 ms, 772 Tflop/s, 78 % of the peak".
+std::string said(const std::string& what, double seconds, double flops, const sim::KernelRates& rates) {
+  return fmt::format("{}: {}, {:.4g} Tflop/s, {} of the peak\n", what, human_seconds(seconds), flops / seconds / 1e12,
+                     human_percent(flops / seconds / rates.peak));
+}
+
+constexpr double kBytesOf16Bit = 2;
+double operand_bytes(sim::KernelFormat format) {
+  if (format == sim::KernelFormat::bits16) return kBytesOf16Bit;
+  return format == sim::KernelFormat::nvfp4 ? 0.5 : 1;
+}
+
+}  // namespace
+
+std::string usage_of_kernel() {
+  return "dadsim kernel --on DEVICE --product MxNxK | --attention HxSxD [options]\n"
+         "says what one kernel takes by itself, as published measurements of kernels have it (docs/kernels.md).\n\n" +
+         words_of_options(kernel_options());
+}
+
+void run_kernel_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, kernel_options());
+  if (values.contains("help")) return print(usage_of_kernel());
+  if (const auto operands = operands_of(values); !operands.empty())
+    throw UsageError(fmt::format("'{}' is no option; --product or --attention before it", operands.front()));
+  if (values.contains("product") == values.contains("attention"))
+    throw UsageError("--product or --attention; one of them");
+  for (const char* only : {"causal", "backward"}) {
+    if (values.contains(only) && !values.contains("attention"))
+      throw UsageError(fmt::format("--{} is of --attention; without it", only));
+  }
+  const spec::DeviceSpec& device = device_of(values);
+  const sim::KernelFormat format = format_of(values);
+  const spec::KernelFamily family = sim::measured_family(device.name);
+  const bool backward = values.contains("backward");
+  const std::optional<sim::KernelRates> rates = kernel_rates(device, format);
+  const auto nothing_known = [&]() -> UsageError {
+    return UsageError(fmt::format("nothing is known of such kernels in {} on {}; another --format or --on",
+                                  spec::to_string(format), device.name));
+  };
+  if (values.contains("product")) {
+    const sim::ProductKernel* kernel = product_kernel(family, format);
+    const auto [m, n, k] = sizes_of(values, "product");
+    if (kernel == nullptr || !rates) throw nothing_known();
+    const double seconds = product_seconds(*kernel, *rates, {m, n, k, operand_bytes(format)});
+    print(said(
+        fmt::format("{:.0f} × {:.0f} by {:.0f} × {:.0f} in {} on {}", m, k, k, n, spec::to_string(format), device.name),
+        seconds, 2 * m * n * k, *rates));
+    return;
+  }
+  const sim::AttentionKernel* kernel = attention_kernel(family, format, backward);
+  const auto [heads, positions, size] = sizes_of(values, "attention");
+  if (kernel == nullptr || !rates) throw nothing_known();
+  const double seen = values.contains("causal") ? positions / 2 : positions;
+  const double flops = sim::attention_flops(heads * positions * seen, size, backward);
+  print(said(fmt::format("{}attention{} of {:.0f} heads of {:.0f} over {:.0f} positions in {} on {}",
+                         values.contains("causal") ? "causal " : "", backward ? " backward" : "", heads, size,
+                         positions, spec::to_string(format), device.name),
+             attention_seconds(*kernel, *rates, {flops, size, seen, backward}), flops, *rates));
+}
+
+}  // namespace dadsim::cli
