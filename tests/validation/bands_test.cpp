@@ -18,6 +18,9 @@
 namespace dadsim {
 namespace {
 
+/// Jobs that were added in 2026 are held against the bands, which are not computed from them yet.
+bool is_beside_bands(const test::ResidualRow& row) { return row.table.starts_with("jobs-2026-"); }
+
 /// A row tells of its first category where that has nearly all of the time. One that a constant was fitted to for
 /// itself tells nothing.
 std::vector<estimate::Residual> residuals_without(const std::vector<test::ResidualRow>& rows,
@@ -26,7 +29,8 @@ std::vector<estimate::Residual> residuals_without(const std::vector<test::Residu
   std::vector<estimate::Residual> result;
   for (const test::ResidualRow& row : rows) {
     const estimate::TimePart main = row.time_parts().front();
-    if (row.role == "calibrated" || row.table == left_out || main.seconds < kNearlyAll * row.seconds.predicted)
+    if (row.role == "calibrated" || row.table == left_out || is_beside_bands(row) ||
+        main.seconds < kNearlyAll * row.seconds.predicted)
       continue;
     result.push_back({main.category, std::log(row.ratio())});
   }
@@ -110,6 +114,7 @@ TEST(Bands, CoverNineRowsOfTen) {
   test::DocumentedTable table("coverage", {"table", "rests on", "rows", "inside", "held out: inside"});
   std::map<bool, Coverage> sums;
   Coverage federated;
+  Coverage beside;
   const auto add = [&](const std::string& name, bool assumed, const Coverage& of) {
     if (of.rows == 0) return;
     table.add({name, assumed ? "assumptions" : "measurements", fmt::format("{}", of.rows), fmt::format("{}", of.inside),
@@ -119,9 +124,11 @@ TEST(Bands, CoverNineRowsOfTen) {
     const auto others = spreads_of(residuals_without(rows, name));
     for (const bool assumed : {false, true}) {
       Coverage of;
+      bool in_bands = true;
       for (const test::ResidualRow& row : rows) {
         if (row.table != name || row.role == "calibrated" || row.parts.starts_with("compute.assumed") != assumed)
           continue;
+        in_bands = !is_beside_bands(row);
         ++of.rows;
         of.inside += inside(row, all) ? 1 : 0;
         of.held_out += inside(row, others) ? 1 : 0;
@@ -131,17 +138,19 @@ TEST(Bands, CoverNineRowsOfTen) {
         federated.held_out += inside(row, others) ? 1 : 0;
       }
       add(name, assumed, of);
-      sums[assumed].rows += of.rows;
-      sums[assumed].inside += of.inside;
-      sums[assumed].held_out += of.held_out;
+      Coverage& sum = in_bands ? sums[assumed] : beside;
+      sum.rows += of.rows;
+      sum.inside += of.inside;
+      sum.held_out += of.held_out;
     }
   }
   // A table is a source here, so that what is held out is whole sources.
   add("federations and frameworks", false, federated);
   EXPECT_GE(federated.held_out, 0.85 * federated.rows);
   EXPECT_LE(federated.held_out, 0.95 * federated.rows);
+  add("jobs of 2025 and 2026, all", false, beside);
   for (const bool assumed : {false, true}) {
-    add("all", assumed, sums[assumed]);
+    add("all others", assumed, sums[assumed]);
     EXPECT_GE(sums[assumed].inside, 0.9 * sums[assumed].rows) << (assumed ? "assumed" : "validated");
     // A table that nothing was seen of is met a little less often: this is what was found, and not aimed at.
     EXPECT_GE(sums[assumed].held_out, 0.85 * sums[assumed].rows) << (assumed ? "assumed" : "validated");

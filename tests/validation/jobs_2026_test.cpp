@@ -1,0 +1,160 @@
+// Jobs of 2025 and 2026 that were measured (jobs-2026.csv), each as a scenario of its row, against their prediction
+// (docs/validation.md). Every run of the tests predicts a sample; all are when the tables are written.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "scenario/document/load.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "validation/residuals.hpp"
+
+namespace dadsim {
+namespace {
+
+using Job2026 = std::map<std::string, std::string>;
+
+std::int64_t setting_of(const Job2026& row, const std::string& name, std::int64_t otherwise) {
+  for (const std::string& setting : test::split(row.at("timed_as"), ' ')) {
+    if (setting.starts_with(name + "=")) return std::stoll(setting.substr(name.size() + 1));
+  }
+  return otherwise;
+}
+
+std::string as_attributes(const std::string& settings) {
+  std::string text;
+  for (const std::string& setting : test::split(settings, ' ')) {
+    const std::size_t equals = setting.find('=');
+    text += fmt::format(" {}=\"{}\"", setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  return text;
+}
+
+std::string scenario_text(const Job2026& row, std::int64_t batch, const char* fidelity) {
+  return fmt::format(
+      R"(<scenario name="{}" seed="1"><platform><gpu-cluster{}/></platform>
+         <workers memory="ignore"><worker hosts="gpu-[0-{}]" device="{}"/></workers><network fidelity="{}"/>
+         <timing-only/><training><adamw/></training><timed-as{} batch="{}"/>
+         <run algorithm="gradient-sharing" exchange="peer" bucket="25MB"/></scenario>)",
+      row.at("case"), as_attributes(row.at("platform")), std::stoll(row.at("gpus")) - 1, row.at("device"), fidelity,
+      as_attributes(row.at("timed_as")), batch);
+}
+
+struct Predicted2026 {
+  double seconds = 0;
+  std::string parts;
+};
+
+/// Of a batch. Rows of several containers are of the same job.
+Predicted2026 predicted_step(const Job2026& row, std::int64_t batch) {
+  static std::map<std::string, Predicted2026> known;
+  Job2026 job = row;
+  job["case"] = "job";
+  const std::string text = scenario_text(job, batch, "flow");
+  const auto [found, added] = known.try_emplace(text);
+  if (added) {
+    const scenario::Scenario scenario = scenario::ScenarioSource("row.xml", text).load({}, study::make_catalog());
+    const report::RunResult run = study::run_experiment(scenario, false).runs.front();
+    found->second = {run.step_seconds, test::parts_in_words(run.step_band.value().parts)};
+  }
+  return found->second;
+}
+
+/// Of a step with many micro-batches: each further one (with several pieces to a stage, each further round of one per
+/// stage) takes as long as the one before, once the pipeline is full.
+Predicted2026 predict_2026(const Job2026& row, bool draws_out = true) {
+  const std::int64_t batch = std::stoll(row.at("batch"));
+  const std::int64_t micro = setting_of(row, "micro-batch", batch);
+  const std::int64_t stages = setting_of(row, "pipeline", 1);
+  const std::int64_t first = 2 * stages;
+  const std::int64_t further = stages;
+  const std::int64_t count = batch / micro;
+  if (!draws_out || count <= first + further) {
+    return predicted_step(row, batch);
+  }
+  const double less = predicted_step(row, first * micro).seconds;
+  const Predicted2026 more = predicted_step(row, (first + further) * micro);
+  const auto rounds = static_cast<double>(count - first) / static_cast<double>(further);
+  return {less + rounds * (more.seconds - less), more.parts};
+}
+
+std::string named(const Job2026& row) { return fmt::format("{} gpus {}", row.at("case"), row.at("gpus")); }
+
+void validate_jobs_of_2026(const std::string& name, double bound) {
+  const bool writes = std::getenv("DADSIM_WRITE_VALIDATION") != nullptr;
+  const std::string table_name = "jobs-2026-" + name;
+  std::map<std::string, test::ResidualRow> known;
+  for (test::ResidualRow& row : test::residual_rows()) {
+    if (row.table == table_name) known[row.what] = std::move(row);
+  }
+  test::Residuals residuals(table_name);
+  test::DocumentedTable table(table_name, {"job", "GPUs", "predicted ms", "measured ms", "error"});
+  std::vector<test::Compared> all;
+  int sampled = 0;
+  int missing = 0;
+  for (const Job2026& row : test::measured("jobs-2026")) {
+    if (row.at("table") != name) continue;
+    Predicted2026 predicted;
+    if (writes || row.at("sampled") == "yes") {
+      predicted = predict_2026(row);
+      ++sampled;
+    } else if (const auto found = known.find(named(row)); found != known.end()) {
+      predicted = {found->second.seconds.predicted, found->second.parts};
+    } else {
+      // A large job that nobody has had the time for yet: scripts/validation predicts it.
+      table.add({row.at("case"), row.at("gpus"), "", fmt::format("{:.0f}", 1e3 * std::stod(row.at("seconds"))), ""});
+      ++missing;
+      continue;
+    }
+    const double measured = std::stod(row.at("seconds"));
+    all.push_back({predicted.seconds, measured});
+    residuals.add(named(row), "predicted", predicted.parts, all.back());
+    table.add({row.at("case"), row.at("gpus"), fmt::format("{:.0f}", 1e3 * predicted.seconds),
+               fmt::format("{:.0f}", 1e3 * measured), test::percent(all.back().error())});
+  }
+  const std::string of_all = missing > 0 ? fmt::format(" of {}", all.size() + static_cast<std::size_t>(missing)) : "";
+  table.add({"mean", fmt::format("{}{} rows", all.size(), of_all), "", "",
+             fmt::format("{:.1f} %", 100 * test::mean_absolute_error(all))});
+  EXPECT_GE(sampled, 2);
+  EXPECT_LE(test::mean_absolute_error(all), bound) << name;
+  table.expect_in_document();
+  residuals.expect_in_file();
+}
+
+TEST(JobsOf2026, FullyShardedInGroups) { validate_jobs_of_2026("modalities", 0.18); }
+TEST(JobsOf2026, OptimizerShardedInGroups) { validate_jobs_of_2026("internevo", 0.12); }
+TEST(JobsOf2026, MegatronBridge) { validate_jobs_of_2026("megatron-bridge", 0.5); }
+TEST(JobsOf2026, MlperfRound5) { validate_jobs_of_2026("mlperf-v5", 0.2); }
+
+/// What rows with many micro-batches are predicted by.
+TEST(JobsOf2026, StepsGrowEvenlyWithMicroBatches) {
+  for (const char* how :
+       {"pipeline=2 micro-batch=1", "pipeline=4 interleave=2 micro-batch=1",
+        "tensor=2 sequence-parallel=true micro-batch=1 sharding=optimizer", "micro-batch=1 sharding=parameters"}) {
+    const Job2026 row{{"case", how},
+                      {"platform", "nodes=2 gpus=8 inside=nvlink-4 nic=ib-ndr rails=8"},
+                      {"gpus", "16"},
+                      {"device", "h100-sxm5"},
+                      {"timed_as", std::string("workload=gpt-2-medium precision=bf16 attention=flash ") + how},
+                      {"batch", "32"}};
+    EXPECT_NEAR(predict_2026(row).seconds / predict_2026(row, false).seconds, 1, 2e-3) << how;
+  }
+}
+
+/// Every row can be said, and says what divides it.
+TEST(JobsOf2026, EveryRowIsAScenario) {
+  std::map<std::string, int> rows;
+  for (const Job2026& row : test::measured("jobs-2026")) {
+    SCOPED_TRACE(named(row));
+    EXPECT_NO_THROW(
+        static_cast<void>(scenario::ScenarioSource("row.xml", scenario_text(row, std::stoll(row.at("batch")), "auto"))
+                              .load({}, study::make_catalog_without_learning())));
+    ++rows[row.at("table")];
+  }
+  const std::map<std::string, int> expected{
+      {"internevo", 36}, {"megatron-bridge", 114}, {"mlperf-v5", 43}, {"modalities", 53}};
+  EXPECT_EQ(rows, expected);
+}
+
+}  // namespace
+}  // namespace dadsim
