@@ -6,21 +6,25 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/arguments.hpp"
-#include "cli/output_files.hpp"
 #include "cli/print.hpp"
+#include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
+#include "report/html/diagnose.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/platform.hpp"
 #include "study/diagnose/diagnose_scenario.hpp"
 #include "study/diagnose/read_log.hpp"
 #include "study/setting/catalog.hpp"
-#include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/input_files.hpp"
 #include "support/parse_whole.hpp"
@@ -36,45 +40,72 @@ namespace po = boost::program_options;
 constexpr std::array kMeasures{
     "log", "step", "tokens-per-second", "tokens-per-second-per-gpu", "samples-per-second", "mfu", "bus-bandwidth"};
 
+po::typed_value<std::vector<std::string>>* several(const char* name) {
+  return po::value<std::vector<std::string>>()->value_name(name)->composing();
+}
+
 po::options_description diagnose_options() {
   po::options_description options("Options");
-  options.add_options()                                                                                      //
-      ("step", po::value<std::string>()->value_name("TIME"), "what a step took, with its unit, e.g. 480ms")  //
-      ("tokens-per-second", po::value<std::string>()->value_name("N"), "of all devices")                     //
-      ("tokens-per-second-per-gpu", po::value<std::string>()->value_name("N"), "of one of them")             //
-      ("samples-per-second", po::value<std::string>()->value_name("N"), "of all devices")                    //
-      ("mfu", po::value<std::string>()->value_name("SHARE"), "model flops utilisation, e.g. 0.41 or 41%")    //
+  options.add_options()  //
+      ("step", several("TIME"),
+       "what a step took, with its unit, e.g. 480ms; as those below also of some of the GPUs, and repeatable: 16:480ms "
+       "of the first 16")                                                     //
+      ("tokens-per-second", several("N"), "of all devices")                   //
+      ("tokens-per-second-per-gpu", several("N"), "of one of them")           //
+      ("samples-per-second", several("N"), "of all devices")                  //
+      ("mfu", several("SHARE"), "model flops utilisation, e.g. 0.41 or 41%")  //
       ("bus-bandwidth", po::value<std::string>()->value_name("RATE"),
        "of a collective by itself, as nccl-tests have it, e.g. 6GBps; with --size and --test")        //
       ("size", po::value<std::string>()->value_name("BYTES"), "of that collective; 1GB unless said")  //
       ("test", po::value<std::string>()->value_name("NAME"), "all_reduce_perf unless said")           //
       ("log", po::value<std::string>()->value_name("FILE"),
-       "a log that says it: nccl-tests, torchtitan, Megatron-LM, torch.profiler (table or trace)")  //
-      ("json", po::value<std::string>()->value_name("FILE"),
-       "write the same as JSON (docs/diagnose.md); - is standard output")  //
-      ("verbose", "all that may be wrong, and all assumptions");
+       "a log that says it: nccl-tests, torchtitan, Megatron-LM, torch.profiler (table or trace)");
+  StudyFiles::add_options(options, "diagnose.md", "write the same as JSON",
+                          "all that may be wrong, and all assumptions");
   add_study_options(options);
   return options;
 }
 
-std::optional<double> rate_of(const po::variables_map& values, const char* option) {
-  const std::string text = text_of(values, option);
-  if (text.empty()) return std::nullopt;
+/// "16:480ms": of the first 16 devices; without a number of all.
+struct OfDevices {
+  std::int64_t devices = 0;
+  std::string text;
+};
+
+std::vector<OfDevices> given(const po::variables_map& values, const std::string& option) {
+  std::vector<OfDevices> all;
+  if (!values.contains(option)) return all;
+  for (const std::string& text : values[option].as<std::vector<std::string>>()) {
+    const std::size_t colon = text.find(':');
+    OfDevices one{0, colon == std::string::npos ? text : text.substr(colon + 1)};
+    if (colon != std::string::npos) {
+      const std::optional<std::int64_t> devices = parse_whole<std::int64_t>(std::string_view(text).substr(0, colon));
+      if (!devices || *devices < 1)
+        throw UsageError(fmt::format("--{} '{}'; of how many GPUs stands before the colon: 16:…", option, text));
+      one.devices = *devices;
+    }
+    all.push_back(std::move(one));
+  }
+  const bool some = std::ranges::any_of(all, [](const OfDevices& one) { return one.devices == 0; });
+  if (all.size() > 1 && some)
+    throw UsageError(fmt::format("several of --{}; of how many GPUs each is before a colon: 16:…", option));
+  return all;
+}
+
+double rate_of(const std::string& option, const std::string& text) {
   const std::optional<double> number = parse_whole<double>(text);
   if (!number || !(*number > 0) || !std::isfinite(*number))
     throw UsageError(fmt::format("--{} '{}'; a number above 0", option, text));
-  return number;
+  return *number;
 }
 
-std::optional<double> share_of_option(const po::variables_map& values, const char* option) {
-  std::string text = text_of(values, option);
-  if (text.empty()) return std::nullopt;
+double share_of_option(const std::string& option, const std::string& said) {
+  std::string text = said;
   const bool percent = text.ends_with('%');
   if (percent) text.pop_back();
   const std::optional<double> number = parse_whole<double>(text);
   const double share = number.value_or(0) / (percent ? 100 : 1);
-  if (!(share > 0 && share <= 1))
-    throw UsageError(fmt::format("--{} '{}'; a share, 0.41 or 41%", option, text_of(values, option)));
+  if (!(share > 0 && share <= 1)) throw UsageError(fmt::format("--{} '{}'; a share, 0.41 or 41%", option, said));
   return share;
 }
 
@@ -107,12 +138,21 @@ study::Measurement measurement_of(const po::variables_map& values) {
   study::Measurement measured;
   if (said.front() == "log") measured = measurement_of_log(text_of(values, "log"));
   if (measured.source.empty()) measured.source = "--" + said.front();
-  if (const std::string text = text_of(values, "step"); !text.empty())
-    measured.step_seconds = with_unit("step", text, sim::parse_seconds, "480ms");
-  if (const auto rate = rate_of(values, "tokens-per-second")) measured.tokens_per_second = rate;
-  if (const auto rate = rate_of(values, "tokens-per-second-per-gpu")) measured.tokens_per_second_per_device = rate;
-  if (const auto rate = rate_of(values, "samples-per-second")) measured.samples_per_second = rate;
-  if (const auto share = share_of_option(values, "mfu")) measured.utilisation = share;
+  if (values.contains("step")) measured.steps.clear();  // beside a profile that says it itself
+  const auto add = [&](const char* option, std::optional<double> study::MeasuredStep::*figure, const auto& parse) {
+    for (const OfDevices& one : given(values, option)) {
+      study::MeasuredStep& step = measured.steps.emplace_back();
+      step.devices = one.devices;
+      step.*figure = parse(option, one.text);
+    }
+  };
+  add("step", &study::MeasuredStep::step_seconds, [](const std::string& option, const std::string& text) {
+    return with_unit(option, text, sim::parse_seconds, "480ms");
+  });
+  add("tokens-per-second", &study::MeasuredStep::tokens_per_second, rate_of);
+  add("tokens-per-second-per-gpu", &study::MeasuredStep::tokens_per_second_per_device, rate_of);
+  add("samples-per-second", &study::MeasuredStep::samples_per_second, rate_of);
+  add("mfu", &study::MeasuredStep::utilisation, share_of_option);
   if (const std::string text = text_of(values, "bus-bandwidth"); !text.empty()) {
     const std::string size = text_of(values, "size");
     measured.collectives.push_back(
@@ -138,19 +178,15 @@ void run_diagnose_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, diagnose_options());
   if (values.contains("help")) return print(usage_of_diagnose());
   const StudyOptions options = study_options_of(values, "diagnose");
-  const std::string json = text_of(values, "json");
-  const OutputFiles outputs({{"--json", json}},
-                            {{"the scenario", options.scenario}, {"--log", text_of(values, "log")}});
-  outputs.check_writable();
+  const StudyFiles files(values, options, {{"--log", text_of(values, "log")}});
   const study::Measurement measured = measurement_of(values);
-  const scenario::Scenario scenario =
-      scenario::ScenarioSource(options.scenario).load_point(options.overrides, study::make_catalog_without_learning());
-  outputs.check_against_inputs();
+  const scenario::ScenarioSource source(options.scenario);
+  const scenario::Scenario scenario = source.load_point(options.overrides, study::make_catalog_without_learning());
+  files.check_against_inputs();
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::Diagnosis diagnosis =
       study::diagnose_scenario(scenario, measured, !options.quiet && standard_error_is_terminal());
-  if (!json.empty()) write_file_atomically(json, to_json(diagnosis));
-  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(diagnosis, values.contains("verbose")));
+  files.write(diagnosis, report::About{.scenario = source.text(), .set = options.overrides});
 }
 
 }  // namespace dadsim::cli

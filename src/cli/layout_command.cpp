@@ -8,14 +8,14 @@
 #include <optional>
 
 #include "cli/arguments.hpp"
-#include "cli/output_files.hpp"
 #include "cli/print.hpp"
+#include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
-#include "study/layout/candidates.hpp"
+#include "report/html/layout.hpp"
+#include "spec/parallelism.hpp"
 #include "study/layout/search_layouts.hpp"
-#include "support/atomic_file.hpp"
 #include "support/parse_whole.hpp"
 #include "support/progress.hpp"
 #include "support/thread_limit.hpp"
@@ -35,11 +35,9 @@ po::options_description layout_options() {
       ("margin", po::value<std::string>()->value_name("SHARE"),
        "of a device's memory that is left free, from 0 to below 1; 0.1 unless said")                                 //
       ("simulate", po::value<std::string>()->value_name("N"), "layouts that are simulated at most; 20 unless said")  //
-      ("run", po::value<std::string>()->value_name("LABEL"),
-       "whose steps; without it the first that shares anything")  //
-      ("json", po::value<std::string>()->value_name("FILE"),
-       "write the same as JSON (docs/layout.md); - is standard output")  //
-      ("verbose", "all layouts that were simulated, and all assumptions");
+      ("run", po::value<std::string>()->value_name("LABEL"), "whose steps; without it the first that shares anything");
+  StudyFiles::add_options(options, "layout.md", "write the same as JSON",
+                          "all layouts that were simulated, and all assumptions");
   add_study_options(options);
   return options;
 }
@@ -59,7 +57,7 @@ std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_ma
   for (const std::string& text : values["fix"].as<std::vector<std::string>>()) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
-    const std::vector<std::string>& known = study::layout_attributes();
+    const auto& known = spec::kLayoutAttributes;
     if (equals == std::string::npos || std::ranges::find(known, name) == known.end())
       throw UsageError(fmt::format("--fix '{}'; one of {} with its value behind =", text, fmt::join(known, ", ")));
     fixed.emplace_back(name, text.substr(equals + 1));
@@ -96,16 +94,13 @@ void run_layout_command(const std::vector<std::string>& arguments) {
   if (values.contains("help")) return print(usage_of_layout());
   const StudyOptions options = study_options_of(values, "layout");
   const study::LayoutOptions asked = search_options(values);
-  const std::string json = text_of(values, "json");
-  const OutputFiles outputs({{"--json", json}}, {{"the scenario", options.scenario}});
-  outputs.check_writable();
+  const StudyFiles files(values, options);
   const scenario::ScenarioSource source(options.scenario);
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::LayoutReport report =
       study::search_layouts(source, options.overrides, asked, !options.quiet && standard_error_is_terminal(),
-                            [&] { outputs.check_against_inputs(); });
-  if (!json.empty()) write_file_atomically(json, to_json(report));
-  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(report, values.contains("verbose")));
+                            [&] { files.check_against_inputs(); });
+  files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
 }
 
 }  // namespace dadsim::cli

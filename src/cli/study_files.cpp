@@ -18,12 +18,24 @@ void StudyFiles::add_options(po::options_description& options, const std::string
       ("verbose", verbose.c_str());
 }
 
-StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& options)
+namespace {
+
+using Named = std::pair<std::string, std::string>;
+
+std::vector<OutputFiles::Named> inputs_of(const StudyOptions& options, const std::vector<Named>& read) {
+  std::vector<OutputFiles::Named> inputs{{"the scenario", options.scenario}};
+  for (const auto& [role, path] : read) inputs.push_back({role, path});
+  return inputs;
+}
+
+}  // namespace
+
+StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& options, const std::vector<Named>& read)
     : json_(text_of(values, "json")),
       page_(text_of(values, "report")),
       verbose_(values.contains("verbose")),
       quiet_(options.quiet),
-      outputs_({{"--json", json_}, {"--report", page_}}, {{"the scenario", options.scenario}}) {
+      outputs_({{"--json", json_}, {"--report", page_}}, inputs_of(options, read)) {
   outputs_.check_writable();
 }
 

@@ -2,6 +2,8 @@
 
 #include <boost/program_options.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
@@ -21,7 +23,9 @@ class StudyFiles {
                           const std::string& verbose = "all assumptions, too");
 
   /// Throws UsageError where two files are one, OutputError where one cannot be written.
-  StudyFiles(const boost::program_options::variables_map& values, const StudyOptions& options);
+  /// `read`: options that name files which are read, beside the scenario.
+  StudyFiles(const boost::program_options::variables_map& values, const StudyOptions& options,
+             const std::vector<std::pair<std::string, std::string>>& read = {});
 
   /// Again, with all that has been read by now; see OutputFiles.
   void check_against_inputs() const { outputs_.check_against_inputs(); }

@@ -42,6 +42,9 @@ struct Cluster {
   /// To the platform, one after the other: a link that several fit gets the product. What changes over time does so
   /// relative to the changed numbers.
   std::vector<spec::LinkChange> changes;
+  /// Nothing is simulated message by message: what flow does not take fails, and what it overlooks is told as what it
+  /// may be wrong by. For a search that times many.
+  bool flow_alone = false;
 };
 
 /// Steps of a run, timed.

@@ -20,6 +20,12 @@ struct AllowedChange {
   bool prefers_least = true;
 };
 
+/// How the network is divided among its devices may be changed: what is quickest of all that fits is taken.
+struct AllowedLayouts {
+  /// Samples of all replicas per step; none: as many as each choice has where nothing divides the network.
+  std::optional<std::int64_t> global_batch = {};
+};
+
 /// What is better of two answers that meet every limit.
 enum class Objective : std::uint8_t {
   automatic,     ///< of a range the preferred number, then what has a limit, money first, then time
@@ -55,6 +61,7 @@ struct GoalSpec {
   std::string run = {};                        ///< label of the run that has to meet it; empty: any
   /// The first range is the one that is answered to three digits; of other ranges a few values are tried.
   std::vector<AllowedChange> allowed = {};
+  std::optional<AllowedLayouts> layouts = {};  ///< none: the network is divided as the scenario says
 };
 
 }  // namespace dadsim::spec

@@ -50,7 +50,7 @@ report::Diagnosis diagnose(const DiagnosedRow& row) {
     measured.collectives.push_back(
         {.test = "all_reduce_perf", .bytes = std::stod(row.at("bytes")), .bus_bandwidth = 1e9 * value});
   } else {
-    measured.tokens_per_second_per_device = value;
+    measured.steps.push_back({.tokens_per_second_per_device = value});
   }
   return study::diagnose_scenario(scenario_of(row), measured, false);
 }

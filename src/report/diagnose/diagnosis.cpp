@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 
 #include "report/run/table.hpp"
+#include "report/text/grid.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -26,6 +29,7 @@ double mean_of(const std::vector<double>& seconds) {
 Statement about(const char* kind, const Diagnosis& diagnosis) {
   return Statement{kind, {diagnosis.of}}
       .with("collective", diagnosis.collective)
+      .with("times", static_cast<double>(diagnosis.times.size()))
       .with("measured", diagnosis.measured())
       .with("expected", diagnosis.expected())
       .with("low", diagnosis.low())
@@ -34,6 +38,21 @@ Statement about(const char* kind, const Diagnosis& diagnosis) {
 
 std::string against(double seconds, double measured) {
   return fmt::format("{:+.0f} %", 100 * (seconds / measured - 1));
+}
+
+/// Of several sizes: what each took, and what was expected.
+std::string times_of(const Diagnosis& diagnosis) {
+  std::vector<std::vector<std::string>> rows{
+      {diagnosis.collective ? "size" : "devices", "measured", "expected", "nine of ten", "÷ expected"}};
+  for (const DiagnosedTime& time : diagnosis.times) {
+    rows.push_back({diagnosis.collective ? human_bytes(time.bytes) : human_count(time.devices),
+                    human_seconds(time.measured), human_seconds(time.expected),
+                    fmt::format("{} … {}", human_seconds(time.low), human_seconds(time.high)),
+                    fmt::format("{:.2f}", time.measured / time.expected)});
+  }
+  std::vector<std::size_t> columns(rows.front().size());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  return report::grid(rows, columns) + '\n';
 }
 
 }  // namespace
@@ -98,6 +117,7 @@ Summary summary_of(const Diagnosis& diagnosis, bool verbose) {
   summary.answer = paragraph(as_paragraph(answer_of(diagnosis)));
   std::string& text = summary.body;
   const double measured = diagnosis.measured();
+  if (diagnosis.times.size() > 1) text += times_of(diagnosis);
   if (!diagnosis.evidence.empty()) text += paragraph(as_paragraph(diagnosis.evidence));
   const std::size_t count =
       verbose ? diagnosis.suspicions.size() : std::min(kMostSuspicions, diagnosis.suspicions.size());
@@ -116,13 +136,7 @@ Summary summary_of(const Diagnosis& diagnosis, bool verbose) {
     text += '\n';
   }
   for (const Statement& one : diagnosis.free) text += paragraph(in_words(one));
-  if (!verbose) {
-    summary.background = assumptions_counted(diagnosis.assumptions.size());
-    return summary;
-  }
-  for (const std::string& assumption : in_words(diagnosis.assumptions))
-    summary.background += paragraph("Assumed: " + assumption);
-  summary.background += paragraph("Network model: " + diagnosis.network_model);
+  summary.background = background_of(diagnosis, verbose);
   return summary;
 }
 

@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "report/text/paragraph.hpp"
+#include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 
 namespace dadsim::report {
 
 /// A time that was measured beside what was to be expected. Seconds, of a step or of a collective.
 struct DiagnosedTime {
-  double bytes = 0;  ///< of a collective, as nccl-tests count them; 0: a step
+  double bytes = 0;          ///< of a collective, as nccl-tests count them; 0: a step
+  std::int64_t devices = 0;  ///< that take part
   double measured = 0;
   double expected = 0;
   double low = 0, high = 0;  ///< between which nine of ten are
@@ -27,10 +29,9 @@ struct Suspicion {
 };
 
 /// Whether what was measured is normal, and what may be wrong where it is not.
-struct Diagnosis {
+struct Diagnosis : ReportHead {
   enum class Verdict : std::uint8_t { as_expected, slower, quicker };
 
-  std::string version, build, simgrid, network_model, scenario_name;
   std::string of;      ///< what was timed: a workload, or a collective
   std::string source;  ///< where the measurement is from, as the command line or the log has it
   bool collective = false;
@@ -39,7 +40,6 @@ struct Diagnosis {
   std::vector<Suspicion> suspicions;  ///< the nearest first; where all is normal those that cannot be excluded
   std::vector<Statement> free;        ///< causes that could take any time, with what each would have to be
   std::vector<Statement> evidence;    ///< what a profile says beside the time
-  std::vector<Statement> assumptions;
 
   double measured() const;  ///< geometric means over the times
   double expected() const;

@@ -1,16 +1,12 @@
 #include "report/diagnose/diagnosis.hpp"
 #include "report/text/json_values.hpp"
+#include "report/words/report_head_json.hpp"
 #include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
 
 std::string to_json(const Diagnosis& diagnosis) {
-  Json json;
-  json["dadsim"] = {{"version", diagnosis.version},
-                    {"build", diagnosis.build},
-                    {"simgrid", diagnosis.simgrid},
-                    {"network_model", diagnosis.network_model}};
-  json["scenario"] = {{"name", diagnosis.scenario_name}};
+  Json json = head_in_json(diagnosis);
   json["answer"] = {{"statements", in_json(answer_of(diagnosis))}};
   json["of"] = diagnosis.of;
   json["source"] = diagnosis.source;
@@ -18,6 +14,7 @@ std::string to_json(const Diagnosis& diagnosis) {
   Json& times = json["times"] = Json::array();
   for (const DiagnosedTime& time : diagnosis.times) {
     times.push_back({{"bytes", diagnosis.collective ? number(time.bytes) : Json(nullptr)},
+                     {"devices", time.devices},
                      {"measured", number(time.measured)},
                      {"expected", number(time.expected)},
                      {"low", number(time.low)},

@@ -64,6 +64,10 @@ KindParts parts_of(PageKind kind) {
       return {"dadsim plan", kPlanSections, kPlanScript};
     case PageKind::explain:
       return {"dadsim explain", kExplainSections, kExplainScript};
+    case PageKind::layout:
+      return {"dadsim layout", kLayoutSections, kLayoutScript};
+    case PageKind::diagnose:
+      return {"dadsim diagnose", kDiagnoseSections, kDiagnoseScript};
     case PageKind::scale_study:
       return {"dadsim scale-study", kScaleStudySections, kScaleStudyScript};
   }

@@ -7,7 +7,7 @@
 
 namespace dadsim::report {
 
-enum class PageKind { run, sweep, plan, explain, scale_study };
+enum class PageKind { run, sweep, plan, explain, layout, diagnose, scale_study };
 
 /// What differs between pages of one kind. Text is escaped here, markup is not.
 struct PageContent {

@@ -1,5 +1,6 @@
 #include "report/layout/layout_report.hpp"
 #include "report/text/json_values.hpp"
+#include "report/words/report_head_json.hpp"
 #include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
@@ -18,12 +19,15 @@ Json json_of_trial(const LayoutTrial& trial, const LayoutReport& report) {
             {"batch", trial.layout.batch},
             {"tensor", how.tensor},
             {"sequence_parallel", how.sequence_parallel},
+            {"context", how.context},
             {"pipeline", how.pipeline},
             {"interleave", how.interleave},
             {"schedule", spec::to_string(how.order)},
             {"micro_batch", how.micro_batch > 0 ? how.micro_batch : trial.layout.batch},
             {"recompute", spec::to_string(how.recomputation)},
             {"sharding", spec::to_string(how.sharding)},
+            {"sharding_group", how.sharding_group > 0 ? Json(how.sharding_group) : Json(nullptr)},
+            {"expert_parallel", how.experts},
             {"set", assignments_of(trial.layout)},
             {"written", trial.written},
             {"memory_bytes", number(trial.bytes)},
@@ -36,6 +40,7 @@ Json json_of_trial(const LayoutTrial& trial, const LayoutReport& report) {
   simulated["step_seconds"] = number(run.step_seconds);
   simulated["low"] = run.step_band ? number(run.step_band->low) : Json(nullptr);
   simulated["high"] = run.step_band ? number(run.step_band->high) : Json(nullptr);
+  simulated["may_be_wrong_by"] = number(doubt_of(run));
   simulated["samples_per_second"] = run.throughput ? number(run.throughput->samples) : Json(nullptr);
   simulated["tokens_per_second"] = run.throughput ? number(run.throughput->tokens) : Json(nullptr);
   simulated["model_flops_utilisation"] =
@@ -46,12 +51,7 @@ Json json_of_trial(const LayoutTrial& trial, const LayoutReport& report) {
 }  // namespace
 
 std::string to_json(const LayoutReport& report) {
-  Json json;
-  json["dadsim"] = {{"version", report.version},
-                    {"build", report.build},
-                    {"simgrid", report.simgrid},
-                    {"network_model", report.network_model}};
-  json["scenario"] = {{"name", report.scenario_name}, {"description", report.description}};
+  Json json = head_in_json(report);
   json["answer"] = {{"statements", in_json(answer_of(report))}};
   json["workload"] = report.workload;
   json["run"] = report.run;
@@ -62,7 +62,9 @@ std::string to_json(const LayoutReport& report) {
   json["memory_margin"] = number(report.margin);
   json["divisible"] = report.divisible;
   json["fitting"] = report.fitting;
-  json["refused"] = report.refused;
+  Json& failed = json["failed"] = Json::array();
+  for (const FailedLayout& one : report.failed)
+    failed.push_back({{"set", assignments_of(one.layout)}, {"why", one.why}});
   json["tied"] = report.tied;
   Json& layouts = json["layouts"] = Json::array();
   for (const LayoutTrial& trial : report.trials) layouts.push_back(json_of_trial(trial, report));

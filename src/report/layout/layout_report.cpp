@@ -22,6 +22,11 @@ Statement bound_of(const LayoutReport& report, const LayoutTrial& trial) {
 
 }  // namespace
 
+double doubt_of(const RunResult& run) {
+  const auto found = std::ranges::find(run.network.fidelity_notes, "late-ranks-by-flow", &Statement::kind);
+  return found == run.network.fidelity_notes.end() ? 0 : found->number("share");
+}
+
 Statement statement_of(const Layout& layout) {
   const spec::ParallelismSpec& how = layout.how;
   return Statement{"layout"}
@@ -33,6 +38,9 @@ Statement statement_of(const Layout& layout) {
       .with("recompute", std::string(spec::to_string(how.recomputation)))
       .with("sharding", name_of(how.sharding))
       .with("schedule", std::string(spec::to_string(how.order)))
+      .with("context", static_cast<double>(how.context))
+      .with("experts", static_cast<double>(how.experts))
+      .with("sharding_group", static_cast<double>(how.sharding_group))
       .with("sequence_parallel", how.sequence_parallel);
 }
 
@@ -44,13 +52,23 @@ std::vector<std::string> assignments_of(const Layout& layout) {
   };
   add(how.tensor > 1, "tensor", how.tensor);
   add(how.tensor > 1 && how.sequence_parallel, "sequence-parallel", "true");
+  add(how.tensor > 1 && how.tensor_overlap != spec::TensorOverlap::none, "tensor-overlap",
+      spec::to_string(how.tensor_overlap));
+  add(how.context > 1, "context", how.context);
+  add(how.context > 1 && how.context_exchange != spec::ContextExchange::ring, "context-exchange",
+      spec::to_string(how.context_exchange));
   add(how.pipeline > 1, "pipeline", how.pipeline);
   add(how.pipeline > 1 && how.interleave > 1, "interleave", how.interleave);
   add(how.pipeline > 1 && how.order != spec::PipelineOrder::one_f_one_b, "schedule", spec::to_string(how.order));
   add(how.micro_batch > 0 && (how.pipeline > 1 || how.micro_batch < layout.batch), "micro-batch", how.micro_batch);
   add(how.recomputation != spec::Recomputation::none, "recompute", spec::to_string(how.recomputation));
   add(how.sharding != spec::Sharding::none, "sharding", spec::to_string(how.sharding));
+  add(how.sharding != spec::Sharding::none && how.sharding_group > 0, "sharding-group", how.sharding_group);
   add(how.sharding == spec::Sharding::parameters && how.prefetch != 1, "prefetch", how.prefetch);
+  add(how.experts > 1, "expert-parallel", how.experts);
+  add(how.experts > 1 && how.expert_imbalance > 1, "expert-imbalance", how.expert_imbalance);
+  add(how.experts > 1 && how.expert_tensor > 1, "expert-tensor", how.expert_tensor);
+  add(how.experts > 1 && how.expert_capacity > 0, "expert-capacity", how.expert_capacity);
   return set;
 }
 
@@ -76,6 +94,9 @@ std::vector<Statement> answer_of(const LayoutReport& report) {
     }
     answer.push_back(first.with(statement_of(best.layout)));
     answer.push_back(bound_of(report, best));
+    constexpr double kWorthSaying = 0.01;  // of the step
+    if (const double doubt = doubt_of(*best.simulated); doubt >= kWorthSaying)
+      answer.push_back(Statement{"layout-doubt"}.with("share", doubt));
     if (report.tied > 1) answer.push_back(Statement{"layouts-tied"}.with("layouts", static_cast<double>(report.tied)));
     const auto written = std::ranges::find_if(report.trials, &LayoutTrial::written);
     if (written != report.trials.end()) {

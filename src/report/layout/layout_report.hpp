@@ -8,6 +8,7 @@
 
 #include "report/run/result.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 #include "spec/parallelism.hpp"
 
@@ -40,29 +41,38 @@ struct LayoutTrial {
   bool written = false;  ///< it is what the scenario has
 };
 
+/// A layout that was to be simulated and could not be.
+struct FailedLayout {
+  Layout layout;
+  std::string why;
+};
+
 /// What a search for layouts came to.
-struct LayoutReport {
-  std::string version, build, simgrid, network_model, scenario_name;
-  std::string description;  ///< of the scenario; may be empty
+struct LayoutReport : ReportHead {
   std::string workload, run, device;
   std::int64_t devices = 0, global_batch = 0;
   double device_bytes = 0;           ///< memory of a device; 0: not known
+  double most_bytes = 0;             ///< that a device may hold beside that; 0: no limit
   double margin = 0;                 ///< share of it that is left free
   std::size_t divisible = 0;         ///< layouts that divide evenly
   std::size_t fitting = 0;           ///< of them, in the memory with its margin
-  std::size_t refused = 0;           ///< that the language refused when they were to be simulated
+  std::vector<FailedLayout> failed;  ///< that were to be simulated and could not be
   std::vector<LayoutTrial> trials;   ///< simulated, the quickest first
   std::size_t tied = 1;              ///< the first so many cannot be told apart from the first
   std::vector<std::size_t> front;    ///< of trials: none is quicker with less memory; the quickest first
   std::optional<LayoutTrial> roomy;  ///< the quickest by the closed form of those that do not fit, if quicker than all
   /// The layout of the scenario where it does not fit, and so is not among the trials that are ranked.
   std::optional<LayoutTrial> unfit;
-  std::vector<Statement> assumptions;
 
-  bool fits(double bytes) const { return device_bytes == 0 || bytes <= device_bytes * (1 - margin); }
+  bool fits(double bytes) const {
+    return (device_bytes == 0 || bytes <= device_bytes * (1 - margin)) && (most_bytes == 0 || bytes <= most_bytes);
+  }
 };
 
 inline constexpr std::size_t kBestLayouts = 5;  ///< that are listed
+
+/// By which share a step that was simulated by flow may be wrong, as ranks come late or collectives share links.
+double doubt_of(const RunResult& run);
 
 /// A part of a sentence.
 Statement statement_of(const Layout& layout);

@@ -16,15 +16,33 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-/// "8×8" of tensor × pipeline, with the pieces of a stage behind it where there are several.
+/// "8×8×2" of data × tensor × pipeline, with the pieces of a stage behind it where there are several, and parts of a
+/// sequence (CP) and devices that divide experts (EP). ZB is ZB-H1, V DualPipeV, G GPipe.
 std::string division_of(const Layout& layout) {
   const spec::ParallelismSpec& how = layout.how;
-  return fmt::format("{}×{}×{}{}", layout.replicas, how.tensor, how.pipeline,
-                     how.interleave > 1 ? fmt::format(" ({})", how.interleave) : "");
+  const char* order = how.order == spec::PipelineOrder::zero_bubble  ? " ZB"
+                      : how.order == spec::PipelineOrder::dualpipe_v ? " V"
+                      : how.order == spec::PipelineOrder::gpipe      ? " G"
+                                                                     : "";
+  const auto where_several = [](const char* name, std::int32_t count) {
+    return count > 1 ? fmt::format(" {} {}", name, count) : std::string();
+  };
+  return fmt::format("{}×{}×{}{}{}{}{}", layout.replicas, how.tensor, how.pipeline,
+                     how.interleave > 1 ? fmt::format(" ({})", how.interleave) : "", order,
+                     where_several("CP", how.context), where_several("EP", how.experts));
 }
 
-std::string zero_of(spec::Sharding sharding) {
-  return sharding == spec::Sharding::none ? "–" : fmt::format("ZeRO-{}", static_cast<int>(sharding));
+std::string zero_of(const spec::ParallelismSpec& how) {
+  if (how.sharding == spec::Sharding::none) return "–";
+  return fmt::format("ZeRO-{}{}", static_cast<int>(how.sharding),
+                     how.sharding_group > 0 ? fmt::format(" of {}", how.sharding_group) : "");
+}
+
+/// With what it may be wrong by, where that is worth saying.
+std::string step_of(const RunResult& run) {
+  constexpr double kLeast = 0.01;
+  const double doubt = doubt_of(run);
+  return human_seconds(run.step_seconds) + (doubt >= kLeast ? fmt::format(" ±{:.0f} %", 100 * doubt) : "");
 }
 
 std::string share_of(double part, const LayoutTrial& trial) { return human_percent(part / trial.parts.total()); }
@@ -36,8 +54,8 @@ Cells row_of(const LayoutTrial& trial) {
   return {division_of(layout) + (trial.written ? " *" : ""),
           fmt::format("{}", layout.how.micro_batch > 0 ? layout.how.micro_batch : layout.batch),
           layout.how.recomputation == spec::Recomputation::none ? "–" : spec::to_string(layout.how.recomputation),
-          zero_of(layout.how.sharding),
-          human_seconds(run.step_seconds),
+          zero_of(layout.how),
+          step_of(run),
           done && done->tokens ? rate_in_words(*done->tokens) : "–",
           done ? rate_in_words(done->samples) : "–",
           done && done->model_flops_utilisation ? human_percent(*done->model_flops_utilisation) : "–",
@@ -88,13 +106,12 @@ Summary summary_of(const LayoutReport& report, bool verbose) {
                                  .with("fitting", static_cast<double>(report.fitting))
                                  .with("simulated", static_cast<double>(report.trials.size()))
                                  .with("margin", report.margin)));
-  if (!verbose) {
-    summary.background = assumptions_counted(report.assumptions.size());
-    return summary;
+  if (!report.failed.empty()) {
+    text += paragraph(in_words(Statement{"layouts-failed"}
+                                   .with("layouts", static_cast<double>(report.failed.size()))
+                                   .with("fault", report.failed.front().why)));
   }
-  for (const std::string& assumption : in_words(report.assumptions))
-    summary.background += paragraph("Assumed: " + assumption);
-  summary.background += paragraph("Network model: " + report.network_model);
+  summary.background = background_of(report, verbose);
   return summary;
 }
 

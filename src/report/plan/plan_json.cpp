@@ -1,6 +1,7 @@
 #include "report/plan/plan_report.hpp"
 #include "report/text/json_values.hpp"
 #include "report/text/path_name.hpp"
+#include "report/words/report_head_json.hpp"
 #include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
@@ -26,6 +27,7 @@ Json to_json_object(const Trial& trial, const PlanReport& report) {
           {"throughput", number(trial.throughput)},
           {"throughput_of", trial.tokens ? "tokens" : "samples"},
           {"scaling_efficiency", number(trial.scaling)},
+          {"layout", trial.layout ? Json(assignments_of(*trial.layout)) : Json(nullptr)},
           {"infeasible", trial.infeasible.empty() ? Json(nullptr) : Json(trial.infeasible)},
           {"meets", meets(report.goal, trial)},
           {"of_limit", number(excess(report.goal, trial))}};
@@ -65,12 +67,7 @@ Json to_json_object(const GoalAnswer& answer, const PlanReport& report) {
 }  // namespace
 
 std::string to_json(const PlanReport& report) {
-  Json json;
-  json["dadsim"] = {{"version", report.version},
-                    {"build", report.build},
-                    {"simgrid", report.simgrid},
-                    {"network_model", report.network_model}};
-  json["scenario"] = {{"name", report.scenario_name}, {"description", report.description}};
+  Json json = head_in_json(report);
   json["asked"] = in_json(goal_of(report));
   json["answer"] = {{"statements", in_json(answer_of(report))}};
   json["learned_on"] = report.learned_on;
@@ -89,7 +86,8 @@ std::string to_json(const PlanReport& report) {
                   {"throughput", number(report.goal.throughput)},
                   {"scaling_efficiency", number(report.goal.scaling)},
                   {"objective", to_string(objective_of(report.goal))},
-                  {"against", report.goal.against ? Json(to_string(*report.goal.against)) : Json(nullptr)}};
+                  {"against", report.goal.against ? Json(to_string(*report.goal.against)) : Json(nullptr)},
+                  {"layouts", report.goal.layouts.has_value()}};
   json["currency"] = report.currency.empty() ? Json(nullptr) : Json(report.currency);
   Json& answers = json["answers"] = Json::array();
   for (const GoalAnswer& answer : report.answers) answers.push_back(to_json_object(answer, report));

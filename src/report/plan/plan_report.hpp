@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "estimate/convergence.hpp"
+#include "report/layout/layout_report.hpp"
 #include "report/run/result.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 #include "spec/goal_specification.hpp"
 
@@ -37,6 +39,7 @@ struct Trial {
   std::optional<double> scaling = {};          ///< scaling efficiency
   double batch = 0;                            ///< samples of all workers per step; 0: not known
   std::string infeasible = {};                 ///< the fault that keeps it from going; empty: it goes
+  std::optional<Layout> layout = {};           ///< how the network is divided, where the goal leaves that free
 };
 
 /// A change as it is made: "path=value".
@@ -78,11 +81,8 @@ struct GoalAnswer {
 };
 
 /// The answers to the goal of a scenario.
-struct PlanReport {
-  std::string version, build, simgrid, network_model, scenario_name;
-  std::string description;  ///< of the scenario; may be empty
+struct PlanReport : ReportHead {
   std::string learned_on, timed_as;
-  std::vector<Statement> assumptions;
   double target_accuracy = 0;
   std::string currency;  ///< of costs; empty where none are told
   spec::GoalSpec goal;

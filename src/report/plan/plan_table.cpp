@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "report/plan/plan_report.hpp"
 #include "report/run/table.hpp"
@@ -54,17 +56,16 @@ Summary summary_of(const PlanReport& report, bool verbose) {
   }
   if (rows < report.answers.size()) text += fmt::format("  … and {} more\n", report.answers.size() - rows);
   text += '\n';
+  if (const GoalAnswer& best = report.answers.front(); best.trial.layout) {
+    std::vector<std::string> set = assignments_of(best);
+    std::ranges::copy(assignments_of(*best.trial.layout), std::back_inserter(set));
+    text += paragraph(fmt::format("To have it: --set {}", fmt::join(set, " --set ")));
+  }
   text += paragraph(
       fmt::format("{} full timing runs, {} learned runs. Between two neighbouring numbers that were tried of a range, "
                   "the goal is taken to be met from one number on, if at all.",
                   report.timing_runs, report.learned_runs));
-  if (!verbose) {
-    summary.background = assumptions_counted(report.assumptions.size());
-    return summary;
-  }
-  for (const std::string& assumption : in_words(report.assumptions))
-    summary.background += paragraph("Assumed: " + assumption);
-  summary.background += paragraph("Network model: " + report.network_model);
+  summary.background = background_of(report, verbose);
   return summary;
 }
 

@@ -111,6 +111,7 @@ Statement takes_of(const PlanReport& report, const Trial& trial) {
   if (trial.memory && report.goal.memory) statement.with("memory_bytes", *trial.memory);
   if (trial.watts && report.goal.watts) statement.with("watts", *trial.watts);
   if (report.goal.devices) statement.with("devices", trial.devices);
+  if (trial.layout) statement.with(statement_of(*trial.layout));
   if (report.currency.empty()) return statement;
   statement.with("currency", report.currency);
   say_costs(trial.costs.money, trial.costs.joules, trial.costs.carbon, statement);

@@ -315,13 +315,6 @@ Summary summary_of(const Result& result, bool verbose) {
   return summary;
 }
 
-std::string assumptions_counted(std::size_t count) {
-  if (count == 0) return {};
-  return paragraph(
-      fmt::format("Based on {} assumption{} and a model of the network (--verbose; also in --json and --report).",
-                  count, count == 1 ? "" : "s"));
-}
-
 namespace {
 
 /// "framework: nvflare 2.7.1; nine measurements of ten within 0.67 and 1.3 times a step", of all runs that it carries.

@@ -12,8 +12,6 @@ namespace dadsim::report {
 /// on what bound it, and what both rest on. table_width() columns wide, without colour. Throws std::logic_error if the
 /// ranks do not fit the layer names.
 Summary summary_of(const Result& result, bool verbose);
-/// In one line how many assumptions there are, and how to see them; empty of none.
-std::string assumptions_counted(std::size_t count);
 /// What a result rests on: assumptions and models, or in one line how many they are.
 std::string background(const Result& result, bool verbose);
 /// All of it, assumptions included.

@@ -76,7 +76,9 @@ std::string cause(const Statement& statement) { return cause_of(statement).words
 std::string cause_check(const Statement& statement) { return fmt::format("Check: {}.", cause_of(statement).check); }
 
 std::string measured_in_words(const Statement& answer) {
-  return fmt::format("{} took {}, and {} ({} … {}) {} expected", answer.subject(),
+  const double times = answer.number("times");
+  return fmt::format("{}{} took {}, and {} ({} … {}) {} expected", answer.subject(),
+                     times > 1 ? fmt::format(", the geometric mean of {:.0f} sizes,", times) : "",
                      human_seconds(answer.number("measured")), human_seconds(answer.number("expected")),
                      human_seconds(answer.number("low")), human_seconds(answer.number("high")),
                      answer.is("collective") ? "were" : "was");

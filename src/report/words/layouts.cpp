@@ -14,12 +14,13 @@ namespace {
 
 std::string a_layout(const Statement& layout) {
   const auto times = [&](const char* name) { return human_count(static_cast<std::int64_t>(layout.number(name))); };
-  const double devices = layout.number("tensor") * layout.number("pipeline");
+  const double devices = layout.number("tensor") * layout.number("context") * layout.number("pipeline");
   std::vector<std::string> words;
   std::string replica = fmt::format("{} replica{}", times("replicas"), layout.number("replicas") == 1 ? "" : "s");
   if (devices > 1) {
     std::vector<std::string> sides;
     if (layout.number("tensor") > 1) sides.push_back(fmt::format("{} devices to a layer", times("tensor")));
+    if (layout.number("context") > 1) sides.push_back(fmt::format("{} parts of a sequence", times("context")));
     if (layout.number("pipeline") > 1) {
       sides.push_back(fmt::format(
           "{} stages{}", times("pipeline"),
@@ -28,13 +29,17 @@ std::string a_layout(const Statement& layout) {
     replica += fmt::format(" of {}", fmt::join(sides, " × "));
   }
   words.push_back(std::move(replica));
+  if (layout.number("experts") > 1) words.push_back(fmt::format("experts among {} devices", times("experts")));
   words.push_back(fmt::format("micro-batches of {}", times("micro_batch")));
   if (layout.text("recompute") == "selective") words.emplace_back("attention computed again");
   if (layout.text("recompute") == "full") words.emplace_back("blocks computed again");
   if (layout.text("sharding") == "optimizer") words.emplace_back("ZeRO-1");
   if (layout.text("sharding") == "gradients") words.emplace_back("ZeRO-2");
   if (layout.text("sharding") == "parameters") words.emplace_back("ZeRO-3");
+  if (layout.number("sharding_group") > 0) words.back() += fmt::format(" in groups of {}", times("sharding_group"));
   if (layout.text("schedule") == "gpipe") words.emplace_back("GPipe");
+  if (layout.text("schedule") == "zb-h1") words.emplace_back("ZB-H1");
+  if (layout.text("schedule") == "dualpipe-v") words.emplace_back("DualPipeV");
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -117,11 +122,25 @@ std::string layouts_searched(const Statement& answer) {
       human_count(static_cast<std::int64_t>(answer.number("simulated"))));
 }
 
+std::string layout_doubt(const Statement& answer) {
+  return fmt::format(
+      "By flow, which overlooks what collectives at the same time take from one another, that may be wrong by {:.0f} "
+      "%.",
+      100 * answer.number("share"));
+}
+
+std::string layouts_failed(const Statement& answer) {
+  return fmt::format("{:.0f} of those that were to be simulated could not be: {}.", answer.number("layouts"),
+                     answer.text("fault"));
+}
+
 constexpr std::array kLayouts{
     StatementKind{"layout", "how a network is divided among devices: a part of sentences", a_layout},
     StatementKind{"best-layout", "what a search for layouts found: the layout is a part of it", best_layout},
     StatementKind{"layout-bound", "what the step of the quickest layout goes into, and the memory that it needs",
                   layout_bound},
+    StatementKind{"layout-doubt", "by how much the step of the quickest layout may be wrong", layout_doubt},
+    StatementKind{"layouts-failed", "how many layouts could not be simulated, and why one of them", layouts_failed},
     StatementKind{"layouts-tied", "the quickest layouts cannot be told apart", layouts_tied},
     StatementKind{"layout-written", "how the layout of the scenario stands to the quickest", layout_written},
     StatementKind{"layout-unfit", "the layout of the scenario does not fit with the margin", layout_unfit},

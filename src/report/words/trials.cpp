@@ -81,6 +81,7 @@ std::string goal(const Statement& statement) {
   return text;
 }
 
+/// Its part, where there is one, is how the network is divided.
 std::string trial_takes(const Statement& statement) {
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
@@ -92,13 +93,14 @@ std::string trial_takes(const Statement& statement) {
   if (const auto memory = known(statement, "memory_bytes")) add(human_bytes(*memory) + " on a device");
   if (const auto watts = known(statement, "watts")) add(power_in_words(*watts));
   if (const auto devices = known(statement, "devices")) add(fmt::format("{:.0f} devices", *devices));
-  if (!statement.has("currency") || !(statement.has("money") || statement.has("joules") || statement.has("grams_co2e")))
-    return text;
-  const std::string& currency = statement.text("currency");
-  text += ", " + costs_in_words(known(statement, "money"), known(statement, "joules"), known(statement, "grams_co2e"),
-                                currency);
-  if (const auto rent = known(statement, "lines_per_month"))
-    text += fmt::format(", lines at {} a month", money_in_words(*rent, currency));
+  if (statement.has("currency") && (statement.has("money") || statement.has("joules") || statement.has("grams_co2e"))) {
+    const std::string& currency = statement.text("currency");
+    text += ", " + costs_in_words(known(statement, "money"), known(statement, "joules"), known(statement, "grams_co2e"),
+                                  currency);
+    if (const auto rent = known(statement, "lines_per_month"))
+      text += fmt::format(", lines at {} a month", money_in_words(*rent, currency));
+  }
+  if (!statement.parts.empty()) text += fmt::format("; divided as {}", in_words(statement.part()));
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_varied.hpp"
 #include "scenario/language/overrides.hpp"
+#include "spec/parallelism.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -15,6 +16,7 @@ constexpr double kJoulesPerKwh = 3.6e6;
 constexpr double kGramsPerKilogram = 1e3;
 constexpr double kWattsPerKilowatt = 1e3;
 constexpr std::int64_t kMostGpus = 10'000'000;
+constexpr std::int64_t kMostSamples = 1'000'000'000;
 
 /// A limit that is written in another unit than it is kept in.
 Row<spec::GoalSpec> limit(const char* name, std::optional<double> spec::GoalSpec::*member, double factor,
@@ -38,11 +40,12 @@ const Table<spec::AllowedChange>& allow_table() {
       Table<Spec>(
           "allow",
           "A change that may be made: one of a list of values, or any number of a range. The first range is answered "
-          "to three digits; of others seven numbers are tried.",
+          "to three digits; of others seven numbers are tried. Or how the network is divided among its devices.",
           {within(&Spec::varied,
                   attribute("path", &spec::VariedPath::path, text("a path as in --set, e.g. training.batch"),
                             "Which attribute, as in --set: platform.federation.hub.up.")
-                      .must()),
+                      .by_reader()
+                      .if_left_out("`layout` in its place")),
            by_code<Spec>(attribute("values", text(),
                                    "The values with spaces between them, or with semicolons where values hold spaces."),
                          {}, [](const Spec& one, const PathText&) { return values_text(one.varied.values); })
@@ -71,7 +74,13 @@ const Table<spec::AllowedChange>& allow_table() {
            within(&Spec::varied,
                   attribute("form", &spec::VariedPath::form, text(), "What is set, with {} where the value belongs."))
                .if_given()
-               .by_reader()})
+               .by_reader(),
+           by_code<Spec>(attribute("layout", one_of({"any"}),
+                                   "In the place of a path: any, how the network is divided among its devices, as "
+                                   "dadsim layout searches it. Of the layouts that fit the quickest is taken.")),
+           by_code<Spec>(attribute("global-batch", integer(1, kMostSamples),
+                                   "Samples of all workers per step, beside layout: the same for every choice.")
+                             .if_left_out("that of the scenario as it stands"))})
           .repeats();
   return kTable;
 }
@@ -130,6 +139,7 @@ class GoalReader {
     check_objectives();
     check_run();
     for (const Element* child : node_.children("allow")) read_allow(*child);
+    if (goal_.layouts) check_layouts();
     return std::move(goal_);
   }
 
@@ -168,8 +178,44 @@ class GoalReader {
       node_.fail_at("run", "is no label of a run", context_.findings.suggest(goal_.run, labels));
   }
 
+  /// How the network is divided.
+  void read_layouts(const Node& node) {
+    for (const char* other : {"path", "values", "from", "to", "whole", "prefer", "unit", "form"})
+      node.refuse(other, "stands beside layout=\"any\"", "an <allow> of its own");
+    if (goal_.layouts) node.fail_at("layout", "is allowed already", "one <allow layout=\"any\">");
+    node.chosen("layout");
+    goal_.layouts.emplace();
+    if (node.has("global-batch")) goal_.layouts->global_batch = node.integer("global-batch");
+    if (!scenario_.timed_as || scenario_.timed_as->workload.empty()) {
+      node.fail_at("layout", "divides a network that does not say how its layers divide",
+                   "<timed-as workload=\"…\"> of `dadsim workloads`");
+    }
+    for (const spec::RunSpec& run : scenario_.runs) {
+      const bool asked = goal_.run.empty() ? run.communicates : run.label == goal_.run;
+      if (asked && run.event_driven) {
+        node.fail_at("layout",
+                     not_built(fmt::format("is of runs that take steps, and '{}' does not", printable(run.label)),
+                               "run=\"…\" of <goal> with the label of one that does"));
+      }
+    }
+  }
+
+  void check_layouts() {
+    for (const Element* child : node_.children("allow")) {
+      const Node node(*child, context_.findings);
+      const std::string path = node.text("path", "");
+      const std::string_view prefix = "timed-as.";
+      if (path.starts_with(prefix) &&
+          std::ranges::find(spec::kLayoutAttributes, std::string_view(path).substr(prefix.size())) !=
+              spec::kLayoutAttributes.end())
+        node.fail_at("path", "is searched with the layout", "one of both");
+    }
+  }
+
   void read_allow(const Element& element) {
     const Node node(element, context_.findings);
+    if (node.has("layout")) return read_layouts(node);
+    node.refuse("global-batch", "is of layouts", "layout=\"any\" beside it");
     spec::AllowedChange change;
     change.varied.line = element.origin.line;
     change.varied.path = node.required_text("path", "a path as in --set, e.g. training.batch").value_or("");
@@ -224,6 +270,10 @@ void write_goal(XmlWriter& xml, const spec::GoalSpec& goal) {
   XmlWriter::Open element(xml, "goal");
   goal_table().print_attributes(element, goal, {});
   for (const spec::AllowedChange& change : goal.allowed) allow_table().print(xml, change, {});
+  if (!goal.layouts) return;
+  XmlWriter::Open layouts(xml, "allow");
+  layouts.set("layout", "any");
+  if (goal.layouts->global_batch) layouts.set("global-batch", *goal.layouts->global_batch);
 }
 
 std::vector<ElementRule> goal_rules() { return {goal_table().rule(), allow_table().rule()}; }

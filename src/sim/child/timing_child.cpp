@@ -125,7 +125,7 @@ class RunOfSchedules {
   bool by_flow() {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
-    StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form());
+    StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form(), job_.cluster.flow_alone);
     for (std::size_t i = 0; i < settled_.size(); ++i) {
       Refused refused;
       FlowStep step;

@@ -24,7 +24,10 @@ bool by_messages_only(const Cluster& cluster) { return network_differs(cluster) 
 
 FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::function<MessageEffort()> effort,
                                double most_seconds)
-    : asked_(cluster.network.fidelity), messages_(messages), ask_effort_(std::move(effort)) {
+    : asked_(cluster.network.fidelity),
+      flow_alone_(cluster.flow_alone),
+      messages_(messages),
+      ask_effort_(std::move(effort)) {
   // On few ranks it is not worth asking.
   const MessageEffort most = most_effort(messages, cluster.hosts.size() + 1);
   if (most.fits() && most.seconds <= most_seconds) effort_ = most;
@@ -87,6 +90,7 @@ std::string FidelityChoice::too_much() {
 }
 
 void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
+  if (flow_alone_) throw std::runtime_error(fmt::format("flow does not take it: {}", reason));
   by_flow_ = false;
   if (asked_ == spec::Fidelity::closed_form) asked_ = spec::Fidelity::flow;
   notes_ = {Statement{"not-by-flow"}.with("fault", reason)};
@@ -100,10 +104,12 @@ void FidelityChoice::timed_by_flow() {
   if (is_refused_) throw std::runtime_error(fmt::format("{}; use fidelity=\"flow\" or fewer workers", too_much()));
 }
 
-bool FidelityChoice::may_overlook(double share) { return share <= kMostOverlooked || !too_much().empty(); }
+bool FidelityChoice::may_overlook(double share) {
+  return share <= kMostOverlooked || flow_alone_ || !too_much().empty();
+}
 
 bool FidelityChoice::may_be_wrong(double share) {
-  if (share > kMostWrong && too_much().empty() && effort().seconds <= kLittleTime) return false;
+  if (share > kMostWrong && !flow_alone_ && too_much().empty() && effort().seconds <= kLittleTime) return false;
   wrong_by_ = std::max(wrong_by_, share);
   return true;
 }

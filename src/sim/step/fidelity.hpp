@@ -46,6 +46,7 @@ class FidelityChoice {
   std::string too_much();
 
   spec::Fidelity asked_;
+  bool flow_alone_;  ///< as Cluster::flow_alone
   double messages_;
   std::function<MessageEffort()> ask_effort_;
   std::optional<MessageEffort> effort_;

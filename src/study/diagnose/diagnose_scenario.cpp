@@ -24,9 +24,9 @@ constexpr double kIdle = 0.15;          // of a step, of a device that a profile
 
 /// What something takes, as simulated.
 struct Simulated {
-  std::vector<double> seconds;                ///< per time that was measured
-  std::optional<double> computing;            ///< of a step
-  std::optional<report::RunResult> run = {};  ///< of the scenario as it is
+  std::vector<double> seconds = {};          ///< per time that was measured
+  std::optional<double> computing = {};      ///< of a step
+  std::vector<report::RunResult> runs = {};  ///< per step that was measured
   step::NetworkUse network = {};
 };
 
@@ -40,12 +40,13 @@ class Diagnoser {
     diagnosis_.source = measured.source;
     diagnosis_.build = build();
     diagnosis_.scenario_name = scenario.name;
+    diagnosis_.description = scenario.description;
     choose_run();
   }
 
   report::Diagnosis diagnose(bool show_progress) {
-    if (!diagnosis_.collective) learned_ = learn_scenario(scenario_, nullptr, show_progress);
-    const Simulated expected = simulate(scenario_, cluster_of(scenario_), 1);
+    if (!diagnosis_.collective) choose_sizes(show_progress);
+    const Simulated expected = simulate({});
     describe();
     compare(expected);
     if (diagnosis_.verdict != report::Diagnosis::Verdict::quicker) suspect(expected, show_progress);
@@ -71,17 +72,56 @@ class Diagnoser {
       scenario_.network.fidelity = spec::Fidelity::flow;
   }
 
-  // ---- what is simulated ----
-
-  Simulated simulate(const scenario::Scenario& scenario, const sim::Cluster& cluster, double repeats) const {
-    return diagnosis_.collective ? simulate_collectives(cluster) : simulate_step(scenario, cluster, repeats);
+  /// The scenario on the first of its devices, as many as were measured.
+  scenario::Scenario on_devices(std::int64_t devices) const {
+    scenario::Scenario some = scenario_;
+    const std::vector<spec::Placement> all = scenario_.all_devices();
+    if (devices == 0 || devices == static_cast<std::int64_t>(all.size())) return some;
+    const spec::ParallelismSpec how = scenario_.timed_as ? scenario_.timed_as->parallelism : spec::ParallelismSpec{};
+    if (devices > static_cast<std::int64_t>(all.size()) || devices % how.devices() != 0) {
+      throw InputError({scenario_.file, 0,
+                        fmt::format("{} devices were measured, and it has {}{}", devices, all.size(),
+                                    how.devices() > 1 ? fmt::format(", {} to a worker", how.devices()) : ""),
+                        "as many of them, in whole workers"});
+    }
+    const std::vector<spec::Placement> first(all.begin(), all.begin() + devices);
+    const auto to_a_place = static_cast<std::size_t>(how.tensor * how.context);  // of a stage
+    some.workers.clear();
+    for (std::int64_t i = 0; i < devices / how.devices(); ++i)
+      some.workers.push_back(first[static_cast<std::size_t>(i) * to_a_place]);
+    if (!some.devices_of_workers.empty()) some.devices_of_workers = first;
+    return some;
   }
 
-  Simulated simulate_step(const scenario::Scenario& scenario, const sim::Cluster& cluster, double repeats) const {
-    const report::Result result = time_scenario(scenario, learned_, cluster, false);
-    const report::RunResult& run = result.runs.front();
-    Simulated simulated{{repeats * run.step_seconds}, repeats * run.compute_seconds};
-    simulated.run = run;
+  void choose_sizes(bool show_progress) {
+    for (const MeasuredStep& step : measured_.steps) {
+      scenario::Scenario some = on_devices(step.devices);
+      Learned learned = learn_scenario(some, nullptr, show_progress);
+      sizes_.push_back({&step, std::move(some), std::move(learned)});
+    }
+    if (sizes_.empty()) throw InputError({measured_.source, 0, "does not say what a step takes", "--step beside it"});
+  }
+
+  // ---- what is simulated ----
+
+  Simulated simulate(const Suspect& suspect) const {
+    if (diagnosis_.collective) {
+      scenario::Scenario scenario = scenario_;
+      sim::Cluster cluster = cluster_of(scenario);
+      if (suspect.change) suspect.change(scenario, cluster);
+      return simulate_collectives(cluster);
+    }
+    Simulated simulated;
+    for (const Size& size : sizes_) {
+      scenario::Scenario scenario = size.scenario;
+      sim::Cluster cluster = cluster_of(scenario);
+      if (suspect.change) suspect.change(scenario, cluster);
+      const report::Result result = time_scenario(scenario, size.learned, cluster, false);
+      const report::RunResult& run = result.runs.front();
+      simulated.seconds.push_back(suspect.repeats * run.step_seconds);
+      simulated.runs.push_back(run);
+    }
+    simulated.computing = suspect.repeats * simulated.runs.front().compute_seconds;
     return simulated;
   }
 
@@ -128,29 +168,33 @@ class Diagnoser {
 
   // ---- what was measured ----
 
-  double measured_step(const report::RunResult& expected) const {
-    const auto ratio = [&](const std::optional<double>& expected_rate, double measured, const char* what) {
+  double measured_step(const MeasuredStep& measured, const report::RunResult& expected) const {
+    const auto ratio = [&](const std::optional<double>& expected_rate, double measured_rate, const char* what) {
       if (!expected_rate || !(*expected_rate > 0)) {
         throw InputError(
             {scenario_.file, 0, fmt::format("what it times has no {}", what), "the time of a step (--step) instead"});
       }
-      return expected.step_seconds * *expected_rate / measured;
+      return expected.step_seconds * *expected_rate / measured_rate;
     };
     const auto& done = expected.throughput;
     const auto known = [&](auto member) { return done ? std::optional<double>(*done.*member) : std::nullopt; };
     const std::optional<double> tokens = done ? done->tokens : std::nullopt;
-    if (measured_.step_seconds) return *measured_.step_seconds;
-    if (measured_.tokens_per_second) return ratio(tokens, *measured_.tokens_per_second, "tokens");
-    if (measured_.tokens_per_second_per_device) {
-      const auto devices = static_cast<double>(scenario_.all_devices().size());
-      return ratio(tokens, *measured_.tokens_per_second_per_device * devices, "tokens");
+    if (measured.step_seconds) return *measured.step_seconds;
+    if (measured.tokens_per_second) return ratio(tokens, *measured.tokens_per_second, "tokens");
+    if (measured.tokens_per_second_per_device) {
+      const auto devices = static_cast<double>(devices_of(measured));
+      return ratio(tokens, *measured.tokens_per_second_per_device * devices, "tokens");
     }
-    if (measured_.samples_per_second)
-      return ratio(known(&report::Throughput::samples), *measured_.samples_per_second, "samples a second");
-    if (measured_.utilisation)
-      return ratio(done ? done->model_flops_utilisation : std::nullopt, *measured_.utilisation,
+    if (measured.samples_per_second)
+      return ratio(known(&report::Throughput::samples), *measured.samples_per_second, "samples a second");
+    if (measured.utilisation)
+      return ratio(done ? done->model_flops_utilisation : std::nullopt, *measured.utilisation,
                    "utilisation that is known");
     throw InputError({measured_.source, 0, "does not say what a step takes", "--step beside it"});
+  }
+
+  std::int64_t devices_of(const MeasuredStep& measured) const {
+    return measured.devices > 0 ? measured.devices : static_cast<std::int64_t>(scenario_.all_devices().size());
   }
 
   double measured_collective(const MeasuredCollective& one) const {
@@ -167,7 +211,7 @@ class Diagnoser {
       const std::string workload = scenario_.timed_as ? scenario_.timed_as->workload : "";
       diagnosis_.of = fmt::format("A step of {}", workload.empty() ? "the network" : workload);
       profile_ = measured_.profile;
-      diagnosis_.assumptions = untimed_result(scenario_, learned_).assumptions;
+      diagnosis_.assumptions = untimed_result(sizes_.back().scenario, sizes_.back().learned).assumptions;
     }
     diagnosis_.version = kVersion;
     diagnosis_.simgrid = sim::simgrid_version();
@@ -198,23 +242,44 @@ class Diagnoser {
         const MeasuredCollective& one = measured_.collectives[i];
         const estimate::Spread spread = spread_of(expected, one.bytes);
         const double seconds = expected.seconds[i];
-        diagnosis_.times.push_back(
-            {one.bytes, measured_collective(one), seconds, spread.low * seconds, spread.high * seconds});
+        diagnosis_.times.push_back({.bytes = one.bytes,
+                                    .devices = static_cast<std::int64_t>(scenario_.all_devices().size()),
+                                    .measured = measured_collective(one),
+                                    .expected = seconds,
+                                    .low = spread.low * seconds,
+                                    .high = spread.high * seconds});
       }
     } else {
-      const report::RunResult& run = *expected.run;
-      report::DiagnosedTime time{0, measured_step(run), run.step_seconds, run.step_seconds, run.step_seconds};
-      if (run.step_band) time.low = run.step_band->low;
-      if (run.step_band) time.high = run.step_band->high;
-      diagnosis_.times.push_back(time);
+      for (std::size_t i = 0; i < sizes_.size(); ++i) {
+        const report::RunResult& run = expected.runs[i];
+        report::DiagnosedTime time{.devices = devices_of(*sizes_[i].measured),
+                                   .measured = measured_step(*sizes_[i].measured, run),
+                                   .expected = run.step_seconds,
+                                   .low = run.step_seconds,
+                                   .high = run.step_seconds};
+        if (run.step_band) time.low = run.step_band->low;
+        if (run.step_band) time.high = run.step_band->high;
+        diagnosis_.times.push_back(time);
+      }
     }
-    using Verdict = report::Diagnosis::Verdict;
-    const double measured = diagnosis_.measured();
-    diagnosis_.verdict = measured > diagnosis_.high()  ? Verdict::slower
-                         : measured < diagnosis_.low() ? Verdict::quicker
-                                                       : Verdict::as_expected;
+    diagnosis_.verdict = verdict();
     tell_of_profile(expected);
-    if (diagnosis_.verdict == Verdict::slower && !diagnosis_.collective) tell_what_is_free(expected);
+    if (diagnosis_.verdict == report::Diagnosis::Verdict::slower && !diagnosis_.collective) tell_what_is_free(expected);
+  }
+
+  /// By the mean; of steps of several sizes one that is out of its own band is enough, unless others are on the other
+  /// side.
+  report::Diagnosis::Verdict verdict() const {
+    using enum report::Diagnosis::Verdict;
+    const double measured = diagnosis_.measured();
+    if (measured > diagnosis_.high()) return slower;
+    if (measured < diagnosis_.low()) return quicker;
+    if (diagnosis_.collective) return as_expected;
+    const auto& times = diagnosis_.times;
+    const bool above = std::ranges::any_of(times, [](const auto& one) { return one.measured > one.high; });
+    const bool below = std::ranges::any_of(times, [](const auto& one) { return one.measured < one.low; });
+    if (above == below) return as_expected;
+    return above ? slower : quicker;
   }
 
   void tell_of_profile(const Simulated& expected) {
@@ -231,12 +296,12 @@ class Diagnoser {
   }
 
   void tell_what_is_free(const Simulated& expected) {
-    const report::DiagnosedTime& time = diagnosis_.times.front();
-    const auto& done = expected.run->throughput;
-    if (done) {
-      const double all = done->samples * expected.run->step_seconds / time.measured;
+    const report::DiagnosedTime& time = diagnosis_.times.back();
+    const report::RunResult& run = expected.runs.back();
+    if (run.throughput) {
+      const double all = run.throughput->samples * run.step_seconds / time.measured;
       diagnosis_.free.push_back(report::Statement{"input-bound"}.with(
-          "samples_per_second", all / static_cast<double>(scenario_.workers.size())));
+          "samples_per_second", all / static_cast<double>(sizes_.back().scenario.workers.size())));
     }
     diagnosis_.free.push_back(report::Statement{"host-bound"}.with("seconds", time.measured - time.expected));
   }
@@ -250,11 +315,8 @@ class Diagnoser {
     Progress progress("suspects", suspects.size(), show_progress);
     parallel_for_forks(suspects.size(), [&](std::size_t i) {
       if (interrupted().load()) throw Cancelled();
-      scenario::Scenario scenario = scenario_;
-      sim::Cluster cluster = cluster_of(scenario);
-      suspects[i].change(scenario, cluster);
       try {
-        tried[i] = simulate(scenario, cluster, suspects[i].repeats);
+        tried[i] = simulate(suspects[i]);
       } catch (const std::invalid_argument&) {  // this network cannot be divided so
       } catch (const sim::SimulationError&) {
       }
@@ -296,15 +358,27 @@ class Diagnoser {
     const double low = diagnosis_.low() / diagnosis_.expected();
     const double high = diagnosis_.high() / diagnosis_.expected();
     one.explains = ratio >= low && ratio <= high;
+    for (std::size_t i = 0; i < simulated.seconds.size() && !diagnosis_.collective; ++i) {  // each size by itself
+      const report::DiagnosedTime& time = diagnosis_.times[i];
+      const double longer = simulated.seconds[i] / time.expected;
+      one.explains = one.explains && time.measured >= longer * time.low && time.measured <= longer * time.high;
+    }
     const bool slower = diagnosis_.verdict == report::Diagnosis::Verdict::slower;
     if (slower ? one.distance < as_it_is : one.explains) diagnosis_.suspicions.push_back(std::move(one));
   }
 
   static constexpr double kMebibyte = 1 << 20;
 
+  /// A number of devices that steps were measured of.
+  struct Size {
+    const MeasuredStep* measured = nullptr;
+    scenario::Scenario scenario;
+    Learned learned;
+  };
+
   scenario::Scenario scenario_;
   const Measurement& measured_;
-  Learned learned_;
+  std::vector<Size> sizes_;
   std::optional<report::ProfiledStep> profile_;
   report::Diagnosis diagnosis_;
 };

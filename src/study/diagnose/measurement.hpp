@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,14 +19,20 @@ struct MeasuredCollective {
   std::optional<double> bus_bandwidth = {};  ///< byte/s, where the time is not known
 };
 
-/// What was measured: one of a step's figures, or collectives.
-struct Measurement {
-  std::string source;  ///< "--step", or the name of a log
+/// One of the figures of a step.
+struct MeasuredStep {
+  std::int64_t devices = 0;  ///< that take it: the first so many of the scenario's; 0: all of them
   std::optional<double> step_seconds = {};
-  std::optional<double> tokens_per_second = {};  ///< of all devices
+  std::optional<double> tokens_per_second = {};  ///< of all that take it
   std::optional<double> tokens_per_second_per_device = {};
   std::optional<double> samples_per_second = {};  ///< of all workers
   std::optional<double> utilisation = {};         ///< MFU, of 1
+};
+
+/// What was measured: steps, of one or several numbers of devices, or collectives.
+struct Measurement {
+  std::string source;  ///< "--step", or the name of a log
+  std::vector<MeasuredStep> steps = {};
   std::optional<report::ProfiledStep> profile = {};
   std::vector<MeasuredCollective> collectives = {};
 };

@@ -65,11 +65,11 @@ std::optional<Measurement> lines_of_training(const std::string& file, std::strin
   }
   Measurement measured{.source = file};
   if (const auto time = median_of(milliseconds)) {
-    measured.step_seconds = *time / 1000;
+    measured.steps.push_back({.step_seconds = *time / 1000});
   } else if (const auto rate = median_of(tokens)) {
-    measured.tokens_per_second_per_device = rate;
+    measured.steps.push_back({.tokens_per_second_per_device = rate});
   } else if (const auto share = median_of(shares)) {
-    measured.utilisation = share;
+    measured.steps.push_back({.utilisation = share});
   } else {
     return std::nullopt;
   }
@@ -145,7 +145,7 @@ std::optional<Measurement> table_of_profiler(const std::string& file, std::strin
   profile.steps = static_cast<std::size_t>(steps);
   profile.computing = (kernels - collectives) / steps;
   profile.communicating = collectives / steps;
-  Measurement measured{.source = file, .step_seconds = profile.step};
+  Measurement measured{.source = file, .steps = {{.step_seconds = profile.step}}};
   measured.profile = profile;
   return measured;
 }
@@ -156,7 +156,7 @@ std::optional<Measurement> trace_of_profiler(const std::string& file, const std:
   try {
     const std::optional<report::ProfiledStep> profile = report::profile_of_trace(text);
     if (!profile) return std::nullopt;
-    Measurement measured{.source = file, .step_seconds = profile->step};
+    Measurement measured{.source = file, .steps = {{.step_seconds = profile->step}}};
     measured.profile = profile;
     return measured;
   } catch (const std::runtime_error& error) {
@@ -180,6 +180,12 @@ Measurement collectives_of(const std::string& file, const std::string& text) {
 }
 
 }  // namespace
+
+std::optional<report::ProfiledStep> read_profile(const std::string& file, const std::string& text) {
+  if (const std::optional<Measurement> trace = trace_of_profiler(file, text)) return trace->profile;
+  if (const std::optional<Measurement> table = table_of_profiler(file, text)) return table->profile;
+  return std::nullopt;
+}
 
 Measurement read_log(const std::string& file, const std::string& text) {
   if (std::optional<Measurement> trace = trace_of_profiler(file, text)) return std::move(*trace);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "report/diagnose/kineto.hpp"
 #include "study/diagnose/measurement.hpp"
 
 namespace dadsim::study {
@@ -16,5 +18,8 @@ namespace dadsim::study {
 /// Of lines of training the median counts, the first of them left out where there are three or more: it has the start.
 /// Throws InputError where the file is none of these, or what it has cannot be used.
 Measurement read_log(const std::string& file, const std::string& text);
+
+/// The same of a profile of torch.profiler alone; none where the text is something else.
+std::optional<report::ProfiledStep> read_profile(const std::string& file, const std::string& text);
 
 }  // namespace dadsim::study

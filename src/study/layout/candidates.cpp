@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "spec/context_parallel.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr std::int64_t kLargestMicroBatch = 32;
 constexpr double kMostUneven = 7.0 / 6;  // blocks of the fullest stage ÷ their mean
 constexpr std::int32_t kMostPieces = 20;
+constexpr std::int32_t kMostParts = 64;  // of a sequence
 
 std::vector<std::int64_t> divisors_of(std::int64_t number) {
   std::vector<std::int64_t> divisors;
@@ -37,6 +39,24 @@ bool divides_layers(const spec::ModelShape& shape, std::int32_t tensor) {
   return true;
 }
 
+bool divides_sequences(const spec::ModelShape& shape, std::int32_t context) {
+  try {
+    spec::with_divided_sequences(shape, context);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+/// Experts of the block that has the fewest; 1: none has any.
+std::int64_t experts_of(const spec::ModelShape& shape) {
+  std::int64_t fewest = 1;
+  for (const spec::LayerShape& layer : shape.layers) {
+    if (layer.experts > 1) fewest = fewest == 1 ? layer.experts : std::min(fewest, layer.experts);
+  }
+  return fewest;
+}
+
 /// Parts that repeat; of a network in which nothing does, its layers.
 std::int64_t repeating_parts(const spec::ModelShape& shape) {
   const std::vector<spec::LayerRange> blocks = spec::blocks_of(shape);
@@ -47,13 +67,22 @@ std::int64_t repeating_parts(const spec::ModelShape& shape) {
 class Enumeration {
  public:
   Enumeration(const spec::ModelShape& shape, const LayoutSpace& space)
-      : shape_(shape), space_(space), blocks_(repeating_parts(shape)) {}
+      : shape_(shape), space_(space), blocks_(repeating_parts(shape)), experts_(experts_of(shape)) {
+    for (std::int32_t parts = 1; parts <= kMostParts; parts *= 2) {
+      if (parts > 1 && !space.sums_gradients) break;
+      if (may_be("context", parts) && divides_sequences(shape, parts)) contexts_.push_back(parts);
+    }
+  }
 
   std::vector<report::Layout> all() {
     for (const std::int64_t tensor : divisors_of(space_.devices_per_node)) {
       if (space_.devices % tensor != 0 || !may_be("tensor", tensor)) continue;
       if (!divides_layers(shape_, static_cast<std::int32_t>(tensor))) continue;
-      for (const std::int64_t pipeline : divisors_of(space_.devices / tensor)) add_stages(tensor, pipeline);
+      for (const std::int32_t context : contexts_) {
+        if (space_.devices % (tensor * context) != 0) continue;
+        for (const std::int64_t pipeline : divisors_of(space_.devices / tensor / context))
+          add_stages(tensor, context, pipeline);
+      }
     }
     return std::move(layouts_);
   }
@@ -62,6 +91,10 @@ class Enumeration {
   bool may_be(const std::string& attribute, const std::string& value) const {
     return std::ranges::all_of(space_.fixed,
                                [&](const auto& one) { return one.first != attribute || one.second == value; });
+  }
+  bool fixes(const std::string& attribute, const std::string& value) const {
+    return std::ranges::any_of(space_.fixed,
+                               [&](const auto& one) { return one.first == attribute && one.second == value; });
   }
   bool may_be(const std::string& attribute, std::int64_t value) const {
     return may_be(attribute, std::to_string(value));
@@ -73,13 +106,16 @@ class Enumeration {
     return pipeline <= blocks_ && static_cast<double>(most) <= kMostUneven * share;
   }
 
-  void add_stages(std::int64_t tensor, std::int64_t pipeline) {
+  void add_stages(std::int64_t tensor, std::int32_t context, std::int64_t pipeline) {
     if (!is_even(pipeline) || !may_be("pipeline", pipeline)) return;
     report::Layout layout{.how = space_.base};
     layout.how.tensor = static_cast<std::int32_t>(tensor);
+    layout.how.context = context;
     layout.how.pipeline = static_cast<std::int32_t>(pipeline);
     layout.how.order = spec::PipelineOrder::one_f_one_b;
     layout.how.sequence_parallel = tensor > 1 && may_be("sequence-parallel", "true");
+    if (tensor == 1 || (!layout.how.sequence_parallel && layout.how.tensor_overlap == spec::TensorOverlap::products))
+      layout.how.tensor_overlap = spec::TensorOverlap::none;
     if (space_.devices % layout.how.devices() != 0) return;
     layout.replicas = space_.devices / layout.how.devices();
     if (space_.global_batch % layout.replicas != 0) return;
@@ -88,20 +124,49 @@ class Enumeration {
       if (micro > kLargestMicroBatch) break;
       if ((!is_power_of_two(micro) && micro != layout.batch) || !may_be("micro-batch", micro)) continue;
       layout.how.micro_batch = micro;
+      add_experts(layout);
+    }
+  }
+
+  /// Devices that divide experts are of a stage, those that divide a layer one after the other.
+  void add_experts(report::Layout layout) {
+    const std::int64_t of_stage = layout.replicas * layout.how.tensor * layout.how.context;
+    for (const std::int64_t group : divisors_of(experts_)) {
+      if (group > 1 && (group % layout.how.tensor != 0 || of_stage % group != 0)) continue;
+      if (!may_be("expert-parallel", group)) continue;
+      layout.how.experts = static_cast<std::int32_t>(group);
+      if (layout.how.expert_tensor > 1) layout.how.expert_tensor = layout.how.tensor;
       add_pieces(layout);
     }
   }
 
   void add_pieces(report::Layout layout) {
     const std::int32_t pipeline = layout.how.pipeline;
-    const std::int64_t micro_batches = layout.batch / layout.how.micro_batch;
     for (std::int32_t pieces = 1; pieces <= kMostPieces; ++pieces) {
       const bool deals = blocks_ % (static_cast<std::int64_t>(pipeline) * pieces) == 0;
-      if (pieces > 1 && (pipeline == 1 || !deals || micro_batches % pipeline != 0)) continue;
+      if (pieces > 1 && (pipeline == 1 || !deals)) continue;
       if (!may_be("interleave", pieces)) continue;
       layout.how.interleave = pieces;
-      add_memory(layout);
+      for (const spec::PipelineOrder order : orders_of(layout)) {
+        layout.how.order = order;
+        add_memory(layout);
+      }
     }
+  }
+
+  /// In which the stages of a layout may work.
+  std::vector<spec::PipelineOrder> orders_of(const report::Layout& layout) const {
+    using enum spec::PipelineOrder;
+    const spec::ParallelismSpec& how = layout.how;
+    if (how.pipeline == 1) return {one_f_one_b};
+    const std::int64_t micro_batches = layout.batch / how.micro_batch;
+    const bool in_turn = how.interleave == 1 || micro_batches % how.pipeline == 0;
+    std::vector<spec::PipelineOrder> orders{in_turn && !fixes("schedule", "gpipe") ? one_f_one_b : gpipe};
+    if (how.interleave == 1) orders.push_back(zero_bubble);
+    if (how.interleave == 2 && micro_batches >= 2 * static_cast<std::int64_t>(how.pipeline))
+      orders.push_back(dualpipe_v);
+    std::erase_if(orders, [&](spec::PipelineOrder one) { return !may_be("schedule", spec::to_string(one)); });
+    return orders;
   }
 
   void add_memory(report::Layout layout) {
@@ -118,24 +183,34 @@ class Enumeration {
         if (can_shard && layout.how.pipeline > 1 && sharding != spec::Sharding::optimizer) continue;
         if (!may_be("sharding", to_string(sharding))) continue;
         layout.how.sharding = sharding;
-        layouts_.push_back(layout);
+        for (const std::int32_t group : groups_of(layout)) {
+          layout.how.sharding_group = group;
+          layouts_.push_back(layout);
+        }
       }
     }
+  }
+
+  /// Replicas that divide what is sharded: all of them (0), or those of a node (HSDP).
+  std::vector<std::int32_t> groups_of(const report::Layout& layout) const {
+    std::vector<std::int32_t> groups;
+    if (may_be("sharding-group", 0)) groups.push_back(0);
+    const std::int64_t in_node = space_.devices_per_node / layout.how.tensor;
+    const bool several = in_node > 1 && in_node < layout.replicas && layout.replicas % in_node == 0;
+    const bool can = layout.how.sharding != spec::Sharding::none && layout.how.context == 1;
+    if (several && can && may_be("sharding-group", in_node)) groups.push_back(static_cast<std::int32_t>(in_node));
+    return groups;
   }
 
   const spec::ModelShape& shape_;
   const LayoutSpace& space_;
   std::int64_t blocks_;
+  std::int64_t experts_;
+  std::vector<std::int32_t> contexts_;
   std::vector<report::Layout> layouts_;
 };
 
 }  // namespace
-
-const std::vector<std::string>& layout_attributes() {
-  static const std::vector<std::string> kAll{"batch",    "tensor",      "sequence-parallel", "pipeline", "interleave",
-                                             "schedule", "micro-batch", "recompute",         "sharding", "prefetch"};
-  return kAll;
-}
 
 std::vector<report::Layout> layouts_of(const spec::ModelShape& shape, const LayoutSpace& space) {
   return Enumeration(shape, space).all();

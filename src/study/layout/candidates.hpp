@@ -22,17 +22,16 @@ struct LayoutSpace {
   std::vector<std::pair<std::string, std::string>> fixed;
 };
 
-/// Names of attributes of <timed-as> that a layout sets.
-const std::vector<std::string>& layout_attributes();
-
-/// Every layout of the network that divides evenly: devices into replicas of tensor × pipeline, the global batch among
-/// replicas, their batches into micro-batches, heads and widths among `tensor` devices, and blocks among stages so that
-/// no stage has a sixth more than its share. Micro-batches are powers of two up to 32, or the whole batch of a replica
-/// up to that. Stages of several pieces have 1F1B, whose micro-batches are a multiple of the stages (Narayanan et al.,
-/// arXiv:2104.04473, section 2.2.2); all-forward-first (GPipe) has the same bubble and more activations, and is not
-/// among them. Behind a pipeline the optimizer is divided among replicas, and nothing else: that exchanges as much as
-/// undivided sums and needs less memory, and ZeRO-2 and 3 would exchange with every micro-batch. Where a layer is
-/// divided, norms are divided along the sequence (arXiv:2205.05198).
+/// Every layout of the network that divides evenly: devices into replicas of tensor × context × pipeline, the global
+/// batch among replicas, their batches into micro-batches, heads and widths among `tensor` devices, sequences among
+/// `context` (powers of two), experts among devices of a stage, and blocks among stages so that no stage has a sixth
+/// more than its share. Micro-batches are powers of two up to 32, or the whole batch of a replica up to that. Stages of
+/// several pieces have 1F1B where micro-batches are a multiple of the stages (Narayanan et al., arXiv:2104.04473,
+/// section 2.2.2), and else all passes forward first (GPipe); of one piece the latter has the same bubble and keeps
+/// more, and is not among them. Of one piece there is ZB-H1 too, and of two DualPipeV. What is sharded is so among all
+/// replicas, or among those of a node. Behind a pipeline the optimizer is divided among replicas, and nothing else:
+/// that exchanges as much as undivided sums and needs less memory, and ZeRO-2 and 3 would exchange with every
+/// micro-batch. Where a layer is divided, norms are divided along the sequence (arXiv:2205.05198).
 std::vector<report::Layout> layouts_of(const spec::ModelShape& shape, const LayoutSpace& space);
 
 }  // namespace dadsim::study

@@ -10,7 +10,7 @@
 namespace dadsim::study {
 namespace {
 
-constexpr std::array kSizes{65'536.0, 8'388'608.0, 536'870'912.0};  // bytes
+constexpr std::array kSizes{65'536.0, 8'388'608.0, 536'870'912.0};  // bytes of a rank
 constexpr std::size_t kMostRanks =
     256;  // of a group that is simulated: larger ones are taken to be as many rounds longer
 
@@ -20,6 +20,7 @@ double ring_share(std::size_t ranks) { return 2.0 * static_cast<double>(ranks - 
 }  // namespace
 
 GroupTimes::GroupTimes(const sim::Cluster& cluster) : cluster_(cluster) {
+  cluster_.flow_alone = false;  // groups are small
   std::map<std::string, int> nodes;
   for (const sim::PlatformHost& host : sim::platform_hosts(cluster.platform)) nodes[host.name] = host.node;
   for (const std::string& host : cluster.hosts) node_of_.push_back(nodes.at(host));
@@ -48,8 +49,8 @@ std::size_t GroupTimes::sharing(const Group& group) const {
   return leaves ? std::max<std::size_t>(1, in_node / own) : 1;
 }
 
-const GroupTimes::Curve& GroupTimes::curve_of(const Group& group) {
-  const auto known = curves_.find(group);
+const GroupTimes::Curve& GroupTimes::curve_of(const Group& group, step::CollectiveKind kind) {
+  const auto known = curves_.find({kind, group});
   if (known != curves_.end()) return known->second;
   const auto& [ranks, stride] = group;
   const std::size_t simulated = std::min(ranks, kMostRanks);
@@ -64,8 +65,8 @@ const GroupTimes::Curve& GroupTimes::curve_of(const Group& group) {
   std::vector<sim::CollectiveJob> jobs;
   for (const double bytes : kSizes) {
     collectives::CollectiveRequest request;
-    request.kind = step::CollectiveKind::all_reduce;
-    request.bytes = {bytes};
+    request.kind = kind;
+    request.bytes = {kind == step::CollectiveKind::all_to_all ? bytes / static_cast<double>(simulated) : bytes};
     jobs.push_back({std::move(request)});
   }
   Curve curve;
@@ -74,7 +75,12 @@ const GroupTimes::Curve& GroupTimes::curve_of(const Group& group) {
     const double longer = i == 0 ? static_cast<double>(ranks) / static_cast<double>(simulated) : 1;
     curve.points.emplace_back(kSizes.at(i), timed.timings.at(i).seconds * longer);
   }
-  return curves_.emplace(group, std::move(curve)).first->second;
+  return curves_.emplace(std::pair(kind, group), std::move(curve)).first->second;
+}
+
+double GroupTimes::all_to_all(std::size_t ranks, double bytes) {
+  if (ranks < 2 || !(bytes > 0)) return 0;
+  return curve_of({ranks, 1}, step::CollectiveKind::all_to_all).at(bytes * static_cast<double>(ranks));
 }
 
 double GroupTimes::all_reduce(std::size_t ranks, std::size_t stride, double bytes) {

@@ -9,7 +9,7 @@
 
 namespace dadsim::study {
 
-/// What all-reduces among groups of a cluster's devices take, all groups at once: each group by itself is simulated at
+/// What collectives among groups of a cluster's devices take, all groups at once: each group by itself is simulated at
 /// three sizes, and what lies between is interpolated. Where several groups share the adapters of a node, they share
 /// what all devices together get through them.
 class GroupTimes {
@@ -18,6 +18,8 @@ class GroupTimes {
 
   /// Seconds of an all-reduce of so many bytes among `ranks` devices that are `stride` apart. Throws SimulationError.
   double all_reduce(std::size_t ranks, std::size_t stride, double bytes);
+  /// Seconds in which each of `ranks` devices, one after the other, hands every other a block of so many bytes.
+  double all_to_all(std::size_t ranks, double bytes);
 
  private:
   struct Curve {
@@ -25,12 +27,12 @@ class GroupTimes {
     double at(double bytes) const;
   };
   using Group = std::pair<std::size_t, std::size_t>;
-  const Curve& curve_of(const Group& group);
+  const Curve& curve_of(const Group& group, step::CollectiveKind kind = step::CollectiveKind::all_reduce);
   std::size_t sharing(const Group& group) const;
 
   sim::Cluster cluster_;
   std::vector<int> node_of_;  ///< per device
-  std::map<Group, Curve> curves_;
+  std::map<std::pair<step::CollectiveKind, Group>, Curve> curves_;
 };
 
 }  // namespace dadsim::study

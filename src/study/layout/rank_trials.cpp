@@ -12,7 +12,9 @@ bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) 
   const auto& a = other.simulated->step_band;
   const auto& b = best.simulated->step_band;
   if (!a || !b) return false;
-  const double ratio = other.simulated->step_seconds / best.simulated->step_seconds;
+  // Of two by flow the slower one may be less slow, or the quicker one slower, than that has them.
+  const double doubt = std::max(report::doubt_of(*other.simulated), report::doubt_of(*best.simulated));
+  const double ratio = other.simulated->step_seconds / best.simulated->step_seconds * (1 - doubt);
   return ratio * estimate::ratio_band(a->parts, b->parts).low <= 1;
 }
 

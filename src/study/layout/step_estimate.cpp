@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <variant>
 
 #include "sim/device.hpp"
 #include "spec/precision.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
+#include "study/layout/divided_shape.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -30,17 +32,32 @@ bool sums_outputs(const spec::LayerShape& layer) {
          (layer.split == spec::TensorSplit::vocabulary && layer.kind == spec::LayerKind::embedding);
 }
 
+std::tuple<std::int32_t, std::int32_t, std::int32_t> divided_as(const report::Layout& layout) {
+  return {layout.how.tensor, layout.how.context, layout.how.experts};
+}
+
 }  // namespace
 
-const StepEstimate::Layers& StepEstimate::layers_of(std::int32_t tensor, std::int64_t micro_batch) {
-  const auto key = std::pair(tensor, micro_batch);
+/// Of layouts that divide the network alike, whatever their number of replicas.
+const spec::ModelShape& StepEstimate::parts_of(const report::Layout& layout) {
+  const Division division = divided_as(layout);
+  const auto known = parts_.find(division);
+  if (known != parts_.end()) return known->second;
+  return parts_.emplace(division, with_parts_of(timed_.shape, layout)).first->second;
+}
+
+const StepEstimate::Layers& StepEstimate::layers_of(const report::Layout& layout, std::int64_t micro_batch) {
+  const auto key = std::pair(divided_as(layout), micro_batch);
   if (const auto known = layers_.find(key); known != layers_.end()) return known->second;
-  const spec::ModelShape part = spec::sharded(timed_.shape, tensor);
+  const std::int32_t tensor = layout.how.tensor;
+  const spec::ModelShape& undivided = parts_of(layout);
+  const spec::ModelShape part = spec::sharded(undivided, tensor);
   const std::size_t count = part.layers.size();
   const double element = spec::bytes_per_element(timed_.precision);
   Layers layers;
-  for (std::vector<double>* one : {&layers.forward, &layers.backward, &layers.update, &layers.sums_forward,
-                                   &layers.sums_backward, &layers.gradient_bytes})
+  for (std::vector<double>* one :
+       {&layers.forward, &layers.backward, &layers.weights, &layers.update, &layers.sums_forward, &layers.sums_backward,
+        &layers.gradient_bytes, &layers.expert_bytes})
     one->assign(count, 0);
   std::map<std::string, std::size_t, std::less<>> position;
   for (std::size_t i = 0; i < count; ++i) position[part.layers[i].name] = i;
@@ -53,47 +70,92 @@ const StepEstimate::Layers& StepEstimate::layers_of(std::int32_t tensor, std::in
     std::vector<double>& seconds = compute->phase == step::Phase::forward  ? layers.forward
                                    : compute->phase == step::Phase::update ? layers.update
                                                                            : layers.backward;
-    seconds[layer] += sim::seconds_on(device_, *compute, 0, timed_.precision);
+    const double own = sim::seconds_on(device_, *compute, 0, timed_.precision);
+    seconds[layer] += own;
+    if (compute->phase == step::Phase::weight_gradient) layers.weights[layer] += own;
   }
   for (std::size_t i = 0; i < count; ++i) {
     const spec::LayerShape& own = part.layers[i];
-    const spec::LayerShape& whole = timed_.shape.layers[i];
-    layers.gradient_bytes[i] = element * timed_.gradient_width * static_cast<double>(own.parameters);
+    const spec::LayerShape& whole = undivided.layers[i];
+    const bool shares_experts = own.expert_group > 1;
+    (shares_experts ? layers.expert_bytes : layers.gradient_bytes)[i] =
+        element * timed_.gradient_width * static_cast<double>(own.parameters);
     if (tensor == 1) continue;
-    if (own.split == spec::TensorSplit::whole) {  // along the sequence
+    if (own.split == spec::TensorSplit::whole && !shares_experts) {  // along the sequence
       layers.forward[i] /= tensor;
       layers.backward[i] /= tensor;
+      layers.weights[i] /= tensor;
     }
     const auto sum = [&](double bytes) { return groups_.all_reduce(static_cast<std::size_t>(tensor), 1, bytes); };
     if (sums_outputs(whole))
       layers.sums_forward[i] = sum(element * static_cast<double>(micro_batch) * whole.outputs_per_sample);
-    const bool first_of_group = is_column(whole) && (i == 0 || !is_column(timed_.shape.layers[i - 1]));
+    const bool first_of_group = is_column(whole) && (i == 0 || !is_column(undivided.layers[i - 1]));
     if (first_of_group)
       layers.sums_backward[i] = sum(element * rows_of(whole, micro_batch) * static_cast<double>(whole.in));
   }
+  add_handed_over(layout, micro_batch, layers);
   return layers_.emplace(key, std::move(layers)).first->second;
 }
 
-const std::vector<spec::LayerRange>& StepEstimate::pieces_of(std::int32_t tensor, std::size_t pieces) {
-  const auto key = std::pair(tensor, pieces);
+/// Keys and values of the other parts of a sequence, and rows for experts that others have (step::Piece).
+void StepEstimate::add_handed_over(const report::Layout& layout, std::int64_t micro_batch, Layers& layers) {
+  const spec::ParallelismSpec& how = layout.how;
+  const spec::ModelShape& part = parts_of(layout);
+  const double element = spec::bytes_per_element(timed_.precision);
+  const bool ring = how.context_exchange == spec::ContextExchange::ring;
+  const auto exposed = [&](double seconds, double beside) { return ring ? std::max(0.0, seconds - beside) : seconds; };
+  const auto has_experts = [&](std::size_t i) { return i < part.layers.size() && part.layers[i].expert_group > 1; };
+  for (std::size_t i = 0; i < part.layers.size(); ++i) {
+    const spec::LayerShape& layer = part.layers[i];
+    if (how.context > 1 && layer.kind == spec::LayerKind::attention) {
+      const double all =
+          element * rows_of(layer, micro_batch) * static_cast<double>(layer.keys_and_values) / how.tensor * how.context;
+      const double gather =
+          groups_.all_reduce(static_cast<std::size_t>(how.context), static_cast<std::size_t>(how.tensor), all) / 2;
+      layers.sums_forward[i] += exposed(gather, layers.forward[i]);
+      layers.sums_backward[i] += exposed(2 * gather, layers.backward[i]);
+    }
+    if (!has_experts(i)) continue;
+    const auto there_or_back = [&](std::int64_t width) {
+      return groups_.all_to_all(
+          static_cast<std::size_t>(how.experts),
+          element * rows_of(layer, micro_batch) * static_cast<double>(width) / layer.expert_group);
+    };
+    double seconds = 0;
+    if (i == 0 || !has_experts(i - 1)) seconds += there_or_back(layer.in);
+    if (!has_experts(i + 1)) seconds += there_or_back(layer.out);
+    layers.sums_forward[i] += seconds;
+    layers.sums_backward[i] += seconds;
+  }
+}
+
+const std::vector<spec::LayerRange>& StepEstimate::pieces_of(const report::Layout& layout, std::size_t pieces) {
+  const auto key = std::pair(divided_as(layout), pieces);
   if (const auto known = pieces_.find(key); known != pieces_.end()) return known->second;
-  return pieces_.emplace(key, spec::pieces_of(spec::sharded(timed_.shape, tensor), pieces)).first->second;
+  return pieces_.emplace(key, spec::pieces_of(spec::sharded(parts_of(layout), layout.how.tensor), pieces))
+      .first->second;
 }
 
 const StepEstimate::Stage& StepEstimate::slowest_stage(const report::Layout& layout) {
   const spec::ParallelismSpec& how = layout.how;
   const std::int64_t micro = how.micro_batch > 0 ? how.micro_batch : layout.batch;
-  const StageKey key{how.tensor, how.pipeline, how.interleave, micro, how.recomputation, how.sequence_parallel};
+  const StageKey key{divided_as(layout),
+                     how.pipeline,
+                     how.interleave,
+                     micro,
+                     how.recomputation,
+                     how.sequence_parallel,
+                     how.order == spec::PipelineOrder::dualpipe_v};
   if (const auto known = stages_.find(key); known != stages_.end()) return known->second;
-  const Layers& layers = layers_of(how.tensor, micro);
+  const Layers& layers = layers_of(layout, micro);
   const auto stages = static_cast<std::size_t>(how.pipeline);
-  const std::vector<spec::LayerRange>& pieces =
-      pieces_of(how.tensor, stages * static_cast<std::size_t>(how.interleave));
+  const std::vector<spec::LayerRange>& pieces = pieces_of(layout, stages * static_cast<std::size_t>(how.interleave));
   const bool full = how.recomputation == spec::Recomputation::full;
   Stage slowest;
   for (std::size_t s = 0; s < stages; ++s) {
     Stage stage;
-    for (std::size_t p = s; p < pieces.size(); p += stages) {
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      if (how.stage_of(static_cast<std::int32_t>(p)) != static_cast<std::int32_t>(s)) continue;
       for (std::size_t i = pieces[p].first; i < pieces[p].end; ++i) {
         const spec::LayerShape& layer = timed_.shape.layers[i];
         const bool again =
@@ -101,8 +163,10 @@ const StepEstimate::Stage& StepEstimate::slowest_stage(const report::Layout& lay
                  : how.recomputation == spec::Recomputation::selective && layer.kind == spec::LayerKind::attention;
         stage.forward += layers.forward[i];
         stage.backward += layers.backward[i] + (again ? layers.forward[i] : 0);
+        stage.weights += layers.weights[i];
         stage.update += layers.update[i];
         stage.gradient_bytes += layers.gradient_bytes[i];
+        stage.expert_bytes += layers.expert_bytes[i];
         // An all-gather more in the backward pass, where norms are divided along the sequence.
         const double extra = how.sequence_parallel ? 1.5 : 1;
         stage.sums += layers.sums_forward[i] * (again ? 2 : 1) + layers.sums_backward[i] * extra;
@@ -114,12 +178,25 @@ const StepEstimate::Stage& StepEstimate::slowest_stage(const report::Layout& lay
 }
 
 double StepEstimate::exchange_of(const report::Layout& layout, const Stage& stage, double micro_batches) {
-  const auto replicas = static_cast<std::size_t>(layout.replicas);
+  const auto replicas = static_cast<std::size_t>(layout.replicas * layout.how.context);
   if (replicas < 2 || !run_.communicates) return 0;
   const auto stride = static_cast<std::size_t>(layout.how.tensor);
-  const double both = groups_.all_reduce(replicas, stride, stage.gradient_bytes);
-  const double scatter = both / 2;
-  const double gather = both / 2 / timed_.gradient_width;
+  double both = groups_.all_reduce(replicas, stride, stage.gradient_bytes);
+  if (stage.expert_bytes > 0) {
+    const auto group = static_cast<std::size_t>(layout.how.experts);
+    both += groups_.all_reduce(replicas * stride / group, group, stage.expert_bytes);
+  }
+  double scatter = both / 2;
+  double gather = both / 2 / timed_.gradient_width;
+  double among_groups = 0;  // the sum of what each of the devices of a group has
+  if (layout.how.sharding_group > 0) {
+    const auto group = static_cast<std::size_t>(layout.how.sharding_group);
+    const double inside = groups_.all_reduce(group, stride, stage.gradient_bytes + stage.expert_bytes);
+    scatter = inside / 2;
+    gather = inside / 2 / timed_.gradient_width;
+    among_groups = groups_.all_reduce(replicas / group, stride * group,
+                                      (stage.gradient_bytes + stage.expert_bytes) / static_cast<double>(group));
+  }
   const auto exposed = [](double seconds, double beside) {
     return std::max(seconds - kHidden * beside, 0.05 * seconds);
   };
@@ -127,11 +204,12 @@ double StepEstimate::exchange_of(const report::Layout& layout, const Stage& stag
     case spec::Sharding::none:
       return exposed(both, stage.backward);
     case spec::Sharding::optimizer:
-      return exposed(scatter, stage.backward) + gather;
+      return exposed(scatter + among_groups, stage.backward) + gather;
     case spec::Sharding::gradients:
-      return exposed(micro_batches * scatter, micro_batches * stage.backward) + gather;
+      return exposed(micro_batches * (scatter + among_groups), micro_batches * stage.backward) + gather;
     case spec::Sharding::parameters:
-      return exposed(micro_batches * (2 * gather + scatter), micro_batches * (stage.forward + stage.backward));
+      return exposed(micro_batches * (2 * gather + scatter + among_groups),
+                     micro_batches * (stage.forward + stage.backward));
   }
   return both;
 }
@@ -141,11 +219,15 @@ report::StepParts StepEstimate::of(const report::Layout& layout) {
   const std::int64_t micro = how.micro_batch > 0 ? how.micro_batch : layout.batch;
   const auto micro_batches = static_cast<double>(layout.batch) / static_cast<double>(micro);
   const Stage& stage = slowest_stage(layout);
-  const double shards = how.sharding == spec::Sharding::none ? 1 : static_cast<double>(layout.replicas);
+  const double shards = how.sharding == spec::Sharding::none ? 1
+                        : how.sharding_group > 0             ? how.sharding_group
+                                                             : static_cast<double>(layout.replicas);
   report::StepParts parts;
   parts.computing = micro_batches * (stage.forward + stage.backward) + stage.update / shards;
   parts.tensor = micro_batches * stage.sums;
-  parts.bubble = (how.pipeline - 1.0) / how.interleave * stage.seconds();
+  const bool waits = how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v;
+  parts.bubble = waits ? (how.pipeline - 1.0) * std::max(0.0, stage.seconds() - 2 * stage.weights)
+                       : (how.pipeline - 1.0) / how.interleave * stage.seconds();
   parts.exchange = exchange_of(layout, stage, micro_batches);
   return parts;
 }

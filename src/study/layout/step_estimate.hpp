@@ -20,11 +20,15 @@ namespace dadsim::study {
 /// of the slowest stage f and b seconds of a micro-batch forward and backward with the sums among the devices of a
 /// layer:
 ///     computing and sums   M (f + b)
-///     bubble               (P − 1)/v · (f + b)                      (Narayanan et al., arXiv:2104.04473, section 2.2)
+///     bubble               (P − 1)/v · (f + b)                      (Narayanan et al., arXiv:2104.04473, section 2.2);
+///                          (P − 1)(f + b − 2w) where gradients of weights, w of b, wait (ZB-H1: Qi et al.,
+///                          arXiv:2401.10241, table 1), and as much with DualPipeV
 ///     exchange             what the backward pass of the last micro-batch does not hide of the sum of gradients; of
 ///                          ZeRO-1 and 2 the parameters too, of ZeRO-3 all that f and b do not hide
 ///                          (Rajbhandari et al., arXiv:1910.02054, section 7)
-/// Computing is by the roofline (sim::seconds_on), layer by layer; sums are those of GroupTimes.
+/// Sums hold what devices hand one another inside a pass: keys and values as far as attention does not hide them, and
+/// the rows of divided experts, there and back. Computing is by the roofline (sim::seconds_on), layer by layer; sums
+/// are those of GroupTimes.
 class StepEstimate {
  public:
   /// All of these outlive it.
@@ -37,15 +41,21 @@ class StepEstimate {
   /// Seconds of each layer on one of the devices that divide it.
   struct Layers {
     std::vector<double> forward, backward, update;
-    std::vector<double> sums_forward, sums_backward;  ///< seconds of sums among the devices of a layer
+    std::vector<double> weights;                      ///< of backward: gradients of weights
+    std::vector<double> sums_forward, sums_backward;  ///< seconds of what the devices of a layer hand one another
     std::vector<double> gradient_bytes;
+    std::vector<double> expert_bytes;  ///< of gradients that the holders of the same experts alone sum
   };
   struct Stage {
-    double forward = 0, backward = 0, update = 0, sums = 0, gradient_bytes = 0;
+    double forward = 0, backward = 0, weights = 0, update = 0, sums = 0, gradient_bytes = 0, expert_bytes = 0;
     double seconds() const { return forward + backward + sums; }
   };
-  const Layers& layers_of(std::int32_t tensor, std::int64_t micro_batch);
-  const std::vector<spec::LayerRange>& pieces_of(std::int32_t tensor, std::size_t pieces);
+  /// Tensor, context and expert parallelism.
+  using Division = std::tuple<std::int32_t, std::int32_t, std::int32_t>;
+  const spec::ModelShape& parts_of(const report::Layout& layout);
+  const Layers& layers_of(const report::Layout& layout, std::int64_t micro_batch);
+  void add_handed_over(const report::Layout& layout, std::int64_t micro_batch, Layers& layers);
+  const std::vector<spec::LayerRange>& pieces_of(const report::Layout& layout, std::size_t pieces);
   const Stage& slowest_stage(const report::Layout& layout);
   double exchange_of(const report::Layout& layout, const Stage& stage, double micro_batches);
 
@@ -54,9 +64,10 @@ class StepEstimate {
   const spec::DeviceSpec& device_;
   GroupTimes& groups_;
   PlainSteps plain_;
-  std::map<std::pair<std::int32_t, std::int64_t>, Layers> layers_;
-  std::map<std::pair<std::int32_t, std::size_t>, std::vector<spec::LayerRange>> pieces_;
-  using StageKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int64_t, spec::Recomputation, bool>;
+  std::map<Division, spec::ModelShape> parts_;  ///< before layers are divided
+  std::map<std::pair<Division, std::int64_t>, Layers> layers_;
+  std::map<std::pair<Division, std::size_t>, std::vector<spec::LayerRange>> pieces_;
+  using StageKey = std::tuple<Division, std::int32_t, std::int32_t, std::int64_t, spec::Recomputation, bool, bool>;
   std::map<StageKey, Stage> stages_;
 };
 

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "study/layout/candidates.hpp"
+#include "spec/parallelism.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 bool is_of_layout(std::string_view name) {
-  return std::ranges::any_of(layout_attributes(), [&](const std::string& one) { return one == name; });
+  return std::ranges::find(spec::kLayoutAttributes, name) != spec::kLayoutAttributes.end();
 }
 
 /// The tag from `begin` on, up to its end, without the attributes.

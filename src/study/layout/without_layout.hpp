@@ -4,8 +4,8 @@
 
 namespace dadsim::study {
 
-/// The text of a scenario whose <timed-as> says nothing of how the network is divided: the attributes of
-/// layout_attributes() are left out of it.
+/// The text of a scenario whose <timed-as> says nothing of how the network is divided: spec::kLayoutAttributes are left
+/// out of it.
 std::string without_layout(const std::string& text);
 
 /// Whether a "path=value" of --set is of one of them.

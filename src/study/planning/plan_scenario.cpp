@@ -13,6 +13,9 @@
 #include "report/run/work.hpp"
 #include "report/words/statement.hpp"
 #include "scenario/document/print.hpp"
+#include "study/layout/by_flow.hpp"
+#include "study/layout/search_layouts.hpp"
+#include "study/layout/without_layout.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/planning/goal_search.hpp"
 #include "study/remote/learn_elsewhere.hpp"
@@ -139,6 +142,7 @@ class Planner {
         overrides_(std::move(overrides)),
         catalog_(study::remembering(study::make_catalog())) {
     base_ = load_base(source_, overrides_, catalog_);
+    if (base_.goal && base_.goal->layouts) forget_layout();
     if (!base_.goal) {
       throw InputError(
           {base_.file, 0, "<scenario> lacks <goal>",
@@ -196,6 +200,35 @@ class Planner {
       throw InputError({base_.file, 0, "the changes that <goal> allows make more than 10,000 choices",
                         "fewer values; the first range is not among them"});
     }
+  }
+
+  /// Of a goal that leaves open how the network is divided: every choice has a division of its own, at the same global
+  /// batch.
+  void forget_layout() {
+    global_batch_ = base_.goal->layouts->global_batch.value_or(base_.timed_as->batch *
+                                                               static_cast<std::int64_t>(base_.workers.size()));
+    source_ = scenario::ScenarioSource(source_.path(), without_layout(source_.text()));
+    std::erase_if(overrides_, sets_layout);
+  }
+
+  /// Adds the quickest layout of a choice to what is set. Throws InputError, which is infeasible, where none fits.
+  report::Layout add_layout(const std::string& label, std::vector<std::string>& all) const {
+    constexpr std::size_t kSimulated = 12;  // of each choice
+    LayoutOptions options;
+    options.global_batch = global_batch_;
+    options.simulated = kSimulated;
+    options.run = label;
+    options.simulates_written = false;
+    options.most_bytes = base_.goal->memory.value_or(0);
+    std::vector<std::string> undivided = all;
+    undivided.emplace_back("timed-as.batch=1");  // there has to be one: that of a layout follows from the global batch
+    const report::LayoutReport found = search_layouts(source_, undivided, options, false);
+    if (found.trials.empty()) {
+      throw InputError(
+          {base_.file, 0, "no layout of it fits the memory of its devices with a margin of 10 %", "", false, true});
+    }
+    for (std::string& one : assignments_of(found.trials.front().layout)) all.push_back(std::move(one));
+    return found.trials.front().layout;
   }
 
   /// A limit on time, or on what is paid by time, is of work of which there is so much.
@@ -261,7 +294,10 @@ class Planner {
     if (interrupted().load()) throw Cancelled();
     std::vector<std::string> all = overrides_;
     all.insert(all.end(), changes.begin(), changes.end());
+    std::optional<report::Layout> layout;
+    if (base_.goal->layouts) layout = add_layout(label, all);
     scenario::Scenario scenario = source_.load_point(all, catalog_);
+    if (layout) take_flow(scenario);
     // Labels that nobody gave may change with what is changed; the order of runs does not.
     const auto index = std::ranges::find(base_.runs, label, &spec::RunSpec::label) - base_.runs.begin();
     scenario.runs = {scenario.runs.at(static_cast<std::size_t>(index))};
@@ -269,11 +305,13 @@ class Planner {
     const Learned learned = learn_scenario(scenario, &store_, false);
     if (report.version.empty()) tell_of(untimed_result(scenario, learned), report);
     if (std::optional<report::Trial> never = never_reached(scenario, learned)) return *never;
-    const report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), false);
+    const sim::Cluster cluster = layout ? cluster_by_flow(scenario) : study::cluster_of(scenario);
+    const report::Result result = study::time_scenario(scenario, learned, cluster, false);
     ++report.timing_runs;
     if (!result.currency.empty()) report.currency = result.currency;
     report::Trial trial = trial_of(result.runs.front(), result);
     add_facts(scenario, result.runs.front(), result, trial);
+    trial.layout = layout;
     trial.lines_per_month = result.lines_per_month;
     trial.assumptions = result.assumptions;
     return trial;
@@ -290,11 +328,12 @@ class Planner {
     report.target_accuracy = result.target_accuracy;
   }
 
-  const scenario::ScenarioSource& source_;
+  scenario::ScenarioSource source_;
   TaskQueue* queue_;  ///< null: this process learns
   std::vector<std::string> overrides_;
   scenario::Catalog catalog_;
   scenario::Scenario base_;
+  std::int64_t global_batch_ = 0;  ///< of layouts that are searched
   PrelearnedStore store_;
 };
 

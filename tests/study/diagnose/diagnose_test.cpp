@@ -25,7 +25,7 @@ scenario::Scenario three_nodes(const std::vector<std::string>& overrides = {}) {
 }
 
 report::Diagnosis diagnose_step(double seconds) {
-  return diagnose_scenario(three_nodes(), {.source = "--step", .step_seconds = seconds}, false);
+  return diagnose_scenario(three_nodes(), {.source = "--step", .steps = {{.step_seconds = seconds}}}, false);
 }
 
 double step_with(const std::vector<std::string>& overrides) {
@@ -67,12 +67,13 @@ TEST(Diagnose, CollectivesAreOfTheNetworkAlone) {
 TEST(Diagnose, RatesAreTimes) {
   const report::RunResult run = run_experiment(three_nodes(), false).runs.front();
   const double tokens = *run.throughput->tokens;
-  const auto measured = [&](Measurement one) {
-    return diagnose_scenario(three_nodes(), one, false).times.front().measured / run.step_seconds;
+  const auto measured = [&](const MeasuredStep& one) {
+    return diagnose_scenario(three_nodes(), {.source = "x", .steps = {one}}, false).times.front().measured /
+           run.step_seconds;
   };
-  EXPECT_NEAR(measured({.source = "x", .tokens_per_second = tokens / 1.5}), 1.5, 1e-9);
-  EXPECT_NEAR(measured({.source = "x", .tokens_per_second_per_device = tokens / 12 / 1.5}), 1.5, 1e-9);
-  EXPECT_NEAR(measured({.source = "x", .utilisation = *run.throughput->model_flops_utilisation / 1.5}), 1.5, 1e-9);
+  EXPECT_NEAR(measured({.tokens_per_second = tokens / 1.5}), 1.5, 1e-9);
+  EXPECT_NEAR(measured({.tokens_per_second_per_device = tokens / 12 / 1.5}), 1.5, 1e-9);
+  EXPECT_NEAR(measured({.utilisation = *run.throughput->model_flops_utilisation / 1.5}), 1.5, 1e-9);
 }
 
 TEST(DiagnoseLog, ReadsWhatFrameworksWrite) {
@@ -80,13 +81,13 @@ TEST(DiagnoseLog, ReadsWhatFrameworksWrite) {
                                      "[titan] step:  1  loss: 12.2  tps: 712  mfu: 4.31%\n"
                                      "[titan] step: 10  loss: 10.8  memory: 40.1GiB(50%)  tps: 5,762  mfu: 34.6%\n"
                                      "[titan] step: 20  loss:  9.8  memory: 40.1GiB(50%)  tps: 5,802  mfu: 34.9%\n");
-  EXPECT_DOUBLE_EQ(titan.tokens_per_second_per_device.value(), (5762 + 5802) / 2.0);
+  EXPECT_DOUBLE_EQ(titan.steps.at(0).tokens_per_second_per_device.value(), (5762 + 5802) / 2.0);
   const Measurement megatron =
       read_log("b.log",
                " iteration        1/     500 | elapsed time per iteration (ms): 9000.1 | global batch size: 64 |\n"
                " iteration        2/     500 | elapsed time per iteration (ms): 1234.5 | global batch size: 64 |\n"
                " iteration        3/     500 | elapsed time per iteration (ms): 1236.5 | global batch size: 64 |\n");
-  EXPECT_DOUBLE_EQ(megatron.step_seconds.value(), 1.2355);
+  EXPECT_DOUBLE_EQ(megatron.steps.at(0).step_seconds.value(), 1.2355);
   EXPECT_THROW(read_log("c.log", "nothing of it\n"), InputError);
 }
 
@@ -96,7 +97,7 @@ TEST(DiagnoseLog, ReadsProfiles) {
       {"ph": "X", "cat": "kernel", "name": "sgemm", "ts": 100, "dur": 300},
       {"ph": "X", "cat": "kernel", "name": "sgemm", "ts": 200, "dur": 300},
       {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "ts": 450, "dur": 250}]})");
-  EXPECT_NEAR(trace.step_seconds.value(), 1e-3, 1e-12);
+  EXPECT_NEAR(trace.steps.at(0).step_seconds.value(), 1e-3, 1e-12);
   EXPECT_NEAR(trace.profile->computing, 400e-6, 1e-12);
   EXPECT_NEAR(trace.profile->communicating, 200e-6, 1e-12);
   EXPECT_NEAR(trace.profile->idle.value(), 400e-6, 1e-12);
@@ -109,7 +110,7 @@ TEST(DiagnoseLog, ReadsProfiles) {
                "nccl:all_reduce          1.000ms     1.000ms    0.500ms       6.000ms    2\n"
                "ncclDevKernel_AllReduce  0.000us     0.000us    0.000us       6.000ms    2\n"
                "Self CPU time total: 40.000ms\n");
-  EXPECT_NEAR(table.step_seconds.value(), 20e-3, 1e-12);
+  EXPECT_NEAR(table.steps.at(0).step_seconds.value(), 20e-3, 1e-12);
   EXPECT_NEAR(table.profile->computing, 9e-3, 1e-12);
   EXPECT_NEAR(table.profile->communicating, 3e-3, 1e-12);
   EXPECT_THROW(read_log("t.json", R"({"traceEvents": []})"), InputError);

@@ -11,7 +11,9 @@
 #include "study/layout/group_times.hpp"
 #include "study/layout/search_layouts.hpp"
 #include "study/layout/without_layout.hpp"
+#include "study/planning/plan_scenario.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/setting/cluster_of.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {
@@ -39,16 +41,27 @@ TEST(Layouts, DivideEvenly) {
   LayoutSpace space{.devices = 6, .devices_per_node = 3, .global_batch = 12, .base = {}, .fixed = {}};
   const std::vector<report::Layout> layouts = layouts_of(small_gpt(), space);
   std::set<std::pair<int, int>> divisions;
+  std::set<int> contexts, groups;
+  std::set<spec::PipelineOrder> orders;
   for (const report::Layout& layout : layouts) {
     EXPECT_EQ(layout.replicas * layout.how.devices(), 6);
     EXPECT_EQ(layout.replicas * layout.batch, 12);
     EXPECT_EQ(layout.batch % layout.how.micro_batch, 0);
-    EXPECT_TRUE(layout.how.interleave == 1 || layout.batch / layout.how.micro_batch % layout.how.pipeline == 0);
+    EXPECT_TRUE(layout.how.order != spec::PipelineOrder::one_f_one_b || layout.how.interleave == 1 ||
+                layout.batch / layout.how.micro_batch % layout.how.pipeline == 0);
     EXPECT_TRUE(layout.replicas > 1 || layout.how.sharding == spec::Sharding::none);
+    EXPECT_TRUE(layout.how.sharding_group == 0 || layout.replicas % layout.how.sharding_group == 0);
+    orders.insert(layout.how.order);
+    contexts.insert(layout.how.context);
+    groups.insert(layout.how.sharding_group);
     divisions.emplace(layout.how.tensor, layout.how.pipeline);
   }
   // Six blocks among six, three, two stages; a layer among the three devices of a node, or none.
   EXPECT_EQ(divisions, (std::set<std::pair<int, int>>{{1, 1}, {1, 2}, {1, 3}, {1, 6}, {3, 1}, {3, 2}}));
+  // Sequences among two; what is sharded among the three of a node, too; and every schedule.
+  EXPECT_EQ(contexts, (std::set<int>{1, 2}));
+  EXPECT_EQ(groups, (std::set<int>{0, 3}));
+  EXPECT_EQ(orders.size(), 4U);
   space.fixed = {{"tensor", "3"}, {"recompute", "none"}};
   for (const report::Layout& layout : layouts_of(small_gpt(), space)) {
     EXPECT_EQ(layout.how.tensor, 3);
@@ -58,6 +71,23 @@ TEST(Layouts, DivideEvenly) {
   space.devices = 4;
   space.fixed = {{"tensor", "4"}};
   EXPECT_TRUE(layouts_of(small_gpt(), space).empty());
+}
+
+TEST(Layouts, DivideExperts) {
+  const spec::ModelShape shape = spec::workload_registry().at("decoder").shape({{"layers", "2"},
+                                                                                {"hidden", "256"},
+                                                                                {"heads", "4"},
+                                                                                {"kv-heads", "4"},
+                                                                                {"experts", "8"},
+                                                                                {"expert-feed-forward", "128"},
+                                                                                {"sequence", "128"}});
+  const LayoutSpace space{.devices = 8, .devices_per_node = 4, .global_batch = 16, .base = {}, .fixed = {}};
+  std::set<int> groups;
+  for (const report::Layout& layout : layouts_of(shape, space)) {
+    EXPECT_EQ(layout.how.experts > 1 ? layout.how.experts % layout.how.tensor : 0, 0);
+    groups.insert(layout.how.experts);
+  }
+  EXPECT_EQ(groups, (std::set<int>{1, 2, 4, 8}));
 }
 
 TEST(Layouts, AreTakenOutOfAText) {
@@ -102,6 +132,24 @@ TEST(Layouts, NothingQuickerIsLeftOut) {
     EXPECT_NEAR(trial.parts.total(), trial.simulated->step_seconds, 1e-9 * trial.parts.total());
   for (std::size_t i = 1; i < all.front.size(); ++i)
     EXPECT_LT(all.trials[all.front[i]].bytes, all.trials[all.front[i - 1]].bytes);
+}
+
+TEST(Layouts, AreSearchedByAPlan) {
+  std::string text = scenario_text("batch=\"2\" tokens=\"10M\"");
+  const std::string end = "</scenario>";
+  const std::string goal = "<goal within=\"30d\"><allow layout=\"any\" global-batch=\"12\"/></goal>";
+  text.replace(text.rfind(end), end.size(), goal + end);
+  const report::PlanReport plan = plan_scenario(scenario::ScenarioSource("six.xml", text), {}, false);
+  ASSERT_EQ(plan.answers.size(), 1U);
+  const report::Trial& trial = plan.answers.front().trial;
+  ASSERT_TRUE(trial.layout.has_value());
+  EXPECT_EQ(trial.layout->replicas * trial.layout->batch, 12);
+  EXPECT_EQ(trial.batch, 12);
+  // As quick as what a search by itself finds, at the same global batch.
+  const scenario::ScenarioSource undivided("six.xml", scenario_text("batch=\"2\" tokens=\"10M\""));
+  const report::LayoutReport found = search_layouts(undivided, {}, {}, false);
+  EXPECT_NEAR(trial.throughput.value(), *found.trials.front().simulated->throughput->tokens,
+              0.05 * trial.throughput.value());
 }
 
 TEST(Layouts, SayWhatIsMissing) {

@@ -13,11 +13,12 @@ function quantitiesOf(result) {
   };
   kKinds.rate = { units: [{ name: "1/s", factor: 1 }], text: (rate) => `${withDigits(rate, 4)}/s` };
   const trials = result.answers.flatMap((answer) => [answer.trial, ...answer.tried.map((one) => one.trial)]);
+  const until = isNumber(result.goal.accuracy) ? " to the target" : "";
   return [
-    { name: "seconds", title: "time to the target", kind: "seconds" },
-    { name: "money", title: "money to the target", kind: "money" },
-    { name: "joules", title: "energy to the target", kind: "energy" },
-    { name: "grams_co2e", title: "CO2 equivalent to the target", kind: "carbon" },
+    { name: "seconds", title: `time${until}`, kind: "seconds" },
+    { name: "money", title: `money${until}`, kind: "money" },
+    { name: "joules", title: `energy${until}`, kind: "energy" },
+    { name: "grams_co2e", title: `CO2 equivalent${until}`, kind: "carbon" },
     { name: "throughput", title: `${trials[0].throughput_of} per second`, kind: "rate" },
   ]
     .map((one) => ({ ...one, text: kKinds[one.kind].text, limit: result.goal[one.name] }))
@@ -61,33 +62,45 @@ function addAnswers(page, section) {
   const again = result.answers.some((answer) => answer.misses_again.length > 0);
   const chosen = result.answers.some((answer) => Object.keys(answer.changes).length > 0);
   const rents = result.answers.some((answer) => isNumber(answer.trial.lines_per_month));
+  // What decides stands behind the name, where a narrow screen still shows it: the number that is answered, or else the
+  // quantity that is limited.
+  const deciding = quantities.find((one) => isNumber(one.limit)) ?? quantities[0];
+  const others = quantities.filter((one) => ranged || one !== deciding);
+  const divided = result.answers.some((answer) => answer.trial.layout);
+  const figure = (answer, one) => withInterval(taken(answer.trial, one), one.text);
+  const goalText = ({ met, front, trial }) => {
+    if (met) return front ? "met, on the front" : "met";
+    if (trial.infeasible) return `infeasible: ${trial.infeasible}`;
+    return trial.reached ? "missed" : `target never reached: best ${humanPercent(trial.best_accuracy)}`;
+  };
   const columns = [
-    { title: "run" },
-    ...(chosen ? [{ title: "with" }] : []),
+    { title: chosen ? "run, with" : "run" },
+    ...(ranged ? [{ title: "answer", number: true }] : deciding ? [{ title: deciding.title, number: true }] : []),
     { title: "goal" },
-    ...(ranged ? [{ title: "answer", number: true }] : []),
     ...(banded ? [{ title: "seeds leave open", number: true }] : []),
-    ...quantities.map((one) => ({ title: one.title, number: true })),
+    ...others.map((one) => ({ title: one.title, number: true })),
     ...(rents ? [{ title: "lines, a month", number: true }] : []),
     ...(again ? [{ title: "missed again", number: true }] : []),
+    ...(divided ? [{ title: "divided as" }] : []),
   ];
   const rows = result.answers.map((answer) => [
-    element("span", { class: "named" }, markSwatch(page.marks[page.runs.indexOf(answer.run)]), answer.run),
-    ...(chosen ? [choicesText(answer)] : []),
-    answer.met
-      ? answer.front
-        ? "met, on the front"
-        : "met"
-      : answer.trial.infeasible
-        ? `infeasible: ${answer.trial.infeasible}`
-        : answer.trial.reached
-        ? "missed"
-        : `target never reached: best ${humanPercent(answer.trial.best_accuracy)}`,
-    ...(ranged ? [answer.met ? (answer.answer?.value ?? kNone) : kNone] : []),
+    element(
+      "span",
+      { class: "named" },
+      markSwatch(page.marks[page.runs.indexOf(answer.run)]),
+      element("span", {}, chosen ? `${answer.run}, ${choicesText(answer)}` : answer.run),
+    ),
+    ...(ranged
+      ? [answer.met ? (answer.answer?.value ?? kNone) : kNone]
+      : deciding
+        ? [figure(answer, deciding)]
+        : []),
+    goalText(answer),
     ...(banded ? [bandText(answer)] : []),
-    ...quantities.map((one) => withInterval(taken(answer.trial, one), one.text)),
+    ...others.map((one) => figure(answer, one)),
     ...(rents ? [moneyText(answer.trial.lines_per_month, result.currency)] : []),
     ...(again ? [missesText(answer)] : []),
+    ...(divided ? [(answer.trial.layout ?? []).map((one) => one.replace("timed-as.", "")).join(", ") || kNone] : []),
   ]);
   section.append(
     lead(

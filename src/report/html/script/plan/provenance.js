@@ -6,7 +6,9 @@ function addPlanProvenance(page, section) {
   const facts = [
     ["Scenario", result.scenario.name],
     ["Goal", result.asked.words],
-    ["Learned", `${humanCount(result.learned_runs)} ${result.learned_runs === 1 ? "run" : "runs"} on ${result.learned_on}`],
+    isNumber(result.goal.accuracy)
+      ? ["Learned", `${humanCount(result.learned_runs)} ${result.learned_runs === 1 ? "run" : "runs"} on ${result.learned_on}`]
+      : ["Learned", "nothing: times alone were asked for"],
     [
       "Timed",
       result.timing_runs === 0

@@ -1,0 +1,13 @@
+#include "report/html/diagnose.hpp"
+
+#include "report/html/page.hpp"
+
+namespace dadsim::report {
+
+std::string to_html(const Diagnosis& report, const About& about) {
+  return make_page(
+      PageKind::diagnose,
+      {report.scenario_name, as_paragraph(answer_of(report)), to_json(report), {}, {{"about", to_json(about)}}});
+}
+
+}  // namespace dadsim::report

@@ -1,0 +1,44 @@
+// What may be wrong, the nearest first, with the check that tells.
+
+/** Of several times their geometric mean. */
+const meanOf = (seconds) => Math.exp(seconds.reduce((sum, one) => sum + Math.log(one), 0) / seconds.length);
+
+function addSuspicions(page, section) {
+  const { result } = page;
+  const measured = meanOf(result.times.map((time) => time.measured));
+  const normal = result.verdict === "as-expected";
+  if (result.suspicions.length > 0) {
+    const rows = result.suspicions.map((one) => {
+      const seconds = meanOf(one.seconds);
+      const off = 100 * (seconds / measured - 1);
+      return [
+        one.cause.words,
+        `${off < 0 ? "−" : "+"}${Math.abs(off).toFixed(0)} %`,
+        one.explains ? "yes" : "no",
+        humanSeconds(seconds),
+        one.check.words.replace(/^Check: /, ""),
+      ];
+    });
+    section.append(
+      lead(
+        normal
+          ? "All is normal. These would leave the time within its band, and cannot be told from it by the time alone."
+          : "Each was simulated, the nearest to what was measured first. Where several explain it the time alone does not tell " +
+              "them apart: the check does. Two at once are found as neither.",
+      ),
+      table(
+        `Measured: ${humanSeconds(measured)}`,
+        [
+          { title: "cause" },
+          { title: "of measured", number: true },
+          { title: normal ? "within its band" : "explains it" },
+          { title: "would take", number: true },
+          { title: "check" },
+        ],
+        rows,
+        !normal && result.suspicions[0].explains ? 0 : -1,
+      ),
+    );
+  }
+  addSentences(section, "What could take any time", wordsOf(result.free));
+}

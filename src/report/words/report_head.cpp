@@ -1,0 +1,35 @@
+#include "report/words/report_head.hpp"
+
+#include <fmt/format.h>
+
+#include "report/text/paragraph.hpp"
+#include "report/words/report_head_json.hpp"
+#include "report/words/statement.hpp"
+
+namespace dadsim::report {
+
+Json head_in_json(const ReportHead& head) {
+  Json json;
+  json["dadsim"] = {{"version", head.version},
+                    {"build", head.build},
+                    {"simgrid", head.simgrid},
+                    {"network_model", head.network_model}};
+  json["scenario"] = {{"name", head.scenario_name}, {"description", head.description}};
+  return json;
+}
+
+std::string background_of(const ReportHead& head, bool verbose) {
+  if (!verbose) return assumptions_counted(head.assumptions.size());
+  std::string text;
+  for (const std::string& assumption : in_words(head.assumptions)) text += paragraph("Assumed: " + assumption);
+  return text + paragraph("Network model: " + head.network_model);
+}
+
+std::string assumptions_counted(std::size_t count) {
+  if (count == 0) return {};
+  return paragraph(
+      fmt::format("Based on {} assumption{} and a model of the network (--verbose; also in --json and --report).",
+                  count, count == 1 ? "" : "s"));
+}
+
+}  // namespace dadsim::report

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "support/statement.hpp"
+
+namespace dadsim::report {
+
+/// What every report says of itself beside its answer: by what it was made, of which scenario, and on which
+/// assumptions.
+struct ReportHead {
+  std::string version, build, simgrid, network_model, scenario_name;
+  std::string description;  ///< of the scenario; may be empty
+  std::vector<Statement> assumptions;
+};
+
+/// The last lines on a terminal: how many assumptions there are, or, `verbose`, which, and how the network is modelled.
+std::string background_of(const ReportHead& head, bool verbose);
+
+/// How many assumptions there are, and where they stand; empty: none.
+std::string assumptions_counted(std::size_t count);
+
+}  // namespace dadsim::report
