@@ -158,10 +158,10 @@ class LessonExpression {
 
 /// What one of a unit is; throws std::runtime_error for one that nobody knows.
 inline double unit_of(const std::string& unit) {
-  static const std::map<std::string, double> units{{"", 1},      {"B", 1},      {"bytes", 1},       {"kB", 1e3},
-                                                   {"MB", 1e6},  {"GB", 1e9},   {"s", 1},           {"ms", 1e-3},
-                                                   {"µs", 1e-6}, {"min", 60},   {"%", 0.01},        {"times", 1},
-                                                   {"steps", 1}, {"rounds", 1}, {"evaluations", 1}, {"components", 1}};
+  static const std::map<std::string, double> units{
+      {"", 1},        {"B", 1},      {"bytes", 1}, {"kB", 1e3},   {"MB", 1e6},        {"GB", 1e9},      {"s", 1},
+      {"ms", 1e-3},   {"µs", 1e-6},  {"min", 60},  {"%", 0.01},   {"times", 1},       {"h", 3600},      {"USD", 1},
+      {"kWh", 3.6e6}, {"tokens", 1}, {"steps", 1}, {"rounds", 1}, {"evaluations", 1}, {"components", 1}};
   const auto found = units.find(unit);
   if (found == units.end()) throw std::runtime_error("'" + unit + "' is no unit");
   return found->second;

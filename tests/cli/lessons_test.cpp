@@ -74,12 +74,12 @@ TEST_P(Lessons, AreBuiltInAsTheyStandAndBecomePagesThatLoadNothing) {
   EXPECT_NE(page.find("srcdoc=\"&lt;p class=&quot;x&quot;&gt;a &amp; b&lt;/p&gt;\""), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Lessons, ::testing::Range<std::size_t>(0, 7));
+INSTANTIATE_TEST_SUITE_P(All, Lessons, ::testing::Range<std::size_t>(0, 8));
 
-TEST(LessonTexts, AreSeven) { EXPECT_EQ(lessons().size(), 7U); }
+TEST(LessonTexts, AreEight) { EXPECT_EQ(lessons().size(), 8U); }
 
 TEST(LessonTexts, ScenariosAreTheOnesInTheDocs) {
-  EXPECT_EQ(lesson_scenarios().size(), 7U);
+  EXPECT_EQ(lesson_scenarios().size(), 8U);
   for (const LessonFile& scenario : lesson_scenarios()) {
     EXPECT_EQ(scenario.text, test::read_file(kLessonFolder / std::string(scenario.name)));
   }
@@ -122,9 +122,9 @@ TEST(LessonCommand, ListsWritesAndRefuses) {
   const std::string page = test::read_file(folder.path() / "lesson-4.html");
   EXPECT_NE(page.find("<iframe"), std::string::npos);
   EXPECT_NE(page.find("id=&quot;result&quot;"), std::string::npos);
-  const Outcome none = test::run_dadsim({"lesson", "8"}, folder.path());
+  const Outcome none = test::run_dadsim({"lesson", "9"}, folder.path());
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.err.find("a number from 1 to 7"), std::string::npos);
+  EXPECT_NE(none.err.find("a number from 1 to 8"), std::string::npos);
 }
 
 TEST(LessonCommand, LeavesAScenarioThatWasChanged) {
