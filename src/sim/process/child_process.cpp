@@ -243,12 +243,12 @@ bool ChildOutcome::crashed() const {
 
 std::string MessageSource::next() const {
   for (;;) {
-    if (std::optional<std::string> message = told_.next()) return *std::move(message);
+    if (std::optional<std::string> message = splitter_.next()) return *std::move(message);
     const ssize_t got = ::read(descriptor_, chunk_.data(), chunk_.size());
     if (got < 0 && errno == EINTR) continue;
     if (got == 0) ::_exit(kFailureStatus);  // nobody is there any more to be told why
     if (got < 0) end_for_want_of("what a process of this one is told cannot be read\n");
-    told_.add(chunk_.data(), static_cast<std::size_t>(got));
+    splitter_.add(chunk_.data(), static_cast<std::size_t>(got));
   }
 }
 

@@ -55,7 +55,7 @@ class MessageSource {
 
  private:
   int descriptor_;
-  mutable MessageSplitter told_;
+  mutable MessageSplitter splitter_;
   mutable std::array<char, 16384> chunk_{};
 };
 

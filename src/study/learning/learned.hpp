@@ -27,6 +27,7 @@ struct LearnedRun {
 using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
 
 class SharedCache;
+class TimingMemory;
 
 /// Where learned runs are kept, so that a learning problem is learned once for any number of clusters. Keys are of
 /// learning_hash_of.
@@ -63,6 +64,8 @@ struct Learned {
   double wall_seconds = 0;
   /// The schedules of the runs above, for whoever times them on several platforms.
   std::shared_ptr<ScheduleMemory> schedules = std::make_shared<ScheduleMemory>();
+  /// What was simulated of them, for whoever times them as many scenarios ask on their own clusters; may be null.
+  std::shared_ptr<TimingMemory> timings{};
 };
 
 /// Learns a run of the scenario by those that are there in each step. `described`: what is known of the run without

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "study/learning/learned.hpp"
+#include "study/results/run_result.hpp"
 #include "study/setting/timed_as.hpp"
 
 namespace dadsim::study {
@@ -13,8 +11,7 @@ namespace dadsim::study {
 /// Fills in what each run gets done in a second. How well the workers scale is told where nothing is learned: one of
 /// them is timed alone for it, by `time_another`. Throws SimulationError.
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
-                    const std::function<report::Result(const scenario::Scenario&)>& time_another,
-                    report::Result& result);
+                    const TimeAnother& time_another, report::Result& result);
 
 /// What was done in the place of learning, where nothing was learned.
 report::Statement recording_of(const report::Result& result);

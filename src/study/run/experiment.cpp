@@ -12,6 +12,7 @@
 #include "study/absence/absence_run.hpp"
 #include "study/choice/layer_choices.hpp"
 #include "study/event_driven/event_driven_run.hpp"
+#include "study/learning/timing_memory.hpp"
 #include "study/results/assumptions.hpp"
 #include "study/results/run_result.hpp"
 #include "study/results/time_at_scale.hpp"
@@ -152,17 +153,13 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
   return result;
 }
 
-}  // namespace
-
-report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned) {
-  const LearnedRun& any = *learned.runs.front();
-  const TimedAs timed = timed_as_of(scenario, any.shape);
-  const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
+report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
+                              const std::vector<RunMemory>& memory, const std::optional<report::ScaleSetting>& scale) {
   // Who has how much is of no matter where nothing is learned, or all runs minimise the same.
   std::shared_ptr<const Problem> problem;
   if (!learned.nothing && objectives_of(scenario).size() > 1)
     problem = learned.shared_cache->problem(scenario, scenario.seed);
-  report::Result result = preamble(scenario, any, timed, memory_of_runs(scenario, any.shape), scale && scale->known,
+  report::Result result = preamble(scenario, *learned.runs.front(), timed, memory, scale && scale->known,
                                    problem ? &problem->partition : nullptr);
   result.learning_wall_seconds = learned.wall_seconds;
   if (!learned.other_seeds.empty()) {
@@ -172,15 +169,22 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
   return result;
 }
 
+}  // namespace
+
+report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned) {
+  const TimedAs timed = timed_as_of(scenario, learned.runs.front()->shape);
+  return untimed_result(scenario, learned, timed, memory_of_runs(scenario, timed), scale_setting(scenario));
+}
+
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned_first,
                              const sim::Cluster& cluster, bool show_progress, const TraceRequest& trace) {
   const auto start = std::chrono::steady_clock::now();
   Learned learned = learned_first;  // what is learned on the cluster comes to it
   const LearnedRun& any = *learned.runs.front();
   const TimedAs timed = timed_as_of(scenario, any.shape);
-  const std::vector<RunMemory> memory = memory_of_runs(scenario, any.shape);
+  const std::vector<RunMemory> memory = memory_of_runs(scenario, timed);
   const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
-  report::Result result = untimed_result(scenario, learned);
+  report::Result result = untimed_result(scenario, learned, timed, memory, scale);
   result.trace_steps = trace.steps;
   const auto time_another = [](const scenario::Scenario& other) {
     return time_scenario(other, learn_scenario(other, nullptr, false), cluster_of(other), false);
@@ -222,9 +226,13 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
       if (interrupted().load()) throw Cancelled();
       progress.update(i, static_cast<std::int64_t>(done), static_cast<std::int64_t>(trajectory.distinct_steps.size()));
     };
-    sim::TimedRun timings =
-        in_order ? time_run(every_schedule, nullptr, trajectory, own_cluster, trace, most_spans, on_progress)
+    const auto simulate = [&] {
+      return in_order
+                 ? time_run(every_schedule, nullptr, trajectory, own_cluster, trace, most_spans, on_progress)
                  : time_run(known->schedules, &known->kinds, trajectory, own_cluster, trace, most_spans, on_progress);
+    };
+    sim::TimedRun timings =
+        learned.timings && trace.steps.empty() ? learned.timings->of(scenario, i, simulate) : simulate();
     if (interrupted().load()) throw Cancelled();
     limit_by_input(timed, trajectory, timings);
     result.runs.push_back(result_of_steps(context, i, {trajectory, timings, assignment, trace.steps}));

@@ -17,6 +17,7 @@
 #include "report/run/uncertainty.hpp"
 #include "sim/simulator.hpp"
 #include "study/learning/shared_cache.hpp"
+#include "study/learning/timing_memory.hpp"
 #include "study/run/experiment.hpp"
 #include "study/sweep/history_store.hpp"
 #include "study/sweep/results.hpp"
@@ -104,7 +105,7 @@ std::string words_of_failure(const InputError& error) {
 class Timers {
  public:
   Timers(const ScenarioOfTrial& scenario_of, Database& database, SweepLine& line, std::size_t threads)
-      : scenario_of_(scenario_of), database_(database), line_(line), room_(2 * threads) {
+      : scenario_of_(scenario_of), database_(database), writer_(database), line_(line), room_(2 * threads) {
     threads_.reserve(threads);
     for (std::size_t i = 0; i < threads; ++i) {
       try {
@@ -154,7 +155,7 @@ class Timers {
   }
 
   void note_failure(std::size_t point, std::int64_t seed, const std::string& message) {
-    write_trial(database_, {static_cast<std::int64_t>(point) + 1, seed}, {}, message.empty() ? "failed" : message);
+    write({static_cast<std::int64_t>(point) + 1, seed}, {}, message.empty() ? "failed" : message);
     line_.timed(0);
   }
 
@@ -196,6 +197,12 @@ class Timers {
     }
   }
 
+  void write(const SweepTrial& trial, const std::vector<SweepRun>& runs, const std::string& message) {
+    Database::Transaction transaction(database_);
+    writer_.write(trial, runs, message);
+    transaction.commit();
+  }
+
   SweepSettings unknown_of(SweepSettings settings) {
     const std::lock_guard lock(mutex_);
     std::erase_if(settings, [&](const auto& one) { return !settings_.insert(one).second; });
@@ -228,12 +235,13 @@ class Timers {
     }
     job.learned->shared_cache->histories().flush();
     write_settings(database_, unknown_of(settings_of(result)));
-    write_trial(database_, trial, runs, {});
+    write(trial, runs, {});
     line_.timed(seconds_since(start));
   }
 
   const ScenarioOfTrial& scenario_of_;
   Database& database_;
+  TrialWriter writer_;  ///< within a transaction
   SweepLine& line_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -301,8 +309,9 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
       Timers::LearnedPtr learned;
       const scenario::Scenario scenario = scenario_of(batch.points.front(), batch.seed);
       try {
-        learned =
-            std::make_shared<const Learned>(learn_scenario(scenario, &store, options.show_progress && line.idle()));
+        Learned own = learn_scenario(scenario, &store, options.show_progress && line.idle());
+        own.timings = std::make_shared<TimingMemory>();
+        learned = std::make_shared<const Learned>(std::move(own));
       } catch (const InputError& error) {
         // The data cannot be dealt so, for example: that shows when they are.
         for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, words_of_failure(error));

@@ -47,8 +47,8 @@ void insert_run(Statement& insert, const SweepTrial& trial, const SweepRun& run)
     if (is_text(i)) {
       insert << run.figures.text(i);
     } else if (const double value = run.figures.number(i);
-               figures()[i].kind != Figure::Kind::number && std::isfinite(value)) {
-      insert << static_cast<std::int64_t>(value);
+               figures()[i].kind != Figure::Kind::number && std::isfinite(value) && value == std::trunc(value)) {
+      insert << static_cast<std::int64_t>(value);  // known steps may have fractions, which the column takes as well
     } else {
       insert << value;
     }
