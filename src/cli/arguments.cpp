@@ -23,7 +23,9 @@ Colour colour_of(const std::string& text) {
 
 }  // namespace
 
-po::variables_map read_arguments(const std::vector<std::string>& arguments, const po::options_description& options) {
+po::variables_map read_arguments(const std::vector<std::string>& given, const po::options_description& options) {
+  std::vector<std::string> arguments = given;
+  std::ranges::replace(arguments, std::string("-h"), std::string("--help"));
   po::options_description all = options;
   all.add_options()("positional", po::value<std::vector<std::string>>());
   po::positional_options_description positional;

@@ -7,8 +7,8 @@
 namespace dadsim::cli {
 
 /// Reads `arguments` as options of `options` and operands, which are kept under "positional". Nothing is
-/// abbreviated. A colour that is chosen is chosen for the process. Throws UsageError, with the option that was meant
-/// where one is near.
+/// abbreviated but --help, as -h. A colour that is chosen is chosen for the process. Throws UsageError, with the option
+/// that was meant where one is near.
 boost::program_options::variables_map read_arguments(const std::vector<std::string>& arguments,
                                                      const boost::program_options::options_description& options);
 

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "cli/arguments.hpp"
 #include "cli/output_files.hpp"
@@ -16,11 +18,14 @@
 #include "cli/usage_words.hpp"
 #include "scenario/elements/print_device.hpp"
 #include "sim/device.hpp"
+#include "spec/precision.hpp"
+#include "study/diagnose/read_log.hpp"
 #include "study/measured/calibrate.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
+#include "support/parse_whole.hpp"
 #include "support/terminal.hpp"
 #include "support/whole_file.hpp"
 
@@ -43,6 +48,10 @@ po::options_description calibrate_options() {
        "peak in a precision, e.g. fp16=125TF; repeatable; needed without --like")  //
       ("bandwidth", po::value<std::string>()->value_name("RATE"),
        "between memory and cores, e.g. 900GBps; needed without --like")  //
+      ("workload", po::value<std::string>()->value_name("NAME"),
+       "what a profile is of (dadsim workloads); with --batch and --precision (fp32 if left out)")  //
+      ("batch", po::value<std::string>()->value_name("N"), "samples of a step of a profile")        //
+      ("precision", po::value<std::string>()->value_name("NAME"), "of a profile")                   //
       ("out", po::value<std::string>()->value_name("FILE"),
        "write the <device> element there, and what was fitted to standard output; without it the element goes to "
        "standard output")                          //
@@ -56,6 +65,41 @@ std::string read_csv(const std::string& path) {
   if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a file of measurements"});
   if (std::optional<std::string> text = whole_file(path)) return std::move(*text);
   throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a CSV file"});
+}
+
+/// A step of a profile of torch.profiler, without what its collectives add to it. Throws UsageError, InputError.
+study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const std::string& file,
+                                         const report::ProfiledStep& profile, const scenario::Catalog& catalog) {
+  const std::string workload = text_of(values, "workload");
+  if (workload.empty()) throw UsageError("--workload NAME is missing: what network the profile is of");
+  if (std::ranges::find(catalog.workloads, workload) == catalog.workloads.end()) {
+    throw UsageError(
+        fmt::format("--workload: no workload is called '{}'; {}", workload, suggestion(workload, catalog.workloads)));
+  }
+  constexpr std::int64_t kMostSamples = 1'000'000;
+  const auto batch = parse_whole<std::int64_t>(text_of(values, "batch"), 1, kMostSamples);
+  if (!batch) throw UsageError("--batch N is missing or no number: the samples of a step of the profile");
+  const std::string precision = text_of(values, "precision");
+  const auto parsed = spec::parse<spec::Precision>(precision.empty() ? "fp32" : precision);
+  if (!parsed) throw UsageError(fmt::format("--precision: no precision is called '{}'", precision));
+  // A table does not say what goes on beside a collective; a trace counts what a collective alone takes.
+  const bool alone = profile.step && (profile.idle || profile.communicating == 0);
+  const double seconds = alone ? *profile.step - profile.communicating : profile.computing;
+  if (!(seconds > 0)) throw InputError({file, 0, "has steps that take no time", "a profile of steps of training"});
+  return {.workload = workload, .batch = *batch, .precision = *parsed, .seconds = seconds, .line = 1};
+}
+
+/// Measurements, one a line of a CSV file; or the one of a profile.
+std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& values, const std::string& file,
+                                                       const scenario::Catalog& catalog) {
+  const std::string text = read_csv(file);
+  if (std::optional<report::ProfiledStep> profile = study::read_profile(file, text))
+    return {measurement_of(values, file, *profile, catalog)};
+  for (const char* option : {"workload", "batch", "precision"}) {
+    if (values.contains(option))
+      throw UsageError(fmt::format("--{} is of a profile, and '{}' is none; a column of the file", option, file));
+  }
+  return study::read_measurements(file, text, catalog);
 }
 
 /// A quantity of an option. Throws UsageError.
@@ -109,7 +153,8 @@ std::string value_of(const study::CalibratedConstant& constant) {
   return constant.in_seconds ? human_seconds(constant.value) : fmt::format("{:.4f}", constant.value);
 }
 
-std::string in_words(const study::Calibration& calibration, const std::vector<study::Measurement>& measurements) {
+std::string in_words(const study::Calibration& calibration,
+                     const std::vector<study::MeasuredDeviceStep>& measurements) {
   std::string text = "Fitted:\n";
   std::string kept;
   for (const study::CalibratedConstant& one : calibration.constants) {
@@ -123,7 +168,7 @@ std::string in_words(const study::Calibration& calibration, const std::vector<st
   if (!kept.empty()) text += "As before, since these measurements do not tell it:\n" + kept;
   text += "Steps:\n";
   for (std::size_t i = 0; i < measurements.size(); ++i) {
-    const study::Measurement& one = measurements[i];
+    const study::MeasuredDeviceStep& one = measurements[i];
     text += fmt::format("  {:<20} {:>6} {}  measured {:>9}, fitted {:>9}  {:+.1f} %\n", one.workload, one.batch,
                         to_string(one.precision), human_seconds(one.seconds), human_seconds(calibration.seconds[i]),
                         100 * (calibration.seconds[i] / one.seconds - 1));
@@ -138,10 +183,11 @@ std::string in_words(const study::Calibration& calibration, const std::vector<st
 }  // namespace
 
 std::string usage_of_calibrate() {
-  return "dadsim calibrate [options] measurements.csv --device NAME\n"
+  return "dadsim calibrate [options] measurements.csv|profile.json --device NAME\n"
          "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
          "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
-         "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms.\n\n" +
+         "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms. A profile of torch.profiler will do\n"
+         "as well (its trace as JSON, or key_averages().table()), with --workload and --batch.\n\n" +
          words_of_options(calibrate_options());
 }
 
@@ -164,8 +210,7 @@ void run_calibrate_command(const std::vector<std::string>& arguments) {
 
   spec::DeviceSpec base = base_of(values, catalog);
   base.name = name;
-  const std::vector<study::Measurement> measurements =
-      study::read_measurements(operands[0], read_csv(operands[0]), catalog);
+  const std::vector<study::MeasuredDeviceStep> measurements = measurements_in(values, operands[0], catalog);
   const study::Calibration calibration = study::calibrate(base, measurements, operands[0]);
   const std::string element = scenario::print_device(calibration.device);
   const bool to_file = !out.empty() && !outputs.take_standard_output();

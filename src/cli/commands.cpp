@@ -10,6 +10,8 @@
 #include "cli/diagnose_command.hpp"
 #include "cli/explain_command.hpp"
 #include "cli/export_command.hpp"
+#include "cli/import_command.hpp"
+#include "cli/kernel_command.hpp"
 #include "cli/layout_command.hpp"
 #include "cli/lesson_command.hpp"
 #include "cli/new_command.hpp"
@@ -33,10 +35,14 @@ const std::vector<Command>& commands() {
        run_platform_command, usage_of_platform},
       {"collective", "--platform FILE --op OP", "time a collective alone, size by size", Operand::none,
        run_collective_command, usage_of_collective},
+      {"kernel", "--on DEVICE", "what one product or fused attention takes on a device (docs/kernels.md)",
+       Operand::none, run_kernel_command, usage_of_kernel},
       {"explain", "scenario.xml", "what holds each run back, and what would help", Operand::scenario,
        run_explain_command, usage_of_explain},
       {"export", "scenario.xml", "write a step for other simulators: GOAL, Chakra (docs/exchange.md)",
        Operand::scenario, run_export_command, usage_of_export},
+      {"import", "config.json", "time a model of Hugging Face: its sizes as a workload (docs/workloads.md)",
+       Operand::file, run_import_command, usage_of_import},
       {"compare", "A.xml B.xml", "how much quicker the second is, and why (docs/compare.md)", Operand::scenario,
        run_compare_command, usage_of_compare},
       {"compose", "[WORD [WORD]]", "which features go together in one scenario (docs/composition.md)", Operand::none,

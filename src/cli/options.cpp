@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
@@ -107,8 +108,13 @@ void check_misspelt_command(const std::string& word) {
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
-  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Options options;
+  // "help COMMAND" and "run scenario.xml" are what people try first.
+  if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
+  if (arguments.size() > 1 && arguments[0] == "--help" && find_command(arguments[1]) != nullptr)
+    std::swap(arguments[0], arguments[1]);
+  if (!arguments.empty() && arguments[0] == "run") arguments.erase(arguments.begin());
   if (!arguments.empty()) {
     if (const Command* command = find_command(arguments[0])) {
       options.command = Options::Command::own_options;
@@ -190,7 +196,7 @@ std::string usage() {
       "dadsim predicts how long distributed training takes to reach an accuracy: it trains a small network for "
       "real\n"
       "with each algorithm of a scenario and times every step on a simulated cluster.\n\n"
-      "  dadsim [options] scenario.xml   run a scenario (docs/scenario.md)\n";
+      "  dadsim [run] [options] scenario.xml\n                                  run a scenario (docs/scenario.md)\n";
   for (const Command& command : commands()) {
     const std::string words = fmt::format("{} {}", command.name, command.synopsis);
     text += fmt::format("  dadsim {:<25}{}{}\n", words, words.size() < 25 ? "" : "\n" + std::string(34, ' '),
@@ -200,7 +206,7 @@ std::string usage() {
   text += "\n" + words_of_options(visible_options()) +
           "\nExit codes: 0 success, 1 a bug of ours, 2 wrong command line, 3 wrong scenario, platform or data,\n"
           "4 a result could not be written, 5 the simulation failed, 130 interrupted.\n"
-          "\ndadsim COMMAND --help has the options of a command, docs/glossary.md what words in tables mean.\n";
+          "\ndadsim help COMMAND has the options of a command, docs/glossary.md what words in tables mean.\n";
   return text;
 }
 

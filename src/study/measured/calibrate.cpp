@@ -76,9 +76,9 @@ std::optional<Row> solved(std::vector<Row> a, Row b) {
 /// The steps that were measured, and a device to be fitted to them.
 class Fit {
  public:
-  explicit Fit(std::span<const Measurement> measurements) : measurements_(measurements) {
+  explicit Fit(std::span<const MeasuredDeviceStep> measurements) : measurements_(measurements) {
     const PlainSteps steps;
-    for (const Measurement& one : measurements) {
+    for (const MeasuredDeviceStep& one : measurements) {
       schedules_.push_back(steps.of(spec::workload_registry().find(one.workload)->shape(), one.batch, one.precision));
     }
   }
@@ -179,15 +179,17 @@ class Fit {
     return normal;
   }
 
-  std::span<const Measurement> measurements_;
+  std::span<const MeasuredDeviceStep> measurements_;
   std::vector<step::Schedule> schedules_;
 };
 
 /// In the order in which they are tried: efficiencies by how much depends on them, then memory, ramp, kernels.
-std::vector<FitParameter> candidates(const Fit& fit, const DeviceSpec& base, std::span<const Measurement> measured) {
+std::vector<FitParameter> candidates(const Fit& fit, const DeviceSpec& base,
+                                     std::span<const MeasuredDeviceStep> measured) {
   std::vector<std::pair<double, FitParameter>> efficiencies;
   for (const spec::Precision precision : spec::kPrecisions) {
-    if (std::ranges::none_of(measured, [&](const Measurement& one) { return one.precision == precision; })) continue;
+    if (std::ranges::none_of(measured, [&](const MeasuredDeviceStep& one) { return one.precision == precision; }))
+      continue;
     for (const spec::LayerKind kind :
          {spec::LayerKind::dense, spec::LayerKind::convolution, spec::LayerKind::attention}) {
       FitParameter one = efficiency_parameter(kind, precision);
@@ -208,13 +210,13 @@ bool identified(const Row& uncertainties) {
   return std::ranges::all_of(uncertainties, [](double one) { return one <= kIdentified; });
 }
 
-std::string step_in_words(const Measurement& one) {
+std::string step_in_words(const MeasuredDeviceStep& one) {
   return fmt::format("{} with {} samples in {}", one.workload, one.batch, to_string(one.precision));
 }
 
 /// Throws where what is fitted is far from what was measured: the row that is worst, and the one that pulls the other
 /// way.
-void check_residuals(const Row& residuals, std::span<const Measurement> measured, const std::string& file,
+void check_residuals(const Row& residuals, std::span<const MeasuredDeviceStep> measured, const std::string& file,
                      const DeviceSpec& device) {
   std::vector<Diagnostic> errors;
   const auto worst = std::ranges::max_element(residuals, {}, [](double one) { return std::abs(one); });
@@ -222,7 +224,7 @@ void check_residuals(const Row& residuals, std::span<const Measurement> measured
   const auto at = static_cast<std::size_t>(worst - residuals.begin());
   const auto other = static_cast<std::size_t>(
       (*worst > 0 ? std::ranges::min_element(residuals) : std::ranges::max_element(residuals)) - residuals.begin());
-  const Measurement& row = measured[at];
+  const MeasuredDeviceStep& row = measured[at];
   const std::string fitted = human_seconds(row.seconds * std::exp(*worst));
   if (residuals[other] * *worst >= 0) {
     errors.push_back(
@@ -231,7 +233,7 @@ void check_residuals(const Row& residuals, std::span<const Measurement> measured
                      human_seconds(row.seconds), fitted),
          fmt::format("a time that {} can reach, or its real rates (--like, --peak, --bandwidth)", device.name)});
   } else {
-    const Measurement& against = measured[other];
+    const MeasuredDeviceStep& against = measured[other];
     errors.push_back({file, row.line,
                       fmt::format("{} takes {} here, and {} takes {} in line {}: no device of this kind does both (the "
                                   "nearest takes {} and {})",
@@ -245,9 +247,10 @@ void check_residuals(const Row& residuals, std::span<const Measurement> measured
 
 }  // namespace
 
-Calibration calibrate(const DeviceSpec& base, std::span<const Measurement> measurements, const std::string& file) {
+Calibration calibrate(const DeviceSpec& base, std::span<const MeasuredDeviceStep> measurements,
+                      const std::string& file) {
   std::vector<Diagnostic> lacking;
-  for (const Measurement& one : measurements) {
+  for (const MeasuredDeviceStep& one : measurements) {
     if (base.peak(one.precision) > 0) continue;
     lacking.push_back({file, one.line, fmt::format("the device has no {}", to_string(one.precision)),
                        fmt::format("what it has: {}, or --peak {}=…", base.precisions(), to_string(one.precision))});
@@ -271,7 +274,7 @@ Calibration calibrate(const DeviceSpec& base, std::span<const Measurement> measu
   check_residuals(residuals, measurements, file, device);
 
   std::vector<std::string> workloads;
-  for (const Measurement& one : measurements) {
+  for (const MeasuredDeviceStep& one : measurements) {
     if (std::ranges::find(workloads, one.workload) == workloads.end()) workloads.push_back(one.workload);
   }
   Calibration result{.device = device, .constants = {}, .seconds = {}, .spread = 0};

@@ -38,6 +38,7 @@ inline constexpr double kFitBound = 0.15;
 /// in each precision, then that of memory, the ramp and the cost of a kernel, one after the other as long as all that
 /// are taken stay identified. The rest keeps the value that `base` has. Peaks and bandwidths are `base`'s. Throws
 /// InputError, with `file` and the lines, where measurements contradict each other or ask for more than the peak.
-Calibration calibrate(const spec::DeviceSpec& base, std::span<const Measurement> measurements, const std::string& file);
+Calibration calibrate(const spec::DeviceSpec& base, std::span<const MeasuredDeviceStep> measurements,
+                      const std::string& file);
 
 }  // namespace dadsim::study

@@ -41,7 +41,7 @@ class MeasurementReader {
  public:
   MeasurementReader(const std::string& file, const scenario::Catalog& catalog) : file_(file), catalog_(catalog) {}
 
-  std::vector<Measurement> read(const std::string& text) {
+  std::vector<MeasuredDeviceStep> read(const std::string& text) {
     int number = 0;
     for (const std::string_view said : lines_of(text)) {
       const std::string line(said);
@@ -91,7 +91,7 @@ class MeasurementReader {
                   fmt::format("{}", fmt::join(columns_, ",")));
     }
     const std::size_t before = errors_.size();
-    Measurement row;
+    MeasuredDeviceStep row;
     row.line = line;
     std::string time;
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -138,8 +138,8 @@ class MeasurementReader {
   void check_against_each_other() {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
-        const Measurement& a = rows_[j];
-        const Measurement& b = rows_[i];
+        const MeasuredDeviceStep& a = rows_[j];
+        const MeasuredDeviceStep& b = rows_[i];
         if (a.workload != b.workload || a.precision != b.precision) continue;
         const double apart = b.seconds / a.seconds;
         if (a.batch == b.batch && std::max(apart, 1 / apart) > 1 + kRepeatBound) {
@@ -148,8 +148,8 @@ class MeasurementReader {
                            human_seconds(b.seconds), human_seconds(a.seconds), a.line),
                fmt::format("one of the two, or both within {:.0f} %", 100 * kRepeatBound));
         }
-        const Measurement& small = a.batch < b.batch ? a : b;
-        const Measurement& large = a.batch < b.batch ? b : a;
+        const MeasuredDeviceStep& small = a.batch < b.batch ? a : b;
+        const MeasuredDeviceStep& large = a.batch < b.batch ? b : a;
         if (small.batch < large.batch && large.seconds < small.seconds * (1 - kBatchBound)) {
           fail(b.line,
                fmt::format("{} takes {} with {} samples (line {}) and {}, which is less, with {} (line {})", b.workload,
@@ -164,15 +164,15 @@ class MeasurementReader {
   const std::string& file_;
   const scenario::Catalog& catalog_;
   std::vector<std::string> columns_;
-  std::vector<Measurement> rows_;
+  std::vector<MeasuredDeviceStep> rows_;
   std::vector<Diagnostic> errors_;
   bool said_ = false;
 };
 
 }  // namespace
 
-std::vector<Measurement> read_measurements(const std::string& file, const std::string& text,
-                                           const scenario::Catalog& catalog) {
+std::vector<MeasuredDeviceStep> read_measurements(const std::string& file, const std::string& text,
+                                                  const scenario::Catalog& catalog) {
   return MeasurementReader(file, catalog).read(text);
 }
 

@@ -10,7 +10,7 @@
 namespace dadsim::study {
 
 /// A measured step of one device.
-struct Measurement {
+struct MeasuredDeviceStep {
   std::string workload;    ///< of the registry
   std::int64_t batch = 0;  ///< samples
   spec::Precision precision = spec::Precision::fp32;
@@ -26,7 +26,7 @@ inline constexpr double kBatchBound = 0.05;
 /// Reads `text`, the content of `file` (docs/calibrate.md): a header that names the columns workload, batch and time,
 /// and precision and gpus if they are wanted, then a measurement a line; lines that begin with # are remarks. Throws
 /// InputError with everything that is wrong, measurements that contradict each other included.
-std::vector<Measurement> read_measurements(const std::string& file, const std::string& text,
-                                           const scenario::Catalog& catalog);
+std::vector<MeasuredDeviceStep> read_measurements(const std::string& file, const std::string& text,
+                                                  const scenario::Catalog& catalog);
 
 }  // namespace dadsim::study

@@ -57,7 +57,7 @@ TEST(Calibrate, ThreeStepsOfAnInventedDeviceGiveItsConstantsBack) {
   const spec::DeviceSpec device = invented_device();
   const std::string text = "workload,batch,precision,time\n" + measured_line(device, "resnet-50", 256) +
                            measured_line(device, "bert-base", 64) + measured_line(device, "vgg-16", 64);
-  const std::vector<Measurement> measured = read_measurements("m.csv", text, make_catalog());
+  const std::vector<MeasuredDeviceStep> measured = read_measurements("m.csv", text, make_catalog());
   ASSERT_EQ(measured.size(), 3U);
   const Calibration found = calibrate(sim::device_catalog().at("v100-pcie"), measured, "m.csv");
   EXPECT_NEAR(found.device.efficiency(spec::LayerKind::convolution, spec::Precision::fp16) / 0.47, 1, 0.02);
@@ -74,7 +74,7 @@ TEST(Calibrate, ThreeStepsOfAnInventedDeviceGiveItsConstantsBack) {
 
 TEST(Calibrate, OneStepTellsOneEfficiencyAndTheRestStays) {
   const spec::DeviceSpec base = sim::device_catalog().at("v100-pcie");
-  const std::vector<Measurement> measured =
+  const std::vector<MeasuredDeviceStep> measured =
       read_measurements("m.csv", "workload,batch,time\nresnet-50,128,300/s\n", make_catalog());
   const Calibration found = calibrate(base, measured, "m.csv");
   EXPECT_NEAR(found.seconds.at(0), 128.0 / 300, 1e-6);

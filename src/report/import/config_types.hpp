@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+#include "report/import/config_keys.hpp"
+#include "report/import/model_config.hpp"
+
+namespace dadsim::report {
+
+/// A type of model, and how its keys are read.
+struct ConfigType {
+  const char* name;
+  void (*read)(const ConfigKeys& keys, ModelConfig& model);
+};
+
+/// Those that are one causal stack.
+std::span<const ConfigType> decoder_configs();
+
+}  // namespace dadsim::report

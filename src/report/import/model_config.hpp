@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/workload.hpp"
+
+namespace dadsim::report {
+
+/// What the layers here do not have of it, or have beside it.
+enum class ModelRemark : std::uint8_t {
+  irregular_windows,  ///< some blocks have a window, in no order that repeats: none has one here
+  projection_bias,    ///< the projection behind attention has biases, and none here
+  dropout,            ///< it has dropout
+  both_heads,         ///< it is timed in pre-training
+  pooler_alone,       ///< it is timed without a head
+  thousand_classes,   ///< it does not say how many classes it tells apart
+  language_part,      ///< it has towers for pictures or sound as well
+};
+
+/// What a config.json of Hugging Face's transformers says of a network.
+struct ModelConfig {
+  std::string type;          ///< its model_type, e.g. "llama"
+  std::string architecture;  ///< of the functions in spec/workloads/architectures.hpp, as in workloads.csv: "decoder"
+  spec::Sizes sizes;         ///< of that architecture
+  std::int64_t longest = 0;  ///< tokens of the longest sequence it is made for; 0: it has no sequences
+  std::vector<ModelRemark> remarks = {};
+};
+
+/// Types of models whose keys are known.
+std::vector<std::string> known_model_types();
+
+/// Reads it: the keys of each type of model as its class of transformers has them, with the defaults of that class.
+/// Where `sequence` is above 0 samples have so many tokens, else as many as is usual (4,096, or what the model is made
+/// for). None where the text is no JSON object with a model_type. Throws std::runtime_error, in words, where a type is
+/// not known, or a key is missing or no size.
+std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t sequence);
+
+}  // namespace dadsim::report

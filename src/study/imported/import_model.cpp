@@ -1,0 +1,199 @@
+#include "study/imported/import_model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "report/import/model_config.hpp"
+#include "scenario/xml/xml_writer.hpp"
+#include "spec/workload.hpp"
+#include "spec/workloads/architectures.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using Open = scenario::XmlWriter::Open;
+
+/// No layer of a network that can be trained today is refused, and no product of sizes overflows.
+void check_sizes(const spec::Sizes& sizes) {
+  constexpr std::int64_t kMostOfOthers = 10'000'000;
+  constexpr double kMostParameters = 1e15;
+  for (const auto& [name, value] : sizes) {
+    const auto known = std::ranges::find(spec::workload_sizes(), name, &spec::ParameterSpec::name);
+    const double most = known == spec::workload_sizes().end() || known->type == spec::ParameterSpec::Type::choice
+                            ? kMostOfOthers
+                            : known->maximum;
+    if (static_cast<double>(value) > most)
+      throw std::runtime_error(fmt::format("has {} {}, and no workload has more than {:.0f}", name, value, most));
+  }
+  const auto size = [&](const char* name) { return static_cast<double>(spec::size_or(sizes, name, 0)); };
+  const double between = std::max(size("feed-forward"), size("expert-feed-forward")) + 4 * size("hidden");
+  if (size("layers") * (size("experts") + 1) * size("hidden") * between > kMostParameters ||
+      size("vocabulary") * size("hidden") > kMostParameters) {
+    throw std::runtime_error("is of more than 10¹⁵ parameters");
+  }
+}
+
+spec::ModelShape shape_of(const report::ModelConfig& config) {
+  const auto make = config.architecture == "decoder" ? spec::decoder_shape
+                    : config.architecture == "bert"  ? spec::bert_shape
+                    : config.architecture == "vit"   ? spec::vit_shape
+                                                     : spec::encoder_decoder_shape;
+  return make(config.type, config.sizes);
+}
+
+/// A size as <timed-as> takes it.
+std::string size_text(const spec::ParameterSpec& size, std::int64_t value) {
+  return size.type == spec::ParameterSpec::Type::choice ? size.choices.at(static_cast<std::size_t>(value))
+                                                        : fmt::format("{}", value);
+}
+
+/// The sizes that `workload` takes, where they are not its own.
+spec::ParameterValues asked_of(const spec::Workload& workload, const spec::Sizes& sizes) {
+  spec::ParameterValues asked;
+  for (const spec::ParameterSpec& size : workload.parameters) {
+    const auto found = sizes.find(size.name);
+    // What is left out of a config is nothing: sizes of a family begin at others.
+    const bool choice = size.type == spec::ParameterSpec::Type::choice;
+    if (found == sizes.end() && !choice && size.minimum > 0) continue;
+    const std::string text = size_text(size, found == sizes.end() ? 0 : found->second);
+    if (text != size.default_value || size.name == "sequence") asked[size.name] = text;
+  }
+  return asked;
+}
+
+/// Whether the workload with these sizes has these layers.
+bool is_same(const spec::Workload& workload, const spec::ParameterValues& sizes, const spec::ModelShape& shape) {
+  try {
+    return workload.shape(sizes).layers == shape.layers;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+/// The sides of the matrix that a layer multiplies by. One whose matrix is another's (a decoder that shares the table
+/// of words) does not have it, but multiplies all the same.
+std::pair<std::int64_t, std::int64_t> sides_of(const spec::LayerShape& layer) {
+  if (layer.in > 0 || layer.kind != spec::LayerKind::dense) return {layer.in, layer.out};
+  const double outputs = layer.outputs_per_sample / static_cast<double>(layer.rows_per_sample);
+  const double inputs = layer.forward_macs_per_sample / layer.outputs_per_sample;
+  return {static_cast<std::int64_t>(std::llround(inputs)), static_cast<std::int64_t>(std::llround(outputs))};
+}
+
+bool is_family(const spec::Workload& workload) {
+  return std::ranges::find(workload.parameters, std::string("layers"), &spec::ParameterSpec::name) !=
+         workload.parameters.end();
+}
+
+/// A workload that has the same layers: one of a name of its own, else a size of a family.
+void find_workload(const spec::Sizes& sizes, ImportedModel& model) {
+  for (const bool family : {false, true}) {
+    for (const spec::Workload& workload : spec::workload_registry().all()) {
+      if (is_family(workload) != family) continue;
+      const spec::ParameterValues asked = asked_of(workload, sizes);
+      if (!is_same(workload, asked, model.shape)) continue;
+      model.workload = workload.name;
+      model.sizes = asked;
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+ImportedModel import_model(const std::string& file, const std::string& text, std::int64_t sequence) {
+  const auto refuse = [&](const std::string& what, const std::string& remedy) -> InputError {
+    return InputError(Diagnostic{file, 0, what, remedy});
+  };
+  try {
+    const std::optional<report::ModelConfig> config = report::model_config_of(text, sequence);
+    if (!config)
+      throw refuse("is no config.json of a model", "a JSON object with 'model_type', as Hugging Face has it");
+    check_sizes(config->sizes);
+    ImportedModel model;
+    model.type = config->type;
+    model.remarks = config->remarks;
+    model.shape = shape_of(*config);
+    find_workload(config->sizes, model);
+    return model;
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& fault) {
+    throw refuse(fault.what(),
+                 fmt::format("a config.json of one of these types: {}; or <timed-as> by hand (docs/workloads.md)",
+                             fmt::join(report::known_model_types(), ", ")));
+  }
+}
+
+std::string timed_as_element(const ImportedModel& model, const std::string& layers, std::int64_t batch,
+                             const std::string& precision) {
+  scenario::XmlWriter xml;
+  {
+    Open element(xml, "timed-as");
+    if (model.workload.empty()) {
+      element.set("file", layers);
+    } else {
+      element.set("workload", model.workload);
+    }
+    for (const auto& [name, value] : model.sizes) element.set(name.c_str(), value);
+    element.set("batch", batch).set("precision", precision);
+  }
+  const std::string text = xml.finish();
+  return text.substr(text.find('\n') + 1);  // the declaration belongs to a document
+}
+
+std::string file_of_layers(const std::string& file, const spec::ModelShape& shape) {
+  scenario::XmlWriter xml;
+  {
+    Open root(xml, "workload");
+    root.set("name", shape.name);
+    for (const spec::LayerShape& layer : shape.layers) {
+      if (layer.experts > 1)
+        throw InputError(Diagnostic{file, 0,
+                                    "has experts in a form that no workload has, and a file of layers knows none",
+                                    "a workload that is near: `dadsim workloads` lists them"});
+      Open element(xml, "layer");
+      element.set("name", layer.name).set("kind", to_string(layer.kind));
+      if (const auto [in, out] = sides_of(layer); in > 0) element.set("in", in).set("out", out);
+      element.set("rows-per-sample", layer.rows_per_sample)
+          .set("parameters", layer.parameters)
+          .set("forward-macs-per-sample", layer.forward_macs_per_sample)
+          .set("outputs-per-sample", layer.outputs_per_sample);
+      if (layer.sequential > 1) element.set("sequential", layer.sequential);
+    }
+  }
+  return xml.finish();
+}
+
+std::string scenario_of(const std::string& name, const std::string& timed_as) {
+  scenario::XmlWriter head;
+  { Open(head, "scenario").set("name", name).set("seed", 1).content("\n"); }
+  const std::string text = head.finish();
+  const std::string open = text.substr(0, text.rfind("</scenario>"));
+  return open.substr(0, open.find_last_not_of('\n') + 1) +
+         "\n"
+         "  <!-- A node of eight GPUs; more: nodes=\"…\". `dadsim links` lists what inside and nic may be. -->\n"
+         "  <platform>\n"
+         "    <gpu-cluster nodes=\"1\" gpus=\"8\" inside=\"nvlink-4\" rails=\"8\" nic=\"ib-ndr\"/>\n"
+         "  </platform>\n"
+         "  <workers memory=\"ignore\">\n"
+         "    <worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>\n"
+         "  </workers>\n"
+         "  <timing-only/>\n"
+         "  " +
+         timed_as + "  <run algorithm=\"" + algorithms::baseline().name +
+         "\" exchange=\"peer\" bucket=\"25MB\"/>\n"
+         "</scenario>\n";
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,100 @@
+// What others have said already: the config.json of a model, a profile of a step; and what people type first.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using test::Outcome;
+using test::read_file;
+
+class ImportCommand : public testing::Test {
+ protected:
+  Outcome dadsim(const std::vector<std::string>& arguments) const {
+    return test::run_dadsim(arguments, folder_.path());
+  }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_.path() / name) << text; }
+  test::TemporaryFolder folder_;
+};
+
+constexpr const char* kQwen = R"({"model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864,
+  "num_attention_heads": 14, "num_hidden_layers": 24, "num_key_value_heads": 2, "tie_word_embeddings": true,
+  "vocab_size": 151936})";
+constexpr const char* kT5 = R"({"model_type": "t5", "d_ff": 256, "d_kv": 16, "d_model": 64, "num_heads": 4,
+  "num_layers": 2, "vocab_size": 1000})";
+
+TEST_F(ImportCommand, WritesTheElementAndSaysWhatItIs) {
+  write("config.json", kQwen);
+  const Outcome element = dadsim({"import", "config.json", "--batch", "4", "--sequence", "2048"});
+  EXPECT_EQ(element.exit_code, kSuccess) << element.err;
+  EXPECT_EQ(element.out, "<timed-as workload=\"qwen2-0.5b\" sequence=\"2048\" batch=\"4\" precision=\"bf16\"/>\n");
+  EXPECT_EQ(element.err, "qwen2: 494032768 parameters, the layers of workload 'qwen2-0.5b'.\n");
+}
+
+TEST_F(ImportCommand, WritesAScenarioThatRuns) {
+  write("config.json", kT5);
+  const Outcome refused = dadsim({"import", "config.json", "--scenario", "--out", "job.xml"});
+  EXPECT_EQ(refused.exit_code, kUsage);
+  EXPECT_NE(refused.err.find("--layers FILE"), std::string::npos) << refused.err;
+  const Outcome written = dadsim({"import", "config.json", "--layers", "t5.xml", "--scenario", "--out", "job.xml"});
+  EXPECT_EQ(written.exit_code, kSuccess) << written.err;
+  EXPECT_NE(read_file(folder_.path() / "job.xml").find("file=\"t5.xml\""), std::string::npos);
+  const Outcome run = dadsim({"run", "job.xml", "--quiet", "--json", "-"});
+  EXPECT_EQ(run.exit_code, kSuccess) << run.err;
+  EXPECT_NE(run.out.find("step_seconds"), std::string::npos) << run.out;
+}
+
+TEST_F(ImportCommand, RefusesWhatItDoesNotKnow) {
+  write("config.json", R"({"model_type": "rwkv"})");
+  const Outcome unknown = dadsim({"import", "config.json"});
+  EXPECT_EQ(unknown.exit_code, kWrongInput);
+  EXPECT_NE(unknown.err.find("config.json: is of model_type 'rwkv'"), std::string::npos) << unknown.err;
+  EXPECT_EQ(dadsim({"import", "nothing.json"}).exit_code, kWrongInput);
+  EXPECT_EQ(dadsim({"import"}).exit_code, kUsage);
+  write("config.json", kQwen);
+  EXPECT_EQ(dadsim({"import", "config.json", "--batch", "0"}).exit_code, kUsage);
+  EXPECT_EQ(dadsim({"import", "config.json", "--precision", "fp23"}).exit_code, kUsage);
+  EXPECT_EQ(dadsim({"import", "config.json", "--out", "config.json"}).exit_code, kUsage);
+  EXPECT_EQ(read_file(folder_.path() / "config.json"), kQwen);
+}
+
+TEST_F(ImportCommand, AProfileCalibratesADevice) {
+  write("trace.json", R"({"traceEvents": [
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 0, "dur": 155000},
+    {"ph": "X", "cat": "kernel", "name": "sgemm", "ts": 1000, "dur": 130000},
+    {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "ts": 131000, "dur": 16000}]})");
+  write("steps.csv", "workload,batch,precision,time\nbert-base,64,fp16,139ms\n");
+  const std::vector<std::string> device{"--device", "ours", "--like", "v100-pcie", "--quiet"};
+  std::vector<std::string> of_profile{"calibrate", "trace.json", "--workload",  "bert-base",
+                                      "--batch",   "64",         "--precision", "fp16"};
+  std::vector<std::string> of_table{"calibrate", "steps.csv"};
+  of_profile.insert(of_profile.end(), device.begin(), device.end());
+  of_table.insert(of_table.end(), device.begin(), device.end());
+  const Outcome profile = dadsim(of_profile);
+  EXPECT_EQ(profile.exit_code, kSuccess) << profile.err;
+  EXPECT_NE(profile.out.find("<device name=\"ours\""), std::string::npos) << profile.out;
+  EXPECT_EQ(profile.out, dadsim(of_table).out);  // 155 ms without the 16 that its collective alone takes
+  of_table.insert(of_table.end(), {"--batch", "64"});
+  EXPECT_EQ(dadsim(of_table).exit_code, kUsage);
+  EXPECT_EQ(dadsim({"calibrate", "trace.json", "--device", "ours", "--like", "v100-pcie"}).exit_code, kUsage);
+}
+
+TEST_F(ImportCommand, HelpIsWhereItIsLookedFor) {
+  const Outcome help = dadsim({"--help"});
+  EXPECT_EQ(help.exit_code, kSuccess);
+  EXPECT_EQ(dadsim({"help"}).out, help.out);
+  EXPECT_EQ(dadsim({"-h"}).out, help.out);
+  EXPECT_EQ(dadsim({"run", "-h"}).out, help.out);
+  const Outcome sweep = dadsim({"sweep", "--help"});
+  EXPECT_EQ(dadsim({"help", "sweep"}).out, sweep.out);
+  EXPECT_EQ(dadsim({"sweep", "-h"}).out, sweep.out);
+  EXPECT_EQ(dadsim({"run"}).exit_code, kUsage);
+}
+
+}  // namespace
+}  // namespace dadsim::cli
