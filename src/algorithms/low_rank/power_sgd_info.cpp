@@ -44,6 +44,17 @@ SynchronousMethod power_sgd_method() {
                  "(tests/algorithms/power_sgd_bytes_test.cpp)",
        .parameters = {kRank, kStart, kLeastCompression, kRounds, kUncompressedSteps},
        .sums_in_buckets = true,
+       // The first steps send gradients, the others P and Q: what is lost of a message has to be of the same shape.
+       .check =
+           [](const RunFacts& facts) {
+             const spec::CompressSpec& compress = facts.run.compress;
+             if (kUncompressedSteps.of(facts.run.parameters) == 0 || compress.method == "none" || !compress.memory)
+               return RunFaults();
+             return RunFaults{not_built(
+                 "<compress memory=\"true\"> beside uncompressed-steps: what is lost of their gradients is no "
+                 "part of P and Q",
+                 "memory=\"false\", or uncompressed-steps=\"0\"")};
+           },
        .lossless = {{"rank", "65536"}, {"least-compression", "0"}},
        // Of the components of the gradient of all sites.
        .retained_rank =

@@ -239,6 +239,17 @@ TEST(PowerSgd, UncompressedStepsAreGradientSharing) {
   }
 }
 
+// What was lost of a gradient is no part of P: adding them up ended the program.
+TEST(PowerSgd, UncompressedStepsBesideAMemoryAreRefused) {
+  spec::RunSpec run = test::run_of("power-sgd", spec::ExchangeMode::peer, {{"uncompressed-steps", "1"}});
+  run.compress.method = "top-k";
+  const RunFacts facts{run, 4};
+  for (const bool memory : {true, false}) {
+    run.compress.memory = memory;
+    EXPECT_EQ(faults_of(power_sgd_method(), facts).empty(), !memory);
+  }
+}
+
 TEST(PowerSgd, DirectionsAreOrthonormalOrZero) {
   RandomStream random(3, Purpose::test);
   boost::random::normal_distribution<float> normal;

@@ -62,11 +62,12 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
     }
     // A workload has few of the sizes that there are.
     const auto sizes = catalog.workload_sizes.find(own.contains("workload") ? own.at("workload") : "");
-    for (const char* one : {"classes", "feed-forward", "heads", "hidden", "image", "kv-heads", "layers", "masked",
-                            "patch", "sequence", "vocabulary"}) {
-      const bool has = sizes != catalog.workload_sizes.end() &&
-                       std::ranges::find(sizes->second, one, &spec::ParameterSpec::name) != sizes->second.end();
-      if (!has) own[one] = "";
+    for (const auto& [workload, all] : catalog.workload_sizes) {
+      for (const spec::ParameterSpec& one : all) {
+        const bool has = sizes != catalog.workload_sizes.end() &&
+                         std::ranges::find(sizes->second, one.name, &spec::ParameterSpec::name) != sizes->second.end();
+        if (!has) own[one.name] = "";
+      }
     }
     if (what.empty())
       for (const char* one : {"steps", "epochs", "target", "start-up"}) own[one] = "";
