@@ -55,5 +55,22 @@ TEST(SiteBatches, ByChanceTheyAreThoseOfSynchronousSteps) {
   }
 }
 
+// In proportion to what sites have, in every epoch each sample once, as sites have it that take steps together.
+TEST(SiteBatches, InProportionTheyAreThoseOfSynchronousSteps) {
+  SmallProblem small = unequal_problem({12, 24, 40, 83});
+  small.training.batch = 7;
+  algorithms::Batches all(small.training, small.partition, 1);
+  std::vector<SiteBatches> own;
+  for (std::size_t site = 0; site < 4; ++site)
+    own.emplace_back(SiteBatches::How::steps, small.training, small.partition, site, 1);
+  for (std::int64_t number = 0; number < 2 * all.steps_per_epoch(); ++number) {
+    const std::vector<std::vector<std::int32_t>> step = all.next();
+    for (std::size_t site = 0; site < 4; ++site) {
+      EXPECT_EQ(own[site][number], step[site]) << "site " << site << ", step " << number;
+      EXPECT_EQ(own[site].size(number), static_cast<std::int64_t>(step[site].size()));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dadsim::test
