@@ -8,6 +8,7 @@ Settings are those of `--set`: paths into the scenario, and values. Seconds are 
 shares from 0 to 1; what is not known is NaN. pandas is needed by what gives data frames alone.
 """
 
+import html
 import io
 import json
 import os
@@ -31,7 +32,7 @@ from ._dadsim import (
 __version__ = version()
 __all__ = [
     "Error", "InputError", "Learned", "OutputError", "ResourceError", "Result", "Scenario", "SimulationError", "Stopped",
-    "Sweep", "build", "figures", "load", "run", "stop", "sweep", "version",
+    "Sweep", "build", "figures", "layers_of_torch", "load", "run", "stop", "sweep", "version",
 ]
 
 
@@ -64,6 +65,10 @@ class _Pages:
         """As a terminal shows it."""
         return self._inner.table()
 
+    def _repr_html_(self):
+        """As a notebook shows it: the table of a terminal."""
+        return f"<pre>{html.escape(str(self))}</pre>"
+
 
 class Result(_Pages):
     """The result of a scenario."""
@@ -79,6 +84,15 @@ class Result(_Pages):
         import pandas
 
         return pandas.read_csv(io.StringIO(self.csv()), float_precision="round_trip")
+
+    def plot(self, y=None, x="seconds", **more):
+        """A line for every run: `y` (the accuracy) over `x`, columns of curves(); of a scenario that learns nothing a bar for
+        the step of each. By pandas, which draws with matplotlib; gives its axes. `more` goes to pandas."""
+        curves = self.curves()
+        if y is None and curves.accuracy.isna().all():
+            return self.to_pandas().step_seconds.plot(kind="barh", **{"xlabel": "seconds of a step", **more})
+        y = y or "accuracy"
+        return curves.pivot_table(index=x, columns="label", values=y).interpolate("index", limit_area="inside").plot(**{"ylabel": y, **more})
 
     def to_dict(self):
         """All there is to say, as the JSON result has it (docs/output-json.md)."""
@@ -111,10 +125,25 @@ class Sweep(_Pages):
 
         return pandas.read_csv(io.StringIO(self.csv()), float_precision="round_trip")
 
+    def plot(self, y, x=None, **more):
+        """A line for every run: the figure `y`, mean over all else, at the values of the path `x` (the first that is varied). By
+        pandas, which draws with matplotlib; gives its axes. `more` goes to pandas."""
+        frame = self.to_pandas()
+        x = x or frame.columns[2]
+        return frame.pivot_table(index=x, columns="label", values=y, sort=False).plot(**{"ylabel": y, **more})
+
 
 def figures():
     """The figures of a run, in the order of every output (docs/figures.md): dictionaries of name, kind, unit, meaning."""
     return [dict(zip(("name", "kind", "unit", "meaning"), figure)) for figure in _dadsim.figures()]
+
+
+def layers_of_torch(model, *example, name=None):
+    """A module of PyTorch as the content of a workload file, `<timed-as file="…"/>`: the layers that a pass with `example`
+    goes through, whose first dimension is that of the samples (docs/workloads.md)."""
+    from . import torch_layers
+
+    return torch_layers.layers_of_torch(model, *example, name=name)
 
 
 def load(path, *, set=None):

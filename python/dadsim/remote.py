@@ -10,17 +10,14 @@ that have a name. They travel in batches of about a second; weights that several
 import collections
 import logging
 import os
-import queue
 import signal
 import struct
 import sys
 import threading
-import time
 
 import distributed
 
-from . import _dadsim
-from . import many
+from . import _dadsim, pieces
 from ._dadsim import InputError, ResourceError
 
 SECONDS_OF_A_PIECE = 0.5  # a round waits for the last one
@@ -28,157 +25,90 @@ STATES_KEPT = 32  # by the scheduler, beside those in use
 GONE = "the scheduler is gone; what was learned is lost with this call"
 
 
-# ---- on a worker ----
-
-
 def _do(files, name, path, data, build, piece, names, *states):
-    """Does a piece."""
-    return many.on_worker(
+    """Does a piece, on a worker."""
+    return pieces.on_worker(
         lambda there, threads: _dadsim.do_tasks(there, piece, list(zip(names, states)), threads),
         files, name, path, data, build)
 
 
-# ---- at the client ----
-
-
 class _Piece:
-    def __init__(self, number, tasks, content, states):
-        self.number, self.tasks, self.content, self.states = number, tasks, content, states
+    def __init__(self, number, count, content, states):
+        self.number, self.count, self.content, self.states = number, count, content, states
         self.tried = []
 
 
-class Handing:
+class Handing(pieces.Handing):
     """Hands tasks to a client as long as there may be any. `tasks`: RemoteTasks, or who speaks for them elsewhere;
     `files`: called for the names of all files that tasks may need by now."""
 
+    do, name = staticmethod(_do), "tasks"
+
     def __init__(self, client, tasks, path, files):
-        self.client, self.tasks, self.path, self.files = client, tasks, path, files
-        data = os.environ.get("DADSIM_DATA", "")
-        self.data = os.path.abspath(data) if data else ""
-        self.returned = queue.SimpleQueue()
-        self.futures = {}  # key: (future, piece)
+        super().__init__(client, path)
+        self.tasks, self.files = tasks, files
         self.states = collections.OrderedDict()  # name: future
-        self.seconds_of_a_task = None
         self.open = 0  # tasks that were left when the last piece was taken
-        self.attempt = 0
         self.names = None  # of the files in the bundle
-        self.bundle = None
+        self.bundle_of_names = None
 
     def run(self):
         """Until the call is over. What goes wrong ends the call."""
         try:
-            silent_since = None
             while True:
                 self.fill()
                 if not self.futures and self.tasks.over():
                     return
                 if self.futures:
-                    try:
-                        self.take(self.returned.get(timeout=0.05))
-                    except queue.Empty:
-                        pass
-                if self.client.status == "running":
-                    silent_since = None
-                elif silent_since is None:
-                    silent_since = time.monotonic()
-                if self.client.status == "closed" or (
-                    silent_since is not None and time.monotonic() - silent_since > many.SCHEDULER_IS_GONE
-                ):
-                    raise ResourceError(GONE)
-                if self.futures and self.tasks.over():
-                    return
+                    self.wait(0.05)
+                    if self.tasks.over():
+                        return
         except InputError as error:
             self.tasks.fail(str(error), True)
         except Exception as error:  # noqa: BLE001 - whatever it is, the call must not wait for ever
-            gone = not many.is_ours(error) and (self.client.status != "running" or isinstance(error, OSError))
+            gone = not pieces.is_ours(error) and (self.client.status != "running" or isinstance(error, OSError))
             self.tasks.fail(GONE if gone else str(error) or repr(error), False)
         finally:
-            try:
-                self.client.cancel([future for future, _ in self.futures.values()])
-            except Exception:  # noqa: BLE001 - the scheduler may be gone
-                pass
-
-    def threads(self):
-        return max(1, sum(self.client.nthreads().values()))
-
-    def most(self):
-        """Tasks of a piece: as many as take about as long as a piece should, and fewer where others would stand idle."""
-        if self.seconds_of_a_task is None:
-            return 1
-        fit = int(SECONDS_OF_A_PIECE / max(self.seconds_of_a_task, 1e-6))
-        return max(1, min(fit, self.open // (many.PIECES_PER_THREAD * self.threads()) + 1))
+            self.cancel()
 
     def fill(self):
-        room = many.PIECES_PER_THREAD * self.threads() - len(self.futures)
-        while room > 0:
-            number, count, self.open, content, states = self.tasks.next(self.most(), 0.0 if self.futures else 0.1)
+        for _ in range(self.room()):
+            # Fewer where others would stand idle.
+            most = self.fit(SECONDS_OF_A_PIECE, self.open // (pieces.PIECES_PER_THREAD * self.threads()) + 1)
+            number, count, self.open, content, states = self.tasks.next(most, 0.0 if self.futures else 0.1)
             if number == 0:
                 return
             self.submit(_Piece(number, count, content, states))
-            room -= 1
+
+    def bundle(self):
+        names = self.files()
+        if names != self.names:
+            self.names, self.bundle_of_names = names, pieces.Bundle(self.client, names)
+        return self.bundle_of_names
 
     def state(self, name):
+        """Weights of that name, which go to each worker that needs them once."""
         if name in self.states:
             self.states.move_to_end(name)
         else:
-            self.states[name] = self.client.submit(many.deliver, self.tasks.state(name), key="dadsim-state-" + name)
+            self.states[name] = self.client.submit(pieces.deliver, self.tasks.state(name), key="dadsim-state-" + name)
         while len(self.states) > STATES_KEPT:
             self.states.popitem(last=False)
         return self.states[name]
 
-    def submit(self, piece):
-        self.attempt += 1
-        names = self.files()
-        if names != self.names:
-            self.names, self.bundle = names, many.Bundle(self.client, names)
-        elsewhere = [worker for worker in self.client.nthreads() if worker not in piece.tried] if piece.tried else None
-        future = self.client.submit(
-            _do,
-            self.bundle.future,
-            self.bundle.name,
-            self.path,
-            self.data,
-            _dadsim.build(),
-            piece.content,
-            piece.states,
-            *[self.state(name) for name in piece.states],
-            key=f"dadsim-tasks-{self.bundle.name[:12]}-{id(self):x}-{self.attempt}",
-            workers=elsewhere or None,
-            allow_other_workers=bool(elsewhere),
-            pure=False,
-        )
-        self.futures[future.key] = future, piece
-        future.add_done_callback(lambda one: self.returned.put(one.key))
+    def arguments(self, piece):
+        return piece.content, piece.states, *[self.state(name) for name in piece.states]
 
-    def take(self, key):
-        future, piece = self.futures.pop(key, (None, None))
-        if future is None:
-            return
-        if future.status in ("cancelled", "lost"):
-            return self.again(piece, None, "Dask lost it")
-        if future.status == "error":
-            error = future.exception()
-            if isinstance(error, distributed.scheduler.KilledWorker):
-                return self.again(piece, None, f"its worker died, again and again ({error.last_worker.address})")
-            raise error
-        how, address, what, results = future.result()
-        if how == "build":
-            many.refuse_other_build(address, what)
-        if how == "input":
-            raise InputError(f"{address}: {what}")
-        if how == "room":
-            return self.again(piece, address, what)
+    def took(self, piece, future, address, results, seconds):
         self.tasks.take(piece.number, results, address)
-        share = what / piece.tasks
-        known = self.seconds_of_a_task
-        self.seconds_of_a_task = share if known is None else 0.7 * known + 0.3 * share
+        self.learn_pace(piece, seconds)
 
     def again(self, piece, address, why):
         """Elsewhere; then in halves, so that what ends workers stands alone in the end; and then the call ends."""
         piece.tried.append(address or f"a worker {len(piece.tried)}")
-        if piece.tasks > 1 and (address is None or len(piece.tried) >= len(self.client.nthreads())):
+        if piece.count > 1 and (address is None or len(piece.tried) >= len(self.client.nthreads())):
             return self.tasks.put_back(piece.number)
-        if len(piece.tried) < many.TRIES and (address is None or len(piece.tried) < len(self.client.nthreads())):
+        if len(piece.tried) < pieces.TRIES and (address is None or len(piece.tried) < len(self.client.nthreads())):
             return self.submit(piece)
         raise ResourceError(f"an operation of learning could be done by no worker: {why}")
 
@@ -188,7 +118,7 @@ def run(client, path, settings, threads, progress):
     scenario = _dadsim.load(path, settings)  # whereupon the files that it names are known
     del scenario
     tasks = _dadsim.RemoteTasks()
-    handing = Handing(client, tasks, os.path.abspath(path), _dadsim.input_files)
+    handing = Handing(client, tasks, path, _dadsim.input_files)
     thread = threading.Thread(target=handing.run, name="dadsim-remote")
     thread.start()
     try:
@@ -283,7 +213,7 @@ def main(address):
             return 3
         try:
             client = distributed.Client(address, timeout=10)
-        except (OSError, ValueError) as error:
+        except (OSError, TypeError, ValueError) as error:  # TypeError: tls without certificates
             tasks.fail(f"no scheduler of Dask at '{address}': {error}", False)
             return 5
         with client:

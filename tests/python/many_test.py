@@ -21,7 +21,7 @@ except ImportError:
     sys.exit(77)
 
 import dadsim
-from dadsim import many
+from dadsim import many, pieces
 
 SOURCE = os.environ["DADSIM_SOURCE_DIR"]
 BINARY = os.environ["DADSIM_BINARY"]
@@ -300,17 +300,17 @@ class Sweeps(unittest.TestCase):
 
     def test_other_build_is_refused_by_name(self):
         path = self.write("build.xml", **LEARNED)
-        own = many._dadsim.build
+        own = pieces._dadsim.build
         try:
             class Other:
                 def __getattr__(self, name):
                     return (lambda: own() + "-other") if name == "build" else getattr(dadsim._dadsim, name)
 
-            many._dadsim = Other()
+            pieces._dadsim = Other()
             with self.assertRaisesRegex(dadsim.InputError, "has build .* of dadsim, and this is .*-other"):
                 dadsim.sweep(path, client=self.client)
         finally:
-            many._dadsim = dadsim._dadsim
+            pieces._dadsim = dadsim._dadsim
 
 
 if __name__ == "__main__":

@@ -1,0 +1,17 @@
+"""`python3 -m dadsim` and what pip installs as `dadsim`: the program, which lies beside the module, or on the path."""
+
+import os
+import shutil
+import sys
+
+
+def main():
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dadsim")
+    program = beside if os.access(beside, os.X_OK) else shutil.which("dadsim")
+    if program is None or os.path.realpath(program) == os.path.realpath(sys.argv[0]):
+        sys.exit("dadsim: the program is not installed beside the module, and not on the path")
+    os.execv(program, [program, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Pieces of work for Dask: how a worker does one, and who hands them out and takes back what comes of them. What the
+pieces are is said by sweeps (many.py) and by learning (remote.py)."""
+
+import hashlib
+import os
+import queue
+import tempfile
+import threading
+import time
+
+import distributed
+
+from . import _dadsim
+from ._dadsim import InputError, ResourceError
+
+PIECES_PER_THREAD = 2  # with a worker: one in hand and one that waits
+TRIES = 4  # on as many workers, where a piece ends them or finds no room there
+SCHEDULER_IS_GONE = 20.0  # seconds without it
+
+
+# ---- on a worker ----
+
+_unpacking = threading.Lock()
+_folders = {}
+
+
+def _unpacked(files, name):
+    """A folder with these files under their own paths; once per process."""
+    with _unpacking:
+        if name not in _folders:
+            folder = tempfile.TemporaryDirectory(prefix="dadsim-")
+            for path, content in files.items():
+                there = folder.name + path
+                os.makedirs(os.path.dirname(there), exist_ok=True)
+                with open(there, "wb") as file:
+                    file.write(content)
+            _folders[name] = folder
+        return _folders[name].name
+
+
+def deliver(what):
+    return what
+
+
+def on_worker(call, files, name, path, data, build):
+    """What call(path, threads) gives there. What is returned begins with how that went; what is raised is a fault of this
+    module."""
+    worker = distributed.get_worker()
+    address = worker.address
+    if _dadsim.build() != build:
+        return "build", address, _dadsim.build(), None
+    begun = time.monotonic()
+    try:
+        folder = _unpacked(files, name)
+        if data:
+            os.environ["DADSIM_DATA"] = folder + data
+        result = call(folder + path, worker.state.nthreads)
+        return "done", address, time.monotonic() - begun, result
+    except InputError as error:
+        return "input", address, str(error).replace(_folders[name].name, "") if name in _folders else str(error), None
+    except (ResourceError, OSError, MemoryError) as error:
+        return "room", address, str(error) or "out of memory", None
+
+
+# ---- at the client ----
+
+
+class Bundle:
+    """Files that go to each worker once, and come back to who lost them."""
+
+    def __init__(self, client, names):
+        content = {}
+        for name in names:
+            if os.path.isfile(name):
+                with open(name, "rb") as file:
+                    content[os.path.abspath(name)] = file.read()
+        digest = hashlib.sha256()
+        for name in sorted(content):
+            digest.update(name.encode() + b"\0" + hashlib.sha256(content[name]).digest())
+        self.name = digest.hexdigest()
+        # A task of its own, so that it can be had again where the workers that held it are gone.
+        self.future = client.submit(deliver, content, key="dadsim-files-" + self.name)
+
+
+def is_ours(error):
+    return isinstance(error, (_dadsim.Error, KeyboardInterrupt))
+
+
+class Handing:
+    """Hands pieces to a client and takes what comes back. A piece is an object of one's own with `count`, the tasks in
+    it, and `tried`, a list of workers that had no room for it or were lost with it.
+
+    A kind of pieces says
+      do, name           the function that a worker calls, and a word for the names of its tasks
+      bundle()           the files that it needs
+      arguments(piece)   what the function is given behind what on_worker() takes
+      took(piece, future, address, results, seconds)
+      again(piece, address, why)   it was lost (`address` None), or a worker had no room for it
+    """
+
+    do, name = None, "piece"
+
+    def __init__(self, client, path):
+        data = os.environ.get("DADSIM_DATA", "")
+        self.client, self.path = client, os.path.abspath(path)
+        self.data = os.path.abspath(data) if data else ""
+        self.returned = queue.SimpleQueue()
+        self.futures = {}  # key: (future, piece)
+        self.seconds_of_one = None  # of the tasks in a piece
+        self.attempt = 0
+        self.silent_since = None
+
+    def threads(self):
+        return max(1, sum(self.client.nthreads().values()))
+
+    def room(self):
+        """For so many pieces more."""
+        return PIECES_PER_THREAD * self.threads() - len(self.futures)
+
+    def fit(self, seconds, left):
+        """Tasks that take about so long; fewer at the end, so that nobody waits for one worker."""
+        if self.seconds_of_one is None:
+            return 1
+        return max(1, min(int(seconds / max(self.seconds_of_one, 1e-6)), left))
+
+    def submit(self, piece):
+        self.attempt += 1
+        bundle = self.bundle()
+        elsewhere = [worker for worker in self.client.nthreads() if worker not in piece.tried] if piece.tried else None
+        future = self.client.submit(
+            type(self).do, bundle.future, bundle.name, self.path, self.data, _dadsim.build(), *self.arguments(piece),
+            key=f"dadsim-{self.name}-{bundle.name[:12]}-{id(self):x}-{self.attempt}",
+            workers=elsewhere or None, allow_other_workers=bool(elsewhere), pure=False,
+        )
+        self.futures[future.key] = future, piece
+        future.add_done_callback(lambda one: self.returned.put(one.key))
+
+    def wait(self, seconds):
+        """For one piece, and takes it. Raises OSError where the scheduler is gone."""
+        try:
+            key = self.returned.get(timeout=seconds)
+        except queue.Empty:
+            key = None
+        if self.client.status == "running":
+            self.silent_since = None
+        elif self.silent_since is None:
+            self.silent_since = time.monotonic()
+        silent = self.silent_since is not None and time.monotonic() - self.silent_since > SCHEDULER_IS_GONE
+        if silent or self.client.status == "closed":
+            raise OSError("the scheduler is gone")
+        if key is not None:
+            self.take(key)
+
+    def take(self, key):
+        future, piece = self.futures.pop(key, (None, None))
+        if future is None:
+            return
+        if future.status in ("cancelled", "lost"):
+            return self.again(piece, None, "Dask lost it")
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, distributed.scheduler.KilledWorker):
+                return self.again(piece, None, f"its worker died, again and again ({error.last_worker.address})")
+            raise error
+        how, address, what, results = future.result()
+        if how == "build":
+            raise InputError(f"{address} has build {what} of dadsim, and this is {_dadsim.build()}; the same on all machines")
+        if how == "input":
+            raise InputError(f"{address}: {what}")
+        if how == "room":
+            return self.again(piece, address, what)
+        self.took(piece, future, address, results, what)
+
+    def learn_pace(self, piece, seconds):
+        share = seconds / piece.count
+        self.seconds_of_one = share if self.seconds_of_one is None else 0.7 * self.seconds_of_one + 0.3 * share
+
+    def cancel(self, others=()):
+        if not self.futures and not others:
+            return
+        try:
+            self.client.cancel([future for future, _ in self.futures.values()] + list(others))
+        except Exception:  # noqa: BLE001 - the scheduler may be gone
+            pass
