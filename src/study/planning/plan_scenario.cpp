@@ -213,7 +213,7 @@ class Planner {
 
   /// Adds the quickest layout of a choice to what is set. Throws InputError, which is infeasible, where none fits.
   report::Layout add_layout(const std::string& label, std::vector<std::string>& all) const {
-    constexpr std::size_t kSimulated = 12;  // of each choice
+    constexpr std::size_t kSimulated = 20;  // of each choice
     LayoutOptions options;
     options.global_batch = global_batch_;
     options.simulated = kSimulated;
