@@ -1,5 +1,7 @@
 """The Python module: that it says what the program says, and behaves as Python's own do."""
 
+import contextlib
+import html
 import json
 import math
 import os
@@ -9,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 
 try:
@@ -25,6 +28,16 @@ QUICK = {"training.epochs": 1, "data.digits.train": 600, "data.digits.test": 200
 
 def said_by_program(*arguments):
     return subprocess.run([os.environ["DADSIM_BINARY"], *arguments], check=True, capture_output=True, text=True).stdout
+
+
+@contextlib.contextmanager
+def drawn_by_nobody():
+    """In the place of matplotlib, which need not be there: what would be drawn is given back."""
+    backend = types.ModuleType("drawn_by_nobody")
+    backend.plot = lambda data, kind, x=None, y=None, **more: (data, kind, more)
+    sys.modules[backend.__name__] = backend
+    with pandas.option_context("plotting.backend", backend.__name__):
+        yield
 
 
 def as_arguments(settings):
@@ -78,6 +91,18 @@ class Run(unittest.TestCase):
 
     def test_is_the_table_as_text(self):
         self.assertIn("rank-dad", str(self.result))
+        self.assertEqual(self.result._repr_html_(), "<pre>" + html.escape(str(self.result)) + "</pre>")
+
+    def test_draws_its_curves(self):
+        with drawn_by_nobody():
+            drawn, kind, more = self.result.plot(title="clinics")
+        curves = self.result.curves()
+        self.assertEqual((kind, more["ylabel"], more["title"]), ("line", "accuracy", "clinics"))
+        self.assertEqual(set(drawn.columns), set(curves.label))
+        for label in drawn.columns:
+            self.assertEqual(drawn[label].dropna().iloc[-1], curves[curves.label == label].accuracy.iloc[-1])
+        with drawn_by_nobody():
+            self.assertEqual(self.result.plot(y="loss", x="bytes")[0].index.name, "bytes")
 
 
 class Memory(unittest.TestCase):
@@ -109,7 +134,13 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(len(frame), 9)
         database = os.path.join(self.folder.name, "theirs.sqlite")
         theirs = said_by_program("sweep", self.scenario, "--out", database, "--quiet", "--csv", "-", *as_arguments(QUICK))
-        self.assertEqual(dadsim.sweep(self.scenario, set=QUICK, file=database).csv(), theirs)
+        swept = dadsim.sweep(self.scenario, set=QUICK, file=database)
+        self.assertEqual(swept.csv(), theirs)
+        self.assertIn("<pre>", swept._repr_html_())
+        with drawn_by_nobody():
+            drawn, kind, _ = swept.plot("step_seconds")
+        self.assertEqual((kind, list(drawn.index)), ("line", ["1Mbps", "10Mbps", "100Mbps"]))
+        self.assertEqual(drawn["dad"]["1Mbps"], frame[frame.label == "dad"].step_seconds.iloc[0])
 
 
 class Wrong(unittest.TestCase):
