@@ -199,7 +199,8 @@ DriftedData make_drift(const std::vector<spec::DriftSpec>& drifts, Dataset& data
     }
     for (const std::size_t site : changed) {
       const std::size_t version = result.from[site].size();
-      if (result.partitions.size() <= version) result.partitions.emplace_back(partition.size());
+      // Of sites that do not drift as often it holds what they began with: how long an epoch is goes by all of them.
+      if (result.partitions.size() <= version) result.partitions.push_back(partition);
       result.partitions[version][site] =
           in_state(states[site], partition[site], data.train, data, site, seed, 0, appended);
       result.from[site].push_back(date);

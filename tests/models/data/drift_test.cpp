@@ -118,6 +118,7 @@ TEST(Drift, SitesChangeAtTheirTimesAndOnlyThey) {
   EXPECT_LE(data.train.features.row(drift.partitions[1][1][3]).maxCoeff(), 0.25F)
       << "the clip takes the place of the noise";
   EXPECT_EQ(drift.partitions[2][1], partition[1]) << "healed";
+  EXPECT_EQ(drift.partitions[0][2], partition[2]) << "of one that does not drift it is what it began with";
   // Held back: as many, a third of them each site's.
   EXPECT_EQ(drift.held_back_at(9.9), nullptr);
   const models::Samples* mixed = drift.held_back_at(25);
