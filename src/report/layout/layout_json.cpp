@@ -64,7 +64,7 @@ std::string to_json(const LayoutReport& report) {
   json["fitting"] = report.fitting;
   Json& failed = json["failed"] = Json::array();
   for (const FailedLayout& one : report.failed)
-    failed.push_back({{"set", assignments_of(one.layout)}, {"why", one.why}});
+    failed.push_back({{"set", assignments_of(one.layout)}, {"why", one.fault}});
   json["tied"] = report.tied;
   Json& layouts = json["layouts"] = Json::array();
   for (const LayoutTrial& trial : report.trials) layouts.push_back(json_of_trial(trial, report));

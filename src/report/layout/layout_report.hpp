@@ -44,7 +44,7 @@ struct LayoutTrial {
 /// A layout that was to be simulated and could not be.
 struct FailedLayout {
   Layout layout;
-  std::string why;
+  std::string fault;  ///< the message of the error
 };
 
 /// What a search for layouts came to.

@@ -109,7 +109,7 @@ Summary summary_of(const LayoutReport& report, bool verbose) {
   if (!report.failed.empty()) {
     text += paragraph(in_words(Statement{"layouts-failed"}
                                    .with("layouts", static_cast<double>(report.failed.size()))
-                                   .with("fault", report.failed.front().why)));
+                                   .with("fault", report.failed.front().fault)));
   }
   summary.background = background_of(report, verbose);
   return summary;
