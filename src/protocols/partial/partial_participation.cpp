@@ -147,6 +147,16 @@ PartialParticipation::Step& PartialParticipation::step(std::int64_t number) {
   return step;
 }
 
+/// A step that was given up, or in which nothing was found to send (no component of any layer, say): sites hear that
+/// it is over, as they would of one whose schedule hands something back.
+bool PartialParticipation::says_only_that_it_is_over(const Step& step) {
+  const SchedulePtr schedule = step.merged ? step.merged : step.schedule;
+  return step.given_up || std::ranges::none_of(schedule->tasks, [](const step::Task& task) {
+           const auto* wait = std::get_if<step::WaitTask>(&task.what);
+           return wait != nullptr && wait->who == step::Role::workers;
+         });
+}
+
 bool PartialParticipation::complete(const Step& step, std::size_t site) const {
   return step.asked[site] &&
          std::ranges::all_of(step.arrived, [site](const auto& gather) { return gather.second[site]; });
@@ -255,7 +265,7 @@ void PartialParticipation::redistribute() {
         Parcel parcel{.bytes = bytes, .number = message};
         setting_.loop.send(setting_.server, to, kDown, std::move(parcel), kLost);
       };
-      if (step.given_up) send(kNotice, first);
+      if (says_only_that_it_is_over(step)) send(kNotice, first);
       for (std::size_t task = 0; task < schedule->tasks.size() && !step.given_up; ++task) {
         const step::CollectiveTask* collective = collective_of(schedule->tasks[task]);
         if (collective == nullptr || collective->kind != step::CollectiveKind::broadcast) continue;
@@ -349,7 +359,7 @@ Task<> PartialParticipation::server() {
       }
     }
     if (!steps_.at(at).closed) merge(at);
-    if (steps_.at(at).given_up) broadcast(kNotice, first);
+    if (says_only_that_it_is_over(steps_.at(at))) broadcast(kNotice, first);
     steps_.at(at).distributed = true;
     through(at);
     if (ended_) co_return;

@@ -91,6 +91,7 @@ class PartialParticipation final : public Protocol {
   SharedStep::Sites sites_of(std::int64_t number, const std::vector<bool>& there, bool weighted) const;
   bool has_samples(std::int64_t number, const std::vector<bool>& there) const;
   bool complete(const Step& step, std::size_t site) const;
+  [[nodiscard]] static bool says_only_that_it_is_over(const Step& step);
   void merge(std::int64_t at);
   void through(std::int64_t at);
   static world::Node node_of(std::size_t site) { return static_cast<world::Node>(site); }

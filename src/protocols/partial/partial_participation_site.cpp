@@ -138,6 +138,11 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
     }
     if (here.contains(first)) break;
   }
+  // A step that hands nothing back is over for a site once the aggregator is through with it.
+  while (!waited && !here_[number].contains(first)) {
+    const Parcel parcel = co_await loop.receive(me, kDown);
+    if (parcel.number >= first) here_[number].insert(parcel.number);
+  }
   std::erase_if(here_[number],
                 [behind = first + static_cast<std::int64_t>(count)](std::int64_t one) { return one < behind; });
 }
