@@ -27,8 +27,8 @@ std::vector<std::string> texts(const std::string& line) {
 using Texts = std::vector<std::string>;
 
 TEST(Completion, CompletesADevice) {
-  EXPECT_EQ(texts("dadsim devices a100-sx"), (Texts{"a100-sxm4-40", "a100-sxm4-80"}));
-  EXPECT_EQ(texts("dadsim x.xml --set workers.worker[2].device=h200"), (Texts{"workers.worker[2].device=h200-sxm"}));
+  EXPECT_EQ(texts("dadsim devices a100-sx"), (Texts{"a100-sxm4-40", "a100-sxm4-80", "a100-sxm4-64"}));
+  EXPECT_EQ(texts("dadsim x.xml --set workers.worker[2].device=h200-s"), (Texts{"workers.worker[2].device=h200-sxm"}));
   EXPECT_EQ(texts("dadsim calibrate s.csv --device mine --like tpu-v4"), (Texts{"tpu-v4"}));
   EXPECT_EQ(texts("dadsim calibrate s.csv --device mine --like=tpu-v4"), (Texts{"--like=tpu-v4"}));
 }

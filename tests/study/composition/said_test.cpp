@@ -26,7 +26,7 @@ TEST_P(WhatIsSaid, IsWhatTheNumbersSay) {
   const bool tells = std::getenv("DADSIM_DRAWS") != nullptr;
   std::set<std::string> kinds;
   std::uint64_t results = 0, explanations = 0;
-  for (std::uint64_t i = GetParam(); i < draws(80); i += kSaidParts) {
+  for (std::uint64_t i = GetParam(); i < draws(120); i += kSaidParts) {
     const std::uint64_t seed = 100'000 + i;
     const test::Element root = test::drawn_scenario(seed, asking.catalog());
     const Asking::Checked checked = asking.check(root, i % 7 == 0);

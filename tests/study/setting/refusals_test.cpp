@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "protocols/registry.hpp"
 #include "scenario/document/load.hpp"
@@ -43,9 +44,11 @@ std::string refused(const std::string& text, bool times_alone = false) {
 }
 
 TEST(Refusals, HowACollectiveIsCarriedOutMeansNothingThroughAnAggregator) {
-  for (const char* attribute : {"all-reduce", "all-gather"}) {
+  for (const auto& [algorithm, attribute] :
+       {std::pair("gradient-sharing", "all-reduce"), std::pair("dad", "all-gather")}) {
     const auto run = [&](const char* exchange) {
-      return scenario_of(fmt::format("  <run algorithm=\"dad\" exchange=\"{}\" {}=\"ring\"/>\n", exchange, attribute));
+      return scenario_of(
+          fmt::format("  <run algorithm=\"{}\" exchange=\"{}\" {}=\"ring\"/>\n", algorithm, exchange, attribute));
     };
     EXPECT_NE(
         refused(run("aggregator")).find("7: " + std::string(attribute) + "=\"ring\" of <run> means nothing where"),
