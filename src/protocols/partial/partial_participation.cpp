@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
+#include <ranges>
 #include <utility>
 #include <variant>
 
@@ -147,14 +148,15 @@ PartialParticipation::Step& PartialParticipation::step(std::int64_t number) {
   return step;
 }
 
-/// A step that was given up, or in which nothing was found to send (no component of any layer, say): sites hear that
-/// it is over, as they would of one whose schedule hands something back.
-bool PartialParticipation::says_only_that_it_is_over(const Step& step) {
-  const SchedulePtr schedule = step.merged ? step.merged : step.schedule;
-  return step.given_up || std::ranges::none_of(schedule->tasks, [](const step::Task& task) {
-           const auto* wait = std::get_if<step::WaitTask>(&task.what);
-           return wait != nullptr && wait->who == step::Role::workers;
-         });
+/// Whether nothing is handed back behind the last that sites send (of rank 0, say, in the last layer): they hear that
+/// the step is over.
+bool PartialParticipation::ends_with_a_notice(const Step& step) {
+  const auto sends_last = [](const step::Schedule& schedule) {
+    const auto last = std::ranges::find_if(schedule.tasks | std::views::reverse,
+                                           [](const step::Task& task) { return collective_of(task) != nullptr; });
+    return last == schedule.tasks.rend() || is_gather(*last);
+  };
+  return sends_last(*step.schedule) || (step.merged && sends_last(*step.merged));
 }
 
 bool PartialParticipation::complete(const Step& step, std::size_t site) const {
@@ -186,12 +188,11 @@ void PartialParticipation::take(const Parcel& parcel, std::int64_t at) {
     return;
   }
   const auto found = steps_.find(at);
-  const auto tasks = static_cast<std::int64_t>(found == steps_.end() ? 1 : found->second.schedule->tasks.size());
-  if (found == steps_.end() || parcel.number / tasks != at || found->second.closed) {
+  if (found == steps_.end() || parcel.number / kMostTasks != at || found->second.closed) {
     setting_.log.wasted_bytes += parcel.bytes;
     return;
   }
-  found->second.arrived.at(static_cast<std::size_t>(parcel.number % tasks))[from] = true;
+  found->second.arrived.at(static_cast<std::size_t>(parcel.number % kMostTasks))[from] = true;
 }
 
 /// It went down: nobody waits for it any more.
@@ -258,14 +259,15 @@ void PartialParticipation::redistribute() {
   for (const auto& [number, step] : steps_) {
     if (!step.distributed) continue;
     const SchedulePtr schedule = step.merged ? step.merged : step.schedule;
-    const std::int64_t first = number * static_cast<std::int64_t>(schedule->tasks.size());
+    const std::int64_t first = first_message(number);
     for (std::size_t site = 0; site < setting_.sites; ++site) {
       if (!member_[site] || site_at_[site] > number || !setting_.loop.is_up(node_of(site))) continue;
       const auto send = [&, to = node_of(site)](double bytes, std::int64_t message) {
         Parcel parcel{.bytes = bytes, .number = message};
         setting_.loop.send(setting_.server, to, kDown, std::move(parcel), kLost);
       };
-      if (says_only_that_it_is_over(step)) send(kNotice, first);
+      if (step.given_up) send(kNotice, first);
+      if (!step.given_up && ends_with_a_notice(step)) send(kNotice, over_message(number));
       for (std::size_t task = 0; task < schedule->tasks.size() && !step.given_up; ++task) {
         const step::CollectiveTask* collective = collective_of(schedule->tasks[task]);
         if (collective == nullptr || collective->kind != step::CollectiveKind::broadcast) continue;
@@ -324,7 +326,7 @@ Task<> PartialParticipation::server() {
       found->second.closed = found->second.given_up = found->second.distributed = true;
       found->second.in_time.assign(setting_.sites, false);
       models_[server_at_ + 1] = models_.at(server_at_);
-      broadcast(kNotice, server_at_ * static_cast<std::int64_t>(found->second.schedule->tasks.size()));
+      broadcast(kNotice, first_message(server_at_));
       through(server_at_++);  // where all who were in it have gone nobody else says so
       if (ended_) co_return;
     }
@@ -341,10 +343,11 @@ Task<> PartialParticipation::server() {
       }
       merge(at);
     }
-    const std::int64_t first = at * static_cast<std::int64_t>(count);
+    const std::int64_t first = first_message(at);
     for (std::size_t task = 0; task < count && !steps_.at(at).given_up; ++task) {
       const Step& now = steps_.at(at);
       const SchedulePtr schedule = now.merged ? now.merged : now.schedule;
+      if (task >= schedule->tasks.size()) break;  // who is there found less than those who were asked
       const auto& what = schedule->tasks[task].what;
       if (const auto* wait = std::get_if<step::WaitTask>(&what)) {
         if (wait->who == step::Role::aggregator && !now.closed) {
@@ -359,7 +362,11 @@ Task<> PartialParticipation::server() {
       }
     }
     if (!steps_.at(at).closed) merge(at);
-    if (says_only_that_it_is_over(steps_.at(at))) broadcast(kNotice, first);
+    if (steps_.at(at).given_up) {
+      broadcast(kNotice, first);
+    } else if (ends_with_a_notice(steps_.at(at))) {
+      broadcast(kNotice, over_message(at));
+    }
     steps_.at(at).distributed = true;
     through(at);
     if (ended_) co_return;

@@ -88,7 +88,7 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   step(at);
   const SchedulePtr asked = steps_.at(at).schedule;
   const auto count = asked->tasks.size();
-  const std::int64_t first = at * static_cast<std::int64_t>(count);
+  const std::int64_t first = first_message(at);
   const bool takes_part = steps_.at(at).asked[number] && !steps_.at(at).closed;
   const algorithms::LearningProblem& problem = setting_.learning.problem();
   if (takes_part) {
@@ -102,14 +102,15 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   const double begin = loop.now();
   for (std::size_t task = 0; task <= count; ++task) {
     const SchedulePtr schedule = steps_.at(at).merged ? steps_.at(at).merged : asked;
-    const auto* compute = task < count ? std::get_if<step::ComputeTask>(&schedule->tasks[task].what) : nullptr;
+    const step::Task* now = task < std::min(count, schedule->tasks.size()) ? &schedule->tasks[task] : nullptr;
+    const auto* compute = now != nullptr ? std::get_if<step::ComputeTask>(&now->what) : nullptr;
     const bool mine = compute != nullptr && compute->who == step::Role::workers;
     if (mine && (takes_part || waited)) {
       computing_from = std::min(computing_from, task);
       continue;
     }
-    const auto* wait = task < count ? std::get_if<step::WaitTask>(&schedule->tasks[task].what) : nullptr;
-    const bool sends = task < count && is_gather(schedule->tasks[task]) && takes_part;
+    const auto* wait = now != nullptr ? std::get_if<step::WaitTask>(&now->what) : nullptr;
+    const bool sends = now != nullptr && is_gather(*now) && takes_part;
     const bool waits = wait != nullptr && wait->who == step::Role::workers;
     if (task < count && !sends && !waits) continue;  // of the aggregator's
     if (computing_from < task) {
@@ -138,13 +139,12 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
     }
     if (here.contains(first)) break;
   }
-  // A step that hands nothing back is over for a site once the aggregator is through with it.
-  while (!waited && !here_[number].contains(first)) {
+  const auto is_here = [&](std::int64_t message) { return here_[number].contains(message); };
+  while (ends_with_a_notice(steps_.at(at)) && !is_here(first) && !is_here(over_message(at))) {
     const Parcel parcel = co_await loop.receive(me, kDown);
     if (parcel.number >= first) here_[number].insert(parcel.number);
   }
-  std::erase_if(here_[number],
-                [behind = first + static_cast<std::int64_t>(count)](std::int64_t one) { return one < behind; });
+  std::erase_if(here_[number], [behind = first_message(at + 1)](std::int64_t one) { return one < behind; });
 }
 
 /// Runs beside the node's other work and resends what was lost. A site that went down gets no resent messages.
