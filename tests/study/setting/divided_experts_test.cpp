@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "study/run/experiment.hpp"
 #include "study/setting/division_cases.hpp"
 
 namespace dadsim::study {
@@ -57,11 +56,7 @@ TEST(DividedExperts, AreSimulatedAndMessagesAgreeWithFlow) {
                           R"(expert-parallel="16" sharding="optimizer")",
                           R"(expert-parallel="4" tensor="2" sequence-parallel="true" pipeline="2" micro-batch="1")"}) {
     SCOPED_TRACE(how);
-    scenario::Scenario scenario = with(how, 16);
-    scenario.network.fidelity = spec::Fidelity::message;
-    const double by_message = run_experiment(scenario, false).runs[0].step_seconds;
-    scenario.network.fidelity = spec::Fidelity::flow;
-    EXPECT_NEAR(run_experiment(scenario, false).runs[0].step_seconds / by_message, 1, 5e-3);
+    EXPECT_NEAR(flow_by_message(with(how, 16)), 1, 5e-3);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "scenario/document/load.hpp"
 #include "study/learning/learned.hpp"
+#include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "support/diagnostics.hpp"
@@ -56,6 +57,16 @@ inline Collectives collectives_of(const scenario::Scenario& scenario) {
     }
   }
   return sums;
+}
+
+/// A step of its first run by flow ÷ the same step message by message.
+inline double flow_by_message(scenario::Scenario scenario) {
+  const auto seconds = [&scenario](spec::Fidelity fidelity) {
+    scenario.network.fidelity = fidelity;
+    return run_experiment(scenario, false).runs[0].step_seconds;
+  };
+  const double by_message = seconds(spec::Fidelity::message);
+  return seconds(spec::Fidelity::flow) / by_message;
 }
 
 /// What is wrong with such a scenario; empty: nothing.
