@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "protocols/simulating.hpp"
 
@@ -26,11 +27,13 @@ SmallProblem uneven(double rate, double epochs) {
   return small;
 }
 
-/// What a simulation has made of the first weights.
-std::vector<double> displacement(const SmallProblem& small, const spec::RunSpec& run) {
+/// What a simulation has made of the first weights, with the seconds that a computation of each site takes.
+std::vector<double> displacement(
+    const SmallProblem& small, const spec::RunSpec& run,
+    const std::function<double(world::Node)>& seconds = [](world::Node) { return 0.01; }) {
   History history(1, nullptr);
   Learning learning(small.problem(), history);
-  auto world = closed_form(4, [](world::Node) { return 0.01; });
+  auto world = closed_form(4, seconds);
   struct Kept final : Learning {
     using Learning::Learning;
     Value evaluate(const Value& weights) override {
@@ -104,6 +107,24 @@ TEST(PartialParticipation, TheExpectedGradientIsThatOfAllSites) {
   }
 }
 
+// The largest site needs five times the deadline for every sixteenth computation, and is left out of the five steps
+// that end meanwhile; it is in the next five. These count by the inverse of how often it has been in time so far: all
+// steps together, its gradients weigh about what they would if it were never late, a tenth more than that by the first
+// steps of all, in which little is known yet.
+TEST(PartialParticipation, WhoIsSeldomInTimeCountsForTheStepsThatItMissed) {
+  const SmallProblem small = uneven(1e-4, 120);
+  const std::vector<double> all = displacement(small, run_of("partial-gradient-sharing"));
+  int computations = 0;
+  const auto late_at_times = [&](world::Node node) { return node == 0 && computations++ % 16 == 0 ? 1.0 : 0.01; };
+  const auto distance_with = [&](const char* estimate) {
+    computations = 0;
+    const spec::RunSpec run = run_of("partial-gradient-sharing", {{"deadline", "0.2"}, {"estimate", estimate}});
+    return distance(displacement(small, run, late_at_times), all);
+  };
+  EXPECT_LT(distance_with("unbiased"), 0.1);
+  EXPECT_GT(distance_with("present"), 0.2) << "is it never late?";
+}
+
 TEST(PartialParticipation, RankDadWithAllComponentsIsDad) {
   const SmallProblem small = uneven(1e-2, 20);
   const std::vector<double> dad = displacement(small, run_of("partial-dad", {{"fraction", "0.5"}}));
@@ -148,6 +169,39 @@ TEST(PartialParticipation, AStepInWhichNothingIsFoundIsTakenTogether) {
     EXPECT_EQ(simulated.protocol_log.updates, learning.budget()) << deadline;
     EXPECT_EQ(simulated.protocol_log.took_part[0], learning.budget()) << deadline;
   }
+}
+
+// The aggregator goes down in a step, and so do all sites, so that none is left that could end it. It is over all
+// the same once the aggregator is back.
+TEST(PartialParticipation, AStepThatAllSitesHaveLeftIsOver) {
+  SmallProblem small(2);
+  small.training.evaluate_every = 1000;
+  History history(1, nullptr);
+  Learning learning(small.problem(), history);
+  auto world = closed_form(2, [](world::Node) { return 1.0; });
+  const std::vector<Fate> fates{{0.5, 2, false}, {0.6, 0, false}, {0.6, 1, false},
+                                {0.8, 2, true},  {1.5, 0, true},  {1.5, 1, true}};
+  const Simulated simulated = simulate(world, small, learning, run_of("partial-gradient-sharing"), {}, fates);
+  EXPECT_EQ(simulated.protocol_log.updates, learning.budget());
+  EXPECT_EQ(simulated.protocol_log.took_part[0], learning.budget() - 1);
+}
+
+// A site goes and comes back twice while the aggregator computes, which hears all of it afterwards: the site that has
+// asked for the weights since is not taken for one that is gone.
+TEST(PartialParticipation, NewsFromBeforeASiteAskedDoesNotCount) {
+  SmallProblem small(2);
+  small.training.evaluate_every = 1000;
+  History history(1, nullptr);
+  Learning learning(small.problem(), history);
+  world::ClosedFormWorld world({.nodes = 3,
+                                .line = {},
+                                .seconds = [](world::Node node, const world::Work&) { return node == 2 ? 1.0 : 0.1; },
+                                .link = nullptr});
+  const std::vector<Fate> fates{{0.3, 1, false}, {0.4, 1, true}, {0.5, 1, false}, {0.6, 1, true}};
+  const Simulated simulated = simulate(world, small, learning, run_of("partial-gradient-sharing"), {}, fates);
+  EXPECT_EQ(simulated.protocol_log.updates, learning.budget());
+  EXPECT_EQ(simulated.protocol_log.took_part[0], learning.budget());
+  EXPECT_EQ(simulated.protocol_log.took_part[1], learning.budget());
 }
 
 }  // namespace
