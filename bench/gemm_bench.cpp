@@ -131,7 +131,7 @@ constexpr Layer kLayers[] = {
     {"perceptron", 64, 784, 1024}, {"perceptron", 256, 784, 1024},   {"perceptron", 256, 1024, 1024},
     {"perceptron", 256, 512, 512}, {"perceptron", 2048, 1024, 1024}, {"classes", 256, 1024, 10},
     {"gru", 2976, 128, 384},       {"attention", 4096, 64, 64},      {"block", 4096, 64, 256},
-    {"block", 4096, 256, 64},      {"convolution", 8192, 144, 32},
+    {"block", 4096, 256, 64},      {"convolution", 8192, 144, 32},   {"square", 2048, 2048, 2048},
 };
 
 void register_products() {

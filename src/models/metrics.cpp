@@ -1,6 +1,7 @@
 #include "models/metrics.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -30,38 +31,75 @@ LogProbabilities log_softmax(const Matrix& logits) {
   return result;
 }
 
-/// How many of `ascending` (not empty) are less than `score`, without a branch that depends on the numbers.
-std::size_t count_less(const std::vector<double>& ascending, double score) {
-  const double* first = ascending.data();
-  for (std::size_t left = ascending.size(); left > 1;) {
-    const std::size_t half = left / 2;
-    first += half * static_cast<std::size_t>(first[half - 1] < score);
-    left -= half;
+/// A log-probability (at most 0) as a number that grows as it falls: the bits of doubles that are not negative are in
+/// their order.
+std::uint64_t depth_of(double log_probability) { return std::bit_cast<std::uint64_t>(0.0 - log_probability); }
+
+/// The depths of a class's positives (at least one), such that those above and at a score are counted without sorting
+/// all: in about as many buckets, each as wide as the others. Bits are nearly logarithms, so that certain and hopeless
+/// predictions alike are spread over many of them.
+class Positives {
+ public:
+  explicit Positives(const std::vector<std::uint64_t>& depths)
+      : least_(*std::min_element(depths.begin(), depths.end())),
+        most_(*std::max_element(depths.begin(), depths.end())),
+        depths_(depths.size()) {
+    while (((most_ - least_) >> shift_) >= depths.size()) ++shift_;
+    begins_.resize(bucket_of(most_) + 2);
+    for (const std::uint64_t depth : depths) ++begins_[bucket_of(depth) + 1];
+    for (std::size_t b = 1; b < begins_.size(); ++b) begins_[b] += begins_[b - 1];
+    std::vector<std::uint32_t> next(begins_.begin(), begins_.end() - 1);
+    for (const std::uint64_t depth : depths) depths_[next[bucket_of(depth)]++] = depth;
+    for (std::size_t b = 0; b + 1 < begins_.size(); ++b) {
+      if (begins_[b + 1] - begins_[b] > kFew) std::sort(depths_.begin() + begins_[b], depths_.begin() + begins_[b + 1]);
+    }
   }
-  return static_cast<std::size_t>(first - ascending.data()) + (*first < score ? 1 : 0);
-}
+
+  /// Twice the positives with a higher score than this, and once those with the same.
+  std::uint64_t halves_above(std::uint64_t depth) const {
+    if (depth < least_) return 0;
+    if (depth > most_) return 2 * depths_.size();
+    const std::size_t bucket = bucket_of(depth);
+    const std::uint64_t* const begin = depths_.data() + begins_[bucket];
+    const std::uint64_t* const end = depths_.data() + begins_[bucket + 1];
+    std::uint64_t halves = 2 * std::uint64_t{begins_[bucket]};
+    if (end - begin > kFew) {
+      const auto [first, last] = std::equal_range(begin, end, depth);
+      return halves + static_cast<std::uint64_t>((first - begin) + (last - begin));
+    }
+    for (const std::uint64_t* other = begin; other != end; ++other) {
+      halves += (*other < depth ? 1U : 0U) + (*other <= depth ? 1U : 0U);
+    }
+    return halves;
+  }
+
+ private:
+  static constexpr std::ptrdiff_t kFew = 16;  ///< of a bucket, which are gone through in any order
+
+  std::size_t bucket_of(std::uint64_t depth) const { return static_cast<std::size_t>((depth - least_) >> shift_); }
+
+  std::uint64_t least_, most_;
+  int shift_ = 0;
+  std::vector<std::uint64_t> depths_;  ///< by buckets
+  std::vector<std::uint32_t> begins_;  ///< of the buckets, and the end
+};
 
 /// Area under the ROC curve of one class against the rest: the share of pairs of a positive and a negative in which the
 /// positive has the higher score, equal scores as one half (the U of Mann & Whitney 1947 ÷ P·N; exact, as it counts).
-/// Only the positives are sorted: over all classes they are as many as the samples. NaN without positives or negatives.
+/// Over all classes the positives are as many as the samples. NaN without positives or negatives.
 double auc_of_class(const LogProbabilities& scores, const std::vector<std::int32_t>& labels, std::int32_t of_class) {
-  std::vector<double> positives;
+  std::vector<std::uint64_t> depths;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] == of_class) positives.push_back(scores(static_cast<Eigen::Index>(i), of_class));
+    if (labels[i] == of_class) depths.push_back(depth_of(scores(static_cast<Eigen::Index>(i), of_class)));
   }
-  if (positives.empty() || positives.size() == labels.size()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(positives.begin(), positives.end());
+  if (depths.empty() || depths.size() == labels.size()) return std::numeric_limits<double>::quiet_NaN();
+  const Positives positives(depths);
   std::uint64_t halves = 0;  // a won pair counts 2, a tied one 1
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] == of_class) continue;
-    const double score = scores(static_cast<Eigen::Index>(i), of_class);
-    const std::size_t below = count_less(positives, score);
-    const bool tied = below < positives.size() && positives[below] == score;
-    const std::size_t not_above =
-        tied ? count_less(positives, std::nextafter(score, std::numeric_limits<double>::infinity())) : below;
-    halves += 2 * (positives.size() - not_above) + (not_above - below);
+    halves += positives.halves_above(depth_of(scores(static_cast<Eigen::Index>(i), of_class)));
   }
-  const auto count = static_cast<double>(positives.size());
+  const auto count = static_cast<double>(depths.size());
   return 0.5 * static_cast<double>(halves) / (count * (static_cast<double>(labels.size()) - count));
 }
 

@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <cstddef>
+
 #include "models/activation.hpp"
 #include "models/operations/operations.hpp"
+#include "support/parallel.hpp"
 
 namespace dadsim::models {
 namespace {
@@ -11,12 +15,20 @@ class Add final : public OperationOf<T> {
   Add(spec::Activation activation, const spec::SampleShape& in) : OperationOf<T>(in, in), activation_(activation) {}
 
   void forward(const FlowOf<T>& flow) const override {
-    flow.output = flow.input + *flow.second;
+    flow.output.resize(flow.input.rows(), flow.input.cols());
     if (keeps_pre_activation()) {
       flow.scratch.matrices.resize(1);
-      flow.scratch.matrices[0] = flow.output;
+      flow.scratch.matrices[0].resize(flow.output.rows(), flow.output.cols());
     }
-    activate(activation_, flow.output);
+    // Some samples at a time, so that a sum is still in the caches when φ is taken of it.
+    constexpr std::size_t kBlockValues = 16384;
+    const std::size_t block = std::max<std::size_t>(1, kBlockValues / static_cast<std::size_t>(this->out().size()));
+    parallel_for_blocks(static_cast<std::size_t>(flow.samples()), block, [&](std::size_t begin, std::size_t end) {
+      auto y = flow.output.middleRows(begin, end - begin);
+      y = flow.input.middleRows(begin, end - begin) + flow.second->middleRows(begin, end - begin);
+      if (keeps_pre_activation()) flow.scratch.matrices[0].middleRows(begin, end - begin) = y;
+      activate_block<T>(activation_, y);
+    });
   }
 
   void backward(const FlowOf<T>& flow) const override {
@@ -30,8 +42,13 @@ class Add final : public OperationOf<T> {
   void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     pass_on(flow, value_gradient, add);
   }
+  /// Comes last: what nothing is added to takes the gradient over, without a copy.
   void backpropagate_second(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
-    pass_on(flow, value_gradient, add);
+    if (add) {
+      value_gradient += flow.value_gradient;
+    } else {
+      value_gradient.swap(flow.value_gradient);
+    }
   }
 
   bool has_tangent() const override { return true; }

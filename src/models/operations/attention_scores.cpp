@@ -20,7 +20,9 @@ using Eigen::Index;
 /// With a causal mask, P(i, j) = 0 for j > i. In: t positions of (Q of all heads, K of all heads, V of all heads); out:
 /// t positions of (Y of all heads). With G = dLoss/dY:
 ///     S = P ⊙ (G Vᵀ − rowsum(G ⊙ Y)), dQ = S K ÷ √e, dK = Sᵀ Q ÷ √e, dV = Pᵀ G
-/// since rowsum(P ⊙ G Vᵀ) = rowsum(G ⊙ Y) (Dao et al., NeurIPS 2022, arXiv:2205.14135, appendix B).
+/// since rowsum(P ⊙ G Vᵀ) = rowsum(G ⊙ Y) (Dao et al., NeurIPS 2022, arXiv:2205.14135, appendix B). As there, P is not
+/// kept where rows are long: a block of its rows is in memory of the thread, and is computed once more on the way back,
+/// with the same bits.
 template <class T>
 class AttentionScores final : public OperationOf<T> {
  public:
@@ -29,28 +31,25 @@ class AttentionScores final : public OperationOf<T> {
         heads_(spec.heads),
         causal_(spec.causal),
         positions_(in.positions()),
+        keeps_(positions_ <= kKeptPositions),
         width_(out.channels / spec.heads),
         scale_(T(1) / std::sqrt(static_cast<T>(width_))) {}
 
   void forward(const FlowOf<T>& flow) const override {
     flow.output.resize(flow.samples(), this->out().size());
     flow.scratch.matrices.resize(1);
-    flow.scratch.matrices[0].resize(flow.samples() * heads_ * positions_, positions_);
+    flow.scratch.matrices[0].resize(keeps_ ? flow.samples() * heads_ * positions_ : 0, positions_);
     for_heads(flow.samples(), [&](Index sample, Index head) {
       const Part<const T> q = part(flow.input, sample, head);
       const Part<T> y = part(flow.output, sample, head);
-      T* const p = probabilities(flow, sample, head);
       Packed& packed = Packed::mine();
       for_row_blocks([&](Index row, Index rows, Index seen) {
         if (row == 0 || causal_) {
           pack_transposed_panels<T>(part(flow.input, sample, heads_ + head).rows(0, seen, width_), packed.k);
           pack_panels<T>(part(flow.input, sample, 2 * heads_ + head).rows(0, seen, width_), packed.v);
         }
-        const Part<T> block{p + row * positions_, positions_};
-        multiply_panels<T>(q.rows(row, rows, width_), packed.k, block.rows(0, rows, seen), false);
-        for (Index i = 0; i < rows; ++i) {
-          array_kernels_of<T>().softmax(scale_, causal_ ? row + i + 1 : seen, seen, block.row(i));
-        }
+        const Part<T> block = probabilities(flow, sample, head, row);
+        attend(q, packed.k, row, rows, seen, block);
         multiply_panels<T>(block.rows(0, rows, seen), packed.v, y.rows(row, rows, width_), false);
       });
     });
@@ -73,7 +72,6 @@ class AttentionScores final : public OperationOf<T> {
         dk.rows(0, positions_, width_).setZero();
         dv.rows(0, positions_, width_).setZero();
       }
-      T* const p = probabilities(flow, sample, head);
       Packed& packed = Packed::mine();
       resize_kept(packed.s, std::min(kRows, positions_), positions_);
       const Part<T> s{packed.s.data(), positions_};
@@ -82,7 +80,13 @@ class AttentionScores final : public OperationOf<T> {
           pack_panels<T>(part(flow.input, sample, heads_ + head).rows(0, seen, width_), packed.k);
           pack_transposed_panels<T>(part(flow.input, sample, 2 * heads_ + head).rows(0, seen, width_), packed.v);
         }
-        const Part<T> block{p + row * positions_, positions_};
+        const Part<T> block = probabilities(flow, sample, head, row);
+        if (!keeps_) {
+          if (row == 0 || causal_) {
+            pack_transposed_panels<T>(part(flow.input, sample, heads_ + head).rows(0, seen, width_), packed.k_columns);
+          }
+          attend(q, packed.k_columns, row, rows, seen, block);
+        }
         multiply_panels<T>(dy.rows(row, rows, width_), packed.v, s.rows(0, rows, seen), false);
         for (Index i = 0; i < rows; ++i) {
           const T mean = ConstNumbers(dy.row(row + i), width_).dot(ConstNumbers(y.row(row + i), width_));
@@ -100,6 +104,8 @@ class AttentionScores final : public OperationOf<T> {
  private:
   /// Rows of P that are worked on together. With a causal mask, the columns behind a block's last row are skipped.
   static constexpr Index kRows = 64;
+  /// Up to so many positions P is kept: then it is no more than a few times what goes in.
+  static constexpr Index kKeptPositions = 64;
 
   using ConstNumbers = Eigen::Map<const VectorOf<T>>;
 
@@ -119,7 +125,7 @@ class AttentionScores final : public OperationOf<T> {
 
   /// Memory of the thread.
   struct Packed {
-    MatrixOf<T> k, v, rows, s;
+    MatrixOf<T> k, k_columns, v, rows, s, p;
     static Packed& mine() {
       thread_local Packed packed;
       return packed;
@@ -134,9 +140,23 @@ class AttentionScores final : public OperationOf<T> {
     return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
   }
 
-  /// t × t; entries after the columns that a row sees are not used.
-  T* probabilities(const FlowOf<T>& flow, Index sample, Index head) const {
-    return flow.scratch.matrices[0].data() + (sample * heads_ + head) * positions_ * positions_;
+  /// Rows of P from `row` on, kRows × t; entries after the columns that a row sees are not used.
+  Part<T> probabilities(const FlowOf<T>& flow, Index sample, Index head, Index row) const {
+    if (keeps_) {
+      return {flow.scratch.matrices[0].data() + ((sample * heads_ + head) * positions_ + row) * positions_, positions_};
+    }
+    MatrixOf<T>& p = Packed::mine().p;
+    resize_kept(p, std::min(kRows, positions_), positions_);
+    return {p.data(), positions_};
+  }
+
+  /// These rows of P, which see the first `seen` columns.
+  void attend(const Part<const T>& q, const MatrixOf<T>& k, Index row, Index rows, Index seen,
+              const Part<T>& block) const {
+    multiply_panels<T>(q.rows(row, rows, width_), k, block.rows(0, rows, seen), false);
+    for (Index i = 0; i < rows; ++i) {
+      array_kernels_of<T>().softmax(scale_, causal_ ? row + i + 1 : seen, seen, block.row(i));
+    }
   }
 
   template <class Body>
@@ -157,6 +177,7 @@ class AttentionScores final : public OperationOf<T> {
   Index heads_;
   bool causal_;
   Index positions_;  // t
+  bool keeps_;       // P, from the forward pass to the backward pass
   Index width_;      // e
   T scale_;          // 1 ÷ √e
 };

@@ -1,8 +1,11 @@
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "models/activation.hpp"
 #include "models/gemm/product.hpp"
 #include "models/operations/operations.hpp"
+#include "support/parallel.hpp"
 
 namespace dadsim::models {
 namespace {
@@ -19,13 +22,23 @@ class Dense final : public OperationOf<T> {
   void forward(const FlowOf<T>& flow) const override {
     const WeightsOf<T>& weights = flow.parameters.matrices[this->first_matrix()];
     flow.output.resize(flow.samples(), this->out().size());
-    auto y = as_rows(flow.output, spec_.units);
-    multiply_transposed<T>(as_rows(flow.input, width_), weights.weight, weights.bias, y);
-    if (keeps_pre_activation()) {
-      flow.scratch.matrices.resize(1);
-      flow.scratch.matrices[0] = flow.output;
+    if (!keeps_pre_activation()) {
+      multiply_transposed<T>(as_rows(flow.input, width_), weights.weight, weights.bias,
+                             as_rows(flow.output, spec_.units));
+      return activate(spec_.activation, flow.output);
     }
-    activate(spec_.activation, flow.output);
+    flow.scratch.matrices.resize(1);
+    MatrixOf<T>& z = flow.scratch.matrices[0];
+    z.resize(flow.output.rows(), flow.output.cols());
+    multiply_transposed<T>(as_rows(flow.input, width_), weights.weight, weights.bias, as_rows(z, spec_.units));
+    // Some samples at a time, so that a copy is still in the caches when φ is taken of it.
+    constexpr std::size_t kBlockValues = 16384;
+    const std::size_t block = std::max<std::size_t>(1, kBlockValues / static_cast<std::size_t>(this->out().size()));
+    parallel_for_blocks(static_cast<std::size_t>(flow.samples()), block, [&](std::size_t begin, std::size_t end) {
+      auto y = flow.output.middleRows(begin, end - begin);
+      y = z.middleRows(begin, end - begin);
+      activate_block<T>(spec_.activation, y);
+    });
   }
 
   void backward(const FlowOf<T>& flow) const override {

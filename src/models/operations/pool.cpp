@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -86,35 +87,46 @@ class Pool final : public OperationOf<T> {
     }
   }
 
+  /// In pieces, of which the last reaches up to kPiece − 1 numbers behind the end on both sides: a call of memmove for
+  /// the few channels of each pixel takes longer than what it copies.
+  static constexpr Index kPiece = 8;
+  template <class Number>
+  static void copy_channels(const Number* from, Index channels, Number* to) {
+    for (Index c = 0; c < channels; c += kPiece) std::memcpy(to + c, from + c, kPiece * sizeof(Number));
+  }
+
   /// The largest value of each window and its place; of equal ones the first from left to right and down. A row of
   /// windows is narrowed downwards first and then across, so that both go along memory.
   void take_largest(const T* image, T* y, std::int32_t* chosen) const {
-    thread_local std::vector<T> values, candidates;
-    thread_local std::vector<std::int32_t> places, candidate_places;
+    thread_local std::vector<T> values, candidates, largest;
+    thread_local std::vector<std::int32_t> places, candidate_places, largest_places;
     const Index channels = this->in().channels;
     const Index row = this->in().width * channels;
     const Index out_row = this->out().width * channels;
-    for (auto* memory : {&values, &candidates}) memory->resize(static_cast<std::size_t>(row));
-    for (auto* memory : {&places, &candidate_places}) memory->resize(static_cast<std::size_t>(row));
+    const auto size = static_cast<std::size_t>(row + kPiece);
+    for (auto* memory : {&values, &candidates, &largest}) memory->resize(size);
+    for (auto* memory : {&places, &candidate_places, &largest_places}) memory->resize(size);
     for (Index oy = 0; oy < this->out().height; ++oy, y += out_row, chosen += out_row) {
       auto place = static_cast<std::int32_t>(oy * spec_.stride * row);
       std::copy_n(image + place, row, values.data());
-      std::iota(places.begin(), places.end(), place);
+      std::iota(places.begin(), places.begin() + row, place);
       for (Index ky = 1; ky < spec_.size; ++ky) {
         place += static_cast<std::int32_t>(row);
-        std::iota(candidate_places.begin(), candidate_places.end(), place);
+        std::iota(candidate_places.begin(), candidate_places.begin() + row, place);
         array_kernels_of<T>().take_larger(row, image + place, candidate_places.data(), values.data(), places.data());
       }
       for (Index kx = 0; kx < spec_.size; ++kx) {
-        T* to = kx == 0 ? y : candidates.data();
-        std::int32_t* to_place = kx == 0 ? chosen : candidate_places.data();
+        T* to = kx == 0 ? largest.data() : candidates.data();
+        std::int32_t* to_place = kx == 0 ? largest_places.data() : candidate_places.data();
         for (Index ox = 0; ox < this->out().width; ++ox) {
           const Index from = (ox * spec_.stride + kx) * channels;
-          std::copy_n(values.data() + from, channels, to + ox * channels);
-          std::copy_n(places.data() + from, channels, to_place + ox * channels);
+          copy_channels(values.data() + from, channels, to + ox * channels);
+          copy_channels(places.data() + from, channels, to_place + ox * channels);
         }
-        if (kx > 0) array_kernels_of<T>().take_larger(out_row, to, to_place, y, chosen);
+        if (kx > 0) array_kernels_of<T>().take_larger(out_row, to, to_place, largest.data(), largest_places.data());
       }
+      std::copy_n(largest.data(), out_row, y);
+      std::copy_n(largest_places.data(), out_row, chosen);
     }
   }
 
