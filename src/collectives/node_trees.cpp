@@ -21,6 +21,7 @@
 #include "collectives/double_binary_tree.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/nvls.hpp"
+#include "collectives/uneven_trees.hpp"
 
 namespace dadsim::collectives {
 namespace {
@@ -295,6 +296,7 @@ std::unique_ptr<BlockRounds> in_segments(const CollectiveRequest& request, const
 }  // namespace
 
 std::unique_ptr<BlockRounds> tree_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
+  if (has_uneven_nodes(layout)) return uneven_tree_all_reduce(request, layout);
   return in_segments(request, layout, WithinNode::rings, BetweenNodes::trees, "tree");
 }
 

@@ -4,6 +4,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/libraries.hpp"
 #include "collectives/request.hpp"
+#include "collectives/uneven_trees.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::collectives {
@@ -118,6 +119,9 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
+/// Laid out on nodes of one size alone: shards of a node meet their like in the others.
+bool needs_even_nodes(std::string_view name) { return name == "nvls-tree" || name == "sharp"; }
+
 const Entry* find_entry(step::CollectiveKind kind, std::string_view name) {
   const auto found = std::ranges::find_if(
       entries(), [&](const Entry& entry) { return entry.info.kind == kind && entry.info.name == name; });
@@ -153,6 +157,7 @@ std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, co
     if (name.starts_with("nvls") && !layout.switch_adds_up) continue;
     if (name == "sharp" && !layout.fabric_adds_up) continue;
     if (name == "ordered-ring" && layout.ring_order.empty()) continue;
+    if (needs_even_nodes(name) && has_uneven_nodes(layout)) continue;
     names.push_back(name);
   }
   return names;
@@ -163,6 +168,10 @@ std::optional<Fault> fault_of(const CollectiveRequest& request, std::string_view
   if (algorithm == "auto" || algorithm == "best") return {};
   const Entry* entry = find_entry(request.kind, algorithm);
   if (entry == nullptr) return no_such(request.kind, algorithm);
+  if (needs_even_nodes(algorithm) && has_uneven_nodes(layout)) {
+    return Fault{"'" + entry->info.name + "' needs nodes of one size, numbered node by node",
+                 "'tree' and 'ring' serve nodes of any size"};
+  }
   if (layout.ranks() == 1 || !entry->needs_nodes || layout.is_hierarchical()) return {};
   return Fault{"'" + entry->info.name +
                    "' needs several nodes, each with the same number of ranks, two or more, numbered node by node",
@@ -187,7 +196,8 @@ std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_vi
   }
   rounds->set_start_seconds(rounds->start_seconds() + layout.start_seconds +
                             socket_start_seconds(entry.info.name, layout));
-  rounds->set_post_seconds(socket_post_seconds(request, entry.info.name, rounds->protocol(), layout));
+  rounds->set_post_seconds(socket_post_seconds(request, entry.info.name, rounds->protocol(), layout) +
+                           beside_kernels_post_seconds(request, entry.info.name, layout));
   return rounds;
 }
 

@@ -138,6 +138,44 @@ TEST(NodesOfGpus, RingsGoThroughNodesOfUnequalSize) {
   }
 }
 
+/// Nodes of unequal size, also with ranks that are not numbered node by node: chains through the nodes, trees between
+/// their heads.
+TEST(TreesOnNodes, GoThroughNodesOfUnequalSize) {
+  const std::vector<std::vector<Rank>> clusters{
+      {0, 0, 0, 0, 1, 1}, {0, 0, 1, 1, 1, 2, 2, 2, 2, 2}, {0, 1, 1, 1, 2, 2, 3}, {0, 1, 0, 1, 2, 2, 3, 4, 4, 4}};
+  for (const std::vector<Rank>& nodes : clusters) {
+    RankLayout layout = gpus_on_nodes(2, 1);
+    layout.node_of = nodes;
+    layout.inside = {2e-6, 1e10};
+    for (const double segment_bytes : {0.0, 500.0, 40.0}) {
+      expect_whole(lay_out_case(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, segment_bytes),
+                                "tree", layout));
+    }
+    // As many ranks of each node have messages to other nodes as the smallest has.
+    const auto rounds =
+        lay_out(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true, 0, 100), "tree", layout);
+    std::map<Rank, std::set<Rank>> heads;
+    std::vector<Transfer> transfers;
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+      for (std::int64_t round = 0; round < rounds->count(); ++round) {
+        transfers.clear();
+        rounds->sends(rank, round, transfers);
+        for (const Transfer& one : transfers) {
+          const Rank node = nodes[static_cast<std::size_t>(rank)];
+          if (nodes[static_cast<std::size_t>(one.peer)] != node) heads[node].insert(rank);
+        }
+      }
+    }
+    std::map<Rank, std::ptrdiff_t> sizes;
+    for (const Rank node : nodes) ++sizes[node];
+    const auto least = std::ranges::min_element(sizes, {}, [](const auto& size) { return size.second; })->second;
+    for (const auto& [node, ranks] : heads) EXPECT_EQ(std::ssize(ranks), least) << node;
+    for (const char* algorithm : {"nvls-tree", "sharp"}) {
+      EXPECT_TRUE(fault_of(request_for(step::CollectiveKind::all_reduce, layout.ranks(), true), algorithm, layout));
+    }
+  }
+}
+
 /// Of four nodes the second and the third are neighbours in both trees.
 TEST(TreesOnNodes, GiveEachTreeConnectionsOfItsOwn) {
   const RankLayout layout = gpus_on_nodes(8, 2);
