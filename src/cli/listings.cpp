@@ -90,7 +90,8 @@ std::string list_compressors() {
 std::string peaks_of(const spec::DeviceSpec& device) {
   std::string text;
   for (const spec::Precision precision : spec::kPrecisions) {
-    if (!(device.peak(precision) > 0)) continue;
+    const bool other_scales = spec::is_fp8(precision) && precision != spec::Precision::fp8;
+    if (!(device.peak(precision) > 0) || other_scales) continue;
     text += fmt::format("{}{} {:.4g}", text.empty() ? "" : ", ", to_string(precision), device.peak(precision) / 1e12);
   }
   return text + " Tflop/s";
@@ -200,6 +201,14 @@ std::string list_frameworks() {
   for (const spec::FrameworkFacts& facts : spec::framework_facts()) {
     const spec::FrameworkSpec& one = facts.spec;
     text += fmt::format("\n{} {}\n", one.name, one.version);
+    if (!facts.tables.empty()) {
+      text += paragraph(fmt::format("trains: what devices compute takes {:.2f} times as long as by their own numbers; "
+                                    "from table to table that differs by {:.0f} % (one standard deviation)",
+                                    one.computing, 100 * facts.computing_spread),
+                        2);
+      text += paragraph(fmt::format("source, {}: {}; tables {}", facts.date, facts.source, facts.tables), 2);
+      continue;
+    }
     text += paragraph(fmt::format("client: {}, {}{}", megabytes_a_second("packs", one.serialise),
                                   megabytes_a_second("unpacks", one.deserialise),
                                   one.copy > 0 ? ", " + megabytes_a_second("copies a payload at", one.copy) : ""),
@@ -265,13 +274,12 @@ std::string list_prices() {
   constexpr std::size_t kSource = 25;  // column
   std::string text = paragraph(
       "Dated examples of what was asked, not today's prices: <costs> takes those of devices where a scenario names "
-      "none "
-      "of its own.",
+      "none of its own, the latest on demand unless provider, term or price-date say otherwise.",
       0);
   text += "\nOne device for an hour, USD\n";
   for (const estimate::DevicePrice& price : estimate::device_prices()) {
     text += wrapped(fmt::format("  {:<14} {:>6.2f}  {}, {}, {}: {}", price.device, price.per_hour, price.provider,
-                                price.term, price.date, price.source),
+                                to_string(price.term), price.date, price.source),
                     kWidth, kSource);
   }
   text += "\n10^9 bytes that leave, USD\n";

@@ -71,6 +71,7 @@ struct CollectiveRequest {
   std::vector<std::vector<Rank>> neighbours;  ///< neighbour_exchange: per rank, symmetric
   /// How messages are written; by_message: as the ranks' library chooses.
   Protocol protocol = Protocol::by_message;
+  bool beside_kernels = false;  ///< the ranks compute meanwhile
 };
 
 /// An algorithm as the listings show it.

@@ -23,6 +23,11 @@ std::vector<CollectiveChoice> mpi_choices(const CollectiveRequest& request, cons
 double socket_post_seconds(const CollectiveRequest& request, std::string_view algorithm, Protocol protocol,
                            const RankLayout& layout);
 
+/// Seconds for which the adapter of a ring of NCCL between nodes over RDMA is busy with a message beside its bytes,
+/// where the ranks compute meanwhile. nccl_constants.csv has what it was calibrated on.
+double beside_kernels_post_seconds(const CollectiveRequest& request, std::string_view algorithm,
+                                   const RankLayout& layout);
+
 /// Seconds that a tree of NCCL between nodes over sockets takes beside its messages.
 double socket_start_seconds(std::string_view algorithm, const RankLayout& layout);
 

@@ -107,6 +107,7 @@ const Constants& constants() {
                                                          {"post", &Constants::post},
                                                          {"post amd", &Constants::post_amd},
                                                          {"post simple", &Constants::post_simple},
+                                                         {"post beside", &Constants::post_beside},
                                                          {"plateau from", &Constants::plateau_from},
                                                          {"split", &Constants::split}});
   return kConstants;

@@ -114,8 +114,8 @@ class Rounds {
   Protocol protocol() const { return protocol_; }
   void set_protocol(Protocol protocol) { protocol_ = protocol; }
 
-  /// Seconds for which a connection between nodes over sockets is busy with each message before its bytes leave: one
-  /// thread posts the pieces of all channels.
+  /// Seconds for which a connection between nodes over sockets is busy with each message before its bytes leave, as one
+  /// thread posts the pieces of all channels; over RDMA for which the adapter is, where kernels compute beside it.
   double post_seconds() const { return post_seconds_; }
   void set_post_seconds(double seconds) { post_seconds_ = seconds; }
 

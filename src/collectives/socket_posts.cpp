@@ -6,6 +6,7 @@
 
 #include "collectives/layouts.hpp"
 #include "collectives/libraries.hpp"
+#include "collectives/nccl_facts.hpp"
 #include "collectives/nccl_sockets.csv.hpp"
 #include "collectives/request.hpp"
 #include "support/fact_table.hpp"
@@ -34,7 +35,20 @@ bool over_sockets(const RankLayout& layout) {
   return layout.over_sockets && layout.nodes() > 1 && layout.library == spec::CollectiveLibrary::nccl;
 }
 
+bool sums_or_gathers(step::CollectiveKind kind) {
+  using enum step::CollectiveKind;
+  return kind == all_reduce || kind == reduce_scatter || kind == all_gather;
+}
+
 }  // namespace
+
+double beside_kernels_post_seconds(const CollectiveRequest& request, std::string_view algorithm,
+                                   const RankLayout& layout) {
+  const bool by_adapters =
+      layout.library == spec::CollectiveLibrary::nccl && layout.nodes() > 1 && !layout.over_sockets;
+  if (!request.beside_kernels || algorithm != "ring" || !sums_or_gathers(request.kind) || !by_adapters) return 0;
+  return 1e-6 * nccl::constants().post_beside;
+}
 
 double socket_start_seconds(std::string_view algorithm, const RankLayout& layout) {
   const bool tree = algorithm == "tree" || algorithm == "nvls-tree";
@@ -44,11 +58,7 @@ double socket_start_seconds(std::string_view algorithm, const RankLayout& layout
 
 double socket_post_seconds(const CollectiveRequest& request, std::string_view algorithm, Protocol protocol,
                            const RankLayout& layout) {
-  using step::CollectiveKind;
-  const bool sums_or_gathers = request.kind == CollectiveKind::all_reduce ||
-                               request.kind == CollectiveKind::reduce_scatter ||
-                               request.kind == CollectiveKind::all_gather;
-  if (algorithm != "ring" || !sums_or_gathers || !over_sockets(layout)) return 0;
+  if (algorithm != "ring" || !sums_or_gathers(request.kind) || !over_sockets(layout)) return 0;
   const SocketConstants& constants = socket_constants();
   const bool hopper = layout.generation >= spec::GpuGeneration::hopper;
   const double adapters = ring_lanes(layout);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "spec/attention.hpp"
+#include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
 
@@ -14,36 +15,6 @@ namespace {
 
 constexpr double kFloat = 4;  // bytes
 constexpr double kToken = 8;  // bytes of the index of an entry of a table
-
-/// Bytes of what a layer keeps of one sample, as one of `tensor` devices.
-class Kept {
- public:
-  Kept(double bytes, const spec::ParallelismSpec& parallelism) : bytes_(bytes), parallelism_(parallelism) {}
-
-  double of(const spec::LayerShape& layer) const {
-    return (bytes_ * layer.outputs_kept() + layer.kept_bytes_per_sample) / along_sequence(layer);
-  }
-  double outputs_of(const spec::LayerShape& layer) const {
-    return bytes_ * layer.outputs_per_sample / along_sequence(layer);
-  }
-  double of_all(std::span<const spec::LayerShape> layers) const {
-    double sum = 0;
-    for (const spec::LayerShape& layer : layers) sum += of(layer);
-    return sum;
-  }
-
- private:
-  /// Among how many devices what comes out of the layer is divided along the sequence.
-  double along_sequence(const spec::LayerShape& layer) const {
-    if (!parallelism_.sequence_parallel || parallelism_.tensor <= 1) return 1;
-    const bool whole = layer.split == spec::TensorSplit::whole || layer.split == spec::TensorSplit::row ||
-                       (layer.split == spec::TensorSplit::vocabulary && layer.kind == spec::LayerKind::embedding);
-    return whole ? parallelism_.tensor : 1;
-  }
-
-  double bytes_;
-  const spec::ParallelismSpec& parallelism_;
-};
 
 std::span<const spec::LayerShape> layers_of(const spec::ModelShape& model, const spec::LayerRange& range) {
   return std::span(model.layers).subspan(range.first, range.end - range.first);
@@ -82,9 +53,26 @@ HeldByWhom parameters_of(std::span<const spec::LayerShape> layers) {
 struct PieceActivations {
   double kept = 0;
   double at_work = 0;
+  double on_host = 0;       ///< of what is kept, where blocks leave it with the host
+  double largest_away = 0;  ///< of one of these blocks
 };
 
-PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputation recomputation, const Kept& kept) {
+/// What blocks of the piece leave with the host; `stays`: its last one does not.
+void leave_with_host(const spec::ModelShape& piece, bool stays, const spec::KeptActivations& kept,
+                     PieceActivations& use) {
+  std::vector<double> blocks;
+  for (const spec::LayerRange& block : blocks_of(piece)) {
+    if (spec::repeats(block)) blocks.push_back(kept.of_block(layers_of(piece, block)));
+  }
+  if (stays && !blocks.empty()) blocks.pop_back();
+  for (const double block : blocks) {
+    use.on_host += block;
+    use.largest_away = std::max(use.largest_away, block);
+  }
+}
+
+PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputation recomputation,
+                                const spec::KeptActivations& kept) {
   PieceActivations use;
   switch (recomputation) {
     case spec::Recomputation::none:
@@ -97,6 +85,15 @@ PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputati
         use.at_work = std::max(use.at_work, kept.of(piece.layers[i]) - kept.of(less.layers[i]));
       break;
     }
+    case spec::Recomputation::operations:
+      for (const spec::LayerRange& block : blocks_of(piece)) {
+        const std::span<const spec::LayerShape> layers = layers_of(piece, block);
+        const double all = kept.of_all(layers);
+        const double own = spec::repeats(block) ? kept.of_block(layers) : all;
+        use.kept += own;
+        use.at_work = std::max(use.at_work, all - own);
+      }
+      break;
     case spec::Recomputation::full:
       // What comes into a block is what comes out of the layer before it.
       for (const spec::LayerRange& block : blocks_of(piece)) {
@@ -131,7 +128,8 @@ struct Widths {
 /// Formats whose blocks are of one row are cast twice, row by row and column by column, for the passes there and back
 /// (NVIDIA, Transformer Engine, MXFP8 and NVFP4 block scaling).
 Widths widths_of(spec::Precision precision) {
-  const bool twice = precision == spec::Precision::mxfp8 || precision == spec::Precision::nvfp4;
+  const bool twice =
+      spec::casts_operands(precision) && precision != spec::Precision::fp8 && precision != spec::Precision::fp8_current;
   return {bytes_per_element(precision), has_master_copies(precision), twice ? 2 * operand_bytes(precision) : 0};
 }
 
@@ -145,7 +143,7 @@ void add_parameters(const Held& held, const Held& copies, const Held& largest_bl
   const double parameters = held.all() + copies.all();
   const auto divided = [&](spec::Sharding from) { return parallelism.sharding >= from ? replicas : 1.0; };
   const double states = learned / divided(spec::Sharding::optimizer);
-  if (parallelism.offload != spec::Offload::optimizer) {
+  if (!parallelism.offloads_optimizer()) {
     use.master_copies += widths.masters ? kFloat * states : 0;
     use.optimizer += kFloat * optimizer_state_per_parameter(optimizer) * states;
   }
@@ -211,7 +209,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
                      const spec::ParallelismSpec& parallelism) {
   const double bytes = bytes_per_element(precision);
-  const Kept kept(bytes, parallelism);
+  const spec::KeptActivations kept(bytes, parallelism);
   const spec::ModelShape part = spec::sharded(model, parallelism.tensor);
   const auto batch = static_cast<double>(samples.at(worker));
   const double rows =
@@ -233,9 +231,12 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
       if (parallelism.stage_of(static_cast<std::int32_t>(piece)) != static_cast<std::int32_t>(stage)) continue;
       const std::span<const spec::LayerShape> layers = layers_of(part, pieces[piece]);
-      const PieceActivations of_piece =
-          activations_of({model.name, {layers.begin(), layers.end()}}, parallelism.recomputation, kept);
+      const spec::ModelShape shape{model.name, {layers.begin(), layers.end()}};
+      PieceActivations of_piece = activations_of(shape, parallelism.recomputation, kept);
+      if (parallelism.offloads_activations()) leave_with_host(shape, piece + 1 == pieces.size(), kept, of_piece);
       activations.kept += of_piece.kept;
+      activations.on_host += of_piece.on_host;
+      activations.largest_away = std::max(activations.largest_away, of_piece.largest_away);
       activations.at_work = std::max(activations.at_work, of_piece.at_work);
       own.layers.insert(own.layers.end(), layers.begin(), layers.end());
     }
@@ -246,7 +247,10 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : Held{}, optimizer,
                    widths_of(precision), parallelism, sharers, use);
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
-    use.activations = rows * (at_a_time / parallelism.interleave * activations.kept + activations.at_work);
+    const double of_all = at_a_time / parallelism.interleave;
+    // One block's are on their way while another's are worked on.
+    const double away = std::max(0.0, of_all * activations.on_host - 2 * activations.largest_away);
+    use.activations = rows * (of_all * activations.kept + activations.at_work - away);
     if (stage == 0 && !part.layers.empty()) {
       const spec::LayerShape& first = part.layers.front();
       use.activations +=

@@ -9,6 +9,7 @@
 
 #include "spec/device_specification.hpp"
 #include "spec/names.hpp"
+#include "spec/precision.hpp"
 
 // How long one kernel takes by itself on a device, from a few numbers per generation that were fitted to published
 // measurements of kernels, and to no training (sim/devices/kernels.csv; docs/kernels.md has how far they are off).
@@ -58,6 +59,12 @@ struct AttentionKernel {
   double exponentials = 1;     ///< share of their rate
   double per_exponential = 1;  ///< flop of products at the peak
 };
+
+/// By which share computing takes longer while the device communicates, which takes multiprocessors and bandwidth: 18.9
+/// % in the mean of products, attention and passes over memory beside all-gathers, reduce-scatters and all-reduces on
+/// A100, H100, MI210 and MI250 (arXiv:2507.03114). 0 where efficiencies are those of whole trainings, which have it in
+/// them: of devices whose kernels are not known, and in fp16 and wider.
+double slowed_beside_communication(const spec::DeviceSpec& device, spec::Precision precision);
 
 /// Of a device of the catalogue (sim/devices/kernel_families.csv).
 spec::KernelFamily measured_family(const std::string& device);

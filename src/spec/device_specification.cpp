@@ -16,6 +16,8 @@ double DeviceSpec::peak(Precision precision) const {
     case Precision::bf16:
       return bf16_flops;
     case Precision::fp8:
+    case Precision::fp8_current:
+    case Precision::fp8_block:
       return fp8_flops;
     case Precision::mxfp8:
       return fp4_flops > 0 ? fp8_flops : 0;
@@ -28,7 +30,8 @@ double DeviceSpec::peak(Precision precision) const {
 std::string DeviceSpec::precisions() const {
   std::vector<std::string> names;
   for (const Precision precision : kPrecisions) {
-    if (peak(precision) > 0) names.emplace_back(to_string(precision));
+    const bool other_scales = is_fp8(precision) && precision != Precision::fp8;
+    if (peak(precision) > 0 && !other_scales) names.emplace_back(to_string(precision));
   }
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -44,9 +47,9 @@ double DeviceSpec::efficiency(LayerKind kind, Precision precision) const {
     if (one.kind != kind || (one.precision && *one.precision != precision)) continue;
     if (best == nullptr || one.precision) best = &one;
   }
-  // That products with scaled blocks reach the share of those in fp8 is an assumption.
-  const bool blocks = precision == Precision::mxfp8 || precision == Precision::nvfp4;
-  if (blocks && (best == nullptr || !best->precision)) return efficiency(kind, Precision::fp8);
+  // That products with other scales reach the share of those in fp8 is an assumption.
+  const bool scaled = casts_operands(precision) && precision != Precision::fp8;
+  if (scaled && (best == nullptr || !best->precision)) return efficiency(kind, Precision::fp8);
   return best == nullptr ? matrix_efficiency : best->share;
 }
 

@@ -34,6 +34,9 @@ FrameworkFacts facts_of(const FactTable::Row& row) {
                                                           {"state", FrameworkSpec::Sends::state},
                                                           {"optimizer", FrameworkSpec::Sends::optimizer}});
   spec.all_reduce = row.optional_text("all-reduce");
+  spec.computing = row.number_or("computing", 1);
+  facts.computing_spread = row.number_or("spread", 0);
+  facts.tables = row.optional_text("tables");
   facts.date = row.text("date");
   facts.source = row.text("source");
   return facts;
@@ -45,6 +48,7 @@ bool FrameworkSpec::none() const {
   FrameworkSpec other;
   other.name = name;
   other.version = version;
+  other.computing = computing;
   return *this == other;
 }
 
@@ -74,6 +78,9 @@ const std::vector<FrameworkFacts>& framework_facts() {
                                                                "evaluate",
                                                                "sends",
                                                                "all-reduce",
+                                                               "computing",
+                                                               "spread",
+                                                               "tables",
                                                                "date",
                                                                "source"},
                                                               2)

@@ -37,9 +37,12 @@ struct FrameworkSpec {
   /// How its peers sum where a run leaves that to `auto`: an algorithm of the registry; empty: as the library of their
   /// devices would.
   std::string all_reduce = {};
+  /// What devices compute takes so many times as long as by their own numbers. Software that trains, not software that
+  /// carries messages, has this, and nothing else.
+  double computing = 1;
   bool operator==(const FrameworkSpec&) const = default;
 
-  /// Whether it changes anything.
+  /// Whether it adds nothing to what lines carry; what is computed may still take longer.
   bool none() const;
   /// "none", "nvflare 2.7.1", "nvflare 2.7.1 with numbers of its own".
   std::string in_words() const;
@@ -53,6 +56,10 @@ constexpr auto names_of(FrameworkSpec::Sends) {
 /// A row of src/spec/frameworks.csv, with where it was measured.
 struct FrameworkFacts {
   FrameworkSpec spec;
+  /// Of software that trains: the standard deviation of the logarithm of `computing` from one table of measurements to
+  /// another, and these tables, as tests/validation/residuals.csv calls them.
+  double computing_spread = 0;
+  std::string tables;
   std::string date, source;
 };
 

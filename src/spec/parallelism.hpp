@@ -38,12 +38,15 @@ constexpr auto names_of(TensorOverlap) {
 /// What of the forward pass is computed again in the backward pass instead of being kept.
 enum class Recomputation : std::uint8_t {
   none,
-  selective,  ///< attention's scores and their products (Korthikanti et al., MLSys 2023, section 5)
-  full,       ///< whole blocks: what comes into a block is kept alone (Chen et al., arXiv:1604.06174)
+  selective,   ///< attention's scores and their products (Korthikanti et al., MLSys 2023, section 5)
+  operations,  ///< of a block each second product of a dense layer, and all that is no product (TorchTitan's selective
+               ///< "op": Liang et al., ICLR 2025, arXiv:2410.06511, section 2.2.1)
+  full,        ///< whole blocks: what comes into a block is kept alone (Chen et al., arXiv:1604.06174)
 };
 constexpr auto names_of(Recomputation) {
   using enum Recomputation;
-  return std::to_array<Name<Recomputation>>({{none, "none"}, {selective, "selective"}, {full, "full"}});
+  return std::to_array<Name<Recomputation>>(
+      {{none, "none"}, {selective, "selective"}, {operations, "operations"}, {full, "full"}});
 }
 
 /// What replicas divide among themselves instead of keeping it each (ZeRO: Rajbhandari et al., SC 2020).
@@ -64,10 +67,14 @@ enum class Offload : std::uint8_t {
   none,
   optimizer,  ///< its state and the master copies; the host's processor updates them (ZeRO-Offload: Ren et al., USENIX
               ///< ATC 2021, arXiv:2101.06840, section 4)
+  activations,  ///< what blocks keep for the pass back, which leaves beside the next block's pass and comes back beside
+                ///< the one behind (Rhu et al., vDNN, MICRO 2016, arXiv:1602.08124, section 3)
+  both,
 };
 constexpr auto names_of(Offload) {
   using enum Offload;
-  return std::to_array<Name<Offload>>({{none, "none"}, {optimizer, "optimizer"}});
+  return std::to_array<Name<Offload>>(
+      {{none, "none"}, {optimizer, "optimizer"}, {activations, "activations"}, {both, "both"}});
 }
 
 /// How devices that have a part of each sequence come by the keys and values of the others.
@@ -78,6 +85,17 @@ enum class ContextExchange : std::uint8_t {
 constexpr auto names_of(ContextExchange) {
   using enum ContextExchange;
   return std::to_array<Name<ContextExchange>>({{ring, "ring"}, {all_gather, "all-gather"}});
+}
+
+/// What the numbers of a row are as it goes to an expert's device.
+enum class ExpertDispatch : std::uint8_t {
+  plain,  ///< as wide as activations are
+  fp8,    ///< one byte each, with a scale in fp32 for every 128 of them; what comes back is as wide as before
+          ///< (DeepSeek-V3, arXiv:2412.19437, section 3.3.3; github.com/deepseek-ai/DeepEP)
+};
+constexpr auto names_of(ExpertDispatch) {
+  using enum ExpertDispatch;
+  return std::to_array<Name<ExpertDispatch>>({{plain, "plain"}, {fp8, "fp8"}});
 }
 
 /// Attributes of <timed-as> that say how a network is divided among devices: what a search for layouts sets.
@@ -105,13 +123,16 @@ struct ParallelismSpec {
   std::int32_t experts = 1;         ///< devices of a stage that divide the experts of a block (expert parallelism)
   double expert_imbalance = 1;      ///< rows of the device with most of them ÷ those of the mean
   std::int32_t expert_tensor = 1;   ///< devices that divide each of these experts: 1 or `tensor`
-  double expert_capacity = 0;       ///< rows that a device takes at most ÷ the mean, others are dropped; 0: all
-  std::int32_t prefetch = 1;        ///< units (blocks) whose parameters are gathered ahead of their use
+  ExpertDispatch expert_dispatch = ExpertDispatch::plain;
+  double expert_capacity = 0;  ///< rows that a device takes at most ÷ the mean, others are dropped; 0: all
+  std::int32_t prefetch = 1;   ///< units (blocks) whose parameters are gathered ahead of their use
   Offload offload = Offload::none;
   double offload_rate = 0;  ///< byte/s between a device and its host, in each direction
   double host_rate = 0;     ///< byte/s between the host's processor and its memory, for one device
 
   std::int32_t devices() const { return tensor * context * pipeline; }  ///< of a replica
+  bool offloads_optimizer() const { return offload == Offload::optimizer || offload == Offload::both; }
+  bool offloads_activations() const { return offload == Offload::activations || offload == Offload::both; }
   /// The stage that has a piece of the network: in turns, or there and back.
   std::int32_t stage_of(std::int32_t piece) const {
     const bool returns = order == PipelineOrder::dualpipe_v && piece / pipeline % 2 == 1;

@@ -7,7 +7,10 @@ double bytes_per_element(Precision precision) { return has_master_copies(precisi
 double operand_bytes(Precision precision) {
   switch (precision) {
     case Precision::fp8:
+    case Precision::fp8_current:
       return 1;
+    case Precision::fp8_block:
+      return 1 + 4.0 / 128;
     case Precision::mxfp8:
       return 1 + 1.0 / 32;
     case Precision::nvfp4:

@@ -25,6 +25,12 @@ void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
     shape.passed_forward += 2 + 2 + 2;
     shape.passed_back += 2 + 2 + 2;
   }
+  if (layer.experts > 1 && layer.split == spec::TensorSplit::row) {
+    // Rows are put in the order of experts, and back; where devices divide these, on both ends of their way.
+    const double orders = layer.expert_group > 1 ? 3 : 1;  // beside the sum above
+    shape.passed_forward += orders * (2 + 2);
+    shape.passed_back += orders * (2 + 2);
+  }
   if (layer.kept_bytes_per_sample >= outputs) {  // dropout, with a mask of a byte
     shape.passed_forward += 2 + 2 + 1;
     shape.passed_back += 2 + 2 + 1;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
 
 namespace dadsim::step {
@@ -66,7 +67,7 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
     ++backward_end_;
   now_at_.assign(full_.tasks.size(), -1);
   if (how_.sharding != Sharding::none) shard_gradients();
-  if (how_.offload == spec::Offload::optimizer) offload_updates();
+  if (how_.offloads_optimizer()) offload_updates();
 
   const bool blocks = std::ranges::any_of(
       whole_.layers, [](const spec::LayerShape& layer) { return !spec::block_of(layer.name).empty(); });
@@ -85,6 +86,7 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
         element_ * static_cast<double>(own.parameters);
     unit_of_.push_back(unit->second);
   }
+  if (how_.offloads_activations()) measure_activations();
 }
 
 void Piece::check() const {
@@ -132,14 +134,14 @@ void Piece::offload_updates() {
   for (Task& task : full_.tasks) {
     auto* compute = std::get_if<ComputeTask>(&task.what);
     if (compute == nullptr || compute->phase != Phase::update) continue;
-    compute->seconds = compute->bytes_moved[0] / how_.host_rate;  // all have as many parameters
+    compute->seconds = PerWorker(compute->bytes_moved[0] / how_.host_rate);  // all have as many parameters
     compute->flops = compute->bytes_moved = compute->launches = PerWorker();
   }
 }
 
 /// Gradients on their way to the host before it updates, and parameters on their way back.
 void Piece::add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const {
-  if (how_.offload != spec::Offload::optimizer) return;
+  if (!how_.offloads_optimizer()) return;
   double bytes = 0;
   for (const Unit& unit : units_) {
     const bool divided = sharded(Sharding::optimizer);
@@ -147,7 +149,7 @@ void Piece::add_transfer(const std::string& what, Schedule& out, std::int32_t st
   }
   ComputeTask transfer;
   transfer.phase = Phase::update;
-  transfer.seconds = bytes / how_.offload_rate;
+  transfer.seconds = PerWorker(bytes / how_.offload_rate);
   out.tasks.push_back({what, std::move(transfer), stage});
 }
 
@@ -166,6 +168,7 @@ void Piece::pass(PassKind kind, bool last, Schedule& out, std::int32_t stage) {
   only_weights_ = kind == PassKind::weights;
   hides_sums_ = how_.tensor > 1 && how_.tensor_overlap != spec::TensorOverlap::none && kind == PassKind::backward;
   block_ = {};
+  at_ = kNone;
   begin_units(forward_);
   const std::size_t begin = forward_ ? 0 : forward_end_;
   const std::size_t end = forward_ ? forward_end_ : backward_end_;
@@ -182,6 +185,8 @@ void Piece::pass(PassKind kind, bool last, Schedule& out, std::int32_t stage) {
     }
   }
   add_held_back(out, stage);
+  leave_unit(out, stage);
+  if (forward_) leave_block(out, stage);
 }
 
 bool Piece::is_weight_gradient(std::size_t index) const {
@@ -240,25 +245,53 @@ void Piece::add_task(std::size_t index, Schedule& out, std::int32_t stage) {
   }
   Task task = full_.tasks[index];
   task.stage = stage;
-  if (auto* wait = std::get_if<WaitTask>(&task.what)) {
-    wait->collective = now_at_.at(static_cast<std::size_t>(wait->collective));
-  } else if (std::holds_alternative<CollectiveTask>(task.what)) {
-    now_at_[index] = static_cast<std::int32_t>(out.tasks.size());
+  if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+    if (sharded(Sharding::parameters)) {
+      of_unit_.push_back(index);
+    } else {
+      add_collective(task.layer, *collective, {index}, out, stage);
+    }
+    return;
   }
-  const auto* scatter = std::get_if<CollectiveTask>(&task.what);
-  const bool sums_parts = scatter != nullptr && scatter->among == Among::shard_group && groups_ > 1;
+  leave_unit(out, stage);
+  if (auto* wait = std::get_if<WaitTask>(&task.what))
+    wait->collective = now_at_.at(static_cast<std::size_t>(wait->collective));
+  out.tasks.push_back(std::move(task));
+}
+
+/// What stands for some collectives of `full_`.
+void Piece::add_collective(const std::string& layer, CollectiveTask collective,
+                           const std::vector<std::size_t>& stands_for, Schedule& out, std::int32_t stage) {
   CollectiveTask sum;
+  const bool sums_parts = collective.among == Among::shard_group && groups_ > 1;
   if (sums_parts) {
     sum.kind = CollectiveKind::all_reduce;
     sum.among = Among::shard_copies;
     sum.algorithm = all_reduce_;
-    sum.bytes = scatter->bytes.scaled(1 / sharers_);
+    sum.bytes = collective.bytes.scaled(1 / sharers_);
   }
-  const std::string layer = task.layer;
-  out.tasks.push_back(std::move(task));
-  if (!sums_parts) return;
-  now_at_[index] = static_cast<std::int32_t>(out.tasks.size());  // behind the scatter on the same line
-  out.tasks.push_back({layer, std::move(sum), stage});
+  out.tasks.push_back({layer, std::move(collective), stage});
+  if (sums_parts) out.tasks.push_back({layer, std::move(sum), stage});  // behind the scatter on the same line
+  for (const std::size_t index : stands_for) now_at_[index] = static_cast<std::int32_t>(out.tasks.size()) - 1;
+}
+
+/// Gradients of parameters that are gathered together are scattered together, once the pass back has left them (FSDP:
+/// Zhao et al., arXiv:2304.11277, section 3.2.1).
+void Piece::leave_unit(Schedule& out, std::int32_t stage) {
+  std::vector<std::size_t> left = std::exchange(of_unit_, {});
+  while (!left.empty()) {
+    const Task& first = full_.tasks[left.front()];
+    CollectiveTask all = std::get<CollectiveTask>(first.what);
+    std::vector<std::size_t> together{left.front()};
+    for (std::size_t i = 1; i < left.size(); ++i) {
+      const auto& other = std::get<CollectiveTask>(full_.tasks[left[i]].what);
+      if (other.among != all.among) continue;
+      all.bytes = all.bytes.plus(other.bytes);
+      together.push_back(left[i]);
+    }
+    std::erase_if(left, [&](std::size_t index) { return std::ranges::find(together, index) != together.end(); });
+    add_collective(first.layer, std::move(all), together, out, stage);
+  }
 }
 
 void Piece::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
@@ -266,7 +299,12 @@ void Piece::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
   const auto found = position_of_.find(task.layer);
   const bool known = found != position_of_.end();
   const std::string_view block = known ? spec::block_of(found->first) : std::string_view{};
-  if (known) enter_unit(unit_of_[found->second - layers_.first], out, stage);
+  if (known) {
+    const std::size_t unit = unit_of_[found->second - layers_.first];
+    if (unit != std::exchange(unit_, unit)) leave_unit(out, stage);
+    enter_unit(unit, out, stage);
+  }
+  if (known && how_.offloads_activations()) enter_block(unit_of_[found->second - layers_.first], out, stage);
   if (!forward_ && !only_weights_ && block != block_ && !block.empty()) recompute(block, out, stage);
   block_ = block;
   if (known) {
@@ -290,7 +328,7 @@ void Piece::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
   exchange_rows(whole_.layers[found->second], found->second, phase, false, out, stage);
 }
 
-/// The forward pass of a block, or of its attention, once more.
+/// The forward pass of a block, or of a part of it, once more.
 void Piece::recompute(std::string_view block, Schedule& out, std::int32_t stage) {
   if (how_.recomputation == Recomputation::none) return;
   block_ = block;
@@ -298,8 +336,7 @@ void Piece::recompute(std::string_view block, Schedule& out, std::int32_t stage)
     if (of_pass_[i] == nullptr) continue;
     const auto found = position_of_.find(of_pass_[i]->layer);
     if (found == position_of_.end() || spec::block_of(found->first) != block) continue;
-    const bool attention = whole_.layers[found->second].kind == spec::LayerKind::attention;
-    if (how_.recomputation == Recomputation::full || attention) add_pass_task(*of_pass_[i], out, stage);
+    if (spec::is_computed_again(whole_, found->second, how_.recomputation)) add_pass_task(*of_pass_[i], out, stage);
   }
 }
 

@@ -27,6 +27,8 @@ class Piece {
 
   /// Adds what is done for a micro-batch in one direction. `last`: what is done once a step goes with it.
   void pass(PassKind kind, bool last, Schedule& out, std::int32_t stage);
+  /// Begins to bring back what the first block of a pass back has left with the host.
+  void begin_return(Schedule& out, std::int32_t stage);
   /// What came in parts, one to each device of the stage, is put together by all.
   void gather_received(double bytes, Schedule& out, std::int32_t stage) const;
   /// Adds what is done behind the last pass.
@@ -40,12 +42,18 @@ class Piece {
     bool kept = false;                        ///< from the pass forward until the pass back is done
     double learned = 0;                       ///< of its bytes: those of parameters that an update changes
     double experts = 0, learned_experts = 0;  ///< the same of those experts
+    double activations = 0;                   ///< bytes of a micro-batch that are with the host until the pass back
   };
 
   void check() const;
   void shard_gradients();
   void offload_updates();
   void add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const;
+  void measure_activations();
+  void enter_block(std::size_t unit, Schedule& out, std::int32_t stage);
+  void leave_block(Schedule& out, std::int32_t stage) const;
+  void bring_back_before(std::size_t unit, Schedule& out, std::int32_t stage);
+  void add_copy(const Unit& unit, HostCopy copy, Schedule& out, std::int32_t stage) const;
   bool is_weight_gradient(std::size_t index) const;
   bool is_beside_sum(std::size_t index) const;
   void add_held_back(Schedule& out, std::int32_t stage);
@@ -67,7 +75,10 @@ class Piece {
   std::vector<std::int32_t> add_gathers(const std::string& layer, double bytes, double experts, Schedule& out,
                                         std::int32_t stage) const;
   const std::string& algorithm_of(CollectiveKind kind) const;
+  void add_collective(const std::string& layer, CollectiveTask collective, const std::vector<std::size_t>& stands_for,
+                      Schedule& out, std::int32_t stage);
   void begin_units(bool forward);
+  void leave_unit(Schedule& out, std::int32_t stage);
   void enter_unit(std::size_t unit, Schedule& out, std::int32_t stage);
   double rows(const spec::LayerShape& layer) const;
   bool is_column(std::size_t position) const;
@@ -103,8 +114,13 @@ class Piece {
   std::vector<std::int32_t> keys_;       ///< collectives that are beside attention, to be waited for behind it
   std::string_view block_;               ///< that it is in
   std::vector<std::size_t> order_;       ///< of units
+  std::size_t unit_ = 0;                 ///< that it is in
+  std::vector<std::size_t> of_unit_;     ///< collectives of full_ for its gradients, not begun yet
   std::vector<std::vector<std::int32_t>> gathers_;  ///< per unit: the tasks, until they have been waited for
   std::size_t gathered_ = 0;                        ///< of order_
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::size_t at_ = kNone;        ///< unit that it is in, where activations go to the host
+  std::size_t brought_back_ = 0;  ///< the unit whose activations have begun to come back last
 };
 
 }  // namespace dadsim::step

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <limits>
 
 #include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
@@ -21,10 +22,20 @@ std::int64_t setting_of(const Job2026& row, const std::string& name, std::int64_
   return otherwise;
 }
 
+/// Whether it is of another element than <timed-as>: a path of --set.
+bool is_path(const std::string& setting) { return setting.find('.') < setting.find('='); }
+
+std::vector<std::string> paths_in(const std::string& settings) {
+  std::vector<std::string> paths = test::split(settings, ' ');
+  std::erase_if(paths, [](const std::string& setting) { return !is_path(setting); });
+  return paths;
+}
+
 std::string as_attributes(const std::string& settings) {
   std::string text;
   for (const std::string& setting : test::split(settings, ' ')) {
     const std::size_t equals = setting.find('=');
+    if (is_path(setting)) continue;
     text += fmt::format(" {}=\"{}\"", setting.substr(0, equals), setting.substr(equals + 1));
   }
   return text;
@@ -51,9 +62,10 @@ Predicted2026 predicted_step(const Job2026& row, std::int64_t batch) {
   Job2026 job = row;
   job["case"] = "job";
   const std::string text = scenario_text(job, batch, "flow");
-  const auto [found, added] = known.try_emplace(text);
+  const auto [found, added] = known.try_emplace(text + row.at("timed_as"));
   if (added) {
-    const scenario::Scenario scenario = scenario::ScenarioSource("row.xml", text).load({}, study::make_catalog());
+    const scenario::Scenario scenario =
+        scenario::ScenarioSource("row.xml", text).load(paths_in(row.at("timed_as")), study::make_catalog());
     const report::RunResult run = study::run_experiment(scenario, false).runs.front();
     found->second = {run.step_seconds, test::parts_in_words(run.step_band.value().parts)};
   }
@@ -78,6 +90,12 @@ Predicted2026 predict_2026(const Job2026& row, bool draws_out = true) {
   return {less + rounds * (more.seconds - less), more.parts};
 }
 
+/// Rows of more GPUs are left out where tables are written with DADSIM_GPUS in the environment.
+int most_gpus() {
+  const char* said = std::getenv("DADSIM_GPUS");
+  return said == nullptr ? std::numeric_limits<int>::max() : std::stoi(said);
+}
+
 std::string named(const Job2026& row) { return fmt::format("{} gpus {}", row.at("case"), row.at("gpus")); }
 
 void validate_jobs_of_2026(const std::string& name, double bound) {
@@ -95,10 +113,10 @@ void validate_jobs_of_2026(const std::string& name, double bound) {
   for (const Job2026& row : test::measured("jobs-2026")) {
     if (row.at("table") != name) continue;
     Predicted2026 predicted;
-    if (writes || row.at("sampled") == "yes") {
+    if ((writes && std::stoi(row.at("gpus")) <= most_gpus()) || row.at("sampled") == "yes") {
       predicted = predict_2026(row);
       ++sampled;
-    } else if (const auto found = known.find(named(row)); found != known.end()) {
+    } else if (const auto found = known.find(named(row)); found != known.end() && !writes) {
       predicted = {found->second.seconds.predicted, found->second.parts};
     } else {
       // A large job that nobody has had the time for yet: scripts/validation predicts it.
@@ -148,7 +166,7 @@ TEST(JobsOf2026, EveryRowIsAScenario) {
     SCOPED_TRACE(named(row));
     EXPECT_NO_THROW(
         static_cast<void>(scenario::ScenarioSource("row.xml", scenario_text(row, std::stoll(row.at("batch")), "auto"))
-                              .load({}, study::make_catalog_without_learning())));
+                              .load(paths_in(row.at("timed_as")), study::make_catalog_without_learning())));
     ++rows[row.at("table")];
   }
   const std::map<std::string, int> expected{

@@ -91,7 +91,9 @@ const Table<Framework>& framework_table() {
        number(
            "sends", &Framework::sends, one_of<Framework::Sends>(),
            "What of a model goes: its parameters; the saved state, with tied layers twice and running statistics; or "
-           "that with the optimizer's state.")});
+           "that with the optimizer's state."),
+       number("computing", &Framework::computing, real({.minimum = 0, .maximum = 100, .open_minimum = true}),
+              "How many times as long what workers compute takes as by their devices' own numbers.")});
   return kTable;
 }
 
@@ -120,8 +122,10 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
   return framework;
 }
 
-void check_framework(const Element& element, const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
+void check_framework(const Element& element, const spec::FrameworkSpec& framework,
+                     const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const Node node(element, context.findings);
+  if (framework.none() && framework.computing != 1) return;  // it says how long computing takes, and nothing else
   if (std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
     node.fail("<framework> means nothing: no run exchanges anything", "remove it");
     return;

@@ -72,6 +72,13 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
                        "expert-parallel=\"2\" or more beside it")
                  .if_given())
           .if_left_out("nothing is dropped"),
+      within(&Spec::parallelism,
+             attribute("expert-dispatch", &spec::ParallelismSpec::expert_dispatch,
+                       "What rows are on their way to experts: as wide as activations, or fp8 with a scale for every "
+                       "128 numbers; they come back as wide as activations.")
+                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
+                       "expert-parallel=\"2\" or more beside it")
+                 .if_given()),
       within(&Spec::parallelism, attribute("interleave", &spec::ParallelismSpec::interleave, integer(1, kMostDivided),
                                            "Pieces of the network that each stage has, not next to one another. In "
                                            "1f1b there must be a multiple of the stages of micro-batches then.")
@@ -91,11 +98,11 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
                                            "up before they are shared. It divides the batch.")
                                      .if_given())
           .if_left_out("the batch"),
-      within(
-          &Spec::parallelism,
-          attribute("recompute", &spec::ParallelismSpec::recomputation,
-                    "What the backward pass computes again instead of keeping it: nothing, attention, or whole blocks.")
-              .if_given()),
+      within(&Spec::parallelism,
+             attribute("recompute", &spec::ParallelismSpec::recomputation,
+                       "What the backward pass computes again instead of keeping it: nothing, attention, each second "
+                       "product of a block with all that is no product, or whole blocks.")
+                 .if_given()),
       within(&Spec::parallelism,
              attribute("sharding", &spec::ParallelismSpec::sharding,
                        "What workers divide among themselves instead of keeping it each: the optimizer's state "
@@ -116,21 +123,22 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
                        "is of parameters that are gathered", "sharding=\"parameters\" beside it")),
       within(&Spec::parallelism,
              attribute("offload", &spec::ParallelismSpec::offload,
-                       "What the host keeps instead of the device: nothing, or the optimizer's state and the master "
-                       "copies, which its processor updates (arXiv 2101.06840).")
+                       "What the host keeps instead of the device: nothing; the optimizer's state and the master "
+                       "copies, which its processor updates (arXiv 2101.06840); what blocks keep for the pass back, "
+                       "which leaves beside the next block's pass and comes back beside the one behind; or both.")
                  .if_given()),
       within(&Spec::parallelism,
              attribute("offload-rate", &spec::ParallelismSpec::offload_rate, quantity(kHostRate),
-                       "Between a device and its host, in each direction, with its unit: gradients go there, and "
-                       "parameters come back, when all have been summed.")
+                       "Between a device and its host, in each direction, with its unit: of gradients and parameters "
+                       "when all have been summed, of activations beside the passes.")
                  .only([](const spec::ParallelismSpec& how) { return how.offload != spec::Offload::none; },
-                       "is of what the host keeps", "offload=\"optimizer\" beside it")
+                       "is of what the host keeps", "offload=\"optimizer\" or \"activations\" beside it")
                  .if_given()),
       within(&Spec::parallelism,
              attribute("host-rate", &spec::ParallelismSpec::host_rate, quantity(kHostRate),
                        "Between the host's processor and its memory, for one device, with its unit.")
-                 .only([](const spec::ParallelismSpec& how) { return how.offload != spec::Offload::none; },
-                       "is of what the host keeps", "offload=\"optimizer\" beside it")
+                 .only([](const spec::ParallelismSpec& how) { return how.offloads_optimizer(); },
+                       "is of the host that updates", "offload=\"optimizer\" beside it")
                  .if_given())};
 }
 
@@ -172,10 +180,16 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
     node.fail_at("expert-capacity", "drops nothing: no device has more rows than expert-imbalance says",
                  "less than expert-imbalance, or no expert-capacity");
   if (how.offload == spec::Offload::none) return;
-  for (const char* rate : {"offload-rate", "host-rate"}) {
-    if (!node.has(rate))
-      node.fail(fmt::format("<timed-as> lacks '{}'", rate), "the rate of the host that updates, e.g. 25GBps");
+  const bool waits = how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v;
+  if (how.offloads_activations() && waits) {
+    node.fail_at("offload", not_built("leaves activations with the host, and gradients of weights that wait need them",
+                                      "schedule=\"1f1b\" or \"gpipe\", or offload=\"optimizer\""));
+    how.offload = how.offload == spec::Offload::both ? spec::Offload::optimizer : spec::Offload::none;
   }
+  if (!node.has("offload-rate"))
+    node.fail("<timed-as> lacks 'offload-rate'", "the rate of the link to the host, e.g. 25GBps");
+  if (how.offloads_optimizer() && !node.has("host-rate"))
+    node.fail("<timed-as> lacks 'host-rate'", "the rate of the host that updates, e.g. 25GBps");
 }
 
 }  // namespace dadsim::scenario

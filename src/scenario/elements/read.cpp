@@ -278,16 +278,19 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   const Element left_out{.name = "training", .origin = root.origin};
   const Element* training = stand_in ? &stand_in->training : node.child("training");
   scenario.training = read_training(training == nullptr ? left_out : *training, worker_count, data.train, context);
-  if (timed_as != nullptr) scenario.timed_as = read_timed_as(*timed_as, scenario.training.batch, context);
+  if (timed_as != nullptr)
+    scenario.timed_as = read_timed_as(*timed_as, scenario.training.batch, context, scenario.recorded);
   if (const Element* ladder = node.child("ladder")) scenario.ladder = read_ladder(*ladder, scenario, context);
   check_precision(scenario, cluster.workers, cluster.origins, timed_as, context);
   const LearningNetwork learning{model_is_right ? &scenario.model : nullptr, data.shape,
                                  scenario.training.batches == spec::TrainingSpec::Batches::equal};
   scenario.runs =
       read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, learning, placed, context);
-  if (const Element* framework = node.child("framework")) check_framework(*framework, scenario.runs, context);
+  if (const Element* framework = node.child("framework"))
+    check_framework(*framework, scenario.framework, scenario.runs, context);
   if (const Element* network = node.child("network")) check_fidelity(*network, scenario.runs, context);
   if (stand_in) check_stand_in(node, *stand_in, scenario.runs, context);
+  if (scenario.recorded) check_recorded(node, scenario, cluster.workers.size(), context);
   if (timed_as != nullptr) {
     if (!scenario.runs.empty() && std::ranges::all_of(scenario.runs, &spec::RunSpec::event_driven)) {
       Node(*timed_as, context.findings)

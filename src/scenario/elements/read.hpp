@@ -42,7 +42,9 @@ std::vector<spec::DeviceSpec> read_devices(const Node& scenario, const ReadConte
 /// `origins` are of the workers.
 void check_precision(const Scenario& scenario, const std::vector<spec::Placement>& workers,
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
-spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context);
+/// `recorded` becomes the step that its file holds, if it holds one.
+spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context,
+                                std::shared_ptr<const step::Schedule>& recorded);
 /// Reads the network that learns.
 struct LearningNetwork {
   const spec::ModelSpec* model;     ///< null where something is wrong with it
@@ -70,7 +72,8 @@ spec::EvaluationSpec read_evaluation(const Element& element, const DataFindings&
 /// The framework with the numbers that the table has of it.
 spec::FrameworkSpec read_framework(const Element& element, const ReadContext& context);
 /// Checks that it has an effect on the runs.
-void check_framework(const Element& element, const std::vector<spec::RunSpec>& runs, const ReadContext& context);
+void check_framework(const Element& element, const spec::FrameworkSpec& framework,
+                     const std::vector<spec::RunSpec>& runs, const ReadContext& context);
 spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                           const ReadContext& context);
 /// Checks that a corruption of pictures is applied to pictures.

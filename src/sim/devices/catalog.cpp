@@ -7,6 +7,7 @@
 #include "sim/devices/classes.csv.hpp"
 #include "sim/devices/devices.csv.hpp"
 #include "sim/devices/efficiencies.csv.hpp"
+#include "sim/kernels.hpp"
 #include "spec/fact_cells.hpp"
 
 namespace dadsim::sim {
@@ -76,6 +77,7 @@ spec::DeviceSpec read_device(const FactTable::Row& row) {
   if (!row.optional_text("library").empty()) device.library = spec::named_in<spec::CollectiveLibrary>(row, "library");
   if (device.library == spec::CollectiveLibrary::nccl)
     device.generation = spec::named_in<spec::GpuGeneration>(row, "generation");
+  device.kernels = measured_family(device.name);
   return device;
 }
 

@@ -84,6 +84,12 @@ double tile_factor(const ProductKernel& kernel, double m, double n) {
 
 }  // namespace
 
+double slowed_beside_communication(const spec::DeviceSpec& device, spec::Precision precision) {
+  constexpr double kMean = 0.189;
+  const bool by_kernels = precision == spec::Precision::bf16 || spec::casts_operands(precision);
+  return device.kernels != spec::KernelFamily::none && by_kernels ? kMean : 0;
+}
+
 std::optional<KernelRates> kernel_rates(const spec::DeviceSpec& device, KernelFormat format) {
   KernelRates rates{std::max(device.bf16_flops, device.fp16_flops), device.memory_bandwidth, device.memory_efficiency};
   if (format == KernelFormat::fp8 || format == KernelFormat::fp8_block) rates.peak = device.fp8_flops;

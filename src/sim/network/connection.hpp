@@ -27,7 +27,7 @@ struct Message {
   double bytes = 0;               ///< payload
   collectives::Protocol protocol = collectives::Protocol::by_message;
   double share = 1;  ///< of its path's bandwidth that it gets at most
-  double post = 0;   ///< tcp: seconds for which its connection is busy before its bytes leave
+  double post = 0;   ///< seconds for which its connection (tcp), or the adapters, are busy with it beside its bytes
   double ready = 0;  ///< seconds: it is sent at this date, or at once if that is past
   std::int32_t event = -1;
 };

@@ -26,7 +26,7 @@ class FabricConnection : public Connection {
   }
 
   void send(const Message& message, Outbox& outbox) override {
-    PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.protocol);
+    PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.protocol, message.post);
     // Connections of one pair know their transfers by the size (see begin): a last digit tells channels apart.
     cost.wire_bytes *= 1 + message.channel * std::numeric_limits<double>::epsilon();
     queue_.push_back({message, cost.wire_bytes, cost.overhead});

@@ -363,7 +363,8 @@ void FlowEvents::deliver(std::int32_t number) {
 
 void FlowEvents::carry(Connection& over, std::int32_t course, double bytes, double times) {
   over.payload += times * bytes;
-  over.wire += times * cost_of(over, course, bytes).wire_bytes;
+  const collectives::Protocol protocol = courses_[static_cast<std::size_t>(course)].rounds->protocol();
+  over.wire += times * network_[over.path].use.cost(bytes, protocol).wire_bytes;
 }
 
 const PathUse::Cost& FlowEvents::cost_of(Connection& over, std::int32_t course, double bytes) {
@@ -372,7 +373,7 @@ const PathUse::Cost& FlowEvents::cost_of(Connection& over, std::int32_t course, 
   const Path& path = network_[over.path];
   over.bytes = bytes;
   over.course = course;
-  over.cost = path.use.cost(bytes, rounds.protocol());
+  over.cost = path.use.cost(bytes, rounds.protocol(), rounds.post_seconds());
   over.latency = path.latency + over.cost.overhead;
   return over.cost;
 }

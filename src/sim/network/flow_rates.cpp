@@ -34,7 +34,7 @@ void FlowRates::prepare(std::vector<RoundFlow>& flows) const {
       with_tcp = true;
       continue;
     }
-    const PathUse::Cost cost = path.use.cost(flow.bytes, ranks_.protocol);
+    const PathUse::Cost cost = path.use.cost(flow.bytes, ranks_.protocol, ranks_.post_seconds);
     flow.wire_bytes = cost.wire_bytes;
     flow.after = path.latency + cost.overhead;
   }

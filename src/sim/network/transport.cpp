@@ -64,25 +64,27 @@ std::string limits_in_words(const std::string& what) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+bool all_cost(std::span<const PathLink> links, spec::MessageCosts costs) {
+  return std::ranges::all_of(links, [costs](const PathLink& link) {
+    return link.use->costs == costs || link.use->costs == spec::MessageCosts::any;
+  });
+}
+
 std::span<const Protocol> rdma_protocols_of(std::span<const PathLink> links) {
-  const auto all_are = [links](spec::MessageCosts costs) {
-    return std::ranges::all_of(links, [costs](const PathLink& link) {
-      return link.use->costs == costs || link.use->costs == spec::MessageCosts::any;
-    });
-  };
-  if (all_are(spec::MessageCosts::pcie)) return protocols_over("pcie");
-  if (all_are(spec::MessageCosts::xgmi)) return protocols_over("xgmi");
+  if (all_cost(links, spec::MessageCosts::pcie)) return protocols_over("pcie");
+  if (all_cost(links, spec::MessageCosts::xgmi)) return protocols_over("xgmi");
   if (std::ranges::any_of(links, [](const PathLink& link) { return link.use->rccl; })) return protocols_over("rccl");
-  if (all_are(spec::MessageCosts::efa)) return protocols_over("efa");
+  if (all_cost(links, spec::MessageCosts::efa)) return protocols_over("efa");
   return protocols_over("network");
 }
 
 }  // namespace
 
-PathUse::Cost PathUse::cost(double bytes, collectives::Protocol asked) const {
+PathUse::Cost PathUse::cost(double bytes, collectives::Protocol asked, double post) const {
   if (protocols.empty()) return {bytes / efficiency, overhead};
+  const double posted = posts && bytes > 0 ? post * payload_rate / efficiency : 0;
   const auto by = [&](const Protocol& protocol) {
-    return Cost{bytes / (efficiency * protocol.efficiency), overhead + protocol.latency};
+    return Cost{bytes / (efficiency * protocol.efficiency) + posted, overhead + protocol.latency};
   };
   if (asked != by_message) {
     const auto found = std::ranges::find(protocols, asked, &Protocol::name);
@@ -147,7 +149,10 @@ PathUse path_use(std::span<const PathLink> links) {
     use.overhead += access ? frame_seconds / 2 + use.software : frame_seconds;
   }
   if (use.transport == spec::Transport::nvlink) use.protocols = protocols_over("nvlink");
-  if (use.transport == spec::Transport::rdma) use.protocols = rdma_protocols_of(links);
+  if (use.transport == spec::Transport::rdma) {
+    use.protocols = rdma_protocols_of(links);
+    use.posts = !all_cost(links, spec::MessageCosts::pcie) && !all_cost(links, spec::MessageCosts::xgmi);
+  }
   return use;
 }
 

@@ -28,6 +28,7 @@ struct PathUse {
   double payload_rate = 0;  ///< byte/s of a message that is alone
   double software = 0;      ///< tcp: seconds of the overhead that come before the transfer
   bool in_cluster = false;  ///< tcp: all of it lies in a cluster of GPUs
+  bool posts = false;       ///< rdma: by adapters, to which software posts each message
   double overhead = 0;      ///< seconds beside the links' latencies: frames stored and forwarded, software (tcp)
   std::span<const Protocol> protocols;  ///< empty: a message takes `overhead`
 
@@ -39,7 +40,8 @@ struct PathUse {
   };
   /// tcp: bytes of the connection per byte of payload.
   double carried(collectives::Protocol protocol) const;
-  Cost cost(double bytes, collectives::Protocol protocol = collectives::Protocol::by_message) const;
+  /// `post`: seconds for which adapters are busy with a message beside its bytes, which count as bytes on the wire.
+  Cost cost(double bytes, collectives::Protocol protocol = collectives::Protocol::by_message, double post = 0) const;
 };
 
 /// A link of a path as `path_use` needs it.

@@ -17,7 +17,7 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
     // The longest way that a message of the round has; and what the slowest of all carries.
     double& latency = latencies[round];
     for_each_path(rounds, round, hosts, network, [&](const Path& path, const collectives::Transfer& transfer) {
-      const PathUse::Cost cost = path.use.cost(transfer.bytes, rounds.protocol());
+      const PathUse::Cost cost = path.use.cost(transfer.bytes, rounds.protocol(), rounds.post_seconds());
       latency = std::max(latency, path.latency + cost.overhead);
       if (!(cost.wire_bytes > 0)) return;
       rate = std::min(

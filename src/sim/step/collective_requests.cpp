@@ -9,13 +9,26 @@
 #include <utility>
 #include <variant>
 
+#include "spec/precision.hpp"
+
 namespace dadsim::sim {
 namespace {
 
+/// Whether devices compute while the collective is on its way: what replicas divide and sum goes beside the passes.
+/// What it costs is known of steps in 16 bit and less (post beside of collectives/nccl_constants.csv).
+bool is_beside_kernels(const step::CollectiveTask& task, const step::Schedule& schedule) {
+  using enum step::Among;
+  const bool held = schedule.precision == spec::Precision::bf16 || spec::casts_operands(schedule.precision);
+  return held && (task.among == replicas || task.among == shard_group || task.among == shard_copies ||
+                  task.among == expert_copies);
+}
+
 /// Among the workers of a schedule whose replicas are single devices.
-Request among_all(const step::CollectiveTask& task, const collectives::RankLayout& workers) {
+Request among_all(const step::CollectiveTask& task, const step::Schedule& schedule,
+                  const collectives::RankLayout& workers) {
   Request request;
   request.collective.kind = task.kind;
+  request.collective.beside_kernels = is_beside_kernels(task, schedule);
   request.layout = workers;
   request.algorithm = task.algorithm;
   const auto count = static_cast<std::size_t>(workers.ranks());
@@ -46,7 +59,8 @@ Request among_all(const step::CollectiveTask& task, const collectives::RankLayou
 /// The groups of a schedule whose replicas are of several devices, as they are found.
 class Groups {
  public:
-  Groups(const step::CollectiveTask& task, const collectives::RankLayout& devices) : task_(task), devices_(devices) {}
+  Groups(const step::CollectiveTask& task, const step::Schedule& schedule, const collectives::RankLayout& devices)
+      : task_(task), devices_(devices), beside_kernels_(is_beside_kernels(task, schedule)) {}
 
   /// What each rank hands over, or one value.
   void add(std::vector<collectives::Rank> ranks, std::vector<double> bytes) {
@@ -61,6 +75,7 @@ class Groups {
     if (added) {
       Request& request = requests_.emplace_back();
       request.collective.kind = task_.kind;
+      request.collective.beside_kernels = beside_kernels_;
       request.collective.bytes = std::move(bytes);
       if (task_.neighbours != nullptr) request.collective.neighbours = task_.neighbours->to;
       request.algorithm = task_.algorithm;
@@ -90,6 +105,7 @@ class Groups {
 
   const step::CollectiveTask& task_;
   const collectives::RankLayout& devices_;
+  bool beside_kernels_;
   std::map<std::pair<std::vector<double>, std::vector<std::int32_t>>, std::size_t> known_;
   std::vector<Request> requests_;
 };
@@ -129,12 +145,13 @@ Stride stride_of(step::Among among, const step::Schedule& schedule, std::int32_t
 std::vector<Request> requests_of(const step::Task& task, const step::Schedule& schedule,
                                  const collectives::RankLayout& devices) {
   const auto& collective = std::get<step::CollectiveTask>(task.what);
-  if (schedule.devices() * schedule.experts == 1 && schedule.shard_group == 0) return {among_all(collective, devices)};
+  if (schedule.devices() * schedule.experts == 1 && schedule.shard_group == 0)
+    return {among_all(collective, schedule, devices)};
   const std::int32_t of_replica = schedule.tensor * schedule.context;
   const auto replicas = static_cast<std::int32_t>(schedule.replicas());
   const std::int32_t of_stage = of_replica * replicas;
   const auto bytes = [&](std::int32_t replica) { return collective.bytes[static_cast<std::size_t>(replica)]; };
-  Groups groups(collective, devices);
+  Groups groups(collective, schedule, devices);
   if (collective.among == step::Among::stages) {
     for (std::int32_t device = 0; device < of_stage; ++device) {
       groups.add({device + of_stage * task.stage, device + of_stage * collective.to_stage},

@@ -5,14 +5,15 @@
 #include <optional>
 #include <variant>
 
+#include "sim/step/beside_communication.hpp"
 #include "sim/step/carried_traffic.hpp"
 #include "sim/step/collective_dates.hpp"
 #include "sim/step/critical_paths.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/flow_doubts.hpp"
 #include "sim/step/flow_framework.hpp"
-#include "sim/step/flow_overlaps.hpp"
 #include "sim/step/followed_step.hpp"
+#include "sim/step/host_link.hpp"
 #include "sim/step/node_seconds.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
@@ -40,8 +41,10 @@ class StepByFlow {
         seconds_(nodes_, parts_, schedule_, request.slowdown),
         collectives_(request.collectives),
         framework_(nodes_, parts_, collectives_, network_),
-        overlaps_(network_),
+        overlaps_(request.overlaps),
         streams_(parts_.nodes()),
+        host_links_(parts_.nodes()),
+        beside_(nodes_, parts_, schedule_.precision),
         free_(parts_.nodes() * parts_.lines()),
         progress_(schedule_.tasks.size()),
         last_wait_(schedule_.tasks.size()),
@@ -51,14 +54,26 @@ class StepByFlow {
       const auto* wait = std::get_if<step::WaitTask>(&schedule_.tasks[i].what);
       if (wait != nullptr) last_wait_[static_cast<std::size_t>(wait->collective)] = i;
     }
-    collectives_.begin_step();
+    collectives_.begin_step(request.known_overlaps != KnownOverlaps::nothing);
+    switch (request.known_overlaps) {
+      case KnownOverlaps::nothing:
+        overlaps_.begin();
+        break;
+      case KnownOverlaps::last_time:
+        overlaps_.begin_again();
+        break;
+      case KnownOverlaps::before:
+        overlaps_.repeat();
+        break;
+    }
   }
 
   Refused run() {
     if (Refused refused = collectives_.carry_out_largest()) return refused;
     if (late_ranks_ == LateRanks::followed) {
       followed_.emplace(parts_, schedule_, collectives_);
-      if (!followed_->serves(nodes_.framework != nullptr && !nodes_.framework->none())) followed_.reset();
+      if (beside_.slows_any() || !followed_->serves(nodes_.framework != nullptr && !nodes_.framework->none()))
+        followed_.reset();
       if (followed_) followed_->run(network_, seconds_);
     }
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
@@ -97,8 +112,12 @@ class StepByFlow {
     const Parts::Range nodes = parts_.with(task.who, schedule_.tasks[index].stage);
     seconds_.begin(task);
     for (std::size_t node = nodes.first; node < nodes.behind; ++node) {
-      const double seconds = seconds_.of(node, task);
+      double seconds = seconds_.of(node, task);
       StreamTime& stream = streams_[node];
+      const bool copies = task.copy != step::HostCopy::none;
+      seconds = copies ? host_links_[node].carry(task.copy, stream.end, seconds) - stream.end
+                       : beside_.seconds(node, stream.end, seconds, free_);
+      if (copies && seconds == 0) continue;
       if (recorder_ != nullptr) recorder_->computed(node, index, stream.end, stream.end + seconds);
       stream.end += seconds;
       stream.busy += seconds;
@@ -252,7 +271,11 @@ class StepByFlow {
   void beside_others(FlowPart& part, double begin) {
     if (single() || by_closed_form_ || part.traffic->loads.empty()) return;
     const double seconds = *std::ranges::max_element(dates_) - begin;
-    if (!part.number) part.number = overlaps_.add(part.traffic->loads, seconds);
+    if (!part.number) {
+      part.number = overlaps_.add(part.traffic->loads, seconds, [&known = collectives_, &part](std::int32_t link) {
+        return known.messages_on(part, link);
+      });
+    }
     const FlowOverlaps::Occurrence occurrence = overlaps_.occur(*part.number, begin, seconds);
     doubts_.overlooked(stage_of(part), occurrence.overlooked);
     if (occurrence.seconds <= seconds) return;
@@ -360,9 +383,11 @@ class StepByFlow {
   FlowCollectives& collectives_;
   FlowFramework framework_;
   std::optional<FollowedStep> followed_;  ///< with whose dates collectives are through, if there is one
-  FlowOverlaps overlaps_;
+  FlowOverlaps& overlaps_;
   std::vector<StreamTime> streams_;  ///< per node: the compute stream
-  std::vector<double> free_;         ///< per node and line: when it may begin its next collective with sending
+  std::vector<HostLink> host_links_;
+  BesideCommunication beside_;
+  std::vector<double> free_;  ///< per node and line: when it may begin its next collective with sending
   std::vector<double> dates_, begins_, begun_;  ///< of the collective at hand, per rank
   std::vector<CollectiveDates> progress_;       ///< per task; as long as it is waited for
   std::vector<std::size_t> last_wait_;          ///< per task: the last that waits for it; 0: none

@@ -24,6 +24,7 @@ StepRun::StepRun(const Nodes& nodes, const collectives::RankLayout& layout, std:
       network_(network),
       connections_(connections),
       recorder_(recorder),
+      beside_(nodes, parts_, steps.front().schedule->precision),
       begin_(clock_now()),
       graph_(begin_) {
   connections_.number_aggregator(static_cast<std::int32_t>(parts_.workers()),
@@ -131,40 +132,6 @@ void StepRun::compute_in_order(std::size_t node) {
     stage.causes[node] = own.cause;
   }
   own.outbox.drain();
-}
-
-/// Computations that follow one another are one for SimGrid, unless speeds change meanwhile: who computes sees nothing
-/// of the others in between. Returns the task behind them.
-std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Stage& stage) {
-  ComputeStream& own = streams_[node];
-  const std::vector<double>& slowdown = stage.step->slowdown;
-  std::size_t next = first;
-  double together = 0;
-  own.pieces.clear();
-  for (; next < stage.behind; ++next) {
-    if (!parts_.concerns(*tasks_[next], node)) continue;
-    const auto* task = std::get_if<step::ComputeTask>(&tasks_[next]->what);
-    if (task == nullptr || (together > 0 && network_.varies())) break;
-    double seconds = stage.measured->seconds(parts_.host_index(node), *task, parts_.entry(node));
-    if (!slowdown.empty()) seconds *= slowdown[parts_.host_index(node)];
-    if (seconds <= 0) continue;
-    together += seconds;
-    own.pieces.push_back({next, together});
-  }
-  if (together <= 0) return next;
-  const double begin = clock_now();
-  simgrid::s4u::this_actor::execute(together * hosts_[node]->get_speed());
-  const double end = clock_now();
-  own.time.busy += end - begin;
-  double since = begin;
-  for (const auto& [task, seconds] : own.pieces) {
-    const double until = seconds < together ? begin + (end - begin) * (seconds / together) : end;
-    if (is_compression(std::get<step::ComputeTask>(tasks_[task]->what).phase)) own.time.compressing += until - since;
-    if (recorder_ != nullptr) recorder_->computed(node, task, since, until);
-    since = until;
-  }
-  own.cause = graph_.add_computation(static_cast<std::int32_t>(node), begin, end, own.cause);
-  return next;
 }
 
 void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
@@ -288,6 +255,7 @@ void StepRun::done(std::size_t task, std::size_t node, double date, EventId caus
   own.ends.insert(std::ranges::find_if(own.ends, [&](const Line::End& end) { return end.date < date; }), {date, cause});
   if (own.ends.size() > static_cast<std::size_t>(own.most)) own.ends.pop_back();
   begin_next(node, *tasks_[task], outbox);
+  if (stream.computes_beside && !communicates(node)) stream.wake->release();
 }
 
 /// The nodes' parts, from when they began to when they were done. Who only receives begins when the first of the others

@@ -9,10 +9,12 @@
 #include "collectives/collective.hpp"
 #include "sim/network/connection.hpp"
 #include "sim/network/event_graph.hpp"
+#include "sim/step/beside_communication.hpp"
 #include "sim/step/collective_layouts.hpp"
 #include "sim/step/collective_run.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/framework_costs.hpp"
+#include "sim/step/host_link.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "step/schedule.hpp"
@@ -61,9 +63,11 @@ class StepRun {
 
   /// What a node's compute stream does and waits for: an actor that goes through the tasks in order.
   struct ComputeStream {
-    EventId cause = EventGraph::kStart;    ///< whose end let it come to where it is now
-    StreamTime time;                       ///< so far
+    EventId cause = EventGraph::kStart;  ///< whose end let it come to where it is now
+    StreamTime time;                     ///< so far
+    HostLink host_link;
     std::optional<std::size_t> waits_for;  ///< task
+    bool computes_beside = false;          ///< it is to be woken when nothing of the node's is on its way any more
     simgrid::s4u::SemaphorePtr wake = simgrid::s4u::Semaphore::create(0);
     Outbox outbox;
     /// Computations that follow one another.
@@ -119,6 +123,10 @@ class StepRun {
 
   void add_stage(const ReplayStep& step, const collectives::RankLayout& layout);
   std::size_t execute_from(std::size_t first, std::size_t node, const Stage& stage);
+  void compute(std::size_t node, double seconds);
+  bool communicates(std::size_t node) const;
+  double communicates_until(std::size_t node) const;
+  void carry(std::size_t index, const step::ComputeTask& task, double seconds, std::size_t node);
   void wait_for(std::size_t index, std::size_t task, std::size_t node);
   double all_issued(std::size_t task, std::size_t node) const;
   void begin_receiving(std::size_t node);
@@ -136,6 +144,7 @@ class StepRun {
   Interconnect& network_;
   Connections& connections_;
   TimelineRecorder* recorder_;
+  BesideCommunication beside_;
   double begin_;
   EventGraph graph_;
   std::vector<std::unique_ptr<ComputeTime>> measured_;  ///< of the schedules that differ

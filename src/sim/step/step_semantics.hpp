@@ -80,6 +80,7 @@ class Parts {
   static constexpr std::size_t kMostLines = 5;
   std::size_t lines() const { return single_ ? 1 : kMostLines; }
   static std::size_t line_of(const step::Task& task);
+  static bool is_between_stages(std::size_t line) { return line == 2 || line == 3; }
 
  private:
   std::size_t workers_;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "sim/device.hpp"
+#include "spec/kept_activations.hpp"
 #include "spec/precision.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
@@ -150,17 +151,13 @@ const StepEstimate::Stage& StepEstimate::slowest_stage(const report::Layout& lay
   const Layers& layers = layers_of(layout, micro);
   const auto stages = static_cast<std::size_t>(how.pipeline);
   const std::vector<spec::LayerRange>& pieces = pieces_of(layout, stages * static_cast<std::size_t>(how.interleave));
-  const bool full = how.recomputation == spec::Recomputation::full;
   Stage slowest;
   for (std::size_t s = 0; s < stages; ++s) {
     Stage stage;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (how.stage_of(static_cast<std::int32_t>(p)) != static_cast<std::int32_t>(s)) continue;
       for (std::size_t i = pieces[p].first; i < pieces[p].end; ++i) {
-        const spec::LayerShape& layer = timed_.shape.layers[i];
-        const bool again =
-            full ? !spec::block_of(layer.name).empty()
-                 : how.recomputation == spec::Recomputation::selective && layer.kind == spec::LayerKind::attention;
+        const bool again = spec::is_computed_again(timed_.shape, i, how.recomputation);
         stage.forward += layers.forward[i];
         stage.backward += layers.backward[i] + (again ? layers.forward[i] : 0);
         stage.weights += layers.weights[i];

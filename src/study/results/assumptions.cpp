@@ -31,7 +31,7 @@ std::vector<report::Statement> assumptions_of_events(const scenario::Scenario& s
 /// What is taken for the framework of runs that exchange something by one: event-driven ones always, others where the
 /// scenario names it.
 std::optional<report::Statement> framework_of(const scenario::Scenario& scenario) {
-  const bool none = scenario.framework.none();
+  const bool none = scenario.framework.none() && scenario.framework.computing == 1;
   const auto uses = [&](const spec::RunSpec& run) { return run.event_driven || (!none && run.communicates); };
   if (std::ranges::none_of(scenario.runs, uses)) return std::nullopt;
   report::Statement statement{"framework", {none ? "none" : scenario.framework.in_words()}};
@@ -71,7 +71,8 @@ std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario
   std::vector<report::Statement> assumptions;
   const auto say = [&](report::Statement statement) { assumptions.push_back(std::move(statement)); };
   if (result.timing_only) {
-    say(recording_of(result));
+    say(scenario.recorded ? report::Statement{"as-recorded", {scenario.timed_as->own_shape.name}}
+                          : recording_of(result));
   } else if (result.timed_as_other) {
     say(report::Statement{"timed-as-other"}
             .with("learned_on", result.learned_on)
@@ -111,6 +112,7 @@ std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario
   const spec::Precision precision = scenario.timed_as ? scenario.timed_as->precision : spec::Precision::fp32;
   for (const std::string& name : used) {
     const spec::DeviceSpec& device = find_device(scenario, name);
+    if (scenario.recorded && !(device.step_seconds > 0)) continue;
     say(device.step_seconds > 0
             ? report::Statement{"measured-device", {name}}.with("step_seconds", device.step_seconds)
             : report::Statement{"roofline", {name}}.with("rates", rates_in_words(device, precision)));

@@ -28,7 +28,7 @@ sim::Cluster cluster_of(const scenario::Scenario& scenario) {
     const auto number = static_cast<std::uint32_t>(cluster.hosts.size());
     cluster.hosts.push_back(worker.host);
     spec::DeviceSpec& device = cluster.devices.emplace_back(find_device(scenario, worker.device));
-    device.slowdown = slowdown_of(worker, number, scenario.seed);
+    device.slowdown = slowdown_of(worker, number, scenario.seed) * scenario.framework.computing;
     // Words for a reader: of 100,000 workers they would take longer and more memory than all else.
     std::string().swap(device.description);
     std::string().swap(device.source);

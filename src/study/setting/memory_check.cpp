@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "protocols/registry.hpp"
 #include "study/setting/device_lookup.hpp"
@@ -31,7 +32,8 @@ double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run
   if (blocks) timed.parallelism.recomputation = spec::Recomputation::full;
   estimate::MemoryUse use = memory_of_workers(scenario, run, timed, static_cast<std::int64_t>(scenario.workers.size()));
   if (spec::casts_operands(timed.precision)) {
-    const double both = timed.precision == spec::Precision::fp8 ? 1 : 2;  // ways round that a cast is kept
+    const bool one_scale = timed.precision == spec::Precision::fp8 || timed.precision == spec::Precision::fp8_current;
+    const double both = one_scale ? 1 : 2;  // ways round that a cast is kept
     const double casts = both * spec::operand_bytes(timed.precision);
     use.parameters *= casts / (bytes_per_element(timed.precision) + (both > 1 ? casts : 0));
   }
@@ -42,6 +44,10 @@ double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run
 RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec& run, const TimedAs& timed) {
   const bool pooled = is_pooled(run);
   RunMemory memory;
+  if (timed.recorded) {  // which says nothing of memory
+    memory.use.parameters = std::numeric_limits<double>::quiet_NaN();
+    return memory;
+  }
   memory.use = memory_of_workers(scenario, run, timed, static_cast<std::int64_t>(scenario.workers.size()));
   memory.least = least_memory(scenario, run, timed);
   memory.checked = run.communicates;

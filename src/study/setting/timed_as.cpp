@@ -80,7 +80,10 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
     if (asked.loss_scaling)
       timed.search_share = 2 / (kFloat * models::update_floats_per_parameter(scenario.training.optimizer));
   }
-  if (scenario.payload.bytes > 0) {
+  timed.recorded = scenario.recorded;
+  if (timed.recorded) {
+    timed.description = fmt::format("the recorded step '{}', {} samples of each worker", timed.shape.name, timed.batch);
+  } else if (scenario.payload.bytes > 0) {
     timed.shape = spec::payload_shape(scenario.payload.bytes);
     timed.description = "a payload of " + human_bytes(scenario.payload.bytes);
     timed.step_seconds = step_seconds_of(scenario);
@@ -143,19 +146,23 @@ std::string in_words(const spec::ParallelismSpec& how) {
     parts.push_back(fmt::format(
         "experts divided among {} {}", how.experts,
         how.expert_tensor > 1 ? fmt::format("groups of {} devices", how.expert_tensor) : std::string("devices")));
+  if (how.expert_dispatch == spec::ExpertDispatch::fp8) parts.emplace_back("rows to experts in fp8");
   if (how.expert_capacity > 0)
     parts.push_back(fmt::format("rows beyond {:.3g} times the mean dropped", how.expert_capacity));
   if (how.expert_imbalance > 1)
     parts.push_back(fmt::format("{:.3g} times the mean of rows at the device with most", how.expert_imbalance));
   if (how.micro_batch > 0) parts.push_back(fmt::format("micro-batches of {}", how.micro_batch));
   if (how.recomputation == spec::Recomputation::selective) parts.emplace_back("attention computed again");
+  if (how.recomputation == spec::Recomputation::operations)
+    parts.emplace_back("each second product of a block computed again");
   if (how.recomputation == spec::Recomputation::full) parts.emplace_back("blocks computed again");
   if (how.sharding == spec::Sharding::optimizer) parts.emplace_back("workers divide the optimizer's state");
   if (how.sharding == spec::Sharding::gradients) parts.emplace_back("workers divide optimizer and gradients");
   if (how.sharding == spec::Sharding::parameters)
     parts.emplace_back("workers divide optimizer, gradients and parameters");
   if (how.sharding_group > 0) parts.back() += fmt::format(", {} of them each", how.sharding_group);
-  if (how.offload == spec::Offload::optimizer) parts.emplace_back("the optimizer on the host");
+  if (how.offloads_optimizer()) parts.emplace_back("the optimizer on the host");
+  if (how.offloads_activations()) parts.emplace_back("what blocks keep on the host until the pass back");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -191,6 +198,9 @@ std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
       with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));
     }
     sharded(shape, asked.parallelism.tensor);
+    if (asked.parallelism.offloads_activations() && std::ranges::count_if(blocks_of(shape), spec::repeats) < 2)
+      return Fault{"it has no blocks that could leave with the host what they keep",
+                   "offload=\"optimizer\", or a workload of blocks"};
     pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
                          static_cast<std::size_t>(asked.parallelism.interleave));
   } catch (const std::invalid_argument& fault) {

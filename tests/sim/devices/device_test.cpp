@@ -167,7 +167,7 @@ TEST(Devices, MatrixProductsOfAnA100) {
   const step::ComputeTask product = task(step::Phase::weight_gradient, flops, 3 * n * n * 4, 1);
   EXPECT_DOUBLE_EQ(seconds(a100, product), 5e-6 + (flops + 19.5e12 * 10e-6) / (19.5e12 * 0.72));
   EXPECT_NEAR(seconds(a100, product), 9.8e-3, 0.1e-3);
-  EXPECT_DOUBLE_EQ(seconds(a100, product, spec::Precision::bf16), 5e-6 + (flops + 312e12 * 10e-6) / (0.764 * 312e12));
+  EXPECT_DOUBLE_EQ(seconds(a100, product, spec::Precision::bf16), 5e-6 + (flops + 312e12 * 10e-6) / (0.701 * 312e12));
 }
 
 // Dense layers with a matrix of their own at 1,402.6 Tflop/s, everything else as in bf16.
@@ -177,7 +177,7 @@ TEST(Devices, EightBitsAreForDenseLayersAlone) {
   step::ComputeTask product = task(step::Phase::weight_gradient, flops, 0, 1);
   product.weights = 4096.0 * 4096;
   EXPECT_DOUBLE_EQ(seconds(h100, product, spec::Precision::fp8), 5e-6 + (flops + 1979e12 * 10e-6) / (0.7 * 1402.6e12));
-  EXPECT_DOUBLE_EQ(seconds(h100, product, spec::Precision::bf16), 5e-6 + (flops + 989e12 * 10e-6) / (0.453 * 989e12));
+  EXPECT_DOUBLE_EQ(seconds(h100, product, spec::Precision::bf16), 5e-6 + (flops + 989e12 * 10e-6) / (0.46 * 989e12));
   product.weights = 0;
   EXPECT_EQ(seconds(h100, product, spec::Precision::fp8), seconds(h100, product, spec::Precision::bf16));
   const step::ComputeTask attention = task(step::Phase::forward, flops, 0, 1, spec::LayerKind::attention);

@@ -1,0 +1,71 @@
+#include "spec/kept_activations.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+
+#include "spec/attention.hpp"
+#include "spec/stages.hpp"
+
+namespace dadsim::spec {
+
+bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t position) {
+  if (block[position].kind != LayerKind::dense) return block[position].kind == LayerKind::attention;
+  const auto is_dense = [](const LayerShape& layer) { return layer.kind == LayerKind::dense; };
+  return std::ranges::count_if(block.first(position), is_dense) % 2 == 0;
+}
+
+bool is_computed_again(const ModelShape& model, std::size_t position, Recomputation recomputation) {
+  const std::string_view block = block_of(model.layers[position].name);
+  if (block.empty() || recomputation == Recomputation::none) return false;
+  if (recomputation == Recomputation::full) return true;
+  if (recomputation == Recomputation::selective) return model.layers[position].kind == LayerKind::attention;
+  std::size_t first = position;
+  while (first > 0 && block_of(model.layers[first - 1].name) == block) --first;
+  return !is_kept_by_operations(std::span(model.layers).subspan(first), position - first);
+}
+
+double KeptActivations::of(const LayerShape& layer) const {
+  return (element_ * layer.outputs_kept() + layer.kept_bytes_per_sample) / divided(layer);
+}
+
+double KeptActivations::outputs_of(const LayerShape& layer) const {
+  return element_ * layer.outputs_per_sample / divided(layer);
+}
+
+double KeptActivations::of_all(std::span<const LayerShape> layers) const {
+  double sum = 0;
+  for (const LayerShape& layer : layers) sum += of(layer);
+  return sum;
+}
+
+double KeptActivations::of_block(std::span<const LayerShape> layers) const {
+  switch (recomputation_) {
+    case Recomputation::none:
+      return of_all(layers);
+    case Recomputation::selective:
+      return of_all(with_selective_recomputation({"", {layers.begin(), layers.end()}}).layers);
+    case Recomputation::operations: {
+      double sum = outputs_of(layers.back());  // what comes in
+      for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (!is_kept_by_operations(layers, i)) continue;
+        const LayerShape& layer = layers[i];
+        const double scores = element_ * layer.scores_per_sample / divided(layer);
+        const bool fused = layer.kind == LayerKind::attention && layer.scores_per_sample == 0;
+        sum += outputs_of(layer) - scores + (fused ? layer.kept_bytes_per_sample / divided(layer) : 0);
+      }
+      return sum;
+    }
+    case Recomputation::full:
+      return outputs_of(layers.back());
+  }
+  throw std::logic_error("unknown recomputation");
+}
+
+double KeptActivations::divided(const LayerShape& layer) const {
+  const bool whole = layer.split == TensorSplit::whole || layer.split == TensorSplit::row ||
+                     (layer.split == TensorSplit::vocabulary && layer.kind == LayerKind::embedding);
+  return whole ? along_sequence_ : 1;
+}
+
+}  // namespace dadsim::spec

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "spec/layer_shape.hpp"
+#include "spec/parallelism.hpp"
+
+namespace dadsim::spec {
+
+/// Whether Recomputation::operations keeps what a layer of a block puts out: attention, and of products the first, the
+/// third and so on.
+bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t position);
+
+/// Whether the backward pass computes a layer of the network again.
+bool is_computed_again(const ModelShape& model, std::size_t position, Recomputation recomputation);
+
+/// Bytes of what layers keep of one sample for the pass back, as one of `tensor` devices has them, whose layers are
+/// divided already (spec/tensor_parallel.hpp).
+class KeptActivations {
+ public:
+  /// `element`: bytes of a number.
+  KeptActivations(double element, const ParallelismSpec& parallelism)
+      : element_(element),
+        recomputation_(parallelism.recomputation),
+        along_sequence_(parallelism.sequence_parallel ? parallelism.tensor : 1) {}
+
+  double of(const LayerShape& layer) const;
+  double outputs_of(const LayerShape& layer) const;
+  double of_all(std::span<const LayerShape> layers) const;
+  /// Of a block that repeats, from its pass forward until its pass back: what is computed again is not among it, and of
+  /// a whole one what comes in alone, which is as much as what comes out of the one before.
+  double of_block(std::span<const LayerShape> layers) const;
+
+ private:
+  /// Among how many devices what comes out of the layer is divided along the sequence.
+  double divided(const LayerShape& layer) const;
+
+  double element_;
+  Recomputation recomputation_;
+  double along_sequence_;
+};
+
+}  // namespace dadsim::spec

@@ -1,0 +1,91 @@
+// How many numbers are fitted to measurements, and in which file each stands (docs/kernels.md).
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "support/fact_table.hpp"
+#include "support/split.hpp"
+#include "support/whole_file.hpp"
+#include "validation/measured.hpp"
+
+namespace dadsim {
+namespace {
+
+using SourceRow = std::map<std::string, std::string>;
+
+/// Rows of a table of src/, each by its column names.
+std::vector<SourceRow> rows_of(const std::string& file) {
+  std::vector<SourceRow> rows;
+  std::vector<std::string> columns;
+  const std::string text = whole_file(std::string(DADSIM_SOURCE_DIR) + "/" + file).value();
+  for (const std::string_view line : lines_of(text)) {
+    if (line.starts_with('#') || line.empty()) continue;
+    const std::vector<std::string> cells = csv_cells(line);
+    if (columns.empty()) {
+      columns = cells;
+      continue;
+    }
+    SourceRow& row = rows.emplace_back();
+    for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i]] = i < cells.size() ? cells[i] : "";
+  }
+  return rows;
+}
+
+/// Of kernels backward the fixed time and the depth are those of kernels forward, and nobody measured Ampere's.
+std::size_t numbers_of_kernel(const SourceRow& row) {
+  if (row.at("kind") == "attention-backward") return row.at("family") == "ampere" ? 0 : 2;
+  std::size_t count = 0;
+  for (const char* column : {"share", "fixed [us]", "depth", "last wave", "halving", "cast", "exponentials"})
+    count += row.at(column).empty() ? 0 : 1;
+  return count;
+}
+
+std::size_t sum(const std::string& file, const std::function<std::size_t(const SourceRow&)>& numbers) {
+  std::size_t count = 0;
+  for (const SourceRow& row : rows_of(file)) count += numbers(row);
+  return count;
+}
+
+std::size_t says(const SourceRow& row, const char* word) {
+  return row.at("source").find(word) == std::string::npos ? 0 : 1;
+}
+
+/// Devices that differ in nothing that is computed by have one number together.
+std::size_t efficiencies() {
+  std::set<std::string> different;
+  for (const SourceRow& row : rows_of("src/sim/devices/efficiencies.csv")) {
+    if (row.at("share").empty() || says(row, "an assumption") > 0) continue;
+    different.insert(row.at("kind") + row.at("precision") + row.at("share") + row.at("source"));
+  }
+  return different.size();
+}
+
+TEST(FittedNumbers, AreCounted) {
+  const auto calibrated = [](const SourceRow& row) { return says(row, "calibrated"); };
+  const auto fitted = [](const SourceRow& row) { return says(row, "fitted"); };
+  const auto trains = [](const SourceRow& row) -> std::size_t { return row.at("tables").empty() ? 0 : 1; };
+  test::DocumentedTable table("fitted-numbers", {"what", "numbers", "file"}, "docs/kernels.md");
+  const auto add = [&](const char* what, std::size_t count, const std::string& file) {
+    EXPECT_GT(count, 0U) << file;
+    table.add({what, fmt::format("{}", count), "`" + file + "`"});
+  };
+  add("kernels, by generation, kind and format", sum("src/sim/devices/kernels.csv", numbers_of_kernel),
+      "src/sim/devices/kernels.csv");
+  add("shares of a peak that whole trainings reach", efficiencies(), "src/sim/devices/efficiencies.csv");
+  add("protocols over EFA and RoCE", sum("src/sim/network/message_costs.csv", calibrated),
+      "src/sim/network/message_costs.csv");
+  add("latencies of links", sum("src/sim/platform/links.csv", calibrated), "src/sim/platform/links.csv");
+  add("shares of a line that its class carries", sum("src/sim/platform/link_classes.csv", calibrated),
+      "src/sim/platform/link_classes.csv");
+  add("adapters beside kernels", sum("src/collectives/nccl_constants.csv", calibrated),
+      "src/collectives/nccl_constants.csv");
+  add("NCCL over sockets", sum("src/collectives/nccl_sockets.csv", fitted), "src/collectives/nccl_sockets.csv");
+  add("TCP", sum("src/sim/network/tcp_constants.csv", fitted), "src/sim/network/tcp_constants.csv");
+  add("frameworks that train, where a scenario names one", sum("src/spec/frameworks.csv", trains),
+      "src/spec/frameworks.csv");
+  table.expect_in_document();
+}
+
+}  // namespace
+}  // namespace dadsim
