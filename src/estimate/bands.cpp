@@ -15,18 +15,10 @@
 namespace dadsim::estimate {
 namespace {
 
-/// The end of a spread on the one side or the other.
-constexpr double kTail = 0.05;
-
 const Spread& spread_in(std::span<const ErrorCategory> categories, const std::string& name) {
   const auto found = std::ranges::find(categories, name, &ErrorCategory::name);
   if (found == categories.end()) throw std::logic_error(fmt::format("no spread of '{}'", name));
   return found->spread;
-}
-
-bool is_below(std::string_view name, std::string_view above) {
-  while (!name.empty() && name != above) name = error_category(name).parent;
-  return !name.empty();
 }
 
 /// log of the ends.
@@ -45,11 +37,16 @@ double sum_of(std::span<const TimePart> parts) {
 
 std::span<const ErrorCategory> error_categories() {
   static const std::vector<ErrorCategory> kCategories = [] {
-    const FactTable table(tables::kCategorySpreads,
-                          {"category", "parent", "gathers", "words", "low", "high", "rows", "date", "source"});
+    const FactTable table(tables::kCategorySpreads, {"category", "parent", "gathers", "words", "low", "high", "tables",
+                                                     "rows", "between", "within", "date", "source"});
     return table.each([&](const FactTable::Row& row) {
       if (!row.optional_text("parent").empty()) static_cast<void>(row.row_of("parent", table));
-      const Spread spread{row.number("low"), row.number("high"), static_cast<std::size_t>(row.integer("rows"))};
+      const Spread spread{row.number("low"),
+                          row.number("high"),
+                          static_cast<std::size_t>(row.integer("rows")),
+                          static_cast<std::size_t>(row.integer("tables")),
+                          row.number("between"),
+                          row.number("within")};
       return ErrorCategory{row.text("category"), spread, row.optional_text("parent"), row.text("words"),
                            row.yes("gathers")};
     });
@@ -61,24 +58,6 @@ const ErrorCategory& error_category(std::string_view name) {
   const auto found = std::ranges::find(error_categories(), name, &ErrorCategory::name);
   if (found == error_categories().end()) throw std::logic_error(fmt::format("'{}' is no category of errors", name));
   return *found;
-}
-
-Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
-  std::vector<double> values;
-  for (const ErrorCategory* at = &error_category(name);; at = &error_category(at->parent)) {
-    if (at->gathers) values.clear();
-    for (const Residual& one : residuals) {
-      if (at->gathers ? is_below(one.category, at->name) : one.category == at->name) values.push_back(one.log_ratio);
-    }
-    if (values.size() >= kLeastRows || at->parent.empty()) break;
-  }
-  if (values.empty()) return {};
-  std::ranges::sort(values);
-  const auto n = static_cast<double>(values.size());
-  // The nudges keep (n + 1)/20 where it is a whole number.
-  const auto low = static_cast<std::size_t>(std::max(1.0, std::floor(kTail * (n + 1) + 1e-9)));
-  const auto high = static_cast<std::size_t>(std::min(n, std::ceil((1 - kTail) * (n + 1) - 1e-9)));
-  return {std::min(1.0, std::exp(values[low - 1])), std::max(1.0, std::exp(values[high - 1])), values.size()};
 }
 
 Band band_of(std::span<const TimePart> parts, std::span<const ErrorCategory> categories) {

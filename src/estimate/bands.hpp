@@ -18,13 +18,17 @@ namespace dadsim::estimate {
 struct Spread {
   double low = 1, high = 1;  ///< measured ÷ predicted
   std::size_t rows = 0;      ///< that it is computed from
+  std::size_t tables = 0;    ///< that these rows are from
+  double between = 0;        ///< standard deviation of log(measured ÷ predicted) between tables
+  double within = 0;         ///< and within one
+  bool operator==(const Spread&) const = default;
 };
 
 /// Rows of validation whose errors have the same causes: a row of category_spreads.csv.
 struct ErrorCategory {
   std::string name;          ///< as in tests/validation/residuals.csv
-  Spread spread = {};        ///< computed from those rows
-  std::string parent = {};   ///< the next wider category, whose rows are taken where there are too few of its own
+  Spread spread = {};        ///< computed from those rows (estimate/table_effects.hpp)
+  std::string parent = {};   ///< the next wider category, which lends where there are too few tables of its own
   std::string meaning = {};  ///< what a time of it rests on
   bool gathers = false;      ///< it has no rows of its own but those of all categories below it
 };
@@ -34,22 +38,6 @@ std::span<const ErrorCategory> error_categories();
 
 /// Throws std::logic_error for a name that is none.
 const ErrorCategory& error_category(std::string_view name);
-
-/// A validated row of a category.
-struct Residual {
-  std::string category;
-  double log_ratio = 0;  ///< log(measured ÷ predicted)
-};
-
-/// Fewer rows than this say nothing of one in ten.
-inline constexpr std::size_t kLeastRows = 9;
-
-/// From the rows of the category, and where they are fewer than kLeastRows from those of its parent too, and so on (one
-/// that gathers has those of all below it). Of n ordered values the ends are number ⌊(n + 1)/20⌋ and ⌈19 (n + 1)/20⌉,
-/// the least and the greatest where there is none so far out: a further value of the same population is outside with a
-/// probability of at most one in ten for n of 19 or more, of 2/(n + 1) below (order statistics: David and Nagaraja,
-/// 2003, section 7.2). Nothing is assumed of their distribution. Without any row the answer has none.
-Spread spread_of(std::string_view category, std::span<const Residual> residuals);
 
 /// A part of a time whose error has one cause.
 struct TimePart {

@@ -10,32 +10,6 @@ namespace {
 
 const std::vector<ErrorCategory> two{{"compute.assumed", {0.8, 1.5, 30}}, {"network.tcp", {0.9, 1.1, 30}}};
 
-TEST(Band, EndsOfASpreadAreOrderStatistics) {
-  std::vector<Residual> rows;
-  for (int i = -20; i <= 18; ++i) rows.push_back({"network.rdma", 0.01 * i});
-  // 39 values: the second and the thirty-eighth.
-  const Spread spread = spread_of("network.rdma", rows);
-  EXPECT_EQ(spread.rows, 39U);
-  EXPECT_NEAR(std::log(spread.low), -0.19, 1e-12);
-  EXPECT_NEAR(std::log(spread.high), 0.17, 1e-12);
-  // 20 values: the first and the twentieth.
-  const Spread of_twenty = spread_of("network.rdma", {rows.begin(), rows.begin() + 20});
-  EXPECT_NEAR(std::log(of_twenty.low), -0.20, 1e-12);
-  EXPECT_NEAR(std::log(spread_of("network.rdma", {rows.end() - 20, rows.end()}).high), 0.18, 1e-12);
-  // Too few of its own: those of the wider category as well, which has those of all below it.
-  EXPECT_EQ(spread_of("network.nvlink", rows).rows, 39U);
-  EXPECT_EQ(spread_of("network.assumed", rows).rows, 39U);
-  EXPECT_EQ(spread_of("compute.assumed", rows).rows, 0U);
-  EXPECT_THROW((void)spread_of("network.unheard", rows), std::logic_error);
-}
-
-TEST(Band, ThePredictionIsAlwaysInside) {
-  const std::vector<Residual> rows(20, {"network.tcp", 0.5});
-  const Spread spread = spread_of("network.tcp", rows);
-  EXPECT_EQ(spread.low, 1);
-  EXPECT_NEAR(spread.high, std::exp(0.5), 1e-12);
-}
-
 TEST(Band, PartsAddInSquares) {
   const std::vector<TimePart> parts{{"compute.assumed", 3}, {"network.tcp", 1}};
   const Band band = band_of(parts, two);

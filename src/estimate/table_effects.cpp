@@ -1,0 +1,122 @@
+#include "estimate/table_effects.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "estimate/student_t.hpp"
+
+namespace dadsim::estimate {
+namespace {
+
+constexpr double kNineInTen = 0.9;
+constexpr double kNormal95 = 1.6448536269514722;   // 95 % quantile of the normal distribution
+constexpr double kNormalMedianDeviation = 1.4826;  // standard deviation ÷ median of the absolute deviations
+constexpr double kFurthestTable = 3;               // robust standard deviations
+constexpr auto kLent = static_cast<double>(kLentTables);
+
+bool is_below(std::string_view name, std::string_view above) {
+  while (!name.empty() && name != above) name = error_category(name).parent;
+  return !name.empty();
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  return (values[n / 2] + values[(n - 1) / 2]) / 2;
+}
+
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+/// Those that lie far outside moved to where they are no further than anybody believes of a table.
+std::vector<double> without_outliers(std::vector<double> means) {
+  const double centre = median_of(means);
+  std::vector<double> deviations;
+  for (const double one : means) deviations.push_back(std::abs(one - centre));
+  const double furthest = kFurthestTable * kNormalMedianDeviation * median_of(deviations);
+  if (means.size() > 2 && furthest > 0) {
+    for (double& one : means) one = std::clamp(one, centre - furthest, centre + furthest);
+  }
+  return means;
+}
+
+/// What rows differ by within their tables: a variance; none where no table has two.
+std::optional<double> variance_within(const std::map<std::string_view, std::vector<double>>& tables) {
+  std::vector<double> deviations;
+  for (const auto& [name, rows] : tables) {
+    if (rows.size() < 2) continue;
+    const auto n = static_cast<double>(rows.size());
+    for (const double row : rows) deviations.push_back(std::abs(row - mean_of(rows)) * std::sqrt(n / (n - 1)));
+  }
+  if (deviations.empty()) return {};
+  std::ranges::sort(deviations);
+  const auto n = static_cast<double>(deviations.size());
+  const auto rank = static_cast<std::size_t>(std::clamp(std::ceil(kNineInTen * (n + 1) - 1e-9), 1.0, n));
+  return std::pow(deviations[rank - 1] / kNormal95, 2);
+}
+
+/// What is known of the tables of a category.
+struct TableEffects {
+  std::size_t rows = 0, tables = 0;
+  double centre = 0, between = 0, within = 0;  ///< of the logarithms; the last two are variances
+  std::int64_t freedom = 1;
+};
+
+std::optional<TableEffects> effects_of(const ErrorCategory& category, std::span<const Residual> residuals) {
+  std::map<std::string_view, std::vector<double>> tables;
+  TableEffects effects;
+  for (const Residual& one : residuals) {
+    if (category.gathers ? !is_below(one.category, category.name) : one.category != category.name) continue;
+    tables[one.table].push_back(one.log_ratio);
+    ++effects.rows;
+  }
+  effects.tables = tables.size();
+  std::optional<TableEffects> wider;
+  if (tables.size() < kLeastTables && !category.parent.empty())
+    wider = effects_of(error_category(category.parent), residuals);
+  if (tables.empty()) return wider;
+
+  const auto count = static_cast<double>(tables.size());
+  std::vector<double> means;
+  for (const auto& [name, rows] : tables) means.push_back(mean_of(rows));
+  means = without_outliers(std::move(means));
+  effects.centre = mean_of(means);
+  const double freedom_within = static_cast<double>(effects.rows) - count;
+  effects.within = variance_within(tables).value_or(0);
+  if (wider) effects.within = (freedom_within * effects.within + kLent * wider->within) / (freedom_within + kLent);
+  double of_means = 0;
+  double of_rows = 0;
+  for (const double one : means) of_means += std::pow(one - effects.centre, 2);
+  for (const auto& [name, rows] : tables) of_rows += effects.within / static_cast<double>(rows.size());
+  effects.between = tables.size() > 1 ? std::max(0.0, of_means / (count - 1) - of_rows / count) : 0;
+  effects.freedom = std::max<std::int64_t>(1, static_cast<std::int64_t>(tables.size()) - 1);
+  if (wider) {
+    effects.between = ((count - 1) * effects.between + kLent * wider->between) / (count - 1 + kLent);
+    effects.freedom = static_cast<std::int64_t>(tables.size() - 1 + kLentTables);
+  }
+  return effects;
+}
+
+}  // namespace
+
+Spread spread_of(std::string_view name, std::span<const Residual> residuals) {
+  const std::optional<TableEffects> effects = effects_of(error_category(name), residuals);
+  if (!effects) return {};
+  const double half = student_t(effects->freedom, kNineInTen) *
+                      std::sqrt(effects->between * (1 + 1 / static_cast<double>(effects->tables)) + effects->within);
+  return {std::min(1.0, std::exp(effects->centre - half)),
+          std::max(1.0, std::exp(effects->centre + half)),
+          effects->rows,
+          effects->tables,
+          std::sqrt(effects->between),
+          std::sqrt(effects->within)};
+}
+
+}  // namespace dadsim::estimate
