@@ -18,6 +18,7 @@
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/measured/nccl_log.hpp"
+#include "study/results/network_category.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/input_files.hpp"
@@ -116,6 +117,30 @@ std::pair<collectives::CollectiveRequest, report::CollectiveRow> request_of(cons
   return {std::move(request), row};
 }
 
+/// Messages that one rank gets at the same time.
+double most_received(const CollectiveOptions& options) {
+  std::map<std::int64_t, double> of_rank;
+  double most = 1;
+  for (const auto& [from, to] : options.pairs) most = std::max(most, ++of_rank[to]);
+  return most;
+}
+
+/// By what was measured of messages like these: between what factors of its time nine of ten are expected.
+void add_band(const CollectiveOptions& options, const step::NetworkUse& network, std::size_t ranks,
+              report::CollectiveRow& row) {
+  if (network.links.empty()) return;
+  const step::NetworkUse::Collective collective{.kind = to_string(options.operation),
+                                                .algorithm = row.algorithm,
+                                                .least_bytes = row.block_bytes,
+                                                .most_bytes = row.block_bytes};
+  const double at_once = options.pairs.empty() ? study::bytes_at_once(collective, static_cast<double>(ranks))
+                                               : most_received(options) * row.block_bytes;
+  row.category = study::category_of_messages(
+      network, {row.size_bytes, at_once, options.rendezvous || row.algorithm.starts_with("gloo")});
+  const estimate::Spread& spread = estimate::error_category(row.category).spread;
+  row.band = {spread.low, spread.high};
+}
+
 /// Nodes are numbered anew among those that take part.
 collectives::RankLayout layout_of(const std::vector<sim::PlatformHost>& ranks) {
   collectives::RankLayout layout;
@@ -179,6 +204,7 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
     row.warm_seconds = timing.seconds;
     if (tcp && timing.fidelity == spec::Fidelity::message) row.cold_seconds = timing.cold_seconds;
     row.messages = timing.messages;
+    add_band(options, timed.network, ranks.size(), row);
   }
   report.version = kVersion;
   report.simgrid = sim::simgrid_version();

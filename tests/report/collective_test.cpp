@@ -95,6 +95,22 @@ TEST(CollectiveReport, ReadsLikeThis) {
             "Network model: shared links\n");
 }
 
+TEST(CollectiveReport, SaysBetweenWhatMeasurementsAreExpected) {
+  CollectiveReport report = sample(Operation::all_reduce);
+  report.rows[0].category = "network.tcp";
+  report.rows[0].band = {0.75, 1.25};
+  const std::string table = to_table(report);
+  EXPECT_NE(table.find("1500.0 … 2500.0"), std::string::npos) << table;
+  EXPECT_NE(table.find("(network.tcp): fitted and held against transfers over TCP"), std::string::npos) << table;
+  const Json json = Json::parse(to_json(report));
+  EXPECT_EQ(json["sizes"][0]["low_us"], 1500.0);
+  EXPECT_EQ(json["sizes"][0]["high_us"], 2500.0);
+  EXPECT_FALSE(json["sizes"][1].contains("low_us")) << "of messages that go nowhere nothing is said";
+  EXPECT_NE(to_csv(report).find(",1500,2500,network.tcp\n"), std::string::npos) << to_csv(report);
+  report.cold = true;
+  EXPECT_EQ(Json::parse(to_json(report))["sizes"][0]["high_us"], 6250.0);
+}
+
 TEST(CollectiveReport, HasNoColdColumnWhereItMakesNoDifference) {
   CollectiveReport report = sample(Operation::broadcast);
   for (CollectiveRow& row : report.rows) row.cold_seconds.reset();
@@ -118,6 +134,7 @@ TEST(CollectiveReport, DocumentsEveryFieldAndNoOther) {
   report.rows.front().compared =
       Statement{"compared-by-flow", {"tree"}}.with("seconds", std::vector<double>{1e-3}).with("slower", 0.0);
   report.rows.front().protocol = "LL";
+  report.rows.front().category = "network.tcp";
   report.rows.front().quicker = Statement{"quicker-in-library", {"tree"}}
                                     .with("protocol", std::string("Simple"))
                                     .with("seconds", 5e-4)
@@ -150,7 +167,7 @@ TEST(CollectiveReport, WritesTheSameNumbersEverywhere) {
                             "busbw_gb_per_s": 0.0006, "warm_us": 2000.0, "cold_us": 5000.0})"));
   const std::string csv = to_csv(report);
   EXPECT_NE(csv.find("\nall-gather,4,cold,4000,1000,250,ring,message,24,5000,0.0008,"), std::string::npos) << csv;
-  EXPECT_NE(csv.find(",4000,\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",4000,,,,\n"), std::string::npos) << csv;
 }
 
 TEST(CollectiveReport, SaysHowFarPredictedIsFromMeasured) {

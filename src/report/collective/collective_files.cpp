@@ -23,6 +23,11 @@ Json to_json_object(const CollectiveReport& report, const CollectiveRow& row) {
             {"busbw_gb_per_s", number(bus_bandwidth(report, row) / 1e9)},
             {"warm_us", number(row.warm_seconds * 1e6)},
             {"cold_us", row.cold_seconds ? number(*row.cold_seconds * 1e6) : Json(nullptr)}};
+  if (!row.category.empty()) {
+    json["low_us"] = number(row.band.low * seconds_of(report, row) * 1e6);
+    json["high_us"] = number(row.band.high * seconds_of(report, row) * 1e6);
+    json["category"] = row.category;
+  }
   if (!row.protocol.empty()) json["protocol"] = row.protocol;
   if (row.compared) json["compared"] = in_json(*row.compared);
   if (row.quicker) json["quicker"] = in_json(*row.quicker);
@@ -48,6 +53,13 @@ Json links_and_note(const step::NetworkUse& network) {
                      {"model", one.model}});
   }
   return json;
+}
+
+std::string band_cells(const CollectiveReport& report, const CollectiveRow& row) {
+  if (row.category.empty()) return ",,,";
+  const double seconds = seconds_of(report, row);
+  return fmt::format(",{},{},{}", cell(row.band.low * seconds * 1e6), cell(row.band.high * seconds * 1e6),
+                     row.category);
 }
 
 std::string measured_cells(const CollectiveReport& report, const CollectiveRow& row) {
@@ -91,15 +103,16 @@ std::string to_json(const CollectiveReport& report) {
 std::string to_csv(const CollectiveReport& report) {
   std::string csv =
       "operation,ranks,connections,size_bytes,block_bytes,count_float32,algorithm,fidelity,messages,time_us,"
-      "algbw_gb_per_s,busbw_gb_per_s,warm_us,cold_us";
+      "algbw_gb_per_s,busbw_gb_per_s,warm_us,cold_us,low_us,high_us,category";
   const bool measured = !report.measured_file.empty();
   csv += measured ? ",measured_us,measured_in_place_us,predicted_over_measured\n" : "\n";
   for (const CollectiveRow& row : report.rows) {
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", to_string(report.operation), report.hosts.size(),
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}", to_string(report.operation), report.hosts.size(),
                        report.cold ? "cold" : "warm", cell(row.size_bytes), cell(row.block_bytes), cell(count_of(row)),
                        row.algorithm, to_string(row.fidelity), cell(row.messages), cell(seconds_of(report, row) * 1e6),
                        cell(algorithm_bandwidth(report, row) / 1e9), cell(bus_bandwidth(report, row) / 1e9),
-                       cell(row.warm_seconds * 1e6), row.cold_seconds ? cell(*row.cold_seconds * 1e6) : "");
+                       cell(row.warm_seconds * 1e6), row.cold_seconds ? cell(*row.cold_seconds * 1e6) : "",
+                       band_cells(report, row));
     if (measured) csv += measured_cells(report, row);
     csv += '\n';
   }

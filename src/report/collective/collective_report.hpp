@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimate/bands.hpp"
 #include "report/words/statement.hpp"
 #include "spec/specification.hpp"
 #include "step/timing.hpp"
@@ -63,6 +64,8 @@ struct CollectiveRow {
   double warm_seconds = 0;             ///< on connections that are warm
   std::optional<double> cold_seconds;  ///< on new ones, where that makes a difference
   double messages = 0;                 ///< that the operation takes
+  std::string category = {};           ///< of estimate::error_categories()
+  estimate::Band band = {};            ///< factors on its time between which nine measurements of ten are expected
   /// What nccl-tests measured.
   struct Measured {
     double seconds = 0;  ///< out of place

@@ -35,6 +35,29 @@ std::string rate(double bytes_per_second) {
   return bits >= 1e9 ? fmt::format("{:.4g} Gbit/s", bits / 1e9) : fmt::format("{:.4g} Mbit/s", bits / 1e6);
 }
 
+/// Between what nine measurements of ten are expected.
+std::string band_in_words(const CollectiveReport& report, const CollectiveRow& row) {
+  const double seconds = seconds_of(report, row);
+  if (row.category.empty() || !std::isfinite(seconds)) return "–";
+  return fmt::format("{} … {}", microseconds(row.band.low * seconds), microseconds(row.band.high * seconds));
+}
+
+/// What the bands rest on, one line a category.
+std::string bases_in_words(const CollectiveReport& report) {
+  std::vector<std::string> categories;
+  std::string text;
+  for (const CollectiveRow& row : report.rows) {
+    if (row.category.empty() || std::ranges::find(categories, row.category) != categories.end()) continue;
+    categories.push_back(row.category);
+    const estimate::ErrorCategory& category = estimate::error_category(row.category);
+    text += paragraph(fmt::format(
+        "Nine measurements of ten are expected at {:.2f} to {:.2f} of the time ({}): {}, {} row{} of {} table{}.",
+        category.spread.low, category.spread.high, category.name, category.meaning, category.spread.rows,
+        category.spread.rows == 1 ? "" : "s", category.spread.tables, category.spread.tables == 1 ? "" : "s"));
+  }
+  return text;
+}
+
 std::string whole(double value) {
   return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
 }
@@ -133,6 +156,8 @@ std::string table_of_rows(const CollectiveReport& report) {
   column("time", "(µs)");
   column("algbw", "(GB/s)");
   column("busbw", "(GB/s)");
+  const bool banded = std::ranges::any_of(report.rows, [](const auto& row) { return !row.category.empty(); });
+  if (banded) column("9 of 10", "(µs)");
   if (other) column(report.cold ? "warm" : "cold", "(µs)");
   const bool measured = !report.measured_file.empty();
   if (measured) {
@@ -150,6 +175,7 @@ std::string table_of_rows(const CollectiveReport& report) {
     cells.push_back(microseconds(seconds_of(report, row)));
     cells.push_back(gigabytes(algorithm_bandwidth(report, row)));
     cells.push_back(gigabytes(bus_bandwidth(report, row)));
+    if (banded) cells.push_back(band_in_words(report, row));
     if (other) {
       cells.push_back(!row.cold_seconds ? "–" : microseconds(report.cold ? row.warm_seconds : *row.cold_seconds));
     }
@@ -191,6 +217,7 @@ std::string links_in_words(const step::NetworkUse& network) {
 std::string to_table(const CollectiveReport& report) {
   std::string text = heading(report) + '\n' + table_of_rows(report) + '\n';
   text += paragraph(fmt::format("Average bus bandwidth: {} GB/s.", gigabytes(average_bus_bandwidth(report))));
+  text += bases_in_words(report);
   if (!report.measured_file.empty()) text += agreement_in_words(report);
   const bool by_flow =
       std::ranges::any_of(report.rows, [](const auto& r) { return r.fidelity != spec::Fidelity::message; });

@@ -8,6 +8,7 @@
 
 #include "estimate/bands.hpp"
 #include "study/diagnose/suspects.hpp"
+#include "study/results/network_category.hpp"
 #include "study/run/experiment.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
@@ -220,20 +221,10 @@ class Diagnoser {
 
   /// Factors of what a collective takes, by what its messages travelled over.
   estimate::Spread spread_of(const Simulated& expected, double bytes) const {
-    bool tcp = false;
-    bool rdma = false;
-    bool nvlink = false;
-    for (const step::NetworkUse::LinkClass& link : expected.network.links) {
-      tcp = tcp || link.transport == "tcp";
-      rdma = rdma || link.transport == "rdma";
-      nvlink = nvlink || link.transport == "nvlink";
-    }
-    const char* category = tcp                 ? "network.tcp-overflow"
-                           : bytes < kMebibyte ? "network.small"
-                           : rdma              ? "network.rdma"
-                           : nvlink            ? "network.nvlink"
-                                               : "network.assumed";
-    return estimate::error_category(category).spread;
+    // Which algorithm carried it is not known: over TCP it may be one that overflows queues.
+    const CarriedMessages carried{.most_bytes = bytes,
+                                  .at_once_bytes = bytes * static_cast<double>(scenario_.all_devices().size())};
+    return estimate::error_category(category_of_messages(expected.network, carried)).spread;
   }
 
   void compare(const Simulated& expected) {
@@ -367,8 +358,6 @@ class Diagnoser {
     if (slower ? one.distance < as_it_is : one.explains) diagnosis_.suspicions.push_back(std::move(one));
   }
 
-  static constexpr double kMebibyte = 1 << 20;
-
   /// A number of devices that steps were measured of.
   struct Size {
     const MeasuredStep* measured = nullptr;
@@ -379,7 +368,7 @@ class Diagnoser {
   scenario::Scenario scenario_;
   const Measurement& measured_;
   std::vector<Size> sizes_;
-  std::optional<report::ProfiledStep> profile_;
+  std::optional<formats::ProfiledStep> profile_;
   report::Diagnosis diagnosis_;
 };
 

@@ -6,12 +6,12 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <vector>
 
 #include "spec/workload.hpp"
+#include "study/results/network_category.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -66,15 +66,6 @@ double width(const std::string& category) {
   return found == categories.end() ? 0 : found->spread.high / found->spread.low;
 }
 
-constexpr double kMebibyte = 1 << 20;
-
-/// Bytes that lie on the busiest link of a star at the same time, by how a collective is carried out.
-double at_once(const step::NetworkUse::Collective& one, double workers) {
-  if (one.algorithm.find("ring") != std::string::npos || one.algorithm.starts_with("gloo"))
-    return one.kind == "all-reduce" ? one.most_bytes / workers : one.most_bytes;
-  return one.most_bytes * std::max(1.0, workers - 1);
-}
-
 }  // namespace
 
 bool names_workload(std::string_view text, std::string_view workload) {
@@ -103,27 +94,13 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
 std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run) {
   // What is not computing is then what lines and software take together, as it was in the rows of that category.
   if (!scenario.framework.none() && run.spec.communicates) return "network.framework";
-  std::set<std::string> transports;
-  double queue = std::numeric_limits<double>::infinity();  // bytes
-  for (const step::NetworkUse::LinkClass& link : run.network.links) {
-    transports.insert(link.transport);
-    if (link.transport == "tcp" && link.queue_bytes > 0) queue = std::min(queue, link.queue_bytes);
-  }
-  double most = 0;
-  double queued = 0;
-  bool gloo = scenario.network.rendezvous;
+  CarriedMessages carried{.gloo = scenario.network.rendezvous};
   for (const step::NetworkUse::Collective& one : run.network.collectives) {
-    most = std::max(most, one.most_bytes);
-    queued = std::max(queued, at_once(one, static_cast<double>(run.workers)));
-    gloo = gloo || one.algorithm.starts_with("gloo");
+    carried.most_bytes = std::max(carried.most_bytes, one.most_bytes);
+    carried.at_once_bytes = std::max(carried.at_once_bytes, bytes_at_once(one, static_cast<double>(run.workers)));
+    carried.gloo = carried.gloo || one.algorithm.starts_with("gloo");
   }
-  if (transports.contains("tcp")) {
-    if (gloo) return "network.gloo";
-    return queued > queue ? "network.tcp-overflow" : "network.tcp";
-  }
-  if (!transports.contains("rdma") && !transports.contains("nvlink")) return "network.assumed";
-  if (most < kMebibyte) return "network.small";
-  return transports.contains("rdma") ? "network.rdma" : "network.nvlink";
+  return category_of_messages(run.network, carried);
 }
 
 void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
@@ -136,11 +113,13 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   std::set<std::string> names;
   for (const spec::DeviceSpec& device : cluster.devices) {
     if (!names.insert(device.name).second) continue;
-    ComputeBasis one = compute_basis(device, timed.shape, workload, timed.precision);
+    ComputeBasis one = timed.recorded ? ComputeBasis{"compute.same-workload", {"step-as-recorded", {device.name}}}
+                                      : compute_basis(device, timed.shape, workload, timed.precision);
     if (compute.category.empty() || width(one.category) > width(compute.category)) compute = std::move(one);
   }
   const bool alone = run.network.links_used == 0 || run.workers < 2;
-  if (!alone && compute.category == "compute.same-workload" && cluster.devices.front().step_seconds == 0)
+  if (!alone && compute.category == "compute.same-workload" && cluster.devices.front().step_seconds == 0 &&
+      !timed.recorded)
     compute.category = "compute.several-devices";
 
   report::StepBand band;
