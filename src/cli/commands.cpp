@@ -20,6 +20,7 @@
 #include "cli/scale_study_command.hpp"
 #include "cli/support_command.hpp"
 #include "cli/sweep_command.hpp"
+#include "cli/validate_command.hpp"
 
 namespace dadsim::cli {
 
@@ -41,7 +42,7 @@ const std::vector<Command>& commands() {
        run_explain_command, usage_of_explain},
       {"export", "scenario.xml", "write a step for other simulators: GOAL, Chakra (docs/exchange.md)",
        Operand::scenario, run_export_command, usage_of_export},
-      {"import", "config.json", "time a model of Hugging Face: its sizes as a workload (docs/workloads.md)",
+      {"import", "FILE...", "time what others describe: a model of Hugging Face, a Chakra trace, logs of a federation",
        Operand::file, run_import_command, usage_of_import},
       {"compare", "A.xml B.xml", "how much quicker the second is, and why (docs/compare.md)", Operand::scenario,
        run_compare_command, usage_of_compare},
@@ -53,6 +54,8 @@ const std::vector<Command>& commands() {
        usage_of_plan},
       {"diagnose", "scenario.xml", "whether a measured time is normal, and why not (docs/diagnose.md)",
        Operand::scenario, run_diagnose_command, usage_of_diagnose},
+      {"validate", "[TABLE|FILE.csv]...", "predict steps that others measured, or you (docs/validate.md)",
+       Operand::name_or_file, run_validate_command, usage_of_validate},
       {"layout", "scenario.xml", "how a network is best divided among its devices (docs/layout.md)", Operand::scenario,
        run_layout_command, usage_of_layout},
       {"scale-study", "scenario.xml", "how relative steps move with the size of a network (docs/scale-study.md)",

@@ -8,7 +8,14 @@ namespace dadsim::cli {
 /// A command with options of its own. What is told of commands anywhere (--help, the manual page, completion, words
 /// that are nearly a command) is told from this list.
 struct Command {
-  enum class Operand { scenario, platform, file, name, none };  ///< what stands beside its options, for completion
+  enum class Operand {
+    scenario,
+    platform,
+    file,
+    name,
+    name_or_file,
+    none
+  };  ///< what stands beside its options, for completion
   std::string name;
   std::string synopsis;  ///< what stands behind the name
   std::string summary;   ///< for the usage text

@@ -15,6 +15,7 @@
 #include "cli/templates.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
+#include "cli/validate_command.hpp"
 #include "scenario/language/rule.hpp"
 
 namespace dadsim::cli {
@@ -121,6 +122,10 @@ void complete_operand(Completion& completion, const Command* command, const std:
       completion.files = "*";
       return;
     case Operand::none:
+      return;
+    case Operand::name_or_file:
+      offer_all(completion, begun, tables_to_validate());
+      completion.files = ".csv";
       return;
     case Operand::name:
       break;

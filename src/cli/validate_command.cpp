@@ -1,0 +1,169 @@
+#include "cli/validate_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "cli/arguments.hpp"
+#include "cli/output_files.hpp"
+#include "cli/print.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/usage_words.hpp"
+#include "study/validation/measured_job.hpp"
+#include "study/validation/validate_jobs.hpp"
+#include "support/atomic_file.hpp"
+#include "support/diagnostics.hpp"
+#include "support/input_files.hpp"
+#include "support/parse_whole.hpp"
+#include "support/progress.hpp"
+#include "support/whole_file.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::int64_t kDevicesUnlessSaid = 64;
+
+po::options_description validate_options() {
+  po::options_description options("Options");
+  options.add_options()  //
+      ("devices", po::value<std::string>()->value_name("N|all"),
+       "of published tables the rows of at most so many devices; 64 unless said: more take minutes each")  //
+      ("list", "the published tables")                                                                     //
+      ("json", po::value<std::string>()->value_name("FILE"), "write the same as JSON, with every row")     //
+      ("verbose", "every row of published tables, too")                                                    //
+      ("quiet", "no table and no progress")                                                                //
+      ("help", "print this");
+  add_colour_option(options);
+  return options;
+}
+
+std::vector<study::MeasuredJob> jobs_of_file(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a file of measurements"});
+  const std::optional<std::string> text = whole_file(path);
+  if (!text) throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a CSV file"});
+  note_input(path);
+  return study::read_measured_jobs(path, *text);
+}
+
+bool is_file_name(const std::string& operand) {
+  return operand.ends_with(".csv") || operand.find('/') != std::string::npos;
+}
+
+std::int64_t most_devices(const po::variables_map& values) {
+  const std::string text = text_of(values, "devices");
+  if (text.empty()) return kDevicesUnlessSaid;
+  if (text == "all") return std::numeric_limits<std::int64_t>::max();
+  const auto number = parse_whole<std::int64_t>(text);
+  if (!number || *number < 1) throw UsageError(fmt::format("--devices '{}'; a whole number from 1 on, or all", text));
+  return *number;
+}
+
+std::string list_of_tables() {
+  std::string text;
+  for (const std::string& table : tables_to_validate()) {
+    std::int64_t rows = 0;
+    std::int64_t most = 0;
+    for (const study::MeasuredJob& job : study::published_jobs()) {
+      if (job.table != table) continue;
+      ++rows;
+      most = std::max(most, job.gpus);
+    }
+    text += fmt::format("{:<16} {:>4} rows, up to {} devices\n", table, rows, most);
+  }
+  return text;
+}
+
+/// Published tables by their names, and files; without any all published tables. What is left out by its size is
+/// counted by table.
+std::vector<study::MeasuredJob> jobs_asked_for(const std::vector<std::string>& operands, std::int64_t most,
+                                               std::map<std::string, std::size_t>& left_out) {
+  std::vector<study::MeasuredJob> jobs;
+  for (const std::string& table : operands.empty() ? tables_to_validate() : operands) {
+    if (is_file_name(table)) {
+      for (study::MeasuredJob& job : jobs_of_file(table)) jobs.push_back(std::move(job));
+      continue;
+    }
+    for (const study::MeasuredJob& job : study::published_jobs()) {
+      if (job.table != table) continue;
+      if (job.gpus > most) {
+        ++left_out[table];
+      } else {
+        jobs.push_back(job);
+      }
+    }
+  }
+  return jobs;
+}
+
+}  // namespace
+
+std::vector<std::string> tables_to_validate() {
+  std::vector<std::string> names;
+  for (const study::MeasuredJob& job : study::published_jobs()) {
+    if (std::ranges::find(names, job.table) == names.end()) names.push_back(job.table);
+  }
+  return names;
+}
+
+std::string usage_of_validate() {
+  return "dadsim validate [options] [TABLE|FILE.csv]...\n"
+         "predicts steps of training that others measured and published, or that you did, and says how far they are\n"
+         "off and how many lie in their bands (docs/validate.md). A file has a line of columns, as scenario,time, and\n"
+         "a measurement a line, as lab.xml,312ms.\n\n" +
+         words_of_options(validate_options());
+}
+
+void run_validate_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, validate_options());
+  if (values.contains("help")) return print(usage_of_validate());
+  if (values.contains("list")) return print(list_of_tables());
+  const std::vector<std::string> operands = operands_of(values);
+  const std::vector<std::string> names = tables_to_validate();
+  std::vector<OutputFiles::Named> inputs;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (std::find(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(i), operands[i]) !=
+        operands.begin() + static_cast<std::ptrdiff_t>(i))
+      throw UsageError(fmt::format("'{}' twice; each table once", operands[i]));
+    if (is_file_name(operands[i])) {
+      inputs.push_back({"the measurements", operands[i]});
+    } else if (std::ranges::find(names, operands[i]) == names.end()) {
+      throw UsageError(fmt::format("no published table is called '{}'; {}, or a file of measurements (.csv)",
+                                   operands[i], suggestion(operands[i], names)));
+    }
+  }
+  const std::int64_t most = most_devices(values);
+  const std::string json = text_of(values, "json");
+  const OutputFiles outputs({{"--json", json}}, inputs);
+  outputs.check_writable();
+  std::map<std::string, std::size_t> left_out;
+  const std::vector<study::MeasuredJob> jobs = jobs_asked_for(operands, most, left_out);
+  outputs.check_against_inputs();
+
+  const bool quiet = values.contains("quiet");
+  report::Validation validation = study::validate_jobs(jobs, !quiet && standard_error_is_terminal());
+  for (const auto& [table, rows] : left_out) {
+    auto found = std::ranges::find(validation.tables, table, &report::ValidatedTable::name);
+    if (found == validation.tables.end()) {
+      validation.tables.push_back({.name = table, .source = "built in"});
+      found = validation.tables.end() - 1;
+    }
+    found->left_out = rows;
+  }
+  if (!json.empty()) write_file_atomically(json, to_json(validation));
+  if (quiet || outputs.take_standard_output()) return;
+  const bool own = std::ranges::any_of(operands, is_file_name);
+  print(summary_of(validation, own || values.contains("verbose")));
+}
+
+}  // namespace dadsim::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dadsim::study {
+
+/// A step of training that somebody measured: a line of a CSV file (docs/validate.md).
+struct MeasuredJob {
+  std::string file;
+  int line = 0;  ///< of the file, from 1
+  std::string table, name;
+
+  std::string scenario = {};               ///< path of the scenario that it is of; empty: what follows describes it
+  std::vector<std::string> settings = {};  ///< "path=value" of --set
+  std::string platform = {};               ///< attributes of a <gpu-cluster>, a platform that is built in, or a file
+  std::int64_t gpus = 1;
+  std::string device = {};
+  std::map<std::string, std::string> timed_as = {};  ///< attributes of <timed-as> but the batch
+  std::int64_t batch = 0;                            ///< samples of a device, or of those that share a replica
+  std::string optimizer = {};
+
+  // One of them was measured.
+  std::optional<double> seconds = {};
+  std::optional<double> tokens_per_second = {}, samples_per_second = {};  ///< of all devices
+  std::optional<double> utilisation = {};                                 ///< MFU, of 1
+};
+
+/// Reads `text`, the content of `file`: a header that names its columns, then a measurement a line; lines that begin
+/// with # are remarks. Paths in it are as from its folder. `optimizer`: of rows that name none. Throws InputError with
+/// everything that is wrong.
+std::vector<MeasuredJob> read_measured_jobs(const std::string& file, std::string_view text,
+                                            const std::string& optimizer = "adamw");
+
+/// The tables that are built in, one after the other.
+const std::vector<MeasuredJob>& published_jobs();
+
+/// The text of a scenario that takes the step; `batch` in the place of its own. Only for jobs that describe it
+/// themselves.
+std::string scenario_text_of(const MeasuredJob& job, std::int64_t batch);
+
+}  // namespace dadsim::study

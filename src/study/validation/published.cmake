@@ -1,0 +1,17 @@
+# Builds into dadsim_study the tables of steps that others measured (tests/validation), and the platforms that they name.
+set(validation_tables ${PROJECT_SOURCE_DIR}/tests/validation)
+foreach(part jobs:jobs jobs_2026:jobs-2026)
+  string(REPLACE ":" ";" part ${part})
+  list(GET part 0 name)
+  list(GET part 1 file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${validation_tables}/${file}.csv)
+  file(READ ${validation_tables}/${file}.csv DADSIM_PUBLISHED_${name})
+endforeach()
+set(DADSIM_PUBLISHED_PLATFORMS "")
+foreach(name v100-edr dgx-a100-pod dgx-a100-superpod dgx-h100-pod)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/platforms/${name}.xml)
+  file(READ ${PROJECT_SOURCE_DIR}/platforms/${name}.xml platform)
+  string(APPEND DADSIM_PUBLISHED_PLATFORMS "    {\"${name}\", R\"platform(${platform})platform\"},\n")
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/published_text.hpp.in
+  ${CMAKE_CURRENT_BINARY_DIR}/generated/study/validation/published_text.hpp @ONLY)

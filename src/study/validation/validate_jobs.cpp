@@ -1,0 +1,174 @@
+#include "study/validation/validate_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "scenario/document/load.hpp"
+#include "sim/simulator.hpp"
+#include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
+#include "support/build.hpp"
+#include "support/diagnostics.hpp"
+#include "support/interrupt.hpp"
+#include "support/parse_whole.hpp"
+#include "support/progress.hpp"
+#include "support/version.hpp"
+
+namespace dadsim::study {
+namespace {
+
+std::int64_t attribute_of(const MeasuredJob& job, const std::string& name, std::int64_t otherwise) {
+  const auto found = job.timed_as.find(name);
+  return found == job.timed_as.end() ? otherwise : parse_whole<std::int64_t>(found->second).value_or(otherwise);
+}
+
+/// A step, and what its devices get done in it; not known where that is not.
+struct PredictedStep {
+  double seconds = 0;
+  estimate::Band band;
+  std::string category;
+  std::optional<double> tokens, samples;
+  std::optional<double> seconds_at_peak;  ///< of its flops: MFU × seconds
+};
+
+class JobPredictor {
+ public:
+  scenario::Scenario load(const MeasuredJob& job, std::int64_t batch) const {
+    if (!job.scenario.empty() && !std::filesystem::is_regular_file(job.scenario))
+      throw InputError({job.file, job.line, fmt::format("no scenario '{}'", job.scenario),
+                        "a path as from the folder of this file"});
+    try {
+      if (!job.scenario.empty()) {
+        scenario::Scenario scenario = scenario::ScenarioSource(job.scenario).load_point(job.settings, catalog_);
+        scenario.timing_only = true;
+        return scenario;
+      }
+      return scenario::ScenarioSource(job.file, scenario_text_of(job, batch)).load(job.settings, catalog_);
+    } catch (const InputError& error) {
+      if (!job.scenario.empty()) throw;
+      // What is wrong stands in the row, and not in the scenario that was made of it.
+      std::vector<Diagnostic> of_row = error.diagnostics();
+      for (Diagnostic& one : of_row) {
+        one.file = job.file;
+        one.line = job.line;
+      }
+      throw InputError(std::move(of_row));
+    }
+  }
+
+  /// Of a step with many micro-batches: each further one (with several pieces to a stage, each further round of one per
+  /// stage) takes as long as the one before, once the pipeline is full. tests/validation holds that.
+  PredictedStep predict(const MeasuredJob& job) {
+    const std::int64_t micro = attribute_of(job, "micro-batch", job.batch);
+    const std::int64_t stages = attribute_of(job, "pipeline", 1);
+    const std::int64_t first = 2 * stages;
+    const std::int64_t count = micro > 0 ? job.batch / micro : 1;
+    if (!job.scenario.empty() || count <= first + stages) return predict_batch(job, job.batch);
+    const double less = predict_batch(job, first * micro).seconds;
+    PredictedStep step = predict_batch(job, (first + stages) * micro);
+    const auto rounds = static_cast<double>(count - first) / static_cast<double>(stages);
+    const double more = static_cast<double>(count) / static_cast<double>(first + stages);
+    step.seconds = less + rounds * (step.seconds - less);
+    for (std::optional<double>* done : {&step.tokens, &step.samples, &step.seconds_at_peak}) {
+      if (*done) **done *= more;
+    }
+    return step;
+  }
+
+ private:
+  /// Rows of one job that several have measured are predicted once.
+  PredictedStep predict_batch(const MeasuredJob& job, std::int64_t batch) {
+    MeasuredJob nameless = job;
+    nameless.name = "job";
+    std::string key = job.scenario.empty() ? scenario_text_of(nameless, batch) : job.scenario;
+    for (const std::string& setting : job.settings) key += '\n' + setting;
+    const auto [found, added] = known_.try_emplace(std::move(key));
+    if (!added) return found->second;
+    const report::Result result = run_experiment(load(job, batch), false);
+    const report::RunResult& run = result.runs.front();
+    PredictedStep& step = found->second;
+    step.seconds = run.step_seconds;
+    step.band = run.factors().value_or(estimate::Band{});
+    if (run.step_band && !run.step_band->parts.empty())
+      step.category = std::ranges::max(run.step_band->parts, {}, &estimate::TimePart::seconds).category;
+    if (run.throughput) {
+      step.samples = run.throughput->samples * step.seconds;
+      if (run.throughput->tokens) step.tokens = *run.throughput->tokens * step.seconds;
+      if (run.throughput->model_flops_utilisation)
+        step.seconds_at_peak = *run.throughput->model_flops_utilisation * step.seconds;
+    }
+    return step;
+  }
+
+  scenario::Catalog catalog_ = make_catalog_without_learning();
+  std::map<std::string, PredictedStep> known_;
+};
+
+double measured_seconds(const MeasuredJob& job, const PredictedStep& step) {
+  const auto divided = [&](const std::optional<double>& done, double rate, const char* what) {
+    if (!done || !(*done > 0))
+      throw InputError(
+          {job.file, job.line, fmt::format("what it times has no {}", what), "the time of a step instead"});
+    return *done / rate;
+  };
+  if (job.seconds) return *job.seconds;
+  if (job.tokens_per_second) return divided(step.tokens, *job.tokens_per_second, "tokens");
+  if (job.samples_per_second) return divided(step.samples, *job.samples_per_second, "samples a second");
+  return divided(step.seconds_at_peak, job.utilisation.value(), "utilisation that is known");
+}
+
+report::ValidatedRow validate_row(JobPredictor& predictor, const MeasuredJob& job) {
+  report::ValidatedRow row{.name = job.name, .line = job.line, .devices = job.scenario.empty() ? job.gpus : 0};
+  try {
+    const PredictedStep step = predictor.predict(job);
+    row.predicted = step.seconds;
+    row.band = step.band;
+    row.category = step.category;
+    row.measured = measured_seconds(job, step);
+  } catch (const InputError& error) {
+    if (!error.is_infeasible()) throw;
+    row.refused = Fault{error.diagnostics().front().what, error.diagnostics().front().remedy};
+  }
+  return row;
+}
+
+}  // namespace
+
+report::Validation validate_jobs(const std::vector<MeasuredJob>& jobs, bool show_progress) {
+  report::Validation validation;
+  validation.version = kVersion;
+  validation.build = build();
+  validation.simgrid = sim::simgrid_version();
+  JobPredictor predictor;
+  std::vector<Diagnostic> wrong;
+  for (const MeasuredJob& job : jobs) {
+    try {
+      static_cast<void>(predictor.load(job, job.batch));
+    } catch (const InputError& error) {
+      if (!error.is_infeasible()) wrong.insert(wrong.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!wrong.empty()) throw InputError(std::move(wrong));
+
+  Progress progress("predicting", 1, show_progress);
+  std::int64_t done = 0;
+  for (const MeasuredJob& job : jobs) {
+    if (interrupted().load()) throw Cancelled();
+    progress.update(0, done++, static_cast<std::int64_t>(jobs.size()));
+    auto table = std::ranges::find(validation.tables, job.table, &report::ValidatedTable::name);
+    if (table == validation.tables.end()) {
+      validation.tables.push_back({.name = job.table, .source = job.file});
+      table = validation.tables.end() - 1;
+    }
+    table->rows.push_back(validate_row(predictor, job));
+  }
+  return validation;
+}
+
+}  // namespace dadsim::study

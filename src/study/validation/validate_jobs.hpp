@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "report/validate/validation.hpp"
+#include "study/validation/measured_job.hpp"
+
+namespace dadsim::study {
+
+/// Predicts each job by the scenario of its row, of which everything is read before anything runs. A row whose job
+/// dadsim refuses says so. `show_progress` on standard error. Throws InputError with the file and the line of each row
+/// that is no scenario, SimulationError, and Cancelled when interrupted() is set.
+report::Validation validate_jobs(const std::vector<MeasuredJob>& jobs, bool show_progress);
+
+}  // namespace dadsim::study
