@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
+#include "step/schedule.hpp"
 
 namespace dadsim::scenario {
 
@@ -42,7 +44,8 @@ struct Scenario {
   spec::ModelSpec model;
   spec::TrainingSpec training;
   std::optional<spec::TimedAsSpec> timed_as;
-  bool timing_only = false;  ///< nothing is learned: steps are recorded for their sizes alone
+  std::shared_ptr<const step::Schedule> recorded;  ///< the step that the file of timed_as holds; null: it has layers
+  bool timing_only = false;                        ///< nothing is learned: steps are recorded for their sizes alone
   /// There is no network that learns: `data`, `model` and most of `training` are of one that steps are recorded on.
   bool stand_in = false;
   spec::PayloadSpec payload;  ///< what stands for a network and data there

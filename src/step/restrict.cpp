@@ -35,7 +35,7 @@ Schedule restricted(const Schedule& schedule, const std::vector<std::int32_t>& r
   some.workers = schedule.workers / schedule.replicas() * replicas.size();
   for (Task& task : some.tasks) {
     if (auto* compute = std::get_if<ComputeTask>(&task.what); compute != nullptr && compute->who == Role::workers) {
-      for (PerWorker* values : {&compute->flops, &compute->bytes_moved, &compute->launches}) {
+      for (PerWorker* values : {&compute->flops, &compute->bytes_moved, &compute->launches, &compute->seconds}) {
         *values = some_of(*values, replicas);
       }
     }

@@ -19,6 +19,7 @@ class PerWorker {
  public:
   PerWorker() = default;
   explicit PerWorker(const std::vector<double>& values);
+  explicit PerWorker(double value) : value_(value) {}  ///< of all
   double operator[](std::size_t worker) const { return values_ == nullptr ? value_ : values_->at(worker); }
   bool operator==(const PerWorker& other) const;
   PerWorker scaled(double factor) const;
@@ -43,6 +44,16 @@ struct KernelShape {
   bool operator==(const KernelShape&) const = default;
 };
 
+/// What a task does on the link between a device and the memory of its host, which has each direction to itself and
+/// carries one copy after the other in it.
+enum class HostCopy : std::uint8_t {
+  none,
+  to_host,         ///< begins one, which takes the task's `seconds` beside what the device computes
+  from_host,       ///< the same; not before all that is on its way there has come
+  wait_to_host,    ///< until all that has begun is through
+  wait_from_host,  ///< the same
+};
+
 /// A computation with numbers put in. At the aggregator (who == aggregator) the values have one entry.
 struct ComputeTask {
   Phase phase = Phase::forward;
@@ -56,7 +67,10 @@ struct ComputeTask {
   /// several.
   bool of_pass = false;
   KernelShape shape = {};
-  double seconds = 0;  ///< beside what the device computes: of its host, and of the link to it
+  PerWorker seconds = {};  ///< beside what the device computes: of its host, and of the link to it; or as recorded
+  bool recorded = false;   ///< the seconds are the device's own, as they were measured: they follow its speed
+  HostCopy copy = HostCopy::none;
+  double copied = 0;  ///< bytes between the device and its host
   bool operator==(const ComputeTask&) const = default;
 };
 

@@ -22,7 +22,8 @@ bool are_amounts(const PerWorker& values, std::size_t count) {
 std::string fault_of_compute(const Schedule& schedule, const ComputeTask& task) {
   const std::size_t count = task.who == Role::workers ? schedule.replicas() : 1;
   if (task.who == Role::aggregator && !schedule.uses_aggregator) return "is for an aggregator that is not used";
-  if (!are_amounts(task.flops, count) || !are_amounts(task.bytes_moved, count) || !are_amounts(task.launches, count)) {
+  if (!are_amounts(task.flops, count) || !are_amounts(task.bytes_moved, count) || !are_amounts(task.launches, count) ||
+      !are_amounts(task.seconds, count)) {
     return "computes an amount that is no number from 0 on";
   }
   return {};

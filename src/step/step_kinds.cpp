@@ -25,7 +25,7 @@ std::uint64_t fingerprint_of(const Schedule& schedule) {
     if (const auto* compute = std::get_if<ComputeTask>(&task.what)) {
       add_all(compute->flops, schedule.replicas());
       add_all(compute->bytes_moved, schedule.replicas());
-      add(compute->seconds);
+      add_all(compute->seconds, schedule.replicas());
     } else if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
       add_all(collective->bytes, schedule.replicas());
     }

@@ -278,11 +278,12 @@ struct Same {
   }
 
   static bool same(const spec::CostSpec& a, const spec::CostSpec& b) {
-    const auto& [currency, prices, lines, egress_per_gb, egress_links, electricity, carbon, overhead, purchase, rent,
-                 spot, network_energy] = a;
-    return std::tie(currency, egress_per_gb, egress_links, electricity, carbon, overhead, purchase, rent, spot,
-                    network_energy) == std::tie(b.currency, b.egress_per_gb, b.egress_links, b.electricity, b.carbon,
-                                                b.overhead, b.purchase, b.rent, b.spot, b.network_energy) &&
+    const auto& [currency, provider, term, price_date, prices, lines, egress_per_gb, egress_links, electricity, carbon,
+                 overhead, purchase, rent, spot, network_energy] = a;
+    return std::tie(currency, provider, term, price_date, egress_per_gb, egress_links, electricity, carbon, overhead,
+                    purchase, rent, spot, network_energy) ==
+               std::tie(b.currency, b.provider, b.term, b.price_date, b.egress_per_gb, b.egress_links, b.electricity,
+                        b.carbon, b.overhead, b.purchase, b.rent, b.spot, b.network_energy) &&
            std::ranges::equal(lines, b.lines,
                               [](const spec::CostSpec::Line& x, const spec::CostSpec::Line& y) {
                                 const auto& [link, per_mbps_month] = x;
@@ -317,8 +318,9 @@ struct Same {
   /// All but the path it was read from.
   static bool same(const scenario::Scenario& a, const scenario::Scenario& b) {
     const auto& [file, name, description, seed, platform, platform_files, network, framework, failures, devices,
-                 workers, devices_of_workers, aggregator, data, model, training, timed_as, timing_only, stand_in,
-                 payload, runs, hash, metric, ignore_memory, sweep, costs, evaluation, goal, scale_study, ladder] = a;
+                 workers, devices_of_workers, aggregator, data, model, training, timed_as, recorded, timing_only,
+                 stand_in, payload, runs, hash, metric, ignore_memory, sweep, costs, evaluation, goal, scale_study,
+                 ladder] = a;
     static_cast<void>(file);
     return std::tie(name, description, seed, hash, metric, ignore_memory, platform_files, timing_only, stand_in,
                     ladder) == std::tie(b.name, b.description, b.seed, b.hash, b.metric, b.ignore_memory,
@@ -328,7 +330,8 @@ struct Same {
            same(aggregator, b.aggregator) && same(data, b.data) && model == b.model && same(training, b.training) &&
            same(timed_as, b.timed_as) && same(runs, b.runs) && same(sweep, b.sweep) && same(costs, b.costs) &&
            evaluation == b.evaluation && same(goal, b.goal) && same(scale_study, b.scale_study) &&
-           failures == b.failures && framework == b.framework && payload == b.payload;
+           failures == b.failures && framework == b.framework && payload == b.payload &&
+           (recorded == nullptr) == (b.recorded == nullptr) && (recorded == nullptr || *recorded == *b.recorded);
   }
 };
 

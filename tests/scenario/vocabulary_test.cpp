@@ -29,7 +29,8 @@ TEST(Vocabulary, HasARuleForEveryChild) {
 }
 
 TEST(Vocabulary, KnowsRootsAndText) {
-  EXPECT_EQ(names_of(&ElementRule::root), (std::vector<std::string>{"scenario", "cluster-platform", "workload"}));
+  EXPECT_EQ(names_of(&ElementRule::root),
+            (std::vector<std::string>{"scenario", "cluster-platform", "workload", "recorded-step"}));
   EXPECT_EQ(names_of(&ElementRule::text), std::vector<std::string>{"description"});
 }
 

@@ -226,7 +226,7 @@ std::string throughput(const Statement& statement) {
   if (statement.has("model_flops_utilisation"))
     text += fmt::format(", at {} of the devices' peak", human_percent(statement.number("model_flops_utilisation")));
   const auto linear = std::ranges::find_if(statement.parts, [](const Statement& part) {
-    return part.kind == "update-is-divided" || part.kind == "computes-less";
+    return part.kind == "update-is-divided" || part.kind == "computes-less" || part.kind == "waits-less";
   });
   if (!statement.parts.empty() && linear != statement.parts.begin())
     text += fmt::format(" ({})", in_words(statement.part()));

@@ -27,6 +27,14 @@ std::string stand_in(const Statement& assumption) {
       assumption.number("steps"), assumption.subject());
 }
 
+std::string as_recorded(const Statement& assumption) {
+  return fmt::format(
+      "Nothing was learned: every step is '{}' as it was recorded. Computations take the seconds that were recorded, "
+      "by "
+      "the speed that workers have here; what is sent is simulated.",
+      assumption.subject());
+}
+
 std::string timed_as_other(const Statement& assumption) {
   return fmt::format(
       "Learned on {}, timed as {}. Steps, accuracies and effective ranks are those of the network that learned (ranks "
@@ -158,8 +166,8 @@ std::string device_price(const Statement& assumption) {
   if (!assumption.has("per_hour")) {
     text += "no price known, so the money is not";
   } else if (assumption.has("source")) {
-    text += fmt::format("{:.4g} {} an hour ({})", assumption.number("per_hour"), assumption.text("currency"),
-                        assumption.text("source"));
+    text += fmt::format("{:.4g} {} an hour{} ({})", assumption.number("per_hour"), assumption.text("currency"),
+                        assumption.has("term") ? ", " + assumption.text("term") : "", assumption.text("source"));
   } else {
     text +=
         fmt::format("{} {} an hour as the scenario says", assumption.number("per_hour"), assumption.text("currency"));
@@ -215,6 +223,7 @@ constexpr std::array kAssumptions{
     StatementKind{"recorded-steps", "nothing was learned, and the network of the scenario was recorded",
                   recorded_steps},
     StatementKind{"stand-in", "nothing was learned, and no network was there to be recorded", stand_in},
+    StatementKind{"as-recorded", "what is timed is a step that was recorded", as_recorded},
     StatementKind{"timed-as-other", "what is timed is not what learned", timed_as_other},
     StatementKind{"barrier", "some run has a barrier between steps", as_it_is<kBarrier>},
     StatementKind{"no-barrier-runs", "some run has none", as_it_is<kNoBarrier>},

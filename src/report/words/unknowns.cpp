@@ -93,6 +93,10 @@ std::string measured_step_is_shorter(const Statement& reason) {
   return fmt::format("the step that was measured on {} is shorter than that", reason.subject());
 }
 
+std::string step_as_recorded(const Statement& basis) {
+  return fmt::format("the seconds of a recorded step, on '{}' as where it was recorded", basis.subject());
+}
+
 std::string fewer_multiplications(const Statement& reason) {
   return fmt::format(
       "3 × 3 convolutions take {:.3g} of the multiplications that are counted, by Winograd's minimal filtering",
@@ -132,6 +136,11 @@ std::string computes_less(const Statement& why) {
                      human_seconds(why.number("alone_seconds")), human_seconds(why.number("compute_seconds")));
 }
 
+std::string waits_less(const Statement& why) {
+  return fmt::format("above 100 % since a worker waits {} a step for messages alone, and {} here",
+                     human_seconds(why.number("alone_seconds")), human_seconds(why.number("exposed_seconds")));
+}
+
 constexpr std::array kUnknowns{
     StatementKind{"no-published-steps", "why the steps of a workload are not known: nobody has published any",
                   no_published_steps},
@@ -158,6 +167,7 @@ constexpr std::array kUnknowns{
     StatementKind{"trained-with-changed-data", "the same: data had changed", as_it_is<kChangedData>},
     StatementKind{"no-message-by-itself", "the same: no message could be read", as_it_is<kNoMessageByItself>},
     StatementKind{"step-as-measured", "what the time of a device rests on: a measured step", step_as_measured},
+    StatementKind{"step-as-recorded", "the same: a step that was recorded", step_as_recorded},
     StatementKind{"rate-assumed", "the same: an assumed rate", rate_assumed},
     StatementKind{"rate-calibrated", "the same: a rate that was calibrated", rate_calibrated},
     StatementKind{"compression-assumed", "what the time of compressing rests on", as_it_is<kCompressionAssumed>},
@@ -165,6 +175,7 @@ constexpr std::array kUnknowns{
                   as_its_category},
     StatementKind{"update-is-divided", "why workers do more than each alone: sharding divides the update",
                   update_is_divided},
+    StatementKind{"waits-less", "the same: it waits less for messages of its own devices", waits_less},
     StatementKind{"computes-less", "the same: for anything else", computes_less},
     StatementKind{"measured-step-is-shorter", "why devices do more than their peak: a measured step",
                   measured_step_is_shorter},

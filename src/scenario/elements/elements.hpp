@@ -74,6 +74,7 @@ std::vector<ElementRule> model_rules();
 std::vector<ElementRule> training_rules();
 std::vector<ElementRule> timed_as_rules();
 std::vector<ElementRule> workload_rules();
+std::vector<ElementRule> recorded_step_rules();
 std::vector<ElementRule> runs_rules();
 std::vector<ElementRule> share_rules();
 std::vector<ElementRule> compress_rules();

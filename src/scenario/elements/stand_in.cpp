@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -113,6 +114,34 @@ void check_stand_in(const Node& scenario, const StandIn& stand_in, const std::ve
   }
   if (stand_in.payload.samples > 0 && std::ranges::none_of(runs, &spec::RunSpec::event_driven))
     asked.fail_at("samples", "means nothing: no run is event-driven", "remove it");
+}
+
+void check_recorded(const Node& node, const Scenario& scenario, std::size_t workers, const ReadContext& context) {
+  const Node timed_as(*node.child("timed-as"), context.findings);
+  if (!scenario.stand_in)
+    timed_as.fail_at("file", "holds a step that was recorded, and nothing learns in it",
+                     "<timing-only/> in the place of <data>, <model> and <training>");
+  if (workers != scenario.recorded->workers) {
+    timed_as.fail_at("file", fmt::format("was recorded on {} devices", scenario.recorded->workers),
+                     fmt::format("as many hosts in <workers>, which have {}", workers));
+  }
+  if (node.child("failures") != nullptr)
+    Node(*node.child("failures"), context.findings)
+        .fail("<failures> stands beside a recorded step, in which all take part", "one of both");
+  constexpr std::array kOfAnyStep{"algorithm", "label", "exchange", "all-reduce", "all-gather", "reduce-scatter"};
+  for (const Element* run : node.children("run")) {
+    const Node one(*run, context.findings);
+    for (const std::string& attribute : find_rule("run")->attribute_names()) {
+      if (std::ranges::find(kOfAnyStep, attribute) == kOfAnyStep.end())
+        one.refuse(attribute, "is of what a run sends, and the step that was recorded says that", "remove it");
+    }
+    for (const Element& child : run->children) {
+      context.findings.add(
+          child.origin,
+          fmt::format("<{}> is of what a run sends, and the step that was recorded says that", printable(child.name)),
+          "<run> without it");
+    }
+  }
 }
 
 }  // namespace dadsim::scenario

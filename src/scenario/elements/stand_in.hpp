@@ -30,4 +30,8 @@ std::optional<StandIn> read_timing_only(const Node& scenario, std::size_t worker
 void check_stand_in(const Node& scenario, const StandIn& stand_in, const std::vector<spec::RunSpec>& runs,
                     const ReadContext& context);
 
+/// That what times a recorded step learns nothing, has as many workers, and says nothing of its runs that the step
+/// says.
+void check_recorded(const Node& node, const Scenario& scenario, std::size_t workers, const ReadContext& context);
+
 }  // namespace dadsim::scenario

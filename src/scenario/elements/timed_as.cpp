@@ -2,9 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "scenario/elements/count_row.hpp"
 #include "scenario/elements/elements.hpp"
@@ -43,7 +46,8 @@ std::vector<Row<spec::TimedAsSpec>> size_rows() {
 }
 
 /// Fills in what file="…" names.
-void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
+void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context,
+                       std::shared_ptr<const step::Schedule>& recorded) {
   const std::optional<std::string> name = node.required_text("file", "the path of a workload file");
   if (!name) return;
   timed.file = beside(context.path, *name);
@@ -57,8 +61,20 @@ void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadCon
   if (std::optional<OwnWorkload> own = read_workload_file(timed.file, findings)) {
     timed.own_shape = std::move(own->shape);
     timed.own_dataset_size = own->dataset_size;
+    recorded = std::move(own->recorded);
   }
   context.findings.take(findings);
+}
+
+/// What is said of layers means nothing of a step that was recorded.
+void refuse_layers(const Node& node) {
+  constexpr std::array kOfAnyStep{
+      "file",    "batch", "steps", "epochs", "samples", "tokens", "target", "evaluation-every", "evaluation-seconds",
+      "start-up"};
+  for (const std::string& attribute : find_rule("timed-as")->attribute_names()) {
+    if (std::ranges::find(kOfAnyStep, attribute) == kOfAnyStep.end())
+      node.refuse(attribute, "is of layers, and the file holds a step that was recorded", "remove it");
+  }
 }
 
 /// The user's own number of steps to accuracy.
@@ -152,7 +168,8 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
           .if_left_out("the file, or else the network that learns"),
       by_code<Spec>(
           attribute("file", text(),
-                    "A workload of one's own, as XML (its root is workload) or CSV; relative to the scenario file."),
+                    "A workload of one's own, as XML (its root is workload) or CSV, or a step that was recorded "
+                    "(recorded-step); relative to the scenario file."),
           {},
           [](const Spec& timed, const PathText& path) {
             return path && !timed.file.empty() ? path(timed.file) : timed.file;
@@ -227,7 +244,8 @@ std::int64_t devices_per_worker(const Element* timed_as) {
   return timed_as == nullptr ? 1 : peek(*timed_as, "tensor") * peek(*timed_as, "context") * peek(*timed_as, "pipeline");
 }
 
-spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context) {
+spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context,
+                                std::shared_ptr<const step::Schedule>& recorded) {
   const Node node(element, context.findings);
   spec::TimedAsSpec timed;
   timed.batch = batch;
@@ -239,9 +257,10 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
     }
     node.refuse("file", "stands beside workload", "one of both");
   } else if (node.has("file")) {
-    read_own_workload(node, timed, context);
+    read_own_workload(node, timed, context, recorded);
   }
   timed_as_table().read(node, context, timed);
+  if (recorded != nullptr) refuse_layers(node);
   check_division(node, timed.parallelism, timed.batch);
   read_sizes(node, timed, context);
   check_execution(node, timed, context);

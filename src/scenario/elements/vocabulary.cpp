@@ -9,11 +9,11 @@ const std::vector<ElementRule>& vocabulary() {
   static const std::vector<ElementRule> kRules = [] {
     std::vector<ElementRule> rules;
     for (auto* part :
-         {scenario_rules, platform_rules,  gpu_cluster_rules, fabrics_rules,     federation_rules, wan_rules,
-          pairs_rules,    variation_rules, network_rules,     framework_rules,   failures_rules,   devices_rules,
-          data_rules,     drift_rules,     split_rules,       model_rules,       training_rules,   timed_as_rules,
-          workload_rules, runs_rules,      share_rules,       compress_rules,    evaluation_rules, costs_rules,
-          goal_rules,     sweep_rules,     axes_rules,        scale_study_rules, ladder_rules}) {
+         {scenario_rules, platform_rules,      gpu_cluster_rules, fabrics_rules,   federation_rules,  wan_rules,
+          pairs_rules,    variation_rules,     network_rules,     framework_rules, failures_rules,    devices_rules,
+          data_rules,     drift_rules,         split_rules,       model_rules,     training_rules,    timed_as_rules,
+          workload_rules, recorded_step_rules, runs_rules,        share_rules,     compress_rules,    evaluation_rules,
+          costs_rules,    goal_rules,          sweep_rules,       axes_rules,      scale_study_rules, ladder_rules}) {
       for (ElementRule& rule : part()) rules.push_back(std::move(rule));
     }
     std::set<std::string> inside;

@@ -7,6 +7,7 @@
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read_workload.hpp"
+#include "scenario/elements/recorded_step.hpp"
 #include "scenario/language/schema.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/white_space.hpp"
@@ -148,6 +149,11 @@ OwnWorkload read_xml(const std::string& content, Findings& findings) {
   OwnWorkload workload;
   const Element root = parse_xml(content, kWorkloadDocument, findings);
   if (root.name.empty()) return workload;
+  if (root.name == kRecordedStep && !root.in_namespace) {
+    workload = read_recorded_step(root, findings);
+    check_against_schema(root, findings);
+    return workload;
+  }
   if (root.name != "workload" || root.in_namespace) {
     findings.add(root.origin, fmt::format("the root element is <{}>", printable(root.name)),
                  "a workload starts with <workload name=\"…\">, without a namespace");

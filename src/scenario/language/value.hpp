@@ -67,7 +67,7 @@ std::string value_text(const Kind& kind, const Value& value) {
   if constexpr (std::is_same_v<Value, bool>) {
     return kind.names.at(value ? 1 : 0);
   } else if constexpr (std::is_enum_v<Value>) {
-    return to_string(value);
+    return spec::to_string(value);
   } else if constexpr (std::is_arithmetic_v<Value>) {
     if (kind.of == Kind::Of::word_or_count && value == Value{}) return kind.names.front();
     return fmt::format("{}{}", value, kind.of == Kind::Of::quantity ? base_unit(kind.unit) : "");

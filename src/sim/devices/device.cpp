@@ -111,6 +111,18 @@ std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const
   return std::min(plain, attention_seconds(*fused, rates, {flops, task.shape.head_size, task.shape.seen, backward}));
 }
 
+/// Flop/s that products in nvfp4 reach where those in fp8 reach their peak, since the shares of trainings are of fp8:
+/// the peak of the data sheet less what kernels in nvfp4 reach less of theirs, and at most 1.81 times that of fp8
+/// (NVIDIA, Transformer Engine, profile of four products of a layer on B300, whose data sheet has three times, without
+/// casts).
+double measured_fp4_peak(const spec::DeviceSpec& device) {
+  constexpr double kMostOfFp8 = 1.81;
+  const ProductKernel* fp4 = product_kernel(device.kernels, KernelFormat::nvfp4);
+  const ProductKernel* fp8 = product_kernel(device.kernels, KernelFormat::fp8);
+  if (fp4 == nullptr || fp8 == nullptr) return device.fp4_flops;
+  return std::min(device.fp4_flops * fp4->share / fp8->share, kMostOfFp8 * device.fp8_flops);
+}
+
 /// Seconds of the arithmetic of matrix products.
 double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
                        spec::Precision precision) {
@@ -121,9 +133,7 @@ double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& 
     precision = spec::Precision::bf16;
   double peak = device.peak(precision);
   if (!(peak > 0)) throw std::logic_error(fmt::format("device '{}' has no {}", device.name, to_string(precision)));
-  // Some data sheets say three times the peak of fp8, of which nobody measured more than twice (sim/kernels.hpp).
-  if (precision == spec::Precision::nvfp4 && device.kernels != spec::KernelFamily::none)
-    peak = std::min(peak, 2 * device.fp8_flops);
+  if (precision == spec::Precision::nvfp4) peak = std::min(peak, measured_fp4_peak(device));
   const double efficiency = device.efficiency(task.kind, precision);
   if (const ProductKernel* kernel = layer_kernel(device, task, precision)) {
     const double factor = shape_factor(*kernel, layer_product(task, flops));

@@ -22,7 +22,9 @@ double measured_factor(const spec::DeviceSpec& device, const step::Schedule& sch
   double sum = 0;
   for (const step::Task& task : schedule.tasks) {
     const auto* compute = std::get_if<step::ComputeTask>(&task.what);
-    if (compute == nullptr || compute->who != who || is_compression(compute->phase)) continue;
+    if (compute == nullptr || compute->who != who || is_compression(compute->phase) ||
+        compute->copy != step::HostCopy::none)
+      continue;
     if (stage != step::kEveryStage && task.stage != step::kEveryStage && task.stage != stage) continue;
     sum += seconds_on(device, *compute, entry, schedule.precision);
   }
@@ -32,7 +34,9 @@ double measured_factor(const spec::DeviceSpec& device, const step::Schedule& sch
 double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule& schedule,
                            const step::ComputeTask& task, std::size_t entry) {
   const double seconds = seconds_on(device, task, entry, schedule.precision);
-  return is_compression(task.phase) ? seconds : seconds * measured_factor(device, schedule, task.who, entry);
+  return task.copy != step::HostCopy::none || is_compression(task.phase)
+             ? seconds
+             : seconds * measured_factor(device, schedule, task.who, entry);
 }
 
 ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule)
@@ -41,8 +45,8 @@ ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, co
   const Parts parts(schedule, devices.size());
   const bool uniform = std::ranges::all_of(schedule.tasks, [](const step::Task& task) {
     const auto* compute = std::get_if<step::ComputeTask>(&task.what);
-    return compute == nullptr ||
-           (compute->flops.is_uniform() && compute->bytes_moved.is_uniform() && compute->launches.is_uniform());
+    return compute == nullptr || (compute->flops.is_uniform() && compute->bytes_moved.is_uniform() &&
+                                  compute->launches.is_uniform() && compute->seconds.is_uniform());
   });
   // Those that are alike are measured alike.
   std::map<std::tuple<std::string, double, double, bool, std::int32_t, std::size_t>, double> known;
@@ -63,7 +67,8 @@ ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, co
 
 double ComputeTime::seconds(std::size_t device, const step::ComputeTask& task, std::size_t entry) const {
   const double seconds = seconds_on(*devices_[device], task, entry, precision_);
-  return factor_.empty() || is_compression(task.phase) ? seconds : seconds * factor_[device];
+  const bool counted = !factor_.empty() && !is_compression(task.phase) && task.copy == step::HostCopy::none;
+  return counted ? seconds * factor_[device] : seconds;
 }
 
 }  // namespace dadsim::sim

@@ -47,7 +47,8 @@ class NodeSeconds {
       of_step_ = 0;
       for (const step::Task& task : schedule_.tasks) {
         const auto* compute = std::get_if<step::ComputeTask>(&task.what);
-        if (compute == nullptr || compute->who != step::Role::workers) continue;
+        if (compute == nullptr || compute->who != step::Role::workers || compute->copy != step::HostCopy::none)
+          continue;
         begin(*compute);
         of_step_ += of(0, *compute);
       }
@@ -71,7 +72,8 @@ class NodeSeconds {
 
  private:
   static bool is_uniform(const step::ComputeTask& task) {
-    return task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform();
+    return task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform() &&
+           task.seconds.is_uniform();
   }
 
   const Parts& parts_;

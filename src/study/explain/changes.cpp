@@ -21,6 +21,11 @@ void speed_up(spec::DeviceSpec& device, double factor) {
   for (double* seconds : {&device.launch_overhead, &device.step_seconds, &device.ramp_seconds}) *seconds /= factor;
 }
 
+void speed_up(spec::DeviceSpec& device, double factor, const scenario::Scenario& scenario) {
+  if (!scenario.recorded) return speed_up(device, factor);
+  device.slowdown /= factor;  // recorded seconds follow nothing else
+}
+
 void speed_up(spec::FrameworkSpec& framework, double factor) {
   for (double* rate : {&framework.serialise, &framework.deserialise, &framework.server_serialise,
                        &framework.server_deserialise, &framework.aggregate, &framework.copy}) {

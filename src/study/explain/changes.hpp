@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
 
 namespace dadsim::study {
@@ -12,6 +13,8 @@ std::vector<spec::LinkChange> changes_of(const std::vector<std::string>& links, 
 void change_links(sim::Cluster& cluster, const std::vector<spec::LinkChange>& changes);
 /// Everything that the device does, measured times included.
 void speed_up(spec::DeviceSpec& device, double factor);
+/// The same of a device of the scenario, which may time a step that was recorded.
+void speed_up(spec::DeviceSpec& device, double factor, const scenario::Scenario& scenario);
 /// All that it does and waits for.
 void speed_up(spec::FrameworkSpec& framework, double factor);
 /// One that sends the same and takes no time.

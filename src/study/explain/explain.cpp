@@ -52,8 +52,8 @@ class Explainer {
     compare_on_a_sample();
     vary_groups();
     vary_devices();
-    vary_batch();
-    vary_buckets();
+    if (!scenario_.recorded) vary_batch();
+    if (!scenario_.recorded) vary_buckets();
     vary_limits();
     vary_framework();
     try_all(show_progress_);
@@ -270,7 +270,7 @@ class Explainer {
            .assumption = report::Statement{"all-of-the-device"}.with("factor", kTwice)},
           [name](scenario::Scenario& scenario, sim::Cluster& cluster) {
             for (std::size_t i = 0; i < scenario.all_devices().size(); ++i) {
-              if (scenario.all_devices()[i].device == name) speed_up(cluster.devices[i], kTwice);
+              if (scenario.all_devices()[i].device == name) speed_up(cluster.devices[i], kTwice, scenario);
             }
           });
     }
@@ -342,8 +342,8 @@ class Explainer {
          .factor = kBeyondMeasure,
          .change = {"computing-without-time"},
          .assumption = report::Statement{"limits-of-devices"}},
-        [](scenario::Scenario&, sim::Cluster& cluster) {
-          for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure);
+        [](const scenario::Scenario& scenario, sim::Cluster& cluster) {
+          for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure, scenario);
           speed_up(cluster.aggregator_device, kBeyondMeasure);
         });
   }

@@ -52,6 +52,12 @@ report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t
 /// Why a step of a worker takes longer alone than beside others, which it has to wait for.
 report::Statement why_above_linear(const scenario::Scenario& scenario, const StepAlone& alone,
                                    const report::RunResult& run) {
+  constexpr double kAsMuch = 0.999;
+  if (run.compute_seconds >= kAsMuch * alone.compute_seconds) {
+    return report::Statement{"waits-less"}
+        .with("alone_seconds", alone.step_seconds - alone.compute_seconds)
+        .with("exposed_seconds", run.exposed_seconds);
+  }
   const bool sharded = scenario.timed_as && scenario.timed_as->parallelism.sharding != spec::Sharding::none;
   return report::Statement{sharded ? "update-is-divided" : "computes-less"}
       .with("alone_seconds", alone.compute_seconds)
@@ -87,20 +93,20 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
   std::optional<StepAlone> alone;
   // Of what is timed alone nothing more is asked: no run of it shares.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
-  if (some_share && learned.nothing && scenario.stand_in && are_alike(scenario.all_devices())) {
-    alone = time_step_alone(scenario, time_another);
-  }
+  const bool scales =
+      some_share && learned.nothing && scenario.stand_in && !timed.recorded && are_alike(scenario.all_devices());
+  if (scales && scenario.workers.size() > 1) alone = time_step_alone(scenario, time_another);
   for (report::RunResult& run : result.runs) {
     if (run.spec.event_driven || !(run.step_seconds > 0)) continue;
     report::Throughput& throughput = run.throughput.emplace();
     throughput.samples = samples / run.step_seconds;
     if (tokens) throughput.tokens = *tokens * throughput.samples;
     const std::optional<double> peak = peak_of(scenario, run.workers, timed.precision);
-    if (peak) throughput.model_flops_utilisation = flops / run.step_seconds / *peak;
+    if (peak && flops > 0) throughput.model_flops_utilisation = flops / run.step_seconds / *peak;
     if (throughput.model_flops_utilisation.value_or(0) > 1)
       throughput.above_peak = why_above_peak(scenario, run.workers, timed);
-    if (!alone || !run.spec.communicates) continue;
-    throughput.scaling_efficiency = alone->step_seconds / run.step_seconds;
+    if (!scales || !run.spec.communicates) continue;
+    throughput.scaling_efficiency = alone ? alone->step_seconds / run.step_seconds : 1;
     if (*throughput.scaling_efficiency > 1) throughput.above_linear = why_above_linear(scenario, *alone, run);
   }
 }

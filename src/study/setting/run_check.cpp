@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "algorithms/learn.hpp"
+#include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
 #include "models/data/dataset.hpp"
 #include "protocols/registry.hpp"
@@ -97,6 +98,22 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
   }
 }
 
+/// A recorded step says what is sent, and to whom: runs differ in how collectives are carried out alone.
+void add_faults_of_recorded(const scenario::Scenario& scenario, Faults& faults) {
+  if (!scenario.recorded) return;
+  const std::string& plain = algorithms::baseline().name;
+  for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
+    const spec::RunSpec& run = scenario.runs[i];
+    if (run.algorithm != plain) {
+      faults.emplace_back(
+          i, Fault{fmt::format("'{}' sends what its own steps say, and a recorded step is timed", run.algorithm),
+                   fmt::format("algorithm=\"{}\"", plain)});
+    } else if (run.exchange != spec::ExchangeMode::peer) {
+      faults.emplace_back(i, Fault{"the workers of a recorded step exchange among themselves", "exchange=\"peer\""});
+    }
+  }
+}
+
 }  // namespace
 
 Faults faults_where_nothing_is_learned(const scenario::Scenario& scenario) {
@@ -114,11 +131,11 @@ Faults faults_where_nothing_is_learned(const scenario::Scenario& scenario) {
       faults.emplace_back(i, Fault{"<training stop=\"target\"> asks for accuracies, and nothing is learned",
                                    "stop=\"budget\", or a number of rounds"});
     } else if (compress::compressors().at(run.compress.method).adapts) {
-      faults.emplace_back(i,
-                          Fault{fmt::format("how much {} keeps is decided by the numbers it is given, and nothing is "
-                                            "learned",
-                                            run.compress.method),
-                                "a compressor that keeps as much as its parameters say, or a scenario that learns"});
+      faults.emplace_back(
+          i, Fault{fmt::format("how much {} keeps is decided by the numbers it is given, and nothing is "
+                               "learned",
+                               run.compress.method),
+                   "a compressor that keeps as much as its parameters say, e.g. top-k, or a scenario that learns"});
     }
   }
   return faults;
@@ -127,6 +144,7 @@ Faults faults_where_nothing_is_learned(const scenario::Scenario& scenario) {
 Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShape& sample) {
   Faults faults;
   if (scenario.timing_only) faults = faults_where_nothing_is_learned(scenario);
+  add_faults_of_recorded(scenario, faults);
   if (!scenario.ignore_memory) {
     const std::vector<RunMemory> memory =
         memory_of_runs(scenario, timed_as_of(scenario, spec::model_shape(scenario.model, sample)));

@@ -42,10 +42,23 @@ step::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStru
   return fuse_all_reduces(schedule, run.bucket_bytes, run.first_bucket_bytes);
 }
 
+/// The step as it was recorded, with the collectives that the run asks for.
+step::Schedule recorded_schedule(const spec::RunSpec& run, step::Schedule schedule) {
+  for (step::Task& task : schedule.tasks) {
+    auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+    if (collective == nullptr) continue;
+    if (collective->kind == step::CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
+    if (collective->kind == step::CollectiveKind::all_gather) collective->algorithm = run.all_gather;
+    if (collective->kind == step::CollectiveKind::reduce_scatter) collective->algorithm = run.reduce_scatter;
+  }
+  return schedule;
+}
+
 }  // namespace
 
 step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
                            const spec::ModelShape& learned, const TimedAs& timed, const step::Assignment* assignment) {
+  if (timed.recorded) return recorded_schedule(run, *timed.recorded);
   const step::StepStructure& structure = trajectory.structures[static_cast<std::size_t>(step.structure)];
   if (!timed.parallelism.divides()) {
     return undivided_schedule(run, structure, step, learned, timed.shape, timed, timed.sample_scale, assignment,
@@ -73,7 +86,7 @@ bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const T
          entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
          entry.sample_scale == timed.sample_scale && entry.precision == timed.precision &&
          entry.gradient_width == timed.gradient_width && entry.search_share == timed.search_share &&
-         entry.shape == timed.shape && entry.parallelism == timed.parallelism;
+         entry.shape == timed.shape && entry.parallelism == timed.parallelism && entry.recorded == timed.recorded;
 }
 
 ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const TrajectoryPtr& trajectory,
@@ -103,7 +116,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   const std::lock_guard lock(mutex_);
   entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.reduce_scatter, run.bucket_bytes,
                        run.first_bucket_bytes, timed.shape, timed.parallelism, timed.sample_scale, timed.precision,
-                       timed.gradient_width, timed.search_share, assignment, made, bytes});
+                       timed.gradient_width, timed.search_share, timed.recorded, assignment, made, bytes});
   bytes_ += bytes;
   while (bytes_ > kMostBytes) {
     bytes_ -= entries_.back().bytes;

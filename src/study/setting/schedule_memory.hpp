@@ -46,6 +46,7 @@ class ScheduleMemory {
     double sample_scale = 1;
     spec::Precision precision = spec::Precision::fp32;
     double gradient_width = 1, search_share = 0;
+    std::shared_ptr<const step::Schedule> recorded;
     std::vector<step::Assignment> assignment;
     Pointer schedules;
     double bytes = 0;  ///< of memory, roughly

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "spec/layer_shape.hpp"
 #include "spec/parallelism.hpp"
 #include "spec/precision.hpp"
+#include "step/schedule.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {
@@ -25,6 +27,7 @@ struct TimedAs {
   double search_share = 0;    ///< of what an update moves: what the search for infinities moves beside it
   double step_seconds = 0;    ///< of a payload: what a local step takes where no step was measured
   double saved_numbers = 0;   ///< that a framework sends with a model beside its parameters
+  std::shared_ptr<const step::Schedule> recorded;  ///< the step itself, where it was recorded; null: it follows layers
 };
 
 /// `learned`: the network that learns, which is what is timed where the scenario names nothing else.
