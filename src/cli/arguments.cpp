@@ -65,6 +65,13 @@ std::vector<std::string> operands_of(const po::variables_map& values) {
   return operands;
 }
 
+std::string only_operand(const po::variables_map& values, const char* none, const char* what, const char* command) {
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.empty()) throw UsageError(fmt::format("{}; see dadsim {} --help", none, command));
+  if (operands.size() > 1) throw UsageError(fmt::format("'{}' is one argument too many; {}", operands[1], what));
+  return operands.front();
+}
+
 std::string text_of(const po::variables_map& values, const std::string& option) {
   if (!values.contains(option)) return {};
   const auto& text = values[option].as<std::string>();

@@ -18,6 +18,11 @@ void add_colour_option(boost::program_options::options_description& description)
 /// What stands beside the options, as POSIX calls it.
 std::vector<std::string> operands_of(const boost::program_options::variables_map& values);
 
+/// The one operand. Throws UsageError where there is none, or another: `none` says what is not named, `what` what one
+/// is.
+std::string only_operand(const boost::program_options::variables_map& values, const char* none, const char* what,
+                         const char* command);
+
 /// The text of an option, or an empty one. Throws UsageError if the option is there and its text empty.
 std::string text_of(const boost::program_options::variables_map& values, const std::string& option);
 

@@ -69,7 +69,7 @@ std::string read_csv(const std::string& path) {
 
 /// A step of a profile of torch.profiler, without what its collectives add to it. Throws UsageError, InputError.
 study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const std::string& file,
-                                         const report::ProfiledStep& profile, const scenario::Catalog& catalog) {
+                                         const formats::ProfiledStep& profile, const scenario::Catalog& catalog) {
   const std::string workload = text_of(values, "workload");
   if (workload.empty()) throw UsageError("--workload NAME is missing: what network the profile is of");
   if (std::ranges::find(catalog.workloads, workload) == catalog.workloads.end()) {
@@ -93,7 +93,7 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
 std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& values, const std::string& file,
                                                        const scenario::Catalog& catalog) {
   const std::string text = read_csv(file);
-  if (std::optional<report::ProfiledStep> profile = study::read_profile(file, text))
+  if (std::optional<formats::ProfiledStep> profile = study::read_profile(file, text))
     return {measurement_of(values, file, *profile, catalog)};
   for (const char* option : {"workload", "batch", "precision"}) {
     if (values.contains(option))
@@ -194,9 +194,7 @@ std::string usage_of_calibrate() {
 void run_calibrate_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, calibrate_options());
   if (values.contains("help")) return print(usage_of_calibrate());
-  const std::vector<std::string> operands = operands_of(values);
-  if (operands.empty()) throw UsageError("no measurements are named; see dadsim calibrate --help");
-  if (operands.size() > 1) throw UsageError(fmt::format("'{}' is one argument too many; one file", operands[1]));
+  const std::string file = only_operand(values, "no measurements are named", "one file", "calibrate");
   const std::string name = text_of(values, "device");
   if (name.empty()) throw UsageError("--device NAME is missing: what the device is to be called");
   const scenario::Catalog catalog = study::make_catalog();
@@ -205,13 +203,13 @@ void run_calibrate_command(const std::vector<std::string>& arguments) {
   if (sim::device_catalog().find(name) != nullptr)
     throw UsageError(fmt::format("--device '{}' is a device of the catalogue; a name of its own", name));
   const std::string out = text_of(values, "out");
-  const OutputFiles outputs({{"--out", out}}, {{"the measurements", operands[0]}});
+  const OutputFiles outputs({{"--out", out}}, {{"the measurements", file}});
   outputs.check_writable();
 
   spec::DeviceSpec base = base_of(values, catalog);
   base.name = name;
-  const std::vector<study::MeasuredDeviceStep> measurements = measurements_in(values, operands[0], catalog);
-  const study::Calibration calibration = study::calibrate(base, measurements, operands[0]);
+  const std::vector<study::MeasuredDeviceStep> measurements = measurements_in(values, file, catalog);
+  const study::Calibration calibration = study::calibrate(base, measurements, file);
   const std::string element = scenario::print_device(calibration.device);
   const bool to_file = !out.empty() && !outputs.take_standard_output();
   write_file_atomically(to_file ? out : "-", element);

@@ -62,6 +62,8 @@ std::size_t run_named(const scenario::Scenario& scenario, const std::string& lab
   return static_cast<std::size_t>(found - labels.begin());
 }
 
+/// The file of groups.
+std::string groups_of(const std::string& chakra) { return chakra + ".groups.json"; }
 /// The file of a node.
 std::string trace_of(const std::string& chakra, std::size_t node) { return fmt::format("{}.{}.et", chakra, node); }
 
@@ -70,6 +72,7 @@ OutputFiles outputs_of(const StudyOptions& options, const std::string& goal, con
   std::vector<OutputFiles::Named> outputs{{"--goal", goal}};
   for (std::size_t node = 0; !chakra.empty() && node < nodes; ++node)
     outputs.push_back({"--chakra", trace_of(chakra, node)});
+  if (!chakra.empty()) outputs.push_back({"--chakra", groups_of(chakra)});
   return {std::move(outputs), {{"the scenario", options.scenario}}};
 }
 
@@ -107,6 +110,8 @@ void run_export_command(const std::vector<std::string>& arguments) {
     for (std::size_t node = 0; node < operations.nodes.size(); ++node) {
       write_file_atomically(trace_of(chakra, node), report::to_chakra(operations, node));
     }
+    if (!report::chakra_groups(operations).empty())
+      write_file_atomically(groups_of(chakra), report::to_chakra_groups(operations));
   }
   if (options.quiet || outputs.take_standard_output()) return;
   std::size_t count = 0;

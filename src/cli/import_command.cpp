@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <optional>
+#include <string>
 
 #include "cli/arguments.hpp"
+#include "cli/import_files.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
@@ -17,8 +15,6 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
-#include "support/terminal.hpp"
-#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -31,14 +27,19 @@ constexpr std::int64_t kMostBatch = 1'000'000;
 po::options_description import_options() {
   po::options_description options("Options");
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()                                                                                          //
-      ("sequence", text("N"), "tokens of a sample; what is usual for the model if left out")                     //
-      ("batch", text("N"), "samples of a worker in a step; 1 if left out")                                       //
-      ("precision", text("NAME"), "fp32, tf32, fp16, bf16 …; bf16 if left out")                                  //
-      ("scenario", "write a whole scenario with it, on a node of eight H100, to be changed")                     //
-      ("layers", text("FILE"), "write its layers, as <timed-as file=\"FILE\"/> takes them (docs/workloads.md)")  //
-      ("out", text("FILE"), "write the element, or the scenario, there; else to standard output")                //
-      ("quiet", "say nothing of what was found")                                                                 //
+  options.add_options()                                                                                           //
+      ("sequence", text("N"), "tokens of a sample; what is usual for the model if left out")                      //
+      ("batch", text("N"), "samples of a worker in a step; 1 if left out")                                        //
+      ("precision", text("NAME"), "fp32, tf32, fp16, bf16 …; of a model bf16 if left out")                        //
+      ("scenario", "write a whole scenario with it, on a node of eight H100, to be changed")                      //
+      ("layers", text("FILE"), "write its layers, as <timed-as file=\"FILE\"/> takes them (docs/workloads.md)")   //
+      ("step", text("FILE"), "of a trace: write its step, as <timed-as file=\"FILE\"/> takes it")                 //
+      ("groups", text("FILE"), "of a trace: the ranks of groups, as ASTRA-sim has them")                          //
+      ("model-bytes", text("BYTES"), "of logs of a federation: of a model as it is sent, if they do not say it")  //
+      ("step-time", text("TIME"), "of the same: how long a client trains in a round, if they do not say it")      //
+      ("line", text("RATE"), "of the same: what the line of each client carries, if they do not say it")          //
+      ("out", text("FILE"), "write the element, or the scenario, there; else to standard output")                 //
+      ("quiet", "say nothing of what was found")                                                                  //
       ("help", "this text");
   return options;
 }
@@ -59,28 +60,29 @@ std::string precision_of(const po::variables_map& values) {
   return text;
 }
 
-std::string content_of(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a config.json"});
-  if (std::optional<std::string> text = whole_file(path)) return std::move(*text);
-  throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a config.json"});
+constexpr const char* kFiles = "a config.json, a Chakra trace (NAME.0.et) or logs of a federation";
+
+/// Whether it is JSON, by how it begins.
+bool is_config(const std::string& content) {
+  const std::size_t first = content.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first == std::string::npos || content[first] == '{';
 }
 
-const char* words_of(report::ModelRemark remark) {
+const char* words_of(formats::ModelRemark remark) {
   switch (remark) {
-    case report::ModelRemark::irregular_windows:
+    case formats::ModelRemark::irregular_windows:
       return "blocks with a window do not repeat regularly there; here all see all";
-    case report::ModelRemark::projection_bias:
+    case formats::ModelRemark::projection_bias:
       return "the projection behind attention has biases there, and none here";
-    case report::ModelRemark::dropout:
+    case formats::ModelRemark::dropout:
       return "without dropout, which 'resid_pdrop' asks for";
-    case report::ModelRemark::both_heads:
+    case formats::ModelRemark::both_heads:
       return "timed in pre-training, with both heads";
-    case report::ModelRemark::pooler_alone:
+    case formats::ModelRemark::pooler_alone:
       return "timed without a head: with the pooler alone";
-    case report::ModelRemark::thousand_classes:
+    case formats::ModelRemark::thousand_classes:
       return "it says no labels; a classifier of 1,000 classes";
-    case report::ModelRemark::language_part:
+    case formats::ModelRemark::language_part:
       return "the language part alone, without towers for pictures or sound";
   }
   return "";
@@ -90,33 +92,19 @@ std::string in_words(const study::ImportedModel& model) {
   std::string text = fmt::format("{}: {} parameters, {}.\n", model.type, model.shape.parameters(),
                                  model.workload.empty() ? "which no workload has; its layers are a file of their own"
                                                         : fmt::format("the layers of workload '{}'", model.workload));
-  for (const report::ModelRemark remark : model.remarks) text += fmt::format("Note: {}.\n", words_of(remark));
+  for (const formats::ModelRemark remark : model.remarks) text += fmt::format("Note: {}.\n", words_of(remark));
   return text;
 }
 
-}  // namespace
-
-std::string usage_of_import() {
-  return "dadsim import [options] config.json\n"
-         "turns the config.json of a model of Hugging Face into what a scenario times: <timed-as workload=\"…\"/>\n"
-         "with its sizes (docs/workloads.md), and says how many parameters it has.\n\n" +
-         words_of_options(import_options());
-}
-
-void run_import_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, import_options());
-  if (values.contains("help")) return print(usage_of_import());
-  const std::vector<std::string> operands = operands_of(values);
-  if (operands.empty()) throw UsageError("no file is named; see dadsim import --help");
-  if (operands.size() > 1) throw UsageError(fmt::format("'{}' is one argument too many; one file", operands[1]));
-  const std::string out = text_of(values, "out");
+void import_config(const po::variables_map& values, const std::string& file, const std::string& content) {
+  refuse_other_options(values, {"sequence", "batch", "precision", "scenario", "layers"}, "a config.json");
   const std::string layers = text_of(values, "layers");
-  const OutputFiles outputs({{"--out", out}, {"--layers", layers}}, {{"the file", operands[0]}});
+  const OutputFiles outputs({{"--out", text_of(values, "out")}, {"--layers", layers}}, {{"the file", file}});
   const std::int64_t sequence = count_of(values, "sequence", 0, kMostTokens);
   const std::int64_t batch = count_of(values, "batch", 1, kMostBatch);
   const std::string precision = precision_of(values);
 
-  study::ImportedModel model = study::import_model(operands[0], content_of(operands[0]), sequence);
+  study::ImportedModel model = study::import_model(file, content, sequence);
   if (!layers.empty()) {
     if (layers == "-") throw UsageError("--layers - : the element names the file, which needs a name of its own");
     model.workload.clear();
@@ -125,15 +113,35 @@ void run_import_command(const std::vector<std::string>& arguments) {
     throw UsageError("no workload has these layers; --layers FILE writes them into a file, which the element names");
   }
   outputs.check_writable();
-  if (!layers.empty()) write_file_atomically(layers, study::file_of_layers(operands[0], model.shape));
+  if (!layers.empty()) write_file_atomically(layers, study::file_of_layers(file, model.shape));
   const std::string element = study::timed_as_element(model, layers, batch, precision);
-  const std::string text = values.contains("scenario") ? study::scenario_of(model.type, element) : element;
-  const bool to_file = !out.empty() && !outputs.take_standard_output();
-  write_file_atomically(to_file ? out : "-", text);
-  if (values.contains("quiet")) return;
-  // The element alone goes to standard output where it is to be taken from there.
-  if (to_file) return print(in_words(model));
-  say(in_words(model));
+  write_import(values, values.contains("scenario") ? study::scenario_of(model.type, element) : element,
+               in_words(model));
+}
+
+}  // namespace
+
+std::string usage_of_import() {
+  return "dadsim import [options] FILE...\n"
+         "turns what other programs write into what a scenario times: the config.json of a model of Hugging Face into\n"
+         "<timed-as workload=\"…\"/> with its sizes (docs/workloads.md), an execution trace of Chakra (NAME.0.et, and\n"
+         "with it NAME.1.et …) into a recorded step (docs/exchange.md), logs of clients of NVIDIA FLARE or of a "
+         "server\n"
+         "of Flower into a federation (docs/frameworks.md).\n\n" +
+         words_of_options(import_options());
+}
+
+void run_import_command(const std::vector<std::string>& arguments) {
+  const po::variables_map values = read_arguments(arguments, import_options());
+  if (values.contains("help")) return print(usage_of_import());
+  const std::vector<std::string> files = operands_of(values);
+  if (files.size() > 1 && !is_chakra_trace(files[0]) && !is_config(content_to_import(files[0], kFiles)))
+    return import_federation_logs(values, files);
+  const std::string file = only_operand(values, "no file is named", "one file, or logs of several clients", "import");
+  if (is_chakra_trace(file)) return import_chakra_trace(values, file);
+  const std::string content = content_to_import(file, kFiles);
+  if (is_config(content)) return import_config(values, file, content);
+  import_federation_logs(values, {file});
 }
 
 }  // namespace dadsim::cli

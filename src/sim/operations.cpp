@@ -44,6 +44,7 @@ class OperationWriter {
     result_.nodes.resize(parts_.nodes());
     streams_.resize(parts_.nodes());
     lines_.resize(parts_.nodes() * parts_.lines());
+    copies_.resize(parts_.nodes());
     through_.resize(schedule.tasks.size());
     for (std::size_t node = 0; node < parts_.nodes(); ++node) {
       result_.nodes[node].host = cluster.hosts[parts_.host_index(node)]->get_name();
@@ -85,8 +86,24 @@ class OperationWriter {
       operation.task = static_cast<std::int32_t>(i);
       operation.seconds = seconds;
       operation.after = streams_[node];
-      streams_[node] = {add(node, std::move(operation))};
+      if (compute.copy == step::HostCopy::none) {
+        streams_[node] = {add(node, std::move(operation))};
+      } else {
+        write_copy(node, compute.copy, std::move(operation));
+      }
     }
+  }
+
+  /// Beside the compute stream, each behind the last of its direction; back behind those that are on their way there.
+  void write_copy(std::size_t node, step::HostCopy copy, StepOperations::Operation operation) {
+    auto& [there, back] = copies_[node];
+    const bool leaves = copy == step::HostCopy::to_host || copy == step::HostCopy::wait_to_host;
+    Operations& line = leaves ? there : back;
+    operation.after.insert(operation.after.end(), line.begin(), line.end());
+    if (copy == step::HostCopy::from_host) operation.after.insert(operation.after.end(), there.begin(), there.end());
+    const bool waits = copy == step::HostCopy::wait_to_host || copy == step::HostCopy::wait_from_host;
+    if (waits) operation.kind = StepOperations::Kind::meet;
+    (waits ? streams_[node] : line) = {add(node, std::move(operation))};
   }
 
   void write_collective(std::size_t i, const step::CollectiveTask& collective) {
@@ -98,8 +115,9 @@ class OperationWriter {
     written.kind = collective.kind;
     const std::shared_ptr<const CollectiveLayout> laid_out = layouts_.of(task);
     const collectives::Rounds& rounds = *laid_out->rounds;
-    written.together = laid_out->groups.size() == 1 && laid_out->groups.front().size() == parts_.workers() &&
-                       !step::is_star(collective.kind);
+    for (const collectives::RankGroup& group : laid_out->groups) {
+      if (!step::is_star(collective.kind)) written.groups.emplace_back(group.ranks.begin(), group.ranks.end());
+    }
     through_[i].assign(parts_.nodes(), -1);
     for (std::size_t node = 0; node < parts_.nodes(); ++node) {
       if (laid_out->group_of[node] < 0) continue;
@@ -186,7 +204,8 @@ class OperationWriter {
   CollectiveLayouts layouts_;
   ComputeTime measured_;
   StepOperations result_;
-  std::vector<Operations> streams_;  ///< per node: what its compute stream is through with
+  std::vector<Operations> streams_;                        ///< per node: what its compute stream is through with
+  std::vector<std::pair<Operations, Operations>> copies_;  ///< per node: the last to its host, and the last from there
   std::vector<std::int32_t> lines_;  ///< per node and line: the end of the last collective, plus one; 0: none
   std::vector<std::vector<std::int32_t>> through_;  ///< per task, a collective, and node: its end; -1: has no part
   std::int32_t tags_ = 0;

@@ -16,7 +16,8 @@ struct StepOperations {
     std::string name;                                  ///< "fc1 weight gradient", "all-reduce fc1 (ring)"
     bool collective = false;                           ///< else a computation
     CollectiveKind kind = CollectiveKind::all_reduce;  ///< of a collective
-    bool together = false;                             ///< of a collective: among all workers, who are all its ranks
+    /// Of a collective that is no star: the nodes of each of its groups, all of which carry it out at once.
+    std::vector<std::vector<std::int32_t>> groups = {};
   };
   enum class Kind : std::uint8_t {
     compute,  ///< on the compute stream of the node

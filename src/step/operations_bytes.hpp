@@ -11,7 +11,7 @@ namespace dadsim::step {
 constexpr StepOperations::Kind last_of(StepOperations::Kind /*type*/) { return StepOperations::Kind::meet; }
 
 void fields(auto& bytes, of<StepOperations::Task> auto& task) {
-  bytes(task.name, task.collective, task.kind, task.together);
+  bytes(task.name, task.collective, task.kind, task.groups);
 }
 void fields(auto& bytes, of<StepOperations::Operation> auto& one) {
   bytes(one.kind, one.task, one.seconds, one.bytes, one.peer, one.tag, one.after);

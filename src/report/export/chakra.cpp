@@ -1,9 +1,14 @@
 #include "report/export/chakra.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -85,7 +90,10 @@ std::int64_t collective_type(step::CollectiveKind kind) {
 class ChakraWriter {
  public:
   ChakraWriter(const StepOperations& operations, std::size_t node)
-      : operations_(operations), node_(operations.nodes[node]), number_(node), before_(node_.operations.size()) {}
+      : operations_(operations), node_(operations.nodes[node]), number_(node), before_(node_.operations.size()) {
+    const std::vector<std::vector<std::int32_t>> groups = chakra_groups(operations);
+    for (std::size_t i = 0; i < groups.size(); ++i) group_names_.try_emplace(groups[i], fmt::format("{}", i + 1));
+  }
 
   std::string write() {
     ProtobufMessage metadata;
@@ -112,7 +120,16 @@ class ChakraWriter {
     return operations_.tasks[static_cast<std::size_t>(number)];
   }
   bool is_whole(const StepOperations::Part& part) const {
-    return task(part.task).together && collective_type(task(part.task).kind) >= 0;
+    return !task(part.task).groups.empty() && collective_type(task(part.task).kind) >= 0;
+  }
+  /// What its group is called; empty: it is all nodes.
+  std::string group_name(const StepOperations::Task& what) const {
+    const auto own = std::ranges::find_if(what.groups, [&](const std::vector<std::int32_t>& group) {
+      return std::ranges::find(group, static_cast<std::int32_t>(number_)) != group.end();
+    });
+    if (own == what.groups.end()) return {};
+    const auto found = group_names_.find(*own);
+    return found == group_names_.end() ? std::string() : found->second;
   }
 
   /// What operations stand for: themselves, or where they are meetings what meets there.
@@ -160,9 +177,9 @@ class ChakraWriter {
     ProtobufMessage node = begin(what.name, kCollective, ids_of(part.after));
     add_varint(node, "comm_type", kInt64, static_cast<std::uint64_t>(collective_type(what.kind)));
     add_varint(node, "comm_size", kUint64, static_cast<std::uint64_t>(std::llround(part.bytes)));
-    if (operations_.workers < operations_.nodes.size()) {
-      ProtobufMessage group = attribute("pg_name");  // the aggregator, the last rank, is in none
-      group.text(kString, "workers");
+    if (const std::string name = group_name(what); !name.empty()) {
+      ProtobufMessage group = attribute("pg_name");
+      group.text(kString, name);
       add(node, group);
     }
     end(node, static_cast<std::size_t>(part.last));
@@ -196,12 +213,32 @@ class ChakraWriter {
   const StepOperations& operations_;
   const StepOperations::Node& node_;
   std::uint64_t number_;
+  std::map<std::vector<std::int32_t>, std::string> group_names_;
   std::vector<Ids> before_;  ///< per operation: what it stands for
   std::uint64_t next_ = 0;
   std::string text_;
 };
 
 }  // namespace
+
+std::vector<std::vector<std::int32_t>> chakra_groups(const StepOperations& operations) {
+  std::set<std::vector<std::int32_t>> groups;
+  for (const StepOperations::Task& task : operations.tasks) {
+    if (collective_type(task.kind) < 0) continue;
+    for (const std::vector<std::int32_t>& group : task.groups) {
+      if (group.size() < operations.nodes.size()) groups.insert(group);
+    }
+  }
+  return {groups.begin(), groups.end()};
+}
+
+std::string to_chakra_groups(const StepOperations& operations) {
+  std::string text = "{";
+  const std::vector<std::vector<std::int32_t>> groups = chakra_groups(operations);
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    text += fmt::format("{}\"{}\": [{}]", i == 0 ? "" : ",\n ", i + 1, fmt::join(groups[i], ", "));
+  return text + "}\n";
+}
 
 std::string to_chakra(const StepOperations& operations, std::size_t node) {
   return ChakraWriter(operations, node).write();

@@ -179,7 +179,8 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
           .without_default()
           .if_left_out("`batch` of `<training>`"),
       attribute("precision", &Spec::precision,
-                "The arithmetic that steps are timed in: `fp32`, `tf32`, `fp16`, `bf16`, `fp8`, `mxfp8`, `nvfp4`."),
+                "The arithmetic that steps are timed in: `fp32`, `tf32`, `fp16`, `bf16`, `fp8`, `mxfp8`, `nvfp4`, "
+                "`fp8-current`, `fp8-block`."),
       attribute("steps", &Spec::steps, real({.minimum = 1, .maximum = 1e12}),
                 "Steps that the workload is known to need with gradient sharing.")
           .if_left_out("published ones where there are some"),

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/diagnose/kineto.hpp"
+#include "formats/kineto.hpp"
 #include "study/measured/nccl_log.hpp"
 
 namespace dadsim::study {
@@ -33,7 +33,7 @@ struct MeasuredStep {
 struct Measurement {
   std::string source;  ///< "--step", or the name of a log
   std::vector<MeasuredStep> steps = {};
-  std::optional<report::ProfiledStep> profile = {};
+  std::optional<formats::ProfiledStep> profile = {};
   std::vector<MeasuredCollective> collectives = {};
 };
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "report/diagnose/kineto.hpp"
+#include "formats/kineto.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
 #include "support/split.hpp"
@@ -105,7 +105,7 @@ std::vector<std::string> cells_of(std::string_view line) {
 
 std::optional<Measurement> table_of_profiler(const std::string& file, std::string_view text) {
   std::optional<std::size_t> self, average, calls;
-  report::ProfiledStep profile;
+  formats::ProfiledStep profile;
   double steps = 0;
   double kernels = 0;
   double collectives = 0;
@@ -154,7 +154,7 @@ std::optional<Measurement> trace_of_profiler(const std::string& file, const std:
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '{') return std::nullopt;
   try {
-    const std::optional<report::ProfiledStep> profile = report::profile_of_trace(text);
+    const std::optional<formats::ProfiledStep> profile = formats::profile_of_trace(text);
     if (!profile) return std::nullopt;
     Measurement measured{.source = file, .steps = {{.step_seconds = profile->step}}};
     measured.profile = profile;
@@ -181,7 +181,7 @@ Measurement collectives_of(const std::string& file, const std::string& text) {
 
 }  // namespace
 
-std::optional<report::ProfiledStep> read_profile(const std::string& file, const std::string& text) {
+std::optional<formats::ProfiledStep> read_profile(const std::string& file, const std::string& text) {
   if (const std::optional<Measurement> trace = trace_of_profiler(file, text)) return trace->profile;
   if (const std::optional<Measurement> table = table_of_profiler(file, text)) return table->profile;
   return std::nullopt;

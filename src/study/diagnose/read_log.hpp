@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "report/diagnose/kineto.hpp"
+#include "formats/kineto.hpp"
 #include "study/diagnose/measurement.hpp"
 
 namespace dadsim::study {
@@ -20,6 +20,6 @@ namespace dadsim::study {
 Measurement read_log(const std::string& file, const std::string& text);
 
 /// The same of a profile of torch.profiler alone; none where the text is something else.
-std::optional<report::ProfiledStep> read_profile(const std::string& file, const std::string& text);
+std::optional<formats::ProfiledStep> read_profile(const std::string& file, const std::string& text);
 
 }  // namespace dadsim::study

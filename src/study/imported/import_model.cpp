@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "report/import/model_config.hpp"
+#include "formats/model_config.hpp"
 #include "scenario/xml/xml_writer.hpp"
 #include "spec/workload.hpp"
 #include "spec/workloads/architectures.hpp"
@@ -42,7 +42,7 @@ void check_sizes(const spec::Sizes& sizes) {
   }
 }
 
-spec::ModelShape shape_of(const report::ModelConfig& config) {
+spec::ModelShape shape_of(const formats::ModelConfig& config) {
   const auto make = config.architecture == "decoder" ? spec::decoder_shape
                     : config.architecture == "bert"  ? spec::bert_shape
                     : config.architecture == "vit"   ? spec::vit_shape
@@ -114,7 +114,7 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
     return InputError(Diagnostic{file, 0, what, remedy});
   };
   try {
-    const std::optional<report::ModelConfig> config = report::model_config_of(text, sequence);
+    const std::optional<formats::ModelConfig> config = formats::model_config_of(text, sequence);
     if (!config)
       throw refuse("is no config.json of a model", "a JSON object with 'model_type', as Hugging Face has it");
     check_sizes(config->sizes);
@@ -131,7 +131,7 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
   } catch (const std::exception& fault) {
     throw refuse(fault.what(),
                  fmt::format("a config.json of one of these types: {}; or <timed-as> by hand (docs/workloads.md)",
-                             fmt::join(report::known_model_types(), ", ")));
+                             fmt::join(formats::known_model_types(), ", ")));
   }
 }
 
@@ -175,25 +175,49 @@ std::string file_of_layers(const std::string& file, const spec::ModelShape& shap
   return xml.finish();
 }
 
-std::string scenario_of(const std::string& name, const std::string& timed_as) {
+namespace {
+
+/// `run`: attributes of it.
+std::string scenario_on(const std::string& name, const std::string& timed_as, std::int64_t nodes, std::int64_t gpus,
+                        const std::string& run) {
   scenario::XmlWriter head;
   { Open(head, "scenario").set("name", name).set("seed", 1).content("\n"); }
   const std::string text = head.finish();
   const std::string open = text.substr(0, text.rfind("</scenario>"));
   return open.substr(0, open.find_last_not_of('\n') + 1) +
          "\n"
-         "  <!-- A node of eight GPUs; more: nodes=\"…\". `dadsim links` lists what inside and nic may be. -->\n"
-         "  <platform>\n"
-         "    <gpu-cluster nodes=\"1\" gpus=\"8\" inside=\"nvlink-4\" rails=\"8\" nic=\"ib-ndr\"/>\n"
+         "  <!-- `dadsim links` lists what inside and nic may be, `dadsim devices` the devices. -->\n"
+         "  <platform>\n" +
+         fmt::format("    <gpu-cluster nodes=\"{}\" gpus=\"{}\" inside=\"nvlink-4\" rails=\"{}\" nic=\"ib-ndr\"/>\n",
+                     nodes, gpus, gpus) +
          "  </platform>\n"
          "  <workers memory=\"ignore\">\n"
          "    <worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>\n"
          "  </workers>\n"
          "  <timing-only/>\n"
          "  " +
-         timed_as + "  <run algorithm=\"" + algorithms::baseline().name +
-         "\" exchange=\"peer\" bucket=\"25MB\"/>\n"
+         timed_as + "  <run algorithm=\"" + algorithms::baseline().name + "\" exchange=\"peer\"" + run +
+         "/>\n"
          "</scenario>\n";
+}
+
+}  // namespace
+
+std::string scenario_of_step(const std::string& name, const std::string& timed_as, std::int64_t devices) {
+  constexpr std::int64_t kOfNode = 8;
+  const bool even = devices % kOfNode == 0;
+  return scenario_on(name, timed_as,
+                     even                 ? devices / kOfNode
+                     : devices <= kOfNode ? 1
+                                          : devices,
+                     even                 ? kOfNode
+                     : devices <= kOfNode ? devices
+                                          : 1,
+                     "");
+}
+
+std::string scenario_of(const std::string& name, const std::string& timed_as) {
+  return scenario_on(name, timed_as, 1, 8, " bucket=\"25MB\"");
 }
 
 }  // namespace dadsim::study

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/import/model_config.hpp"
+#include "formats/model_config.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/parameter.hpp"
 
@@ -12,11 +12,11 @@ namespace dadsim::study {
 
 /// A network as another program describes it.
 struct ImportedModel {
-  std::string type;                          ///< what that calls it: "llama"
-  std::string workload;                      ///< that has the same layers; empty: none has, only a file with its layers
-  spec::ParameterValues sizes;               ///< of that workload, as <timed-as> takes them
-  spec::ModelShape shape;                    ///< its layers
-  std::vector<report::ModelRemark> remarks;
+  std::string type;             ///< what that calls it: "llama"
+  std::string workload;         ///< that has the same layers; empty: none has, only a file with its layers
+  spec::ParameterValues sizes;  ///< of that workload, as <timed-as> takes them
+  spec::ModelShape shape;       ///< its layers
+  std::vector<formats::ModelRemark> remarks;
 };
 
 /// A config.json of Hugging Face's transformers, of sequences of so many tokens; 0: as many as is usual. The workload
@@ -31,6 +31,9 @@ std::string timed_as_element(const ImportedModel& model, const std::string& laye
 /// A file of layers, which <timed-as file="…"/> takes (docs/workloads.md). Throws InputError where layers have experts,
 /// of which such a file knows nothing.
 std::string file_of_layers(const std::string& file, const spec::ModelShape& shape);
+
+/// A whole scenario that times a recorded step of so many devices, on nodes of eight H100 where these go even.
+std::string scenario_of_step(const std::string& name, const std::string& timed_as, std::int64_t devices);
 
 /// A whole scenario that times it: data parallel on a node of eight H100, to be changed.
 std::string scenario_of(const std::string& name, const std::string& timed_as);

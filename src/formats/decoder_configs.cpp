@@ -3,9 +3,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "report/import/config_types.hpp"
+#include "formats/config_types.hpp"
 
-namespace dadsim::report {
+namespace dadsim::formats {
 namespace {
 
 constexpr std::int64_t kUsualWindow = 4096;
@@ -39,12 +39,16 @@ void add_windows(const ConfigKeys& keys, std::int64_t usual, bool used, ModelCon
 void add_decoder(const ConfigKeys& keys, bool tied, ModelConfig& model) {
   model.architecture = "decoder";
   auto& sizes = model.sizes;
-  sizes["layers"] = keys.size("num_hidden_layers");
-  sizes["hidden"] = keys.size("hidden_size");
-  sizes["heads"] = keys.size("num_attention_heads");
-  sizes["kv-heads"] = keys.size_or("num_key_value_heads", sizes["heads"], 1);
-  sizes["feed-forward"] = keys.size_or("intermediate_size", 4 * sizes["hidden"]);
-  sizes["vocabulary"] = keys.size("vocab_size");
+  read_sizes(keys,
+             {{"layers", "num_hidden_layers"},
+              {"hidden", "hidden_size"},
+              {"heads", "num_attention_heads"},
+              {"vocabulary", "vocab_size"}},
+             sizes);
+  read_sizes(keys,
+             {{"kv-heads", "num_key_value_heads", sizes["heads"]},
+              {"feed-forward", "intermediate_size", 4 * sizes["hidden"], 0}},
+             sizes);
   sizes["tied"] = keys.flag("tie_word_embeddings", tied) ? 1 : 0;
   if (const std::int64_t head = keys.size_or("head_dim", 0); head > 0 && head * sizes["heads"] != sizes["hidden"])
     sizes["head-size"] = head;
@@ -172,14 +176,16 @@ void of_deepseek(const ConfigKeys& keys, ModelConfig& model) {
   add_decoder(keys, false, model);
   auto& sizes = model.sizes;
   sizes["kv-heads"] = sizes["heads"];
-  sizes["latent"] = keys.size("kv_lora_rank");
-  sizes["query-latent"] = keys.size_or("q_lora_rank", 0);
-  sizes["head-size"] = keys.size("qk_nope_head_dim");
-  sizes["rope-size"] = keys.size("qk_rope_head_dim");
-  sizes["value-size"] = keys.size("v_head_dim");
+  read_sizes(keys,
+             {{"latent", "kv_lora_rank"},
+              {"query-latent", "q_lora_rank", 0, 0},
+              {"head-size", "qk_nope_head_dim"},
+              {"rope-size", "qk_rope_head_dim"},
+              {"value-size", "v_head_dim"},
+              {"dense-layers", "first_k_dense_replace", 0, 0}},
+             sizes);
   add_experts(keys, "n_routed_experts", "moe_intermediate_size", model);
   sizes["shared-feed-forward"] = keys.size_or("n_shared_experts", 0) * keys.size("moe_intermediate_size");
-  sizes["dense-layers"] = keys.size_or("first_k_dense_replace", 0);
   if (model.type != "deepseek_v2") sizes["router-bias"] = 1;
 }
 
@@ -269,13 +275,11 @@ void of_opt(const ConfigKeys& keys, ModelConfig& model) {
 void of_mpt(const ConfigKeys& keys, ModelConfig& model) {
   model.architecture = "decoder";
   auto& sizes = model.sizes;
-  sizes["layers"] = keys.size("n_layers");
-  sizes["hidden"] = keys.size("d_model");
-  sizes["heads"] = keys.size("n_heads");
+  read_sizes(keys, {{"layers", "n_layers"}, {"hidden", "d_model"}, {"heads", "n_heads"}, {"vocabulary", "vocab_size"}},
+             sizes);
   sizes["kv-heads"] = keys.within("attn_config").size_or("kv_n_heads", sizes["heads"], 1);
   sizes["feed-forward"] =
       static_cast<std::int64_t>(std::llround(keys.number("expansion_ratio", 4) * static_cast<double>(sizes["hidden"])));
-  sizes["vocabulary"] = keys.size("vocab_size");
   sizes["tied"] = 1;
   sizes["mlp"] = 1;
   if (!keys.flag("no_bias", true)) {
@@ -319,4 +323,4 @@ constexpr std::array<ConfigType, 28> kDecoders{{{"bloom", of_bloom},
 
 std::span<const ConfigType> decoder_configs() { return kDecoders; }
 
-}  // namespace dadsim::report
+}  // namespace dadsim::formats

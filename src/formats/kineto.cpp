@@ -1,4 +1,4 @@
-#include "report/diagnose/kineto.hpp"
+#include "formats/kineto.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "report/text/json_values.hpp"
+#include "formats/json.hpp"
 
-namespace dadsim::report {
+namespace dadsim::formats {
 namespace {
 
 constexpr double kTraceMicrosecond = 1e-6;
@@ -70,4 +70,4 @@ std::optional<ProfiledStep> profile_of_trace(const std::string& text) {
   return mean;
 }
 
-}  // namespace dadsim::report
+}  // namespace dadsim::formats

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-namespace dadsim::report {
+namespace dadsim::formats {
 
 /// What a profile says of a mean step; seconds.
 struct ProfiledStep {
@@ -19,4 +19,4 @@ struct ProfiledStep {
 /// without steps or without kernels.
 std::optional<ProfiledStep> profile_of_trace(const std::string& text);
 
-}  // namespace dadsim::report
+}  // namespace dadsim::formats

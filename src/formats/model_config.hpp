@@ -7,7 +7,7 @@
 
 #include "spec/workload.hpp"
 
-namespace dadsim::report {
+namespace dadsim::formats {
 
 /// What the layers here do not have of it, or have beside it.
 enum class ModelRemark : std::uint8_t {
@@ -38,4 +38,4 @@ std::vector<std::string> known_model_types();
 /// not known, or a key is missing or no size.
 std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t sequence);
 
-}  // namespace dadsim::report
+}  // namespace dadsim::formats

@@ -1,4 +1,4 @@
-#include "report/import/model_config.hpp"
+#include "formats/model_config.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "report/import/config_types.hpp"
+#include "formats/config_types.hpp"
 
-namespace dadsim::report {
+namespace dadsim::formats {
 namespace {
 
 constexpr std::int64_t kUsualTokens = 4096;
@@ -17,12 +17,14 @@ constexpr std::int64_t kUsualTokens = 4096;
 void of_bert(const ConfigKeys& keys, ModelConfig& model) {
   model.architecture = "bert";
   auto& sizes = model.sizes;
-  sizes["layers"] = keys.size("num_hidden_layers");
-  sizes["hidden"] = keys.size("hidden_size");
-  sizes["heads"] = keys.size("num_attention_heads");
-  sizes["vocabulary"] = keys.size("vocab_size");
-  sizes["positions"] = keys.size_or("max_position_embeddings", 512);
-  sizes["segments"] = keys.size_or("type_vocab_size", 2);
+  read_sizes(keys,
+             {{"layers", "num_hidden_layers"},
+              {"hidden", "hidden_size"},
+              {"heads", "num_attention_heads"},
+              {"vocabulary", "vocab_size"},
+              {"positions", "max_position_embeddings", 512, 0},
+              {"segments", "type_vocab_size", 2, 0}},
+             sizes);
   model.longest = sizes["positions"];
   if (keys.size_or("intermediate_size", 4 * sizes["hidden"]) != 4 * sizes["hidden"])
     throw std::runtime_error("has an 'intermediate_size' that is not four times 'hidden_size', which no BERT here has");
@@ -41,11 +43,13 @@ void of_roberta(const ConfigKeys& keys, ModelConfig& model) {
 void of_vit(const ConfigKeys& keys, ModelConfig& model) {
   model.architecture = "vit";
   auto& sizes = model.sizes;
-  sizes["layers"] = keys.size("num_hidden_layers");
-  sizes["hidden"] = keys.size("hidden_size");
-  sizes["heads"] = keys.size("num_attention_heads");
-  sizes["image"] = keys.size_or("image_size", 224);
-  sizes["patch"] = keys.size_or("patch_size", 16, 1);
+  read_sizes(keys,
+             {{"layers", "num_hidden_layers"},
+              {"hidden", "hidden_size"},
+              {"heads", "num_attention_heads"},
+              {"image", "image_size", 224, 0},
+              {"patch", "patch_size", 16}},
+             sizes);
   if (const std::int64_t between = keys.size_or("intermediate_size", 4 * sizes["hidden"]);
       between != 4 * sizes["hidden"])
     sizes["feed-forward"] = between;
@@ -63,11 +67,10 @@ void of_t5(const ConfigKeys& keys, ModelConfig& model) {
   sizes["layers"] = keys.size("num_layers");
   if (const std::int64_t other = keys.size_or("num_decoder_layers", sizes["layers"]); other != sizes["layers"])
     sizes["decoder-layers"] = other;
-  sizes["hidden"] = keys.size("d_model");
-  sizes["heads"] = keys.size("num_heads");
+  read_sizes(keys,
+             {{"hidden", "d_model"}, {"heads", "num_heads"}, {"feed-forward", "d_ff"}, {"vocabulary", "vocab_size"}},
+             sizes);
   if (const std::int64_t head = keys.size("d_kv"); head * sizes["heads"] != sizes["hidden"]) sizes["head-size"] = head;
-  sizes["feed-forward"] = keys.size("d_ff");
-  sizes["vocabulary"] = keys.size("vocab_size");
   sizes["tied"] = keys.flag("tie_word_embeddings", true) ? 1 : 0;
   const bool gated = keys.text("feed_forward_proj").starts_with("gated");
   sizes["mlp"] = gated ? 0 : 1;
@@ -79,16 +82,19 @@ void of_t5(const ConfigKeys& keys, ModelConfig& model) {
 void of_whisper(const ConfigKeys& keys, ModelConfig& model) {
   model.architecture = "encoder-decoder";
   auto& sizes = model.sizes;
-  sizes["layers"] = keys.size("encoder_layers");
-  sizes["decoder-layers"] = keys.size("decoder_layers");
-  sizes["hidden"] = keys.size("d_model");
-  sizes["heads"] = keys.size("encoder_attention_heads");
-  sizes["feed-forward"] = keys.size("encoder_ffn_dim");
-  sizes["vocabulary"] = keys.size("vocab_size");
+  read_sizes(keys,
+             {{"layers", "encoder_layers"},
+              {"decoder-layers", "decoder_layers"},
+              {"hidden", "d_model"},
+              {"heads", "encoder_attention_heads"},
+              {"feed-forward", "encoder_ffn_dim"},
+              {"vocabulary", "vocab_size"},
+              {"mels", "num_mel_bins", 80, 0},
+              {"sequence", "max_source_positions", 1500, 0},
+              {"positions", "max_target_positions", 448, 0},
+              {"target-length", "max_target_positions", 448, 0}},
+             sizes);
   sizes["tied"] = sizes["mlp"] = sizes["biases"] = sizes["norm"] = 1;
-  sizes["mels"] = keys.size_or("num_mel_bins", 80);
-  sizes["sequence"] = keys.size_or("max_source_positions", 1500);
-  sizes["positions"] = sizes["target-length"] = keys.size_or("max_target_positions", 448);
 }
 
 constexpr std::array<ConfigType, 3> kEncoders{{{"bert", of_bert}, {"roberta", of_roberta}, {"t5", of_t5}}};
@@ -142,4 +148,4 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
   return model;
 }
 
-}  // namespace dadsim::report
+}  // namespace dadsim::formats

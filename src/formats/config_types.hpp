@@ -2,10 +2,10 @@
 
 #include <span>
 
-#include "report/import/config_keys.hpp"
-#include "report/import/model_config.hpp"
+#include "formats/config_keys.hpp"
+#include "formats/model_config.hpp"
 
-namespace dadsim::report {
+namespace dadsim::formats {
 
 /// A type of model, and how its keys are read.
 struct ConfigType {
@@ -16,4 +16,4 @@ struct ConfigType {
 /// Those that are one causal stack.
 std::span<const ConfigType> decoder_configs();
 
-}  // namespace dadsim::report
+}  // namespace dadsim::formats

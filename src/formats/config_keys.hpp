@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
-#include "report/text/json_values.hpp"
+#include "formats/json.hpp"
+#include "spec/workload.hpp"
 
 // Only sources include this: the library of JSON takes the compiler a second.
 
-namespace dadsim::report {
+namespace dadsim::formats {
 
 /// The keys of a config.json. Throws std::runtime_error, in words.
 class ConfigKeys {
@@ -54,4 +57,19 @@ class ConfigKeys {
   const Json& config_;
 };
 
-}  // namespace dadsim::report
+/// A size of a network, and the key that holds it.
+struct SizeKey {
+  const char* size;
+  const char* key;
+  std::optional<std::int64_t> otherwise =
+      {};  ///< where the key is left out, as its class has it; none: it has to be there
+  std::int64_t least = 1;
+};
+
+/// Reads the keys, one after the other.
+inline void read_sizes(const ConfigKeys& keys, std::initializer_list<SizeKey> rows, spec::Sizes& sizes) {
+  for (const SizeKey& row : rows)
+    sizes[row.size] = row.otherwise ? keys.size_or(row.key, *row.otherwise, row.least) : keys.size(row.key, row.least);
+}
+
+}  // namespace dadsim::formats

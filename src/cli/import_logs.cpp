@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/import_files.hpp"
+#include "cli/output_files.hpp"
+#include "cli/usage_error.hpp"
+#include "formats/federation_log.hpp"
+#include "sim/platform.hpp"
+#include "study/imported/import_federation.hpp"
+#include "support/diagnostics.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kLogForm =
+    "a config.json of Hugging Face, a Chakra trace (NAME.0.et), or logs: of clients of NVIDIA FLARE (getTask, "
+    "SubmitUpdate), or of a server of Flower (fit_round, configure_fit, configure_train)";
+
+template <class Parse>
+std::optional<double> quantity_in(const po::variables_map& values, const char* option, Parse parse,
+                                  const char* example) {
+  const std::string text = text_of(values, option);
+  if (text.empty()) return std::nullopt;
+  const std::optional<double> value = parse(text);
+  if (!value || !(*value > 0))
+    throw UsageError(fmt::format("--{} '{}'; with its unit, e.g. {}", option, text, example));
+  return value;
+}
+
+study::ImportedFederation federation_in(const std::vector<std::string>& files, const study::FederationFacts& facts) {
+  std::vector<formats::ClientLog> clients;
+  for (const std::string& file : files) {
+    const std::string text = content_to_import(file, kLogForm);
+    try {
+      if (std::optional<formats::ClientLog> client = formats::read_client_log(text)) {
+        // Logs of sites lie in folders of their names.
+        if (client->name.empty()) client->name = std::filesystem::path(file).stem().string();
+        clients.push_back(*std::move(client));
+        continue;
+      }
+      const std::optional<formats::ServerLog> server = formats::read_server_log(text);
+      if (!server) throw InputError({file, 0, "is nothing that is imported", kLogForm});
+      if (files.size() > 1) throw InputError({file, 0, "is the log of a server of Flower", "that log alone"});
+      return study::federation_of(*server, facts);
+    } catch (const InputError&) {
+      throw;
+    } catch (const std::runtime_error& fault) {
+      throw InputError({file, 0, fault.what(), "another log, or --model-bytes, --step-time, --line"});
+    }
+  }
+  try {
+    return study::federation_of(clients, facts);
+  } catch (const std::runtime_error& fault) {
+    throw InputError({files.front(), 0, fault.what(), "logs of clients that took part in a round"});
+  }
+}
+
+std::string words_of_federation(const study::ImportedFederation& federation) {
+  std::string text = fmt::format("{} clients, a model of {}; a round takes {} by the log.\n", federation.sites,
+                                 human_bytes(federation.model_bytes), human_seconds(federation.round_seconds));
+  if (federation.line_is_assumed)
+    text +=
+        fmt::format("Note: no log says how quick lines are: {:.0f} Mbit/s assumed; --line or --step-time says it.\n",
+                    8 * study::kAssumedLine / 1e6);
+  if (federation.training_is_the_rest)
+    text += "Note: what a round takes beside its transfers is taken for training; --step-time says how long that is.\n";
+  return text;
+}
+
+}  // namespace
+
+void import_federation_logs(const po::variables_map& values, const std::vector<std::string>& files) {
+  refuse_other_options(values, {"scenario", "model-bytes", "step-time", "line"}, "logs of a federation");
+  study::FederationFacts facts;
+  facts.model_bytes = quantity_in(values, "model-bytes", sim::parse_bytes, "400MB");
+  facts.step_seconds = quantity_in(values, "step-time", sim::parse_seconds, "90s");
+  facts.line = quantity_in(values, "line", sim::parse_bytes_per_second, "100Mbps");
+  std::vector<OutputFiles::Named> inputs;
+  for (const std::string& file : files) inputs.push_back({"the log", file});
+  const OutputFiles outputs({{"--out", text_of(values, "out")}}, std::move(inputs));
+  const study::ImportedFederation federation = federation_in(files, facts);
+  outputs.check_writable();
+  write_import(values, federation.scenario, words_of_federation(federation));
+}
+
+}  // namespace dadsim::cli

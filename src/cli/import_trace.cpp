@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/import_files.hpp"
+#include "cli/output_files.hpp"
+#include "cli/usage_error.hpp"
+#include "formats/chakra.hpp"
+#include "spec/precision.hpp"
+#include "study/imported/import_model.hpp"
+#include "study/imported/recorded_step.hpp"
+#include "support/atomic_file.hpp"
+#include "support/diagnostics.hpp"
+#include "support/parse_whole.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kTraceForm = "an execution trace of Chakra, one file for each rank: NAME.0.et, NAME.1.et …";
+
+/// NAME of NAME.12.et.
+std::string name_of_trace(const std::string& path) {
+  const std::string stem = path.substr(0, path.size() - 3);
+  const std::size_t point = stem.rfind('.');
+  const bool numbered = point != std::string::npos && point + 1 < stem.size() &&
+                        std::all_of(stem.begin() + static_cast<std::ptrdiff_t>(point) + 1, stem.end(),
+                                    [](char c) { return c >= '0' && c <= '9'; });
+  if (!numbered) throw InputError({path, 0, "is the trace of no rank by its name", kTraceForm});
+  return stem.substr(0, point);
+}
+
+std::vector<formats::ChakraTrace> traces_of(const std::string& name) {
+  std::vector<formats::ChakraTrace> traces;
+  for (std::size_t rank = 0;; ++rank) {
+    const std::string path = fmt::format("{}.{}.et", name, rank);
+    std::error_code error;
+    if (rank > 0 && !std::filesystem::exists(path, error)) return traces;
+    const std::string content = content_to_import(path, kTraceForm);
+    try {
+      traces.push_back(formats::read_chakra(content));
+    } catch (const std::runtime_error& fault) {
+      throw InputError({path, 0, fault.what(), kTraceForm});
+    }
+  }
+}
+
+std::map<std::string, std::vector<std::int64_t>> groups_in(const std::string& path) {
+  if (path.empty()) return {};
+  constexpr const char* kForm = "groups as ASTRA-sim has them: {\"1\": [0, 1], \"2\": [2, 3]}";
+  try {
+    return formats::read_groups(content_to_import(path, kForm));
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::runtime_error& fault) {
+    throw InputError({path, 0, fault.what(), kForm});
+  }
+}
+
+}  // namespace
+
+bool is_chakra_trace(const std::string& path) { return path.ends_with(".et"); }
+
+void import_chakra_trace(const po::variables_map& values, const std::string& file) {
+  refuse_other_options(values, {"batch", "scenario", "step", "groups", "precision"}, "a trace");
+  const std::string to = text_of(values, "step");
+  if (to.empty() || to == "-")
+    throw UsageError("--step FILE is missing: the step goes into a file of its own, which the element names");
+  const std::string groups_file = text_of(values, "groups");
+  const OutputFiles outputs({{"--out", text_of(values, "out")}, {"--step", to}},
+                            {{"the trace", file}, {"--groups", groups_file}});
+  const std::string batch = values.contains("batch") ? text_of(values, "batch") : "1";
+  if (!parse_whole<std::int64_t>(batch, 1, 1'000'000))
+    throw UsageError(fmt::format("--batch '{}' is no number; a whole one from 1 to 1000000", batch));
+  const std::string precision = text_of(values, "precision");
+  if (!precision.empty() && !spec::parse<spec::Precision>(precision))
+    throw UsageError(fmt::format("--precision: no precision is called '{}'; bf16, fp16 or fp32", precision));
+  const std::string name = name_of_trace(file);
+  const std::vector<formats::ChakraTrace> traces = traces_of(name);
+  study::RecordedStep step;
+  try {
+    step = study::recorded_step_of(traces, groups_in(groups_file));
+  } catch (const std::runtime_error& fault) {
+    if (dynamic_cast<const InputError*>(&fault) != nullptr) throw;
+    throw InputError({file, 0, fault.what(), "traces of one step of all ranks; --groups names those of collectives"});
+  }
+  outputs.check_writable();
+  const std::string called = std::filesystem::path(name).filename().string();
+  write_file_atomically(to, study::file_of_recorded_step(called, step, precision));
+  const std::string element = fmt::format("<timed-as file=\"{}\" batch=\"{}\"/>\n", to, batch);
+  const auto count = [&](study::RecordedStep::Task::What what) {
+    return std::ranges::count(step.tasks, what, &study::RecordedStep::Task::what);
+  };
+  std::string words = fmt::format("{}: {} ranks, {} computations and {} collectives of a step in {}.\n", called,
+                                  step.workers, count(study::RecordedStep::Task::What::compute),
+                                  count(study::RecordedStep::Task::What::collective), to);
+  if (step.tensor > 1 || step.stages > 1)
+    words += fmt::format("Ranks are {} to a layer × {} replicas × {} stages.\n", step.tensor,
+                         step.workers / step.tensor / step.stages, step.stages);
+  if (step.host_operations > 0)
+    words += fmt::format("Note: {} operations of hosts are left out: devices are taken never to wait for them.\n",
+                         step.host_operations);
+  if (step.small_collectives > 0)
+    words += fmt::format("Note: {} collectives of a few bytes among ranks of several stages are left out.\n",
+                         step.small_collectives);
+  write_import(values, values.contains("scenario") ? study::scenario_of_step(called, element, step.workers) : element,
+               words);
+}
+
+}  // namespace dadsim::cli

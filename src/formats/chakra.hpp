@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dadsim::formats {
+
+/// A node of an execution trace of MLCommons Chakra (Sridharan et al., arXiv 2305.14516; mlcommons/chakra,
+/// schema/protobuf/et_def.proto), as far as it says when something is computed or sent.
+struct ChakraNode {
+  enum class Type : std::uint8_t { other, compute, send, receive, collective };
+  /// Chakra's CollectiveCommType.
+  enum class Collective : std::uint8_t {
+    all_reduce,
+    reduce,
+    all_gather,
+    gather,
+    scatter,
+    broadcast,
+    all_to_all,
+    reduce_scatter,
+    reduce_scatter_block,
+    barrier
+  };
+  std::uint64_t id = 0;
+  std::string name;
+  Type type = Type::other;
+  std::vector<std::uint64_t> after;  ///< data_deps
+  double seconds = 0;                ///< of a computation
+  bool on_host = false;              ///< is_cpu_op
+  Collective collective = Collective::all_reduce;
+  double bytes = 0;                                     ///< comm_size: that the rank hands over
+  std::string group;                                    ///< pg_name; empty: all
+  std::int64_t source = -1, destination = -1, tag = 0;  ///< of a message; −1: the rank itself
+};
+
+/// The trace of one rank.
+struct ChakraTrace {
+  std::vector<ChakraNode> nodes;
+  /// Groups that PyTorch's own metadata list: ranks by the name of the group; no ranks: all.
+  std::map<std::string, std::vector<std::int64_t>> groups;
+};
+
+/// Reads the content of a file: a GlobalMetadata and Nodes, each with its length before it. Throws std::runtime_error,
+/// in words, where it is none, or a node is incomplete.
+ChakraTrace read_chakra(std::string_view bytes);
+
+/// Groups as ASTRA-sim has them beside traces, as JSON: {"1": [0, 1, 2]}. Throws std::runtime_error, in words.
+std::map<std::string, std::vector<std::int64_t>> read_groups(const std::string& text);
+
+}  // namespace dadsim::formats

@@ -1,0 +1,337 @@
+#include "study/imported/recorded_step.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "scenario/xml/xml_writer.hpp"
+#include "study/imported/rank_program.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using Event = RankProgram::Event;
+using Part = RankProgram::Part;
+using Members = std::vector<std::int64_t>;
+
+/// How ranks are numbered: rank t + tensor × (replica + replicas × stage).
+struct RankOrder {
+  std::int64_t ranks = 1, of_stage = 1, tensor = 1;
+
+  std::int64_t stages() const { return ranks / of_stage; }
+  std::int64_t replicas() const { return of_stage / tensor; }
+  std::int64_t stage_of(std::int64_t rank) const { return rank / of_stage; }
+  std::int64_t place_of(std::int64_t rank) const { return rank % of_stage; }
+};
+
+/// By how much neighbours in a list of ranks are apart, where all are; 0: they are not.
+std::int64_t step_of(const Members& members) {
+  const std::int64_t step = members[1] - members[0];
+  for (std::size_t i = 2; i < members.size(); ++i) {
+    if (members[i] - members[i - 1] != step) return 0;
+  }
+  return step;
+}
+
+bool is_within_stage(const Members& members, const RankOrder& order) {
+  return order.stage_of(members.front()) == order.stage_of(members.back());
+}
+
+/// Stages lie as far apart as messages go; what is left is divided by groups.
+RankOrder order_of(const std::vector<RankProgram>& programs) {
+  RankOrder order{.ranks = static_cast<std::int64_t>(programs.size())};
+  std::int64_t apart = 0;
+  for (const RankProgram& program : programs) {
+    for (const Part& part : program.issued) {
+      if (part.kind == "send") apart = std::gcd(apart, std::abs(part.members[1] - part.members[0]));
+    }
+  }
+  order.of_stage = apart == 0 ? order.ranks : apart;
+  if (order.ranks % order.of_stage != 0)
+    throw std::runtime_error(fmt::format(
+        "has messages among ranks {} apart, and {} ranks are no whole number of stages", apart, order.ranks));
+  std::map<std::int64_t, std::string> sizes;  // of groups whose ranks follow one another, and are not all of a stage
+  std::map<std::int64_t, std::string> strides;
+  for (const RankProgram& program : programs) {
+    for (const Part& part : program.issued) {
+      if (part.kind == "send" || !is_within_stage(part.members, order)) continue;
+      const auto size = static_cast<std::int64_t>(part.members.size());
+      if (size == order.of_stage) continue;
+      const std::int64_t step = step_of(part.members);
+      (step == 1 ? sizes : strides).try_emplace(step == 1 ? size : step, part.name);
+    }
+  }
+  if (sizes.size() > 1 || (!sizes.empty() && !strides.empty() && sizes.begin()->first != strides.begin()->first) ||
+      strides.size() > 1)
+    throw std::runtime_error("has groups of several kinds, of which tensor × replicas × stages has two");
+  order.tensor = !sizes.empty() ? sizes.begin()->first : !strides.empty() ? strides.begin()->first : 1;
+  if (order.tensor < 1 || order.of_stage % order.tensor != 0)
+    throw std::runtime_error("has groups whose ranks neither follow one another nor are equally far apart");
+  return order;
+}
+
+/// Whether it is among the ranks of a tensor group; else among those in the same place of all of them.
+bool is_within_tensor(const Part& part, const RankOrder& order) {
+  const auto size = static_cast<std::int64_t>(part.members.size());
+  const std::int64_t first = order.place_of(part.members.front());
+  if (order.tensor > 1 && size == order.tensor && step_of(part.members) == 1 && first % order.tensor == 0) return true;
+  const bool strided = size == order.replicas() && step_of(part.members) == order.tensor && first < order.tensor;
+  if (strided) return false;
+  throw std::runtime_error(fmt::format(
+      "has '{}' among ranks {}, which are neither {} that follow one another nor all that are {} apart in a stage",
+      part.name, fmt::join(part.members, " "), order.tensor, order.tensor));
+}
+
+/// Norms of gradients and the like go among all stages: of so few bytes that they are left out.
+constexpr double kFewBytes = 4096;
+
+void leave_out_small(std::vector<RankProgram>& programs, const RankOrder& order, RecordedStep& step) {
+  for (RankProgram& program : programs) {
+    const auto leaves = [&](const Event& event) {
+      if (event.what != Event::What::issue && event.what != Event::What::wait) return false;
+      const Part& part = program.issued[event.part];
+      if (part.kind == "send" || is_within_stage(part.members, order)) return false;
+      if (part.bytes > kFewBytes)
+        throw std::runtime_error(fmt::format("has '{}' among ranks of several stages", part.name));
+      if (event.what == Event::What::issue) ++step.small_collectives;
+      return true;
+    };
+    std::vector<Event> kept;
+    for (Event& event : program.events) {
+      if (leaves(event)) continue;
+      if (event.what == Event::What::compute && !kept.empty() && kept.back().what == Event::What::compute) {
+        if (kept.back().seconds == 0) kept.back().name = event.name;
+        kept.back().seconds += event.seconds;
+        continue;
+      }
+      kept.push_back(std::move(event));
+    }
+    program.events = std::move(kept);
+  }
+}
+
+/// The messages of a trace, by both ends: number `k` of those with one tag from one rank to another is the same at
+/// both.
+class Messages {
+ public:
+  explicit Messages(const std::vector<RankProgram>& programs) {
+    std::map<Key, std::size_t> sent, received;
+    for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+      for (std::size_t i = 0; i < programs[rank].issued.size(); ++i) {
+        const Part& part = programs[rank].issued[i];
+        if (part.kind != "send") continue;
+        const Key key{part.members[0], part.members[1], part.tag};
+        sent_[{key, sent[key]++}] = i;
+      }
+    }
+    for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+      for (const Part& part : programs[rank].received) {
+        const Key key{part.members[0], part.members[1], part.tag};
+        const auto found = sent_.find({key, received[key]++});
+        if (found == sent_.end())
+          throw std::runtime_error(
+              fmt::format("has '{}' at rank {}, and rank {} sends no such message", part.name, rank, part.members[0]));
+        sender_of_[rank].emplace_back(part.members[0], found->second);
+      }
+    }
+  }
+
+  /// Who sends what a rank receives, and which of its collectives and messages that is.
+  std::pair<std::int64_t, std::size_t> sender(std::size_t rank, std::size_t received) const {
+    return sender_of_.at(rank).at(received);
+  }
+
+ private:
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // from, to, tag
+  std::map<std::pair<Key, std::size_t>, std::size_t> sent_;
+  std::map<std::size_t, std::vector<std::pair<std::int64_t, std::size_t>>> sender_of_;
+};
+
+class StepMerger {
+ public:
+  StepMerger(const std::vector<RankProgram>& programs, const RankOrder& order, RecordedStep& step)
+      : programs_(programs), order_(order), step_(step), messages_(programs) {}
+
+  void merge() {
+    check_ranks_of_stages();
+    const auto stages = static_cast<std::size_t>(order_.stages());
+    std::vector<std::size_t> at(stages);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t stage = 0; stage < stages; ++stage) {
+        while (at[stage] < program(stage).events.size() && take(static_cast<std::int64_t>(stage), at[stage])) {
+          ++at[stage];
+          moved = true;
+        }
+      }
+    }
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+      if (at[stage] < program(stage).events.size())
+        throw std::runtime_error("has ranks that wait for one another's messages for ever");
+    }
+  }
+
+ private:
+  /// Of a stage: that of its first rank, which stands for the others.
+  const RankProgram& program(std::size_t stage) const {
+    return programs_[stage * static_cast<std::size_t>(order_.of_stage)];
+  }
+
+  void check_ranks_of_stages() const {
+    for (std::size_t rank = 0; rank < programs_.size(); ++rank) {
+      const auto stage = static_cast<std::size_t>(order_.stage_of(static_cast<std::int64_t>(rank)));
+      const RankProgram& first = program(stage);
+      const RankProgram& own = programs_[rank];
+      const std::size_t count = std::min(own.events.size(), first.events.size());
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!(own.events[i] == first.events[i])) fail(rank, stage, own.events[i], own);
+        if (own.events[i].what != Event::What::issue) continue;
+        const Part& part = own.issued[own.events[i].part];
+        const Part& other = first.issued[own.events[i].part];
+        if (part.kind != other.kind || part.members.size() != other.members.size())
+          fail(rank, stage, own.events[i], own);
+      }
+      if (own.events.size() != first.events.size())
+        throw std::runtime_error(fmt::format("has {} events at rank {}, and {} at rank {}", own.events.size(), rank,
+                                             first.events.size(), stage * static_cast<std::size_t>(order_.of_stage)));
+    }
+  }
+
+  [[noreturn]] void fail(std::size_t rank, std::size_t stage, const Event& event, const RankProgram& own) const {
+    const bool of_part = event.what == Event::What::issue || event.what == Event::What::wait;
+    throw std::runtime_error(fmt::format(
+        "lets rank {} go another way than rank {}{}", rank, stage * static_cast<std::size_t>(order_.of_stage),
+        of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
+  }
+
+  /// One value for each replica of a stage, of the values that its ranks have.
+  std::vector<double> per_replica(std::int64_t stage, const std::function<double(const RankProgram&)>& of) const {
+    std::vector<double> values;
+    for (std::int64_t replica = 0; replica < order_.replicas(); ++replica) {
+      double sum = 0;
+      for (std::int64_t t = 0; t < order_.tensor; ++t)
+        sum += of(programs_[static_cast<std::size_t>(stage * order_.of_stage + replica * order_.tensor + t)]);
+      values.push_back(sum / static_cast<double>(order_.tensor));
+    }
+    return values;
+  }
+
+  /// Adds what a stage does next; false where it waits for a message that has not been sent yet.
+  bool take(std::int64_t stage, std::size_t at) {
+    const RankProgram& own = program(static_cast<std::size_t>(stage));
+    const Event& event = own.events[at];
+    RecordedStep::Task task;
+    task.stage = stage;
+    switch (event.what) {
+      case Event::What::compute:
+        task.name = event.name;
+        task.amounts = per_replica(stage, [&](const RankProgram& one) { return one.events[at].seconds; });
+        if (std::ranges::all_of(task.amounts, [](double seconds) { return seconds == 0; })) return true;
+        break;
+      case Event::What::issue: {
+        const Part& part = own.issued[event.part];
+        task.what = RecordedStep::Task::What::collective;
+        task.name = part.name;
+        task.kind = part.kind;
+        task.amounts = per_replica(stage, [&](const RankProgram& one) { return one.issued[event.part].bytes; });
+        if (part.kind == "send") {
+          task.to_stage = order_.stage_of(part.members[1]);
+        } else {
+          task.within_tensor = is_within_tensor(part, order_);
+        }
+        number_of_[{stage, event.part}] = ++collectives_;
+        break;
+      }
+      case Event::What::wait:
+      case Event::What::wait_for_message: {
+        std::pair<std::int64_t, std::size_t> awaited{stage, event.part};
+        if (event.what == Event::What::wait_for_message) {
+          const auto [rank, part] = messages_.sender(static_cast<std::size_t>(stage * order_.of_stage), event.part);
+          awaited = {order_.stage_of(rank), part};
+        }
+        const auto found = number_of_.find(awaited);
+        if (found == number_of_.end()) return false;
+        task.what = RecordedStep::Task::What::wait;
+        task.collective = found->second;
+        break;
+      }
+    }
+    step_.tasks.push_back(std::move(task));
+    return true;
+  }
+
+  const std::vector<RankProgram>& programs_;
+  const RankOrder& order_;
+  RecordedStep& step_;
+  Messages messages_;
+  std::map<std::pair<std::int64_t, std::size_t>, std::size_t> number_of_;  ///< of (stage, part): from 1
+  std::size_t collectives_ = 0;
+};
+
+/// One number where all are the same.
+std::string list_of(const std::vector<double>& values) {
+  const bool same = std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end();
+  return same ? fmt::format("{}", values.front()) : fmt::format("{}", fmt::join(values, " "));
+}
+
+}  // namespace
+
+RecordedStep recorded_step_of(const std::vector<formats::ChakraTrace>& ranks,
+                              const std::map<std::string, std::vector<std::int64_t>>& groups) {
+  RecordedStep step;
+  step.workers = static_cast<std::int64_t>(ranks.size());
+  std::vector<RankProgram> programs;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::map<std::string, std::vector<std::int64_t>> known = ranks[rank].groups;
+    for (const auto& [name, members] : groups) known[name] = members;
+    programs.push_back(program_of_rank(ranks[rank], static_cast<std::int64_t>(rank), known, step.workers));
+    step.host_operations += programs.back().host_operations;
+  }
+  const RankOrder order = order_of(programs);
+  step.tensor = order.tensor;
+  step.stages = order.stages();
+  leave_out_small(programs, order, step);
+  StepMerger(programs, order, step).merge();
+  if (step.tasks.empty()) throw std::runtime_error("has nothing that takes time");
+  return step;
+}
+
+std::string file_of_recorded_step(const std::string& name, const RecordedStep& step, const std::string& precision) {
+  using Open = scenario::XmlWriter::Open;
+  scenario::XmlWriter xml;
+  {
+    Open root(xml, "recorded-step");
+    root.set("name", name).set("workers", step.workers);
+    if (step.tensor > 1) root.set("tensor", step.tensor);
+    if (step.stages > 1) root.set("pipeline", step.stages);
+    if (!precision.empty()) root.set("precision", precision);
+    for (const RecordedStep::Task& task : step.tasks) {
+      const bool waits = task.what == RecordedStep::Task::What::wait;
+      const bool computes = task.what == RecordedStep::Task::What::compute;
+      Open element(xml, waits ? "wait" : computes ? "compute" : "collective");
+      if (!task.name.empty()) element.set("name", task.name);
+      if (computes) {
+        element.set("seconds", list_of(task.amounts));
+      } else if (waits) {
+        element.set("for", task.collective);
+      } else {
+        element.set("kind", task.kind).set("bytes", list_of(task.amounts));
+        if (task.within_tensor) element.set("among", "tensor");
+        if (task.to_stage >= 0) element.set("to", task.to_stage);
+      }
+      if (step.stages > 1) element.set("stage", task.stage);
+    }
+  }
+  return xml.finish();
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,179 @@
+// Steps and rounds that others recorded: exported steps come back with the times that they had, and federations of logs
+// take the rounds of the logs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.hpp"
+#include "cli/process.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::cli {
+namespace {
+
+using test::Outcome;
+
+class ImportSteps : public testing::Test {
+ protected:
+  Outcome dadsim(const std::vector<std::string>& arguments) const {
+    return test::run_dadsim(arguments, folder_.path());
+  }
+  double step_seconds(const std::string& scenario, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{scenario, "--quiet", "--json", "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome run = dadsim(arguments);
+    EXPECT_EQ(run.exit_code, kSuccess) << run.err;
+    return run.exit_code == kSuccess ? nlohmann::json::parse(run.out).at("runs").at(0).at("step_seconds").get<double>()
+                                     : 0;
+  }
+  /// Two nodes of four GPUs, of which two are slower than the others.
+  std::string job(const std::string& timed_as, const std::string& workers) const {
+    return "<scenario name=\"job\"><platform><gpu-cluster nodes=\"2\" gpus=\"4\" inside=\"nvlink-4\" rails=\"4\" "
+           "nic=\"ib-ndr\"/></platform><workers memory=\"ignore\">" +
+           workers + "</workers><timing-only/>" + timed_as +
+           "<run algorithm=\"gradient-sharing\" exchange=\"peer\"/></scenario>";
+  }
+  void expect_round_trip(const std::string& timed_as, const std::string& workers, const std::string& imported) const {
+    folder_.write("job.xml", job(timed_as, workers));
+    const double before = step_seconds("job.xml");
+    const Outcome written = dadsim({"export", "job.xml", "--step", "2", "--chakra", "k"});
+    ASSERT_EQ(written.exit_code, kSuccess) << written.err;
+    std::vector<std::string> arguments{"import",      "k.0.et", "--step", "step.xml",
+                                       "--precision", "bf16",   "--out",  "element.xml"};
+    if (std::filesystem::exists(folder_.path() / "k.groups.json"))
+      arguments.insert(arguments.end(), {"--groups", "k.groups.json"});
+    const Outcome read = dadsim(arguments);
+    ASSERT_EQ(read.exit_code, kSuccess) << read.err;
+    EXPECT_NE(read.out.find(imported), std::string::npos) << read.out;
+    folder_.write("again.xml",
+                  job("<timed-as file=\"step.xml\" batch=\"1\"/>", "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>"));
+    EXPECT_NEAR(step_seconds("again.xml") / before, 1, 0.01) << timed_as;
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(ImportSteps, DataParallelStepsComeBackWithTheirTime) {
+  expect_round_trip(
+      "<timed-as workload=\"gpt-2-medium\" sequence=\"512\" batch=\"2\" precision=\"bf16\"/>",
+      "<worker hosts=\"gpu-[0-5]\" device=\"h100-sxm5\"/><worker hosts=\"gpu-[6-7]\" device=\"h100-sxm5\" "
+      "speed=\"0.6\"/>",
+      "k: 8 ranks");
+}
+
+TEST_F(ImportSteps, DividedStepsComeBackWithTheirTime) {
+  expect_round_trip(
+      "<timed-as workload=\"gpt-2-medium\" sequence=\"512\" batch=\"4\" precision=\"bf16\" tensor=\"2\" pipeline=\"2\" "
+      "micro-batch=\"1\"/>",
+      "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>", "Ranks are 2 to a layer × 2 replicas × 2 stages.");
+}
+
+TEST_F(ImportSteps, ARecordedStepIsTimedOnOtherPlatformsAndSaysWhatItIs) {
+  folder_.write(
+      "step.xml",
+      "<recorded-step name=\"ours\" workers=\"8\"><compute name=\"a\" seconds=\"0.2\"/><collective bytes=\"2e9\"/>"
+      "<compute seconds=\"0.1\"/><wait for=\"1\"/><compute seconds=\"0.05\"/></recorded-step>");
+  folder_.write("job.xml",
+                job("<timed-as file=\"step.xml\" batch=\"4\"/>", "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>"));
+  const double fast = step_seconds("job.xml");
+  const double slow = step_seconds("job.xml", {"--set", "platform.gpu-cluster.nic=ethernet-10g"});
+  EXPECT_GE(fast, 0.35 - 1e-9);
+  // Two nodes hand each other 2 GB, of which 0.1 s are hidden, over what four 10 Gbit/s adapters carry.
+  EXPECT_GT(slow, 0.25 + 2e9 / (4 * 1.25e9));
+  EXPECT_GT(slow, fast);
+  const double quicker = step_seconds("job.xml", {"--set", "workers.worker[1].speed=2"});
+  EXPECT_LT(quicker, fast - 0.1);
+  const Outcome said = dadsim({"job.xml", "--verbose"});
+  EXPECT_NE(said.out.find("every step is 'ours' as it was recorded"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("the recorded step 'ours', 4 samples of each worker"), std::string::npos) << said.out;
+  const Outcome why = dadsim({"explain", "job.xml"});
+  EXPECT_EQ(why.exit_code, kSuccess) << why.err;
+  EXPECT_NE(why.out.find("h100-sxm5"), std::string::npos) << why.out;
+}
+
+TEST_F(ImportSteps, WhatGoesBesideARecordedStepIsSaid) {
+  folder_.write("step.xml", "<recorded-step name=\"ours\" workers=\"8\"><compute seconds=\"1\"/></recorded-step>");
+  const auto refused = [&](const std::string& timed_as, const std::string& run) {
+    folder_.write(
+        "job.xml",
+        "<scenario name=\"job\"><platform><gpu-cluster nodes=\"1\" gpus=\"4\" inside=\"nvlink-4\"/></platform>"
+        "<workers><worker hosts=\"gpu-*\" device=\"h100-sxm5\"/></workers><timing-only/>" +
+            timed_as + run + "</scenario>");
+    const Outcome outcome = dadsim({"--check", "job.xml"});
+    EXPECT_EQ(outcome.exit_code, kWrongInput);
+    return outcome.err;
+  };
+  const std::string plain = "<run algorithm=\"gradient-sharing\"/>";
+  EXPECT_NE(refused("<timed-as file=\"step.xml\" batch=\"1\"/>", plain).find("was recorded on 8 devices"),
+            std::string::npos);
+  EXPECT_NE(refused("<timed-as file=\"step.xml\" batch=\"1\" tensor=\"2\"/>", plain).find("is of layers"),
+            std::string::npos);
+  EXPECT_NE(refused("<timed-as file=\"step.xml\" batch=\"1\"/>", "<run algorithm=\"gradient-sharing\" bucket=\"1MB\"/>")
+                .find("is of what a run sends"),
+            std::string::npos);
+}
+
+TEST_F(ImportSteps, RefusesWhatIsNoTrace) {
+  folder_.write("k.0.et", "nothing");
+  EXPECT_EQ(dadsim({"import", "k.0.et"}).exit_code, kUsage);  // where to?
+  const Outcome wrong = dadsim({"import", "k.0.et", "--step", "step.xml"});
+  EXPECT_EQ(wrong.exit_code, kWrongInput);
+  EXPECT_NE(wrong.err.find("k.0.et: "), std::string::npos) << wrong.err;
+  EXPECT_EQ(dadsim({"import", "k.et", "--step", "step.xml"}).exit_code, kWrongInput);
+  EXPECT_EQ(dadsim({"import", "k.0.et", "--step", "step.xml", "--sequence", "32"}).exit_code, kUsage);
+}
+
+// A round of the slowest client: 40 MB down in 4 s, 50 s of training, 40 MB up in 8 s.
+TEST_F(ImportSteps, LogsOfNvflareBecomeAFederationWithTheirRounds) {
+  const auto log = [](const char* site, double down, int training, double up) {
+    std::string text =
+        fmt::format("2024-05-23 09:00:00,000 - ClientRunner - INFO - [identity={}, run=1]: got task\n", site);
+    for (int round = 0; round < 3; ++round) {
+      text += fmt::format(
+          "2024-05-23 09:{:02}:00,000 - Communicator - INFO - Received from server. getTask: train size: 40MB "
+          "(40000000 "
+          "Bytes) time: {:.6f} seconds\n",
+          10 * round, down);
+      const int end = training + static_cast<int>(up);
+      text += fmt::format(
+          "2024-05-23 09:{:02}:{:02},000 - Communicator - INFO - SubmitUpdate to: server. size: 40MB (40000000 Bytes). "
+          "time: {:.6f} seconds\n",
+          10 * round + end / 60, end % 60, up);
+    }
+    return text;
+  };
+  folder_.write("site-1.txt", log("site-1", 2, 25, 2));
+  folder_.write("site-2.txt", log("site-2", 4, 50, 8));
+  const Outcome read = dadsim({"import", "site-1.txt", "site-2.txt", "--out", "federation.xml"});
+  ASSERT_EQ(read.exit_code, kSuccess) << read.err;
+  EXPECT_EQ(read.out, "2 clients, a model of 40.0 MB; a round takes 1 min 2 s by the log.\n");
+  EXPECT_NEAR(step_seconds("federation.xml"), 62, 0.02 * 62);
+}
+
+TEST_F(ImportSteps, ALogOfFlowerLeavesLinesOrTrainingOpen) {
+  folder_.write("flower.log",
+                "INFO :          ├── ArrayRecord (100.00 MB)\n"
+                "INFO :      configure_train: Sampled 3 nodes (out of 3)\n"
+                "INFO :      aggregate_train: Received 3 results and 0 failures\n"
+                "INFO :      Strategy execution finished in 120.00s\n");
+  const Outcome open = dadsim({"import", "flower.log", "--out", "open.xml"});
+  ASSERT_EQ(open.exit_code, kSuccess) << open.err;
+  EXPECT_NE(open.out.find("1000 Mbit/s assumed"), std::string::npos) << open.out;
+  EXPECT_NE(open.out.find("is taken for training"), std::string::npos) << open.out;
+  EXPECT_NEAR(step_seconds("open.xml"), 120, 0.02 * 120);
+  // 100 s of training leave 20 s for 2 × 104.9 MB: 84 Mbit/s.
+  const Outcome known = dadsim({"import", "flower.log", "--step-time", "100s", "--out", "known.xml"});
+  ASSERT_EQ(known.exit_code, kSuccess) << known.err;
+  EXPECT_EQ(known.out.find("Note"), std::string::npos) << known.out;
+  EXPECT_NEAR(step_seconds("known.xml"), 120, 0.02 * 120);
+  EXPECT_EQ(dadsim({"import", "flower.log", "--step-time", "3000s"}).exit_code, kWrongInput);
+  EXPECT_EQ(dadsim({"import", "flower.log", "--batch", "4"}).exit_code, kUsage);
+  folder_.write("notes.txt", "no log\n");
+  const Outcome nothing = dadsim({"import", "notes.txt"});
+  EXPECT_EQ(nothing.exit_code, kWrongInput);
+  EXPECT_NE(nothing.err.find("is nothing that is imported"), std::string::npos) << nothing.err;
+}
+
+}  // namespace
+}  // namespace dadsim::cli

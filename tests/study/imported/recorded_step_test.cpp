@@ -1,0 +1,181 @@
+#include "study/imported/recorded_step.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "scenario/elements/read_workload.hpp"
+#include "scenario/xml/findings.hpp"
+#include "step/schedule.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace dadsim::study {
+namespace {
+
+using formats::ChakraNode;
+using formats::ChakraTrace;
+using What = RecordedStep::Task::What;
+
+/// Writes traces down node by node.
+struct TraceWriter {
+  ChakraTrace trace;
+
+  std::uint64_t add(ChakraNode node) {
+    node.id = trace.nodes.size() + 1;
+    trace.nodes.push_back(std::move(node));
+    return trace.nodes.back().id;
+  }
+  std::uint64_t compute(const std::string& name, double seconds, std::vector<std::uint64_t> after = {}) {
+    ChakraNode node;
+    node.type = ChakraNode::Type::compute;
+    node.name = name;
+    node.seconds = seconds;
+    node.after = std::move(after);
+    return add(std::move(node));
+  }
+  std::uint64_t sum(double bytes, const std::string& group, std::vector<std::uint64_t> after) {
+    ChakraNode node;
+    node.type = ChakraNode::Type::collective;
+    node.name = "sum";
+    node.bytes = bytes;
+    node.group = group;
+    node.after = std::move(after);
+    return add(std::move(node));
+  }
+  std::uint64_t message(ChakraNode::Type type, std::int64_t from, std::int64_t to, double bytes,
+                        std::vector<std::uint64_t> after) {
+    ChakraNode node;
+    node.type = type;
+    node.name = "activations";
+    node.source = from;
+    node.destination = to;
+    node.bytes = bytes;
+    node.after = std::move(after);
+    return add(std::move(node));
+  }
+};
+
+/// Backward pass of two layers, whose sums go on beside it, and an update that waits for both. Of hosts an operation
+/// stands between.
+ChakraTrace data_parallel(double slower, const std::string& group = "") {
+  TraceWriter rank;
+  const auto second = rank.compute("layer 2", 0.2 * slower);
+  const auto sum_second = rank.sum(4e6, group, {second});
+  const auto first = rank.compute("layer 1", 0.1 * slower, {second});
+  const auto sum_first = rank.sum(8e6, group, {first, sum_second});
+  ChakraNode host;
+  host.type = ChakraNode::Type::compute;
+  host.on_host = true;
+  host.seconds = 9;
+  host.after = {sum_second, sum_first};
+  const auto launched = rank.add(host);
+  rank.compute("update", 0.05, {launched});
+  return rank.trace;
+}
+
+std::shared_ptr<const step::Schedule> read_back(const RecordedStep& step) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("step.xml", file_of_recorded_step("a step", step));
+  scenario::Findings findings(path);
+  const auto own = scenario::read_workload_file(path, findings);
+  findings.throw_if_any();
+  return own ? own->recorded : nullptr;
+}
+
+TEST(RecordedStepTest, KeepsTimesOfEachRankAndWhatGoesOnBeside) {
+  const RecordedStep step = recorded_step_of({data_parallel(1), data_parallel(3)}, {});
+  EXPECT_EQ(step.workers, 2);
+  EXPECT_EQ(step.host_operations, 2U);
+  const auto schedule = read_back(step);
+  ASSERT_NE(schedule, nullptr);
+  // layer 2, its sum, layer 1, its sum, two waits, update
+  ASSERT_EQ(schedule->tasks.size(), 7U);
+  const auto& layer = std::get<step::ComputeTask>(schedule->tasks[0].what);
+  EXPECT_TRUE(layer.recorded);
+  EXPECT_DOUBLE_EQ(layer.seconds[0], 0.2);
+  EXPECT_DOUBLE_EQ(layer.seconds[1], 0.6);
+  EXPECT_DOUBLE_EQ(std::get<step::CollectiveTask>(schedule->tasks[1].what).bytes[1], 4e6);
+  EXPECT_EQ(std::get<step::WaitTask>(schedule->tasks[4].what).collective, 1);
+  EXPECT_EQ(std::get<step::WaitTask>(schedule->tasks[5].what).collective, 3);
+  EXPECT_DOUBLE_EQ(std::get<step::ComputeTask>(schedule->tasks[6].what).seconds[1], 0.05);
+}
+
+TEST(RecordedStepTest, TellsTensorGroupsFromReplicas) {
+  const std::map<std::string, std::vector<std::int64_t>> groups{
+      {"t0", {0, 1}}, {"t1", {2, 3}}, {"d0", {0, 2}}, {"d1", {1, 3}}};
+  std::vector<ChakraTrace> ranks;
+  for (int rank = 0; rank < 4; ++rank) {
+    TraceWriter writer;
+    const auto layer = writer.compute("layer", 0.1);
+    const auto of_layer = writer.sum(1e6, fmt::format("t{}", rank / 2), {layer});
+    const auto next = writer.compute("next layer", 0.1 + 0.1 * (rank / 2), {of_layer});
+    writer.compute("update", 0.1, {writer.sum(2e6, fmt::format("d{}", rank % 2), {next})});
+    ranks.push_back(writer.trace);
+  }
+  const auto schedule = read_back(recorded_step_of(ranks, groups));
+  ASSERT_NE(schedule, nullptr);
+  EXPECT_EQ(schedule->tensor, 2);
+  ASSERT_EQ(schedule->tasks.size(), 7U);
+  EXPECT_EQ(std::get<step::CollectiveTask>(schedule->tasks[1].what).among, step::Among::tensor);
+  EXPECT_EQ(std::get<step::CollectiveTask>(schedule->tasks[4].what).among, step::Among::replicas);
+  EXPECT_DOUBLE_EQ(std::get<step::ComputeTask>(schedule->tasks[3].what).seconds[1], 0.2);
+}
+
+TEST(RecordedStepTest, StagesLieAsFarApartAsMessagesGo) {
+  std::vector<ChakraTrace> ranks;
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    TraceWriter first;
+    const auto done = first.compute("forward", 0.1 * static_cast<double>(rank + 1));
+    first.message(ChakraNode::Type::send, rank, rank + 2, 5e6, {done});
+    ranks.push_back(first.trace);
+  }
+  for (std::int64_t rank = 2; rank < 4; ++rank) {
+    TraceWriter second;
+    second.compute("loss", 0.3, {second.message(ChakraNode::Type::receive, rank - 2, rank, 5e6, {})});
+    ranks.push_back(second.trace);
+  }
+  const auto schedule = read_back(recorded_step_of(ranks, {}));
+  ASSERT_NE(schedule, nullptr);
+  EXPECT_EQ(schedule->pipeline, 2);
+  ASSERT_EQ(schedule->tasks.size(), 4U);
+  EXPECT_EQ(std::get<step::CollectiveTask>(schedule->tasks[1].what).to_stage, 1);
+  EXPECT_EQ(schedule->tasks[2].stage, 1);
+  EXPECT_EQ(std::get<step::WaitTask>(schedule->tasks[2].what).collective, 1);
+}
+
+TEST(RecordedStepTest, SaysWhatDoesNotFit) {
+  const auto fault = [](const std::vector<ChakraTrace>& ranks,
+                        const std::map<std::string, std::vector<std::int64_t>>& groups) {
+    try {
+      recorded_step_of(ranks, groups);
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  TraceWriter short_one;
+  short_one.compute("layer 2", 0.1);
+  EXPECT_NE(fault({data_parallel(1), short_one.trace}, {}).find("rank 1"), std::string::npos);
+  TraceWriter twice;
+  twice.compute("a", 1);
+  twice.trace.nodes.push_back(twice.trace.nodes.front());
+  EXPECT_NE(fault({twice.trace}, {}).find("two nodes 1"), std::string::npos);
+  TraceWriter circle;
+  circle.compute("a", 1, {2});
+  circle.compute("b", 1, {1});
+  EXPECT_NE(fault({circle.trace}, {}).find("come after themselves"), std::string::npos);
+  TraceWriter lonely;
+  lonely.compute("a", 1, {lonely.message(ChakraNode::Type::receive, 1, 0, 5, {})});
+  TraceWriter silent;
+  silent.compute("a", 1);
+  EXPECT_NE(fault({lonely.trace, silent.trace}, {}).find("sends no such message"), std::string::npos);
+  // Three of four ranks are no group of tensor × replicas.
+  EXPECT_FALSE(fault({data_parallel(1, "g"), data_parallel(1, "g"), data_parallel(1, "g"), data_parallel(1, "h")},
+                     {{"g", {0, 1, 2}}, {"h", {3}}})
+                   .empty());
+}
+
+}  // namespace
+}  // namespace dadsim::study
