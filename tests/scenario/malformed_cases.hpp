@@ -269,6 +269,31 @@ class MalformedCases {
           {R"(@FILE@:3: bandwidth-factor="0" of <change> is out of range; a number above 0, at most 1000000000)"});
     exact("list and range at once", with(R"(<goal><allow path="seed" values="1" from="2"/></goal>)"),
           {R"(@FILE@:20: from="2" of <allow> stands beside values="…"; a list of values, or a range)"});
+    layouts_of_a_goal();
+  }
+
+  /// <allow layout="any">.
+  void layouts_of_a_goal() {
+    const auto with = [this](const std::string& allow, const std::string& timed_as) {
+      return edited(
+          {{R"(  <run algorithm="pooled"/>)", timed_as + "<goal>" + allow + "</goal>\n  <run algorithm=\"pooled\"/>"}});
+    };
+    const std::string network = R"(<timed-as workload="bert-large" batch="8"/>)";
+    exact(
+        "layouts of a network without layers", with(R"(<allow layout="any"/>)", ""),
+        {R"(@FILE@:20: layout="any" of <allow> divides a network that does not say how its layers divide; <timed-as workload="…"> of `dadsim workloads`)"});
+    exact("unknown layouts", with(R"(<allow layout="best"/>)", network),
+          {R"(@FILE@:20: layout="best" of <allow> is unknown; only any)"});
+    exact("layouts beside a path", with(R"(<allow layout="any" path="seed" values="1"/>)", network),
+          {R"(@FILE@:20: path="seed" of <allow> stands beside layout="any"; an <allow> of its own)",
+           R"(@FILE@:20: values="1" of <allow> stands beside layout="any"; an <allow> of its own)"});
+    exact("layouts twice", with(R"(<allow layout="any"/><allow layout="any"/>)", network),
+          {R"(@FILE@:20: layout="any" of <allow> is allowed already; one <allow layout="any">)"});
+    exact("global batch without layouts", with(R"(<allow path="seed" values="1" global-batch="8"/>)", network),
+          {R"(@FILE@:20: global-batch="8" of <allow> is of layouts; layout="any" beside it)"});
+    exact("a layout beside all of them",
+          with(R"(<allow layout="any"/><allow path="timed-as.tensor" values="1 2"/>)", network),
+          {R"(@FILE@:20: path="timed-as.tensor" of <allow> is searched with the layout; one of both)"});
   }
 
   void language() {

@@ -226,6 +226,31 @@ TEST(FidelityChoice, LateRanksAreLeftToMessagesWhereTheseAreQuick) {
   EXPECT_EQ(taken(10, 0.0005), "");
 }
 
+TEST(FidelityChoice, ForASearchFlowIsNeverLeft) {
+  // What a run would leave to messages, quick as they are, is told as what it may be wrong by.
+  Cluster cluster = of_fidelity(spec::Fidelity::flow);
+  const auto choice = [&] {
+    return FidelityChoice(
+        cluster, 1000,
+        [] {
+          return MessageEffort{1000, 0.01, 9};
+        },
+        1);
+  };
+  EXPECT_FALSE(choice().may_be_wrong(0.3));
+  EXPECT_FALSE(choice().may_overlook(0.3));
+  EXPECT_NO_THROW(choice().refuse("ranks get out of step", true));
+  cluster.flow_alone = true;
+  FidelityChoice alone = choice();
+  EXPECT_TRUE(alone.may_be_wrong(0.3));
+  EXPECT_TRUE(alone.may_overlook(0.3));
+  step::NetworkUse use;
+  alone.describe(use);
+  EXPECT_EQ(use.fidelity, "flow");
+  EXPECT_EQ(test::notes_of(use), "late-ranks-by-flow");
+  EXPECT_THROW(choice().refuse("ranks get out of step", true), std::runtime_error);
+}
+
 TEST(FidelityChoice, ACollectiveThatWouldTakeLongIsTimedByFlow) {
   spec::PlatformSpec platform;
   platform.what = test::cluster_of(32, 8, test::line(450e9, 5e-7, spec::Transport::nvlink, 0.8),
