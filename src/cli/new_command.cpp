@@ -57,11 +57,7 @@ void write_new(const std::string& path, const std::string& content) {
 
 /// What to type next, with the question that the template asks.
 std::string next_steps(const Template& one, const std::string& path) {
-  const std::string command = one.name == "sweep" || one.name == "gpu-cluster" ? "dadsim sweep "
-                              : one.name == "plan"                             ? "dadsim plan "
-                              : one.name == "layout"                           ? "dadsim layout "
-                                                                               : "dadsim ";
-  return fmt::format("{}\n  {}{}\n", one.question, command, path);
+  return fmt::format("{}\n  {}{}\n", one.question, one.command, path);
 }
 
 }  // namespace

@@ -57,8 +57,10 @@ const std::vector<Template>& templates() {
   static const std::vector<Template> kAll = [] {
     std::vector<Template> all;
     for (const TemplateText& one : kTemplateTexts) {
-      all.push_back(
-          {std::string(one.name), one.scenario, one.table, between(one.scenario, "<description>", "</description>")});
+      const std::string asked = between(one.scenario, "Ask it:", std::string(one.name) + ".xml");
+      all.push_back({std::string(one.name), one.scenario, one.table,
+                     between(one.scenario, "<description>", "</description>"),
+                     asked.substr(std::min(asked.size(), asked.find_first_not_of(' ')))});
     }
     return all;
   }();

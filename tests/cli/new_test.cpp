@@ -45,6 +45,8 @@ TEST_F(NewCommand, WritesScenariosThatAreRight) {
     EXPECT_EQ(written.exit_code, kSuccess) << written.err;
     EXPECT_NE(written.out.find(one.question), std::string::npos) << written.out;
     const std::string path = one.name + ".xml";
+    EXPECT_NE(written.out.find("  " + one.command + path + "\n"), std::string::npos) << written.out;
+    EXPECT_EQ(one.command == "dadsim plan ", std::string(one.scenario).find("<goal") != std::string::npos) << one.name;
     const std::string text = read_file(folder_.path() / path);
     EXPECT_NE(text.find("xsi:noNamespaceSchemaLocation=\""), std::string::npos) << one.name;
     EXPECT_EQ(text.find("../../scenario"), std::string::npos) << "the schema of the source: " << one.name;

@@ -61,10 +61,12 @@ Summary summary_of(const PlanReport& report, bool verbose) {
     std::ranges::copy(assignments_of(*best.trial.layout), std::back_inserter(set));
     text += paragraph(fmt::format("To have it: --set {}", fmt::join(set, " --set ")));
   }
-  text += paragraph(
-      fmt::format("{} full timing runs, {} learned runs. Between two neighbouring numbers that were tried of a range, "
-                  "the goal is taken to be met from one number on, if at all.",
-                  report.timing_runs, report.learned_runs));
+  std::string runs = fmt::format("{} full timing runs, {} learned runs.", report.timing_runs, report.learned_runs);
+  if (std::ranges::any_of(report.answers, [](const GoalAnswer& answer) { return answer.tried.size() > 1; }))
+    runs +=
+        " Between two neighbouring numbers that were tried of a range, the goal is taken to be met from one on, if at "
+        "all.";
+  text += paragraph(runs);
   summary.background = background_of(report, verbose);
   return summary;
 }
