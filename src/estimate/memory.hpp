@@ -54,6 +54,8 @@ double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
 /// - Sequence parallelism divides by `tensor` what tensor parallelism does not (arXiv:2205.05198, equation 4).
 /// - Selective recomputation keeps no scores but those of the layer at work; full recomputation keeps what comes into
 ///   each block, and all of the block at work.
+/// - Blocks that leave with the host what they keep have it on the device for two of them at a time, and the last block
+///   of the network, whose pass back comes next, always.
 /// - Sharding divides by the number of replicas, samples.size() × parallelism.context, or by its group: optimizer and
 /// master copies; gradients too; parameters
 ///   too, of which prefetch + 1 blocks and what is outside of blocks are whole then. Gradients that are divided are

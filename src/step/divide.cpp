@@ -84,6 +84,7 @@ class Division {
     }
     const bool forward = pass.forward();
     const std::int32_t from = pass.piece + (forward ? -1 : 1);
+    if (!forward) piece.begin_return(result_, stage);
     if (from >= 0 && from <= last_) {
       const std::int32_t message = sent(forward, from, pass.micro_batch);
       if (message >= 0) {

@@ -133,8 +133,10 @@ void Piece::exchange_rows(const spec::LayerShape& layer, std::size_t position, P
   const bool returns = !before && (is_forward(phase) ? last : first);
   if (!sends && !returns) return;
   const auto width = static_cast<double>(first && (is_forward(phase) ? sends : returns) ? layer.in : layer.out);
+  constexpr double kScaled = 1 + 4.0 / 128;  // bytes
+  const double element = sends && how_.expert_dispatch == spec::ExpertDispatch::fp8 ? kScaled : element_;
   add_among(Among::experts, CollectiveKind::all_to_all, layer.name,
-            element_ * rows(layer) * width / (layer.expert_group * how_.expert_tensor), out, stage);
+            element * rows(layer) * width / (layer.expert_group * how_.expert_tensor), out, stage);
 }
 
 /// The devices go on when it is done.

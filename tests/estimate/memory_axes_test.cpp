@@ -2,13 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "estimate/memory.hpp"
+#include "spec/adapters.hpp"
 #include "spec/attention.hpp"
 #include "spec/context_parallel.hpp"
 #include "spec/expert_parallel.hpp"
+#include "spec/kept_activations.hpp"
+#include "spec/stages.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::estimate {
@@ -24,11 +28,13 @@ struct DividedJob {
   spec::Precision precision = spec::Precision::bf16;
   spec::ParallelismSpec how = {.micro_batch = 1};
   spec::ParameterValues sizes = {{"sequence", "4096"}};
+  std::int64_t adapters = 0;  ///< their rank; 0: everything is learned
 };
 
 double bytes_of(const DividedJob& job) {
   const auto replicas = static_cast<std::size_t>(job.devices / job.how.devices());
   spec::ModelShape shape = with_flash_attention(spec::workload_registry().at(job.workload).shape(job.sizes));
+  if (job.adapters > 0) shape = with_adapters(std::move(shape), job.adapters, spec::Adapted::all);
   shape = with_divided_experts(with_divided_sequences(std::move(shape), job.how.context), job.how, replicas);
   const std::vector<std::int32_t> samples(replicas, static_cast<std::int32_t>(job.batch));
   return memory_use(shape, {}, {}, samples, 0, job.precision, job.how).total();
@@ -71,7 +77,19 @@ std::vector<Axis> axes() {
       {"recomputation",
        set_all(&ParallelismSpec::recomputation, {Recomputation::none, Recomputation::selective, Recomputation::full})},
       {"micro-batch", set_all<std::int64_t>(&ParallelismSpec::micro_batch, {16, 8, 4, 2, 1})},
-      {"offload", set_all(&ParallelismSpec::offload, {spec::Offload::none, spec::Offload::optimizer})},
+      {"offload",
+       set_all(&ParallelismSpec::offload, {spec::Offload::none, spec::Offload::optimizer, spec::Offload::both})},
+      {"activations on the host",
+       set_all(&ParallelismSpec::offload, {spec::Offload::none, spec::Offload::activations, spec::Offload::both})},
+      {"expert-tensor",
+       {[](DividedJob& job) { job.how = {.tensor = 2, .micro_batch = 1, .sequence_parallel = true, .experts = 4}; },
+        [](DividedJob& job) {
+          job.how = {.tensor = 2, .micro_batch = 1, .sequence_parallel = true, .experts = 4, .expert_tensor = 2};
+        }},
+       true},
+      {"adapters",
+       {[](DividedJob&) {}, [](DividedJob& job) { job.adapters = 64; }, [](DividedJob& job) { job.adapters = 8; }}},
+      {"batch", {[](DividedJob& job) { job.batch = 64; }, [](DividedJob& job) { job.batch = 8; }}},
       {"sequence", {sequence("16384"), sequence("4096"), sequence("1024")}},
       {"precision",
        {[](DividedJob& job) { job.precision = spec::Precision::mxfp8; },
@@ -126,6 +144,19 @@ TEST(MemoryAxes, DividingMoreNeverTakesMore) {
       }
     }
   }
+}
+
+/// Of 32 blocks the last one's stay, and those of two others are on the device at a time.
+TEST(MemoryAxes, BlocksThatLeaveWithTheHostWhatTheyKeepHaveTwoOfThemOnTheDevice) {
+  DividedJob job{.workload = "llama-3.1-8b"};
+  const double before = bytes_of(job);
+  const spec::ModelShape shape = with_flash_attention(spec::workload_registry().at(job.workload).shape(job.sizes));
+  const spec::KeptActivations kept(2, job.how);
+  const spec::LayerRange block = blocks_of(shape).at(2);
+  const double of_block = kept.of_block(std::span(shape.layers).subspan(block.first, block.end - block.first));
+  job.how.offload = spec::Offload::activations;
+  EXPECT_GT(of_block, 0);
+  EXPECT_NEAR(before - bytes_of(job), 29 * of_block, 1e-6 * of_block);
 }
 
 }  // namespace

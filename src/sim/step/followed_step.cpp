@@ -16,6 +16,8 @@ bool FollowedStep::serves(bool with_framework) {
   double messages = 0;
   for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
     const step::Task& task = schedule_.tasks[i];
+    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+    if (compute != nullptr && compute->copy != step::HostCopy::none) return false;
     if (!std::holds_alternative<step::CollectiveTask>(task.what)) continue;
     const std::vector<FlowPart>& parts = collectives_.of(task);
     if (parts.size() != 1) return false;

@@ -23,7 +23,7 @@ class FollowedStep {
       : parts_(parts), schedule_(schedule), collectives_(collectives) {}
 
   /// Whether the step is one for this: replicas are of one device each, all of them are in each collective, which are
-  /// eager, and messages are not too many.
+  /// eager, messages are not too many, and devices copy nothing to their hosts beside it.
   bool serves(bool with_framework);
   /// Takes what nodes compute from `seconds`.
   void run(Interconnect& network, NodeSeconds& seconds);

@@ -24,6 +24,9 @@ TEST(DividedExperts, HandOverRowsTwiceAPass) {
   EXPECT_EQ(micro.at({experts, all_to_all}).count, 4 * 6) << "a forward pass more for each of four micro-batches";
   const auto uneven = collectives_of(with(R"(expert-parallel="4" expert-imbalance="1.5")"));
   EXPECT_DOUBLE_EQ(uneven.at({experts, all_to_all}).bytes, 1.5 * 4 * kElement * kRows * 256 / 4);
+  const auto narrow = collectives_of(with(R"(expert-parallel="4" expert-dispatch="fp8")"));
+  EXPECT_DOUBLE_EQ(narrow.at({experts, all_to_all}).bytes, (2 * kElement + 2 * (1 + 4.0 / 128)) * kRows * 256 / 4)
+      << "there a byte and a 128th of a scale, back as before";
 }
 
 TEST(DividedExperts, SumGradientsAmongThoseThatHaveTheSame) {

@@ -19,16 +19,28 @@ double seconds_of(const std::string& how, int experts = 8) {
   return run_experiment(with(how, experts), false).runs[0].step_seconds;
 }
 
-/// What all devices compute in a step.
-double flops_of(const std::string& how) {
+step::Schedule schedule_of(const std::string& how) {
   const scenario::Scenario scenario = with(how);
   const Learned learned = learn_scenario(scenario, nullptr, false);
   const LearnedRun& run = *learned.runs.front();
-  const step::Schedule schedule =
-      schedule_of(scenario.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape,
-                  timed_as_of(scenario, run.shape));
+  return schedule_of(scenario.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape,
+                     timed_as_of(scenario, run.shape));
+}
+
+/// What a device copies to its host in a step, or from there.
+double copied(const std::string& how, step::HostCopy copy) {
+  double bytes = 0;
+  for (const step::Task& task : schedule_of(how).tasks) {
+    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+    if (compute != nullptr && compute->copy == copy) bytes += compute->copied;
+  }
+  return bytes;
+}
+
+/// What all devices compute in a step.
+double flops_of(const std::string& how) {
   double flops = 0;
-  for (const step::Task& task : schedule.tasks) {
+  for (const step::Task& task : schedule_of(how).tasks) {
     if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) flops += compute->flops[0];
   }
   return flops;
@@ -129,12 +141,36 @@ TEST(Offload, TakesTheOptimizerToTheHost) {
   EXPECT_NE(fault_of(R"(offload="optimizer")").find("lacks 'offload-rate'"), std::string::npos);
 }
 
+/// Of a block, of a token, in 16 bit: six numbers a width (norms keep what comes in and what goes out, and what
+/// attention and the MLP add is kept), queries, keys, values and their mix, and three a width of the gated MLP; of each
+/// head a sum of scores in fp32.
+constexpr double kKeptBlock = 12 * 256 + 2 * (4 + 2 * 2) * 64 + 2 * 4 * 64 + 4 * 4 + 6 * 512;
+
+TEST(Offload, TakesActivationsThereAndBack) {
+  const auto on_host = [](const std::string& link) { return "offload=\"activations\" offload-rate=\"" + link + "\" "; };
+  const std::string quick = on_host("25GBps");
+  for (const auto copy : {step::HostCopy::to_host, step::HostCopy::from_host}) {
+    EXPECT_DOUBLE_EQ(copied(quick, copy), kTokens * kKeptBlock) << "all but the last block of two";
+    EXPECT_DOUBLE_EQ(copied(quick + R"(micro-batch="1")", copy), kTokens * kKeptBlock);
+    EXPECT_DOUBLE_EQ(copied(quick + R"(tensor="2" sequence-parallel="true")", copy), kTokens * kKeptBlock / 2);
+    EXPECT_DOUBLE_EQ(copied(quick + R"(recompute="full")", copy), kTokens * kElement * 256);
+  }
+  // There beside the last block, and back behind that.
+  EXPECT_NEAR(seconds_of(on_host("100MBps")) - seconds_of(on_host("200MBps")), 2 * kTokens * kKeptBlock * 5e-9, 1e-6);
+  EXPECT_NEAR(seconds_of(on_host("900GBps")), seconds_of(""), 0.02 * seconds_of(""));
+  EXPECT_NE(fault_of(quick + R"(pipeline="2" micro-batch="1" schedule="zb-h1")").find("that wait need them"),
+            std::string::npos);
+  EXPECT_NE(fault_of(quick + R"(host-rate="10GBps")").find("of the host that updates"), std::string::npos);
+}
+
 TEST(DivisionsInTime, TakeTheSameByFlowAndByMessage) {
   for (const char* how :
        {R"(pipeline="2" micro-batch="1" schedule="zb-h1")",
         R"(pipeline="2" micro-batch="1" interleave="2" schedule="dualpipe-v" sharding="optimizer")",
         R"(tensor="2" sequence-parallel="true" tensor-overlap="products" pipeline="2" micro-batch="1")",
-        R"(tensor="2" sequence-parallel="true" expert-parallel="4" expert-tensor="2")"}) {
+        R"(tensor="2" sequence-parallel="true" expert-parallel="4" expert-tensor="2")",
+        R"(offload="both" offload-rate="1GBps" host-rate="50GBps" pipeline="2" micro-batch="1")",
+        R"(tensor="2" sequence-parallel="true" tensor-overlap="products" sharding="parameters")"}) {
     SCOPED_TRACE(how);
     EXPECT_NEAR(flow_by_message(with(how)), 1, 5e-3);
   }

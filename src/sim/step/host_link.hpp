@@ -1,0 +1,37 @@
+#pragma once
+
+#include <algorithm>
+
+#include "step/schedule.hpp"
+
+namespace dadsim::sim {
+
+/// The link between a device and the memory of its host: until when each direction is taken, a date.
+class HostLink {
+ public:
+  /// The compute stream of the device comes to a copy, or to a wait for copies, at `date`: the date at which it goes
+  /// on. The copy takes `seconds`.
+  double carry(step::HostCopy copy, double date, double seconds) {
+    switch (copy) {
+      case step::HostCopy::none:
+        break;
+      case step::HostCopy::to_host:
+        there_ = std::max(there_, date) + seconds;
+        break;
+      case step::HostCopy::from_host:
+        back_ = std::max({there_, back_, date}) + seconds;
+        break;
+      case step::HostCopy::wait_to_host:
+        return std::max(date, there_);
+      case step::HostCopy::wait_from_host:
+        return std::max(date, back_);
+    }
+    return date;
+  }
+
+ private:
+  double there_ = 0;
+  double back_ = 0;
+};
+
+}  // namespace dadsim::sim
