@@ -11,10 +11,9 @@ const std::vector<DevicePrice>& device_prices() {
   static const std::vector<DevicePrice> kPrices =
       FactTable(tables::kDevicePrices, {"device", "provider", "term", "price [USD/h]", "date", "source"}, 5)
           .each([](const FactTable::Row& row) {
-            const std::string term = row.text("term");
-            if (term != "on-demand" && term != "spot" && term != "reserved")
-              row.wrong("'" + term + "' as a term", "on-demand, spot or reserved");
-            return DevicePrice{row.text("device"),          row.text("provider"), term,
+            const std::optional<spec::PriceTerm> term = spec::parse<spec::PriceTerm>(row.text("term"));
+            if (!term) row.wrong("'" + row.text("term") + "' as a term", "on-demand, spot or reserved");
+            return DevicePrice{row.text("device"),          row.text("provider"), *term,
                                row.number("price [USD/h]"), row.text("date"),     row.text("source")};
           });
   return kPrices;
@@ -30,10 +29,13 @@ const std::vector<EgressPrice>& egress_prices() {
   return kPrices;
 }
 
-const DevicePrice* find_price(std::string_view device) {
+const DevicePrice* find_price(std::string_view device, const spec::CostSpec& costs) {
   const DevicePrice* latest = nullptr;
   for (const DevicePrice& price : device_prices()) {
-    if (price.device != device || price.term != "on-demand") continue;
+    if (price.device != device || price.term != costs.term) continue;
+    if (!costs.provider.empty() && price.provider != costs.provider) continue;
+    // A month is not after a day of it, nor a day after its month.
+    if (!costs.price_date.empty() && price.date.compare(0, costs.price_date.size(), costs.price_date) > 0) continue;
     if (latest == nullptr || price.date > latest->date) latest = &price;
   }
   return latest;

@@ -4,15 +4,17 @@
 #include <string_view>
 #include <vector>
 
+#include "spec/cost_specification.hpp"
+
 namespace dadsim::estimate {
 
 /// What somebody asks for one device.
 struct DevicePrice {
   std::string device;    ///< of the catalogue
   std::string provider;  ///< one, or which ones the price is a middle of
-  std::string term;      ///< on-demand, spot or reserved
-  double per_hour = 0;   ///< USD
-  std::string date;      ///< year, or year and month, of the offer
+  spec::PriceTerm term = spec::PriceTerm::on_demand;
+  double per_hour = 0;  ///< USD
+  std::string date;     ///< year, or year and month, of the offer
   std::string source;
 };
 
@@ -40,7 +42,8 @@ const GridCarbon* find_carbon(std::string_view region);
 const std::vector<DevicePrice>& device_prices();
 const std::vector<EgressPrice>& egress_prices();
 
-/// The latest for a device on demand, the first of equals; nullptr if there is none.
-const DevicePrice* find_price(std::string_view device);
+/// The latest for a device of the provider and term that `costs` names and not after its date, the first of equals;
+/// nullptr if there is none.
+const DevicePrice* find_price(std::string_view device, const spec::CostSpec& costs = {});
 
 }  // namespace dadsim::estimate

@@ -1,12 +1,27 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "spec/names.hpp"
+
 // What training costs: prices, power and what its electricity stands for.
 
 namespace dadsim::spec {
+
+/// What a device's price lets its tenant do.
+enum class PriceTerm : std::uint8_t {
+  on_demand,
+  spot,      ///< it may be taken away at any time
+  reserved,  ///< for a year
+};
+constexpr auto names_of(PriceTerm) {
+  using enum PriceTerm;
+  return std::to_array<Name<PriceTerm>>({{on_demand, "on-demand"}, {spot, "spot"}, {reserved, "reserved"}});
+}
 
 struct CostSpec {
   struct Price {
@@ -29,6 +44,10 @@ struct CostSpec {
     bool operator==(const Spot&) const = default;
   };
   std::string currency = "USD";  ///< a word; the catalogue's prices are in USD
+  // Of the catalogue's prices of devices:
+  std::string provider = {};              ///< empty: of any
+  PriceTerm term = PriceTerm::on_demand;  ///< which of them
+  std::string price_date = {};            ///< a year, month or day; later offers are not taken; empty: the latest
   std::vector<Price> prices;
   std::vector<Line> lines;
   double egress_per_gb = 0;  ///< per 10⁹ bytes

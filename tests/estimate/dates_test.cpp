@@ -67,8 +67,8 @@ TEST(Prices, AreTheLatestOnDemand) {
     EXPECT_GT(price.per_hour, 0);
     const DevicePrice* found = find_price(price.device);
     ASSERT_NE(found, nullptr);
-    EXPECT_EQ(found->term, "on-demand");
-    if (price.term == "on-demand") {
+    EXPECT_EQ(found->term, spec::PriceTerm::on_demand);
+    if (price.term == spec::PriceTerm::on_demand) {
       EXPECT_GE(found->date, price.date);
     } else {
       EXPECT_LT(price.per_hour, found->per_hour) << "what may be taken away is cheaper";
@@ -76,6 +76,24 @@ TEST(Prices, AreTheLatestOnDemand) {
   }
   EXPECT_EQ(find_price("h100-sxm5")->per_hour, 2.95);
   EXPECT_EQ(find_price("no such device"), nullptr);
+}
+
+TEST(Prices, AreOfTheProviderTermAndDateThatAreAskedFor) {
+  const auto price = [](const char* device, const char* provider, spec::PriceTerm term, const char* date) {
+    spec::CostSpec costs;
+    costs.provider = provider;
+    costs.term = term;
+    costs.price_date = date;
+    return find_price(device, costs);
+  };
+  using enum spec::PriceTerm;
+  EXPECT_EQ(price("h100-sxm5", "Nebius", on_demand, "")->per_hour, 2.95);
+  EXPECT_EQ(price("h100-sxm5", "hyperscalers", on_demand, "")->per_hour, 4.25);
+  EXPECT_EQ(price("h100-sxm5", "Nebius", spot, "")->per_hour, 1.25);
+  EXPECT_EQ(price("h100-sxm5", "", reserved, "")->per_hour, 2.35);
+  EXPECT_EQ(price("a100-sxm4-80", "", on_demand, "2025"), nullptr);
+  EXPECT_EQ(price("h200-sxm", "", on_demand, "2026-03")->provider, "Spheron");
+  EXPECT_EQ(price("h200-sxm", "", on_demand, "2025-12-31")->provider, "Nebius");
 }
 
 TEST(GridCarbon, IsOfFortyFourRegions) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include "estimate/prices.hpp"
@@ -118,6 +119,18 @@ const Table<spec::CostSpec>& costs_table() {
           "costs", "What training costs in money, energy and carbon; without it none of them is told.",
           {attribute("currency", &Spec::currency, text(),
                      "What prices are in, a word. The catalogue's are in USD and taken in no other."),
+           attribute("provider", &Spec::provider, text("a provider of the catalogue; `dadsim prices` lists them"),
+                     "Whose prices of the catalogue devices have that no <price> says, e.g. Nebius.")
+               .if_given()
+               .if_left_out("any provider"),
+           attribute("term", &Spec::term,
+                     "Which of its prices: on demand, of machines that may be taken away, or for a year.")
+               .if_given(),
+           attribute("price-date", &Spec::price_date,
+                     text("a year, month or day, e.g. 2026-05", "[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?"),
+                     "Later prices of the catalogue are not taken: a year, month or day, e.g. 2026-05.")
+               .if_given()
+               .if_left_out("the latest price"),
            attribute("electricity", &Spec::electricity, real(kPrice),
                      "Price of a kWh, where it is paid beside the devices."),
            attribute("carbon", &Spec::carbon, real({.minimum = 0, .maximum = 100000}),
@@ -144,6 +157,41 @@ const Table<spec::CostSpec>& costs_table() {
   return kTable;
 }
 
+namespace {
+
+/// Whether a catalogue has any price that they let in.
+void check_prices(const Node& node, const spec::CostSpec& costs, const ReadContext& context) {
+  static const std::regex kDate("[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?");
+  if (!costs.price_date.empty() && !std::regex_match(costs.price_date, kDate)) {
+    node.fail_at("price-date", "is no date", "a year, month or day, e.g. 2026-05");
+    return;
+  }
+  for (const char* one : {"provider", "term", "price-date"}) {
+    if (node.has(one) && costs.currency != "USD")
+      node.fail_at(one, "is of the catalogue's prices, which are taken in USD alone", "currency=\"USD\", or <price>");
+  }
+  if (costs.term == spec::PriceTerm::spot && node.child("spot") != nullptr)
+    node.fail_at("term", "is the price of a machine that may be taken away, and <spot> says a share of one on demand",
+                 "term=\"on-demand\", or no <spot>");
+  std::vector<std::string> providers;
+  bool some = false;
+  for (const estimate::DevicePrice& price : estimate::device_prices()) {
+    providers.push_back(price.provider);
+    some = some || estimate::find_price(price.device, costs) != nullptr;
+  }
+  if (!costs.provider.empty() && std::ranges::find(providers, costs.provider) == providers.end()) {
+    std::ranges::sort(providers);
+    const auto twice = std::ranges::unique(providers);
+    providers.erase(twice.begin(), twice.end());
+    node.fail_at("provider", "is unknown", context.findings.suggest(costs.provider, providers));
+  } else if (!some) {
+    node.fail("<costs> asks for prices of which the catalogue has none",
+              "another provider, term or price-date; `dadsim prices` lists them");
+  }
+}
+
+}  // namespace
+
 spec::CostSpec read_costs(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
                           const ReadContext& context) {
   const Node node(element, context.findings);
@@ -151,6 +199,7 @@ spec::CostSpec read_costs(const Element& element, const std::vector<spec::Device
   costs_table().read(node, context, costs);
   if (costs.currency.size() > kMaxCurrency)
     node.fail_at("currency", "is too long", fmt::format("at most {} bytes, e.g. USD", kMaxCurrency));
+  check_prices(node, costs, context);
   if (const Element* spot = node.child("spot")) {
     costs.spot = spot_table().read(*spot, context);
     if (costs.spot->checkpoint_every == 0 && Node(*spot, context.findings).has("checkpoint-every"))

@@ -119,10 +119,11 @@ class Bill {
     if (own != nullptr && own->per_hour) {
       terms.per_second = *own->per_hour / kSecondsPerHour;
       statement.with("per_hour", *own->per_hour);
-    } else if (const estimate::DevicePrice* price = estimate::find_price(name);
+    } else if (const estimate::DevicePrice* price = estimate::find_price(name, costs_);
                price != nullptr && costs_.currency == "USD") {
       terms.per_second = price->per_hour / kSecondsPerHour;
       statement.with("per_hour", price->per_hour).with("source", fmt::format("{}, {}", price->source, price->date));
+      if (costs_.term != spec::PriceTerm::on_demand) statement.with("term", to_string(costs_.term));
     }
     if (device.power > 0) {
       const bool idle_known = own != nullptr && own->idle_power;
