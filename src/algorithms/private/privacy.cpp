@@ -133,6 +133,12 @@ RunFaults privacy_faults(const RunFacts& facts) {
   if (const std::optional<models::Network> network = network_of(facts)) {
     if (std::optional<Fault> fault = fault_of_example_gradients(*network)) faults.push_back(std::move(*fault));
   }
+  if (options.epsilon > 0 && options.noise_multiplier != PrivacyOptions().noise_multiplier) {
+    faults.push_back(
+        Fault{fmt::format("noise-multiplier=\"{:g}\" means nothing beside epsilon, from which the noise follows",
+                          options.noise_multiplier),
+              "epsilon=\"0\", or no noise-multiplier"});
+  }
   if (options.epsilon > 0 && facts.planned && facts.planned->steps > 0) {
     try {
       noise_multiplier_of(options, *facts.planned);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "algorithms/algorithm.hpp"
+#include "algorithms/private/privacy.hpp"
 #include "estimate/privacy.hpp"
 #include "models/network.hpp"
 #include "protocols/federated/dp_fed_avg.hpp"
@@ -38,6 +39,11 @@ RunFaults faults_of_privacy(const RunFacts& facts) {
     }
   }
   if (const double epsilon = kUpdateEpsilon.of(values); epsilon > 0) {
+    if (const double sigma = kUpdateNoise.of(values); sigma != algorithms::PrivacyOptions().noise_multiplier) {
+      faults.push_back(Fault{
+          fmt::format("noise-multiplier=\"{:g}\" means nothing beside epsilon, from which the noise follows", sigma),
+          "epsilon=\"0\", or no noise-multiplier"});
+    }
     try {
       const bool by_chance = !of_samples && noise == algorithms::NoiseBy::aggregator;
       estimate::noise_multiplier_for(epsilon, kUpdateDelta.of(values), by_chance ? kChance.of(values) : 1, 1);

@@ -164,6 +164,16 @@ bool PartialParticipation::complete(const Step& step, std::size_t site) const {
          std::ranges::all_of(step.arrived, [site](const auto& gather) { return gather.second[site]; });
 }
 
+/// Whether none of those who were asked has anything to send.
+bool PartialParticipation::expects_nothing(const Step& step) {
+  return std::ranges::all_of(step.arrived, [&](const auto& gather) {
+    for (std::size_t site = 0; site < step.asked.size(); ++site) {
+      if (step.asked[site] && !gather.second[site]) return false;
+    }
+    return true;
+  });
+}
+
 Work PartialParticipation::piece(const SchedulePtr& schedule, step::Role who, std::size_t entry, std::size_t first,
                                  std::size_t behind, std::int64_t at) const {
   return {.pieces = {{.schedule = schedule, .who = who, .entry = entry, .first = first, .behind = behind}}, .step = at};
@@ -337,10 +347,13 @@ Task<> PartialParticipation::server() {
     const double until = deadline_ > 0 ? loop.now() + deadline_ : kNever;
     step(at);
     const std::size_t count = steps_.at(at).schedule->tasks.size();
+    const bool silent = expects_nothing(steps_.at(at));
     if (deadline_ > 0) {
       for (std::size_t task = 0; task < count; ++task) {
         if (steps_.at(at).arrived.contains(task)) co_await gather(at, task, until);
       }
+      // That no site has anything to send the deadline alone tells.
+      if (silent && loop.now() < until) co_await loop.sleep(me, until - loop.now());
       merge(at);
     }
     const std::int64_t first = first_message(at);

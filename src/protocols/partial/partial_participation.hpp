@@ -58,13 +58,12 @@ class PartialParticipation final : public Protocol {
   static constexpr world::Channel kWeights = "weights";
   static constexpr world::Channel kLost = "lost";  ///< news of messages that did not arrive
   static constexpr world::Channel kGo = "go";      ///< the barrier is open
-  static constexpr std::int64_t kPull = -1;  ///< and below: which time it is that the site asks;        ///< number of
+  static constexpr std::int64_t kPull = -1;        ///< and below, of a message that asks for weights: which time it is
   /// What tells messages of a step from those of others, whose schedules may have other numbers of tasks.
   static constexpr std::int64_t kMostTasks = 1 << 20;
   static std::int64_t first_message(std::int64_t at) { return at * kMostTasks; }
   /// The notice that a step is over, where nothing of its schedule says so.
   static std::int64_t over_message(std::int64_t at) { return first_message(at + 1) - 1; }
-  ///< a message that asks for the weights
   static constexpr double kNotice = 64;  ///< bytes, assumed: of a message without numbers
 
   /// A step, from when the first participant comes to it.
@@ -97,6 +96,7 @@ class PartialParticipation final : public Protocol {
   bool has_samples(std::int64_t number, const std::vector<bool>& there) const;
   bool complete(const Step& step, std::size_t site) const;
   [[nodiscard]] static bool ends_with_a_notice(const Step& step);
+  [[nodiscard]] static bool expects_nothing(const Step& step);
   void merge(std::int64_t at);
   void through(std::int64_t at);
   static world::Node node_of(std::size_t site) { return static_cast<world::Node>(site); }

@@ -152,8 +152,8 @@ TEST(PartialParticipation, WhoIsLateIsLeftOutAndGoesOn) {
 }
 
 // The released search drops the last two components that it tried: behind a layer of two units and with one row of a
-// site there are steps in which nobody has one left. Sites still take a step at a time, since the aggregator says when
-// one is over.
+// site there are steps in which no site has one left. Sites still take a step at a time, since the aggregator says when
+// one is over: at the deadline where there is one, since no message says that there will be none.
 TEST(PartialParticipation, AStepInWhichNothingIsFoundIsTakenTogether) {
   for (const char* deadline : {"0", "0.2"}) {
     SmallProblem small(3);
@@ -168,6 +168,7 @@ TEST(PartialParticipation, AStepInWhichNothingIsFoundIsTakenTogether) {
         simulate(world, small, learning, run_of("partial-rank-dad", {{"stop", "released"}, {"deadline", deadline}}));
     EXPECT_EQ(simulated.protocol_log.updates, learning.budget()) << deadline;
     EXPECT_EQ(simulated.protocol_log.took_part[0], learning.budget()) << deadline;
+    EXPECT_GT(simulated.log.seconds, 1) << "five steps until the deadline, or all at the pace of the slowest";
   }
 }
 
