@@ -339,6 +339,8 @@ class Drawing {
         {"run.label", {}},
         {"share.every", {"1", "2"}},
         {"costs.currency", {"USD", "EUR"}},
+        {"costs.provider", {"specialists", "hyperscalers"}},
+        {"costs.price-date", {"2025", "2026-05"}},
         {"costs.electricity", {"0", "0.3"}},
         {"costs.carbon", {"0", "300"}},
         {"costs.overhead", {"1", "1.5"}},

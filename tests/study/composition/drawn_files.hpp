@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "support/temporary_folder.hpp"
 
@@ -18,7 +22,8 @@ class DrawnFiles {
     write_pictures();
     write_series();
     write_platforms();
-    folder_.write("words.txt", text());
+    folder_.write("words.txt", text(37));
+    folder_.write("lines.txt", text(53));
     folder_.write("own.xml", R"(<workload name="own" samples-per-epoch="1000">
   <layer name="table" kind="embedding" in="8" out="50"/>
   <layer name="a" kind="dense" in="8" out="32" rows-per-sample="4"/>
@@ -30,18 +35,23 @@ class DrawnFiles {
         "own.csv",
         "layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample\nfc,dense,100,70,2,7000,14000\n");
     // Every host that may be drawn has a line.
-    std::string there;
+    std::string there, later;
     for (const char* stem :
          {"s-", "t-", "gpu-", "a.gpu-", "b.s-", "b.t-", "west-", "east-", "aws:us-east-1-", "aws:eu-west-1-", "h-"}) {
-      for (int i = 0; i < 22; ++i)
+      for (int i = 0; i < 22; ++i) {
         there += fmt::format("{0}{1} 0 on\n{0}{1} {2} off\n{0}{1} {3} on\n", stem, i, 0.2 + 0.1 * i, 0.5 + 0.1 * i);
+        later += fmt::format("{0}{1} {2} on\n", stem, i, 0.05 * i);
+      }
     }
     folder_.write("there.txt", there + "hub 0 on\nb.hub 0 on\n");
+    folder_.write("later.txt", later + "hub 0 on\nb.hub 0 on\n");
     for (int sites = 1; sites <= 4; ++sites) {
       std::string edges;
       for (int i = 0; i + 1 < sites; ++i) edges += fmt::format("{} {}\n", i, i + 1);
       folder_.write(fmt::format("edges-{}.txt", sites), edges);
     }
+    folder_.write("star-4.txt", "0 1\n0 2\n0 3\n");
+    write_ladders();
   }
 
   const TemporaryFolder& folder() const { return folder_; }
@@ -62,6 +72,9 @@ class DrawnFiles {
     for (int i = 0; i < 30; ++i) one += row(false);
     for (int i = 0; i < 20; ++i) two += row(false);
     folder_.write("table.csv", all);
+    std::string rows = all.substr(0, all.find('\n') + 1);
+    for (int i = 0; i < 60; ++i) rows += row(true);
+    folder_.write("rows.csv", rows);
     folder_.write("one.csv", one);
     folder_.write("two.csv", two);
     folder_.write("held.csv", two);
@@ -76,12 +89,13 @@ class DrawnFiles {
       return bytes;
     };
     std::mt19937 random(11);
-    for (const auto& [name, count] : {std::pair{"train", 40U}, {"held", 12U}}) {
+    for (const auto& [name, count] : {std::pair{"train", 40U}, {"held", 12U}, {"more", 40U}, {"other", 12U}}) {
+      const std::uint32_t turn = std::string(name) == "more" || std::string(name) == "other" ? 3 : 0;
       std::string images = number(0x803) + number(count) + number(6) + number(6);
       std::string labels = number(0x801) + number(count);
       std::string colours;
       for (std::uint32_t i = 0; i < count; ++i) {
-        const std::uint32_t label = i % 10;
+        const std::uint32_t label = (i + turn) % 10;
         labels += static_cast<char>(label);
         for (std::uint32_t p = 0; p < 36; ++p) images += static_cast<char>((p % 10 == label ? 200 : 0) + random() % 50);
         colours += static_cast<char>(label);
@@ -136,9 +150,19 @@ class DrawnFiles {
 )");
   }
 
-  static std::string text() {
+  /// What a scale study has written, and the same with other steps of one network.
+  void write_ladders() {
+    std::ifstream file(DADSIM_SOURCE_DIR "/scenarios/ladders/imagenet.json");
+    std::string ladder((std::istreambuf_iterator<char>(file)), {});
+    folder_.write("ladder.json", ladder);
+    const std::string_view steps = "1.417972278461299";
+    if (const std::size_t at = ladder.find(steps); at != std::string::npos) ladder.replace(at, steps.size(), "1.9");
+    folder_.write("other-ladder.json", ladder);
+  }
+
+  static std::string text(int step) {
     std::string text;
-    for (int i = 0; i < 60; ++i) text += fmt::format("line {} of words\n", i * 37 % 100);
+    for (int i = 0; i < 60; ++i) text += fmt::format("line {} of words\n", i * step % 100);
     return text;
   }
 

@@ -16,7 +16,58 @@ struct Wanted {
   bool learned_first = false;    ///< no run is event-driven
   bool event_driven = false;     ///< every run is
   double parameter_share = 0.2;  ///< of a method's parameters that are told
+  std::int64_t sites = 0;        ///< of workers of one device or two; 0: one to four
 };
+
+/// How a network is divided and what of a step is put off or goes elsewhere, beside `tensor` and `pipeline` of
+/// <timed-as>, which are in `own` already. `devices`: of a worker.
+inline void draw_divisions(Drawing& draw, std::map<std::string, std::string>& own, std::int64_t& devices) {
+  const bool blocks = own["workload"].find("resnet") == std::string::npos;
+  if (blocks && draw.chance(0.3)) {
+    for (const auto& [name, value] : {std::pair{"workload", "decoder"},
+                                      {"layers", "2"},
+                                      {"hidden", "64"},
+                                      {"heads", "4"},
+                                      {"feed-forward", "128"},
+                                      {"vocabulary", "256"},
+                                      {"sequence", "32"},
+                                      {"experts", "4"},
+                                      {"experts-per-token", "2"},
+                                      {"expert-feed-forward", "64"}})
+      own[name] = value;
+    own["expert-parallel"] = devices == 1 ? draw.one_of({"", "2"}) : "2";
+    if (own["expert-parallel"] == "2") {
+      own["expert-imbalance"] = draw.one_of({"", "1.5"});
+      if (!own["expert-imbalance"].empty()) own["expert-capacity"] = draw.one_of({"", "1.25"});
+      own["expert-dispatch"] = draw.one_of({"", "fp8"});
+      if (!own["tensor"].empty()) own["sequence-parallel"] = "true";
+      if (own["tensor"] == "2" && devices == 2) own["expert-tensor"] = draw.one_of({"", "2"});
+    }
+  }
+  if (blocks && devices <= 2 && draw.chance(0.25)) {
+    own["context"] = "2";
+    own["context-exchange"] = draw.one_of({"", "ring", "all-gather"});
+    devices *= 2;
+  }
+  if (!own["tensor"].empty() && draw.chance(0.4)) {
+    own["tensor-overlap"] = draw.one_of({"backward", "products"});
+    if (own["tensor-overlap"] == "products") own["sequence-parallel"] = "true";
+  }
+  if (!own["pipeline"].empty() && draw.chance(0.3)) {
+    own["schedule"] = draw.one_of({"zb-h1", "dualpipe-v"});
+    own["interleave"] = own["schedule"] == "zb-h1" ? "" : "2";
+    own["micro-batch"] = "1";
+  }
+  if (blocks && draw.chance(0.25)) {
+    own["offload"] = draw.one_of({"optimizer", "activations", "both"});
+    own["offload-rate"] = "25GBps";
+    if (own["offload"] != "activations") own["host-rate"] = "50GBps";
+  }
+  if (own["context"].empty() && draw.chance(0.2)) {
+    own["sharding"] = draw.one_of({"optimizer", "parameters"});
+    own["sharding-group"] = draw.one_of({"1", "2"});
+  }
+}
 
 /// A scenario over the whole language: schema-valid, and right far more often than not. The same seed gives the same.
 inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catalog, const Wanted& wanted = {}) {
@@ -47,7 +98,11 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
       own["workload"] = draw.one_of({"resnet-18", "resnet-18-cifar10", "vit-b-16", "bert-base", "gpt-2-small"});
     if (what == "file") own["file"] = draw.one_of({"own.xml", "own.csv"});
     const bool divided = what == "workload" && draw.chance(0.35);
-    for (const char* one : {"tensor", "pipeline", "sequence-parallel", "interleave", "schedule"}) own[one] = "";
+    for (const char* one :
+         {"tensor", "pipeline", "sequence-parallel", "interleave", "schedule", "context", "context-exchange",
+          "tensor-overlap", "expert-parallel", "expert-imbalance", "expert-capacity", "expert-dispatch",
+          "expert-tensor", "offload", "offload-rate", "host-rate", "sharding-group"})
+      own[one] = "";
     if (divided) {
       own["tensor"] = draw.one_of({"", "2"});
       own["pipeline"] = draw.one_of({"", "2"});
@@ -57,6 +112,8 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
       for (const char* one : {"tensor", "pipeline"}) devices *= own[one].empty() ? 1 : 2;
       own["micro-batch"] = draw.one_of({"", "1", "2"});
       own["batch"] = "4";
+      Drawing apart(seed + 2'000'003, catalog);  // so that all else is drawn as it is without
+      draw_divisions(apart, own, devices);
     } else if (draw.chance(0.7)) {
       for (const char* one : {"micro-batch", "recompute", "sharding", "prefetch"}) own[one] = "";
     }
@@ -89,7 +146,8 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
     if (draw.chance(0.7)) own["precision"] = own["gradients"] = own["loss-scaling"] = "";
     timed = draw.element("timed-as", own, 0.2);
   }
-  const std::int64_t sites = devices == 4 ? draw.between(1, 2) : draw.between(1, 4);
+  const std::int64_t drawn_sites = devices == 4 ? draw.between(1, 2) : draw.between(1, 4);
+  const std::int64_t sites = wanted.sites == 0 ? drawn_sites : std::min(wanted.sites, 8 / devices);
   RunDrawing runs(draw, sites);
   const bool learned_first = wanted.learned_first || timing_only || devices > 1;
   const std::vector<const methods::MethodInfo*> chosen =

@@ -8,6 +8,7 @@
 #include "report/run/json.hpp"
 #include "study/composition/asking.hpp"
 #include "study/planning/plan_scenario.hpp"
+#include "study/scale_study/scale_study.hpp"
 #include "study/sweep/sweep_points.hpp"
 
 namespace dadsim::study {
@@ -66,10 +67,24 @@ inline Observed observe_sweep(const std::string& path, const scenario::Catalog& 
   }
 }
 
+inline Observed observe_study(const std::string& path) {
+  try {
+    json study = json::parse(to_json(scale_study(scenario::ScenarioSource(path), {}, false)));
+    for (const char* echo : {"dadsim", "scenario", "level", "against"}) study.erase(echo);
+    return {std::move(study), nullptr};
+  } catch (const std::exception& error) {
+    return {nullptr, nullptr, error.what()};
+  }
+}
+
 /// Of the question that an attribute is of.
 inline Observed observe(const Asking& asking, const test::Element& root, const scenario::Scenario& scenario,
                         const std::string& key) {
   const std::string element = key.substr(0, key.find('.'));
+  if (element == "scale-study") {
+    static_cast<void>(asking.check(root));  // writes the file
+    return observe_study(asking.path());
+  }
   if (element == "goal" || element == "allow" || element == "sweep" || element == "vary") {
     static_cast<void>(asking.check(root));  // writes the file
     return element == "goal" || element == "allow" ? observe_plan(asking.path())

@@ -26,7 +26,7 @@ struct AttributePlace {
   }
 };
 
-/// Whose parameters further attributes of such an element are; empty: nobody's.
+/// The method, compressor or preset whose parameters further attributes of such an element are; empty: none.
 inline std::string owner_of(const Element& element) {
   for (const auto& [name, attribute] : {std::pair{"run", "algorithm"}, {"compress", "method"}, {"model", "preset"}}) {
     if (element.name != name) continue;
