@@ -345,6 +345,7 @@ set(slow_tests
   "study.TimingOnly.ComparedWithAWiderAdapterSaysAFactorAndItsReason"
   "study.TimingOnly.TakesRanksToBeAtTheirCap"
   "testbed.smoke"
+  "validation.Bands.HoldTablesThatNobodyHasSeen"
   "validation.DeviceValidation.DlperfThroughputIsAsDocumented"
   "validation.DeviceValidation.MlperfStepsAndTimesAreAsDocumented"
   "validation.DeviceValidation.TensorFlowOf2017IsAsDocumented"
