@@ -210,10 +210,10 @@ Refused FlowCollectives::solve(FlowPart& part) {
   return {};
 }
 
-void FlowCollectives::begin_step() {
-  for_each([](FlowPart& part) {
+void FlowCollectives::begin_step(bool known) {
+  for_each([known](FlowPart& part) {
     part.times = 0;
-    part.number.reset();
+    if (!known) part.number.reset();
     part.spent.clear();
   });
 }
@@ -242,6 +242,41 @@ Refused FlowCollectives::carry_out_largest() {
     part->together = std::make_unique<const FlowOutcome>(std::move(outcome));
   }
   return {};
+}
+
+double FlowCollectives::messages_on(FlowPart& part, std::int32_t link) {
+  if (is_large(part)) return 1;
+  if (!part.messages_on) {
+    struct Use {
+      double messages = 0, rounds = 0;
+      std::int64_t last = -1;  ///< round
+    };
+    std::unordered_map<std::int32_t, Use> uses;
+    std::vector<collectives::Transfer> transfers;
+    for (const collectives::RoundPhase& phase : part.rounds->phases()) {
+      const double times = phase.uniform ? static_cast<double>(phase.rounds) : 1;
+      for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
+        for (collectives::Rank rank = 0; rank < part.rounds->ranks(); ++rank) {
+          transfers.clear();
+          part.rounds->sends(rank, phase.first + i, transfers);
+          for (const collectives::Transfer& transfer : transfers) {
+            const Path& path = network_[network_.path(part.hosts[static_cast<std::size_t>(rank)],
+                                                      part.hosts[static_cast<std::size_t>(transfer.peer)])];
+            for (const std::int32_t on : path.links) {
+              Use& use = uses[on];
+              use.messages += times;
+              if (use.last != phase.first + i) use.rounds += times;
+              use.last = phase.first + i;
+            }
+          }
+        }
+      }
+    }
+    part.messages_on.emplace();
+    for (const auto& [on, use] : uses) (*part.messages_on)[on] = use.messages / use.rounds;
+  }
+  const auto known = part.messages_on->find(link);
+  return known == part.messages_on->end() ? 1 : known->second;
 }
 
 bool FlowCollectives::is_large(FlowPart& part) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,8 +54,10 @@ struct FlowPart {
   std::optional<bool> is_large;      ///< once that was asked for
   std::optional<std::vector<FrameworkCost>> framework;  ///< by rank, once that was asked for; empty: it has none
   std::optional<std::size_t> number;                    ///< in FlowOverlaps, once it has occurred
-  SpentSeconds spent;                                   ///< otherwise
-  std::vector<FlowPart> stages;                         ///< where it has groups of several stages: those of each alone
+  /// Messages that are on a link at a time, in the mean of the rounds that use it; once that was asked for.
+  std::optional<std::unordered_map<std::int32_t, double>> messages_on;
+  SpentSeconds spent;            ///< otherwise
+  std::vector<FlowPart> stages;  ///< where it has groups of several stages: those of each alone
 };
 
 /// The collectives of a schedule by flow: each is worked out once, and carried out again only where its ranks begin
@@ -80,8 +83,10 @@ class FlowCollectives {
   /// carried out before all others, begun together, the largest first, so that what is refused is refused before time
   /// is spent on others.
   [[nodiscard]] Refused carry_out_largest();
-  /// A step begins: what has occurred so far was in others.
-  void begin_step();
+  /// A step begins: what has occurred so far was in others; `known`: in the same one, and has its numbers.
+  void begin_step(bool known);
+  /// Messages of the part that are on the link at a time.
+  double messages_on(FlowPart& part, std::int32_t link);
   /// Whether its messages are so many that following each takes seconds.
   bool is_large(FlowPart& part) const;
 

@@ -71,16 +71,11 @@ class FlowDoubts {
                       worst_apart_, worst_, all, seconds),
           0, true};
     }
-    if (const double all = overlooked_.most(); all > kMostOverlooked * seconds) {
-      return FlowRefusal{fmt::format(
-          "collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)", all, seconds)};
-    }
     return {};
   }
 
  private:
-  static constexpr double kMost = 0.005;          ///< of the step, all its collectives added up
-  static constexpr double kMostOverlooked = 0.3;  ///< of the step: by so much it may be wrong, and says so
+  static constexpr double kMost = 0.005;  ///< of the step, all its collectives added up
   StageSeconds apart_, entered_late_, overlooked_;
   std::map<std::pair<std::size_t, std::size_t>, double> through_;  ///< dates, per stage and line: the last followed
   double worst_apart_ = 0;                                         ///< of one

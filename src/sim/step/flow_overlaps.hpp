@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -13,17 +14,27 @@ namespace dadsim::sim {
 /// Collectives of different devices, or of different lines of a device, that are on their way at the same time and
 /// share links. One that is worked out later than another has what this leaves of a link, and half of it at least. The
 /// other one is not held up any more, though it would be: by what then is asked of the link beyond all that it has.
-/// That is added up, for whoever has to judge whether it may be overlooked.
+/// That is added up, for whoever has to judge whether it may be overlooked. Where it may not, the step is worked out
+/// again: what was worked out later is then expected by what was worked out sooner, and each holds up the other. All
+/// messages that are on a link at the same time then have as much of it, as far as they ask for that.
 class FlowOverlaps {
  public:
   explicit FlowOverlaps(const Interconnect& network) : network_(network) {}
 
+  /// A step begins, of which nothing is known.
+  void begin();
+  /// The same step once more, in which everything is expected to occur when it did; `repeat`: when it did before that.
+  void begin_again();
+  void repeat();
+
+  /// Messages that a collective has on a link at a time; asked for where that matters.
+  using MessagesOn = std::function<double(std::int32_t link)>;
   /// A collective that takes `seconds` where it is alone, and puts so much on links. Its number.
-  std::size_t add(const std::vector<std::pair<std::int32_t, LinkLoad>>& loads, double seconds);
+  std::size_t add(const std::vector<std::pair<std::int32_t, LinkLoad>>& loads, double seconds, MessagesOn messages_on);
 
   struct Occurrence {
     double seconds = 0;     ///< that it takes beside the others
-    double overlooked = 0;  ///< seconds that others would take longer for it, and do not
+    double overlooked = 0;  ///< seconds that others would take longer for it, and do not: they did not expect it
   };
   /// It occurs: from `begin` on, for `seconds` where it is alone.
   Occurrence occur(std::size_t number, double begin, double seconds);
@@ -31,24 +42,47 @@ class FlowOverlaps {
  private:
   /// How it gets on while another one is on its way.
   struct Other {
-    double pace = 1;    ///< of that by itself
-    double beyond = 0;  ///< share of a link that both ask for beyond the whole
+    std::size_t number;
+    double pace = 1;         ///< of that by itself
+    double beyond = 0;       ///< share of a link that both ask for beyond the whole
+    double longer = 0;       ///< by so much of it is it slower where each message has as much of a link
+    std::int32_t link = -1;  ///< the one where that is most
   };
   struct Span {
     double begin, end;  ///< seconds
   };
-  struct Collective {
-    std::unordered_map<std::size_t, Other> others;  ///< by number: where the two do not fit on a link together
-    std::vector<Span> spans;                        ///< by their beginnings: when it has occurred
+  struct Expected {
+    Span span;
+    std::size_t which;  ///< occurrence
   };
+  struct Beside {
+    Span span;
+    const Other* other;
+  };
+  struct Collective {
+    std::vector<Other> others;  ///< where the two do not fit on a link together
+    double longer = 0;          ///< by so much of it is it slower at most, beside all of them
+    MessagesOn messages_on;
+    std::vector<Span> spans;              ///< by their beginnings: when it has occurred
+    std::vector<Span> in_order;           ///< the same, one after the other
+    std::vector<Expected> expected;       ///< by their beginnings; those that have not occurred yet count
+    std::vector<double> expected_begins;  ///< per occurrence
+    double last_end = 0;                  ///< of those that have occurred
+    double late = 0;                      ///< seconds: by which the last one was behind what was expected
+  };
+  void add_beside(const Collective& of, const Other& other, double begin, double until);
+  double pace_at(double date, double& beyond) const;
+  void forget_spans();
   struct User {
     std::size_t number;
     double share;  ///< of the link, where it is alone
   };
-  void meet(std::size_t number, double share, const User& user);
+  void meet(std::int32_t link, std::size_t number, double share, const User& user);
 
   const Interconnect& network_;
   std::vector<Collective> collectives_;
+  bool is_again_ = false;                                      ///< what will occur is expected
+  std::vector<Beside> beside_;                                 ///< of the occurrence at hand
   std::unordered_map<std::int32_t, std::vector<User>> users_;  ///< by link
 };
 

@@ -5,6 +5,7 @@
 
 #include "sim/network/flow_refusal.hpp"
 #include "sim/step/flow_collectives.hpp"
+#include "sim/step/flow_overlaps.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/replay.hpp"
 #include "sim/step/step_semantics.hpp"
@@ -31,6 +32,13 @@ enum class LateRanks : std::uint8_t {
   followed  ///< all collectives are followed message by message (FollowedStep), or each by itself where they cannot
 };
 
+/// What is known of collectives that hold up one another when a step begins.
+enum class KnownOverlaps : std::uint8_t {
+  nothing,
+  last_time,  ///< when each occurred as the step was timed last
+  before,     ///< what was known then
+};
+
 struct FlowStepRequest {
   const Nodes& nodes;
   const Parts& parts;
@@ -38,6 +46,8 @@ struct FlowStepRequest {
   const std::vector<double>& slowdown;  ///< per host, multiplies the seconds of computations; empty: 1
   FlowCollectives& collectives;         ///< of the schedule
   Interconnect& network;
+  FlowOverlaps& overlaps;
+  KnownOverlaps known_overlaps = KnownOverlaps::nothing;
   bool closed_form = false;
   LateRanks late_ranks = LateRanks::enter;
   bool all_enter = false;                ///< late, not only ranks that compute for unequal times

@@ -1,6 +1,10 @@
 #include "sim/step/steps_by_flow.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "sim/network/flow_events.hpp"
 #include "sim/step/flow_collectives.hpp"
@@ -9,7 +13,12 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSaid = 5e-3;            // of the step: overlooked, and to be said
+constexpr double kSaid = 5e-3;            // of the step: overlooked, and to be said; it is timed again then
+constexpr int kMostAgain = 6;             // times;
+constexpr int kLargeAgain = 2;            // of a step in which devices of a stage have
+constexpr double kLarge = 1e7;            // so much to do that one time takes seconds of a processor
+constexpr double kSettled = 1e-3;         // of the step, from one time to the next
+constexpr double kMostOverlooked = 0.3;   // of the step: by so much it may be wrong, and says so
 constexpr double kOverlooked = 1e-3;      // of the step: what entering late may come to, and is not looked into
 constexpr double kMostWrong = 5e-3;       // of the step: above, messages are followed where they are few
 constexpr std::size_t kManyRanks = 256;   // whose dates one by one take seconds and gigabytes
@@ -25,12 +34,14 @@ struct StepsByFlow::Known {
       : layout(of),
         schedule(&what),
         parts(what, nodes.workers),
-        collectives(nodes, parts, layout, what, network, closed_form) {}
+        collectives(nodes, parts, layout, what, network, closed_form),
+        overlaps(network) {}
 
   const collectives::RankLayout layout;
   const step::Schedule* schedule;
   const Parts parts;
   FlowCollectives collectives;
+  FlowOverlaps overlaps;
   bool all_enter = false;  ///< collectives late: else it is refused
 };
 
@@ -50,6 +61,7 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
                           .slowdown = slowdown,
                           .collectives = known_->collectives,
                           .network = network_,
+                          .overlaps = known_->overlaps,
                           .closed_form = closed_form_};
   if (Refused refused = choose(request, result)) return refused;
   if (recorder == nullptr) return {};
@@ -59,6 +71,28 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
   Refused refused = step_by_flow(request, result);
   result.wrong_by = wrong_by;
   return refused;
+}
+
+/// Where collectives hold up one another by more than may be overlooked, the step is timed again with what has
+/// occurred, until it takes as long as the time before.
+Refused StepsByFlow::settle_overlaps(FlowStepRequest& request, FlowStep& result) {
+  const double work =
+      static_cast<double>(request.schedule.tasks.size()) *
+      static_cast<double>(request.schedule.workers / static_cast<std::size_t>(request.schedule.pipeline));
+  const int times = work > kLarge ? kLargeAgain : kMostAgain;
+  double most = kSaid;
+  request.known_overlaps = KnownOverlaps::last_time;
+  for (int i = 0; i < times && result.overlooked > most * result.timing.seconds; ++i) {
+    FlowStep again;
+    if (Refused refused = step_by_flow(request, again)) return refused;
+    again.overlooked += std::abs(again.timing.seconds - result.timing.seconds);
+    result = std::move(again);
+    most = kSettled;
+  }
+  request.known_overlaps = KnownOverlaps::before;
+  if (result.overlooked <= kMostOverlooked * result.timing.seconds) return {};
+  return FlowRefusal{fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
+                                 result.overlooked, result.timing.seconds)};
 }
 
 Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
@@ -73,7 +107,9 @@ Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
     request.all_enter = known_->all_enter = true;
     if (Refused again = timed(LateRanks::enter, result)) return again;
   }
-  result.wrong_by = result.overlooked > kSaid * result.timing.seconds ? result.overlooked : 0;
+  const bool counted = result.overlooked > kSaid * result.timing.seconds;
+  if (Refused refused = settle_overlaps(request, result)) return refused;
+  result.wrong_by = counted ? std::exchange(result.overlooked, 0) : 0;
   if (result.entered_late <= kOverlooked * result.timing.seconds) return {};
   FlowStep sooner;
   FlowStep later;

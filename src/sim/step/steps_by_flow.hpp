@@ -28,6 +28,7 @@ class StepsByFlow {
   struct Known;
   /// What becomes of late ranks, and what the step takes then.
   Refused choose(FlowStepRequest& request, FlowStep& result);
+  static Refused settle_overlaps(FlowStepRequest& request, FlowStep& result);
   const Nodes& nodes_;
   Interconnect& network_;
   bool closed_form_, quick_;
