@@ -37,10 +37,21 @@ class DrawnScenario {
           {R"(<run algorithm="fedavg" rounds="2" deadline="5"/>)", R"(<run algorithm="async-sgd"/>)"});
     }
     // Timed as something else, with its steps known or not, by several seeds; or nothing is learned.
-    const std::string timed_as =
+    std::string timed_as =
         event_driven ? ""
                      : one_of<std::string>({"", "", R"(<timed-as workload="resnet-50" batch="4" steps="1000"/>)",
                                             R"(<timed-as workload="gpt-2-medium" batch="1"/>)"});
+    // What gradients alone are summed for.
+    const bool gradients = runs.find("dad") == std::string::npos && runs.find("compress") == std::string::npos;
+    if (!event_driven && !timed_as.empty() && gradients && exchange == std::string("peer")) {
+      timed_as = one_of<std::string>(
+          {R"(<timed-as workload="gpt-2-small" batch="2" offload="both" offload-rate="20GBps" host-rate="40GBps"/>)",
+           R"(<timed-as workload="gpt-2-small" batch="2" micro-batch="1" sharding="parameters" sharding-group="1"/>)",
+           fmt::format(R"(<timed-as workload="decoder" layers="2" hidden="64" heads="4" feed-forward="128"
+             vocabulary="256" sequence="32" experts="6" experts-per-token="2" expert-feed-forward="64"
+             expert-parallel="{}" expert-dispatch="fp8" batch="2"/>)",
+                       sites)});
+    }
     const bool timing_only = !timed_as.empty() && maybe();
     const std::string learning = one_of<std::string>({R"(batch="2")", R"(batch="4")"}) +
                                  (timed_as.empty() ? "" : R"( seeds="2")") +

@@ -35,6 +35,10 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     context.findings.add(timed_as.origin, "<timed-as> divides a network that does not say how its layers divide",
                          "workload=\"…\" beside tensor and pipeline");
   }
+  if (how.offloads_activations() && timed.workload.empty()) {
+    context.findings.add(timed_as.origin, "<timed-as> leaves with the host what blocks keep, of a network without any",
+                         "workload=\"…\" beside offload, or offload=\"optimizer\"");
+  }
   const auto per_worker = static_cast<std::size_t>(how.devices());
   if (devices % per_worker != 0 || devices == 0) {
     context.findings.add(
@@ -91,9 +95,9 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
              "context=\"1\", or gradient-sharing without <compress>");
     } else if ((how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v ||
                 how.tensor_overlap != spec::TensorOverlap::none || how.offload != spec::Offload::none) &&
-               !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
+               run.communicates && !info->sends_gradients) {
       refuse("does not form gradients of weights by itself, and they are what waits or goes elsewhere",
-             "schedule=\"1f1b\", no tensor-overlap and no offload, or gradient-sharing without <compress>");
+             "schedule=\"1f1b\", no tensor-overlap and no offload, or gradient-sharing");
     } else if (how.devices() > 1 && !run.share.empty()) {
       refuse("chooses what each layer shares, which is not worked out for workers of several devices",
              "a run without <share>");

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "protocols/registry.hpp"
 
 namespace dadsim::study {
 namespace {
+
+/// Attributes of <timed-as> that want a network of blocks.
+constexpr std::string_view kOfBlocks[] = {"tensor", "pipeline", "context", "offload", "adapters"};
 
 std::string text_of(const DraftAttributes& attributes) {
   std::string text;
@@ -49,8 +54,8 @@ std::string Draft::xml() const {
   DraftAttributes asked_run = run, asked_training{{"batch", "5"}, {"epochs", "2"}}, asked_timed_as = timed_as;
   for (const auto& [name, value] : training) set(asked_training, name, value);
   if (info != nullptr) shorten(*info, asked_run);
-  const bool divided =
-      std::ranges::any_of(timed_as, [](const auto& one) { return one.first == "tensor" || one.first == "pipeline"; });
+  const bool divided = std::ranges::any_of(
+      timed_as, [](const auto& one) { return std::ranges::find(kOfBlocks, one.first) != std::end(kOfBlocks); });
   if ((!learns || divided) &&
       std::ranges::find(timed_as, "workload", &std::pair<std::string, std::string>::first) == timed_as.end())
     asked_timed_as.insert(asked_timed_as.begin(), {"workload", "bert-base"});
@@ -59,12 +64,13 @@ std::string Draft::xml() const {
     asked_timed_as.emplace_back("batch", "4");
   const std::string needed = optimizer.empty() && info != nullptr ? optimizer_of(*info) : optimizer;
 
-  std::string text = fmt::format(R"(<scenario name="composition" seed="1">
+  std::string text =
+      fmt::format(R"(<scenario name="composition" seed="1">
   <platform><federation><sites name="s" count="8" up="20Mbps" down="50Mbps" latency="5ms"/></federation>{}</platform>
   <network{}>{}</network>
-  <workers{}><worker hosts="s-[1-4]" device="a100-sxm4-80"{}/><aggregator host="hub" device="xeon-8380"/></workers>
+  <workers{}><worker hosts="s-[1-4]" device="{}"{}/><aggregator host="hub" device="xeon-8380"/></workers>
 )",
-                                 inside_platform, text_of(network), inside_network, text_of(workers), text_of(worker));
+                  inside_platform, text_of(network), inside_network, text_of(workers), device, text_of(worker));
   // Beside <timing-only> what features want of data and network stands too, so that it is refused.
   const bool wants_data = learns || symbols || !inside_data.empty() || !split.empty();
   if (wants_data) {

@@ -25,10 +25,11 @@ struct Draft {
   bool symbols = false;           ///< sequences of symbols in the place of digits
   std::string inside_data = {}, inside_platform = {}, inside_network = {};
   DraftAttributes network = {}, timed_as = {}, workers = {}, worker = {};
-  std::string beside = {};   ///< elements of the scenario itself
-  bool learns = true;        ///< false: <timing-only>
-  bool times_alone = false;  ///< with --timing-only
-  std::string split = {};    ///< element
+  std::string device = "a100-sxm4-80";  ///< of the sites
+  std::string beside = {};              ///< elements of the scenario itself
+  bool learns = true;                   ///< false: <timing-only>
+  bool times_alone = false;             ///< with --timing-only
+  std::string split = {};               ///< element
   Question question = Question::run;
 
   /// Sets or replaces one.

@@ -182,21 +182,34 @@ class FeatureList {
 
   void divisions() {
     constexpr const char* kAxis = "devices per worker";
-    for (const DraftAttributes& all :
-         std::initializer_list<DraftAttributes>{{{"tensor", "2"}},
-                                                {{"tensor", "2"}, {"sequence-parallel", "true"}},
-                                                {{"pipeline", "2"}},
-                                                {{"pipeline", "2"}, {"schedule", "gpipe"}},
-                                                {{"pipeline", "2"}, {"interleave", "2"}, {"micro-batch", "1"}},
-                                                {{"micro-batch", "2"}},
-                                                {{"recompute", "full"}},
-                                                {{"sharding", "optimizer"}},
-                                                {{"sharding", "gradients"}},
-                                                {{"sharding", "parameters"}}}) {
+    for (const DraftAttributes& all : std::initializer_list<DraftAttributes>{
+             {{"tensor", "2"}},
+             {{"tensor", "2"}, {"sequence-parallel", "true"}},
+             {{"pipeline", "2"}},
+             {{"pipeline", "2"}, {"schedule", "gpipe"}},
+             {{"pipeline", "2"}, {"interleave", "2"}, {"micro-batch", "1"}},
+             {{"micro-batch", "2"}},
+             {{"recompute", "full"}},
+             {{"sharding", "optimizer"}},
+             {{"sharding", "gradients"}},
+             {{"sharding", "parameters"}},
+             {{"sharding", "parameters"}, {"sharding-group", "2"}},
+             {{"context", "2"}},
+             {{"pipeline", "2"}, {"micro-batch", "1"}, {"schedule", "zb-h1"}},
+             {{"pipeline", "2"}, {"interleave", "2"}, {"micro-batch", "1"}, {"schedule", "dualpipe-v"}},
+             {{"tensor", "2"}, {"tensor-overlap", "backward"}},
+             {{"tensor", "2"}, {"sequence-parallel", "true"}, {"tensor-overlap", "products"}},
+             {{"offload", "optimizer"}, {"offload-rate", "25GBps"}, {"host-rate", "50GBps"}},
+             {{"offload", "activations"}, {"offload-rate", "25GBps"}},
+             {{"expert-parallel", "2"}},
+             {{"expert-parallel", "2"}, {"expert-imbalance", "1.5"}, {"expert-capacity", "1.25"}},
+             {{"tensor", "2"}, {"sequence-parallel", "true"}, {"expert-parallel", "2"}, {"expert-tensor", "2"}}}) {
       Feature& feature = attributes(kAxis, &Draft::timed_as, all);
+      const bool experts = std::ranges::any_of(all, [](const auto& one) { return one.first == "expert-parallel"; });
       // There is an aggregator, and nobody has said that the run does not go through it.
-      feature.add = [add = feature.add](Draft& draft) {
+      feature.add = [add = feature.add, experts](Draft& draft) {
         add(draft);
+        if (experts) put_experts(draft);
         const MethodInfo* info = protocols::find_method(draft.method);
         if (info == nullptr || !info->communicates() || info->event_driven() || info->decentralised()) return;
         if (std::ranges::find(draft.run, "exchange", &std::pair<std::string, std::string>::first) == draft.run.end())
@@ -205,10 +218,36 @@ class FeatureList {
     }
   }
 
+  /// A small transformer in the place of what is timed.
+  static void put_experts(Draft& draft) {
+    for (const auto& [name, value] : {std::pair{"workload", "decoder"},
+                                      {"layers", "2"},
+                                      {"hidden", "64"},
+                                      {"heads", "4"},
+                                      {"feed-forward", "128"},
+                                      {"vocabulary", "128"},
+                                      {"sequence", "16"},
+                                      {"experts", "4"},
+                                      {"experts-per-token", "2"},
+                                      {"expert-feed-forward", "32"}}) {
+      const bool told =
+          std::ranges::find(draft.timed_as, name, &std::pair<std::string, std::string>::first) != draft.timed_as.end();
+      if (!told) draft.timed_as.emplace_back(name, value);
+    }
+  }
+
   void timing() {
     constexpr const char* kAxis = "what is timed";
     attributes(kAxis, &Draft::timed_as, {{"workload", "resnet-50"}});
     for (const char* precision : {"bf16", "fp16"}) attributes(kAxis, &Draft::timed_as, {{"precision", precision}});
+    for (const char* precision : {"fp8", "mxfp8", "nvfp4"}) {
+      Feature& feature = attributes(kAxis, &Draft::timed_as, {{"precision", precision}});
+      feature.add = [add = feature.add](Draft& draft) {
+        add(draft);
+        draft.device = "b200-sxm";
+      };
+    }
+    attributes(kAxis, &Draft::timed_as, {{"adapters", "8"}});
     attributes(kAxis, &Draft::timed_as, {{"input-rate", "100"}});
     attributes(kAxis, &Draft::timed_as, {{"precision", "bf16"}, {"gradients", "fp32"}});
     add(kAxis, "<timing-only>", [](Draft& draft) { draft.learns = false; });
