@@ -164,10 +164,11 @@ inline std::vector<Shape> learning_shapes() {
   }
   const std::string flare =
       lines() + R"(<data><digits train="120" test="40"/></data><model><dense units="10"/></model><training batch="5"/>
-<run algorithm="flare" duration="20" interval="0.5" samples="10" quantiles="10" local-steps="1" window="2" patience="2" )";
-  shapes.push_back({"flare(tolerance)", flare + R"(schedule="dual" tolerance="0"/>)", {"1"}});
+<run algorithm="flare" duration="20" interval="0.5" samples="10" quantiles="10" local-steps="1" window="2" )";
+  shapes.push_back({"flare(tolerance)", flare + R"(schedule="dual" patience="1000" alpha="1" tolerance="0"/>)", {"1"}});
   for (const char* name : {"sample-bytes", "upload-every", "deploy-every"})
-    shapes.push_back({fmt::format("flare({})", name), flare + "schedule=\"fixed\"/>"});
+    shapes.push_back(
+        {fmt::format("flare({})", name), flare + R"(schedule="fixed" upload-every="2" deploy-every="4"/>)"});
   shapes.push_back({"dgc(*", lines() + uneven + R"(<training batch="5" epochs="2"><sgd/></training>
 <run algorithm="gradient-sharing"><compress method="dgc" memory="true" fraction="0.{1|3}" warm-up-steps="0"/></run>)"});
   shapes.push_back({"vit(*", lines() + R"(<data><digits train="24" test="10"/></data>
