@@ -189,6 +189,15 @@ async function namesItsParts(page) {
     for (const link of document.querySelectorAll("a[href^='#']")) {
       if (!document.querySelector(link.getAttribute("href"))) say("leads nowhere", link);
     }
+    const contents = document.querySelectorAll("#contents > li").length;
+    if (contents > 5) faults.push(`${contents} items of navigation`);
+    // Attributes have names for readers; their paths stand where they are to be typed.
+    const texts = document.createTreeWalker(document.getElementById("main"), NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const { data, parentElement } = texts.currentNode;
+      if (!parentElement.closest("pre, code, script, details") && /\b(platform|timed-as|training)\.[a-z]/.test(data))
+        say("a raw path", parentElement);
+    }
     const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
     for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`${id} twice`);
     for (const tag of ["h1", "main", "nav", "header", "footer"]) {

@@ -273,7 +273,8 @@ function bars(figure, initial) {
     const totals = stacked ? labels.map((_, i) => parts.reduce((sum, part) => sum + (part.values[i] ?? 0), 0)) : [];
     const values = [...(stacked ? totals : parts.flatMap((part) => part.values))];
     for (const interval of intervals ?? []) if (interval) values.push(interval.low, interval.high);
-    const longest = Math.max(0, ...ends.flatMap((row) => (row ?? []).map((end) => end?.text.length ?? 0)));
+    context.font = `12px ${Chart.defaults.font.family}`; // as endLabels writes
+    const widest = Math.max(0, ...ends.flatMap((row) => (row ?? []).map((end) => (end ? context.measureText(end.text).width : 0))));
     const narrow = drawing.clientWidth < 480;
     const { ink } = palette();
     chart = new Chart(context, {
@@ -291,7 +292,7 @@ function bars(figure, initial) {
       },
       options: {
         indexAxis: "y",
-        layout: { padding: { right: longest * 6.6 + 8 } },
+        layout: { padding: { right: widest + 12 } },
         interaction: { mode: "y", intersect: false },
         scales: {
           x: { ...axisFor({ kind, title, values, log, most, count: ticksAcross(drawing) - 2 }), stacked },

@@ -7,17 +7,26 @@ function addSection(page, id, fill) {
   if (section.children.length < 2) section.remove();
 }
 
+const kMostContents = 5;
+
+/** Links to the sections: five items, of which the last holds all from the fifth on where there are more. */
 function addContents() {
   const list = document.getElementById("contents");
-  for (const heading of document.querySelectorAll("main section > h2")) {
-    list.append(
-      element(
-        "li",
-        {},
-        element("a", { href: `#${heading.parentElement.id}` }, heading.dataset.short ?? heading.textContent),
-      ),
-    );
-  }
+  const links = [...document.querySelectorAll("main section > h2")].map((heading) =>
+    element(
+      "li",
+      {},
+      element("a", { href: `#${heading.parentElement.id}` }, heading.dataset.short ?? heading.textContent),
+    ),
+  );
+  if (links.length <= kMostContents) return list.append(...links);
+  const more = element(
+    "details",
+    {},
+    element("summary", {}, "More"),
+    element("ul", {}, ...links.slice(kMostContents - 1)),
+  );
+  list.append(...links.slice(0, kMostContents - 1), element("li", {}, more));
 }
 
 /** `fill(result, text)` draws the page of a result (and the text it was read from); it is saved as `fileName(result)`. */

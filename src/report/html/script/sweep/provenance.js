@@ -67,7 +67,7 @@ function addSweepProvenance(sweep, section) {
         humanCount(axis.texts.length),
         axis.values[0]?.text ?? kNone,
         axis.values[axis.values.length - 1]?.text ?? kNone,
-        axis.linked.join(", ") || kNone,
+        axis.linked.length > 0 ? element("code", {}, axis.linked.join(", ")) : kNone,
       ]),
     ),
   );
