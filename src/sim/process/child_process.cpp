@@ -190,6 +190,12 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   ::_exit(status);  // neither destructors nor handlers of the parent's
 }
 
+void write_to_parent(int descriptor, std::string_view bytes) {
+  if (write_all(descriptor, bytes.data(), bytes.size())) return;
+  if (errno == EPIPE) ::_exit(kFailureStatus);  // nobody is there any more to be told
+  end_for_want_of("what a process of this one says cannot be written\n");
+}
+
 }  // namespace
 
 void MessageSink::add(std::string_view message) const {
@@ -199,16 +205,19 @@ void MessageSink::add(std::string_view message) const {
 }
 
 void MessageSink::flush() const {
-  if (!write_all(descriptor_, posted_.data(), posted_.size())) {
-    if (errno == EPIPE) ::_exit(kFailureStatus);  // nobody is there any more to be told
-    end_for_want_of("what a process of this one says cannot be written\n");
-  }
+  write_to_parent(descriptor_, posted_);
   posted_.clear();
 }
 
 void MessageSink::send(std::string_view message) const {
-  add(message);
-  flush();
+  if (message.size() < kMostPosted) {
+    add(message);
+    return flush();
+  }
+  flush();  // and a long one without a copy
+  const std::uint64_t length = message.size();
+  write_to_parent(descriptor_, {reinterpret_cast<const char*>(&length), sizeof length});
+  write_to_parent(descriptor_, message);
 }
 
 void MessageSink::post(std::string_view message) const {

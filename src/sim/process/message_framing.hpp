@@ -34,14 +34,24 @@ class MessageSplitter {
     std::memcpy(&length, buffer_.data() + start_, sizeof length);
     if (buffer_.size() - start_ - sizeof length < length) {
       buffer_.erase(0, std::exchange(start_, 0));
+      // A long one gets its memory at once: doubled again and again it would take three times as much.
+      if (length >= kLong) buffer_.reserve(sizeof length + length + kLong);
       return std::nullopt;
     }
-    std::string message = buffer_.substr(start_ + sizeof length, length);
-    start_ += sizeof length + length;
+    const std::size_t begin = start_ + sizeof length;
+    if (length >= kLong && begin + length == buffer_.size()) {  // without a copy
+      buffer_.erase(0, begin);
+      start_ = 0;
+      return std::exchange(buffer_, {});
+    }
+    std::string message = buffer_.substr(begin, length);
+    start_ = begin + length;
     return message;
   }
 
  private:
+  static constexpr std::size_t kLong = std::size_t{1} << 17U;  // bytes, more than are read at a time
+
   std::string buffer_;
   std::size_t start_ = 0;
 };

@@ -37,15 +37,23 @@ TEST(ChildProcess, MessagesArriveWholeAndInOrder) {
         sink.send("first");
         sink.send("");
         sink.send(std::string(1000000, 'x') + '\0' + "y");
+        sink.post("short");
+        sink.send(std::string(300000, 'a'));
+        sink.post(std::string(200000, 'b'));
+        sink.send("last");
       },
       [&](std::string_view message) { received.emplace_back(message); });
   EXPECT_TRUE(outcome.complete());
   EXPECT_EQ(outcome.description(), "");
-  ASSERT_EQ(received.size(), 3U);
+  ASSERT_EQ(received.size(), 7U);
   EXPECT_EQ(received[0], "first");
   EXPECT_EQ(received[1], "");
   EXPECT_EQ(received[2].size(), 1000002U);
   EXPECT_EQ(received[2].back(), 'y');
+  EXPECT_EQ(received[3], "short");
+  EXPECT_EQ(received[4], std::string(300000, 'a'));
+  EXPECT_EQ(received[5], std::string(200000, 'b'));
+  EXPECT_EQ(received[6], "last");
 }
 
 TEST(ChildProcess, ASignalIsNamed) {
