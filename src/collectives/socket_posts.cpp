@@ -47,7 +47,9 @@ double beside_kernels_post_seconds(const CollectiveRequest& request, std::string
   const bool by_adapters =
       layout.library == spec::CollectiveLibrary::nccl && layout.nodes() > 1 && !layout.over_sockets;
   if (!request.beside_kernels || algorithm != "ring" || !sums_or_gathers(request.kind) || !by_adapters) return 0;
-  return 1e-6 * nccl::constants().post_beside;
+  // Rings that share an adapter share its time.
+  const double turns = layout.rails > 0 ? std::max(1.0, static_cast<double>(ring_lanes(layout)) / layout.rails) : 1;
+  return 1e-6 * nccl::constants().post_beside / turns;
 }
 
 double socket_start_seconds(std::string_view algorithm, const RankLayout& layout) {

@@ -35,9 +35,10 @@ TEST(TimingOnly, AnswersAQuestionThatAsksForNoAccuracy) {
   ASSERT_TRUE(plain.throughput);
   EXPECT_DOUBLE_EQ(plain.throughput->samples, 64 * 8 / plain.step_seconds);
   EXPECT_DOUBLE_EQ(plain.throughput->tokens.value(), 1024 * plain.throughput->samples);
-  // What it exposes of its communication is all that one worker alone would not have.
-  EXPECT_NEAR(plain.throughput->scaling_efficiency.value(),
-              (plain.step_seconds - plain.exposed_seconds) / plain.step_seconds, 0.02);
+  // One worker alone would have neither what it exposes of its communication, nor what it computes slower beside that.
+  const double computing = (plain.step_seconds - plain.exposed_seconds) / plain.step_seconds;
+  EXPECT_LT(plain.throughput->scaling_efficiency.value(), computing);
+  EXPECT_GT(plain.throughput->scaling_efficiency.value(), computing / 1.189);
   EXPECT_GT(plain.throughput->model_flops_utilisation.value(), 0.05);
   EXPECT_LT(plain.throughput->model_flops_utilisation.value(), 0.7);
   EXPECT_EQ(plain.at_scale.value().relative.ratio.value().value, 1) << "by definition";
@@ -63,18 +64,19 @@ TEST(TimingOnly, AgreesWithTheCollectiveAlone) {
 
 TEST(TimingOnly, ComparedWithAWiderAdapterSaysAFactorAndItsReason) {
   const report::Comparison comparison =
-      compare_scenarios(shipped(), shipped({"platform.gpu-cluster.nic=roce-200"}), "nic=roce-200", false);
+      compare_scenarios(shipped(), shipped({"platform.gpu-cluster.nic=roce-400"}), "nic=roce-400", false);
   const std::vector<report::Compared> runs = compared_runs(comparison);
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_EQ(runs[0].metric, report::Metric::time_per_step);
   EXPECT_GT(*runs[0].before.seconds / *runs[0].after.seconds, 1.1);
-  EXPECT_LE(*runs[0].before.seconds / *runs[0].after.seconds, 2.0 + 1e-9) << "twice the bandwidth is twice at most";
+  EXPECT_LE(*runs[0].before.seconds / *runs[0].after.seconds, 4.0 + 1e-9)
+      << "four times the bandwidth is four times at most";
   EXPECT_NE(report::in_words(statement_on(runs[0], comparison.name)).find(") faster: a step"), std::string::npos);
   EXPECT_NE(runs[0].before.causes.find("bandwidth"), std::string::npos);
   ASSERT_EQ(comparison.differences.size(), 1U);
   EXPECT_EQ(comparison.differences[0].path, "platform.gpu-cluster.nic");
   EXPECT_EQ(comparison.differences[0].before, "roce-100");
-  EXPECT_EQ(comparison.differences[0].after, "roce-200");
+  EXPECT_EQ(comparison.differences[0].after, "roce-400");
 }
 
 /// Where its factors have found less, a run with a cap sends no more than with its ranks at the cap.

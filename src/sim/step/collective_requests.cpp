@@ -14,13 +14,35 @@
 namespace dadsim::sim {
 namespace {
 
-/// Whether devices compute while the collective is on its way: what replicas divide and sum goes beside the passes.
-/// What it costs is known of steps in 16 bit and less (post beside of collectives/nccl_constants.csv).
-bool is_beside_kernels(const step::CollectiveTask& task, const step::Schedule& schedule) {
+/// Whether a task is between a collective and the wait for it, that its devices compute.
+bool is_computed_beside(const step::Schedule& schedule, std::size_t collective) {
+  const std::int32_t stage = schedule.tasks[collective].stage;
+  for (std::size_t i = collective + 1; i < schedule.tasks.size(); ++i) {
+    const step::Task& task = schedule.tasks[i];
+    const auto* wait = std::get_if<step::WaitTask>(&task.what);
+    if (wait != nullptr && wait->collective == static_cast<std::int32_t>(collective)) return false;
+    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+    const bool same = stage == step::kEveryStage || task.stage == step::kEveryStage || task.stage == stage;
+    if (compute != nullptr && same && compute->who == step::Role::workers) return true;
+  }
+  return false;
+}
+
+/// Whether devices compute while the collective, or one of the same, is on its way: of what is divided among replicas.
+/// What it costs is known of such steps in 16 bit and less, not of sums alone (post beside of
+/// collectives/nccl_constants.csv).
+bool is_beside_kernels(const step::CollectiveTask& collective, const step::Schedule& schedule) {
   using enum step::Among;
   const bool held = schedule.precision == spec::Precision::bf16 || spec::casts_operands(schedule.precision);
-  return held && (task.among == replicas || task.among == shard_group || task.among == shard_copies ||
-                  task.among == expert_copies);
+  const bool divided = (collective.among == replicas && collective.kind != step::CollectiveKind::all_reduce) ||
+                       collective.among == shard_group || collective.among == shard_copies ||
+                       collective.among == expert_copies;
+  if (!held || !divided) return false;
+  for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
+    const auto* other = std::get_if<step::CollectiveTask>(&schedule.tasks[i].what);
+    if (other != nullptr && *other == collective && is_computed_beside(schedule, i)) return true;
+  }
+  return false;
 }
 
 /// Among the workers of a schedule whose replicas are single devices.
