@@ -125,6 +125,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   std::vector<Diagnostic> diagnostics;
   Markup markup(content);
   bool root_seen = false;
+  bool zone_seen = false;
   bool doctype_seen = false;
   bool in_config = false;
   PlatformSize size(file);
@@ -162,6 +163,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
                       "write version=\"4.1\", after simgrid_update_xml has brought the file up to date");
       }
     }
+    zone_seen = zone_seen || name == "zone" || name == "AS" || name == "cluster";
     size.start(markup);
     note_files_of(markup, file);
     check_event_rate(markup, file, rates);
@@ -192,12 +194,15 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
                              "write bandwidth_file or latency_file on the <link> instead"});
     }
   }
-  // SimGrid's reader is not as strict: what comes behind the fault would be taken for what nobody has looked at.
+  // SimGrid's reader is not as strict: what comes behind the fault would be taken without having been looked at.
   if (markup.fault()) {
     diagnostics.push_back({file, markup.fault()->line, fmt::format("this is not XML: {}", markup.fault()->what),
                            "a platform is well-formed XML 1.0"});
     return diagnostics;
   }
+  // SimGrid's ends by a signal there.
+  if (root_seen && !zone_seen)
+    diagnostics.push_back({file, 0, "the platform has no <zone>", "one, with hosts, links and routes in it"});
   diagnostics.insert(diagnostics.end(), size.faults().begin(), size.faults().end());
   if (may_have_state_profiles(text)) {
     for (Diagnostic& fault : read_state_profiles(file, text).faults) diagnostics.push_back(std::move(fault));

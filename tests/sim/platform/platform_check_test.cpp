@@ -93,6 +93,9 @@ TEST(PlatformCheck, WhatIsNoPlatform) {
   expect_file_error(std::string("<platform>\0</platform>", 22), "FILE: the file contains NUL bytes", "UTF-8");
   expect_file_error(platform_xml("<host id=\"caf\xe9\" speed=\"1Gf\"/>"), "FILE: the file is not UTF-8", "UTF-8");
   expect_file_error("<html>\n</html>", "FILE:1: the outermost element is <html>", begins);
+  expect_file_error(
+      "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n</platform>",
+      "FILE: the platform has no <zone>", "hosts, links and routes");
   const std::string good = platform_xml(hosts + link + route);
   expect_file_error(without(good, "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"),
                     "FILE:3: the DOCTYPE is missing", "simgrid.dtd");
