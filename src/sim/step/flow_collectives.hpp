@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,8 +86,10 @@ class FlowCollectives {
   [[nodiscard]] Refused carry_out_largest();
   /// A step begins: what has occurred so far was in others; `known`: in the same one, and has its numbers.
   void begin_step(bool known);
-  /// Messages of the part that are on the link at a time.
-  double messages_on(FlowPart& part, std::int32_t link);
+  /// Messages of the part that are on a link at a time.
+  std::function<double(std::int32_t link)> messages_on(FlowPart& part) {
+    return [this, &part](std::int32_t link) { return messages_on(part, link); };
+  }
   /// Whether its messages are so many that following each takes seconds.
   bool is_large(FlowPart& part) const;
 
@@ -102,6 +105,7 @@ class FlowCollectives {
   simgrid::s4u::Host* host(std::size_t node) const { return hosts_[node]; }
 
  private:
+  double messages_on(FlowPart& part, std::int32_t link);
   using Groups = std::vector<const collectives::RankGroup*>;
   std::vector<FlowPart> divided(const Groups& groups);
   FlowPart joined(const Groups& groups) const;

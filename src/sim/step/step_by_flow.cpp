@@ -54,18 +54,11 @@ class StepByFlow {
       const auto* wait = std::get_if<step::WaitTask>(&schedule_.tasks[i].what);
       if (wait != nullptr) last_wait_[static_cast<std::size_t>(wait->collective)] = i;
     }
-    collectives_.begin_step(request.known_overlaps != KnownOverlaps::nothing);
-    switch (request.known_overlaps) {
-      case KnownOverlaps::nothing:
-        overlaps_.begin();
-        break;
-      case KnownOverlaps::last_time:
-        overlaps_.begin_again();
-        break;
-      case KnownOverlaps::before:
-        overlaps_.repeat();
-        break;
-    }
+    const KnownOverlaps known = request.known_overlaps;
+    collectives_.begin_step(known != KnownOverlaps::nothing);
+    if (known == KnownOverlaps::nothing) overlaps_.begin();
+    if (known == KnownOverlaps::last_time) overlaps_.begin_again();
+    if (known == KnownOverlaps::before) overlaps_.repeat();
   }
 
   Refused run() {
@@ -271,11 +264,7 @@ class StepByFlow {
   void beside_others(FlowPart& part, double begin) {
     if (single() || by_closed_form_ || part.traffic->loads.empty()) return;
     const double seconds = *std::ranges::max_element(dates_) - begin;
-    if (!part.number) {
-      part.number = overlaps_.add(part.traffic->loads, seconds, [&known = collectives_, &part](std::int32_t link) {
-        return known.messages_on(part, link);
-      });
-    }
+    if (!part.number) part.number = overlaps_.add(part.traffic->loads, seconds, collectives_.messages_on(part));
     const FlowOverlaps::Occurrence occurrence = overlaps_.occur(*part.number, begin, seconds);
     doubts_.overlooked(stage_of(part), occurrence.overlooked);
     if (occurrence.seconds <= seconds) return;
