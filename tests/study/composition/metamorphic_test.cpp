@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -66,8 +67,14 @@ const std::set<std::string>& structural() {
 /// All that there are, by the names that perturbing.hpp gives them.
 std::vector<std::string> all_keys(const scenario::Catalog& catalog) {
   std::vector<std::string> keys;
+  std::vector<std::string> inside{"scenario"};  // not of the other documents that there are
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    for (const std::string& child : scenario::find_rule(inside[i])->children) {
+      if (std::ranges::find(inside, child) == inside.end()) inside.push_back(child);
+    }
+  }
   for (const scenario::ElementRule& rule : scenario::vocabulary()) {
-    if (rule.name == "cluster-platform" || rule.name == "workload" || rule.name == "layer") continue;
+    if (std::ranges::find(inside, rule.name) == inside.end()) continue;
     for (const scenario::AttributeRule& attribute : rule.attributes) keys.push_back(rule.name + "." + attribute.name);
   }
   const auto add = [&](const std::string& owner, const std::vector<spec::ParameterSpec>& parameters) {

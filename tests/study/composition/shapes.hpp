@@ -21,10 +21,19 @@ inline std::vector<Shape> learning_shapes() {
   const std::string colours = R"(<cifar10 files="train-colours" test-files="held-colours" train="12" test="6"/>)";
   const std::string series = R"(<ts train-file="train.ts" test-file="held.ts"/>)";
   const std::string words = lines() + R"(<data><text file="words.txt" length="4" train="30" test="8"/></data>
-<model><embedding units="4"/><dense units="22" positions="each"/></model><training batch="3" epochs="1"/>)";
+<model><embedding units="4"/><attention heads="2"/><dense units="22" positions="each"/></model>
+<training batch="3" epochs="1"/>)";
+  const std::string pair_of_sites =
+      placed(R"(<federation><sites name="s" count="2" up="20Mbps" down="50Mbps" latency="5ms"/></federation>)",
+             "s-[1-2]", "hub");
+  const std::string three =
+      "<model><dense units=\"6\"/><dense units=\"3\"/></model><training batch=\"3\" epochs=\"1\"/>" + kBoth;
   const std::string uneven = R"(<data><digits train="60" test="10"/><split by="sizes" sizes="6 9 15 30"/></data>
 <model><dense units="5" activation="identity"/><dense units="16"/><dense units="10"/></model>)";
   const std::string prices = R"(<price device="a100-sxm4-80" per-hour="2"/><price device="xeon-8380" per-hour="0.5"/>)";
+  const auto on = [&](const char* device) {
+    return lines("latency=\"20ms\"", "latency=\"5ms\"", "", device) + kLearning + kBoth;
+  };
   std::vector<Shape> shapes{
       {"cifar10.files", of_data(colours, "10"), {"held-colours"}},
       {"cifar10.test-files", of_data(colours, "10"), {"train-colours"}},
@@ -37,6 +46,20 @@ inline std::vector<Shape> learning_shapes() {
       {"text.file", words + kBoth, {"lines.txt"}},
       {"csv.file", of_data(table, "3"), {"rows.csv"}},
       {"csv.target", of_data(table, "3"), {"colour"}},
+      {"csv.site",
+       pair_of_sites + R"(<data><csv file="table.csv" target="kind" site="place" test-share="0.3"/></data>)" + three,
+       {"colour"}},
+      {"csv.files",
+       pair_of_sites + R"(<data><csv files="one.csv,two.csv" target="kind" test-share="0.3"/></data>)" + three,
+       {"two.csv,one.csv"}},
+      {"attention.bias", words + kBoth},
+      {"average-deltas.above",
+       lines() +
+           R"(<data><digits train="24" test="10"/></data><model><dense units="6"/><dense units="5"/><dense units="10"/></model>
+<training batch="3" batches="equal" epochs="1"/>
+<run algorithm="flexible" default="edad"><share layers="fc1" statistic="none"/><share layers="fc2" statistic="none"/>
+<average-deltas above="fc1"/></run>)",
+       {"fc2"}},
       {"csv.ignore",
        of_data(R"(<csv file="table.csv" target="kind" ignore="a" test-share="0.3"/>)", "3"),
        {"b", "a,b"}},
@@ -98,6 +121,16 @@ inline std::vector<Shape> learning_shapes() {
       {"costs.carbon-region",
        lines() + kLearning + kBoth + "<costs carbon-region=\"gcp:europe-west1\"/>",
        {"gcp:us-central1"}},
+      {"costs.provider",
+       on("a100-sxm4-80") + R"(<costs provider="hyperscalers"><price device="xeon-8380" per-hour="0.5"/></costs>)",
+       {"specialists"}},
+      {"costs.term",
+       on("h100-sxm5") +
+           R"(<costs provider="Nebius" term="on-demand"><price device="xeon-8380" per-hour="0.5"/></costs>)",
+       {"spot"}},
+      {"costs.price-date",
+       on("rtx-a6000") + R"(<costs price-date="2023"><price device="xeon-8380" per-hour="0.5"/></costs>)",
+       {"2025"}},
       {"price.*", lines() + kLearning + kBoth + "<costs electricity=\"0.3\" carbon=\"300\">" + prices + "</costs>"},
       {"egress.*", lines() + kLearning + kBoth + R"(<costs><egress per-gb="0.1"/></costs>)"},
       {"egress.links",
@@ -164,13 +197,22 @@ inline std::vector<Shape> learning_shapes() {
   }
   const std::string flare =
       lines() + R"(<data><digits train="120" test="40"/></data><model><dense units="10"/></model><training batch="5"/>
-<run algorithm="flare" duration="20" interval="0.5" samples="10" quantiles="10" local-steps="1" window="2" )";
+<run algorithm="flare" duration="20" interval="0.1" samples="10" quantiles="10" local-steps="1" window="2" )";
   shapes.push_back({"flare(tolerance)", flare + R"(schedule="dual" patience="1000" alpha="1" tolerance="0"/>)", {"1"}});
   for (const char* name : {"sample-bytes", "upload-every", "deploy-every"})
     shapes.push_back(
         {fmt::format("flare({})", name), flare + R"(schedule="fixed" upload-every="2" deploy-every="4"/>)"});
   shapes.push_back({"dgc(*", lines() + uneven + R"(<training batch="5" epochs="2"><sgd/></training>
 <run algorithm="gradient-sharing"><compress method="dgc" memory="true" fraction="0.{1|3}" warm-up-steps="0"/></run>)"});
+  const auto preset = [&](const char* name, const std::string& data, const char* sizes) {
+    shapes.push_back({fmt::format("{}(*", name), lines() + "<data>" + data + "</data>" +
+                                                     fmt::format("<model preset=\"{}\" {}/>", name, sizes) +
+                                                     "<training batch=\"3\" epochs=\"1\"/>" + kBoth});
+  };
+  preset("lenet", R"(<digits train="24" test="10"/>)", "");
+  preset("transformer-classifier", R"(<utterances length="8" train="24" test="10"/>)",
+         R"(width="4" heads="1" blocks="1" hidden="6")");
+  preset("gru-classifier", R"(<utterances length="8" train="24" test="10"/>)", "hidden=\"4\"");
   shapes.push_back({"vit(*", lines() + R"(<data><digits train="24" test="10"/></data>
 <model preset="vit" patch="{7|14}" width="4" heads="1" blocks="1" hidden="6"/><training batch="3" epochs="1"/>)" +
                                  kBoth});
