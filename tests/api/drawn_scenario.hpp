@@ -47,7 +47,7 @@ class DrawnScenario {
       timed_as = one_of<std::string>(
           {R"(<timed-as workload="gpt-2-small" batch="2" offload="both" offload-rate="20GBps" host-rate="40GBps"/>)",
            R"(<timed-as workload="gpt-2-small" batch="2" micro-batch="1" sharding="parameters" sharding-group="1"/>)",
-           fmt::format(R"(<timed-as workload="decoder" layers="2" hidden="64" heads="4" feed-forward="128"
+           fmt::format(R"(<timed-as workload="decoder" layers="2" hidden="64" heads="4" kv-heads="4" feed-forward="128"
              vocabulary="256" sequence="32" experts="6" experts-per-token="2" expert-feed-forward="64"
              expert-parallel="{}" expert-dispatch="fp8" batch="2"/>)",
                        sites)});
