@@ -41,8 +41,9 @@ class DrawnScenario {
         event_driven ? ""
                      : one_of<std::string>({"", "", R"(<timed-as workload="resnet-50" batch="4" steps="1000"/>)",
                                             R"(<timed-as workload="gpt-2-medium" batch="1"/>)"});
-    // What gradients alone are summed for.
-    const bool gradients = runs.find("dad") == std::string::npos && runs.find("compress") == std::string::npos;
+    // What gradients alone are summed for, by several workers.
+    const bool gradients = runs.find("dad") == std::string::npos && runs.find("compress") == std::string::npos &&
+                           runs.find("pooled") == std::string::npos;
     if (!event_driven && !timed_as.empty() && gradients && exchange == std::string("peer")) {
       timed_as = one_of<std::string>(
           {R"(<timed-as workload="gpt-2-small" batch="2" offload="both" offload-rate="20GBps" host-rate="40GBps"/>)",

@@ -270,6 +270,23 @@ class MalformedCases {
     exact("list and range at once", with(R"(<goal><allow path="seed" values="1" from="2"/></goal>)"),
           {R"(@FILE@:20: from="2" of <allow> stands beside values="…"; a list of values, or a range)"});
     layouts_of_a_goal();
+    divided_with_no_other_worker();
+  }
+
+  /// Pooled runs have one worker.
+  void divided_with_no_other_worker() {
+    const auto aggregator = [](const std::string& run) {
+      return "@FILE@:20: run '" + run +
+             "' goes through an aggregator, and workers that work on micro-batches or are of several devices do not; "
+             "exchange=\"peer\" on the run";
+    };
+    exact(
+        "states divided with no other worker",
+        edited({{R"(  <run algorithm="pooled"/>)",
+                 R"(<timed-as workload="bert-large" batch="8" sharding="parameters" sharding-group="5"/>
+  <run algorithm="pooled"/>)"}}),
+        {R"(@FILE@:20: run 'pooled' has one worker, and others are needed to divide states or experts with; <timed-as> without sharding-group and expert-parallel, or another algorithm)",
+         aggregator("dad"), aggregator("rank-dad")});
   }
 
   /// <allow layout="any">.

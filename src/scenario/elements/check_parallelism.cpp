@@ -82,6 +82,10 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     if (run.event_driven || run.decentralised) {
       refuse("cannot have workers that work on micro-batches or are of several devices",
              "<timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
+    } else if (info->sharing == methods::Sharing::pooled &&
+               (how.sharding_group > 1 || how.tensor * how.context % (how.experts * how.expert_tensor) != 0)) {
+      refuse("has one worker, and others are needed to divide states or experts with",
+             "<timed-as> without sharding-group and expert-parallel, or another algorithm");
     } else if (run.communicates && run.exchange == spec::ExchangeMode::aggregator) {
       refuse("goes through an aggregator, and workers that work on micro-batches or are of several devices do not",
              "exchange=\"peer\" on the run");
