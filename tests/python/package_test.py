@@ -48,6 +48,10 @@ class Package(unittest.TestCase):
         for name in os.listdir(SOURCE):
             if os.path.isfile(os.path.join(SOURCE, name)):
                 shutil.copy(os.path.join(SOURCE, name), checkout)
+        # Tables of measured steps that `dadsim validate` has built in.
+        os.makedirs(os.path.join(checkout, "tests", "validation"))
+        for name in ("jobs.csv", "jobs-2026.csv"):
+            shutil.copy(os.path.join(SOURCE, "tests", "validation", name), os.path.join(checkout, "tests", "validation"))
         build = "from setuptools import build_meta; print(build_meta.build_sdist({!r}))".format(cls.folder)
         run(sys.executable, "-c", build, cwd=checkout)
         (cls.sdist,) = glob.glob(os.path.join(cls.folder, "dadsim-*.tar.gz"))
