@@ -127,7 +127,7 @@ RunFaults privacy_faults(const RunFacts& facts) {
   RunFaults faults;
   const PrivacyOptions options = privacy_options(facts.run.parameters);
   if (options.noise == NoiseBy::aggregator && facts.run.exchange != spec::ExchangeMode::aggregator) {
-    faults.push_back(Fault{"noise=\"central\" among peers, where nobody adds it",
+    faults.push_back(Fault{"noise=\"central\" among peers, none of which adds it",
                            "exchange=\"aggregator\", or noise=\"local\" or \"per-site\""});
   }
   if (const std::optional<models::Network> network = network_of(facts)) {
