@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/random/exponential_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
-#include <boost/random/weibull_distribution.hpp>
 #include <cmath>
 
 namespace dadsim::world {
@@ -11,10 +10,20 @@ namespace {
 
 using Change = OutageProcess::Change;
 
-/// A Weibull time of that mean: its scale is mean ÷ Γ(1 + 1/shape).
-double draw_weibull(double mean, double shape, RandomStream& random) {
-  return boost::random::weibull_distribution<>(shape, mean / std::tgamma(1 + 1 / shape))(random);
-}
+/// Weibull times of that mean: their scale is mean ÷ Γ(1 + 1/shape). With shape 1 they are exponential, and a power of
+/// 1 need not be taken.
+class WeibullTimes {
+ public:
+  WeibullTimes(double mean, double shape) : shape_(shape), scale_(mean / std::tgamma(1 + 1 / shape)) {}
+
+  double draw(RandomStream& random) const {
+    const double exponential = -std::log(1 - boost::random::uniform_01<>()(random));
+    return scale_ * (shape_ == 1 ? exponential : std::pow(exponential, 1 / shape_));
+  }
+
+ private:
+  double shape_, scale_;
+};
 
 double draw_exponential(double mean, RandomStream& random) {
   return boost::random::exponential_distribution<>(1 / mean)(random);
@@ -23,10 +32,7 @@ double draw_exponential(double mean, RandomStream& random) {
 /// Up and down by turns, for times that are drawn.
 class Alternating final : public OutageProcess {
  public:
-  struct Times {
-    double mean = 0, shape = 1;
-  };
-  Alternating(Times up, Times down, double begins_up, const RandomStream& random)
+  Alternating(WeibullTimes up, WeibullTimes down, double begins_up, const RandomStream& random)
       : times_up_(up), times_down_(down), probability_up_(begins_up), random_(random) {}
 
   bool begins_up() override {
@@ -34,14 +40,13 @@ class Alternating final : public OutageProcess {
     return up_;
   }
   std::optional<Change> next() override {
-    const Times& times = up_ ? times_up_ : times_down_;
-    at_ += draw_weibull(times.mean, times.shape, random_);
+    at_ += (up_ ? times_up_ : times_down_).draw(random_);
     up_ = !up_;
     return Change{at_, up_};
   }
 
  private:
-  Times times_up_, times_down_;
+  WeibullTimes times_up_, times_down_;
   double probability_up_;
   RandomStream random_;
   double at_ = 0;
@@ -131,8 +136,8 @@ class Diurnal final : public OutageProcess {
 }  // namespace
 
 std::unique_ptr<OutageProcess> random_failures(const spec::RandomFailureSpec& spec, const RandomStream& random) {
-  return std::make_unique<Alternating>(Alternating::Times{spec.mean_up, spec.shape},
-                                       Alternating::Times{spec.mean_down, 1}, 1, random);
+  return std::make_unique<Alternating>(WeibullTimes(spec.mean_up, spec.shape), WeibullTimes(spec.mean_down, 1), 1,
+                                       random);
 }
 
 std::unique_ptr<OutageProcess> listed_outage(const spec::OutageSpec& spec, double later) {
@@ -173,9 +178,8 @@ std::unique_ptr<OutageProcess> diurnal(const spec::AvailabilitySpec& spec, Rando
 }
 
 std::unique_ptr<OutageProcess> sessions(const spec::AvailabilitySpec& spec, const RandomStream& random) {
-  return std::make_unique<Alternating>(Alternating::Times{spec.on, spec.shape},
-                                       Alternating::Times{spec.off, spec.shape}, spec.on / (spec.on + spec.off),
-                                       random);
+  return std::make_unique<Alternating>(WeibullTimes(spec.on, spec.shape), WeibullTimes(spec.off, spec.shape),
+                                       spec.on / (spec.on + spec.off), random);
 }
 
 std::optional<Change> DropOut::next() {

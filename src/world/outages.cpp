@@ -29,7 +29,8 @@ void UnreliableWorld::add(OutageRule rule) {
   }
   subjects_[rule.subject].processes.push_back(process);
   processes_.push_back({.subject = rule.subject, .drops_out = rule.drops_out != nullptr, .what = std::move(rule.what)});
-  if (!processes_.back().what->begins_up()) change(subjects_[rule.subject], false);
+  processes_[process].up = processes_[process].what->begins_up();
+  if (!processes_[process].up) change(subjects_[rule.subject], false);
   go_on(process);
 }
 
@@ -44,8 +45,8 @@ void UnreliableWorld::schedule(std::size_t process, OutageProcess::Change change
 }
 
 /// What the rules of a host say while another of them keeps it down, taken at once: nobody sees it, and a host that has
-/// left for good would otherwise be waited for as long as its days have nights. Where nothing brings the host up within
-/// kLongest, or kMost changes, it is taken for gone.
+/// left for good would otherwise be waited for as long as its days have nights. A host that one rule keeps down for
+/// good is gone, and so is taken one that nothing brings up within kLongest, or kMost changes.
 void UnreliableWorld::pass_what_nobody_sees(std::size_t subject) {
   Subject& host = subjects_[subject];
   constexpr double kLongest = 1000.0 * 86400;  // seconds; an EventLoop without progress gives up long before
@@ -54,11 +55,16 @@ void UnreliableWorld::pass_what_nobody_sees(std::size_t subject) {
   for (std::int64_t passed = 0; host.down > 0; ++passed) {
     constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
     std::size_t first = kNone;
+    bool gone = false;
     for (const std::size_t process : host.processes) {
       const double at = processes_[process].next.at;
-      if (!dates_.contains({at, process})) continue;
+      if (!dates_.contains({at, process})) {
+        gone = gone || !processes_[process].up;
+        continue;
+      }
       if (first == kNone || std::pair(at, process) < std::pair(processes_[first].next.at, first)) first = process;
     }
+    if (gone) return forget(host);
     if (first == kNone) return;
     const OutageProcess::Change next = processes_[first].next;
     // A drop-out is of a computation, which may end before it: ended() takes it back.
@@ -66,7 +72,16 @@ void UnreliableWorld::pass_what_nobody_sees(std::size_t subject) {
     host_dates_ -= dates_.erase({next.at, first});
     if (next.at > last || passed > kMost) continue;
     host.down += next.up ? -1 : 1;
+    processes_[first].up = next.up;
     go_on(first);
+  }
+}
+
+/// Of a host that is gone no more is asked. A computation that it drops out of is taken back by ended().
+void UnreliableWorld::forget(const Subject& host) {
+  for (const std::size_t process : host.processes) {
+    const Process& one = processes_[process];
+    if (!one.drops_out || one.next.up) host_dates_ -= dates_.erase({one.next.at, process});
   }
 }
 
@@ -79,6 +94,7 @@ void UnreliableWorld::carry_out() {
     Process& due = processes_[process];
     if (due.subject < hosts_) --host_dates_;
     const bool up = due.next.up;
+    due.up = up;
     if (!up && due.drops_out) ++drop_outs_;
     go_on(process);
     change(subjects_[due.subject], up);

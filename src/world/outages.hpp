@@ -58,12 +58,14 @@ class UnreliableWorld final : public World {
     bool drops_out = false;
     std::unique_ptr<OutageProcess> what = {};
     OutageProcess::Change next = {};
+    bool up = true;  ///< what it says now
   };
 
   void add(OutageRule rule);
   void schedule(std::size_t process, OutageProcess::Change change);
   void go_on(std::size_t process);
   void pass_what_nobody_sees(std::size_t subject);
+  void forget(const Subject& host);
   void carry_out();
   void arm();
   void change(Subject& subject, bool up);

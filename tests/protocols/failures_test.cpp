@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <numeric>
 
 #include "protocols/simulating.hpp"
@@ -13,6 +14,9 @@ namespace dadsim::test {
 namespace {
 
 constexpr std::size_t kSites = 4;
+
+/// Each misfortune, and most pairs of them, come within the draws of the suite.
+bool all_drawn() { return std::getenv("DADSIM_ALL_DRAWN") != nullptr; }
 
 /// Minima and curvatures differ, so that who takes part shows.
 std::vector<Quadratics::Site> some_sites() { return {{1, 1}, {1, 3}, {2, 0}, {0.5, 5}}; }
@@ -129,7 +133,7 @@ TEST(Failures, HundredsOfRunsOfEveryProtocolEnd) {
     std::int64_t outages = 0;
     // What asks for numbers while it simulates takes as long as learning.
     const bool asks = run.algorithm == "partial-rank-dad" || run.algorithm == "flare";
-    const std::uint64_t plays = asks ? 50 : 400;
+    const std::uint64_t plays = all_drawn() ? (asks ? 50 : 400) : (asks ? 26 : 100);
     for (std::uint64_t seed = 1; seed <= plays; ++seed) {
       SCOPED_TRACE(seed);
       world::ClosedFormWorld inner = small_world();
@@ -204,8 +208,9 @@ sim::Cluster star(spec::Transport transport, bool rendezvous) {
 
 TEST(Failures, SimulatedOnesEndToo) {
   for_every_protocol([&](const spec::RunSpec& run) {
-    int stuck = 0;
-    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    std::uint64_t stuck = 0;
+    const std::uint64_t plays = all_drawn() ? 30 : 14;
+    for (std::uint64_t seed = 1; seed <= plays; ++seed) {
       SCOPED_TRACE(seed);
       const auto transport = seed % 2 == 0 ? spec::Transport::tcp : spec::Transport::plain;
       const auto inner = sim::simulate_world(star(transport, seed % 3 == 0));
@@ -225,7 +230,7 @@ TEST(Failures, SimulatedOnesEndToo) {
       }
       if (HasFatalFailure() || HasNonfatalFailure()) return;
     }
-    EXPECT_LT(stuck, 10);
+    EXPECT_LT(3 * stuck, plays);
   });
 }
 
