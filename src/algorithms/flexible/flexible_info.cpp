@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "algorithms/flexible/flexible.hpp"
 #include "algorithms/flexible/flexible_by_cost.hpp"
+#include "methods/idle_parameters.hpp"
 #include "models/network.hpp"
 
 namespace dadsim::algorithms {
@@ -51,6 +55,23 @@ RunFaults faults_of_absence(const spec::RunSpec& run) {
   return faults;
 }
 
+/// Where a policy decides, no layer is shared by default; where rules do, nothing is chosen; and where no layer may be
+/// shared as rank-dAD shares them, nothing is factorised.
+RunFaults faults_of_idle(const spec::RunSpec& run) {
+  std::vector<methods::ActsBeside> conditions{{Of::kLossy, Of::kPolicy, {"bytes", "time"}},
+                                              {Of::kDefault, Of::kPolicy, {"rules"}}};
+  const bool is_asked = std::ranges::any_of(
+      run.share, [](const auto& rule) { return statistic_of(rule.statistic) == Statistic::rank_dad; });
+  for (const spec::ParameterSpec& parameter :
+       std::initializer_list<spec::ParameterSpec>{Of::kCap, Of::kIterations, Of::kTolerance}) {
+    if (chooses(run.parameters))
+      conditions.push_back({parameter, Of::kLossy, {"true"}});
+    else if (!is_asked)
+      conditions.push_back({parameter, Of::kDefault, {RankDad::kName}});
+  }
+  return methods::faults_of_idle_parameters(run.parameters, conditions);
+}
+
 constexpr std::array kAllStatistics{Statistic::gradient, Statistic::dad, Statistic::edad, Statistic::rank_dad,
                                     Statistic::none};
 
@@ -87,7 +108,9 @@ SynchronousMethod flexible_method() {
   info.check = [](const RunFacts& facts) {
     const std::optional<models::Network> network = network_of(facts);
     RunFaults faults = network ? faults_of_share(facts.run, *network) : RunFaults();
-    return faults.empty() ? faults_of_absence(facts.run) : faults;
+    if (faults.empty()) faults = faults_of_absence(facts.run);
+    for (RunFault& fault : faults_of_idle(facts.run)) faults.push_back(std::move(fault));
+    return faults;
   };
   // A gradient and its factors are not the same once both have been rounded.
   info.compresses = [](const spec::ParameterValues& values) { return !chooses(values); };

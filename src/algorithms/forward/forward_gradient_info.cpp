@@ -2,6 +2,7 @@
 
 #include "algorithms/forward/blocks.hpp"
 #include "algorithms/forward/forward_gradient.hpp"
+#include "methods/idle_parameters.hpp"
 #include "models/network.hpp"
 
 namespace dadsim::algorithms {
@@ -73,12 +74,13 @@ SynchronousMethod forward_gradient_method() {
            "4.95 %, weights 9.20 % (paper, 60,000 digits: 2.66, 3.24 and 9.25 %)",
        .parameters = {kPerturb, kLoss, kBlocks, kGroups, kDirections, kShare},
        .check = [](const RunFacts& facts) -> RunFaults {
-         if (facts.model == nullptr) return {};
+         RunFaults faults = methods::faults_of_idle_parameters(facts.run.parameters, {{kBlocks, kLoss, {"local"}}});
+         if (facts.model == nullptr) return faults;
          const ForwardGradient::Options options = forward_options(facts.run.parameters);
          const std::optional<Fault> fault =
              differentiation_fault(*facts.model, facts.sample, options.local, options.blocks, options.groups);
-         if (!fault) return {};
-         return {Fault{fmt::format("'{}': {}", facts.run.algorithm, fault->what), fault->remedy}};
+         if (fault) faults.push_back(Fault{fmt::format("'{}': {}", facts.run.algorithm, fault->what), fault->remedy});
+         return faults;
        },
        .estimates = true,
        // The estimates of Δ, and, where factors are shared, those of all sites.

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "algorithms/low_rank/cogd.hpp"
+#include "methods/idle_parameters.hpp"
 #include "models/network.hpp"
 
 namespace dadsim::algorithms {
@@ -34,6 +35,10 @@ SynchronousMethod cogd_method() {
            "the rule, entry by entry on one step; factors that rest; gradients as old as asked for\n"
            "low-rank network on digits, three seeds: no effect that can be told from none, in any mode (docs/cogd.md)",
        .parameters = {kUpdate, kStaleness, kStrength, kL1, kCap},
+       .check =
+           [](const RunFacts& facts) {
+             return methods::faults_of_idle_parameters(facts.run.parameters, {{kStaleness, kUpdate, {"stale"}}});
+           },
        .lossless = {{"update", "synchronous"}},
        // The factors before the step, and gradients that wait.
        .state =

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "algorithms/private/lsg.hpp"
+#include "methods/idle_parameters.hpp"
 
 namespace dadsim::algorithms {
 
@@ -35,6 +36,10 @@ SynchronousMethod lsg_method() {
                   "as many numbers as are kept are released, and have noise; clipping as of dp-sgd\n"
                   "accuracy over |S| at one ε on MNIST: a plateau, docs/private.md",
         .parameters = {Rgp::kRank, Rgp::kWarmUp, kDensity, kMask, kMemory},
+        .check =
+            [](const RunFacts& facts) {
+              return methods::faults_of_idle_parameters(facts.run.parameters, {{kMemory, kMask, {"magnitude"}}});
+            },
         .lossless = {{"rank", "65536"}, {"density", "1"}},
         // As rgp, and the history.
         .state =

@@ -139,6 +139,10 @@ RunFaults privacy_faults(const RunFacts& facts) {
                           options.noise_multiplier),
               "epsilon=\"0\", or no noise-multiplier"});
   }
+  if (options.epsilon == 0 && options.noise_multiplier == 0 && options.delta != PrivacyOptions().delta) {
+    faults.push_back(Fault{fmt::format("delta=\"{:g}\" means nothing without noise", options.delta),
+                           "noise-multiplier=\"1\", or leave it out"});
+  }
   if (options.epsilon > 0 && facts.planned && facts.planned->steps > 0) {
     try {
       noise_multiplier_of(options, *facts.planned);
@@ -195,7 +199,12 @@ SynchronousMethod as_private(SynchronousMethod info) {
   info.lossless.insert({{"clip", "1e30"}, {"noise-multiplier", "0"}});
   info.remark = privacy_remark;
   info.privacy = privacy_spent;
-  info.check = privacy_faults;
+  info.check = [own = std::move(info.check)](const RunFacts& facts) {
+    RunFaults faults = privacy_faults(facts);
+    if (!own) return faults;
+    for (RunFault& fault : own(facts)) faults.push_back(std::move(fault));
+    return faults;
+  };
   info.asks_for_plan = [](const spec::ParameterValues& values) { return privacy_options(values).epsilon > 0; };
   // What is rounded before it is added up is no Gaussian with a share of the variance any more, and rounding makes a
   // clipped gradient longer. Messages that are private as they are stay so.

@@ -39,7 +39,7 @@ std::optional<Fault> fault_of_example_gradients(const models::Network& network);
 double noise_multiplier_of(const PrivacyOptions& options, const RunContext& run);
 
 /// Says of an algorithm all that is the same for private ones: that it perturbs, its parameters, which exchanges,
-/// compressors and networks it goes with, and its remark. `info` has what is its own.
+/// compressors and networks it goes with, and its remark. `info` has what is its own, also of what is checked.
 SynchronousMethod as_private(SynchronousMethod info);
 
 }  // namespace dadsim::algorithms

@@ -3,27 +3,33 @@
 #include <memory>
 
 #include "algorithms/sign/one_bit_adam.hpp"
+#include "methods/idle_parameters.hpp"
 
 namespace dadsim::algorithms {
 
 namespace {
 
+constexpr spec::RealParameter kWarmUpShare{"warm-up-share", 0, 1, "0.2",
+                                           "T as a share of the steps that the run may take (the paper: 15 to 25 %)"};
+constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "0",
+                                              "T itself; 0: the share of the steps says it"};
+
 /// Through an aggregator, which is always there, what compressing the average has lost is in one place.
 RunFaults one_bit_adam_faults(const RunFacts& facts) {
-  if (!facts.run.absence.goes_without() || facts.run.exchange == spec::ExchangeMode::aggregator) return {};
-  return {Fault{fmt::format("absent=\"{}\": '{}' among peers takes no step without a site: each averages a block, and "
-                            "alone keeps what compressing that average has lost",
-                            to_string(facts.run.absence.does), facts.run.algorithm),
-                "exchange=\"aggregator\"; or absent=\"wait\" or \"restart\""}};
+  RunFaults faults = methods::faults_of_idle_parameters(
+      facts.run.parameters, {{.parameter = kWarmUpShare, .other = kWarmUpSteps, .without = true}});
+  if (!facts.run.absence.goes_without() || facts.run.exchange == spec::ExchangeMode::aggregator) return faults;
+  faults.push_back(
+      Fault{fmt::format("absent=\"{}\": '{}' among peers takes no step without a site: each averages a block, and "
+                        "alone keeps what compressing that average has lost",
+                        to_string(facts.run.absence.does), facts.run.algorithm),
+            "exchange=\"aggregator\"; or absent=\"wait\" or \"restart\""});
+  return faults;
 }
 
 }  // namespace
 
 SynchronousMethod one_bit_adam_method() {
-  static constexpr spec::RealParameter kWarmUpShare{
-      "warm-up-share", 0, 1, "0.2", "T as a share of the steps that the run may take (the paper: 15 to 25 %)"};
-  static constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "0",
-                                                       "T itself; 0: the share of the steps says it"};
   return {
       {.name = "one-bit-adam",
        .description = "Adam at first; then its variance stays as it is, and sites exchange the signs of its momentum "

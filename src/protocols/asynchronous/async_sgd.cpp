@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "methods/idle_parameters.hpp"
+
 namespace dadsim::protocols {
 
 using world::Node;
@@ -258,6 +260,12 @@ EventDrivenMethod async_sgd_method() {
            .parameters = async_parameters(),
            .sharing = Sharing::event_driven,
            .follows_drift = false,
+           .check =
+               [](const RunFacts& facts) {
+                 return methods::faults_of_idle_parameters(
+                     facts.run.parameters, {{AsyncSgd::kSlack, AsyncSgd::kStaleness, {"bounded"}},
+                                            {AsyncSgd::kLambda, AsyncSgd::kStaleness, {"compensated"}}});
+               },
            .objective = methods::Objective::arrivals,
            // The model of each worker, and the gradients of half of them under way.
            .models_held = [](const spec::ParameterValues&, double sites, bool) { return 1.5 * sites; }},

@@ -16,8 +16,8 @@ namespace dadsim::protocols {
 namespace {
 
 RunFaults faults_of_privacy(const RunFacts& facts) {
-  RunFaults faults;
   const spec::ParameterValues& values = facts.run.parameters;
+  RunFaults faults = FederatedRounds::faults_of_parameters(values);
   const algorithms::NoiseBy noise = kUpdateNoiseBy.of(values);
   const bool of_samples = kLevel.of(values) == HiddenLevel::sample;
   if (of_samples && noise != algorithms::NoiseBy::each_site) {

@@ -86,7 +86,7 @@ EventDrivenMethod fed_async_method() {
          const double a = FedAsync::kA.of(facts.run.parameters);
          const double b = FedAsync::kB.of(facts.run.parameters);
          const Decay decay = FedAsync::kStaleness.of(facts.run.parameters);
-         RunFaults faults;
+         RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
          if (a < 0 && a != kPaperA) {
            faults.push_back(
                Fault{fmt::format("a = {} would make old updates count more", a), "0 or more, or -1 for the paper's"});

@@ -18,6 +18,7 @@ EventDrivenMethod fed_avg_method() {
            .on_failure = "a client that fails is left out of the round; the server waits for the others",
            .parameters = std::move(parameters),
            .sharing = Sharing::event_driven,
+           .check = [](const RunFacts& facts) { return FederatedRounds::faults_of_parameters(facts.run.parameters); },
            .objective = methods::Objective::samples,
            .models_held = FederatedRounds::models_held()},
           [](const Setting& setting) { return std::make_unique<FederatedRounds>(setting); }};

@@ -55,6 +55,7 @@ EventDrivenMethod fed_buff_method() {
        .on_failure = "a client that fails is replaced by another",
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
+       .check = [](const RunFacts& facts) { return Federation::faults_of_parameters(facts.run.parameters); },
        .objective = methods::Objective::arrivals,
        .models_held =
            [](const spec::ParameterValues& values, double sites, bool) {

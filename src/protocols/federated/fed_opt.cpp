@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
+#include "methods/idle_parameters.hpp"
 #include "protocols/federated/federated_rounds.hpp"
 
 namespace dadsim::protocols {
@@ -149,9 +151,15 @@ EventDrivenMethod fed_opt_method() {
        .parameters = std::move(parameters),
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {
+         RunFaults faults = FederatedRounds::faults_of_parameters(facts.run.parameters);
+         for (methods::RunFault& fault : methods::faults_of_idle_parameters(
+                  facts.run.parameters, {{FedOpt::kBeta2, FedOpt::kServer, {"adam", "yogi"}},
+                                         {FedOpt::kTau, FedOpt::kServer, {"adam", "yogi", "adagrad"}}}))
+           faults.push_back(std::move(fault));
          const double beta1 = FedOpt::kBeta1.of(facts.run.parameters);
-         if (beta1 >= 0 || beta1 == kPaperBeta1) return {};
-         return {Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"}};
+         if (beta1 < 0 && beta1 != kPaperBeta1)
+           faults.push_back(Fault{fmt::format("beta1 = {} is no share", beta1), "0 or more, or -1 for the paper's"});
+         return faults;
        },
        .objective = methods::Objective::samples,
        .models_held = FederatedRounds::models_held()},

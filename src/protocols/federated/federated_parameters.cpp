@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "methods/idle_parameters.hpp"
 #include "protocols/federated/federated_rounds.hpp"
 
 namespace dadsim::protocols {
@@ -18,6 +20,15 @@ std::vector<spec::ParameterSpec> FederatedRounds::straggler_parameters(bool keep
       kStragglers,
       kPartial.with_default(keep ? 0 : 1),
   };
+}
+
+RunFaults FederatedRounds::faults_of_parameters(const spec::ParameterValues& values, bool keep) {
+  RunFaults faults = methods::faults_of_idle_parameters(
+      values, {{kOverSelection, kFraction},  // all are asked
+               {kPartial.with_default(keep ? 0 : 1), kStragglers},
+               {SecureAggregation::kSecureBits, SecureAggregation::kSecure, {"yes"}}});
+  for (methods::RunFault& fault : Federation::faults_of_parameters(values)) faults.push_back(std::move(fault));
+  return faults;
 }
 
 std::function<double(const spec::ParameterValues&, double, bool)> FederatedRounds::models_held(double per_client) {

@@ -44,6 +44,8 @@ class FederatedRounds : public Federation {
   static std::vector<spec::ParameterSpec> common_parameters();
   /// stragglers, partial; `keep`: their partial work is kept if nothing is said.
   static std::vector<spec::ParameterSpec> straggler_parameters(bool keep);
+  /// Of all these that would change nothing beside the others.
+  static RunFaults faults_of_parameters(const spec::ParameterValues& values, bool keep = false);
   /// MethodInfo::models_held, with so many numbers of the size of a model for each client of a round.
   static std::function<double(const spec::ParameterValues&, double, bool)> models_held(double per_client = 2);
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "methods/idle_parameters.hpp"
+
 namespace dadsim::protocols {
 
 using world::Node;
@@ -18,6 +20,11 @@ std::vector<spec::ParameterSpec> Federation::local_parameters() {
       kLocalSteps,
       kRetries,
   };
+}
+
+RunFaults Federation::faults_of_parameters(const spec::ParameterValues& values) {
+  return methods::faults_of_idle_parameters(values,
+                                            {{.parameter = kLocalEpochs, .other = kLocalSteps, .without = true}});
 }
 
 std::vector<spec::ParameterSpec> Federation::with_default(std::vector<spec::ParameterSpec> parameters,

@@ -29,6 +29,8 @@ class Federation : public Protocol {
 
   /// How much clients train: local-epochs, local-steps; and how often what is lost is sent again: retries.
   static std::vector<spec::ParameterSpec> local_parameters();
+  /// Of those that would change nothing beside the others.
+  static RunFaults faults_of_parameters(const spec::ParameterValues& values);
   /// Defaults that differ from the usual ones, by parameter.
   static std::vector<spec::ParameterSpec> with_default(std::vector<spec::ParameterSpec> parameters,
                                                        const std::string& name, const std::string& value);

@@ -249,9 +249,11 @@ EventDrivenMethod hier_fed_avg_method() {
        .sharing = Sharing::event_driven,
        .check = [](const RunFacts& facts) -> RunFaults {
          const auto groups = static_cast<std::size_t>(HierFedAvg::kGroups.of(facts.run.parameters));
-         if (facts.sites % groups == 0) return {};
-         return {Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
-                       fmt::format("a number that divides {}", facts.sites)}};
+         RunFaults faults = Federation::faults_of_parameters(facts.run.parameters);
+         if (facts.sites % groups == 0) return faults;
+         faults.push_back(Fault{fmt::format("{} groups of {} workers are not equally large", groups, facts.sites),
+                                fmt::format("a number that divides {}", facts.sites)});
+         return faults;
        },
        .objective = methods::Objective::samples},
       [](const Setting& setting) { return std::make_unique<HierFedAvg>(setting); }};

@@ -104,6 +104,7 @@ EventDrivenMethod scaffold_method() {
            .parameters = std::move(parameters),
            .sharing = Sharing::event_driven,
            .optimizer = Needs::plain_sgd,
+           .check = [](const RunFacts& facts) { return FederatedRounds::faults_of_parameters(facts.run.parameters); },
            .objective = methods::Objective::samples,
            .state =
                [](const spec::ParameterValues&) {

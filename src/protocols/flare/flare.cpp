@@ -1,5 +1,6 @@
 #include "protocols/flare/flare.hpp"
 
+#include "methods/idle_parameters.hpp"
 #include "protocols/flare/flare_protocol.hpp"
 
 namespace dadsim::protocols {
@@ -26,6 +27,16 @@ EventDrivenMethod flare_method() {
        .compresses = false,
        .draws_samples = true,
        .decides_by = "losses and confidences, which say when something is sent",
+       .check =
+           [](const RunFacts& facts) {
+             using Of = FlareProtocol;
+             return methods::faults_of_idle_parameters(facts.run.parameters,
+                                                       {{Of::kUploadEvery, Of::kSchedule, {"fixed"}},
+                                                        {Of::kDeployEvery, Of::kSchedule, {"fixed"}},
+                                                        {Of::kLevel, Of::kSchedule, {"dual"}},
+                                                        {Of::kPhi, Of::kSchedule, {"dual"}},
+                                                        {.parameter = Of::kLevel, .other = Of::kPhi, .without = true}});
+           },
        .one_objective = "the aggregator trains, with the samples that have been uploaded to it"},
       [](const Setting& setting) { return std::make_unique<FlareProtocol>(setting); }};
 }

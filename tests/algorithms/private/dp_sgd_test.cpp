@@ -197,6 +197,24 @@ TEST(Private, RefusesWhatItCannotClip) {
   }
 }
 
+TEST(Private, RefusesNoiseOfItsOwnBesideEpsilon) {
+  for (const char* algorithm : {"dp-sgd", "rgp", "lsg"}) {
+    const SynchronousMethod& info = algorithm_registry().at(algorithm);
+    const auto faults = [&](const spec::ParameterValues& given) {
+      const spec::RunSpec run = run_of(info, given);
+      return faults_of(info, {run});
+    };
+    const RunFaults both = faults({{"epsilon", "3"}, {"noise-multiplier", "0.5"}});
+    ASSERT_EQ(both.size(), 1U) << algorithm;
+    EXPECT_NE(both[0].what.find("noise-multiplier=\"0.5\" means nothing beside epsilon"), std::string::npos)
+        << both[0].what;
+    // What it says would do does.
+    EXPECT_EQ(both[0].remedy, "epsilon=\"0\", or no noise-multiplier");
+    EXPECT_TRUE(faults({{"epsilon", "0"}, {"noise-multiplier", "0.5"}}).empty()) << algorithm;
+    EXPECT_TRUE(faults({{"epsilon", "3"}}).empty()) << algorithm;
+  }
+}
+
 class PrivateRun : public testing::Test {
  protected:
   PrivateRun() {

@@ -244,6 +244,21 @@ TEST(DpFedAvg, SpendsNoMoreThanIsAskedFor) {
   EXPECT_TRUE(of_samples.simulated.protocol_log.privacy->messages);
 }
 
+TEST(DpFedAvg, RefusesNoiseOfItsOwnBesideEpsilon) {
+  const methods::MethodInfo& info = *protocols::find_method("dp-fedavg");
+  const auto faults = [&](const spec::ParameterValues& given) {
+    const spec::RunSpec run = run_of("dp-fedavg", given);
+    return methods::faults_of(info, {run});
+  };
+  const methods::RunFaults both = faults({{"epsilon", "3"}, {"noise-multiplier", "0.5"}});
+  ASSERT_EQ(both.size(), 1U);
+  EXPECT_NE(both[0].what.find("noise-multiplier=\"0.5\" means nothing beside epsilon"), std::string::npos)
+      << both[0].what;
+  EXPECT_EQ(both[0].remedy, "epsilon=\"0\", or no noise-multiplier");
+  EXPECT_TRUE(faults({{"epsilon", "0"}, {"noise-multiplier", "0.5"}}).empty());
+  EXPECT_TRUE(faults({{"epsilon", "3"}}).empty());
+}
+
 TEST(ClientPrivacy, AddsMechanismsOneAfterTheOther) {
   protocols::ClientPrivacy privacy(3, 1e-5);
   privacy.add(0, 0.1, 2, 50);
