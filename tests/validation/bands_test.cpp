@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "estimate/kendall_tau.hpp"
 #include "estimate/table_effects.hpp"
 #include "support/fact_table.hpp"
 #include "support/split.hpp"
@@ -183,19 +184,6 @@ void expect_coverage(const std::vector<HeldRow>& held) {
   table.expect_in_document();
 }
 
-/// Kendall's τ-a of what is predicted and what was measured.
-double order_of(const std::vector<test::Compared>& rows) {
-  double sum = 0;
-  double pairs = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j, ++pairs) {
-      const double order = (rows[i].predicted - rows[j].predicted) * (rows[i].measured - rows[j].measured);
-      sum += order > 0 ? 1 : order < 0 ? -1 : 0;
-    }
-  }
-  return share(sum, pairs);
-}
-
 /// Every row that was predicted, table by table.
 void expect_errors_of_tables(const std::vector<HeldRow>& held) {
   test::DocumentedTable table(
@@ -222,11 +210,12 @@ void expect_errors_of_tables(const std::vector<HeldRow>& held) {
       }
       if (compared.empty()) continue;
       const auto count = static_cast<double>(compared.size());
-      table.add({name.empty() ? "all" : name, assumed ? "assumptions" : "measurements",
-                 fmt::format("{}", compared.size()), fmt::format("{:.1f} %", 100 * test::mean_absolute_error(compared)),
-                 fmt::format("{:+.1f} %", 100 * signed_error / count),
-                 name.empty() || compared.size() < 2 ? "" : fmt::format("{:.2f}", order_of(compared)),
-                 fmt::format("{}", inside), fmt::format("{}", held_out), width_in_words(width / count)});
+      table.add(
+          {name.empty() ? "all" : name, assumed ? "assumptions" : "measurements", fmt::format("{}", compared.size()),
+           fmt::format("{:.1f} %", 100 * test::mean_absolute_error(compared)),
+           fmt::format("{:+.1f} %", 100 * signed_error / count),
+           name.empty() || compared.size() < 2 ? "" : fmt::format("{:.2f}", estimate::kendall_tau(compared).value()),
+           fmt::format("{}", inside), fmt::format("{}", held_out), width_in_words(width / count)});
     }
   }
   table.expect_in_document();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimate/convergence.hpp"
+#include "estimate/kendall_tau.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/device.hpp"
 #include "spec/workload.hpp"
@@ -53,19 +54,6 @@ double add_residuals(test::Residuals& residuals, const Training& training, const
   return run.step_seconds;
 }
 
-/// Kendall's τ-a: how far one order is the other.
-double kendall_tau(const std::vector<test::Compared>& rows) {
-  int concordant = 0;
-  int pairs = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j, ++pairs) {
-      const double order = (rows[i].predicted - rows[j].predicted) * (rows[i].measured - rows[j].measured);
-      concordant += order > 0 ? 1 : order < 0 ? -1 : 0;
-    }
-  }
-  return static_cast<double>(concordant) / pairs;
-}
-
 std::string rate(double value) { return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0); }
 
 /// What a table comes to, calibrated rows and predicted ones apart.
@@ -84,7 +72,7 @@ class Verdict {
     }
   }
   /// What is quicker is predicted to be quicker.
-  void expect_order(const std::string& table) const { EXPECT_GE(kendall_tau(all_), 0.9) << table; }
+  void expect_order(const std::string& table) const { EXPECT_GE(estimate::kendall_tau(all_).value(), 0.9) << table; }
 
   std::vector<std::string> row(const std::string& table) const {
     return {table,
@@ -92,7 +80,7 @@ class Verdict {
             calibrated_.empty() ? "" : fmt::format("{:.1f} %", 100 * test::mean_absolute_error(calibrated_)),
             fmt::format("{}", predicted_.size()),
             predicted_.empty() ? "" : fmt::format("{:.1f} %", 100 * test::mean_absolute_error(predicted_)),
-            fmt::format("{:.2f}", kendall_tau(all_))};
+            fmt::format("{:.2f}", estimate::kendall_tau(all_).value())};
   }
 
  private:

@@ -3,6 +3,7 @@
 // GPU (or one node, where there are none) (docs/validation.md).
 #include <gtest/gtest.h>
 
+#include "estimate/kendall_tau.hpp"
 #include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
@@ -83,18 +84,6 @@ double rate(const JobRow& row, double seconds) {
   return replicas * std::stod(row.at("batch")) / seconds;
 }
 
-double tau(const std::vector<test::Compared>& rows) {
-  double sum = 0;
-  double pairs = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j, ++pairs) {
-      const double order = (rows[i].predicted - rows[j].predicted) * (rows[i].measured - rows[j].measured);
-      sum += order > 0 ? 1 : order < 0 ? -1 : 0;
-    }
-  }
-  return pairs > 0 ? sum / pairs : 1;
-}
-
 void validate(const std::string& name, double bound, double order = 0.9, bool by_rate = false) {
   std::vector<JobRow> rows = test::measured("jobs");
   std::erase_if(rows, [&](const JobRow& row) { return row.at("table") != name; });
@@ -122,12 +111,13 @@ void validate(const std::string& name, double bound, double order = 0.9, bool by
   table.add({"mean of predicted rows", "", fmt::format("{} rows", predicted.size()), "", "",
              predicted.empty() ? "" : fmt::format("{:.1f} %", 100 * test::mean_absolute_error(predicted)),
              fmt::format("{:.1f} %", 100 * test::mean_absolute_error(errors))});
-  table.add(
-      {"Kendall's tau of all", "", "", "", "", fmt::format("{:.2f}", tau(all)), fmt::format("{:.2f}", tau(as_is))});
+  const double tau = estimate::kendall_tau(all).value();
+  table.add({"Kendall's tau of all", "", "", "", "", fmt::format("{:.2f}", tau),
+             fmt::format("{:.2f}", estimate::kendall_tau(as_is).value())});
   if (!predicted.empty()) {
     EXPECT_LE(test::mean_absolute_error(predicted), bound) << name;
   }
-  EXPECT_GE(tau(all), order) << name;
+  EXPECT_GE(tau, order) << name;
   table.expect_in_document();
   residuals.expect_in_file();
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/process.hpp"
+#include "estimate/kendall_tau.hpp"
 
 // Predictions against measurements: the measured tables (tests/validation), and the tables of docs/validation.md, which
 // are held to what is predicted now.
@@ -48,10 +49,7 @@ inline std::vector<std::map<std::string, std::string>> measured(const std::strin
 }
 
 /// A predicted and a measured time, seconds.
-struct Compared {
-  double predicted = 0, measured = 0;
-  double error() const { return predicted / measured - 1; }
-};
+using Compared = estimate::PredictedMeasured;
 
 inline double mean_absolute_error(const std::vector<Compared>& rows) {
   double sum = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/kendall_tau.hpp"
 #include "report/text/grid.hpp"
 #include "support/human.hpp"
 
@@ -65,20 +66,6 @@ std::string answer_of(const Validation& validation) {
   return paragraph(text + ".");
 }
 
-/// Kendall's τ-a of what is predicted and what was measured.
-std::optional<double> order_of(const std::vector<const ValidatedRow*>& rows) {
-  if (rows.size() < 2) return {};
-  double sum = 0;
-  double pairs = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j, ++pairs) {
-      const double both = (rows[i]->predicted - rows[j]->predicted) * (rows[i]->measured - rows[j]->measured);
-      sum += both > 0 ? 1 : both < 0 ? -1 : 0;
-    }
-  }
-  return sum / pairs;
-}
-
 }  // namespace
 
 TableFigures figures_of(const ValidatedTable& table) {
@@ -103,7 +90,10 @@ TableFigures figures_of(const ValidatedTable& table) {
   for (const ValidatedRow* row : rows)
     figures.scatter += std::pow(std::log(row->measured / row->predicted) - logarithms, 2) / std::max(1.0, count - 1);
   figures.scatter = std::sqrt(figures.scatter);
-  figures.order = order_of(rows);
+  std::vector<estimate::PredictedMeasured> compared;
+  compared.reserve(rows.size());
+  for (const ValidatedRow* row : rows) compared.push_back({row->predicted, row->measured});
+  figures.order = estimate::kendall_tau(compared);
   return figures;
 }
 
