@@ -106,6 +106,17 @@ PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputati
   return use;
 }
 
+/// Bytes of a sample's scores of classes, where softmax of them is kept in fp32, that are there beside it between the
+/// passes: the scores as they came out, and their gradients in fp32 and as wide as they go back. Devices that divide
+/// the classes write gradients over what softmax gave (Megatron-LM, its cross-entropy of divided words).
+double bytes_at_the_turn(const spec::LayerShape& layer, double element, std::int32_t tensor) {
+  if (layer.kind != spec::LayerKind::dense || !(layer.outputs_per_sample > 0) ||
+      layer.kept_bytes_per_sample < kFloat * layer.outputs_per_sample)
+    return 0;
+  const double narrow = element < kFloat ? element : 0;
+  return layer.outputs_per_sample * (element + (tensor > 1 ? 0 : kFloat) + narrow);
+}
+
 /// The pieces of the network, each with one micro-batch, whose activations a stage has at a time.
 double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_batches, double stage) {
   if (parallelism.pipeline <= 1) return parallelism.interleave;
@@ -182,12 +193,15 @@ void add_parameters(const spec::ModelShape& part, const Held& copies, const spec
 
 }  // namespace
 
-double MemoryUse::total() const { return parameters + master_copies + optimizer + gradients + activations + algorithm; }
+double MemoryUse::total() const {
+  return parameters + master_copies + optimizer + gradients + activations + scores + algorithm;
+}
 
 std::vector<std::pair<std::string, double>> MemoryUse::breakdown() const {
   std::vector<std::pair<std::string, double>> lines{{"parameters", parameters},   {"master copies", master_copies},
                                                     {"optimizer", optimizer},     {"gradients", gradients},
-                                                    {"activations", activations}, {"algorithm", algorithm}};
+                                                    {"activations", activations}, {"scores", scores},
+                                                    {"algorithm", algorithm}};
   std::erase_if(lines, [](const auto& line) { return line.second == 0; });
   return lines;
 }
@@ -209,7 +223,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
                      const spec::ParallelismSpec& parallelism) {
   const double bytes = bytes_per_element(precision);
-  const spec::KeptActivations kept(bytes, parallelism);
+  const spec::KeptActivations kept(precision, parallelism);
   const spec::ModelShape part = spec::sharded(model, parallelism.tensor);
   const auto batch = static_cast<double>(samples.at(worker));
   const double rows =
@@ -251,6 +265,8 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     // One block's are on their way while another's are worked on.
     const double away = std::max(0.0, of_all * activations.on_host - 2 * activations.largest_away);
     use.activations = rows * (of_all * activations.kept + activations.at_work - away);
+    for (const spec::LayerShape& layer : own.layers)
+      use.scores += rows * bytes_at_the_turn(layer, bytes, parallelism.tensor);
     if (stage == 0 && !part.layers.empty()) {
       const spec::LayerShape& first = part.layers.front();
       use.activations +=

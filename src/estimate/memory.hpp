@@ -21,8 +21,8 @@ struct AlgorithmState {
 };
 
 /// Bytes that a training step needs on one device. Not in it: what a framework, its libraries and its allocator take
-/// besides (about a gigabyte of context, workspaces, fragmentation), and gradients of activations, of which a few
-/// layers' are there at a time.
+/// besides (about a gigabyte of context, workspaces, fragmentation), and gradients of activations but those of scores
+/// of classes, of which a few layers' are there at a time.
 struct MemoryUse {
   double parameters = 0;
   double master_copies = 0;  ///< fp32 beside parameters in 16 bit
@@ -31,6 +31,9 @@ struct MemoryUse {
   /// What the backward pass needs: the inputs of the network and what each layer keeps (LayerShape::outputs_kept), as
   /// far as it is not computed again.
   double activations = 0;
+  /// Scores of classes as they come out, and their gradients, where the last pass forward ends and the first one back
+  /// begins: in what activations are, softmax of them is alone. Nothing of it is there where one kernel makes the loss.
+  double scores = 0;
   double algorithm = 0;  ///< AlgorithmState
 
   double total() const;

@@ -26,7 +26,16 @@ bool is_computed_again(const ModelShape& model, std::size_t position, Recomputat
 }
 
 double KeptActivations::of(const LayerShape& layer) const {
-  return (element_ * layer.outputs_kept() + layer.kept_bytes_per_sample) / divided(layer);
+  return (element_ * layer.outputs_kept() - (element_ - operand_) * read_by_products(layer) +
+          layer.kept_bytes_per_sample) /
+         divided(layer);
+}
+
+/// Numbers of what it keeps that products of dense layers alone read: what comes out of a norm, but of one of queries
+/// or keys, and of an activation, of which what goes in is kept beside.
+double KeptActivations::read_by_products(const LayerShape& layer) {
+  if (layer.kind == LayerKind::normalisation) return layer.split == TensorSplit::heads ? 0 : layer.outputs_per_sample;
+  return layer.kind == LayerKind::dense ? std::max(0.0, layer.kept_beside_per_sample) : 0;
 }
 
 double KeptActivations::outputs_of(const LayerShape& layer) const {

@@ -5,6 +5,7 @@
 
 #include "spec/layer_shape.hpp"
 #include "spec/parallelism.hpp"
+#include "spec/precision.hpp"
 
 namespace dadsim::spec {
 
@@ -19,9 +20,11 @@ bool is_computed_again(const ModelShape& model, std::size_t position, Recomputat
 /// divided already (spec/tensor_parallel.hpp).
 class KeptActivations {
  public:
-  /// `element`: bytes of a number.
-  KeptActivations(double element, const ParallelismSpec& parallelism)
-      : element_(element),
+  /// Where operands are cast to 8 or 4 bit what goes into products of dense layers alone is kept as their casts: what
+  /// comes out of norms and of activations (NVIDIA, Transformer Engine, which keeps the cast of a product's input).
+  KeptActivations(Precision precision, const ParallelismSpec& parallelism)
+      : element_(bytes_per_element(precision)),
+        operand_(casts_operands(precision) ? operand_bytes(precision) : element_),
         recomputation_(parallelism.recomputation),
         along_sequence_(parallelism.sequence_parallel ? parallelism.tensor : 1) {}
 
@@ -33,10 +36,11 @@ class KeptActivations {
   double of_block(std::span<const LayerShape> layers) const;
 
  private:
+  static double read_by_products(const LayerShape& layer);
   /// Among how many devices what comes out of the layer is divided along the sequence.
   double divided(const LayerShape& layer) const;
 
-  double element_;
+  double element_, operand_;  ///< bytes of a number, and of one that products alone read
   Recomputation recomputation_;
   double along_sequence_;
 };

@@ -10,7 +10,7 @@ namespace dadsim::step {
 
 /// All that blocks keep, but for the last block of the network: its pass back comes next.
 void Piece::measure_activations() {
-  const spec::KeptActivations kept(element_, how_);
+  const spec::KeptActivations kept(full_.precision, how_);
   const std::vector<spec::LayerRange> blocks = spec::blocks_of(device_);
   std::size_t end = 0;
   for (const spec::LayerRange& block : blocks) {

@@ -69,7 +69,8 @@ TEST(MemoryCheck, TheResultHasTheBreakdown) {
   EXPECT_EQ(memory["master_copies"], 0);
   EXPECT_EQ(memory["algorithm"], 0);
   double sum = 0;
-  for (const char* part : {"parameters", "master_copies", "optimizer", "gradients", "activations", "algorithm"})
+  for (const char* part :
+       {"parameters", "master_copies", "optimizer", "gradients", "activations", "scores", "algorithm"})
     sum += memory[part].get<double>();
   EXPECT_EQ(sum, run["memory_bytes"].get<double>());
 }

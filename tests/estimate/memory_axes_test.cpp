@@ -151,7 +151,7 @@ TEST(MemoryAxes, BlocksThatLeaveWithTheHostWhatTheyKeepHaveTwoOfThemOnTheDevice)
   DividedJob job{.workload = "llama-3.1-8b"};
   const double before = bytes_of(job);
   const spec::ModelShape shape = with_flash_attention(spec::workload_registry().at(job.workload).shape(job.sizes));
-  const spec::KeptActivations kept(2, job.how);
+  const spec::KeptActivations kept(job.precision, job.how);
   const spec::LayerRange block = blocks_of(shape).at(2);
   const double of_block = kept.of_block(std::span(shape.layers).subspan(block.first, block.end - block.first));
   job.how.offload = spec::Offload::activations;

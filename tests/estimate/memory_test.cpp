@@ -52,6 +52,36 @@ TEST(Memory, SixteenBitKeepsMastersInFp32) {
             memory_use(small(), {}, {}, {10}, 0, spec::Precision::fp32));
 }
 
+// A decoder that keeps softmax in fp32: scores as they came out and two widths of their gradients are there between the
+// passes, 2 + 4 + 2 bytes in 16 bit; devices that divide the classes write gradients over softmax.
+TEST(Memory, ScoresAreThereBetweenThePasses) {
+  spec::ModelShape shape = small();
+  shape.layers.back().kept_beside_per_sample = -2;
+  shape.layers.back().kept_bytes_per_sample = 4 * 2;
+  shape.layers.back().split = spec::TensorSplit::vocabulary;
+  const auto scores = [&](spec::Precision precision, const spec::ParallelismSpec& how = {}) {
+    return memory_use(shape, sgd(0), {}, {8}, 0, precision, how).scores;
+  };
+  EXPECT_EQ(scores(spec::Precision::bf16), 8 * 2 * (2 + 4 + 2));
+  EXPECT_EQ(scores(spec::Precision::fp32), 8 * 2 * (4 + 4));
+  EXPECT_EQ(scores(spec::Precision::bf16, {.micro_batch = 2}), 2 * 2 * (2 + 4 + 2)) << "of a micro-batch";
+  EXPECT_EQ(scores(spec::Precision::bf16, {.tensor = 2}), 8 * 128 * (2 + 2)) << "classes are filled up to 128 a device";
+  EXPECT_EQ(memory_use(small(), sgd(0), {}, {8}, 0, spec::Precision::bf16).scores, 0) << "what makes no softmax";
+}
+
+// What comes out of a norm and is read by products alone is kept as their cast: a byte with one scale for a tensor.
+TEST(Memory, CastsAreKeptInPlaceOfWhatProductsRead) {
+  spec::LayerShape norm{.name = "norm", .kind = spec::LayerKind::normalisation};
+  norm.outputs_per_sample = 5;
+  const spec::ModelShape shape{"norm", {norm}};
+  const auto kept = [&](spec::Precision precision) {
+    return memory_use(shape, sgd(0), {}, {8}, 0, precision).activations - 8 * 2 * norm.inputs();
+  };
+  EXPECT_EQ(kept(spec::Precision::bf16), 8 * 5 * 2);
+  EXPECT_EQ(kept(spec::Precision::fp8), 8 * 5 * 1);
+  EXPECT_DOUBLE_EQ(kept(spec::Precision::nvfp4), 8 * 5 * (0.5 + 1.0 / 16));
+}
+
 TEST(Memory, OptimizersKeepWhatTheyNeed) {
   EXPECT_EQ(optimizer_state_per_parameter(sgd(0)), 0);
   EXPECT_EQ(optimizer_state_per_parameter(sgd(0.9)), 1);

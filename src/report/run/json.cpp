@@ -238,6 +238,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   memory["optimizer"] = number(run.memory.optimizer);
   memory["gradients"] = number(run.memory.gradients);
   memory["activations"] = number(run.memory.activations);
+  memory["scores"] = number(run.memory.scores);
   memory["algorithm"] = number(run.memory.algorithm);
   if (run.event_driven) json["event_run"] = to_json_object(*run.event_driven);
   if (run.evaluation) json["evaluation"] = to_json_object(*run.evaluation);

@@ -31,6 +31,7 @@ double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run
       timed.shape.layers, [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; });
   if (blocks) timed.parallelism.recomputation = spec::Recomputation::full;
   estimate::MemoryUse use = memory_of_workers(scenario, run, timed, static_cast<std::int64_t>(scenario.workers.size()));
+  use.scores = 0;
   if (spec::casts_operands(timed.precision)) {
     const bool one_scale = timed.precision == spec::Precision::fp8 || timed.precision == spec::Precision::fp8_current;
     const double both = one_scale ? 1 : 2;  // ways round that a cast is kept
@@ -82,6 +83,11 @@ estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const 
   estimate::MemoryUse use =
       memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision, timed.parallelism);
   if (sums_in_fp32(run, timed)) use.gradients *= timed.gradient_width;
+  // Who sums gradients over nothing has them in the room that the pass back leaves behind it (PyTorch, whose
+  // zero_grad() sets them to none).
+  const bool one_pass = timed.parallelism.micro_batch == 0 || timed.parallelism.micro_batch >= timed.batch;
+  if (samples.size() == 1 && timed.parallelism.devices() == 1 && one_pass)
+    use.gradients = std::max(0.0, use.gradients - use.activations - use.scores);
   return use;
 }
 

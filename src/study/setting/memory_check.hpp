@@ -18,7 +18,8 @@ namespace dadsim::study {
 struct RunMemory {
   estimate::MemoryUse use;
   /// Bytes below which nobody comes who says no more than the scenario does: the blocks of a transformer computed
-  /// again, and matrices that are cast kept as casts alone. Of other networks all that is in `use`.
+  /// again, the loss made by one kernel, and matrices that are cast kept as casts alone. Of other networks all that is
+  /// in `use` but scores.
   double least = 0;
   std::string device;         ///< of that worker
   double available = 0;       ///< byte; 0 where no worker's is known

@@ -76,7 +76,8 @@ class Said {
     check_causes(run, expect);
     const Json& memory = run.at("memory");
     double sum = 0;
-    for (const char* part : {"parameters", "master_copies", "optimizer", "gradients", "activations", "algorithm"})
+    for (const char* part :
+         {"parameters", "master_copies", "optimizer", "gradients", "activations", "scores", "algorithm"})
       sum += memory.at(part).get<double>();
     expect(near(sum, value(run, "memory_bytes")), "memory_bytes are no sum of its parts");
     for (const auto& [low, middle, high] : {std::tuple{"relative_steps_low", "relative_steps", "relative_steps_high"},

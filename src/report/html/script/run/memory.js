@@ -1,6 +1,6 @@
 // What a step needs on the device of a worker.
 
-const kMemoryParts = ["parameters", "master_copies", "optimizer", "gradients", "activations", "algorithm"];
+const kMemoryParts = ["parameters", "master_copies", "optimizer", "gradients", "activations", "scores", "algorithm"];
 
 function addMemory(page, section) {
   const runs = page.runs;

@@ -1,0 +1,165 @@
+// Peaks of memory that were measured, against what is counted; and of the published jobs that ran, how many are refused
+// for memory (docs/devices.md, docs/validation.md).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenario/document/load.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/memory_check.hpp"
+#include "study/setting/timed_as.hpp"
+#include "validation/measured.hpp"
+
+namespace dadsim {
+namespace {
+
+using MemoryRow = std::map<std::string, std::string>;
+
+/// Attributes of <timed-as> by their names alone, and paths as they are.
+std::vector<std::string> settings_in(const MemoryRow& row) {
+  std::vector<std::string> settings;
+  for (const std::string& setting : test::split(row.at("timed_as"), ' '))
+    settings.push_back(setting.find('.') < setting.find('=') ? setting : "timed-as." + setting);
+  return settings;
+}
+
+study::RunMemory memory_of(const scenario::Scenario& scenario) {
+  return study::memory_of_runs(scenario, study::timed_as_of(scenario, {})).front();
+}
+
+scenario::Scenario on_a_platform(const MemoryRow& row, const std::string& file, const std::string& platform,
+                                 const std::string& device, int gpus) {
+  std::vector<std::string> settings{
+      "platform.file=../../platforms/" + platform + ".xml",
+      fmt::format("workers.worker.hosts=gpu-{}", gpus == 1 ? "0" : fmt::format("[0-{}]", gpus - 1)),
+      "workers.worker.device=" + device, "workers.memory=ignore", "timed-as.batch=" + row.at("batch")};
+  for (std::string& setting : settings_in(row)) settings.push_back(std::move(setting));
+  return scenario::load_scenario(fmt::format("{}/tests/validation/{}.xml", DADSIM_SOURCE_DIR, file), settings,
+                                 study::make_catalog_without_learning());
+}
+
+scenario::Scenario on_a_cluster(const MemoryRow& row) {
+  std::string cluster;
+  for (const std::string& setting : test::split(row.at("platform"), ' ')) {
+    const std::size_t equals = setting.find('=');
+    cluster += fmt::format(" {}=\"{}\"", setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  const std::string text = fmt::format(
+      R"(<scenario name="job" seed="1"><platform><gpu-cluster{}/></platform>
+         <workers memory="ignore"><worker hosts="gpu-[0-{}]" device="{}"/></workers><timing-only/>
+         <training><adamw/></training><timed-as batch="{}"/>
+         <run algorithm="gradient-sharing" exchange="peer" bucket="25MB"/></scenario>)",
+      cluster, std::stoll(row.at("gpus")) - 1, row.at("device"), row.at("batch"));
+  return scenario::ScenarioSource("row.xml", text).load(settings_in(row), study::make_catalog_without_learning());
+}
+
+/// Counted ÷ measured of several programs.
+struct Peaks {
+  std::vector<double> shares;
+  std::vector<std::string> cells(const std::string& name) const {
+    std::vector<double> sorted = shares;
+    std::ranges::sort(sorted);
+    double off = 0;
+    for (const double share : sorted) off += std::abs(share - 1) / static_cast<double>(sorted.size());
+    return {name,
+            fmt::format("{}", sorted.size()),
+            test::percent(sorted[sorted.size() / 2] - 1),
+            fmt::format("{:.1f} %", 100 * off),
+            test::percent(sorted.front() - 1),
+            test::percent(sorted.back() - 1)};
+  }
+};
+
+std::string kind_of(const MemoryRow& row) {
+  const std::string& name = row.at("case");
+  if (row.at("group") == "images")
+    return name.find("nchw") != std::string::npos ? "images, nchw" : "images, channels last";
+  if (name.ends_with("plain")) return "words, plain attention";
+  if (name.ends_with("recomputed")) return "words, blocks computed again";
+  return row.at("program") == "compiled" ? "words, compiled" : "words";
+}
+
+TEST(MemoryValidation, PeaksAreAsDocumented) {
+  std::map<std::string, Peaks> groups;
+  std::vector<double> words;
+  for (const MemoryRow& row : test::measured("pytorch-h100")) {
+    const scenario::Scenario scenario = on_a_platform(row, row.at("scenario"), "dgx-h100-pod", "h100-sxm5", 1);
+    const double share = memory_of(scenario).use.total() / std::stod(row.at("peak"));
+    groups[kind_of(row)].shares.push_back(share);
+    if (row.at("group") == "words" && row.at("program") != "compiled") words.push_back(share);
+  }
+  // TorchTitan (Liang et al., ICLR 2025, arXiv:2410.06511, table 1): Llama 3.1 8B with two sequences of 8,192 tokens on
+  // each of 8 H100 that divide parameters, each second product and all that is no product computed again: 82 GB.
+  const MemoryRow titan{{"platform", "nodes=1 gpus=8 inside=nvlink-4 nic=ib-ndr rails=8"},
+                        {"gpus", "8"},
+                        {"device", "h100-sxm5"},
+                        {"timed_as",
+                         "workload=llama-3.1-8b sequence=8192 precision=bf16 gradients=fp32 attention=flash "
+                         "recompute=operations sharding=parameters"},
+                        {"batch", "2"}};
+  groups["TorchTitan, 8B on 8 GPUs"].shares.push_back(memory_of(on_a_cluster(titan)).use.total() / 82e9);
+  test::DocumentedTable table("memory-peaks",
+                              {"programs", "number", "median error", "mean absolute error", "least", "greatest"});
+  for (const auto& [name, peaks] : groups) table.add(peaks.cells(name));
+  table.expect_in_document();
+  for (const double share : words) {
+    EXPECT_GT(share, 0.65);
+    EXPECT_LT(share, 1.25);
+  }
+}
+
+/// What is said of the memory of a job that ran.
+struct Verdict {
+  bool refused = false, warned = false;
+};
+
+Verdict verdict_of(const scenario::Scenario& scenario) {
+  constexpr double kReserve = 0.1;
+  const study::RunMemory memory = memory_of(scenario);
+  return {study::fault_of_memory(scenario, memory).has_value(),
+          memory.available > 0 && memory.use.total() * (1 + kReserve) > memory.available};
+}
+
+struct Verdicts {
+  int rows = 0, refused = 0, warned = 0;
+  /// Rows of several containers are of the same job.
+  template <class Load>
+  void add(const MemoryRow& row, const Load& load) {
+    const std::string job = row.at("timed_as") + " " + row.at("batch") + " " +
+                            (row.contains("gpus") ? row.at("platform") + row.at("device") + row.at("gpus") : "");
+    const auto [known, added] = known_.try_emplace(job);
+    if (added) known->second = verdict_of(load());
+    ++rows;
+    refused += known->second.refused ? 1 : 0;
+    warned += known->second.warned ? 1 : 0;
+  }
+
+ private:
+  std::map<std::string, Verdict> known_;
+};
+
+TEST(MemoryValidation, NoJobThatRanIsRefused) {
+  std::map<std::string, Verdicts> tables;
+  for (const MemoryRow& row : test::measured("jobs-2026"))
+    tables[row.at("table")].add(row, [&] { return on_a_cluster(row); });
+  for (const MemoryRow& row : test::measured("jobs"))
+    tables[row.at("table")].add(row, [&] {
+      return on_a_platform(row, "training", row.at("platform"), row.at("device"), std::stoi(row.at("gpus")));
+    });
+  for (const MemoryRow& row : test::measured("pytorch-h100"))
+    tables["pytorch-h100"].add(row,
+                               [&] { return on_a_platform(row, row.at("scenario"), "dgx-h100-pod", "h100-sxm5", 1); });
+  test::DocumentedTable table("memory-refusals", {"table", "jobs that ran", "refused", "told that they may not fit"});
+  for (const auto& [name, verdicts] : tables) {
+    EXPECT_EQ(verdicts.refused, 0) << name;
+    table.add({name, fmt::format("{}", verdicts.rows), fmt::format("{}", verdicts.refused),
+               fmt::format("{}", verdicts.warned)});
+  }
+  table.expect_in_document();
+}
+
+}  // namespace
+}  // namespace dadsim
