@@ -129,7 +129,7 @@ std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& col
 
 models::Matrix reconstruct(TrainingStep& step, const models::Matrix& columns, Subspace& state,
                            const SubspaceOptions& options, const step::Expression& rank) {
-  step.charge(step::Phase::weight_gradient, step::Role::workers,
+  step.charge(step::Phase::merge, step::Role::workers,
               {cost::only_where(options.compresses(rank), reconstruct_work(rank))});
   if (columns.size() == 0) return {};
   models::Matrix gradient;
