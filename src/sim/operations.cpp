@@ -96,12 +96,14 @@ class OperationWriter {
 
   /// Beside the compute stream, each behind the last of its direction; back behind those that are on their way there.
   void write_copy(std::size_t node, step::HostCopy copy, StepOperations::Operation operation) {
-    auto& [there, back] = copies_[node];
+    auto& [there, back, launched] = copies_[node];
     const bool leaves = copy == step::HostCopy::to_host || copy == step::HostCopy::wait_to_host;
-    Operations& line = leaves ? there : back;
+    const bool launches = copy == step::HostCopy::launch || copy == step::HostCopy::wait_launch;
+    Operations& line = leaves ? there : launches ? launched : back;
     operation.after.insert(operation.after.end(), line.begin(), line.end());
     if (copy == step::HostCopy::from_host) operation.after.insert(operation.after.end(), there.begin(), there.end());
-    const bool waits = copy == step::HostCopy::wait_to_host || copy == step::HostCopy::wait_from_host;
+    const bool waits = copy == step::HostCopy::wait_to_host || copy == step::HostCopy::wait_from_host ||
+                       copy == step::HostCopy::wait_launch;
     if (waits) operation.kind = StepOperations::Kind::meet;
     (waits ? streams_[node] : line) = {add(node, std::move(operation))};
   }
@@ -204,8 +206,11 @@ class OperationWriter {
   CollectiveLayouts layouts_;
   ComputeTime measured_;
   StepOperations result_;
-  std::vector<Operations> streams_;                        ///< per node: what its compute stream is through with
-  std::vector<std::pair<Operations, Operations>> copies_;  ///< per node: the last to its host, and the last from there
+  std::vector<Operations> streams_;  ///< per node: what its compute stream is through with
+  struct OfHost {
+    Operations there, back, launched;  ///< the last to the host, the last from there, the last that it launches
+  };
+  std::vector<OfHost> copies_;       ///< per node
   std::vector<std::int32_t> lines_;  ///< per node and line: the end of the last collective, plus one; 0: none
   std::vector<std::vector<std::int32_t>> through_;  ///< per task, a collective, and node: its end; -1: has no part
   std::int32_t tags_ = 0;

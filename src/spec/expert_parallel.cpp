@@ -6,7 +6,31 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "spec/expert_costs.csv.hpp"
+#include "support/fact_table.hpp"
+
 namespace dadsim::spec {
+namespace {
+
+/// What is done with rows before and behind the products of experts, of the last of these. Beside an all-to-all rows
+/// are put in order four times a pass, by device and by expert and back (Megatron-LM, MoEAlltoAllTokenDispatcher);
+/// kernels that send them once have that in them. Biases are added behind the last product, expert by expert and each
+/// weighed by its token's share, in fp32 (Megatron-LM, TEGroupedMLP._apply_bias): b p is written (4 bytes), t + b p (2
+/// + 4 + 4), the experts are put together (4 + 4) and narrowed (4 + 2); back, that is widened (2 + 4), what goes on is
+/// narrowed and put together (4 + 2 + 2 + 2), and the gradients of b and of p each have a product and a sum (4 + 4 +
+/// 4).
+void add_passes_over_rows(ExpertExchange exchange, LayerShape& layer) {
+  if (exchange == ExpertExchange::all_to_all) {
+    layer.passed_forward += 4 * (2 + 2);
+    layer.passed_back += 4 * (2 + 2);
+  }
+  if (layer.bias) {
+    layer.passed_forward += 4 + (2 + 4 + 4) + (4 + 4) + (4 + 2);
+    layer.passed_back += (2 + 4) + (4 + 2 + 2 + 2) + 2 * (4 + 4 + 4);
+  }
+}
+
+}  // namespace
 
 ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, std::size_t replicas) {
   if (how.experts <= 1) return model;
@@ -32,6 +56,7 @@ ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, st
                                               layer.experts, how.experts));
     any = true;
     const std::int64_t own = layer.experts / how.experts;
+    if (layer.split == TensorSplit::row) add_passes_over_rows(how.expert_exchange, layer);
     layer.parameters = layer.parameters / layer.experts * own;
     layer.frozen = layer.frozen / layer.experts * own;
     layer.experts = own;
@@ -47,6 +72,36 @@ ModelShape with_divided_experts(ModelShape model, const ParallelismSpec& how, st
   }
   if (!any) throw std::invalid_argument("it has no experts that devices could divide");
   return model;
+}
+
+namespace {
+
+struct ExpertCosts {
+  double block = 0, expert = 0, exchanged = 0, doubled = 0;
+};
+
+const ExpertCosts& expert_costs() {
+  static const auto kCosts = read_constants<ExpertCosts>(tables::kExpertCosts, {{"block", &ExpertCosts::block},
+                                                                                {"expert", &ExpertCosts::expert},
+                                                                                {"exchanged", &ExpertCosts::exchanged},
+                                                                                {"doubled", &ExpertCosts::doubled}});
+  return kCosts;
+}
+
+}  // namespace
+
+double seconds_of_launches(std::int64_t experts) {
+  return expert_costs().block + expert_costs().expert * static_cast<double>(experts);
+}
+
+double bytes_sent_once(std::int32_t devices, std::int64_t per_token) {
+  const double group = devices;
+  const auto rows = static_cast<double>(per_token);
+  const double different = group * (1 - std::pow(1 - 1 / group, rows));
+  constexpr double kFirst = 8;  // devices
+  const double rate = expert_costs().exchanged - expert_costs().doubled * std::log2(group / kFirst);
+  constexpr double kLeast = 0.25;  // nobody has measured so many devices
+  return different / rows * group / (group - 1) / std::max(rate, kLeast);
 }
 
 }  // namespace dadsim::spec

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/layer_passes.hpp"
 #include "spec/names.hpp"
 
 namespace dadsim::spec {
@@ -68,6 +69,7 @@ struct LayerShape {
   /// Equal matrices in × out of which each row goes through one, its `rows_per_sample` counting a token once for each
   /// expert that it goes through.
   std::int64_t experts = 1;
+  std::int64_t experts_per_token = 1;  ///< through which a token goes
   /// Devices that divide the experts of the network, `experts` being what is left to each, and how many have the same:
   /// 1 and 1 where every device has all.
   std::int32_t expert_group = 1, expert_copies = 1;
@@ -87,6 +89,11 @@ struct LayerShape {
   /// what comes out. Below zero where outputs are not kept, at least −outputs_per_sample.
   double kept_beside_per_sample = 0;
   double kept_bytes_per_sample = 0;  ///< and bytes in any precision: masks of dropout, scores of classes in fp32
+  /// Bytes, in 16 bit, that kernels beside the product of divided experts pass over for each number that comes out of
+  /// it, in the pass forward and back.
+  double passed_forward = 0, passed_back = 0;
+  FlashLibrary library = FlashLibrary::any;  ///< attention that writes no scores: whose
+  LayerPasses passes = {};                   ///< of the program that it is a part of
 
   double outputs_kept() const { return outputs_per_sample + kept_beside_per_sample; }  ///< for the backward pass
   double inputs() const;  ///< elements that the forward pass reads per sample

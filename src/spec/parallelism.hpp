@@ -98,6 +98,28 @@ constexpr auto names_of(ExpertDispatch) {
   return std::to_array<Name<ExpertDispatch>>({{plain, "plain"}, {fp8, "fp8"}});
 }
 
+/// How rows come to the devices of their experts and back.
+enum class ExpertExchange : std::uint8_t {
+  all_to_all,  ///< once for each expert, by the library's all-to-all
+  once,        ///< once for each device that has some of them, which sums what goes back, by kernels made for it over
+               ///< links like NVLink (NVIDIA's Hybrid-EP: github.com/deepseek-ai/DeepEP, branch hybrid-ep)
+};
+constexpr auto names_of(ExpertExchange) {
+  using enum ExpertExchange;
+  return std::to_array<Name<ExpertExchange>>({{all_to_all, "all-to-all"}, {once, "once"}});
+}
+
+/// How the host launches what a block with experts computes.
+enum class ExpertLaunch : std::uint8_t {
+  ahead,    ///< ahead of the device: shapes are known before, and kernels captured in a graph or of all experts at once
+  counted,  ///< expert by expert, once the device has told it how many rows each of them has: it is never ahead of the
+            ///< device by more than a block (Transformer Engine's GroupedLinear without CUDA graphs, rows not dropped)
+};
+constexpr auto names_of(ExpertLaunch) {
+  using enum ExpertLaunch;
+  return std::to_array<Name<ExpertLaunch>>({{ahead, "ahead"}, {counted, "counted"}});
+}
+
 /// Attributes of <timed-as> that say how a network is divided among devices: what a search for layouts sets.
 inline constexpr std::array<std::string_view, 18> kLayoutAttributes{
     "batch",          "tensor",   "sequence-parallel", "tensor-overlap",   "context",       "context-exchange",
@@ -124,6 +146,8 @@ struct ParallelismSpec {
   double expert_imbalance = 1;      ///< rows of the device with most of them ÷ those of the mean
   std::int32_t expert_tensor = 1;   ///< devices that divide each of these experts: 1 or `tensor`
   ExpertDispatch expert_dispatch = ExpertDispatch::plain;
+  ExpertExchange expert_exchange = ExpertExchange::all_to_all;
+  ExpertLaunch expert_launch = ExpertLaunch::ahead;
   double expert_capacity = 0;  ///< rows that a device takes at most ÷ the mean, others are dropped; 0: all
   std::int32_t prefetch = 1;   ///< units (blocks) whose parameters are gathered ahead of their use
   Offload offload = Offload::none;

@@ -26,21 +26,54 @@ void add_passes(const spec::LayerShape& layer, KernelShape& shape) {
     shape.passed_back += 2 + 2 + 2;
   }
   if (layer.experts > 1 && layer.split == spec::TensorSplit::row) {
-    // Rows are put in the order of experts, and back; where devices divide these, on both ends of their way.
-    const double orders = layer.expert_group > 1 ? 3 : 1;  // beside the sum above
-    shape.passed_forward += orders * (2 + 2);
-    shape.passed_back += orders * (2 + 2);
+    // Rows are put in the order of experts, and back.
+    shape.passed_forward += 2 + 2;  // beside the sum above
+    shape.passed_back += 2 + 2;
   }
+  shape.passed_forward += layer.passed_forward;
+  shape.passed_back += layer.passed_back;
   if (layer.kept_bytes_per_sample >= outputs) {  // dropout, with a mask of a byte
     shape.passed_forward += 2 + 2 + 1;
     shape.passed_back += 2 + 2 + 1;
   }
 }
 
+/// Of a program whose operators are known, in place of what is taken of tuned ones.
+void add_program(const spec::LayerShape& layer, Phase phase, KernelShape& shape) {
+  const spec::LayerPasses& passes = layer.passes;
+  if (passes.program == spec::Program::tuned) return;
+  shape.program = passes.program;
+  shape.passed_forward = passes.forward + layer.passed_forward;
+  // A decoder that shares the table of words has two products on its way back, and passes over its scores once.
+  const double products_back = layer.is_tied() ? 2 : 1;
+  shape.passed_back = passes.back / products_back + layer.passed_back;
+  shape.passed_weights = passes.weights;
+  shape.unfused_forward = passes.unfused_forward;
+  shape.unfused_back = passes.unfused_back;
+  const double matrix = layer.has_outer_product() ? static_cast<double>(layer.parameters) : shape.in * shape.out;
+  // It has no gradient of its own either: its part is cast on the way back.
+  const Phase of_gradient = layer.is_tied() ? Phase::backpropagate : Phase::weight_gradient;
+  if (phase == Phase::forward) {
+    shape.kernels = passes.kernels_forward;
+    shape.passed_once = passes.parameter_forward * matrix;
+  } else if (phase == Phase::backpropagate) {
+    shape.kernels = passes.kernels_back;
+  } else if (phase == Phase::weight_gradient) {
+    shape.kernels = passes.kernels_weights;
+  }
+  if (phase == of_gradient) shape.passed_once += passes.parameter_weights * matrix;
+  shape.between = passes.between;
+  shape.host = passes.host * shape.kernels;
+}
+
 /// What kernels of a layer work on.
 KernelShape kernel_shape(const spec::LayerShape& layer) {
   KernelShape shape;
   const auto rows = static_cast<double>(layer.rows_per_sample);
+  if (layer.kind == spec::LayerKind::convolution && layer.passes.program != spec::Program::tuned) {
+    shape.in = static_cast<double>(layer.in);
+    shape.out = static_cast<double>(layer.out);
+  }
   if (layer.kind == spec::LayerKind::dense && layer.outputs_per_sample > 0) {
     // A decoder that shares the table of words has no matrix of its own.
     const bool own = layer.in > 0 && layer.out > 0;
@@ -53,6 +86,7 @@ KernelShape kernel_shape(const spec::LayerShape& layer) {
     shape.head_size = mixed / (rows * static_cast<double>(layer.heads));
     shape.seen = layer.forward_macs_per_sample / (2 * mixed);
     shape.fused = layer.scores_per_sample == 0 && layer.recomputed_macs_per_sample > 0;
+    shape.library = layer.library;
     if (shape.fused && layer.causal && layer.keys_seen == 0) shape.skipped = 2;
     if (layer.scores_per_sample > 0) {
       const bool dropped = layer.kept_bytes_per_sample > 0;
@@ -63,8 +97,8 @@ KernelShape kernel_shape(const spec::LayerShape& layer) {
   return shape;
 }
 
-/// What the efficiency of a computation depends on beside its amounts.
-void describe_layer(const std::vector<const spec::LayerShape*>& layers, ComputeTask& task) {
+/// What the efficiency of a computation depends on beside its amounts. `element`: bytes of a number.
+void describe_layer(const std::vector<const spec::LayerShape*>& layers, double element, ComputeTask& task) {
   if (layers.size() != 1) {
     task.kind = spec::LayerKind::element_wise;
     return;
@@ -75,6 +109,16 @@ void describe_layer(const std::vector<const spec::LayerShape*>& layers, ComputeT
     task.weights = static_cast<double>(layer.experts) * static_cast<double>(layer.in) * static_cast<double>(layer.out);
   task.overlap = layer.overlap();
   task.shape = kernel_shape(layer);
+  add_program(layer, task.phase, task.shape);
+  // The loss is a part of what a program passes over behind its scores.
+  if (task.phase == Phase::loss && layer.passes.program != spec::Program::tuned && task.shape.in > 0)
+    task.bytes_moved = PerWorker();
+  if (task.shape.program != spec::Program::tuned && layer.kind == spec::LayerKind::normalisation) {
+    // What it passes over is known, in place of reading and writing each number once.
+    const bool forward = task.phase == Phase::forward;
+    if (forward || task.phase == Phase::backpropagate)
+      task.bytes_moved = task.bytes_moved.scaled((forward ? layer.passes.forward : layer.passes.back) / (2 * element));
+  }
   // The gradient of a recurrence's weights is one product over all positions.
   if (task.phase != Phase::forward && task.phase != Phase::backpropagate) return;
   task.sequential = static_cast<double>(layer.sequential);
@@ -209,7 +253,7 @@ Task OpSizing::sized(const Op& op, const std::vector<const spec::LayerShape*>& l
                       cost(&Work::launches)};
     const double frozen = frozen_bytes(compute->phase, layers);
     if (frozen > 0) sized.bytes_moved = sized.bytes_moved.plus(PerWorker({frozen}));
-    describe_layer(layers, sized);
+    describe_layer(layers, sizeof(float) * narrower_, sized);
     task.what = std::move(sized);
     return task;
   }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "spec/expert_parallel.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
 
@@ -84,6 +85,8 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
         element_ * static_cast<double>(own.parameters + own.frozen);
     (own.expert_group > 1 ? of_layer.learned_experts : of_layer.learned) +=
         element_ * static_cast<double>(own.parameters);
+    if (own.expert_group > 1 && how_.expert_launch == spec::ExpertLaunch::counted)
+      of_layer.launches = spec::seconds_of_launches(own.experts);
     unit_of_.push_back(unit->second);
   }
   if (how_.offloads_activations()) measure_activations();
@@ -166,6 +169,7 @@ double Piece::tied_table_bytes(const Piece& end) const {
 void Piece::pass(PassKind kind, bool last, Schedule& out, std::int32_t stage) {
   forward_ = kind == PassKind::forward;
   only_weights_ = kind == PassKind::weights;
+  only_inputs_ = kind == PassKind::inputs;
   hides_sums_ = how_.tensor > 1 && how_.tensor_overlap != spec::TensorOverlap::none && kind == PassKind::backward;
   block_ = {};
   at_ = kNone;
@@ -185,6 +189,7 @@ void Piece::pass(PassKind kind, bool last, Schedule& out, std::int32_t stage) {
     }
   }
   add_held_back(out, stage);
+  end_launches(out, stage);
   leave_unit(out, stage);
   if (forward_) leave_block(out, stage);
 }
@@ -301,6 +306,7 @@ void Piece::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
   const std::string_view block = known ? spec::block_of(found->first) : std::string_view{};
   if (known) {
     const std::size_t unit = unit_of_[found->second - layers_.first];
+    begin_launches(unit, out, stage);
     if (unit != std::exchange(unit_, unit)) leave_unit(out, stage);
     enter_unit(unit, out, stage);
   }

@@ -43,6 +43,7 @@ class Piece {
     double learned = 0;                       ///< of its bytes: those of parameters that an update changes
     double experts = 0, learned_experts = 0;  ///< the same of those experts
     double activations = 0;                   ///< bytes of a micro-batch that are with the host until the pass back
+    double launches = 0;  ///< seconds of the host for its kernels, there and back, where it cannot run ahead
   };
 
   void check() const;
@@ -77,6 +78,8 @@ class Piece {
   const std::string& algorithm_of(CollectiveKind kind) const;
   void add_collective(const std::string& layer, CollectiveTask collective, const std::vector<std::size_t>& stands_for,
                       Schedule& out, std::int32_t stage);
+  void begin_launches(std::size_t unit, Schedule& out, std::int32_t stage);
+  void end_launches(Schedule& out, std::int32_t stage);
   void begin_units(bool forward);
   void leave_unit(Schedule& out, std::int32_t stage);
   void enter_unit(std::size_t unit, Schedule& out, std::int32_t stage);
@@ -107,6 +110,7 @@ class Piece {
   std::vector<std::size_t> unit_of_;  ///< per layer
   // Of the pass at hand:
   bool forward_ = true;
+  bool only_inputs_ = false;             ///< gradients of weights come later
   bool only_weights_ = false;            ///< gradients of weights, whose inputs are there
   bool hides_sums_ = false;              ///< of the devices of a layer, behind gradients of weights
   std::vector<std::size_t> held_back_;   ///< tasks of full_ that are done beside a sum of the devices of a layer
@@ -121,6 +125,7 @@ class Piece {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t at_ = kNone;        ///< unit that it is in, where activations go to the host
   std::size_t brought_back_ = 0;  ///< the unit whose activations have begun to come back last
+  std::size_t launched_ = kNone;  ///< the unit whose kernels the host launches
 };
 
 }  // namespace dadsim::step

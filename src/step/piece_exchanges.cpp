@@ -1,6 +1,7 @@
 // What the devices of a stage hand one another inside a pass.
 #include <utility>
 
+#include "spec/expert_parallel.hpp"
 #include "step/piece.hpp"
 
 namespace dadsim::step {
@@ -135,8 +136,11 @@ void Piece::exchange_rows(const spec::LayerShape& layer, std::size_t position, P
   const auto width = static_cast<double>(first && (is_forward(phase) ? sends : returns) ? layer.in : layer.out);
   constexpr double kScaled = 1 + 4.0 / 128;  // bytes
   const double element = sends && how_.expert_dispatch == spec::ExpertDispatch::fp8 ? kScaled : element_;
+  const double sent = how_.expert_exchange == spec::ExpertExchange::once
+                          ? spec::bytes_sent_once(layer.expert_group, layer.experts_per_token)
+                          : 1;
   add_among(Among::experts, CollectiveKind::all_to_all, layer.name,
-            element * rows(layer) * width / (layer.expert_group * how_.expert_tensor), out, stage);
+            sent * element * rows(layer) * width / (layer.expert_group * how_.expert_tensor), out, stage);
 }
 
 /// The devices go on when it is done.

@@ -41,17 +41,30 @@ struct KernelShape {
   /// Bytes, in 16 bit, that kernels behind the product pass over for each number that comes out of it (for each score
   /// of attention): in the pass forward, and back.
   double passed_forward = 0, passed_back = 0;
+  spec::FlashLibrary library = spec::FlashLibrary::any;
+  /// Of a program whose operators are known (spec::LayerPasses): of it all that follows, and the bytes above in its
+  /// precision.
+  spec::Program program = spec::Program::tuned;
+  double passed_weights = 0;                     ///< as the bytes above, with the gradient of the weights
+  double unfused_forward = 0, unfused_back = 0;  ///< of fused attention: per score that plain attention would write
+  double passed_once = 0;                        ///< bytes whatever the rows
+  double kernels = 0;                            ///< that the task is of
+  double between = 0;                            ///< seconds of the device between two of them
+  double host = 0;                               ///< seconds of the host for all of them
   bool operator==(const KernelShape&) const = default;
 };
 
 /// What a task does on the link between a device and the memory of its host, which has each direction to itself and
-/// carries one copy after the other in it.
+/// carries one copy after the other in it; and what the host launches meanwhile.
 enum class HostCopy : std::uint8_t {
   none,
   to_host,         ///< begins one, which takes the task's `seconds` beside what the device computes
   from_host,       ///< the same; not before all that is on its way there has come
   wait_to_host,    ///< until all that has begun is through
   wait_from_host,  ///< the same
+  launch,          ///< no copy: the host begins to launch what follows, which takes it the task's `seconds`, behind
+                   ///< what it launches already
+  wait_launch,     ///< until it has
 };
 
 /// A computation with numbers put in. At the aggregator (who == aggregator) the values have one entry.

@@ -79,6 +79,20 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
                  .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
                        "expert-parallel=\"2\" or more beside it")
                  .if_given()),
+      within(&Spec::parallelism,
+             attribute("expert-exchange", &spec::ParallelismSpec::expert_exchange,
+                       "How rows come to experts and back: once for each expert, by an all-to-all, or once for each "
+                       "device that has some of them, as Hybrid-EP does over NVLink.")
+                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
+                       "expert-parallel=\"2\" or more beside it")
+                 .if_given()),
+      within(&Spec::parallelism,
+             attribute("expert-launch", &spec::ParallelismSpec::expert_launch,
+                       "How the host launches a block with experts: ahead of the device, or expert by expert once it "
+                       "knows how many rows each has, so that a block takes no less than its launches.")
+                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
+                       "expert-parallel=\"2\" or more beside it")
+                 .if_given()),
       within(&Spec::parallelism, attribute("interleave", &spec::ParallelismSpec::interleave, integer(1, kMostDivided),
                                            "Pieces of the network that each stage has, not next to one another. In "
                                            "1f1b there must be a multiple of the stages of micro-batches then.")

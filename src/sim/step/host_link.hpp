@@ -6,7 +6,8 @@
 
 namespace dadsim::sim {
 
-/// The link between a device and the memory of its host: until when each direction is taken, a date.
+/// The link between a device and the memory of its host: until when each direction is taken, and the host by what it
+/// launches, dates.
 class HostLink {
  public:
   /// The compute stream of the device comes to a copy, or to a wait for copies, at `date`: the date at which it goes
@@ -25,6 +26,11 @@ class HostLink {
         return std::max(date, there_);
       case step::HostCopy::wait_from_host:
         return std::max(date, back_);
+      case step::HostCopy::launch:
+        launched_ = std::max(launched_, date) + seconds;
+        break;
+      case step::HostCopy::wait_launch:
+        return std::max(date, launched_);
     }
     return date;
   }
@@ -32,6 +38,7 @@ class HostLink {
  private:
   double there_ = 0;
   double back_ = 0;
+  double launched_ = 0;
 };
 
 }  // namespace dadsim::sim

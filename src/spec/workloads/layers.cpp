@@ -67,6 +67,7 @@ LayerShape experts_shape(std::string name, std::int64_t tokens, std::int64_t in,
   const std::int64_t rows = tokens * experts.per_token;
   LayerShape shape = token_dense_shape(std::move(name), rows, in, out, experts.bias);
   shape.experts = experts.number;
+  shape.experts_per_token = experts.per_token;
   shape.parameters *= experts.number;
   return shape;
 }

@@ -16,6 +16,7 @@
 #include "spec/context_parallel.hpp"
 #include "spec/expert_parallel.hpp"
 #include "spec/payload_specification.hpp"
+#include "spec/program.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
 #include "spec/workload.hpp"
@@ -92,13 +93,19 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
   }
   timed.saved_numbers = saved_numbers_of(scenario, timed.shape);
   timed.shape = spec::with_divided_sequences(std::move(timed.shape), timed.parallelism.context);
+  if (scenario.timed_as) {
+    const spec::TimedAsSpec& asked = *scenario.timed_as;
+    timed.shape = spec::with_program(std::move(timed.shape), asked.program, asked.precision, asked.operator_seconds);
+  }
   if (timed.parallelism.experts > 1)
     timed.shape = spec::with_divided_experts(std::move(timed.shape), timed.parallelism, scenario.workers.size());
   if (timed.precision != spec::Precision::fp32) timed.description += fmt::format(", in {}", to_string(timed.precision));
   if (timed.gradient_width > 1) timed.description += " with gradients in fp32";
   if (timed.parallelism.divides()) timed.description += ", " + in_words(timed.parallelism);
-  if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash)
+  if (scenario.timed_as && !spec::writes_scores(scenario.timed_as->attention))
     timed.description += ", with flash attention";
+  if (scenario.timed_as && scenario.timed_as->program != spec::Program::tuned)
+    timed.description += fmt::format(", {}", to_string(scenario.timed_as->program));
   if (scenario.timed_as && scenario.timed_as->adapters > 0) {
     timed.description += fmt::format(
         ", with adapters of rank {} beside {}", scenario.timed_as->adapters,
@@ -147,6 +154,8 @@ std::string in_words(const spec::ParallelismSpec& how) {
         "experts divided among {} {}", how.experts,
         how.expert_tensor > 1 ? fmt::format("groups of {} devices", how.expert_tensor) : std::string("devices")));
   if (how.expert_dispatch == spec::ExpertDispatch::fp8) parts.emplace_back("rows to experts in fp8");
+  if (how.expert_exchange == spec::ExpertExchange::once) parts.emplace_back("rows once to each device of experts");
+  if (how.expert_launch == spec::ExpertLaunch::counted) parts.emplace_back("experts launched one by one");
   if (how.expert_capacity > 0)
     parts.push_back(fmt::format("rows beyond {:.3g} times the mean dropped", how.expert_capacity));
   if (how.expert_imbalance > 1)
@@ -166,9 +175,19 @@ std::string in_words(const spec::ParallelismSpec& how) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+namespace {
+
+spec::FlashLibrary library_of(spec::Attention attention) {
+  if (attention == spec::Attention::flash_2) return spec::FlashLibrary::flash_2;
+  return attention == spec::Attention::flash_3 ? spec::FlashLibrary::flash_3 : spec::FlashLibrary::any;
+}
+
+}  // namespace
+
 spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked) {
   spec::ModelShape shape = spec::workload_registry().at(asked.workload).shape(asked.sizes);
-  if (asked.attention == spec::Attention::flash) shape = spec::with_flash_attention(std::move(shape));
+  if (!spec::writes_scores(asked.attention))
+    shape = spec::with_flash_attention(std::move(shape), library_of(asked.attention));
   return asked.adapters > 0 ? spec::with_adapters(std::move(shape), asked.adapters, asked.adapted) : shape;
 }
 
@@ -187,7 +206,7 @@ std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
   try {
     const spec::ModelShape shape = shape_of_workload(asked);
     const auto attends = [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; };
-    if (asked.attention == spec::Attention::flash && std::ranges::none_of(shape.layers, attends))
+    if (!spec::writes_scores(asked.attention) && std::ranges::none_of(shape.layers, attends))
       return Fault{"it has no attention", "attention=\"plain\""};
     const auto divides = [](const spec::LayerShape& layer) { return layer.split != spec::TensorSplit::whole; };
     if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
