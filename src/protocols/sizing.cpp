@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "models/flat.hpp"
 #include "models/network.hpp"
 #include "models/optimizer.hpp"
+#include "step/divide.hpp"
 #include "step/step_recorder.hpp"
 
 namespace dadsim::protocols {
@@ -27,6 +29,11 @@ step::Work update_work(const spec::TrainingSpec& training) {
 bool is_update(const step::Task& task) {
   const auto* compute = std::get_if<step::ComputeTask>(&task.what);
   return compute != nullptr && compute->phase == step::Phase::update;
+}
+
+bool is_no_forward_pass(const step::Task& task) {
+  const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+  return compute != nullptr && compute->phase != step::Phase::forward;
 }
 
 /// Work that is done once per learned layer.
@@ -83,9 +90,26 @@ Sizing::SchedulePtr Sizing::put_in(const step::StepStructure& structure, std::in
       instantiate(structure, sizes, learned_, timed_.shape, timed_.sample_scale, timed_.precision));
 }
 
+Sizing::SchedulePtr Sizing::in_passes(std::int64_t samples) const {
+  step::StepSizes sizes;
+  sizes.samples = {static_cast<std::int32_t>(samples)};
+  const auto of_layers = [&](const spec::LayerRange& layers, double sample_scale) {
+    return instantiate(local_step_, sizes, learned_, timed_.shape, sample_scale, timed_.precision, nullptr, {},
+                       &layers);
+  };
+  const double timed_samples = static_cast<double>(samples) * timed_.sample_scale;
+  return std::make_shared<const step::Schedule>(
+      step::divide({.step = of_layers,
+                    .whole = timed_.shape,
+                    .device = timed_.shape,
+                    .batch = std::max<std::int64_t>(1, std::llround(timed_samples)),
+                    .sample_scale = timed_.sample_scale},
+                   timed_.passes, 1));
+}
+
 Sizing::SchedulePtr Sizing::local_step(std::int64_t samples) const {
   SchedulePtr& schedule = local_steps_[samples];
-  if (!schedule) schedule = put_in(local_step_, samples);
+  if (!schedule) schedule = timed_.passes.divides() ? in_passes(samples) : put_in(local_step_, samples);
   return schedule;
 }
 
@@ -111,6 +135,18 @@ world::Work Sizing::gradient(std::int64_t samples, std::int64_t number) const {
   work.pieces.front().behind =
       static_cast<std::size_t>(std::ranges::find_if(tasks, is_update) - tasks.begin());  // it comes last
   work.step = number;
+  work.seconds = timed_.step_seconds;
+  return work;
+}
+
+world::Work Sizing::inference(std::int64_t samples) const {
+  SchedulePtr& schedule = undivided_steps_[samples];
+  if (!schedule) schedule = put_in(local_step_, samples);
+  world::Work work = whole(schedule, step::Role::workers);
+  const auto& tasks = schedule->tasks;
+  work.pieces.front().behind =
+      static_cast<std::size_t>(std::ranges::find_if(tasks, is_no_forward_pass) - tasks.begin());  // it comes first
+  work.step = -1;
   work.seconds = timed_.step_seconds;
   return work;
 }

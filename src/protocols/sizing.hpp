@@ -10,6 +10,7 @@
 #include "algorithms/learning_problem.hpp"
 #include "compress/compressor.hpp"
 #include "protocols/site_batches.hpp"
+#include "spec/parallelism.hpp"
 #include "step/schedule.hpp"
 #include "world/world.hpp"
 
@@ -22,6 +23,8 @@ struct TimedNetwork {
   spec::Precision precision = spec::Precision::fp32;
   double step_seconds = 0;   ///< of a training step, where nothing else says what it takes
   double saved_numbers = 0;  ///< that go with a model beside its parameters
+  /// How a participant's one device goes through a batch: in micro-batches, computing again what it does not keep.
+  spec::ParallelismSpec passes = {};
 };
 
 /// What participants compute and send, in numbers for the network that is timed. The parts of a training step are those
@@ -38,6 +41,8 @@ class Sizing {
   world::Work training(std::span<const std::int64_t> samples, std::int64_t first) const;
   /// The same without the update.
   world::Work gradient(std::int64_t samples, std::int64_t number) const;
+  /// The forward pass alone, over all samples at once.
+  world::Work inference(std::int64_t samples) const;
   /// One step of the optimizer.
   world::Work update(step::Role who) const;
   /// Some arithmetic per parameter: `floats` numbers read or written, `flops` of arithmetic, `launches` kernels.
@@ -73,6 +78,7 @@ class Sizing {
   SchedulePtr local_step(std::int64_t samples) const;
   world::Work whole(SchedulePtr schedule, step::Role who, double times = 1) const;
   SchedulePtr put_in(const step::StepStructure& structure, std::int64_t samples) const;
+  SchedulePtr in_passes(std::int64_t samples) const;
   SchedulePtr per_parameter_schedule(step::Phase phase, step::Role who, const step::Work& work) const;
   double bytes_of(const compress::Compressor* compressor) const;
 
@@ -85,7 +91,7 @@ class Sizing {
   std::unique_ptr<compress::Compressor> compressor_;
   step::StepStructure local_step_;  ///< forward and backward pass, then the update
   double compressed_bytes_ = 0, plain_bytes_ = 0, saved_bytes_ = 0, parameters_ = 0;
-  mutable std::map<std::int64_t, SchedulePtr> local_steps_;  ///< by samples
+  mutable std::map<std::int64_t, SchedulePtr> local_steps_, undivided_steps_;  ///< by samples
   /// By what is done: Worlds know schedules by their address, and keep them.
   mutable std::map<std::string, SchedulePtr> per_parameter_;
 };

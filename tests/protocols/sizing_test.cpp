@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
+#include <variant>
+
 #include "protocols/simulating.hpp"
+#include "spec/parallelism.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::test {
@@ -29,6 +34,49 @@ TEST(Sizing, PiecesAreAShareOfTheModel) {
   EXPECT_DOUBLE_EQ(timed.share_of(first), share);
   EXPECT_DOUBLE_EQ(timed.bytes_of(first, {}), share * 4 * static_cast<double>(large.parameters()));
   EXPECT_NEAR(timed.bytes_of(both, four_bits), static_cast<double>(large.parameters()) / 2, 2000) << "and scales";
+}
+
+/// Of a local step: what all its computations take, and how many of the pass forward there are.
+struct LocalStep {
+  double flops = 0, bytes = 0;
+  int forward = 0, updates = 0;
+  bool update_is_last = true;
+};
+
+LocalStep local_step(const algorithms::LearningProblem& problem, const spec::ParallelismSpec& passes) {
+  const spec::ModelShape shape = spec::workload_registry().at("bert-base").shape();
+  const protocols::Sizing sizing(problem, {}, {.shape = shape, .sample_scale = 0.8, .passes = passes});
+  constexpr std::array<std::int64_t, 1> kFive{5};
+  LocalStep step;
+  for (const step::Task& task : sizing.training(kFive, 0).pieces.front().schedule->tasks) {
+    const auto& compute = std::get<step::ComputeTask>(task.what);
+    step.flops += compute.flops[0];
+    step.bytes += compute.bytes_moved[0];
+    step.forward += compute.phase == step::Phase::forward ? 1 : 0;
+    const bool is_update = compute.phase == step::Phase::update;
+    if (step.updates > 0 && !is_update) step.update_is_last = false;
+    step.updates += is_update ? 1 : 0;
+  }
+  return step;
+}
+
+// Four of the timed samples in one pass, or in four: the same arithmetic, parameters read as often, one update.
+TEST(Sizing, ParticipantsGoThroughABatchInPassesAndComputeAgainWhatTheyDoNotKeep) {
+  SmallProblem small(1);
+  const algorithms::LearningProblem problem = small.problem();
+  const LocalStep whole = local_step(problem, {});
+  const LocalStep micro = local_step(problem, {.micro_batch = 1});
+  EXPECT_EQ(micro.forward, 4 * whole.forward);
+  EXPECT_EQ(micro.updates, whole.updates);
+  EXPECT_TRUE(micro.update_is_last);
+  EXPECT_NEAR(micro.flops, whole.flops, 0.01 * whole.flops);  // the rest are sums of gradients
+  EXPECT_GT(micro.bytes, 1.2 * whole.bytes);
+  // A third of a step is the pass forward; blocks are nearly all of it.
+  const LocalStep again = local_step(problem, {.recomputation = spec::Recomputation::full});
+  EXPECT_GT(again.flops, 1.25 * whole.flops);
+  EXPECT_LT(again.flops, 1.34 * whole.flops);
+  EXPECT_EQ(again.updates, whole.updates);
+  EXPECT_TRUE(again.update_is_last);
 }
 
 }  // namespace

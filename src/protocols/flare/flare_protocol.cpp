@@ -74,17 +74,8 @@ std::vector<std::int32_t> FlareProtocol::held_back() const {
   return rows;
 }
 
-/// The forward pass of a training step, which it begins with.
 world::Work FlareProtocol::inference(std::size_t samples) const {
-  world::Work work = setting_.sizing.gradient(static_cast<std::int64_t>(samples), 0);
-  const auto& tasks = work.pieces.front().schedule->tasks;
-  const auto other = std::ranges::find_if(tasks, [](const step::Task& task) {
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
-    return compute != nullptr && compute->phase != step::Phase::forward;
-  });
-  work.pieces.front().behind = static_cast<std::size_t>(other - tasks.begin());
-  work.step = -1;
-  return work;
+  return setting_.sizing.inference(static_cast<std::int64_t>(samples));
 }
 
 Task<> FlareProtocol::client() {

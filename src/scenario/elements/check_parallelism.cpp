@@ -79,7 +79,16 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     const auto refuse = [&](const std::string& what, const std::string& remedy) {
       context.findings.add(timed_as.origin, not_built(fmt::format("run '{}' {}", printable(run.label), what), remedy));
     };
-    if (run.event_driven || run.decentralised) {
+    // Passes over a batch are each participant's own affair, unless sites take a step together (partial participation).
+    const bool one_device = how.devices() == 1 && how.experts == 1 && how.sharding == spec::Sharding::none &&
+                            how.offload == spec::Offload::none;
+    const bool own_steps = run.event_driven && !run.parameters.contains("barrier");
+    if (own_steps && one_device) continue;
+    if (own_steps) {
+      refuse(
+          "cannot have participants of several devices, or that leave something with others",
+          "<timed-as> without tensor, context, pipeline, expert-parallel, sharding and offload, or another algorithm");
+    } else if (run.event_driven || run.decentralised) {
       refuse("cannot have workers that work on micro-batches or are of several devices",
              "<timed-as> without tensor, pipeline, micro-batch, recompute and sharding, or another algorithm");
     } else if (info->sharing == methods::Sharing::pooled &&

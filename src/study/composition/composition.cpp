@@ -102,7 +102,8 @@ FeaturePair compose_with(const std::vector<Feature>& features, std::size_t a, st
   const std::vector<Diagnostic> faults = faults_of(draft_of(features[a], features[b], info.name));
   if (!faults.empty()) {
     const bool lacks = std::ranges::any_of(std::array{&features[a], &features[b]}, [&](const Feature* one) {
-      return one->wanted_of_all && one->is_about && !one->is_about(info);
+      return one->wanted_of_all && one->is_about && !one->is_about(info) &&
+             !(one->is_empty_for && one->is_empty_for(info));
     });
     const bool built = !lacks && std::ranges::any_of(faults, [](const Diagnostic& one) { return !one.not_built; });
     pair.how = built ? Composes::means_nothing : Composes::not_built;

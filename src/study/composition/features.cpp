@@ -30,6 +30,11 @@ std::function<bool(const MethodInfo&)> takes(std::string name, std::string value
 
 bool follows_events(const MethodInfo& info) { return info.event_driven(); }
 
+/// Nobody sums what sites send: there is nothing to sum, or they exchange it among neighbours.
+bool has_no_server(const MethodInfo& info) {
+  return !info.communicates() || info.decentralised() || (info.event_driven() && !info.needs_server);
+}
+
 class FeatureList {
  public:
   std::vector<Feature> all() {
@@ -154,15 +159,23 @@ class FeatureList {
 
   void privacy() {
     constexpr const char* kAxis = "privacy";
-    const auto add = [&](const DraftAttributes& all) {
+    const auto add = [&](const DraftAttributes& all) -> Feature& {
       Feature& feature = attributes(kAxis, &Draft::run, all);
       feature.is_about = takes(all.front().first, all.front().second);
       feature.wanted_of_all = true;
+      return feature;
     };
     add({{"epsilon", "20"}});
     add({{"noise-multiplier", "1"}});
-    for (const char* who : {"local", "central", "per-site"}) add({{"noise", who}});
-    add({{"secure", "yes"}});
+    // Who adds noise says whom it protects from: of those who send nothing to anybody, there is no such question.
+    for (const char* who : {"local", "per-site"})
+      add({{"noise", who}}).is_empty_for = [](const MethodInfo& info) { return !info.communicates(); };
+    add({{"noise", "central"}}).is_empty_for = has_no_server;
+    // A sum hides its parts from who forms it; of what is applied as it arrives there is none.
+    add({{"secure", "yes"}}).is_empty_for = [](const MethodInfo& info) {
+      const bool by_itself = info.objective == methods::Objective::arrivals && parameter_of(info, "buffer") == nullptr;
+      return has_no_server(info) || by_itself;
+    };
   }
 
   void frameworks() {

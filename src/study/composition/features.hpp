@@ -16,6 +16,8 @@ struct Feature {
   /// Methods that it is about, where it is about some; beside another feature one of these is asked for it.
   std::function<bool(const methods::MethodInfo&)> is_about = nullptr;
   bool wanted_of_all = false;  ///< it would mean something to the other methods too
+  /// Of these, methods to which it would mean nothing all the same; none: there are none.
+  std::function<bool(const methods::MethodInfo&)> is_empty_for = nullptr;
   bool is_method() const { return axis == kMethods; }
 
   static constexpr const char* kMethods = "method";

@@ -123,7 +123,8 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
                                   .sample_scale = timed.sample_scale,
                                   .precision = timed.precision,
                                   .step_seconds = timed.step_seconds,
-                                  .saved_numbers = timed.saved_numbers});
+                                  .saved_numbers = timed.saved_numbers,
+                                  .passes = timed.parallelism});
   ProtocolLog log;
   report::EventDrivenRun event_driven;
   event_driven.steps_per_epoch = learning.steps_per_epoch();
