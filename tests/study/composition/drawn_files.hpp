@@ -127,23 +127,29 @@ class DrawnFiles {
     }
   }
 
-  void write_platforms() {
+  /// Eight hosts around a hub, each with a line of its own; all are so many times slower.
+  void write_star(const std::string& name, int slower) {
     std::string body = "<host id=\"hub\" speed=\"3Gf\"/>\n<link id=\"hub\" bandwidth=\"2MBps\" latency=\"1ms\"/>\n";
     std::string routes;
     for (int i = 0; i < 8; ++i) {
       body += fmt::format(
-          "<host id=\"h-{0}\" speed=\"3Gf\"/>\n<link id=\"h-{0}\" bandwidth=\"{1}MBps\" latency=\"{2}ms\"/>\n", i,
-          1 + i, 5 + i);
+          "<host id=\"h-{0}\" speed=\"3Gf\"/>\n<link id=\"h-{0}\" bandwidth=\"{1}kBps\" latency=\"{2}ms\"/>\n", i,
+          1000 * (1 + i) / slower, 5 + i);
       routes +=
           fmt::format("<route src=\"h-{0}\" dst=\"hub\"><link_ctn id=\"h-{0}\"/><link_ctn id=\"hub\"/></route>\n", i);
       for (int j = 0; j < i; ++j)
         routes += fmt::format(
             "<route src=\"h-{0}\" dst=\"h-{1}\"><link_ctn id=\"h-{0}\"/><link_ctn id=\"h-{1}\"/></route>\n", j, i);
     }
-    folder_.write("star.xml",
+    folder_.write(name,
                   "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                   "<platform version=\"4.1\">\n<zone id=\"zone\" routing=\"Full\">\n" +
                       body + routes + "</zone>\n</platform>\n");
+  }
+
+  void write_platforms() {
+    write_star("star.xml", 1);
+    write_star("narrow.xml", 4);
     folder_.write("cluster.xml", R"(<cluster-platform description="three nodes">
   <gpu-cluster nodes="3" gpus="4" inside="nvlink-3" nic="ethernet-10g"/>
 </cluster-platform>

@@ -83,17 +83,21 @@ inline const spec::ParameterSpec* parameter_of(const Element& element, const std
 /// Other texts that the attribute may have, an empty one where it may be left out.
 inline Texts others_of(const Element& element, const std::string& attribute, const test::Drawing& draw) {
   Texts values;
+  std::string fallback;
   bool required = false;
   const scenario::AttributeRule* rule = scenario::find_rule(element.name)->find(attribute);
   if (rule != nullptr) {
     values = draw.values_of(element.name, *rule);
     required = rule->required;
+    fallback = rule->fallback;
   } else if (const spec::ParameterSpec* parameter = parameter_of(element, attribute, draw.catalog())) {
     values = test::Drawing::values_of(*parameter);
+    fallback = parameter->default_value;
   }
   // Thousands of samples, and an hour of sensors, are what is meant where these are left out.
   const bool is_short = attribute == "train" || attribute == "test" || attribute == "duration";
-  if (!required && !is_short) values.emplace_back();
+  // Without it, where that says something else.
+  if (!required && !is_short && element.find(attribute)->value != fallback) values.emplace_back();
   std::erase(values, element.find(attribute)->value);
   return values;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "study/composition/cluster_shapes.hpp"
+#include "study/composition/neighbour_shapes.hpp"
 #include "study/composition/timed_shapes.hpp"
 
 namespace dadsim::study {
@@ -305,7 +306,8 @@ inline std::vector<Shape> question_shapes() {
 inline const std::vector<Shape>& shapes() {
   static const std::vector<Shape> kShapes = [] {
     std::vector<Shape> all;
-    for (std::vector<Shape> some : {cluster_shapes(), timed_shapes(), learning_shapes(), question_shapes()})
+    for (std::vector<Shape> some :
+         {cluster_shapes(), timed_shapes(), learning_shapes(), neighbour_shapes(), question_shapes()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();
