@@ -1,20 +1,23 @@
 #include "spec/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace dadsim::spec {
 
-ModelShape with_flash_attention(ModelShape model) {
+ModelShape with_flash_attention(ModelShape model, FlashLibrary library) {
   constexpr double kFloat = 4;            // bytes
   constexpr double kOperands = 3;         // queries, keys, values
   constexpr double kProductsOfTwo = 0.5;  // Q·Kᵀ alone is done again
   for (LayerShape& layer : model.layers) {
     if (layer.kind != LayerKind::attention || !(layer.scores_per_sample > 0)) continue;
     const double tokens = std::sqrt(layer.scores_per_sample / static_cast<double>(layer.heads));
+    layer.library = library;
     layer.outputs_per_sample -= layer.scores_per_sample;
+    // Plain attention counts its scores and not its operands: of sequences so short that those are fewer, no more.
+    layer.inputs_per_sample = std::min(kOperands * layer.outputs_per_sample, layer.scores_per_sample);
     layer.scores_per_sample = 0;
-    layer.inputs_per_sample = kOperands * layer.outputs_per_sample;
     layer.kept_beside_per_sample = 0;
     layer.kept_bytes_per_sample = kFloat * static_cast<double>(layer.heads) * tokens;
     if (layer.keys_seen > 0) {
