@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "spec/expert_parallel.hpp"
 #include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
 
@@ -85,10 +84,9 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
         element_ * static_cast<double>(own.parameters + own.frozen);
     (own.expert_group > 1 ? of_layer.learned_experts : of_layer.learned) +=
         element_ * static_cast<double>(own.parameters);
-    if (own.expert_group > 1 && how_.expert_launch == spec::ExpertLaunch::counted)
-      of_layer.launches = spec::seconds_of_launches(own.experts);
     unit_of_.push_back(unit->second);
   }
+  if (how_.expert_launch == spec::ExpertLaunch::counted) measure_launches();
   if (how_.offloads_activations()) measure_activations();
 }
 

@@ -78,6 +78,7 @@ class Piece {
   const std::string& algorithm_of(CollectiveKind kind) const;
   void add_collective(const std::string& layer, CollectiveTask collective, const std::vector<std::size_t>& stands_for,
                       Schedule& out, std::int32_t stage);
+  void measure_launches();
   void begin_launches(std::size_t unit, Schedule& out, std::int32_t stage);
   void end_launches(Schedule& out, std::int32_t stage);
   void begin_units(bool forward);

@@ -2,9 +2,17 @@
 // it.
 #include <utility>
 
+#include "spec/expert_parallel.hpp"
 #include "step/piece.hpp"
 
 namespace dadsim::step {
+
+void Piece::measure_launches() {
+  for (std::size_t i = layers_.first; i < layers_.end; ++i) {
+    const spec::LayerShape& own = device_.layers[i];
+    if (own.expert_group > 1) units_[unit_of_[i - layers_.first]].launches = spec::seconds_of_launches(own.experts);
+  }
+}
 
 /// A block takes as long as the device or as its host, whichever takes longer. Of what the host launches a third is of
 /// the pass forward, a third of gradients of what came in and a third of gradients of weights; a block that is computed

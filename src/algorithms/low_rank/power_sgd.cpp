@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "algorithms/cost.hpp"
 #include "algorithms/exact/gradient_sharing.hpp"
 
 namespace dadsim::algorithms {
@@ -93,13 +92,9 @@ void PowerSgd::run(TrainingStep& step) {
     matrices[l].p = exchange.sum(compressed * r * out(), std::move(matrices[l].projections),
                                  part(l, [&](const auto& m_s) { return models::Matrix(m_s * layers_[l].basis); }));
   };
-  // PyTorch's hook keeps M_s for the error in a copy, since (5) overwrites it: with project(), project_back() and
-  // reconstruct() it passes over a gradient eleven times (3 for M_s, 2 here, 1 each for P, Q and G, 3 for E_s).
-  const step::Work copy{.flops = 0.0, .bytes_moved = 2.0 * cost::kFloatBytes * weights_of_matrix(), .launches = 1.0};
   step.stage_of_buckets([&](std::size_t l) {
     UnderWay& m = matrices[l];
-    if (options_.rounds == Rounds::three)
-      step.charge(step::Phase::factorise, step::Role::workers, {cost::only_where(compressed, copy)});
+    if (options_.rounds == Rounds::three) copy_for_the_error(step, options, r);
     // (1) M_s = G_s + E_s, and (2) P_s = M_s Q.
     m.projections = project(step, l, std::move(m.gradients), layers_[l], options, r);
     m.beside =

@@ -114,6 +114,11 @@ std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients
   return summed_where_linear(step, std::move(projections));
 }
 
+void copy_for_the_error(TrainingStep& step, const SubspaceOptions& options, const step::Expression& rank) {
+  const step::Work copy{.flops = 0.0, .bytes_moved = 2.0 * cost::kFloatBytes * weights_of_matrix(), .launches = 1.0};
+  step.charge(step::Phase::factorise, step::Role::workers, {cost::only_where(options.compresses(rank), copy)});
+}
+
 std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& columns, const Subspace& state,
                                          const SubspaceOptions& options, const step::Expression& rank) {
   step.charge(step::Phase::factorise, step::Role::workers,

@@ -37,6 +37,11 @@ using Gradients = std::vector<models::Matrix>;
 std::vector<models::Matrix> project(TrainingStep& step, std::size_t l, Gradients gradients, Subspace& state,
                                     const SubspaceOptions& options, const step::Expression& rank);
 
+/// Charges a copy of M that is kept for the error, since what all shared overwrites M itself: as PyTorch's hook has it.
+/// With project(), project_back() and reconstruct() it passes over a gradient eleven times (3 for M, 2 here, 1 each for
+/// P, Q and G, 3 for E).
+void copy_for_the_error(TrainingStep& step, const SubspaceOptions& options, const step::Expression& rank);
+
 /// P̂ from P: orthonormal columns. Q = Mᵀ P̂ (in × r), per memory.
 std::vector<models::Matrix> project_back(TrainingStep& step, models::Matrix& columns, const Subspace& state,
                                          const SubspaceOptions& options, const step::Expression& rank);
