@@ -34,7 +34,10 @@ po::options_description kernel_options() {
       ("attention", po::value<std::string>()->value_name("HxSxD"),
        "fused attention: heads of all sequences, positions of one, size of a head, e.g. 64x4096x128")  //
       ("causal", "attention in which a position sees those before it and itself alone")                //
-      ("backward", "the backward pass of attention")                                                   //
+      ("library", po::value<std::string>()->value_name("LIBRARY"),
+       "whose attention: flash-2, flash-3 (those made for Hopper and later, cuDNN among them) or any, the mean; any "
+       "unless said")                                 //
+      ("backward", "the backward pass of attention")  //
       ("format", po::value<std::string>()->value_name("FORMAT"),
        "of the operands: 16-bit, fp8, fp8-block or nvfp4; 16-bit unless said")  //
       ("help", "print this");
@@ -89,6 +92,16 @@ std::string said(const std::string& what, double seconds, double flops, const si
                      human_percent(flops / seconds / rates.peak));
 }
 
+spec::FlashLibrary flash_library_of(const po::variables_map& values) {
+  const std::string text = text_of(values, "library");
+  if (text.empty()) return spec::FlashLibrary::any;
+  const auto library = spec::parse<spec::FlashLibrary>(text);
+  if (!library) {
+    throw UsageError(fmt::format("--library '{}'; {}", text, suggestion(text, spec::all_names<spec::FlashLibrary>())));
+  }
+  return *library;
+}
+
 constexpr double kBytesOf16Bit = 2;
 double operand_bytes(sim::KernelFormat format) {
   if (format == sim::KernelFormat::bits16) return kBytesOf16Bit;
@@ -110,7 +123,7 @@ void run_kernel_command(const std::vector<std::string>& arguments) {
     throw UsageError(fmt::format("'{}' is no option; --product or --attention before it", operands.front()));
   if (values.contains("product") == values.contains("attention"))
     throw UsageError("--product or --attention; one of them");
-  for (const char* only : {"causal", "backward"}) {
+  for (const char* only : {"causal", "backward", "library"}) {
     if (values.contains(only) && !values.contains("attention"))
       throw UsageError(fmt::format("--{} is of --attention; without it", only));
   }
@@ -133,7 +146,7 @@ void run_kernel_command(const std::vector<std::string>& arguments) {
         seconds, 2 * m * n * k, *rates));
     return;
   }
-  const sim::AttentionKernel* kernel = attention_kernel(family, format, backward);
+  const sim::AttentionKernel* kernel = attention_kernel(family, format, backward, flash_library_of(values));
   const auto [heads, positions, size] = sizes_of(values, "attention");
   if (kernel == nullptr || !rates) throw nothing_known();
   const double seen = values.contains("causal") ? positions / 2 : positions;

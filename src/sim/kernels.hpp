@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spec/device_specification.hpp"
+#include "spec/layer_passes.hpp"
 #include "spec/names.hpp"
 #include "spec/precision.hpp"
 
@@ -71,7 +72,9 @@ spec::KernelFamily measured_family(const std::string& device);
 
 /// Null: nothing is known of such kernels of the family.
 const ProductKernel* product_kernel(spec::KernelFamily family, KernelFormat format);
-const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward);
+/// Of one library, or where nothing is known of its kernels there of all libraries together.
+const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward,
+                                        spec::FlashLibrary library = spec::FlashLibrary::any);
 
 struct Product {
   double m = 1, n = 1, k = 1;

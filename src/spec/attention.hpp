@@ -13,7 +13,7 @@ namespace dadsim::spec {
 ///   half: exact for sequences much longer than a block of 64 to 128 positions. With a window, those are done that
 ///   LayerShape::keys_seen says.
 /// Layers of attention that do not know their scores stay as they are.
-ModelShape with_flash_attention(ModelShape model);
+ModelShape with_flash_attention(ModelShape model, FlashLibrary library = FlashLibrary::any);
 
 /// The network with no scores kept for the backward pass, which computes attention again (Korthikanti et al.,
 /// arXiv:2205.05198, section 5: selective recomputation).

@@ -216,12 +216,16 @@ struct RunSpec {
 
 /// How attention is computed.
 enum class Attention : std::uint8_t {
-  plain,  ///< the scores of all pairs of positions are written, and kept for the backward pass
-  flash,  ///< block by block, scores are never written, and computed again in the backward pass (arXiv:2205.14135)
+  plain,    ///< the scores of all pairs of positions are written, and kept for the backward pass
+  flash,    ///< block by block, scores are never written, and computed again in the backward pass (arXiv:2205.14135)
+  flash_2,  ///< the same with the kernels of FlashAttention-2
+  flash_3,  ///< with those made for Hopper and later, of FlashAttention-3 and cuDNN
 };
+constexpr bool writes_scores(Attention attention) { return attention == Attention::plain; }
 constexpr auto names_of(Attention) {
   using enum Attention;
-  return std::to_array<Name<Attention>>({{plain, "plain"}, {flash, "flash"}});
+  return std::to_array<Name<Attention>>(
+      {{plain, "plain"}, {flash, "flash"}, {flash_2, "flash-2"}, {flash_3, "flash-3"}});
 }
 
 /// What the steps are timed as.
@@ -248,6 +252,8 @@ struct TimedAsSpec {
   double input_rate = 0;        ///< samples per second that each worker is fed at most; 0: no limit
   bool wide_gradients = false;  ///< 16 bit: gradients are handed over in fp32 all the same
   bool loss_scaling = false;    ///< fp16: gradients are searched for infinities before each update
+  Program program = Program::tuned;
+  double operator_seconds = 0;  ///< of the host for each kernel of it; 0: as it was measured (spec/programs.csv)
 
   bool of_other_network() const { return !workload.empty() || !file.empty(); }
 };

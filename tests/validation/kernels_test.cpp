@@ -32,13 +32,14 @@ struct KernelRows {
   std::string name, kind;
   KernelFamily family = KernelFamily::none;
   sim::KernelFormat format = sim::KernelFormat::bits16;
+  spec::FlashLibrary library = spec::FlashLibrary::any;
   sim::KernelRates rates;
   std::vector<KernelRow> rows;
 };
 
 /// Tables with the same constants.
 struct KernelGroup {
-  std::string family, kind, format;
+  std::string family, kind, library, format;
   std::vector<KernelRows> tables;
 };
 
@@ -48,17 +49,19 @@ std::vector<KernelGroup> kernel_groups() {
     rows[cells["table"]].push_back({std::stod(cells["m"]), std::stod(cells["n"]), std::stod(cells["k"]),
                                     std::stod(cells["causal"]), std::stod(cells["us"]) * 1e-6});
   }
-  std::map<std::tuple<std::string, std::string, std::string>, KernelGroup> groups;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, KernelGroup> groups;
   for (auto& cells : test::measured("kernel-tables")) {
-    KernelGroup& group = groups[{cells["kind"], cells["family"], cells["format"]}];
+    KernelGroup& group = groups[{cells["kind"], cells["family"], cells["library"], cells["format"]}];
     group.family = cells["family"];
     group.kind = cells["kind"];
+    group.library = cells["library"];
     group.format = cells["format"];
     KernelRows table;
     table.name = cells["name"];
     table.kind = cells["kind"];
     table.family = spec::parse<KernelFamily>(cells["family"]).value();
     table.format = spec::parse<sim::KernelFormat>(cells["format"]).value();
+    if (!cells["library"].empty()) table.library = spec::parse<spec::FlashLibrary>(cells["library"]).value();
     table.rates = sim::kernel_rates(*sim::device_catalog().find(cells["device"]), table.format).value();
     table.rows = rows.at(cells["table"]);
     group.tables.push_back(std::move(table));
@@ -70,6 +73,11 @@ std::vector<KernelGroup> kernel_groups() {
 
 bool is_product(const KernelRows& table) { return table.kind == "product"; }
 bool is_backward(const KernelRows& table) { return table.kind == "attention-backward"; }
+/// Backward, few have measured the mean of all libraries: what does not grow with the work is taken to be as forward.
+bool is_as_forward(const KernelRows& table) { return is_backward(table) && table.library == spec::FlashLibrary::any; }
+const sim::AttentionKernel& attention_of(const KernelRows& table) {
+  return *sim::attention_kernel(table.family, table.format, is_backward(table), table.library);
+}
 
 /// The constants that are fitted, in order; time in microseconds.
 std::vector<double> constants_of(const KernelRows& table) {
@@ -80,9 +88,8 @@ std::vector<double> constants_of(const KernelRows& table) {
     if (kernel.cast > 0) constants.push_back(kernel.cast);
     return constants;
   }
-  const sim::AttentionKernel& kernel = *sim::attention_kernel(table.family, table.format, is_backward(table));
-  // Backward, few have measured it: what does not grow with the work is taken to be as forward.
-  if (is_backward(table)) return {kernel.share, kernel.exponentials};
+  const sim::AttentionKernel& kernel = attention_of(table);
+  if (is_as_forward(table)) return {kernel.share, kernel.exponentials};
   return {kernel.share, kernel.exponentials, kernel.fixed * 1e6, kernel.length};
 }
 
@@ -110,7 +117,7 @@ std::vector<double> log_ratios(const KernelRows& table, const std::vector<double
     }
     return ratios;
   }
-  sim::AttentionKernel kernel = *sim::attention_kernel(table.family, table.format, is_backward(table));
+  sim::AttentionKernel kernel = attention_of(table);
   kernel.share = constants[0];
   kernel.exponentials = constants[1];
   if (constants.size() > 2) {
@@ -161,12 +168,12 @@ std::pair<double, std::vector<double>> fit(const std::vector<const KernelRows*>&
 constexpr std::size_t kLeastKernelRows = 4;  // of a table that is fitted
 
 TEST(KernelValidation, ConstantsAreAFitAndTablesLeftOutAreAsDocumented) {
-  test::DocumentedTable table(
-      "kernels",
-      {"family", "kernel", "format", "tables", "rows", "constants", "left out: median error", "nine of ten below"},
-      "docs/kernels.md");
+  test::DocumentedTable table("kernels",
+                              {"family", "kernel", "library", "format", "tables", "rows", "constants",
+                               "left out: median error", "nine of ten below"},
+                              "docs/kernels.md");
   for (const KernelGroup& group : kernel_groups()) {
-    const std::string name = fmt::format("{} {} {}", group.family, group.kind, group.format);
+    const std::string name = fmt::format("{} {} {} {}", group.family, group.kind, group.library, group.format);
     const std::vector<double> constants = constants_of(group.tables.front());
     std::vector<const KernelRows*> all;
     for (const KernelRows& one : group.tables) {
@@ -184,8 +191,9 @@ TEST(KernelValidation, ConstantsAreAFitAndTablesLeftOutAreAsDocumented) {
       const std::vector<double> by_others = others.empty() ? refitted : fit(others, refitted).second;
       for (const double ratio : log_ratios(*left_out, by_others)) errors.push_back(std::abs(std::exp(ratio) - 1));
     }
-    table.add({group.family, group.kind, group.format, std::to_string(all.size()), std::to_string(errors.size()),
-               std::to_string(constants.size()), fmt::format("{:.1f} %", 100 * quantile(errors, 0.5)),
+    table.add({group.family, group.kind, group.library, group.format, std::to_string(all.size()),
+               std::to_string(errors.size()), std::to_string(constants.size()),
+               fmt::format("{:.1f} %", 100 * quantile(errors, 0.5)),
                fmt::format("{:.1f} %", 100 * quantile(errors, 0.9))});
   }
   table.expect_in_document();

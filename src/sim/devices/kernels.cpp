@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "sim/devices/kernel_families.csv.hpp"
@@ -30,7 +31,7 @@ constexpr auto names_of(KernelKind) {
       {{product, "product"}, {attention, "attention"}, {attention_backward, "attention-backward"}});
 }
 
-using Key = std::pair<spec::KernelFamily, KernelFormat>;
+using Key = std::tuple<spec::KernelFamily, KernelFormat, spec::FlashLibrary>;
 
 struct KernelTable {
   std::map<Key, ProductKernel> products;
@@ -38,11 +39,13 @@ struct KernelTable {
 
   KernelTable() {
     const FactTable table(tables::kKernels,
-                          {"family", "kind", "format", "share", "fixed [us]", "depth", "units", "last wave", "halving",
-                           "cast", "exponentials", "per exponential", "date", "source"},
-                          3);
+                          {"family", "kind", "library", "format", "share", "fixed [us]", "depth", "units", "last wave",
+                           "halving", "cast", "exponentials", "per exponential", "date", "source"},
+                          4);
     for (const FactTable::Row& row : table.rows()) {
-      const Key key{spec::named_in<spec::KernelFamily>(row, "family"), spec::named_in<KernelFormat>(row, "format")};
+      const Key key{spec::named_in<spec::KernelFamily>(row, "family"), spec::named_in<KernelFormat>(row, "format"),
+                    row.optional_text("library").empty() ? spec::FlashLibrary::any
+                                                         : spec::named_in<spec::FlashLibrary>(row, "library")};
       const auto kind = spec::named_in<KernelKind>(row, "kind");
       const double fixed = row.number("fixed [us]") * 1e-6;
       if (kind == KernelKind::product) {
@@ -64,8 +67,8 @@ const KernelTable& kernel_table() {
 }
 
 template <class Kernel>
-const Kernel* kernel_of(const std::map<Key, Kernel>& kernels, spec::KernelFamily family, KernelFormat format) {
-  const auto found = kernels.find({family, format});
+const Kernel* kernel_of(const std::map<Key, Kernel>& kernels, const Key& key) {
+  const auto found = kernels.find(key);
   return found == kernels.end() ? nullptr : &found->second;
 }
 
@@ -111,12 +114,14 @@ spec::KernelFamily measured_family(const std::string& device) {
 }
 
 const ProductKernel* product_kernel(spec::KernelFamily family, KernelFormat format) {
-  return kernel_of(kernel_table().products, family, format);
+  return kernel_of(kernel_table().products, {family, format, spec::FlashLibrary::any});
 }
 
-const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward) {
-  const KernelTable& table = kernel_table();
-  return kernel_of(backward ? table.backward : table.forward, family, format);
+const AttentionKernel* attention_kernel(spec::KernelFamily family, KernelFormat format, bool backward,
+                                        spec::FlashLibrary library) {
+  const std::map<Key, AttentionKernel>& kernels = backward ? kernel_table().backward : kernel_table().forward;
+  const AttentionKernel* own = kernel_of(kernels, {family, format, library});
+  return own != nullptr ? own : kernel_of(kernels, {family, format, spec::FlashLibrary::any});
 }
 
 double shape_factor(const ProductKernel& kernel, const Product& product) {

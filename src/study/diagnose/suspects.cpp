@@ -174,7 +174,7 @@ class Suspects {
         scenario.timed_as->parallelism.recomputation = spec::Recomputation::full;
       });
     }
-    if (timed.attention == spec::Attention::flash) {
+    if (!spec::writes_scores(timed.attention)) {
       add("plain-attention",
           [](scenario::Scenario& scenario, sim::Cluster&) { scenario.timed_as->attention = spec::Attention::plain; });
     }

@@ -18,7 +18,7 @@ namespace {
 
 /// Flash attention computes scores again, which is no work of the network's.
 spec::ModelShape plain_shape(const scenario::Scenario& scenario, const TimedAs& timed) {
-  if (!scenario.timed_as || scenario.timed_as->attention != spec::Attention::flash) return timed.shape;
+  if (!scenario.timed_as || spec::writes_scores(scenario.timed_as->attention)) return timed.shape;
   spec::TimedAsSpec plain = *scenario.timed_as;
   plain.attention = spec::Attention::plain;
   return shape_of_workload(plain);

@@ -116,7 +116,7 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   for (report::Statement& statement : memory_assumptions(scenario, memory)) say(std::move(statement));
   if (std::optional<report::Statement> statement = input_assumption(scenario)) say(*std::move(statement));
   if (timed.search_share > 0) say({"loss-scaling"});
-  if (scenario.timed_as && scenario.timed_as->attention == spec::Attention::flash) say({"flash-attention"});
+  if (scenario.timed_as && !spec::writes_scores(scenario.timed_as->attention)) say({"flash-attention"});
   if (has_master_copies(timed.precision)) {
     say(report::Statement{"narrow-numbers"}
             .with("precision", std::string(to_string(timed.precision)))
