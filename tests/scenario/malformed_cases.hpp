@@ -827,6 +827,9 @@ class MalformedCases {
         "flash attention of nothing", timed(R"(attention="flash")"),
         {R"(@FILE@:20: attention="flash" of <timed-as> is of a workload that is not named; a workload with attention)"});
     exact(
+        "a host of a program that is replayed", timed(R"(workload="bert-base" program="graphs" operator-time="40us")"),
+        {R"(@FILE@:20: operator-time="40us" of <timed-as> is of a host that begins kernels; program="eager" or "compiled" beside it)"});
+    exact(
         "loss scaling in another precision", timed(R"(workload="bert-base" loss-scaling="true")"),
         {R"(@FILE@:20: loss-scaling="true" of <timed-as> is of fp16; precision="fp16" beside it: other precisions have the range of fp32)"});
     questions();

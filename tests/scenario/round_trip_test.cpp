@@ -44,6 +44,8 @@ std::string some_timed_as(const TemporaryFolder& folder) {
   xml += maybe("batch", between(1, 512)) + maybe("input-rate", 1 + 1000 * share());
   xml += coin() ? maybe("precision", one_of("fp32", "tf32", "fp16", "bf16"))
                 : fmt::format(" precision=\"fp16\"{}", maybe("loss-scaling", coin()));
+  xml += coin() ? fmt::format(" program=\"eager\"{}", maybe("operator-time", fmt::format("{}us", between(1, 99))))
+                : maybe("program", one_of("tuned", "compiled", "graphs"));
   if (what != "itself") {
     const std::string known = one_of("", "steps", what == "csv" ? "steps" : "epochs");
     if (!known.empty()) xml += fmt::format(" {}=\"{}\"{}", known, 1 + 100 * share(), maybe("target", some_text()));

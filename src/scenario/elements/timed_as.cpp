@@ -21,6 +21,11 @@
 namespace dadsim::scenario {
 namespace {
 
+constexpr QuantityForm kOperator{
+    Unit::seconds, {.minimum = 0, .maximum = 1, .open_minimum = true}, "seconds with their unit, e.g. 40us"};
+bool begins_kernels(spec::Program program) {
+  return program == spec::Program::eager || program == spec::Program::compiled;
+}
 constexpr QuantityForm kStartUp{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 90s"};
 
 /// Sizes of workloads that have them, which are read as their registry says.
@@ -141,7 +146,7 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
     node.fail_at("loss-scaling", "is of fp16", "precision=\"fp16\" beside it: other precisions have the range of fp32");
   if (timed.adapters > 0 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
     node.fail_at("adapters", "is of a workload that is not named", "a workload whose blocks have matrices");
-  const bool flash = timed.attention == spec::Attention::flash;
+  const bool flash = !spec::writes_scores(timed.attention);
   if (flash && timed.workload.empty() && !context.findings.any_at(node.origin("workload"))) {
     node.fail_at("attention", "is of a workload that is not named",
                  timed.file.empty() ? "a workload with attention" : "what the file says of its layers");
@@ -211,10 +216,25 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
           .if_left_out("all weights are learned"),
       attribute("adapted", &Spec::adapted, "Matrices of blocks that have an adapter: all, or those of attention.")
           .only([](const Spec& timed) { return timed.adapters > 0; }, "is of adapters", "adapters=\"8\" beside it"),
-      attribute("attention", &Spec::attention,
-                "plain: the scores of all pairs of tokens are written and kept. flash: they are not, but are computed "
-                "again in the backward pass, and causal attention does half of its products (arXiv 2205.14135).")
+      attribute(
+          "attention", &Spec::attention,
+          "plain: the scores of all pairs of tokens are written and kept. flash: they are not, but are computed "
+          "again in the backward pass, and causal attention does half of its products (arXiv 2205.14135). flash-2: "
+          "the same with the kernels of FlashAttention-2; flash-3: with those made for Hopper and later, of "
+          "FlashAttention-3 and cuDNN.")
           .if_given(),
+      attribute(
+          "program", &Spec::program,
+          "How operators are carried out. tuned: as in the trainings that constants come from. eager: a kernel for "
+          "each, which the host begins one after the other (PyTorch without torch.compile). compiled: what lies "
+          "between products is fused. graphs: the kernels of eager, begun together (CUDA graphs).")
+          .if_given(),
+      attribute("operator-time", &Spec::operator_seconds, quantity(kOperator),
+                "Seconds with their unit that the host takes for each kernel of an eager or a compiled program.")
+          .only([](const Spec& timed) { return begins_kernels(timed.program); }, "is of a host that begins kernels",
+                "program=\"eager\" or \"compiled\" beside it")
+          .if_given()
+          .if_left_out("as measured (src/spec/programs.csv)"),
       attribute("input-rate", &Spec::input_rate, real({.minimum = 0, .maximum = 1e12, .open_minimum = true}),
                 "Samples per second that the input of a worker delivers: no step is shorter than its batch takes. Not "
                 "for event-driven runs.")

@@ -56,12 +56,24 @@ bool tells_kernels_apart(spec::Precision precision) {
   return precision == spec::Precision::bf16 || spec::casts_operands(precision);
 }
 
+bool is_told(const step::ComputeTask& task) { return task.shape.program != spec::Program::tuned; }
+
+/// Of a program whose operators are known products alone are left for a share of the peak: that of kernels, whose clock
+/// is not that of products without an end, as they are about half of a step. A user's own share comes first.
+double product_share(const spec::DeviceSpec& device, const step::ComputeTask& task, const ProductKernel& kernel,
+                     spec::Precision precision) {
+  const bool own = std::ranges::any_of(device.efficiencies, [&](const spec::KindEfficiency& one) {
+    return one.source.empty() && one.kind == task.kind && one.precision.value_or(precision) == precision;
+  });
+  if (!is_told(task) || spec::casts_operands(precision) || own) return device.efficiency(task.kind, precision);
+  return kernel.share;
+}
+
 /// The kernels of the device's family for the products of a layer; null: nothing is known of them.
 const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const step::ComputeTask& task,
                                   spec::Precision precision) {
-  if (!tells_kernels_apart(precision) || task.kind != spec::LayerKind::dense || !(task.shape.in >= 1) ||
-      !(task.shape.out >= 1))
-    return nullptr;
+  const bool known = tells_kernels_apart(precision) || (is_told(task) && precision == spec::Precision::fp16);
+  if (!known || task.kind != spec::LayerKind::dense || !(task.shape.in >= 1) || !(task.shape.out >= 1)) return nullptr;
   return product_kernel(device.kernels, format_of(precision));
 }
 
@@ -82,6 +94,14 @@ double unfused_flops(const step::ComputeTask& task, double flops) {
   return flops * task.shape.skipped * (task.phase == step::Phase::backpropagate ? kFourOfFive : 1);
 }
 
+/// Bytes that such attention passes over, of a program whose operators are known; elsewhere 0. `flops`: of its
+/// products.
+double unfused_bytes(const step::ComputeTask& task, double flops) {
+  const bool backward = task.phase == step::Phase::backpropagate;
+  const double each = backward ? task.shape.unfused_back : task.shape.unfused_forward;
+  return each * flops / ((backward ? 8 : 4) * task.shape.head_size);
+}
+
 /// Of attention whose scores are written: two products of which one sums over a head and gives positions, and the other
 /// sums over positions and gives a head. The mean of both.
 double plain_attention_factor(const ProductKernel& kernel, const step::KernelShape& shape) {
@@ -95,16 +115,21 @@ std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const
   const bool narrow = precision == spec::Precision::bf16 || precision == spec::Precision::fp16;
   const ProductKernel* products = product_kernel(device.kernels, KernelFormat::bits16);
   const bool backward = task.phase == step::Phase::backpropagate;
-  const AttentionKernel* fused = attention_kernel(device.kernels, KernelFormat::bits16, backward);
+  const AttentionKernel* fused = attention_kernel(device.kernels, KernelFormat::bits16, backward, task.shape.library);
   if (!narrow || task.kind != spec::LayerKind::attention || products == nullptr || !(task.shape.head_size >= 1) ||
       !(task.shape.seen > 0))
     return std::nullopt;
   const double peak = device.peak(precision);
   const double written = task.shape.fused ? unfused_flops(task, flops) : flops;
-  const double plain = tells_kernels_apart(precision)
-                           ? written * plain_attention_factor(*products, task.shape) /
-                                 (peak * device.efficiency(spec::LayerKind::dense, precision))
-                           : (written + peak * device.ramp_seconds) / (peak * device.efficiency(task.kind, precision));
+  double plain = 0;
+  if (is_told(task) || tells_kernels_apart(precision)) {
+    const double share = is_told(task) ? product_share(device, task, *products, precision)
+                                       : device.efficiency(spec::LayerKind::dense, precision);
+    plain = written * plain_attention_factor(*products, task.shape) / (peak * share);
+  } else {
+    plain = (written + peak * device.ramp_seconds) / (peak * device.efficiency(task.kind, precision));
+  }
+  if (task.shape.fused) plain += unfused_bytes(task, written) / (device.memory_bandwidth * device.memory_efficiency);
   if (!task.shape.fused || fused == nullptr) return plain;
   const KernelRates rates{peak, device.memory_bandwidth, device.memory_efficiency};
   // Libraries have both, and take the quicker.
@@ -137,7 +162,8 @@ double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& 
   const double efficiency = device.efficiency(task.kind, precision);
   if (const ProductKernel* kernel = layer_kernel(device, task, precision)) {
     const double factor = shape_factor(*kernel, layer_product(task, flops));
-    return flops * factor / (peak * efficiency) + task.sequential * kernel->fixed;
+    const double share = product_share(device, task, *kernel, precision);
+    return flops * factor / (peak * share) + task.sequential * kernel->fixed;
   }
   if (const std::optional<double> seconds = attention_by_kernels(device, task, flops, precision)) return *seconds;
   const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;
@@ -169,9 +195,25 @@ double cast_bytes(const step::ComputeTask& task, double flops, spec::Precision p
   return cast_bytes(precision) * rows * (task.phase == step::Phase::forward ? task.shape.in : task.shape.out);
 }
 
+/// The same of a program whose operators are known, on any device.
+double bytes_of_program(const step::ComputeTask& task, double flops) {
+  const step::KernelShape& shape = task.shape;
+  const bool backward = task.phase == step::Phase::backpropagate;
+  const double each = backward                                     ? shape.passed_back
+                      : task.phase == step::Phase::weight_gradient ? shape.passed_weights
+                                                                   : shape.passed_forward;
+  double of_number = 2 * shape.in;
+  if (task.kind == spec::LayerKind::attention) {
+    // Fused, per number of the mix of values, of which each has its products with all positions that are seen.
+    of_number = shape.fused ? (backward ? 10 : 4) * shape.seen : (backward ? 8 : 4) * shape.head_size;
+  }
+  return shape.passed_once + (each > 0 && of_number > 0 ? each * flops / of_number : 0);
+}
+
 /// Bytes that kernels before and behind a product pass over, where a device's own are counted like that.
 double passed_bytes(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
                     spec::Precision precision) {
+  if (is_told(task)) return cast_bytes(task, flops, precision) + bytes_of_program(task, flops);
   const bool backward = task.phase == step::Phase::backpropagate;
   if (device.kernels == spec::KernelFamily::none || !tells_kernels_apart(precision) ||
       (task.phase != step::Phase::forward && !backward))
@@ -215,8 +257,8 @@ double seconds_on(const spec::DeviceSpec& device, const step::ComputeTask& task,
     arithmetic = flops / (0.5 * vector_peak(device));
   }
   const double streamed = device.memory_bandwidth * device.memory_efficiency;
-  return device.slowdown *
-             (launches * device.launch_overhead + std::max(arithmetic, bytes / streamed) + passed / streamed) +
+  const double begun = is_told(task) ? task.shape.kernels * task.shape.between : launches * device.launch_overhead;
+  return device.slowdown * (begun + std::max(arithmetic, bytes / streamed) + passed / streamed) +
          (task.recorded ? device.slowdown : 1) * seconds;
 }
 

@@ -16,19 +16,34 @@ bool is_compression(step::Phase phase) {
          phase == step::Phase::encode || phase == step::Phase::decode;
 }
 
-double measured_factor(const spec::DeviceSpec& device, const step::Schedule& schedule, step::Role who,
-                       std::size_t entry, std::int32_t stage) {
-  if (!(device.step_seconds > 0)) return 1;
-  double sum = 0;
+namespace {
+
+/// Whether a host begins kernels one by one, in a program of which that is known.
+bool takes_host(const step::Schedule& schedule) {
+  return std::ranges::any_of(schedule.tasks, [](const step::Task& task) {
+    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+    return compute != nullptr && compute->shape.host > 0;
+  });
+}
+
+}  // namespace
+
+double step_factor(const spec::DeviceSpec& device, const step::Schedule& schedule, step::Role who, std::size_t entry,
+                   std::int32_t stage) {
+  const bool measured = device.step_seconds > 0;
+  if (!measured && !takes_host(schedule)) return 1;
+  double sum = 0, host = 0;
   for (const step::Task& task : schedule.tasks) {
     const auto* compute = std::get_if<step::ComputeTask>(&task.what);
     if (compute == nullptr || compute->who != who || is_compression(compute->phase) ||
         compute->copy != step::HostCopy::none)
       continue;
     if (stage != step::kEveryStage && task.stage != step::kEveryStage && task.stage != stage) continue;
+    host += compute->shape.host;
     sum += seconds_on(device, *compute, entry, schedule.precision);
   }
-  return sum > 0 ? device.slowdown * device.step_seconds / sum : 1;
+  if (!(sum > 0)) return 1;
+  return measured ? device.slowdown * device.step_seconds / sum : std::max(1.0, host / sum);
 }
 
 double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule& schedule,
@@ -36,12 +51,14 @@ double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule&
   const double seconds = seconds_on(device, task, entry, schedule.precision);
   return task.copy != step::HostCopy::none || is_compression(task.phase)
              ? seconds
-             : seconds * measured_factor(device, schedule, task.who, entry);
+             : seconds * step_factor(device, schedule, task.who, entry);
 }
 
 ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule)
     : devices_(devices), precision_(schedule.precision) {
-  if (std::ranges::none_of(devices, [](const spec::DeviceSpec* device) { return device->step_seconds > 0; })) return;
+  if (std::ranges::none_of(devices, [](const spec::DeviceSpec* device) { return device->step_seconds > 0; }) &&
+      !takes_host(schedule))
+    return;
   const Parts parts(schedule, devices.size());
   const bool uniform = std::ranges::all_of(schedule.tasks, [](const step::Task& task) {
     const auto* compute = std::get_if<step::ComputeTask>(&task.what);
@@ -59,7 +76,7 @@ ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, co
         known.try_emplace({device.name, device.step_seconds, device.slowdown, worker, stage, uniform ? 0 : entry}, 1);
     if (added) {
       factor->second =
-          measured_factor(device, schedule, worker ? step::Role::workers : step::Role::aggregator, entry, stage);
+          step_factor(device, schedule, worker ? step::Role::workers : step::Role::aggregator, entry, stage);
     }
     factor_.push_back(factor->second);
   }

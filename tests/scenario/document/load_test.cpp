@@ -245,11 +245,13 @@ TEST(Load, SizesOfAWorkloadAndHowItIsComputed) {
   const TemporaryFolder folder;
   const spec::TimedAsSpec timed =
       *load(folder, kPlatform + kStar + kData + kModel + kRun +
-                        R"(<timed-as workload="bert" layers="24" sequence="0512" attention="flash" precision="fp16"
-                            loss-scaling="true" input-rate="1250.5"/>)")
+                        R"(<timed-as workload="bert" layers="24" sequence="0512" attention="flash-2" precision="fp16"
+                            loss-scaling="true" input-rate="1250.5" program="eager" operator-time="40us"/>)")
            .timed_as;
   EXPECT_EQ(timed.sizes, (spec::ParameterValues{{"layers", "24"}, {"sequence", "512"}}));
-  EXPECT_EQ(timed.attention, spec::Attention::flash);
+  EXPECT_EQ(timed.attention, spec::Attention::flash_2);
+  EXPECT_EQ(timed.program, spec::Program::eager);
+  EXPECT_DOUBLE_EQ(timed.operator_seconds, 40e-6);
   EXPECT_EQ(timed.input_rate, 1250.5);
   EXPECT_TRUE(timed.loss_scaling);
 }

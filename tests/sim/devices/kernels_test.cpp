@@ -137,5 +137,71 @@ TEST(Kernels, FusedAttentionIsNeverSlowerThanPlain) {
   }
 }
 
+// A library has kernels of its own, and where scores are few those of plain attention are quicker: then they are taken.
+TEST(Kernels, FusedAttentionOfAProgramIsNeverSlowerThanPlain) {
+  const spec::DeviceSpec hopper = with_kernels(spec::KernelFamily::hopper);
+  for (const spec::FlashLibrary library :
+       {spec::FlashLibrary::any, spec::FlashLibrary::flash_2, spec::FlashLibrary::flash_3}) {
+    for (const double seen : {8.0, 64.0, 4096.0}) {
+      for (const double flops : {1e7, 1e11}) {
+        for (const step::Phase phase : {step::Phase::forward, step::Phase::backpropagate}) {
+          const bool backward = phase == step::Phase::backpropagate;
+          step::ComputeTask plain = task_of(phase, flops, spec::LayerKind::attention);
+          plain.shape = {.head_size = 64, .seen = 2 * seen, .program = spec::Program::eager};
+          step::ComputeTask fused = plain;
+          plain.shape.passed_forward = plain.shape.passed_back = 40;
+          fused.flops = step::PerWorker({flops * (backward ? 1.25 : 1) / 2});
+          fused.shape.seen = seen;
+          fused.shape.skipped = 2;
+          fused.shape.fused = true;
+          fused.shape.library = library;
+          fused.shape.unfused_forward = fused.shape.unfused_back = 40;
+          EXPECT_LE(seconds_on(hopper, fused, 0, spec::Precision::bf16),
+                    1.000001 * seconds_on(hopper, plain, 0, spec::Precision::bf16))
+              << to_string(library) << ' ' << seen << ' ' << flops << ' ' << backward;
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernels, OfALibraryOfAttentionAreItsOwn) {
+  const KernelRates h100 = kernel_rates(*device_catalog().find("h100-sxm5"), KernelFormat::bits16).value();
+  for (const bool backward : {false, true}) {
+    const auto seconds = [&](spec::KernelFamily family, spec::FlashLibrary library) {
+      const AttentionKernel& kernel = *attention_kernel(family, KernelFormat::bits16, backward, library);
+      return attention_seconds(kernel, h100, {1e13, 128, 2048, backward});
+    };
+    const double second = seconds(spec::KernelFamily::hopper, spec::FlashLibrary::flash_2);
+    EXPECT_GT(second, 1.2 * seconds(spec::KernelFamily::hopper, spec::FlashLibrary::any));
+    EXPECT_GT(second, 1.5 * seconds(spec::KernelFamily::hopper, spec::FlashLibrary::flash_3));
+    // Nobody has told them apart on others.
+    EXPECT_EQ(seconds(spec::KernelFamily::ampere, spec::FlashLibrary::flash_3),
+              seconds(spec::KernelFamily::ampere, spec::FlashLibrary::any));
+  }
+}
+
+TEST(Kernels, OfAProgramAreGapsPassesAndProductsAtTheirOwnShare) {
+  const spec::DeviceSpec hopper = with_kernels(spec::KernelFamily::hopper);
+  const ProductKernel& kernel = *product_kernel(spec::KernelFamily::hopper, KernelFormat::bits16);
+  step::ComputeTask dense = task_of(step::Phase::forward, 2e12, spec::LayerKind::dense);
+  dense.launches = step::PerWorker({2.0});
+  dense.shape = {.in = 100, .out = 1000};
+  dense.weights = 1e5;
+  dense.shape.program = spec::Program::eager;
+  dense.shape.kernels = 4;
+  dense.shape.between = 1e-3;
+  dense.shape.passed_forward = 10;  // of each of 10¹⁰ numbers
+  dense.shape.passed_once = 1e10;
+  const double product = 2e12 / (hopper.bf16_flops * kernel.share) * (1 + kernel.depth / 100);
+  const double passes = 1.1e11 / (hopper.memory_bandwidth * hopper.memory_efficiency);
+  EXPECT_NEAR(seconds_on(hopper, dense, 0, spec::Precision::bf16), 4e-3 + kernel.fixed + product + passes, 1e-9);
+  spec::DeviceSpec own = hopper;
+  own.efficiencies = {{spec::LayerKind::dense, spec::Precision::bf16, kernel.share / 2, ""}};
+  EXPECT_NEAR(seconds_on(own, dense, 0, spec::Precision::bf16) - seconds_on(hopper, dense, 0, spec::Precision::bf16),
+              product, 1e-9)
+      << "what a user says comes first";
+}
+
 }  // namespace
 }  // namespace dadsim::sim

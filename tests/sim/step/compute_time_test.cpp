@@ -58,5 +58,27 @@ TEST(ComputeTime, OfAPipelineADeviceIsMeasuredAtWhatItsStageDoes) {
   EXPECT_DOUBLE_EQ(time.seconds(3, update, 1), 6);
 }
 
+// The host runs ahead of the device: the longer of both sums counts, not that of each computation.
+TEST(ComputeTime, AHostThatTakesLongerThanTheDeviceIsTheFloorOfAStep) {
+  step::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
+  step::ComputeTask update = computation(step::Phase::update, step::Role::workers, 8);
+  const step::ComputeTask factorise = computation(step::Phase::factorise, step::Role::workers, 5);
+  forward.shape.host = 9;
+  const spec::DeviceSpec device = test::clockwork();
+  const std::vector<const spec::DeviceSpec*> devices{&device};
+  step::Schedule schedule;
+  schedule.workers = 1;
+  for (const step::ComputeTask& task : {forward, update, factorise}) schedule.tasks.push_back({"fc1", task});
+  EXPECT_DOUBLE_EQ(ComputeTime(devices, schedule).seconds(0, forward, 0), 2) << "9 s of 10";
+  forward.shape.host = 14;
+  std::get<step::ComputeTask>(schedule.tasks[0].what).shape.host = 14;
+  std::get<step::ComputeTask>(schedule.tasks[1].what).shape.host = 6;
+  const ComputeTime bound(devices, schedule);
+  EXPECT_DOUBLE_EQ(bound.seconds(0, forward, 0), 4) << "20 s in place of 10";
+  EXPECT_DOUBLE_EQ(bound.seconds(0, update, 0), 16);
+  EXPECT_DOUBLE_EQ(bound.seconds(0, factorise, 0), 5);
+  EXPECT_DOUBLE_EQ(seconds_in_schedule(device, schedule, forward, 0), 4);
+}
+
 }  // namespace
 }  // namespace dadsim::sim

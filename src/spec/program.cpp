@@ -1,0 +1,290 @@
+#include "spec/program.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "spec/fact_cells.hpp"
+#include "spec/programs.csv.hpp"
+#include "support/fact_table.hpp"
+
+namespace dadsim::spec {
+namespace {
+
+constexpr double kWide = 4;  ///< bytes of fp32
+
+// What kernels that do not stream reach ÷ what those that do, by the time of PyTorch's kernels in a step of GPT-2 small
+// on one H100 (0.85 of the bandwidth ÷ theirs). Bytes that they pass over count so many times.
+constexpr double kSumsOverRows = 2.5;  ///< gradients of biases, scales and shifts: 0.33 and 0.35
+constexpr double kWidening = 1.44;     ///< casts from 16 bit to fp32, whose loads are not vectors: 0.59
+constexpr double kStrided = 3.4;       ///< heads put together and taken apart: 0.13 to 0.3
+
+/// Bytes of numbers while they are passed over: those that are cast and those that are not.
+struct Widths {
+  double narrow = kWide;
+  bool casts = false;
+  double narrowed() const { return casts ? kWide + narrow : 0; }               ///< the cast of a number in fp32
+  double widened() const { return casts ? kWidening * (kWide + narrow) : 0; }  ///< and back
+};
+
+struct ProgramCosts {
+  double host = 0, between = 0;
+};
+ProgramCosts costs_of(Program program) {
+  constexpr double kMicrosecond = 1e-6;
+  static const FactTable kTable(tables::kPrograms,
+                                {"program", "host per kernel [us]", "between kernels [us]", "date", "source"});
+  for (const FactTable::Row& row : kTable.rows()) {
+    if (named_in<Program>(row, "program") == program)
+      return {kMicrosecond * row.number("host per kernel [us]"), kMicrosecond * row.number("between kernels [us]")};
+  }
+  return {};
+}
+
+/// Scores of positions, of which softmax is in fp32: it looks for the greatest, sums and writes; back it needs the row
+/// twice. They are scaled, and where a position does not see all a copy of them is filled.
+struct ScorePasses {
+  double forward = 0, back = 0;
+};
+ScorePasses score_passes(Program program, const Widths& bytes, bool masked, bool dropped) {
+  const double read_and_write = 2 * bytes.narrow;
+  if (program == Program::compiled) return {read_and_write + bytes.narrow, read_and_write + bytes.narrow};
+  const double scale = read_and_write;
+  const double mask = masked ? 2 * read_and_write : 0;
+  const double drop = dropped ? read_and_write + 1 : 0;
+  const double softmax = 4 * kWide;
+  return {scale + mask + bytes.widened() + softmax + bytes.narrowed() + drop,
+          scale + mask + bytes.widened() + softmax + bytes.narrowed() + drop};
+}
+
+/// Scores of classes go to fp32, through log-softmax, and one of them into the loss. Back their gradient begins as
+/// zeros. Compiled a pass or two over them are left, in each direction.
+void add_classes(Program program, const Widths& bytes, LayerPasses& passes) {
+  if (program == Program::compiled) {
+    passes.forward += 2 * bytes.narrow;
+    passes.back += 2 * bytes.narrow;
+    return;
+  }
+  const double softmax = 4 * kWide;
+  passes.forward += bytes.widened() + softmax;
+  passes.back += kWide + softmax + bytes.narrowed();
+  passes.kernels_forward += 3;
+  passes.kernels_back += 4;
+}
+
+/// Kernels behind a dense layer, and before it.
+void add_dense(const LayerShape& layer, const Widths& bytes, LayerPasses& passes) {
+  const bool compiled = passes.program == Program::compiled;
+  const double outputs = layer.outputs_per_sample;
+  const double one = bytes.narrow;
+  const double kernel = compiled ? 0 : 1;  // that stands alone where nothing is fused
+  if (layer.kept_bytes_per_sample >= kWide * outputs) {
+    add_classes(passes.program, bytes, passes);
+  } else {
+    if (layer.kept_beside_per_sample >= outputs) {  // an activation
+      passes.forward += 2 * one;
+      passes.back += 3 * one;
+      passes.kernels_forward += 1;
+      passes.kernels_back += 1;
+    }
+    if (layer.split == TensorSplit::row) {  // added to what went around it, in fp32; back two gradients are
+      passes.forward += one + 2 * kWide;
+      passes.back += compiled ? 0 : 3 * kWide + bytes.narrowed();
+      passes.kernels_forward += kernel;
+      passes.kernels_back += (bytes.casts ? 2 : 1) * kernel;
+    }
+    if (layer.kept_bytes_per_sample >= outputs && !compiled) {  // dropout, with a mask of a byte
+      passes.forward += 2 * one + 1;
+      passes.back += 2 * one + 1;
+      passes.kernels_forward += 1;
+      passes.kernels_back += 1;
+    }
+    if (layer.experts > 1 && layer.split == TensorSplit::row) {  // rows in the order of experts, and back
+      passes.forward += 2 * one;
+      passes.back += 2 * one;
+    }
+  }
+  // What comes out of a norm is in fp32, and cast for the product; its gradient is cast back. Compiled the norm does
+  // it.
+  const double width = layer.in > 0 ? static_cast<double>(layer.in) : layer.forward_macs_per_sample / outputs;
+  const double columns = layer.in > 0 ? static_cast<double>(layer.out)
+                                      : outputs / static_cast<double>(std::max<std::int64_t>(layer.rows_per_sample, 1));
+  if (bytes.casts && !compiled && layer.split != TensorSplit::row) {
+    passes.forward += bytes.narrowed() * width / columns;
+    passes.back += bytes.widened() * width / columns;
+    passes.kernels_forward += 1;
+    passes.kernels_back += 1;
+  }
+}
+
+/// The product itself, its weights and its bias.
+void add_product(const LayerShape& layer, const Widths& bytes, LayerPasses& passes) {
+  const bool compiled = passes.program == Program::compiled;
+  passes.kernels_forward += 1;
+  passes.kernels_back += 1;
+  passes.kernels_weights += 1;
+  if (layer.bias) {
+    passes.weights += (compiled ? 1 : kSumsOverRows) * bytes.narrow;
+    passes.kernels_weights += 1;
+  }
+  if (!bytes.casts) return;
+  passes.parameter_forward = bytes.narrowed();
+  passes.parameter_weights = bytes.widened();
+  const double casts = compiled ? 0 : layer.bias ? 2 : 1;
+  passes.kernels_forward += casts;
+  passes.kernels_weights += casts;
+}
+
+/// A layer norm reads what it gets twice; back its gradients of scale and shift read both operands again.
+void add_layer_norm(const Widths& bytes, LayerPasses& passes) {
+  const bool compiled = passes.program == Program::compiled;
+  // Compiled it is one pass with the sum before it, and writes what the product reads.
+  passes.forward = compiled ? kWide + bytes.narrow : 3 * kWide;
+  passes.back = compiled ? 2 * bytes.narrow + 3 * kWide + kWide + bytes.narrow : 3 * kWide + kSumsOverRows * 2 * kWide;
+  passes.kernels_forward = 1;
+  passes.kernels_back = 2;
+}
+
+/// By the root mean square it is composed of operators, six of them forward: the square, its mean, the inverse root,
+/// two products (as in transformers of Hugging Face).
+void add_composed_norm(LayerPasses& passes) {
+  const double read_and_write = 2 * kWide;
+  passes.forward = 3 * read_and_write + kWide;
+  passes.back = 4 * read_and_write + 4 * 3 * kWide + kWide + (kSumsOverRows - 1) * kWide;
+  passes.kernels_forward = 6;
+  passes.kernels_back = 14;
+}
+
+/// Queries and keys are turned by their positions (Su et al., RoFormer, arXiv:2104.09864): two products, halves that
+/// change places, a sum and a cast, in fp32; back the same and the sum of two gradients.
+void add_rotation(const LayerShape& layer, const Widths& bytes, LayerPasses& passes) {
+  const bool compiled = passes.program == Program::compiled;
+  const double one = bytes.narrow;
+  const double mixed = layer.outputs_per_sample - layer.scores_per_sample;
+  const double values = static_cast<double>(layer.keys_and_values * layer.rows_per_sample) / 2;
+  const double turned = mixed > 0 ? 1 + values / mixed : 0;  // queries and keys, per number of the mix of values
+  const double products = 2 * (one + kWide);
+  const double halves = 3 * one;
+  passes.forward += turned * (compiled ? 2 * one : products + halves + 3 * kWide + bytes.narrowed());
+  passes.back += turned * (compiled ? 2 * one : bytes.widened() + 2 * products + halves + 2 * 3 * kWide);
+  passes.kernels_forward += compiled ? 1 : 12;
+  passes.kernels_back += compiled ? 1 : 16;
+}
+
+/// Gradients of queries, keys and values are put together, and that of the mix of values is put in order. Scores that
+/// are written have passes of their own, as many numbers as they are.
+void add_attention(const LayerShape& layer, bool rotates, const Widths& bytes, LayerPasses& passes) {
+  const bool compiled = passes.program == Program::compiled;
+  const bool fused = layer.scores_per_sample == 0;
+  passes.back = (compiled ? 1 : kStrided) * (3 + 1) * 2 * bytes.narrow;
+  passes.kernels_forward = 1;
+  passes.kernels_back = compiled ? 4 : 6;
+  if (rotates) add_rotation(layer, bytes, passes);
+  const ScorePasses plain =
+      score_passes(passes.program, bytes, layer.causal, !fused && layer.kept_bytes_per_sample > 0);
+  if (fused) {
+    passes.unfused_forward = plain.forward;
+    passes.unfused_back = plain.back;
+    return;
+  }
+  const double mixed_of_score = (layer.outputs_per_sample - layer.scores_per_sample) / layer.scores_per_sample;
+  passes.forward = plain.forward + mixed_of_score * passes.forward;
+  passes.back = plain.back + mixed_of_score * passes.back;
+  passes.kernels_forward += compiled ? 2 : 6;
+  passes.kernels_back += compiled ? 2 : 6;
+}
+
+/// Behind a convolution: a batch norm, as wide as that, a ReLU, and where the convolution before it widens by single
+/// pixels the sum with the shortcut. One norm stands on the shortcut itself: it has neither.
+void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const Widths& bytes, LayerPasses& passes) {
+  const bool compiled = passes.program == Program::compiled;
+  const double one = bytes.narrow;
+  const bool summed = !on_shortcut && convolution.out > convolution.in && convolution.overlap() == 1;
+  passes.forward = 3 * one + (summed ? (compiled ? 1 : 3) * one : 0) + (on_shortcut || compiled ? 0 : 2 * one);
+  passes.back = 5 * one + (summed ? (compiled ? 1 : 3) * one : 0) + (on_shortcut || compiled ? 0 : 3 * one);
+  const double relu = on_shortcut || compiled ? 0 : 1;
+  const double sum = summed && !compiled ? 1 : 0;
+  passes.kernels_forward = (compiled ? 1 : 2) + relu + sum;  // and the count of batches
+  passes.kernels_back = 1 + relu + sum;
+}
+
+/// A norm has a scale for each number of a row, and a shift unless it is by the root mean square. The rows are as wide
+/// as those of the next matrix.
+bool is_rms_norm(const ModelShape& model, std::size_t position) {
+  const LayerShape& norm = model.layers[position];
+  const auto next =
+      std::find_if(model.layers.begin() + static_cast<std::ptrdiff_t>(position), model.layers.end(),
+                   [](const LayerShape& layer) { return layer.kind == LayerKind::dense && layer.in > 0; });
+  return norm.kind == LayerKind::normalisation && next != model.layers.end() && norm.parameters == next->in;
+}
+
+/// Networks with these turn queries and keys by their positions, as LLaMA does.
+bool has_rms_norms(const ModelShape& model) {
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (is_rms_norm(model, i)) return true;
+  }
+  return false;
+}
+
+LayerPasses passes_of(const ModelShape& model, std::size_t position, Program program, const Widths& bytes) {
+  const LayerShape& layer = model.layers[position];
+  const LayerShape* before = position > 0 ? &model.layers[position - 1] : nullptr;
+  LayerPasses passes;
+  passes.program = program;
+  switch (layer.kind) {
+    case LayerKind::dense:
+      add_product(layer, bytes, passes);
+      add_dense(layer, bytes, passes);
+      break;
+    case LayerKind::convolution: {
+      add_product(layer, bytes, passes);
+      const bool normalised =
+          position + 1 < model.layers.size() && model.layers[position + 1].kind == LayerKind::normalisation;
+      if (!normalised && program != Program::compiled) {  // a ReLU of its own
+        passes.forward += 2 * bytes.narrow;
+        passes.back += 3 * bytes.narrow;
+        passes.kernels_forward += 1;
+        passes.kernels_back += 1;
+      }
+      break;
+    }
+    case LayerKind::attention:
+      add_attention(layer, has_rms_norms(model), bytes, passes);
+      break;
+    case LayerKind::normalisation:
+      if (before != nullptr && before->kind == LayerKind::convolution) {
+        add_batch_norm(*before, layer.kept_beside_per_sample < 0, bytes, passes);
+      } else {
+        is_rms_norm(model, position) && program != Program::compiled ? add_composed_norm(passes)
+                                                                     : add_layer_norm(bytes, passes);
+      }
+      break;
+    case LayerKind::embedding:
+    case LayerKind::recurrence:
+    case LayerKind::element_wise:
+      passes.kernels_forward = 2;
+      passes.kernels_back = 2;
+      break;
+  }
+  return passes;
+}
+
+}  // namespace
+
+ModelShape with_program(ModelShape model, Program program, Precision precision, double operator_seconds) {
+  if (program == Program::tuned) return model;
+  const Widths bytes{bytes_per_element(precision), has_master_copies(precision)};
+  ProgramCosts costs = costs_of(program);
+  if (operator_seconds > 0) costs.host = operator_seconds;
+  std::vector<LayerPasses> all;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) all.push_back(passes_of(model, i, program, bytes));
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    LayerPasses& passes = model.layers[i].passes = all[i];
+    passes.host = costs.host;
+    passes.between = costs.between;
+  }
+  return model;
+}
+
+}  // namespace dadsim::spec
