@@ -18,10 +18,19 @@ using world::Activity;
 using world::Event;
 using world::Node;
 
+struct Case {
+  spec::Transport transport;
+  bool rendezvous;
+  double per_connection = 0;  ///< byte/s of lines as they were measured; 0: of lines as they are
+};
+
 /// Sites and a hub (the last node), every site by a line of its own.
-sim::Cluster sites_and_hub(std::size_t sites, spec::Transport transport, bool rendezvous = false) {
-  const spec::LinkSpec link{
+sim::Cluster sites_and_hub(std::size_t sites, const Case& of_lines) {
+  const auto& [transport, rendezvous, per_connection] = of_lines;
+  spec::LinkSpec link{
       .name = {}, .bandwidth = 1e6, .latency = 0.02, .transport = transport, .efficiency = 1, .source = {}};
+  link.is_goodput = per_connection > 0;
+  link.per_connection = per_connection;
   sim::Cluster cluster;
   spec::FederationSpec federation;
   federation.sites.push_back({.name = "site", .count = static_cast<std::int64_t>(sites), .up = link, .down = link});
@@ -36,17 +45,10 @@ sim::Cluster sites_and_hub(std::size_t sites, spec::Transport transport, bool re
   return cluster;
 }
 
-struct Case {
-  spec::Transport transport;
-  bool rendezvous;
-};
-
 class WorldCuts : public testing::TestWithParam<Case> {
  protected:
   static constexpr Node kHub = 4;
-  std::unique_ptr<sim::SimulatedWorld> make() const {
-    return sim::simulate_world(sites_and_hub(4, GetParam().transport, GetParam().rendezvous));
-  }
+  std::unique_ptr<sim::SimulatedWorld> make() const { return sim::simulate_world(sites_and_hub(4, GetParam())); }
   /// Seconds that a message takes which is alone.
   static double alone(world::World& world, Node from, Node to, double bytes) {
     const double begin = world.now();
@@ -194,7 +196,7 @@ double send_all_ways(const sim::Cluster& cluster, Node hub, double scale = 1) {
 TEST_P(WorldCuts, LatenciesThatChangeWhileMessagesWaitLetAllOfThemArrive) {
   for (const std::vector<double>& factors : {std::vector<double>{1, 3}, {1, 0.01}}) {
     SCOPED_TRACE(factors.back());
-    sim::Cluster cluster = sites_and_hub(4, GetParam().transport, GetParam().rendezvous);
+    sim::Cluster cluster = sites_and_hub(4, GetParam());
     spec::PlatformSpec::Profile& latencies = cluster.platform.profiles.emplace_back();
     latencies.link = "*";
     latencies.of = spec::PlatformSpec::Profile::Of::latency;
@@ -209,7 +211,7 @@ TEST_P(WorldCuts, LatenciesThatChangeWhileMessagesWaitLetAllOfThemArrive) {
 
 /// Links share by one over their latencies where something varies: of none they share alike, and nothing is lost.
 TEST_P(WorldCuts, LinksWithoutLatencyShareABandwidthThatChanges) {
-  sim::Cluster cluster = sites_and_hub(4, GetParam().transport, GetParam().rendezvous);
+  sim::Cluster cluster = sites_and_hub(4, GetParam());
   cluster.platform.changes.push_back({.link = "*", .bandwidth_factor = 1, .latency_factor = 0});
   for (const auto of : {spec::PlatformSpec::Profile::Of::bandwidth, spec::PlatformSpec::Profile::Of::latency}) {
     cluster.platform.profiles = {{.of = of, .link = "*", .times = {0, 0.05}, .factors = {1, 0.2}, .period = 0.1}};
@@ -278,7 +280,7 @@ TEST_P(WorldCuts, WhateverIsOrderedEveryActivityEndsOnce) {
 
 TEST(Population, LinesOfSitesScatterAsTheyAreSaidTo) {
   constexpr std::size_t kSites = 300;
-  sim::Cluster cluster = sites_and_hub(kSites, spec::Transport::plain);
+  sim::Cluster cluster = sites_and_hub(kSites, Case{spec::Transport::plain, false});
   auto& federation = std::get<spec::FederationSpec>(cluster.platform.what);
   federation.sites.front().bandwidth_spread = 0.5;
   federation.sites.front().up.latency = federation.sites.front().down.latency = 0;
@@ -307,10 +309,11 @@ TEST(Population, LinesOfSitesScatterAsTheyAreSaidTo) {
 INSTANTIATE_TEST_SUITE_P(Transports, WorldCuts,
                          testing::Values(Case{spec::Transport::tcp, false}, Case{spec::Transport::tcp, true},
                                          Case{spec::Transport::plain, false}, Case{spec::Transport::plain, true},
-                                         Case{spec::Transport::rdma, false}),
+                                         Case{spec::Transport::rdma, false}, Case{spec::Transport::tcp, false, 8e5}),
                          [](const auto& one) {
                            return std::string(to_string(one.param.transport)) +
-                                  (one.param.rendezvous ? "Rendezvous" : "");
+                                  (one.param.rendezvous ? "Rendezvous" : "") +
+                                  (one.param.per_connection > 0 ? "AsMeasured" : "");
                          });
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <simgrid/Exception.hpp>
+
 #include "sim/network/connection.hpp"
 
 namespace dadsim::sim {
@@ -22,10 +24,17 @@ class LimitedFeed {
     rate_ = rate;
     feeds_->release();
     char* token = nullptr;
-    mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
+    try {
+      mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
+    } catch (const simgrid::NetworkFailureException&) {
+      if (!stopped_) throw;
+      feeds_->acquire();  // whoever has stopped it ends this actor next
+    }
   }
   void stop() {
-    if (feeder_ != nullptr) feeder_->kill();
+    if (feeder_ == nullptr) return;
+    stopped_ = true;
+    feeder_->kill();  // others may act before this returns
   }
 
  private:
@@ -51,6 +60,7 @@ class LimitedFeed {
   simgrid::s4u::Mailbox* mailbox_ = nullptr;
   simgrid::s4u::SemaphorePtr feeds_ = simgrid::s4u::Semaphore::create(0);
   double bytes_ = 0, rate_ = 0;  ///< of what it sends next
+  bool stopped_ = false;
   char token_ = 0;
 };
 
