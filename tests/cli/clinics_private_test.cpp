@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/process.hpp"
+#include "quick_kernels.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::cli {
@@ -41,6 +42,7 @@ void draw_clinics(const std::filesystem::path& folder) {
 }
 
 TEST(ClinicsPrivate, OneTableAnswersWhatPrivacyCosts) {
+  const test::QuickKernels quick;
   const test::TemporaryFolder folder;
   draw_clinics(folder.path());
   const test::Outcome outcome = test::run_dadsim(

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "cli/collective_options.hpp"
+#include "cli/command_line.hpp"
 #include "cli/process.hpp"
 #include "collectives/collective.hpp"
 #include "sim/star.hpp"
@@ -23,10 +26,23 @@ namespace {
 
 using nlohmann::json;
 using test::Outcome;
-using test::run_dadsim;
 using test::TemporaryFile;
 
 using Arguments = std::vector<std::string>;
+
+/// What the program does with them, in a copy of this process: a thousand times over, setting its libraries up would
+/// take longer than what is asked.
+Outcome combined(Arguments arguments) {
+  arguments.insert(arguments.begin(), "dadsim");
+  std::fflush(nullptr);
+  return test::run_child([&] {
+    const int code = run_command_line(static_cast<int>(arguments.size()), test::words_of(arguments).data());
+    std::cout.flush();
+    std::fflush(nullptr);
+    return code;
+  });
+}
+
 /// What an option may be, as words of a command line or as attributes; the first is that it is not said.
 using Factor = std::vector<Arguments>;
 /// Which value of every factor.
@@ -129,7 +145,7 @@ TEST_P(Collectives, EveryTwoOptionsGiveATime) {
     for (std::size_t f = 0; f < row.size(); ++f)
       arguments.insert(arguments.end(), factors[f][row[f]].begin(), factors[f][row[f]].end());
     SCOPED_TRACE(fmt::format("dadsim {}", fmt::join(arguments, " ")));
-    const Outcome outcome = run_dadsim(arguments);
+    const Outcome outcome = combined(arguments);
     if (outcome.exit_code == 2) {  // these ranks cannot carry it out
       EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;
       continue;
@@ -159,8 +175,8 @@ TEST(Combinations, TransportsOfASimGridFileWithRendezvous) {
       continue;
     for (const char* transport : {"plain", "tcp", "rdma", "nvlink"}) {
       const Outcome outcome =
-          run_dadsim({"collective", "--platform", star.path(), "--op", to_string(algorithm.kind), "--algorithm",
-                      algorithm.name, "--hosts", "w[0-2]", "--transport", transport, "--rendezvous", "--sizes", "1KB"});
+          combined({"collective", "--platform", star.path(), "--op", to_string(algorithm.kind), "--algorithm",
+                    algorithm.name, "--hosts", "w[0-2]", "--transport", transport, "--rendezvous", "--sizes", "1KB"});
       EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 2)
           << to_string(algorithm.kind) << " " << algorithm.name << " " << transport << ": " << outcome.err;
     }
@@ -176,7 +192,7 @@ TEST(Combinations, RendezvousAddsNothingToCollectivesThatHaveIt) {
       Arguments arguments{"collective", "--platform", platform.path(), "--op",   operation, "--algorithm",
                           algorithm,    "--sizes",    "1KB:1MB:32",    "--json", "-"};
       if (rendezvous) arguments.emplace_back("--rendezvous");
-      const Outcome outcome = run_dadsim(arguments);
+      const Outcome outcome = combined(arguments);
       EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
       return json::parse(outcome.out)["sizes"];
     };
@@ -228,7 +244,7 @@ TEST_P(Networks, EveryTwoAttributesGiveATime) {
 </scenario>)",
         said(6), network, jitter.empty() ? "" : fmt::format("<jitter {}/>", jitter), factors[7][row[7]][0],
         to_string(algorithm.kind), algorithm.name));
-    const Outcome outcome = run_dadsim({file.path(), "--quiet", "--json", "-"});
+    const Outcome outcome = combined({file.path(), "--quiet", "--json", "-"});
     SCOPED_TRACE(fmt::format("{}{}{} {}", network, jitter, said(6), factors[7][row[7]][0]));
     if (outcome.exit_code == 3) {  // these ranks cannot carry it out
       EXPECT_NE(outcome.err.find("; "), std::string::npos) << outcome.err;

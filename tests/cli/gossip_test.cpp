@@ -7,6 +7,7 @@
 #include "cli/chosen_runs.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
+#include "quick_kernels.hpp"
 #include "support/sanitized.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -17,6 +18,7 @@ using GossipJson = nlohmann::ordered_json;
 
 TEST(Gossip, CompressionCostsLittleAndMoreOfItMore) {
   // Half of the scenario's epochs: what is said below holds then as well as later.
+  const test::QuickKernels quick;
   const test::TemporaryFolder folder;
   const std::string scenario = folder.write(
       "gossip.xml", test::with_runs("gossip", {"gradient-sharing", "D-PSGD", "CHOCO, 8 bit", "CHOCO, 4 bit",

@@ -6,6 +6,7 @@
 
 #include "cli/lesson_checks.hpp"
 #include "cli/process.hpp"
+#include "quick_kernels.hpp"
 #include "report/html/lesson.hpp"
 
 namespace dadsim::cli {
@@ -112,6 +113,7 @@ TEST(LessonChecks, FindWhatIsWrong) {
 }
 
 TEST(LessonCommand, ListsWritesAndRefuses) {
+  const test::QuickKernels quick;
   const Outcome list = test::run_dadsim({"lesson"});
   EXPECT_EQ(list.exit_code, 0);
   for (const LessonFile& lesson : lessons()) EXPECT_NE(list.out.find(report::title_of(lesson.text)), std::string::npos);
@@ -128,6 +130,7 @@ TEST(LessonCommand, ListsWritesAndRefuses) {
 }
 
 TEST(LessonCommand, LeavesAScenarioThatWasChanged) {
+  const test::QuickKernels quick;
   const test::TemporaryFolder folder;
   std::string changed = test::read_file(kLessonFolder / "lesson-4.xml");
   changed.replace(changed.find("seed=\"1\""), 8, "seed=\"2\"");

@@ -5,6 +5,7 @@
 
 #include "cli/chosen_runs.hpp"
 #include "cli/process.hpp"
+#include "quick_kernels.hpp"
 #include "support/data_folder.hpp"
 #include "support/sanitized.hpp"
 #include "support/temporary_folder.hpp"
@@ -17,6 +18,7 @@ TEST(Paper, DisjointClassesAtTwoSites) {
   if (data.empty())
     GTEST_SKIP() << "set DADSIM_DATA to a folder with t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz";
   // Of its 15 epochs two are enough for every figure below, and of its runs those that they are about.
+  const test::QuickKernels quick;
   const test::TemporaryFolder folder;
   const std::string scenario =
       folder.write("paper.xml", test::with_runs("paper-mnist-small", {"pooled", "no-sharing", "gradient-sharing", "dad",

@@ -7,13 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "cli/chosen_runs.hpp"
 #include "cli/process.hpp"
+#include "quick_kernels.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim::cli {
 namespace {
 
 TEST(Private, FourHospitalsAtTheSamePrivacy) {
-  const test::Outcome outcome = test::run_dadsim({"scenarios/private.xml", "--json", "-"});
+  const test::QuickKernels quick;
+  // The runs that something is said of below; the others, of sparser and of carried noise, are private alike.
+  const test::TemporaryFolder folder;
+  const std::string scenario = folder.write(
+      "private.xml", test::with_runs("private", {"clipped, no noise", "DP-SGD", "DP-SGD, noise of the aggregator",
+                                                 "DP-SGD, every site private by itself", "LSG, half"}));
+  const test::Outcome outcome = test::run_dadsim({scenario, "--json", "-"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json result = nlohmann::json::parse(outcome.out);
   std::map<std::string, double> accuracy;

@@ -40,11 +40,9 @@ inline double cpu_seconds_of_children() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Starts the binary with these arguments in `folder`; optionally interrupts it after a while.
-inline Outcome run_dadsim(const std::vector<std::string>& arguments,
-                          const std::filesystem::path& folder = DADSIM_SOURCE_DIR,
-                          std::chrono::milliseconds interrupt_after = {},
-                          const std::map<std::string, std::string>& environment = {}) {
+/// What `body` does in a process of its own, which ends with its exit code; optionally interrupts it after a while.
+template <class Body>
+Outcome run_child(const Body& body, std::chrono::milliseconds interrupt_after = {}) {
   std::array<int, 2> out{};
   std::array<int, 2> err{};
   if (::pipe(out.data()) != 0 || ::pipe(err.data()) != 0) throw std::runtime_error("pipe");
@@ -53,16 +51,7 @@ inline Outcome run_dadsim(const std::vector<std::string>& arguments,
     ::dup2(out[1], STDOUT_FILENO);
     ::dup2(err[1], STDERR_FILENO);
     for (const int descriptor : {out[0], out[1], err[0], err[1]}) ::close(descriptor);
-    if (::chdir(folder.c_str()) != 0) ::_exit(127);
-    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
-    std::vector<char*> argv;
-    std::string binary = DADSIM_BINARY;
-    argv.push_back(binary.data());
-    std::vector<std::string> copies = arguments;
-    for (std::string& copy : copies) argv.push_back(copy.data());
-    argv.push_back(nullptr);
-    ::execv(binary.c_str(), argv.data());
-    ::_exit(127);
+    ::_exit(body());
   }
   ::close(out[1]);
   ::close(err[1]);
@@ -96,6 +85,29 @@ inline Outcome run_dadsim(const std::vector<std::string>& arguments,
   if (interrupter.joinable()) interrupter.join();
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
+}
+
+/// The words of a command line, to be handed to a main().
+inline std::vector<char*> words_of(std::vector<std::string>& arguments) {
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  return words;
+}
+
+/// Starts the binary with these arguments in `folder`; optionally interrupts it after a while.
+inline Outcome run_dadsim(std::vector<std::string> arguments, const std::filesystem::path& folder = DADSIM_SOURCE_DIR,
+                          std::chrono::milliseconds interrupt_after = {},
+                          const std::map<std::string, std::string>& environment = {}) {
+  arguments.insert(arguments.begin(), DADSIM_BINARY);
+  return run_child(
+      [&] {
+        if (::chdir(folder.c_str()) != 0) return 127;
+        for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+        ::execv(DADSIM_BINARY, words_of(arguments).data());
+        return 127;
+      },
+      interrupt_after);
 }
 
 inline std::string read_file(const std::filesystem::path& path) {

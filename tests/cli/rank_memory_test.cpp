@@ -6,6 +6,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
+#include "quick_kernels.hpp"
 #include "support/sanitized.hpp"
 
 namespace dadsim::cli {
@@ -13,8 +14,9 @@ namespace {
 
 TEST(RankMemory, BringsTheTargetThatTwoComponentsAloneDoNotReach) {
   if (test::kSanitized) GTEST_SKIP() << "accuracies are for builds without sanitizers";
-  const test::Outcome outcome =
-      test::run_dadsim({"scenarios/rank-memory.xml", "--quiet", "--json", "-"}, DADSIM_SOURCE_DIR);
+  const test::QuickKernels quick;
+  const test::Outcome outcome = test::run_dadsim(
+      {"scenarios/rank-memory.xml", "--quiet", "--json", "-", "--set", "training.seeds=1"}, DADSIM_SOURCE_DIR);
   ASSERT_EQ(outcome.exit_code, kSuccess) << outcome.err;
   std::map<std::string, nlohmann::json> runs;
   const nlohmann::json result = nlohmann::json::parse(outcome.out);

@@ -7,6 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
 #include "cli/terminal_process.hpp"
+#include "quick_kernels.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/human.hpp"
 #include "support/temporary_folder.hpp"
@@ -94,6 +95,7 @@ class OnATerminal : public testing::TestWithParam<TerminalCase> {
 };
 
 TEST_P(OnATerminal, NoLineIsWiderThanTheTerminalAndThePipeIsPlain) {
+  const test::QuickKernels quick;
   const Outcome shown = test::run_on_terminal(GetParam().arguments, 80, folder_.path());
   ASSERT_EQ(shown.exit_code, kSuccess) << shown.out;
   EXPECT_EQ(wider_than(80, shown.out), Arguments()) << shown.out;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
+#include "quick_kernels.hpp"
 #include "spec/workload.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -12,6 +13,7 @@ namespace dadsim::cli {
 namespace {
 
 nlohmann::json result_of(const std::vector<std::string>& more) {
+  const test::QuickKernels quick;
   std::vector<std::string> arguments =
       test::small({"scenarios/hospitals.xml", "--json", "-", "--set", "data.split.alpha=1000"});
   arguments.insert(arguments.end(), more.begin(), more.end());
