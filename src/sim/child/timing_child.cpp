@@ -141,7 +141,13 @@ class RunOfSchedules {
             fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
                         step.overlooked, step.timing.seconds)};
       }
-      if (!refused && !fidelity_.may_be_wrong(step.wrong_by / step.timing.seconds)) {
+      if (!refused && !fidelity_.may_share_links(step.shared_wrong_by / step.timing.seconds)) {
+        refused =
+            FlowRefusal{fmt::format("collectives that go on at the same time share links, which may be {:.2g} % of "
+                                    "the step",
+                                    100 * step.shared_wrong_by / step.timing.seconds)};
+      }
+      if (!refused && !fidelity_.may_enter_late(step.wrong_by / step.timing.seconds)) {
         refused = FlowRefusal{
             fmt::format("ranks come late to collectives whose links they share, which may be {:.2g} % of the step",
                         100 * step.wrong_by / step.timing.seconds)};

@@ -12,7 +12,6 @@ namespace {
 constexpr double kMostMessagesAtAll = 2e9;      // simulated one by one: hours
 constexpr double kMostSecondsAtAll = 4 * 3600;  // of a processor: nobody waits for more
 constexpr double kMostOverlooked = 0.005;       // of a step
-constexpr double kMostWrong = 0.01;             // of a step, where messages say it better in little time
 constexpr double kLittleTime = 20;              // seconds of a processor
 constexpr double kWorthSaying = 1e-3;           // of a step
 const std::int64_t kUnsaid = spec::NetworkSpec{}.message_budget;
@@ -108,8 +107,8 @@ bool FidelityChoice::may_overlook(double share) {
   return share <= kMostOverlooked || flow_alone_ || !too_much().empty();
 }
 
-bool FidelityChoice::may_be_wrong(double share) {
-  if (share > kMostWrong && !flow_alone_ && too_much().empty() && effort().seconds <= kLittleTime) return false;
+bool FidelityChoice::may_be_wrong(double share, double most) {
+  if (share > most && !flow_alone_ && too_much().empty() && effort().seconds <= kLittleTime) return false;
   wrong_by_ = std::max(wrong_by_, share);
   return true;
 }

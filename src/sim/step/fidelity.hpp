@@ -35,12 +35,17 @@ class FidelityChoice {
   /// Collectives hold up one another on links that they share for this share of a step, and flow counts none of it.
   /// False where it is more than a little and messages are not too many.
   bool may_overlook(double share);
-  /// A step by flow may be wrong by this share of it, as ranks enter collectives late or for what it overlooks. False
-  /// where messages are quick enough for them to say it better.
-  bool may_be_wrong(double share);
+  /// A step by flow may be wrong by this share of it, as ranks enter collectives late, or for what collectives take
+  /// beside others on links that they share. False where messages are quick enough for them to say it better.
+  bool may_enter_late(double share) { return may_be_wrong(share, kMostLate); }
+  bool may_share_links(double share) { return may_be_wrong(share, kMostShared); }
   void describe(step::NetworkUse& use) const;
 
  private:
+  static constexpr double kMostLate = 0.01;  ///< of a step: above, messages say it better where they take little time
+  static constexpr double kMostShared = 0.005;  ///< likewise
+
+  bool may_be_wrong(double share, double most);
   const MessageEffort& effort();
   /// Why it cannot be simulated message by message; empty if it can.
   std::string too_much();

@@ -279,6 +279,16 @@ double FlowCollectives::messages_on(FlowPart& part, std::int32_t link) {
   return known == part.messages_on->end() ? 1 : known->second;
 }
 
+double FlowCollectives::latency(FlowPart& part, std::size_t rank, std::size_t to, double bytes) {
+  if (part.latencies.empty()) part.latencies.assign(part.nodes.size(), -1);
+  double& known = part.latencies[rank];
+  if (known < 0) {
+    const Path& path = network_[network_.path(part.hosts[rank], part.hosts[to])];
+    known = path.latency + path.use.cost(bytes).overhead;
+  }
+  return known;
+}
+
 bool FlowCollectives::is_large(FlowPart& part) const {
   if (!part.is_large) part.is_large = CollectiveChoices::messages_of(*part.rounds) > kManyMessages;
   return *part.is_large;

@@ -57,8 +57,9 @@ struct FlowPart {
   std::optional<std::size_t> number;                    ///< in FlowOverlaps, once it has occurred
   /// Messages that are on a link at a time, in the mean of the rounds that use it; once that was asked for.
   std::optional<std::unordered_map<std::int32_t, double>> messages_on;
-  SpentSeconds spent;            ///< otherwise
-  std::vector<FlowPart> stages;  ///< where it has groups of several stages: those of each alone
+  std::vector<double> latencies;  ///< by rank of those who only send, seconds; below 0, or empty: not asked for yet
+  SpentSeconds spent;             ///< otherwise
+  std::vector<FlowPart> stages;   ///< where it has groups of several stages: those of each alone
 };
 
 /// The collectives of a schedule by flow: each is worked out once, and carried out again only where its ranks begin
@@ -90,6 +91,8 @@ class FlowCollectives {
   std::function<double(std::int32_t link)> messages_on(FlowPart& part) {
     return [this, &part](std::int32_t link) { return messages_on(part, link); };
   }
+  /// The latency of the one message, of so many bytes, that a rank of the part sends to another, seconds.
+  double latency(FlowPart& part, std::size_t rank, std::size_t to, double bytes);
   /// Whether its messages are so many that following each takes seconds.
   bool is_large(FlowPart& part) const;
 

@@ -9,6 +9,34 @@ namespace {
 constexpr double kLeast = 0.5;       // of a link that one gets beside another
 constexpr double kMostLonger = 7.0;  // than it takes alone: by more is not looked ahead
 
+/// How much longer it takes to send all the time at this share of a link, where another one takes a share and leaves at
+/// least `fair` of it.
+double longer_by(double share, double others_share, double fair) {
+  return share / std::min(share, std::max(1 - others_share, fair)) - 1;
+}
+
+/// The first of what is sorted that does not begin before `date`, as std::ranges::lower_bound has it, looked for from
+/// where the last one was found: dates go up, mostly by little.
+template <class Sorted, class Begin>
+std::size_t first_from(const Sorted& sorted, double date, std::size_t near, const Begin& begin) {
+  std::size_t low = std::min(near, sorted.size());
+  std::size_t high = low;
+  for (std::size_t step = 1; high < sorted.size() && begin(sorted[high]) < date; step *= 2) {
+    low = high + 1;
+    high = std::min(sorted.size(), high + step);
+  }
+  if (low == high) {
+    for (std::size_t step = 1; low > 0 && begin(sorted[low - 1]) >= date; step *= 2) {
+      high = low - 1;
+      low = high > step ? high - step : 0;
+    }
+  }
+  const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(low);
+  const auto to = sorted.begin() + static_cast<std::ptrdiff_t>(high);
+  const auto is_before = [&](const auto& one) { return begin(one) < date; };
+  return static_cast<std::size_t>(std::partition_point(from, to, is_before) - sorted.begin());
+}
+
 }  // namespace
 
 void FlowOverlaps::begin() {
@@ -28,10 +56,13 @@ void FlowOverlaps::begin_again() {
     std::ranges::stable_sort(one.expected, {}, [](const Expected& known) { return known.span.begin; });
   }
   is_again_ = true;
-  forget_spans();
+  repeat();
 }
 
-void FlowOverlaps::repeat() { forget_spans(); }
+void FlowOverlaps::repeat(SharedLinks sharing) {
+  sharing_ = sharing;
+  forget_spans();
+}
 
 void FlowOverlaps::forget_spans() {
   for (Collective& one : collectives_) {
@@ -39,13 +70,15 @@ void FlowOverlaps::forget_spans() {
     one.in_order.clear();
     one.last_end = 0;
     one.late = 0;
+    one.near_span = one.near_expected = 0;
   }
 }
 
 std::size_t FlowOverlaps::add(const std::vector<std::pair<std::int32_t, LinkLoad>>& loads, double seconds,
-                              MessagesOn messages_on) {
+                              MessagesOn messages_on, std::int64_t in_flight) {
   const std::size_t number = collectives_.size();
   collectives_.emplace_back().messages_on = std::move(messages_on);
+  collectives_.back().in_flight = static_cast<double>(in_flight);
   for (const auto& [index, load] : loads) {
     const NetworkLink& link = network_.link(index);
     if (!link.shared || !(load.wire > 0) || !(seconds > 0)) continue;
@@ -67,49 +100,105 @@ void FlowOverlaps::meet(std::int32_t link, std::size_t number, double share, con
   if (known == others.end()) known = others.insert(known, {.number = user.number});
   Other& other = *known;
   other.pace = std::min(other.pace, std::max(1 - user.share, kLeast) / share);
-  other.beyond = std::max(other.beyond, std::min(share, std::max(1 - user.share, kLeast)) + user.share - 1);
-  const double own_messages = collectives_[number].messages_on(link);
-  const double fair = own_messages / (own_messages + collectives_[user.number].messages_on(link));
-  const double longer = share / std::min(share, std::max(1 - user.share, fair)) - 1;
+  Collective& own = collectives_[number];
+  const Collective& others_own = collectives_[user.number];
+  const double messages = own.messages_on(link);
+  const double others_messages = others_own.messages_on(link);
+  const double fair = messages / (messages + others_messages);
+  other.holds_up = std::max(other.holds_up, longer_by(user.share, share, 1 - fair));
+  const double many = messages * own.in_flight;
+  other.least = std::max(other.least, longer_by(share, user.share, many / (many + others_messages)));
+  const double others_many = others_messages * others_own.in_flight;
+  const double left = std::max(1 - user.share, messages / (messages + others_many));
+  own.longer += std::max(0.0, share * (1 / left - 1) - other.most);
+  other.most = std::max(other.most, share * (1 / left - 1));
+  if (other.link < 0) other.link = link;
+  const double longer = longer_by(share, user.share, fair);
   if (longer <= other.longer) return;
-  collectives_[number].longer += longer - other.longer;
   other.longer = longer;
   other.link = link;
 }
 
 /// When another one is on its way that has occurred since `begin`, or is expected to.
-void FlowOverlaps::add_beside(const Collective& of, const Other& other, double begin, double until) {
+void FlowOverlaps::add_beside(Collective& of, const Other& other, double begin, double until) {
   if (of.last_end > begin) {
-    auto span = std::ranges::lower_bound(of.spans, until, {}, &Span::begin);
-    while (span != of.spans.begin() && (--span)->end > begin) beside_.push_back({*span, &other});
+    std::size_t i = of.near_span =
+        first_from(of.spans, until, of.near_span, [](const Span& span) { return span.begin; });
+    while (i > 0 && of.spans[--i].end > begin) beside_.push_back({of.spans[i], &other});
   }
   const std::size_t occurred = of.in_order.size();
   if (occurred >= of.expected.size()) return;
-  auto next = std::ranges::lower_bound(of.expected, until - of.late, {},
-                                       [](const Expected& known) { return known.span.begin; });
-  while (next != of.expected.begin() && (--next)->span.end + of.late > begin) {
-    if (next->which >= occurred) beside_.push_back({{next->span.begin + of.late, next->span.end + of.late}, &other});
+  std::size_t i = of.near_expected = first_from(of.expected, until - of.late, of.near_expected,
+                                                [](const Expected& known) { return known.span.begin; });
+  while (i > 0 && of.expected[--i].span.end + of.late > begin) {
+    const Expected& known = of.expected[i];
+    if (known.which >= occurred) beside_.push_back({{known.span.begin + of.late, known.span.end + of.late}, &other});
   }
 }
 
 /// Of the occurrence at hand: the others on one link add up, and the tightest link counts.
-double FlowOverlaps::pace_at(double date, double& beyond) const {
+double FlowOverlaps::pace_beside(const std::vector<std::size_t>& there, double& holds_up) {
   double pace = 1;
-  const auto is_there = [date](const Beside& one) { return one.span.begin <= date && one.span.end > date; };
-  for (const Beside& one : beside_) {
-    if (!is_there(one)) continue;
-    beyond += one.other->beyond;
-    double own = one.other->pace;
-    if (is_again_) {
-      double longer = 0;
-      for (const Beside& also : beside_) {
-        if (also.other->link == one.other->link && is_there(also)) longer += also.other->longer;
-      }
-      own = 1 / (1 + longer);
+  longer_on_.clear();
+  for (const std::size_t i : there) {
+    const Other& other = *beside_[i].other;
+    holds_up += other.holds_up;
+    if (!is_again_) {
+      pace = std::min(pace, other.pace);
+      continue;
     }
-    pace = std::min(pace, own);
+    const double longer = sharing_ == SharedLinks::expected ? other.longer
+                          : sharing_ == SharedLinks::least  ? other.least
+                                                            : std::max(other.longer, other.most);
+    const auto known = std::ranges::find(longer_on_, other.link, &std::pair<std::int32_t, double>::first);
+    if (known == longer_on_.end()) {
+      longer_on_.emplace_back(other.link, longer);
+    } else {
+      known->second += longer;
+    }
   }
+  for (const auto& [link, longer] : longer_on_) pace = std::min(pace, 1 / (1 + longer));
   return pace;
+}
+
+/// A collective that takes `seconds` where it is alone, from `begin` on, beside those of `beside_`: from one beginning
+/// or end of another to the next, at the pace of the tightest.
+FlowOverlaps::Occurrence FlowOverlaps::go_on_beside(double begin, double seconds) {
+  dates_.clear();
+  order_.clear();
+  for (std::size_t i = 0; i < beside_.size(); ++i) {
+    const Span& span = beside_[i].span;
+    if (span.begin > begin) dates_.push_back(span.begin);
+    dates_.push_back(span.end);
+    order_.push_back(i);
+  }
+  std::ranges::sort(dates_);
+  std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return beside_[i].span.begin; });
+  there_.clear();
+  std::size_t next_there = 0;
+  double now = begin;
+  double left = seconds;
+  Occurrence occurrence;
+  for (const double date : dates_) {
+    if (date <= now) continue;
+    while (next_there < order_.size() && beside_[order_[next_there]].span.begin <= now) {
+      const std::size_t i = order_[next_there++];
+      there_.insert(std::ranges::upper_bound(there_, i), i);
+    }
+    std::erase_if(there_, [&](std::size_t i) { return beside_[i].span.end <= now; });
+    double holds_up = 0;
+    const double pace = pace_beside(there_, holds_up);
+    const double next = std::min(date, now + left / pace);
+    left -= (next - now) * pace;
+    occurrence.overlooked += (next - now) * holds_up;
+    now = next;
+    if (next < date) {
+      left = 0;
+      break;
+    }
+  }
+  occurrence.seconds = now + left - begin;
+  return occurrence;
 }
 
 FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, double seconds) {
@@ -117,31 +206,7 @@ FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, d
   beside_.clear();
   const double until = begin + seconds * (is_again_ ? 1 + std::min(own.longer, kMostLonger) : 1 / kLeast);
   for (const Other& other : own.others) add_beside(collectives_[other.number], other, begin, until);
-  const std::vector<Beside>& beside = beside_;
-  // From one beginning or end of another to the next, at the pace of the tightest.
-  std::vector<double> dates;
-  for (const Beside& one : beside) {
-    if (one.span.begin > begin) dates.push_back(one.span.begin);
-    dates.push_back(one.span.end);
-  }
-  std::ranges::sort(dates);
-  double now = begin;
-  double left = seconds;
-  Occurrence occurrence;
-  for (const double date : dates) {
-    if (date <= now) continue;
-    double beyond = 0;
-    const double pace = pace_at(now, beyond);
-    const double next = std::min(date, now + left / pace);
-    left -= (next - now) * pace;
-    occurrence.overlooked += (next - now) * beyond;
-    now = next;
-    if (next < date) {
-      left = 0;
-      break;
-    }
-  }
-  occurrence.seconds = beside.empty() ? seconds : now + left - begin;
+  Occurrence occurrence = beside_.empty() ? Occurrence{.seconds = seconds} : go_on_beside(begin, seconds);
   const std::size_t which = own.in_order.size();
   if (which < own.expected_begins.size()) {
     own.late = begin - own.expected_begins[which];

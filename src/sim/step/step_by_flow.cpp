@@ -58,7 +58,7 @@ class StepByFlow {
     collectives_.begin_step(known != KnownOverlaps::nothing);
     if (known == KnownOverlaps::nothing) overlaps_.begin();
     if (known == KnownOverlaps::last_time) overlaps_.begin_again();
-    if (known == KnownOverlaps::before) overlaps_.repeat();
+    if (known == KnownOverlaps::before) overlaps_.repeat(request.sharing);
   }
 
   Refused run() {
@@ -264,7 +264,9 @@ class StepByFlow {
   void beside_others(FlowPart& part, double begin) {
     if (single() || by_closed_form_ || part.traffic->loads.empty()) return;
     const double seconds = *std::ranges::max_element(dates_) - begin;
-    if (!part.number) part.number = overlaps_.add(part.traffic->loads, seconds, collectives_.messages_on(part));
+    if (!part.number)
+      part.number =
+          overlaps_.add(part.traffic->loads, seconds, collectives_.messages_on(part), part.rounds->pace().in_flight);
     const FlowOverlaps::Occurrence occurrence = overlaps_.occur(*part.number, begin, seconds);
     doubts_.overlooked(stage_of(part), occurrence.overlooked);
     if (occurrence.seconds <= seconds) return;
@@ -324,9 +326,9 @@ class StepByFlow {
         const bool receives = receivers.holds(node);
         if (!receives) {
           // Messages of a pair keep their order: who only sends is free when they are on their way.
-          const std::size_t to = part.nodes[part.ends[group] - 1];
+          const std::size_t to = part.ends[group] - 1;
           const double bytes = kind == step::CollectiveKind::stage_send ? collective.bytes[parts_.entry(node)] : 1;
-          const double free = sends_ahead ? through - latency(node, to, bytes) : dates_[rank];
+          const double free = sends_ahead ? through - collectives_.latency(part, rank, to, bytes) : dates_[rank];
           free_at(task, node) = std::max(free_at(task, node), free);
         }
         // Who only sends is done when what it sent has arrived.
@@ -351,12 +353,6 @@ class StepByFlow {
       if (!has_part) return;
       for (const auto& [what, seconds] : part.spent) spent_[what] += seconds;
     });
-  }
-
-  /// The latency of a message from a node to another, seconds.
-  double latency(std::size_t from, std::size_t to, double bytes) {
-    const Path& path = network_[network_.path(collectives_.host(from), collectives_.host(to))];
-    return path.latency + path.use.cost(bytes).overhead;
   }
 
   const Nodes& nodes_;

@@ -22,6 +22,8 @@ struct FlowStep {
   double messages = 0;      ///< of these collectives
   double overlooked = 0;    ///< seconds by which collectives on shared links hold up one another that are not counted
   double wrong_by = 0;      ///< seconds by which the step may be wrong for both
+  /// Seconds of it for what collectives take beside others on links that they share.
+  double shared_wrong_by = 0;
 };
 
 /// What becomes of a collective that ranks of unequal speed come to apart.
@@ -48,6 +50,7 @@ struct FlowStepRequest {
   Interconnect& network;
   FlowOverlaps& overlaps;
   KnownOverlaps known_overlaps = KnownOverlaps::nothing;
+  SharedLinks sharing = SharedLinks::expected;  ///< of collectives, where it is known when they occur
   bool closed_form = false;
   LateRanks late_ranks = LateRanks::enter;
   bool all_enter = false;                ///< late, not only ranks that compute for unequal times

@@ -44,7 +44,8 @@ std::size_t Parts::line_of(const step::Task& task) {
     case step::Among::tensor:
       return 1;
     case step::Among::stages:
-      return collective.to_stage > task.stage ? 2 : 3;
+      if (collective.to_stage == task.stage + 1) return 2;
+      return collective.to_stage + 1 == task.stage ? 3 : 5;
     case step::Among::context:
     case step::Among::experts:
       return 4;

@@ -76,11 +76,12 @@ class Parts {
   bool concerns(const step::Task& task, std::size_t node) const;
 
   /// Of a node, the collectives that it issues on one line go one after the other, and those on different lines go on
-  /// beside one another.
-  static constexpr std::size_t kMostLines = 5;
+  /// beside one another. What it hands to stages has a line for each of them: the next one, the one before, and the one
+  /// that is no neighbour, where the last and the first send each other something (pieces of stages, a tied table).
+  static constexpr std::size_t kMostLines = 6;
   std::size_t lines() const { return single_ ? 1 : kMostLines; }
   static std::size_t line_of(const step::Task& task);
-  static bool is_between_stages(std::size_t line) { return line == 2 || line == 3; }
+  static bool is_between_stages(std::size_t line) { return line == 2 || line == 3 || line == 5; }
 
  private:
   std::size_t workers_;

@@ -13,10 +13,11 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSaid = 5e-3;            // of the step: overlooked, and to be said; it is timed again then
-constexpr int kMostAgain = 6;             // times;
-constexpr int kLargeAgain = 2;            // of a step in which devices of a stage have
-constexpr double kLarge = 1e7;            // so much to do that one time takes seconds of a processor
+constexpr double kSaid = 3e-3;            // of the step: overlooked, and to be said; it is timed again then
+constexpr int kMostAgain = 6;             // times
+constexpr double kLarge = 1e7;            // tasks of devices of a stage: to time it once takes seconds of a processor;
+constexpr double kSaidOfLarge = 5e-3;     // as above, of such a step, or where it has to be quick
+constexpr int kLargeAgain = 2;            // likewise
 constexpr double kSettled = 1e-3;         // of the step, from one time to the next
 constexpr double kMostOverlooked = 0.3;   // of the step: by so much it may be wrong, and says so
 constexpr double kOverlooked = 1e-3;      // of the step: what entering late may come to, and is not looked into
@@ -68,19 +69,39 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
   // A timeline is of what was chosen.
   request.recorder = recorder;
   const double wrong_by = result.wrong_by;
+  const double shared_wrong_by = result.shared_wrong_by;
   Refused refused = step_by_flow(request, result);
   result.wrong_by = wrong_by;
+  result.shared_wrong_by = shared_wrong_by;
   return refused;
+}
+
+bool StepsByFlow::is_large(const step::Schedule& schedule) {
+  return static_cast<double>(schedule.tasks.size()) *
+             static_cast<double>(schedule.workers / static_cast<std::size_t>(schedule.pipeline)) >
+         kLarge;
+}
+
+/// Two collectives that send all the time share a link by what messages they have on it. One that waits between its
+/// messages may be held up less, or by each of them.
+Refused StepsByFlow::doubt_sharing(FlowStepRequest& request, FlowStep& result) {
+  double most = 0;
+  for (const SharedLinks sharing : {SharedLinks::least, SharedLinks::most}) {
+    request.sharing = sharing;
+    FlowStep other;
+    if (Refused refused = step_by_flow(request, other)) return refused;
+    most = std::max(most, std::abs(other.timing.seconds - result.timing.seconds));
+  }
+  request.sharing = SharedLinks::expected;
+  result.shared_wrong_by += most;
+  return {};
 }
 
 /// Where collectives hold up one another by more than may be overlooked, the step is timed again with what has
 /// occurred, until it takes as long as the time before.
 Refused StepsByFlow::settle_overlaps(FlowStepRequest& request, FlowStep& result) {
-  const double work =
-      static_cast<double>(request.schedule.tasks.size()) *
-      static_cast<double>(request.schedule.workers / static_cast<std::size_t>(request.schedule.pipeline));
-  const int times = work > kLarge ? kLargeAgain : kMostAgain;
-  double most = kSaid;
+  const int times = is_large(request.schedule) ? kLargeAgain : kMostAgain;
+  double most = quick_ || times == kLargeAgain ? kSaidOfLarge : kSaid;
   request.known_overlaps = KnownOverlaps::last_time;
   for (int i = 0; i < times && result.overlooked > most * result.timing.seconds; ++i) {
     FlowStep again;
@@ -107,9 +128,16 @@ Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
     request.all_enter = known_->all_enter = true;
     if (Refused again = timed(LateRanks::enter, result)) return again;
   }
-  const bool counted = result.overlooked > kSaid * result.timing.seconds;
+  const bool rough = quick_ || is_large(request.schedule);
+  const bool counted = result.overlooked > (rough ? kSaidOfLarge : kSaid) * result.timing.seconds;
   if (Refused refused = settle_overlaps(request, result)) return refused;
-  result.wrong_by = counted ? std::exchange(result.overlooked, 0) : 0;
+  if (counted) {
+    result.shared_wrong_by = std::exchange(result.overlooked, 0);
+    if (!rough) {
+      if (Refused refused = doubt_sharing(request, result)) return refused;
+    }
+    result.wrong_by = result.shared_wrong_by;
+  }
   if (result.entered_late <= kOverlooked * result.timing.seconds) return {};
   FlowStep sooner;
   FlowStep later;

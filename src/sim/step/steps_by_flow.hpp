@@ -28,7 +28,9 @@ class StepsByFlow {
   struct Known;
   /// What becomes of late ranks, and what the step takes then.
   Refused choose(FlowStepRequest& request, FlowStep& result);
-  static Refused settle_overlaps(FlowStepRequest& request, FlowStep& result);
+  static bool is_large(const step::Schedule& schedule);
+  Refused settle_overlaps(FlowStepRequest& request, FlowStep& result);
+  static Refused doubt_sharing(FlowStepRequest& request, FlowStep& result);
   const Nodes& nodes_;
   Interconnect& network_;
   bool closed_form_, quick_;

@@ -166,11 +166,13 @@ step::Timeline TimelineRecorder::timeline(const Interconnect& network, const std
         {Stream::send, "network, to later stages"},
         {Stream::send, "network, to earlier stages"},
         {Stream::send, "network, experts and parts of sequences"},
+        {Stream::send, "network, to the other end of the pipeline"},
         {Stream::receive, "network, receiving"},
         {Stream::receive, "network, tensor group, receiving"},
         {Stream::receive, "network, from earlier stages"},
         {Stream::receive, "network, from later stages"},
         {Stream::receive, "network, experts and parts of sequences, receiving"},
+        {Stream::receive, "network, from the other end of the pipeline"},
     };
     for (std::size_t track = 0; track < kTracks; ++track) {
       const auto& [stream, word] = tracks[track];

@@ -208,14 +208,14 @@ TEST(FidelityChoice, WhatItAdvisesIsNotRefusedForTheSameReason) {
 }
 
 TEST(FidelityChoice, LateRanksAreLeftToMessagesWhereTheseAreQuick) {
-  const auto taken = [](double seconds, double share) {
+  const auto taken = [](double seconds, double share, bool shared = false) {
     FidelityChoice choice(
         of_fidelity(spec::Fidelity::flow), 1e6,
         [&] {
           return MessageEffort{1e6, seconds, 9};
         },
         1);
-    if (!choice.may_be_wrong(share)) return std::string("refused");
+    if (!(shared ? choice.may_share_links(share) : choice.may_enter_late(share))) return std::string("refused");
     step::NetworkUse use;
     choice.describe(use);
     return test::notes_of(use);
@@ -224,6 +224,10 @@ TEST(FidelityChoice, LateRanksAreLeftToMessagesWhereTheseAreQuick) {
   EXPECT_EQ(taken(30, 0.02), "late-ranks-by-flow");
   EXPECT_EQ(taken(10, 0.005), "late-ranks-by-flow");
   EXPECT_EQ(taken(10, 0.0005), "");
+  // What collectives on shared links take is the worse known, and counts sooner.
+  EXPECT_EQ(taken(10, 0.006, true), "refused");
+  EXPECT_EQ(taken(30, 0.006, true), "late-ranks-by-flow");
+  EXPECT_EQ(taken(10, 0.004, true), "late-ranks-by-flow");
 }
 
 TEST(FidelityChoice, ForASearchFlowIsNeverLeft) {
@@ -237,12 +241,12 @@ TEST(FidelityChoice, ForASearchFlowIsNeverLeft) {
         },
         1);
   };
-  EXPECT_FALSE(choice().may_be_wrong(0.3));
+  EXPECT_FALSE(choice().may_enter_late(0.3));
   EXPECT_FALSE(choice().may_overlook(0.3));
   EXPECT_NO_THROW(choice().refuse("ranks get out of step", true));
   cluster.flow_alone = true;
   FidelityChoice alone = choice();
-  EXPECT_TRUE(alone.may_be_wrong(0.3));
+  EXPECT_TRUE(alone.may_share_links(0.3));
   EXPECT_TRUE(alone.may_overlook(0.3));
   step::NetworkUse use;
   alone.describe(use);

@@ -77,6 +77,7 @@ struct Pipelined {
   std::int32_t tensor = 1;
   std::size_t replicas = 1;
   double gradient_bytes = 0;  ///< of each place, all-reduced among replicas
+  double tied_bytes = 0;      ///< of a table of the first and the last stage, whose gradients they tell each other
   step::PerWorker slower = same(1);
 
   /// Per stage the passes in order: micro-batch m forward, or ~m backward.
@@ -119,6 +120,12 @@ struct Pipelined {
         const std::int32_t next = is_forward ? stage + 1 : stage - 1;
         if (next >= 0 && next < stages) to_come[{next, pass}] = made.send(stage, next, same(bytes));
       }
+    }
+    if (tied_bytes > 0) {
+      const std::int32_t first = made.send(stages - 1, 0, same(tied_bytes));
+      const std::int32_t last = made.send(0, stages - 1, same(tied_bytes));
+      made.wait(0, first);
+      made.wait(stages - 1, last);
     }
     for (std::int32_t stage = 0; stage < stages; ++stage) {
       if (gradient_bytes > 0) made.all_reduce(stage, Among::replicas, gradient_bytes);
@@ -210,6 +217,21 @@ TEST(Stages, TheTwoDirectionsAndTheTensorGroupDoNotWaitForOneAnother) {
   for (const spec::Fidelity fidelity : kBoth) {
     const step::StepTiming timing = devices.time(script.schedule(), fidelity);
     EXPECT_NEAR(timing.seconds, 9, 1e-6);
+  }
+}
+
+TEST(Stages, WhatGoesToTwoStagesSharesTheWay) {
+  // Of three stages the last hands a gradient back, and a table to the first: its link carries both at once.
+  const OnAStar devices(3, 1e3, 0);
+  Parallel script(1, 1, 3);
+  const std::int32_t back = script.send(2, 1, same(1000));
+  const std::int32_t table = script.send(2, 0, same(3000));
+  script.wait(1, back);
+  script.compute(1, same(4));
+  script.wait(0, table);
+  for (const spec::Fidelity fidelity : kBoth) {
+    const step::StepTiming timing = devices.time(script.schedule(), fidelity);
+    EXPECT_NEAR(timing.seconds, 2 + 4, 1e-6) << to_string(fidelity);  // in line it would be 1 + 4
   }
 }
 
