@@ -142,12 +142,14 @@ CollectiveJob some_job(std::size_t ranks) {
   return job;
 }
 
-/// The algorithm's name, or "ring" where it cannot serve these ranks ("direct" where the kind has no ring).
+/// "ring" in place of an algorithm that these ranks cannot carry out: some are of nodes of one size.
 void settle(CollectiveJob& job, const spec::PlatformSpec& platform, const std::vector<std::string>& hosts) {
   const auto* cluster = std::get_if<spec::GpuClusterSpec>(&platform.what);
   const bool even = cluster != nullptr && cluster->gpus > 1 && cluster->nodes > 1 &&
                     hosts.size() == static_cast<std::size_t>(cluster->nodes * cluster->gpus);
-  if (job.algorithm == "hierarchical" && !even) job.algorithm = "ring";
+  const bool of_even_nodes =
+      job.algorithm == "hierarchical" || job.algorithm == "nvls-tree" || job.algorithm == "sharp";
+  if (of_even_nodes && !even) job.algorithm = "ring";
 }
 
 /// What there is in a sample, for the report of one that fails.
