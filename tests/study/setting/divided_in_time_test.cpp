@@ -2,11 +2,16 @@
 // an optimizer on the host, by the scenario, against what can be worked out by hand.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
+#include <utility>
 
+#include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
+#include "study/setting/catalog.hpp"
 #include "study/setting/division_cases.hpp"
 #include "study/setting/memory_check.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -19,23 +24,25 @@ double seconds_of(const std::string& how, int experts = 8) {
   return run_experiment(with(how, experts), false).runs[0].step_seconds;
 }
 
-step::Schedule schedule_of(const std::string& how) {
-  const scenario::Scenario scenario = with(how);
+step::Schedule schedule_of(const scenario::Scenario& scenario) {
   const Learned learned = learn_scenario(scenario, nullptr, false);
   const LearnedRun& run = *learned.runs.front();
   return schedule_of(scenario.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape,
                      timed_as_of(scenario, run.shape));
 }
 
+step::Schedule schedule_of(const std::string& how) { return schedule_of(with(how)); }
+
 /// What a device copies to its host in a step, or from there.
-double copied(const std::string& how, step::HostCopy copy) {
+double copied(const scenario::Scenario& scenario, step::HostCopy copy) {
   double bytes = 0;
-  for (const step::Task& task : schedule_of(how).tasks) {
+  for (const step::Task& task : schedule_of(scenario).tasks) {
     const auto* compute = std::get_if<step::ComputeTask>(&task.what);
     if (compute != nullptr && compute->copy == copy) bytes += compute->copied;
   }
   return bytes;
 }
+double copied(const std::string& how, step::HostCopy copy) { return copied(with(how), copy); }
 
 /// What all devices compute in a step.
 double flops_of(const std::string& how) {
@@ -161,6 +168,39 @@ TEST(Offload, TakesActivationsThereAndBack) {
   EXPECT_NE(fault_of(quick + R"(pipeline="2" micro-batch="1" schedule="zb-h1")").find("that wait need them"),
             std::string::npos);
   EXPECT_NE(fault_of(quick + R"(host-rate="10GBps")").find("of the host that updates"), std::string::npos);
+}
+
+/// Two blocks of a GPT with dropout on 16 devices; `more` are further attributes of <timed-as>.
+scenario::Scenario gpt_with(const std::string& more) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("scenario.xml");
+  std::ofstream(path) << R"(<scenario name="gpt" seed="1">
+  <platform><gpu-cluster nodes="2" gpus="8" inside="nvlink-4" nic="ib-ndr"/></platform>
+  <workers><worker hosts="gpu-[0-15]" device="h100-sxm5"/></workers>
+  <timing-only/><training><adamw/></training>
+  <timed-as workload="gpt" layers="2" hidden="256" heads="8" vocabulary="1024" sequence="64"
+            batch="4" precision="bf16" offload="activations" offload-rate="25GBps" )" +
+                             more + R"(/>
+  )" + kGradientSharing + R"(
+</scenario>)";
+  return load_scenario(path, {}, make_catalog());
+}
+
+// What a block keeps of s b tokens of width h with a heads, in bytes of s b h: 34 + 5 a s / h, among t devices
+// 10 + 24 / t + 5 a s / (h t), along the sequence too (34 + 5 a s / h) / t, and without scores that are computed again
+// 34 / t (Korthikanti et al., arXiv:2205.05198, equations 1, 2 and 4, and section 5); of one that is computed again
+// what comes in, 2.
+TEST(Offload, TakesThereWhatABlockKeepsByKorthikanti) {
+  constexpr double kScores = 5.0 * 8 * 64 / 256;
+  for (const auto& [how, kept] : {std::pair{"", 34 + kScores},
+                                  {R"(tensor="2")", 10 + (24 + kScores) / 2},
+                                  {R"(tensor="4" sequence-parallel="true")", (34 + kScores) / 4},
+                                  {R"(recompute="selective")", 34.0},
+                                  {R"(tensor="2" sequence-parallel="true" recompute="selective")", 34.0 / 2},
+                                  {R"(recompute="full")", 2.0}}) {
+    for (const auto copy : {step::HostCopy::to_host, step::HostCopy::from_host})
+      EXPECT_DOUBLE_EQ(copied(gpt_with(how), copy), kTokens * 256 * kept) << how << ": all but the last block of two";
+  }
 }
 
 TEST(DivisionsInTime, TakeTheSameByFlowAndByMessage) {
