@@ -100,7 +100,7 @@ double bytes_sent_once(std::int32_t devices, std::int64_t per_token) {
   const double different = group * (1 - std::pow(1 - 1 / group, rows));
   constexpr double kFirst = 8;  // devices
   const double rate = expert_costs().exchanged - expert_costs().doubled * std::log2(group / kFirst);
-  constexpr double kLeast = 0.25;  // nobody has measured so many devices
+  constexpr double kLeast = 0.25;  // of more devices than were measured by far
   return different / rows * group / (group - 1) / std::max(rate, kLeast);
 }
 
