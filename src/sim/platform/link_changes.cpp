@@ -34,6 +34,8 @@ const char* property_of(const simgrid::s4u::Link* link, const char* key) {
 
 namespace {
 
+constexpr std::string_view kLoopback = "__loopback__";  // SimGrid's own, from a host to itself
+
 void check_factors(const spec::LinkChange& change) {
   const double bandwidth = change.bandwidth_factor;
   const double latency = change.latency_factor;
@@ -47,6 +49,18 @@ void check_factors(const spec::LinkChange& change) {
   }
 }
 
+/// All names and classes of links that a change may name.
+std::vector<std::string> names_of_links(const simgrid::s4u::Engine& engine) {
+  std::set<std::string> names;
+  for (const simgrid::s4u::Link* link : engine.get_all_links()) {
+    if (link->get_name() == kLoopback) continue;
+    names.insert(link->get_name());
+    const char* link_class = property_of(link, "class");
+    if (link_class != nullptr && *link_class != '\0') names.insert(link_class);
+  }
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::PlatformSpec& platform,
@@ -57,16 +71,14 @@ void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::P
   for (const spec::LinkChange& change : changes) {
     check_factors(change);
     bool used = false;
-    std::set<std::string> names;
     for (simgrid::s4u::Link* link : engine.get_all_links()) {
       const std::string& name = link->get_name();
-      if (name == "__loopback__") continue;  // SimGrid's own, from a host to itself
-      const char* text = property_of(link, "class");
-      const std::string link_class = text == nullptr ? "" : text;
-      names.insert(name);
-      if (!link_class.empty()) names.insert(link_class);
-      const bool fits = change.link == name || ::fnmatch(change.link.c_str(), name.c_str(), 0) == 0;
-      if (!fits && change.link != link_class) continue;
+      if (name == kLoopback) continue;
+      // A name is quicker to compare than a class to be asked for: what is changed is loaded anew for every simulation.
+      if (change.link != name && ::fnmatch(change.link.c_str(), name.c_str(), 0) != 0) {
+        const char* link_class = property_of(link, "class");
+        if (link_class == nullptr || change.link != link_class) continue;
+      }
       used = true;
       if (change.bandwidth_factor == 1 && change.latency_factor == 1) continue;
       if (has_own_profiles) {
@@ -79,9 +91,8 @@ void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::P
       link->set_latency(change.latency_factor * link->get_latency());
     }
     if (used) continue;
-    const std::vector<std::string> known(names.begin(), names.end());
     throw std::runtime_error(fmt::format("there is no link and no class of links '{}' to change; {}", change.link,
-                                         suggestion(change.link, known)));
+                                         suggestion(change.link, names_of_links(engine))));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <regex>
 #include <set>
 
+#include "quick_kernels.hpp"
 #include "report/explain/explanation.hpp"
 #include "scenario/document/load.hpp"
 #include "study/explain/explain.hpp"
@@ -27,24 +28,25 @@ const std::filesystem::path kShipped = DADSIM_SOURCE_DIR "/scenarios";
 /// What makes a scenario small enough: fewer of the same machines, fewer of the same rounds, a smaller network of the
 /// same kind.
 const std::map<std::string, std::vector<std::string>> kShrunk{
-    {"bert-1024", {"workers.worker.hosts=gpu-[0-15]", "timed-as.workload=bert-base"}},
+    {"bert-1024", {"workers.worker.hosts=gpu-[0-15]", "timed-as.workload=bert-base", "data.digits.train=1024"}},
     {"compression", {"training.epochs=0.02", "data.digits.test=200"}},
     {"drift", {"training.epochs=0.2", "data.digits.test=200", "run[*].duration=1800", "run[*].interval=1"}},
     {"gossip", {"training.epochs=0.1", "workers.worker.hosts=site-[1-4]"}},
     {"failures", {"training.epochs=0.1", "run[1].rounds=8", "run[2].rounds=8"}},
     {"flexible", {"training.epochs=0.06"}},
-    {"flexible-vit", {"workers.worker.hosts=site-[1-2]", "timed-as.workload=resnet-18"}},
-    {"hospitals-federated", {"training.epochs=0.2", "data.digits.test=200"}},
-    {"imagenet", {"timed-as.workload=resnet-18"}},
+    {"flexible-vit", {"workers.worker.hosts=site-[1-2]", "timed-as.workload=resnet-18", "training.epochs=0.1"}},
+    {"hospitals-federated", {"training.epochs=0.8", "data.digits.train=2000", "data.digits.test=200"}},
+    {"imagenet", {"timed-as.workload=resnet-18", "training.epochs=0.2"}},
     {"imagenet-ladder", {"timed-as.workload=resnet-18"}},
     {"gpt-175b",
      {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]", "workers.memory=ignore",
-      "timed-as.workload=megatron-22b", "timed-as.batch=4", "timed-as.tensor=4", "timed-as.pipeline=2"}},
+      "timed-as.workload=gpt-2-medium", "timed-as.batch=2", "timed-as.tensor=4", "timed-as.pipeline=2"}},
     {"gpt2-medium", {"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]"}},
     {"paper-gru", {"training.epochs=0.25"}},
     {"paper-gru-motions", {"training.epochs=1"}},
-    {"paper-mnist", {"training.epochs=0.003"}},
+    {"paper-mnist", {"training.epochs=0.045", "data.idx.train=4000", "data.idx.test=500"}},
     {"paper-mnist-authors", {"training.epochs=0.004"}},
+    {"paper-mnist-compressed", {"training.epochs=0.05"}},
     {"paper-vit", {"training.epochs=0.06"}},
     {"phones", {"workers.worker[1].hosts=phone-[1-8]", "workers.worker[2].hosts=tablet-[1-2]", "training.epochs=0.1"}},
     {"scale-study", {"training.stop=budget", "training.epochs=0.1"}},
@@ -92,6 +94,7 @@ void keep_one_of_each(std::vector<spec::RunSpec>& runs) {
 
 /// As `dadsim explain --json` writes it, of steps that are recorded without learning. None where data are missing.
 std::optional<Json> explained(const std::string& name) {
+  const test::QuickKernels quick;
   const auto shrunk = kShrunk.find(name);
   try {
     scenario::Scenario scenario =
