@@ -84,6 +84,10 @@ inline std::vector<Shape> name_shapes() {
   const std::string sharded =
       clique("8") +
       R"(<timing-only/><timed-as workload="decoder" layers="4" hidden="192" heads="6" kv-heads="2" feed-forward="256" vocabulary="500" sequence="64" batch="4" sharding="parameters"/>)";
+  const std::string peer = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
+  const std::string experts =
+      clique("8") +
+      R"(<timing-only/><timed-as workload="decoder" layers="4" hidden="192" heads="6" kv-heads="2" feed-forward="256" vocabulary="500" sequence="64" batch="4" precision="bf16" experts="4" expert-feed-forward="128" expert-parallel="2" )";
   const std::string buckets = lines(R"(latency="1ms")", R"(latency="1ms")") + kLarge + kLearning +
                               R"(<run algorithm="gradient-sharing" exchange="peer" bucket="20MB" first-bucket="1MB"/>)";
   return {
@@ -147,9 +151,9 @@ inline std::vector<Shape> name_shapes() {
            kBoth,
        {"class"}},
       {"split.sizes", lines() + kUnequal + R"(<training batch="5" epochs="1"/>)" + kBoth, {"30 15 9 6"}},
-      {"timed-as.expert-dispatch",
-       clique("8") +
-           R"(<timing-only/><timed-as workload="decoder" layers="4" hidden="192" heads="6" kv-heads="2" feed-forward="256" vocabulary="500" sequence="64" batch="4" precision="bf16" experts="4" expert-feed-forward="128" expert-parallel="2" expert-dispatch="fp8"/><run algorithm="gradient-sharing" exchange="peer"/>)"},
+      {"timed-as.expert-dispatch", experts + R"(expert-dispatch="fp8"/>)" + peer},
+      {"timed-as.expert-exchange", experts + R"(expert-exchange="once"/>)" + peer},
+      {"timed-as.expert-launch", experts + R"(expert-launch="counted"/>)" + peer},
   };
 }
 
