@@ -7,6 +7,7 @@
 
 #include "protocols/flare/flare_numbers.hpp"
 #include "protocols/simulating.hpp"
+#include "quick_kernels.hpp"
 
 namespace dadsim::test {
 namespace {
@@ -168,6 +169,7 @@ TEST(Flare, ASensorOfWhichAllIsUploadedLooksAtNothing) {
 TEST(Flare, SendsAFifthOfTheBytesAndHearsSixteenTimesSoonerThanFixedIntervals) {
   // Fixed: uploads of 200 samples and deployments every 600 s for two hours. The drift comes at three phases of that
   // interval. At the level of 5 % false alarms alone would cost more than the fixed uploads: one in a thousand.
+  const QuickKernels quick;
   double bytes_dual = 0, bytes_fixed = 0, latency_dual = 0, latency_fixed = 0;
   for (const double at : {1300.0, 1500.0, 1700.0}) {
     Sensors sensors(2, 1,
@@ -230,7 +232,7 @@ TEST(Flare, TheSameSeedGivesTheSame) {
   const std::vector<spec::DriftSpec> drifts = {
       {.sites = "", .workers = {1}, .at = 100, .corrupts = true, .corruption = spec::Corruption::blur, .severity = 5}};
   Sensors one(2, 7, drifts), other(2, 7, drifts);
-  const spec::ParameterValues brief = {{"duration", "200"}, {"local-steps", "20"}};
+  const spec::ParameterValues brief = {{"duration", "130"}, {"local-steps", "20"}};
   const Simulated first = one.simulate(brief), second = other.simulate(brief);
   EXPECT_EQ(first.protocol_log.facts, second.protocol_log.facts);
   EXPECT_EQ(first.qualities, second.qualities);

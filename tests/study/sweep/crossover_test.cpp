@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "quick_kernels.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/sweep_text.hpp"
@@ -32,6 +33,7 @@ double closed_form(const SweepRun& run, double bandwidth, double latency) {
 }
 
 TEST(Crossover, EveryCellHasTheWinnerOfTheClosedFormOrIsNextToOneThatHas) {
+  const test::QuickKernels quick;
   const test::TemporaryFolder folder;
   const SweepPoints sweep = test::sweep_of(std::string(DADSIM_SOURCE_DIR) + "/scenarios/crossover.xml");
   ASSERT_EQ(sweep.points().size(), kLatencies * kBandwidths);
