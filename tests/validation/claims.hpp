@@ -15,6 +15,7 @@
 
 #include "cli/chosen_runs.hpp"
 #include "cli/process.hpp"
+#include "quick_kernels.hpp"
 #include "support/data_folder.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -37,6 +38,7 @@ class ClaimRuns {
 
   /// Of scenarios/NAME.xml.
   explicit ClaimRuns(const std::string& name, const ClaimQuestion& question = {}) {
+    const QuickKernels quick;
     const TemporaryFolder folder;
     const std::string file = question.runs.empty() ? "scenarios/" + name + ".xml"
                                                    : folder.write("claim.xml", with_runs(name, question.runs));

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "quick_kernels.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/tiny_sweep.hpp"
@@ -62,6 +63,7 @@ class ClaimOfDad : public testing::TestWithParam<ClaimedNetwork> {};
 
 TEST_P(ClaimOfDad, IsDecidedOnEachLineAsThePageSays) {
   if (test::kSanitized) GTEST_SKIP() << "times to an accuracy are for builds without sanitizers";
+  const test::QuickKernels quick;
   const std::filesystem::path data = test::folder_with(GetParam().data);
   if (data.empty()) GTEST_SKIP() << "set DADSIM_DATA to a folder with " << GetParam().data;
   setenv("DADSIM_DATA", data.c_str(), 1);
