@@ -110,11 +110,12 @@ void FlowOverlaps::meet(std::int32_t link, std::size_t number, double share, con
   other.least = std::max(other.least, longer_by(share, user.share, many / (many + others_messages)));
   const double others_many = others_messages * others_own.in_flight;
   const double left = std::max(1 - user.share, messages / (messages + others_many));
-  own.longer += std::max(0.0, share * (1 / left - 1) - other.most);
+  own.most += std::max(0.0, share * (1 / left - 1) - other.most);
   other.most = std::max(other.most, share * (1 / left - 1));
   if (other.link < 0) other.link = link;
   const double longer = longer_by(share, user.share, fair);
   if (longer <= other.longer) return;
+  own.longer += longer - other.longer;
   other.longer = longer;
   other.link = link;
 }
@@ -204,7 +205,8 @@ FlowOverlaps::Occurrence FlowOverlaps::go_on_beside(double begin, double seconds
 FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, double seconds) {
   Collective& own = collectives_[number];
   beside_.clear();
-  const double until = begin + seconds * (is_again_ ? 1 + std::min(own.longer, kMostLonger) : 1 / kLeast);
+  const double longer = sharing_ == SharedLinks::most ? own.most : own.longer;
+  const double until = begin + seconds * (is_again_ ? 1 + std::min(longer, kMostLonger) : 1 / kLeast);
   for (const Other& other : own.others) add_beside(collectives_[other.number], other, begin, until);
   Occurrence occurrence = beside_.empty() ? Occurrence{.seconds = seconds} : go_on_beside(begin, seconds);
   const std::size_t which = own.in_order.size();

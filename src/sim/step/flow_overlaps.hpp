@@ -70,9 +70,9 @@ class FlowOverlaps {
     const Other* other;
   };
   struct Collective {
-    std::vector<Other> others;  ///< where the two do not fit on a link together
-    double longer = 0;          ///< by so much of it is it slower at most, beside all of them
-    double in_flight = 1;       ///< rounds
+    std::vector<Other> others;    ///< where the two do not fit on a link together
+    double longer = 0, most = 0;  ///< by so much of it is it slower beside all of them together
+    double in_flight = 1;         ///< rounds
     MessagesOn messages_on;
     std::vector<Span> spans;                       ///< by their beginnings: when it has occurred
     std::vector<Span> in_order;                    ///< the same, one after the other
