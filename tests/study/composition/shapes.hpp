@@ -213,6 +213,8 @@ inline std::vector<Shape> learning_shapes() {
   preset("lenet", R"(<digits train="24" test="10"/>)", "");
   preset("transformer-classifier", R"(<utterances length="8" train="24" test="10"/>)",
          R"(width="4" heads="1" blocks="1" hidden="6")");
+  preset("language-model", R"(<grammar length="6" train="24" test="10"/>)",
+         R"(width="4" heads="1" blocks="1" hidden="6")");
   preset("gru-classifier", R"(<utterances length="8" train="24" test="10"/>)", "hidden=\"4\"");
   shapes.push_back({"vit(*", lines() + R"(<data><digits train="24" test="10"/></data>
 <model preset="vit" patch="{7|14}" width="4" heads="1" blocks="1" hidden="6"/><training batch="3" epochs="1"/>)" +
