@@ -125,7 +125,7 @@ bool Exchange::is_absent(const Contribution::Part& part) const {
 
 std::vector<compress::Message> Exchange::encode_all(const Contribution& own, PartsOnWire& parts) {
   parts.resize(own.parts.size());
-  for (PartOnWire& part : parts) part.matrix = wire_.begin_matrix();
+  for (PartOnWire& part : parts) part.matrix = wire_.begin_matrix(recorder_.layer());
   std::vector<std::vector<std::int32_t>> shares(parts.size(), std::vector<std::int32_t>(sites()));
   std::vector<compress::Message> messages;
   for (std::size_t site = 0; site < sites(); ++site) {
@@ -215,7 +215,7 @@ Rows Exchange::hand_back(const Rows& result, const Contribution& like, PartsOnWi
       if (parts[i].slot) parts[i].slot = recorder_.add_slot({0});
       continue;
     }
-    parts[i].matrix = wire_.begin_matrix();  // of another shape: it needs places of its own
+    parts[i].matrix = wire_.begin_matrix(recorder_.layer());  // of another shape: it needs places of its own
     const std::int64_t kept = wire_.encode(numbers, -1, parts[i].matrix, encoder);
     if (parts[i].slot) parts[i].slot = recorder_.add_slot({compress::share_of(kept, numbers.size())});
   }

@@ -33,7 +33,8 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
     return beside || part.as_it_is || (!message.same_for_all && wire_.adapts());
   };
   std::vector<std::uint32_t> numbers;  // of the matrices of a message
-  for (const Part& part : message.parts) numbers.push_back(part.whole || plain(part) ? 0 : wire_.begin_matrix());
+  for (const Part& part : message.parts)
+    numbers.push_back(part.whole || plain(part) ? 0 : wire_.begin_matrix(recorder_.layer()));
 
   std::vector<std::vector<std::int32_t>> shares(message.parts.size(), std::vector<std::int32_t>(sites(), 0));
   const auto encode = [&](std::size_t site, std::size_t neighbour) {

@@ -116,7 +116,7 @@ void Exchange::remember_uncompressed(const step::Expression& elements, std::span
       .flops = 2.0 * elements, .bytes_moved = 3.0 * cost::kFloatBytes * elements, .launches = 1.0};
   charge(step::Phase::update, step::Role::workers, cost::only_where(step::extent::exceeds(elements, 0.0), momentum));
   for (models::Vector& sum : sums) {
-    compress::Memory& memory = wire_.memory_of_uncompressed(wire_.begin_uncompressed_sum(), sites());
+    compress::Memory& memory = wire_.memory_of_uncompressed(wire_.begin_uncompressed_sum(recorder_.layer()), sites());
     const models::Matrix applied = memory.add(sum);
     memory.keep(applied, applied);
     sum = applied.reshaped();
@@ -174,7 +174,7 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
     std::vector<Summand> parts, const std::function<models::Matrix(std::size_t site, std::size_t part)>& of) {
   EncodedSum sum{.sums = {}, .serial = 0, .of = std::move(parts), .messages = {}};
   for (Summand& part : sum.of) {
-    part.number = wire_.begin_matrix();
+    part.number = wire_.begin_matrix(recorder_.layer());
     sum.sums.push_back(models::Matrix::Zero(part.rows, part.columns));
   }
   std::vector<std::vector<std::int32_t>> shares(sum.of.size());

@@ -36,13 +36,16 @@ class Wire {
   /// `sites`: who takes part, by numbers among all; empty: all. What is kept for a site is its own whoever else is
   /// there.
   void begin_step(std::uint32_t step, std::vector<std::int32_t> sites = {}) {
-    step_ = step, message_ = 0, matrix_ = 0, sum_ = 0;
+    step_ = step, message_ = 0;
+    matrices_ = {};
+    uncompressed_sums_ = {};
     sites_ = std::move(sites);
   }
-  /// Numbers what is exchanged next: one matrix at each site.
-  std::uint32_t begin_matrix() { return matrix_++; }
-  /// Numbers a sum that goes uncompressed.
-  std::uint32_t begin_uncompressed_sum() { return sum_++; }
+  /// Numbers what is exchanged next of a layer (−1: of all): one matrix at each site. What sites keep of a matrix is
+  /// that of its place among those of its layer: a step may leave other layers out.
+  std::uint32_t begin_matrix(std::int32_t layer) { return matrices_.begin(layer); }
+  /// Numbers a sum of a layer that goes uncompressed.
+  std::uint32_t begin_uncompressed_sum(std::int32_t layer) { return uncompressed_sums_.begin(layer); }
 
   /// Encodes a matrix of site `site` (of the aggregator: −1); returns how many of its numbers were kept. `sum`: it is
   /// the sum of what sites have encoded.
@@ -57,12 +60,24 @@ class Wire {
   compress::Memory& memory(std::int32_t site, std::uint32_t matrix);
   /// Whether what sites keep has momentum, so that sums that go uncompressed need it too.
   bool has_momentum() const { return remembers_ && info_->has_momentum; }
-  /// What each of so many sites keeps, the same at all, of the n-th sum of a step that goes uncompressed beside those
-  /// that are compressed. *Requires*: has_momentum().
+  /// What each of so many sites keeps, the same at all, of a sum that goes uncompressed beside those that are
+  /// compressed. *Requires*: has_momentum().
   compress::Memory& memory_of_uncompressed(std::uint32_t sum, std::size_t sites);
 
  private:
-  using Key = std::pair<std::int32_t, std::uint32_t>;  ///< site, matrix
+  using Place = std::pair<std::int32_t, std::uint32_t>;  ///< layer, number within the layer
+  using Key = std::pair<std::int32_t, Place>;            ///< site, matrix
+
+  /// What a step has begun so far.
+  struct Begun {
+    std::vector<Place> places = {};  ///< by the number in the step
+    std::map<std::int32_t, std::uint32_t> of_layer = {};
+
+    std::uint32_t begin(std::int32_t layer) {
+      places.emplace_back(layer, of_layer[layer]++);
+      return static_cast<std::uint32_t>(places.size() - 1);
+    }
+  };
 
   const compress::CompressorInfo* info_;
   std::unique_ptr<compress::Compressor> compressor_;
@@ -74,9 +89,10 @@ class Wire {
     return site < 0 || sites_.empty() ? site : sites_.at(static_cast<std::size_t>(site));
   }
   std::vector<std::int32_t> sites_;
-  std::uint32_t step_ = 0, message_ = 0, matrix_ = 0, sum_ = 0;
+  std::uint32_t step_ = 0, message_ = 0;
+  Begun matrices_, uncompressed_sums_;
   std::map<Key, std::unique_ptr<compress::Memory>> memory_;
-  std::map<std::uint32_t, std::unique_ptr<compress::Memory>> uncompressed_;
+  std::map<Place, std::unique_ptr<compress::Memory>> uncompressed_;
   std::map<Key, std::unique_ptr<compress::CompressorState>> state_;
 };
 

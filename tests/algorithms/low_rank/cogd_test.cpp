@@ -6,6 +6,7 @@
 
 #include "algorithms/one_step.hpp"
 #include "algorithms/registry.hpp"
+#include "compress/registry.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -149,6 +150,30 @@ TEST_F(CogdTest, FactorsTakeTurns) {
     EXPECT_EQ(network.layer(rests).weight, before);
     EXPECT_EQ(network.layer(1 - rests).weight, other);
   }
+}
+
+// What a site keeps of a factor stays with it while the other has its turn: V goes in steps 1 and 3, as if there had
+// been no step between.
+TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
+  spec::CompressSpec compress{.method = "top-k",
+                              .parameters = compress::default_parameters(compress::compressors().at("top-k")),
+                              .memory = true};
+  compress.parameters.at("fraction") = "0.2";
+  const auto last = [&](Algorithm& algorithm, const std::vector<std::int64_t>& numbers) {
+    TrainingStep compressed(network, spec::ExchangeMode::peer, 1, compress);
+    compressed.set_update_rule({{.kind = spec::OptimizerSpec::Kind::sgd, .learning_rate = 0.1}, nullptr, 0.1, 10});
+    for (const std::int64_t number : numbers) {
+      compressed.begin(number, samples, batch_of(number));
+      algorithm.run(compressed);
+      compressed.finish();
+    }
+    return compressed.gradient();
+  };
+  Cogd turns({.update = Cogd::Update::alternating, .strength = 0, .cap = 0});
+  const std::unique_ptr<Algorithm> all = make_algorithm(algorithm_registry().at("gradient-sharing"));
+  const Matrix v = last(turns, {0, 1, 2}).matrices[0].weight;
+  EXPECT_LT((v - last(*all, {0, 2}).matrices[0].weight).norm(), 1e-6F);
+  EXPECT_GT((v - last(*all, {2}).matrices[0].weight).norm(), 1e-3F);  // what was kept of step 0 counts
 }
 
 TEST_F(CogdTest, GradientsOfUAreOld) {
