@@ -213,6 +213,11 @@ class Tuner {
   Channels ring_;
 };
 
+/// GPUs of a host behind switches that add up, at most: of all servers with Hopper and Blackwell. A rack of 72 GB200 is
+/// one NVLink domain of 18 hosts, and five all-reduces published of one (coreweave/nccl-tests at cb865533, README, NCCL
+/// 2.26.2) are a line with 142 steps of 4 us and 0.95 of the links behind, which is a ring's.
+constexpr Rank kGpusOfHost = 8;
+
 }  // namespace
 
 std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, const RankLayout& layout) {
@@ -244,7 +249,7 @@ std::vector<CollectiveChoice> nccl_choices(const CollectiveRequest& request, con
       if (layout.is_hierarchical()) add(Algorithm::collnet_direct, Protocol::simple);
       add(Algorithm::collnet_chain, Protocol::simple);
     }
-    if (nvls && one_node) add(Algorithm::nvls, Protocol::simple);
+    if (nvls && one_node && layout.ranks() <= kGpusOfHost) add(Algorithm::nvls, Protocol::simple);
     if (nvls && layout.is_hierarchical()) add(Algorithm::nvls_tree, Protocol::simple);
   } else if (kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_gather) {
     if (nvls && one_node && request.bytes.size() == 1) add(Algorithm::nvls, Protocol::simple);

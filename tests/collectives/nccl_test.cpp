@@ -111,6 +111,16 @@ TEST(Nccl, AWholeRackGathersThroughItsSwitch) {
   EXPECT_EQ(taken_by_library(CollectiveKind::all_gather, 64 * kGibi, layout).algorithm, "ring");
 }
 
+// Five all-reduces that are published of such a rack took a ring's time.
+TEST(Nccl, AWholeRackAddsUpInARing) {
+  const RankLayout rack = GpuNodes{.nodes = 1, .gpus = 72, .generation = blackwell}.layout();
+  const RankLayout host = GpuNodes{.nodes = 1, .gpus = 8, .generation = blackwell}.layout();
+  for (const double bytes : {16 * kMebi, kGibi, 8 * kGibi}) {
+    EXPECT_EQ(taken_by_library(CollectiveKind::all_reduce, bytes, rack).algorithm, "ring") << bytes;
+    EXPECT_EQ(taken_by_library(CollectiveKind::all_reduce, bytes, host).algorithm, "nvls") << bytes;
+  }
+}
+
 TEST(Nccl, HasNoLl128OverSocketsAndWithoutNvlink) {
   RankLayout layouts[] = {GpuNodes{.nodes = 4, .sockets = true}.layout(), GpuNodes{.nodes = 1}.layout()};
   layouts[1].nvlink_inside = false;
