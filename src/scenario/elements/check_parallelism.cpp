@@ -18,7 +18,7 @@ void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, cons
   for (const spec::RunSpec& run : runs) {
     const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
     if (info == context.catalog.algorithms.end() || run.event_driven || !run.communicates) continue;
-    if (info->sums_in_buckets && run.compress == spec::CompressSpec{}) continue;
+    if (info->sends_gradients && info->sums_in_buckets && run.compress == spec::CompressSpec{}) continue;
     context.findings.add(timed_as.origin,
                          not_built(fmt::format("run '{}' works on the matrix of a layer, and of {} there are many",
                                                printable(run.label), experts ? "experts" : "adapters"),

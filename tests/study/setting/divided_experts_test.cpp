@@ -99,6 +99,8 @@ TEST(DividedExperts, NeedWholeGroupsAndGradients) {
   EXPECT_NE(fault_of(R"(expert-imbalance="2")").find("is of divided experts"), std::string::npos);
   EXPECT_NE(fault_of("", 8, R"(<run algorithm="rank-dad" exchange="peer"/>)").find("works on the matrix of a layer"),
             std::string::npos);
+  EXPECT_NE(fault_of("", 8, R"(<run algorithm="power-sgd" exchange="peer"/>)").find("works on the matrix of a layer"),
+            std::string::npos);
 }
 
 }  // namespace
