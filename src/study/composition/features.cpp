@@ -237,6 +237,7 @@ class FeatureList {
                                       {"layers", "2"},
                                       {"hidden", "64"},
                                       {"heads", "4"},
+                                      {"kv-heads", "2"},
                                       {"feed-forward", "128"},
                                       {"vocabulary", "128"},
                                       {"sequence", "16"},

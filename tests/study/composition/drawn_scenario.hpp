@@ -28,6 +28,7 @@ inline void draw_divisions(Drawing& draw, std::map<std::string, std::string>& ow
                                       {"layers", "2"},
                                       {"hidden", "64"},
                                       {"heads", "4"},
+                                      {"kv-heads", "2"},
                                       {"feed-forward", "128"},
                                       {"vocabulary", "256"},
                                       {"sequence", "32"},
