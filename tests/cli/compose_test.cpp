@@ -9,7 +9,7 @@ namespace dadsim::cli {
 namespace {
 
 TEST(Compose, ThePageIsPrintedAndItsShareOnlyGoesUp) {
-  constexpr double kShare = 0.858;  // of what means something: raise it when more answers (a feature may bring less)
+  constexpr double kShare = 0.853;  // of what means something: raise it when more answers (a feature may bring less)
   const study::Composition composition = study::compose_all(false);
   EXPECT_GE(composition.counts().share(), kShare);
   const std::string page = page_of(composition);

@@ -219,10 +219,12 @@ class FeatureList {
              {{"tensor", "2"}, {"sequence-parallel", "true"}, {"expert-parallel", "2"}, {"expert-tensor", "2"}}}) {
       Feature& feature = attributes(kAxis, &Draft::timed_as, all);
       const bool experts = std::ranges::any_of(all, [](const auto& one) { return one.first == "expert-parallel"; });
+      const bool context = std::ranges::any_of(all, [](const auto& one) { return one.first == "context"; });
       // There is an aggregator, and nobody has said that the run does not go through it.
-      feature.add = [add = feature.add, experts](Draft& draft) {
+      feature.add = [add = feature.add, experts, context](Draft& draft) {
         add(draft);
         if (experts) put_experts(draft);
+        if (context) put(draft, {{"workload", "gpt-2-small"}});  // every layer has rows for each position
         const MethodInfo* info = protocols::find_method(draft.method);
         if (info == nullptr || !info->communicates() || info->event_driven() || info->decentralised()) return;
         if (std::ranges::find(draft.run, "exchange", &std::pair<std::string, std::string>::first) == draft.run.end())
@@ -231,23 +233,28 @@ class FeatureList {
     }
   }
 
-  /// A small transformer in the place of what is timed.
-  static void put_experts(Draft& draft) {
-    for (const auto& [name, value] : {std::pair{"workload", "decoder"},
-                                      {"layers", "2"},
-                                      {"hidden", "64"},
-                                      {"heads", "4"},
-                                      {"kv-heads", "2"},
-                                      {"feed-forward", "128"},
-                                      {"vocabulary", "128"},
-                                      {"sequence", "16"},
-                                      {"experts", "4"},
-                                      {"experts-per-token", "2"},
-                                      {"expert-feed-forward", "32"}}) {
+  /// What is timed, as far as the draft does not say it yet.
+  static void put(Draft& draft, const DraftAttributes& attributes) {
+    for (const auto& [name, value] : attributes) {
       const bool told =
           std::ranges::find(draft.timed_as, name, &std::pair<std::string, std::string>::first) != draft.timed_as.end();
       if (!told) draft.timed_as.emplace_back(name, value);
     }
+  }
+
+  /// A small transformer in the place of what is timed.
+  static void put_experts(Draft& draft) {
+    put(draft, {{"workload", "decoder"},
+                {"layers", "2"},
+                {"hidden", "64"},
+                {"heads", "4"},
+                {"kv-heads", "2"},
+                {"feed-forward", "128"},
+                {"vocabulary", "128"},
+                {"sequence", "16"},
+                {"experts", "4"},
+                {"experts-per-token", "2"},
+                {"expert-feed-forward", "32"}});
   }
 
   void timing() {
