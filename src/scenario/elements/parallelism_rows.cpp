@@ -1,6 +1,8 @@
 // What <timed-as> says of a network that is divided among devices, and of a batch that goes through it in parts.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_parallelism.hpp"
@@ -11,6 +13,13 @@ namespace {
 constexpr QuantityForm kHostRate{Unit::bytes_per_second,
                                  {.minimum = 0, .open_minimum = true},
                                  "bytes per second above 0 with their unit, e.g. 25GBps"};
+
+/// Means something where experts are divided among devices.
+Row<spec::ParallelismSpec> of_divided_experts(Row<spec::ParallelismSpec> row) {
+  return std::move(row).only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
+                             "expert-parallel=\"2\" or more beside it");
+}
+
 }  // namespace
 
 std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
@@ -51,48 +60,45 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
                        "Devices of a stage that divide the experts of a block, in the order: devices of a layer, "
                        "workers. A multiple of `tensor`; experts are whole on a device.")
                  .if_given()),
+      within(&Spec::parallelism,
+             of_divided_experts(attribute(
+                 "expert-imbalance", &spec::ParallelismSpec::expert_imbalance, real({.minimum = 1, .maximum = 1e3}),
+                 "Rows that come to the device with most of them ÷ those of the mean: all wait for it."))),
       within(
           &Spec::parallelism,
-          attribute("expert-imbalance", &spec::ParallelismSpec::expert_imbalance, real({.minimum = 1, .maximum = 1e3}),
-                    "Rows that come to the device with most of them ÷ those of the mean: all wait for it.")
-              .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
-                    "expert-parallel=\"2\" or more beside it")),
+          of_divided_experts(
+              attribute("expert-tensor", &spec::ParallelismSpec::expert_tensor, integer(1, kMostDivided),
+                        "Devices that divide each of these experts, as many as `tensor`; expert-parallel then counts "
+                        "groups of them. 1: experts are whole."))
+              .if_given()),
       within(&Spec::parallelism,
-             attribute("expert-tensor", &spec::ParallelismSpec::expert_tensor, integer(1, kMostDivided),
-                       "Devices that divide each of these experts, as many as `tensor`; expert-parallel then counts "
-                       "groups of them. 1: experts are whole.")
-                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
-                       "expert-parallel=\"2\" or more beside it")
-                 .if_given()),
-      within(&Spec::parallelism,
-             attribute("expert-capacity", &spec::ParallelismSpec::expert_capacity,
-                       real({.minimum = 0, .maximum = 1e3, .open_minimum = true}),
-                       "Rows that a device takes at most ÷ those of the mean; what comes beyond is dropped.")
-                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
-                       "expert-parallel=\"2\" or more beside it")
+             of_divided_experts(
+                 attribute("expert-capacity", &spec::ParallelismSpec::expert_capacity,
+                           real({.minimum = 0, .maximum = 1e3, .open_minimum = true}),
+                           "Rows that a device takes at most ÷ those of the mean; what comes beyond is dropped."))
                  .if_given())
           .if_left_out("nothing is dropped"),
-      within(&Spec::parallelism,
-             attribute("expert-dispatch", &spec::ParallelismSpec::expert_dispatch,
-                       "What rows are on their way to experts: as wide as activations, or fp8 with a scale for every "
-                       "128 numbers; they come back as wide as activations.")
-                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
-                       "expert-parallel=\"2\" or more beside it")
-                 .if_given()),
-      within(&Spec::parallelism,
-             attribute("expert-exchange", &spec::ParallelismSpec::expert_exchange,
-                       "How rows come to experts and back: once for each expert, by an all-to-all, or once for each "
-                       "device that has some of them, as Hybrid-EP does over NVLink.")
-                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
-                       "expert-parallel=\"2\" or more beside it")
-                 .if_given()),
-      within(&Spec::parallelism,
-             attribute("expert-launch", &spec::ParallelismSpec::expert_launch,
-                       "How the host launches a block with experts: ahead of the device, or expert by expert once it "
-                       "knows how many rows each has, so that a block takes no less than its launches.")
-                 .only([](const spec::ParallelismSpec& how) { return how.experts > 1; }, "is of divided experts",
-                       "expert-parallel=\"2\" or more beside it")
-                 .if_given()),
+      within(
+          &Spec::parallelism,
+          of_divided_experts(
+              attribute("expert-dispatch", &spec::ParallelismSpec::expert_dispatch,
+                        "What rows are on their way to experts: as wide as activations, or fp8 with a scale for every "
+                        "128 numbers; they come back as wide as activations."))
+              .if_given()),
+      within(
+          &Spec::parallelism,
+          of_divided_experts(
+              attribute("expert-exchange", &spec::ParallelismSpec::expert_exchange,
+                        "How rows come to experts and back: once for each expert, by an all-to-all, or once for each "
+                        "device that has some of them, as Hybrid-EP does over NVLink."))
+              .if_given()),
+      within(
+          &Spec::parallelism,
+          of_divided_experts(
+              attribute("expert-launch", &spec::ParallelismSpec::expert_launch,
+                        "How the host launches a block with experts: ahead of the device, or expert by expert once it "
+                        "knows how many rows each has, so that a block takes no less than its launches."))
+              .if_given()),
       within(&Spec::parallelism, attribute("interleave", &spec::ParallelismSpec::interleave, integer(1, kMostDivided),
                                            "Pieces of the network that each stage has, not next to one another. In "
                                            "1f1b there must be a multiple of the stages of micro-batches then.")
