@@ -44,6 +44,15 @@ std::string why_no_weights(const MethodInfo& info) {
   return {};
 }
 
+bool may_divide_sequences(const MethodInfo& info, const spec::RunSpec& run) {
+  return run.compress == spec::CompressSpec{} && (info.sends_sums(run) || info.sums_gradients(run));
+}
+
+spec::Sharding most_sharding(const MethodInfo& info, const spec::RunSpec& run) {
+  if (!may_divide_sequences(info, run)) return spec::Sharding::none;
+  return info.sums_gradients(run) ? spec::Sharding::parameters : spec::Sharding::optimizer;
+}
+
 RunFaults faults_of(const MethodInfo& info, const RunFacts& facts) {
   RunFaults faults = info.check ? info.check(facts) : RunFaults{};
   const std::string no_weights = why_no_weights(info);

@@ -127,6 +127,11 @@ struct MethodInfo {
   /// What it sends and compresses are gradients, step by step: sites may remember what was lost of them, have their
   /// momentum in them, and send those of all layers as one.
   bool sends_gradients = false;
+  /// All that it sends uncompressed is summed, and each gets all of the sum: devices that work for one worker may take
+  /// part as workers of their own.
+  spec::PropertyBy<spec::RunSpec> sends_sums = false;
+  /// And these are sums of gradients, of which a worker needs no more than it updates.
+  spec::PropertyBy<spec::RunSpec> sums_gradients = false;
   bool sums_in_buckets = false;      ///< as frameworks do it: 25 MiB at a time, unless the run says otherwise
   spec::Property compresses = true;  ///< <compress> means something to it
   const char* forgets = nullptr;     ///< why <compress memory="true"> means nothing to it; null: it means something
@@ -200,6 +205,11 @@ std::string objective_in_words(const MethodInfo& info, const spec::RunSpec& run,
 std::string why_no_weights(const MethodInfo& info);
 /// Everything that is wrong with a run; none: nothing.
 RunFaults faults_of(const MethodInfo& info, const RunFacts& facts);
+/// Whether devices that have parts of its sequences may take part as workers do.
+bool may_divide_sequences(const MethodInfo& info, const spec::RunSpec& run);
+/// What of their states its workers may divide at most: gradients, and parameters behind them, where these are summed
+/// and nothing else needs them whole.
+spec::Sharding most_sharding(const MethodInfo& info, const spec::RunSpec& run);
 /// Whether some layers are each site's own.
 bool has_own_layers(const MethodInfo& info, const spec::RunSpec& run);
 /// Whether the statistic of that name loses something.

@@ -47,10 +47,14 @@ struct Undivided {
   std::string all_reduce = "auto";
   std::string all_gather = "auto";
   std::string reduce_scatter = "auto";
+  /// The sums that the step has are of gradients, of which a replica needs no more than it updates; else it needs all
+  /// of each.
+  bool sums_gradients = true;
 };
 
 /// See above. Throws std::invalid_argument where pipeline_order() or pieces_of() do, and for a step with an aggregator,
-/// between neighbours, or without what sharding needs (sums of gradients alone), in words.
+/// between neighbours, or without what sharding needs, in words: sums alone, and where gradients are divided sums of
+/// gradients.
 Schedule divide(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas);
 
 }  // namespace dadsim::step

@@ -35,6 +35,7 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
       all_reduce_(step.all_reduce),
       all_gather_(step.all_gather),
       reduce_scatter_(step.reduce_scatter),
+      sums_gradients_(step.sums_gradients),
       samples_(static_cast<double>(step.batch) / static_cast<double>(micro_batches)),
       full_(step.step(layers, step.sample_scale)),
       micro_(step.step(layers, step.sample_scale / static_cast<double>(micro_batches))) {
@@ -105,12 +106,14 @@ void Piece::check() const {
     if (how_.sharding != Sharding::none && collective->kind != CollectiveKind::all_reduce) {
       throw std::invalid_argument("sharding takes the place of summing gradients, and this is no sum");
     }
+    if (how_.sharding > Sharding::optimizer && !sums_gradients_)
+      throw std::invalid_argument("replicas divide sums of gradients, and this is a sum of something else");
   }
 }
 
 bool Piece::sharded(Sharding least) const { return how_.sharding >= least && sharers_ > 1; }
 
-/// Every replica gets its part of the sum alone, and updates that.
+/// Every replica gets its part of the sum alone where it needs no more, and updates that part.
 void Piece::shard_gradients() {
   double shared = 0;
   double experts = 0;
@@ -119,6 +122,7 @@ void Piece::shard_gradients() {
   const double share = experts > 0 ? (shared / sharers_ + experts / copies_) / (shared + experts) : 1 / sharers_;
   for (Task& task : full_.tasks) {
     if (auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+      if (!sums_gradients_) continue;
       collective->kind = CollectiveKind::reduce_scatter;
       if (collective->among == Among::replicas && how_.sharding_group > 0) collective->among = Among::shard_group;
       collective->algorithm = reduce_scatter_;

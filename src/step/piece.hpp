@@ -98,6 +98,7 @@ class Piece {
   double copies_ = 1;  ///< devices that have the same experts, where devices divide them
   spec::LayerRange layers_;
   std::string all_reduce_, all_gather_, reduce_scatter_;
+  bool sums_gradients_ = true;
   double samples_ = 0;  ///< of a micro-batch
   double element_ = 4;  ///< bytes
   double sends_ = 0;

@@ -19,6 +19,7 @@ SynchronousMethod gradient_sharing_method() {
                  "Bytes of ResNet-18 and of the LSTM per epoch: 1,023 and 7,730 MB, as published with PowerSGD "
                  "(tests/algorithms/power_sgd_bytes_test.cpp)",
        .sends_gradients = true,
+       .sums_gradients = true,
        .sums_in_buckets = true,
        .is_baseline = true,
        .exact = true},

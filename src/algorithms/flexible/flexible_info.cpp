@@ -25,6 +25,15 @@ bool flexible_is_exact(const spec::RunSpec& run) {
          std::ranges::all_of(run.share, [](const auto& rule) { return is_exact(statistic_of(rule.statistic)); });
 }
 
+/// Of every layer, in every step.
+bool flexible_sums_gradients(const spec::RunSpec& run) {
+  const auto sums = [](const auto& rule) {
+    return statistic_of(rule.statistic) == Statistic::gradient && rule.every == 1;
+  };
+  return !chooses(run.parameters) && Of::kDefault.of(run.parameters) == Statistic::gradient &&
+         run.average_deltas_above.empty() && std::ranges::all_of(run.share, sums);
+}
+
 /// What goes without a site, layer by layer, is what is shared in the step that the site misses.
 RunFaults faults_of_absence(const spec::RunSpec& run) {
   RunFaults faults;
@@ -92,6 +101,7 @@ SynchronousMethod flexible_method() {
       "reading chosen here";
   info.payload = "pq, N(p + q), Np or r(p + q), layer by layer";
   info.family = "layer-wise";
+  info.sums_gradients = flexible_sums_gradients;
   info.sums_in_buckets = true;
   info.formula =
       "G_l = Σ_s Δ_sᵀ A_s, or Δ̂ᵀ Â of the rows of all sites, or Lᵀ R of their factors, as the rule of l says\n"

@@ -43,6 +43,7 @@ SynchronousMethod power_sgd_method() {
                  "Bytes per epoch of Table 3: 4, 8, 14 MB and 25, 38, 64 MB, by running it "
                  "(tests/algorithms/power_sgd_bytes_test.cpp)",
        .parameters = {kRank, kStart, kLeastCompression, kRounds, kUncompressedSteps},
+       .sends_sums = true,
        .sums_in_buckets = true,
        // The first steps send gradients, the others P and Q: what is lost of a message has to be of the same shape.
        .check =

@@ -18,7 +18,7 @@ void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, cons
   for (const spec::RunSpec& run : runs) {
     const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);
     if (info == context.catalog.algorithms.end() || run.event_driven || !run.communicates) continue;
-    if (info->sends_gradients && info->sums_in_buckets && run.compress == spec::CompressSpec{}) continue;
+    if (methods::most_sharding(*info, run) == spec::Sharding::parameters) continue;
     context.findings.add(timed_as.origin,
                          not_built(fmt::format("run '{}' works on the matrix of a layer, and of {} there are many",
                                                printable(run.label), experts ? "experts" : "adapters"),
@@ -98,12 +98,13 @@ void check_parallelism(const Element& timed_as, const spec::TimedAsSpec& timed, 
     } else if (run.communicates && run.exchange == spec::ExchangeMode::aggregator) {
       refuse("goes through an aggregator, and workers that work on micro-batches or are of several devices do not",
              "exchange=\"peer\" on the run");
-    } else if (how.sharding != spec::Sharding::none && run.communicates &&
-               !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
-      refuse("does not sum gradients, and sharding takes the place of that",
-             "sharding=\"none\", or gradient-sharing without <compress>");
-    } else if (how.context > 1 && run.communicates &&
-               !(info->sums_in_buckets && run.compress == spec::CompressSpec{})) {
+    } else if (run.communicates && how.sharding > methods::most_sharding(*info, run)) {
+      const bool alone = methods::most_sharding(*info, run) == spec::Sharding::optimizer;
+      refuse(alone ? "needs gradients whole, and sharding divides them"
+                   : "does not sum gradients, and sharding takes the place of that",
+             fmt::format("sharding=\"{}\", or gradient-sharing without <compress>",
+                         to_string(alone ? spec::Sharding::optimizer : spec::Sharding::none)));
+    } else if (how.context > 1 && run.communicates && !methods::may_divide_sequences(*info, run)) {
       refuse("does not sum gradients, and devices that have parts of sequences do",
              "context=\"1\", or gradient-sharing without <compress>");
     } else if ((how.order == spec::PipelineOrder::zero_bubble || how.order == spec::PipelineOrder::dualpipe_v ||

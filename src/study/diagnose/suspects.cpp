@@ -133,7 +133,7 @@ class Suspects {
   bool shares_gradients() const {
     return scenario_.workers.size() > 1 && std::ranges::any_of(scenario_.runs, [](const spec::RunSpec& run) {
              const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
-             return info != nullptr && info->sums_in_buckets && run.compress == spec::CompressSpec{} &&
+             return info != nullptr && methods::most_sharding(*info, run) == spec::Sharding::parameters &&
                     run.exchange == spec::ExchangeMode::peer;
            });
   }

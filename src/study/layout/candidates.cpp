@@ -69,7 +69,7 @@ class Enumeration {
   Enumeration(const spec::ModelShape& shape, const LayoutSpace& space)
       : shape_(shape), space_(space), blocks_(repeating_parts(shape)), experts_(experts_of(shape)) {
     for (std::int32_t parts = 1; parts <= kMostParts; parts *= 2) {
-      if (parts > 1 && !space.sums_gradients) break;
+      if (parts > 1 && !space.divides_sequences) break;
       if (may_be("context", parts) && divides_sequences(shape, parts)) contexts_.push_back(parts);
     }
   }
@@ -178,8 +178,8 @@ class Enumeration {
       for (const auto sharding :
            {spec::Sharding::none, spec::Sharding::optimizer, spec::Sharding::gradients, spec::Sharding::parameters}) {
         const bool shards = sharding != spec::Sharding::none;
-        const bool can_shard = layout.replicas > 1 && space_.sums_gradients;
-        if (shards && !can_shard) continue;
+        const bool can_shard = layout.replicas > 1 && space_.most_sharding > spec::Sharding::none;
+        if (shards && (!can_shard || sharding > space_.most_sharding)) continue;
         if (can_shard && layout.how.pipeline > 1 && sharding != spec::Sharding::optimizer) continue;
         if (!may_be("sharding", to_string(sharding))) continue;
         layout.how.sharding = sharding;

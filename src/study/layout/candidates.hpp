@@ -16,8 +16,9 @@ struct LayoutSpace {
   std::int64_t devices_per_node = 1;  ///< a layer is not divided beyond a node
   std::int64_t global_batch = 1;      ///< samples of all replicas per step
   bool plain_attention = true;        ///< its scores are kept, and can be computed again
-  bool sums_gradients = true;         ///< sharding can take the place of the sum
-  spec::ParallelismSpec base;         ///< what is not searched is as here
+  bool divides_sequences = true;      ///< devices that have parts of them can share what workers share
+  spec::Sharding most_sharding = spec::Sharding::parameters;  ///< that takes the place of what workers share
+  spec::ParallelismSpec base;                                 ///< what is not searched is as here
   /// Attributes of <timed-as> that are not searched, with what they are.
   std::vector<std::pair<std::string, std::string>> fixed;
 };

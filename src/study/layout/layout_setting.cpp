@@ -68,7 +68,8 @@ LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& optio
       options.global_batch.value_or(base.timed_as->batch * static_cast<std::int64_t>(base.workers.size()));
   space.plain_attention = base.timed_as->attention == spec::Attention::plain;
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(setting.run.algorithm);
-  space.sums_gradients = info != nullptr && info->sums_in_buckets && setting.run.compress == spec::CompressSpec{};
+  space.divides_sequences = info != nullptr && methods::may_divide_sequences(*info, setting.run);
+  space.most_sharding = info != nullptr ? methods::most_sharding(*info, setting.run) : spec::Sharding::none;
   space.base = base.timed_as->parallelism;
   space.fixed = options.fixed;
   setting.written.how = base.timed_as->parallelism;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/registry.hpp"
 #include "spec/tensor_parallel.hpp"
 #include "step/divide.hpp"
 #include "step/fuse.hpp"
@@ -14,6 +15,11 @@ double bytes_of(const step::Schedule& schedule) {
   // A computation has three values per worker where workers differ; most schedules have some that do.
   return static_cast<double>(schedule.tasks.size()) *
          (sizeof(step::Task) + 3.0 * sizeof(double) * static_cast<double>(schedule.workers));
+}
+
+bool sums_gradients(const spec::RunSpec& run) {
+  const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);
+  return info != nullptr && info->sums_gradients(run);
 }
 
 /// The step as it was recorded, for some layers of what one device has, or all.
@@ -75,7 +81,8 @@ step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& tra
                        .sample_scale = timed.sample_scale,
                        .all_reduce = run.all_reduce,
                        .all_gather = run.all_gather,
-                       .reduce_scatter = run.reduce_scatter},
+                       .reduce_scatter = run.reduce_scatter,
+                       .sums_gradients = sums_gradients(run)},
                       timed.parallelism, step.sizes.samples.size());
 }
 

@@ -18,9 +18,13 @@ namespace dadsim::study::test_division {
 
 constexpr const char* kGradientSharing = R"(<run algorithm="gradient-sharing" exchange="peer"/>)";
 
-/// 16 devices; `more` are further attributes of <timed-as>.
+/// 16 devices; `more` are further attributes of <timed-as>. `experts`: 0: a transformer without.
 inline scenario::Scenario with(const std::string& more, int experts = 8, const std::string& run = kGradientSharing) {
   const test::TemporaryFolder folder;
+  const std::string of_experts = experts == 0 ? ""
+                                              : R"(dense-layers="1" experts-per-token="2"
+            expert-feed-forward="128" shared-feed-forward="64" experts=")" +
+                                                    std::to_string(experts) + "\" ";
   const std::string path = folder.path("scenario.xml");
   std::ofstream(path) << R"(<scenario name="experts" seed="1">
   <platform><gpu-cluster nodes="2" gpus="8" inside="nvlink-4" nic="ib-ndr"/></platform>
@@ -28,9 +32,8 @@ inline scenario::Scenario with(const std::string& more, int experts = 8, const s
   <timing-only/>
   <training><adamw/></training>
   <timed-as workload="decoder" layers="2" hidden="256" heads="4" kv-heads="2" feed-forward="512" vocabulary="1024"
-            sequence="64" batch="4" precision="bf16" attention="flash" dense-layers="1" experts-per-token="2"
-            expert-feed-forward="128" shared-feed-forward="64" experts=")" +
-                             std::to_string(experts) + R"(" )" + more + R"(/>
+            sequence="64" batch="4" precision="bf16" attention="flash" )" +
+                             of_experts + more + R"(/>
   )" + run + R"(
 </scenario>)";
   return load_scenario(path, {}, make_catalog());
