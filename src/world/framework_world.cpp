@@ -114,21 +114,34 @@ double FrameworkWorld::busy(Node node) const {
 
 // ---- messages ----
 
+/// Whether nothing went over the connection of a pair for so long that it is not there any more. The sender finds out
+/// by losing what it sends, and what it sends next opens another.
+bool FrameworkWorld::is_cut(Node from, Node to) {
+  if (framework_.idle_cut <= 0 || from == to) return false;
+  const auto used = used_at_.find(std::minmax(from, to));
+  const auto is_busy = [&](Node one, Node other) {
+    const auto waiting = order_.find({one, other});
+    return waiting != order_.end() && !waiting->second.empty();
+  };
+  const bool lost =
+      used != used_at_.end() && now() - used->second > framework_.idle_cut && !is_busy(from, to) && !is_busy(to, from);
+  if (lost)
+    used_at_.erase(used);
+  else
+    used_at_[std::minmax(from, to)] = now();
+  return lost;
+}
+
 Activity FrameworkWorld::send(Node from, Node to, double bytes) {
   const Activity id = --last_;
+  const bool lost = is_cut(from, to);
   Message& message = messages_[id] = {.from = from, .to = to, .bytes = bytes};
   order_[{from, to}].push_back(id);
   message.streams = framework_.streams;
-  if (framework_.idle_cut > 0 && from != to) {
-    const std::pair<Node, Node> connection = std::minmax(from, to);
-    const auto [used, added] = used_at_.try_emplace(connection, now());
-    const bool lost = !added && now() - used->second > framework_.idle_cut;
-    used->second = now();
-    if (lost) {
-      ++cut_;
-      end(id, true);
-      return id;
-    }
+  if (lost) {
+    ++cut_;
+    end(id, true);
+    return id;
   }
   const double date = departure(from, to, bytes);
   if (from == to || !is_up(from) || date <= now()) {

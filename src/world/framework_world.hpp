@@ -64,6 +64,7 @@ class FrameworkWorld final : public World {
     bool done = false;   ///< and waits for those that were sent before it
   };
 
+  bool is_cut(Node from, Node to);
   double departure(Node from, Node to, double bytes);
   void begin(Activity id, Stage stage);
   void stage_done(Activity id);

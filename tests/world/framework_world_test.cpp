@@ -145,6 +145,30 @@ TEST(FrameworkWorld, IdleConnectionsAreCutOnce) {
   EXPECT_EQ(world.cut_connections(), 1);
 }
 
+TEST(FrameworkWorld, OneThatSendsAgainAfterAPauseHasANewConnection) {
+  ClosedFormWorld lines = seven_nodes();
+  FrameworkWorld world(lines, own([](FrameworkSpec& one) { one.idle_cut = 10; }), 7, kServer, 100);
+  const auto end_of = [&](Activity message) { return ends_of(world).at(message); };
+  EXPECT_GT(end_of(world.send(kServer, 0, 100)), 0);
+  EXPECT_GT(end_of(world.timer(20)), 0);
+  EXPECT_LT(end_of(world.send(0, kServer, 100)), 0);
+  EXPECT_GT(end_of(world.timer(20)), 0);
+  EXPECT_GT(end_of(world.send(0, kServer, 100)), 0) << "it was opened for this message, however late that comes";
+}
+
+TEST(FrameworkWorld, AConnectionWithAMessageUnderWayIsNotIdle) {
+  ClosedFormWorld lines = seven_nodes();
+  FrameworkWorld world(lines, own([](FrameworkSpec& one) { one.idle_cut = 10; }), 7, kServer, 100);
+  const Activity slow = world.send(0, kServer, 5000);  // 50.5 s
+  const Activity timer = world.timer(20);
+  EXPECT_EQ(world.next()->activity, timer);
+  const Activity back = world.send(kServer, 0, 100);
+  const std::map<Activity, double> ends = ends_of(world);
+  EXPECT_GT(ends.at(slow), 0);
+  EXPECT_GT(ends.at(back), 0);
+  EXPECT_EQ(world.cut_connections(), 0);
+}
+
 TEST(FrameworkWorld, WhatIsPackedOnANodeThatGoesDownIsLost) {
   ClosedFormWorld lines = seven_nodes();
   FrameworkWorld world(lines, own([](FrameworkSpec& one) { one.serialise = one.server_deserialise = 10; }), 7, kServer,
