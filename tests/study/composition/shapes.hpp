@@ -79,15 +79,15 @@ inline std::vector<Shape> learning_shapes() {
            "stagger=\"20ms\"/></failures>" +
            kFallible,
        {"0s", "100ms"}},
-      {"checkpoint.*", lines() + R"(<failures><fails hosts="*" mtbf="200ms" mttr="50ms"/>
-<checkpoint every="1ms" size="1MB" storage="10MBps"/></failures>)" +
+      {"checkpoint.*", lines() + R"(<failures><fails hosts="*" mtbf="500ms" mttr="50ms"/>
+<checkpoint every="5ms" size="100kB" storage="10MBps"/></failures>)" +
                            kFallible},
       {"leaves.hosts",
        lines() + "<failures><leaves hosts=\"s-1\" at=\"{50ms|100ms}\"/></failures>" + kFallible,
        {"s-2", "s-[1-3]"}},
       {"checkpoint.hosts",
-       lines() + R"(<failures><fails hosts="*" mtbf="200ms" mttr="50ms"/>
-<checkpoint hosts="s-1" every="1ms" size="1MB" storage="10MBps" restore="10ms"/></failures>)" +
+       lines() + R"(<failures><fails hosts="*" mtbf="500ms" mttr="50ms"/>
+<checkpoint hosts="s-1" every="5ms" size="100kB" storage="10MBps" restore="10ms"/></failures>)" +
            kFallible,
        {"s-2", "*"}},
       {"fails.hosts",
