@@ -24,7 +24,12 @@ let browser;
 /** Files of pages, by name. */
 export const reports = {};
 
-export const dadsim = (...args) => execFileSync(DADSIM, args, { stdio: "inherit" });
+/** No digit of a page is a reference value here: kernels as in tests/quick_kernels.hpp, for half the time. */
+const has = (flag) => new RegExp(`^flags.* ${flag} `, "m").test(readFileSync("/proc/cpuinfo", "utf8"));
+const kernels = has("avx2") && has("fma") ? "avx2" : "portable";
+
+export const dadsim = (...args) =>
+  execFileSync(DADSIM, args, { stdio: "inherit", env: { ...process.env, DADSIM_KERNELS: kernels } });
 
 /** Writes the sample pages into a folder, lets `prepare(folder)` add to them, and starts the browser. */
 export function beforeAll(prepare) {

@@ -30,7 +30,7 @@ const kTurned = [
   [-0.75, 1, -0.5, 0],
 ]; // of what knobs are turned to: base-2 logarithms
 
-const kQuick = ["--set", "training.epochs=1", "--set", "training.target-accuracy=0.6"];
+const kQuick = ["--set", "data.digits.train=2500", "--set", "training.epochs=1", "--set", "training.target-accuracy=0.4"];
 const kLargestPage = 1.5e6; // bytes
 
 beforeAll((folder) => {
