@@ -110,7 +110,8 @@ TEST_P(Flow, RingsTakeTheSameTimeAsMessageByMessage) {
   for (const double bytes : {1e6, 1e8}) {
     if (ranks == 128 && bytes < 1e8) continue;  // held with fewer ranks
     jobs.push_back(test::job(all_reduce, "ring", bytes));
-    jobs.push_back(test::job(all_gather, "ring", bytes / static_cast<double>(ranks)));
+    // What an all-reduce ends with.
+    if (ranks < 128) jobs.push_back(test::job(all_gather, "ring", bytes / static_cast<double>(ranks)));
   }
   expect_same_collectives(platform_of(name, ranks), jobs);
 }

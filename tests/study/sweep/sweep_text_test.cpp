@@ -110,7 +110,7 @@ TEST(SweepTable, ManyPointsHaveASummaryAndAMap) {
 }
 
 TEST(SweepTable, IsNeverLong) {
-  for (const auto& [down, across] : {std::pair{1, 1}, {28, 1}, {29, 1}, {24, 40}, {25, 40}, {200, 200}})
+  for (const auto& [down, across] : {std::pair{1, 1}, {28, 1}, {29, 1}, {24, 40}, {25, 40}, {100, 100}})
     EXPECT_LT(lines(sweep_table(grid(down, across))), 40) << down << " × " << across;
 }
 
