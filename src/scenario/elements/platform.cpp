@@ -189,7 +189,7 @@ void read_variation(const Node& node, spec::PlatformSpec& platform, std::size_t 
   std::vector<spec::PlatformSpec::Profile> given = read_profiles(node, context);
   if (hosts) check_links(node, platform, given, before, context);
   for (spec::PlatformSpec::Profile& profile : given) platform.profiles.push_back(std::move(profile));
-  for (spec::PlatformSpec::Background& flow : read_background(node, hosts ? &*hosts : nullptr, context)) {
+  for (spec::PlatformSpec::Background& flow : read_background(node, platform, hosts ? &*hosts : nullptr, context)) {
     platform.background.push_back(std::move(flow));
   }
 }

@@ -64,8 +64,8 @@ MissingPair missing_between(GivenPairs& pairs, std::size_t a, std::size_t b);
 std::vector<spec::LinkChange> read_changes(const Node& platform, const ReadContext& context);
 // What changes while time passes.
 std::vector<spec::PlatformSpec::Profile> read_profiles(const Node& platform, const ReadContext& context);
-/// `hosts` of the platform, or nullptr where they are not known.
-std::vector<spec::PlatformSpec::Background> read_background(const Node& platform, const DeclaredHosts* hosts,
-                                                            const ReadContext& context);
+/// `given`: the platform; `hosts`: of a declared one, or nullptr where they are not known.
+std::vector<spec::PlatformSpec::Background> read_background(const Node& platform, const spec::PlatformSpec& given,
+                                                            const DeclaredHosts* hosts, const ReadContext& context);
 
 }  // namespace dadsim::scenario

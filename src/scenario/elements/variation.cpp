@@ -175,11 +175,15 @@ std::vector<spec::PlatformSpec::Profile> read_profiles(const Node& platform, con
   return profiles;
 }
 
-std::vector<spec::PlatformSpec::Background> read_background(const Node& platform, const DeclaredHosts* hosts,
-                                                            const ReadContext& context) {
+std::vector<spec::PlatformSpec::Background> read_background(const Node& platform, const spec::PlatformSpec& given,
+                                                            const DeclaredHosts* hosts, const ReadContext& context) {
   std::vector<spec::PlatformSpec::Background> background;
   const std::vector<const Element*> elements = platform.children("background");
   if (elements.size() > kMaxBackground) platform.children("background", kMaxBackground);
+  std::vector<std::string> of_file;
+  const bool is_file = std::holds_alternative<spec::PlatformFileSpec>(given.what);
+  if (is_file && !elements.empty() && context.catalog.hosts_of_platform)
+    of_file = context.catalog.hosts_of_platform(given);
   for (const Element* element : elements) {
     const Node node(*element, context.findings);
     const auto host = [&](const char* attribute) {
@@ -188,6 +192,8 @@ std::vector<spec::PlatformSpec::Background> read_background(const Node& platform
         node.fail_at(attribute, "is too long", fmt::format("at most {} bytes", kMaxHostName));
       } else if (!name.empty() && hosts != nullptr && !hosts->contains(name)) {
         node.fail_at(attribute, "is no host of the platform", context.findings.full() ? "" : hosts->suggest(name));
+      } else if (!name.empty() && !of_file.empty() && std::ranges::find(of_file, name) == of_file.end()) {
+        node.fail_at(attribute, "is no host of the platform", context.findings.suggest(name, of_file));
       }
       return name;
     };

@@ -3,70 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
+#include <bit>
 #include <limits>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "sim/network/link_trace.hpp"
 #include "sim/platform.hpp"
-#include "sim/platform/build/host_zone.hpp"
 #include "sim/platform/engine.hpp"
-#include "sim/platform/link_changes.hpp"
+#include "sim/platform/properties_of_link.hpp"
 
 namespace dadsim::sim {
-namespace {
-
-LinkProperties use_of(const simgrid::s4u::Link* link, spec::Transport fallback) {
-  if (const LinkProperties* noted = noted_properties(link)) return *noted;
-  LinkProperties use;
-  use.transport = fallback;
-  if (const char* text = property_of(link, "transport")) {
-    bool known = false;
-    for (const spec::Transport transport :
-         {spec::Transport::plain, spec::Transport::tcp, spec::Transport::rdma, spec::Transport::nvlink}) {
-      if (std::string_view(text) == to_string(transport)) {
-        use.transport = transport;
-        known = true;
-      }
-    }
-    if (!known) {
-      throw std::runtime_error(fmt::format("link '{}' has the transport '{}'; it would be plain, tcp, rdma or nvlink",
-                                           link->get_cname(), text));
-    }
-  }
-  if (const char* text = property_of(link, "measured")) {
-    use.is_goodput = std::string_view(text) == "goodput";
-    if (!use.is_goodput && std::string_view(text) != "wire") {
-      throw std::runtime_error(
-          fmt::format("link '{}' is measured '{}'; it would be wire or goodput", link->get_cname(), text));
-    }
-  }
-  if (use.transport == spec::Transport::tcp && !use.is_goodput) use.efficiency = kTcpEfficiency;
-  const auto number = [&](const char* key, double& value, double most) {
-    const char* text = property_of(link, key);
-    if (text == nullptr) return;
-    char* end = nullptr;
-    value = std::strtod(text, &end);
-    if (end == text || *end != '\0' || !(value > 0) || !(value <= most)) {
-      throw std::runtime_error(fmt::format("link '{}' has the {} '{}'; it would be a number above 0, at most {}",
-                                           link->get_cname(), key, text, most));
-    }
-  };
-  number("efficiency", use.efficiency, 1);
-  number("queue", use.queue_bytes, 1e15);
-  number("per-connection", use.per_connection, 1e15);
-  if (const char* text = property_of(link, "class")) use.link_class = text;
-  if (const spec::LinkSpec* known = find_link(use.link_class); known != nullptr) use.costs = known->costs;
-  if (const char* text = property_of(link, "in-cluster")) use.in_cluster = std::string_view(text) == "true";
-  if (const char* text = property_of(link, "adds-up")) use.adds_up = std::string_view(text) == "true";
-  if (const char* text = property_of(link, "library")) use.rccl = std::string_view(text) == "rccl";
-  return use;
-}
-
-}  // namespace
 
 std::string Path::name() const { return fmt::format("{} → {}", from->get_cname(), to->get_cname()); }
 
@@ -85,7 +32,7 @@ std::int32_t Interconnect::add(simgrid::s4u::Link* link) {
   NetworkLink entry;
   entry.link = link;
   entry.name = link->get_name();
-  entry.use = use_of(link, fallback_);
+  entry.use = properties_of(link, fallback_);
   entry.bandwidth = link->get_bandwidth();
   entry.simulated = link->get_latency();
   const double* loaded = latency_of_.find(std::bit_cast<std::uintptr_t>(link));

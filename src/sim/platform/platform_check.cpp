@@ -20,6 +20,7 @@
 #include "sim/platform/engine.hpp"
 #include "sim/platform/event_rates.hpp"
 #include "sim/platform/platform_text.hpp"
+#include "sim/platform/properties_of_link.hpp"
 #include "sim/platform/state_profiles.hpp"
 #include "sim/process/child_process.hpp"
 #include "sim/process/compat.hpp"
@@ -305,12 +306,14 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
       std::_Exit(1);
     }
     tell(sink, CheckTopic::loaded, 0);
-    if (const std::string fault = name_fault(*engine); !fault.empty()) {
+    std::string fault = name_fault(*engine);
+    if (fault.empty() && loaded_file != nullptr) fault = fault_of_properties(*engine);
+    if (!fault.empty()) {
       tell(sink, CheckTopic::parse_error, 0, fault);
       std::_Exit(1);
     }
-    for (const std::string& fault : event_rate_faults(platform, *engine)) {
-      tell(sink, CheckTopic::route_error, 0, "the platform: " + fault);
+    for (const std::string& rate : event_rate_faults(platform, *engine)) {
+      tell(sink, CheckTopic::route_error, 0, "the platform: " + rate);
     }
     check_hosts(hosts_of(*engine), hosts, sink);
     std::vector<Way> ways;
@@ -324,6 +327,12 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
       for (const Way& way : {Way{from, to}, Way{to, from}}) {
         if (known.insert(way).second) ways.push_back(way);
       }
+    }
+    for (const spec::PlatformSpec::Background& traffic : platform.background) {
+      if (as_built) break;
+      const sg4::Host* from = engine->host_by_name_or_null(traffic.from);
+      const sg4::Host* to = engine->host_by_name_or_null(traffic.to);
+      if (from != nullptr && to != nullptr && known.insert({from, to}).second) ways.emplace_back(from, to);
     }
     if (!ways.empty()) check_routes(ways, sink);
     std::fflush(nullptr);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,21 @@ std::string without(std::string text, const std::string& part) {
   const std::size_t at = text.find(part);
   EXPECT_NE(at, std::string::npos);
   return text.erase(at, part.size());
+}
+
+TEST(PlatformCheck, PropertiesOfLinksSayWhatTheyCan) {
+  const auto with = [](const std::string& key, const std::string& value) {
+    return platform_xml(hosts + "<link id=\"line\" bandwidth=\"1Gbps\" latency=\"1ms\"><prop id=\"" + key +
+                        "\" value=\"" + value + "\"/></link>\n" + route);
+  };
+  for (const auto& [key, value, remedy] :
+       {std::tuple("transport", "smoke", "plain, tcp, rdma or nvlink"),
+        std::tuple("measured", "yes", "wire or goodput"), std::tuple("efficiency", "2", "at most 1"),
+        std::tuple("queue", "300 kB", "a number above 0"), std::tuple("in-cluster", "yes", "true or false")}) {
+    expect_file_error(with(key, value), "FILE: link 'line' ", remedy);
+  }
+  EXPECT_EQ(first_file_error(with("transport", "rdma")), "");
+  EXPECT_EQ(first_file_error(with("efficiency", "0.9")), "");
 }
 
 TEST(PlatformCheck, AGoodPlatformHasNoFindings) {
