@@ -33,11 +33,17 @@ struct Scenario {
   spec::FailureSpec failures;             ///< simulated by event-driven runs alone
   std::vector<spec::DeviceSpec> devices;  ///< defined in the scenario itself
   std::vector<spec::Placement> workers;   ///< of several devices: the first of each
-  /// Where workers are of several devices, all of them as they were named: with T devices to a layer and D workers,
-  /// device t of stage p of worker d is number t + T (d + D p). Empty where every worker is of one.
+  /// Where workers are of several devices, all of them as they were named: with T devices to a layer, C parts of a
+  /// sequence and D workers, device t of part c in stage p of worker d is number t + T (c + C (d + D p)). Empty where
+  /// every worker is of one.
   std::vector<spec::Placement> devices_of_workers;
   const std::vector<spec::Placement>& all_devices() const {
     return devices_of_workers.empty() ? workers : devices_of_workers;
+  }
+  /// The worker that such a device is of.
+  std::size_t worker_of(std::size_t device) const {
+    if (devices_of_workers.empty()) return device;
+    return device / static_cast<std::size_t>(timed_as->parallelism.of_stage()) % workers.size();
   }
   std::optional<spec::Placement> aggregator;
   spec::DataSpec data;

@@ -154,7 +154,8 @@ struct ParallelismSpec {
   double offload_rate = 0;  ///< byte/s between a device and its host, in each direction
   double host_rate = 0;     ///< byte/s between the host's processor and its memory, for one device
 
-  std::int32_t devices() const { return tensor * context * pipeline; }  ///< of a replica
+  std::int32_t of_stage() const { return tensor * context; }      ///< devices of a replica that have the same layers
+  std::int32_t devices() const { return of_stage() * pipeline; }  ///< of a replica
   bool offloads_optimizer() const { return offload == Offload::optimizer || offload == Offload::both; }
   bool offloads_activations() const { return offload == Offload::activations || offload == Offload::both; }
   /// The stage that has a piece of the network: in turns, or there and back.

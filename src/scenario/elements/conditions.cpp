@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "scenario/elements/read_failures.hpp"
 #include "scenario/language/quantity.hpp"
@@ -25,6 +26,19 @@ std::optional<Fault> takes_no_steps(const Node&, const spec::RunSpec& run) {
 bool is_drawn_in_steps(const spec::FailureSpec& what) {
   return std::ranges::any_of(
       what.availability, [](const spec::AvailabilitySpec& one) { return one.by == spec::AvailabilitySpec::By::steps; });
+}
+
+/// A worker that is away takes with it what it does not have in common with the others.
+std::optional<Fault> takes_a_part_with_it(const spec::ParallelismSpec& how) {
+  const auto fault = [](const char* part, const char* without) {
+    return Fault{fmt::format("goes on without workers, each of which has {}", part),
+                 fmt::format("no {}, or absent=\"wait\"", without)};
+  };
+  if (how.experts > 1 && how.of_stage() % (how.experts * how.expert_tensor) != 0)
+    return fault("experts that the others need", "expert-parallel");
+  if (how.sharding != spec::Sharding::none && how.sharding_group != 1)
+    return fault("a part of the states that the others need", "sharding");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -130,6 +144,10 @@ void check_conditions(const Scenario& scenario, const std::vector<const Element*
                 "by=\"sessions\", or availability=\"none\" for this run");
     }
     if (!takes_steps(run)) continue;
+    if (scenario.timed_as && run.absence.goes_without()) {
+      if (std::optional<Fault> fault = takes_a_part_with_it(scenario.timed_as->parallelism))
+        node.fail_at("absent", *std::move(fault));
+    }
     if (is_drawn_in_steps(what) && !run.absence.goes_without()) {
       node.fail("<availability by=\"steps\"> says in which steps a site is away, and not for how long",
                 "absent=\"without\" for this run, or by=\"sessions\"");

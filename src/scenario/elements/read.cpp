@@ -323,7 +323,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   scenario.ignore_memory = cluster.ignore_memory;
   if (per_worker > 1 && !cluster.workers.empty() && cluster.workers.size() % per_worker == 0) {
     scenario.devices_of_workers = std::move(cluster.workers);
-    const auto side_by_side = static_cast<std::size_t>(scenario.timed_as->parallelism.tensor);
+    const auto side_by_side = static_cast<std::size_t>(scenario.timed_as->parallelism.of_stage());
     for (std::size_t d = 0; d < worker_count; ++d)
       scenario.workers.push_back(scenario.devices_of_workers[d * side_by_side]);
   } else {

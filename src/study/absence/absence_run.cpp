@@ -38,30 +38,41 @@ bool has_server(const scenario::Scenario& scenario, const spec::RunSpec& run) {
 Connectivity connectivity_of(const scenario::Scenario& scenario, const spec::RunSpec& run,
                              const world::Outages& outages) {
   if (outages.links.empty()) return Connectivity(scenario.workers.size());
-  std::vector<std::string> hosts;
-  for (const spec::Placement& worker : scenario.workers) hosts.push_back(worker.host);
+  std::vector<std::vector<std::string>> hosts(scenario.workers.size());
+  for (std::size_t device = 0; device < scenario.all_devices().size(); ++device)
+    hosts[scenario.worker_of(device)].push_back(scenario.all_devices()[device].host);
   const std::string server = has_server(scenario, run) ? scenario.aggregator->host : std::string();
-  const std::set<std::string> asked(hosts.begin(), hosts.end());
   std::vector<sim::RouteLink> routes;
-  if (server.empty()) {
-    routes = sim::platform_routes(scenario.platform, std::vector<std::string>(asked.begin(), asked.end()));
-  }
-  for (const std::string& host : asked) {  // sites around an aggregator need no way to each other
-    if (server.empty() || host == server) continue;
-    const std::vector<sim::RouteLink> of_host = sim::platform_routes(scenario.platform, {host, server});
-    routes.insert(routes.end(), of_host.begin(), of_host.end());
+  std::set<std::set<std::string>> asked;
+  const auto ask = [&](const std::set<std::string>& among) {
+    if (among.size() < 2 || !asked.insert(among).second) return;
+    const std::vector<sim::RouteLink> found =
+        sim::platform_routes(scenario.platform, std::vector<std::string>(among.begin(), among.end()));
+    routes.insert(routes.end(), found.begin(), found.end());
+  };
+  for (const std::vector<std::string>& of_site : hosts) ask({of_site.begin(), of_site.end()});
+  for (std::size_t device = 0; device < hosts.front().size(); ++device) {
+    std::set<std::string> alike;
+    for (const std::vector<std::string>& of_site : hosts) {
+      if (server.empty()) {
+        alike.insert(of_site[device]);
+      } else {  // sites around an aggregator need no way to each other
+        ask({of_site[device], server});
+      }
+    }
+    ask(alike);
   }
   return Connectivity(routes, hosts, server, outages.links);
 }
 
-/// Per site, of all rules that fit its host; empty: none draws steps.
+/// Per site, that all its hosts are there, each with what the rules that fit it say; empty: none draws steps.
 std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
   std::vector<double> chances;
   for (const spec::AvailabilitySpec& one : what.availability) {
     if (one.by != spec::AvailabilitySpec::By::steps) continue;
     chances.resize(scenario.workers.size(), 1.0);
-    for (std::size_t site = 0; site < chances.size(); ++site) {
-      if (fits(one.hosts, scenario.workers[site].host)) chances[site] *= one.chance;
+    for (std::size_t device = 0; device < scenario.all_devices().size(); ++device) {
+      if (fits(one.hosts, scenario.all_devices()[device].host)) chances[scenario.worker_of(device)] *= one.chance;
     }
   }
   return chances;
@@ -70,9 +81,9 @@ std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::F
 /// All stand still until the last has written, or read, its part.
 AbsenceClock::Checkpoints checkpoints_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
   AbsenceClock::Checkpoints all;
-  for (const spec::Placement& worker : scenario.workers) {
+  for (const spec::Placement& device : scenario.all_devices()) {
     const auto rule = std::ranges::find_if(
-        what.checkpoints, [&](const spec::CheckpointSpec& one) { return fits(one.hosts, worker.host); });
+        what.checkpoints, [&](const spec::CheckpointSpec& one) { return fits(one.hosts, device.host); });
     if (rule == what.checkpoints.end()) continue;
     const double seconds = rule->bytes / rule->storage;
     all.every = all.every == 0 ? rule->every : std::min(all.every, rule->every);
@@ -102,12 +113,10 @@ class Walk {
     AbsenceClock::Setting setting;
     const std::size_t sites = scenario.workers.size();
     const spec::FailureSpec what = run.conditions.failures_of(scenario.failures);
-    const auto side_by_side = static_cast<std::size_t>(scenario.timed_as ? scenario.timed_as->parallelism.tensor : 1);
     setting.absence = run.absence;
     setting.sites = sites;
-    for (std::size_t device = 0; device < scenario.all_devices().size(); ++device) {
-      setting.site_of.push_back(device / side_by_side % sites);
-    }
+    for (std::size_t device = 0; device < scenario.all_devices().size(); ++device)
+      setting.site_of.push_back(scenario.worker_of(device));
     if (scenario.aggregator) setting.site_of.push_back(sites);
     setting.server = has_server(scenario, run);
     setting.common_model = !run.decentralised;

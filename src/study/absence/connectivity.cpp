@@ -6,8 +6,9 @@
 
 namespace dadsim::study {
 
-Connectivity::Connectivity(const std::vector<sim::RouteLink>& routes, const std::vector<std::string>& hosts,
-                           const std::string& server, const std::vector<std::string>& links)
+Connectivity::Connectivity(const std::vector<sim::RouteLink>& routes,
+                           const std::vector<std::vector<std::string>>& hosts, const std::string& server,
+                           const std::vector<std::string>& links)
     : cut_(hosts.size()) {
   std::map<std::string, std::size_t> number;
   for (std::size_t link = 0; link < links.size(); ++link) number[links[link]] = link;
@@ -16,19 +17,24 @@ Connectivity::Connectivity(const std::vector<sim::RouteLink>& routes, const std:
     const auto found = number.find(of.link);
     if (found != number.end()) between[{of.from, of.to}].push_back(found->second);
   }
-  const auto both_ways = [&](const std::string& a, const std::string& b) {
-    Links all = between[{a, b}];
-    const Links back = between[{b, a}];
-    all.insert(all.end(), back.begin(), back.end());
-    return all;
+  const auto add_both_ways = [&](const std::string& a, const std::string& b, Links& into) {
+    for (const Links& one : {between[{a, b}], between[{b, a}]}) into.insert(into.end(), one.begin(), one.end());
   };
-  if (!server.empty()) {
-    for (std::size_t site = 0; site < hosts.size(); ++site) cut_[site] = both_ways(hosts[site], server);
-    return;
+  for (std::size_t site = 0; site < hosts.size(); ++site) {
+    for (std::size_t i = 0; i < hosts[site].size(); ++i) {
+      for (std::size_t j = i + 1; j < hosts[site].size(); ++j)
+        add_both_ways(hosts[site][i], hosts[site][j], cut_[site]);
+      if (!server.empty()) add_both_ways(hosts[site][i], server, cut_[site]);
+    }
   }
+  if (!server.empty()) return;
   pairs_.resize(hosts.size());
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    for (std::size_t j = i + 1; j < hosts.size(); ++j) pairs_[i].push_back(both_ways(hosts[i], hosts[j]));
+    for (std::size_t j = i + 1; j < hosts.size(); ++j) {
+      Links& both = pairs_[i].emplace_back();
+      for (std::size_t device = 0; device < hosts[i].size(); ++device)
+        add_both_ways(hosts[i][device], hosts[j][device], both);
+    }
   }
 }
 

@@ -14,9 +14,10 @@ class Connectivity {
  public:
   /// Nobody is ever cut off.
   explicit Connectivity(std::size_t sites) : cut_(sites) {}
-  /// `hosts`: of every site; `server`: of the aggregator, empty where sites exchange among themselves. `links`: those
-  /// that can fail, as the calendar numbers them.
-  Connectivity(const std::vector<sim::RouteLink>& routes, const std::vector<std::string>& hosts,
+  /// `hosts`: of every site those of its devices, which exchange with one another and each with its like of other
+  /// sites; `server`: of the aggregator, empty where sites exchange among themselves. `links`: those that can fail, as
+  /// the calendar numbers them.
+  Connectivity(const std::vector<sim::RouteLink>& routes, const std::vector<std::vector<std::string>>& hosts,
                const std::string& server, const std::vector<std::string>& links);
 
   /// Per site, whether it reaches the aggregator; among peers, whether it is of the largest group of `candidates` of
@@ -26,7 +27,7 @@ class Connectivity {
  private:
   using Links = std::vector<std::size_t>;
   static bool is_up(const world::OutageCalendar& calendar, const Links& links);
-  std::vector<Links> cut_;                 ///< per site, links between it and the aggregator, both ways
+  std::vector<Links> cut_;                 ///< per site, links inside it and to the aggregator, both ways
   std::vector<std::vector<Links>> pairs_;  ///< per site and later site, both ways; empty with an aggregator
 };
 

@@ -58,9 +58,9 @@ StepTimes::Sites StepTimes::all_sites() const {
   return all;
 }
 
-/// Device t of stage p of site d is number t + T (d + D p): see Scenario::devices_of_workers.
+/// See Scenario::devices_of_workers.
 std::vector<std::size_t> StepTimes::devices_of(const Sites& sites, bool one_device) const {
-  const auto side_by_side = static_cast<std::size_t>(timed_.parallelism.tensor);
+  const auto side_by_side = static_cast<std::size_t>(timed_.parallelism.of_stage());
   const std::size_t stages = one_device ? 1 : devices_per_site() / side_by_side;
   std::vector<std::size_t> devices;
   for (std::size_t stage = 0; stage < stages; ++stage) {
