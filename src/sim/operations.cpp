@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <span>
+#include <string>
+#include <tuple>
 #include <variant>
 
 #include "sim/child/loaded_cluster.hpp"
@@ -13,6 +17,7 @@
 #include "sim/process/failed_child.hpp"
 #include "sim/step/collective_choice.hpp"
 #include "sim/step/collective_layouts.hpp"
+#include "sim/step/collective_requests.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "step/operations_bytes.hpp"
@@ -263,6 +268,27 @@ step::StepOperations operations_of(const Cluster& cluster, const step::Schedule&
   if (operations && outcome.complete()) return std::move(*operations);
   failure = failure_of(outcome, std::move(failure));
   throw SimulationError(failure.empty() ? "the platform could not be loaded: it " + outcome.description() : failure);
+}
+
+std::optional<Fault> fault_of_collectives(const step::Schedule& schedule, const std::vector<std::int32_t>& node_of) {
+  collectives::RankLayout devices;
+  std::map<std::int32_t, std::int32_t> number_of;  // as they come, without gaps
+  for (const std::int32_t node : node_of) {
+    const auto next = static_cast<std::int32_t>(number_of.size());
+    devices.node_of.push_back(number_of.try_emplace(node, next).first->second);
+  }
+  std::set<std::tuple<step::CollectiveKind, std::int32_t, std::string>> seen;
+  for (const step::Task& task : schedule.tasks) {
+    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+    // Other groups take what the library does where they cannot do what is named.
+    if (collective == nullptr || collective->among != step::Among::replicas) continue;
+    if (collective->algorithm == "auto" || collective->algorithm == "best") continue;
+    if (!seen.emplace(collective->kind, task.stage, collective->algorithm).second) continue;
+    for (const Request& request : requests_of(task, schedule, devices)) {
+      if (std::optional<Fault> fault = fault_of(request.collective, request.algorithm, request.layout)) return fault;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace dadsim::sim

@@ -41,9 +41,9 @@ std::optional<Fault> fault_of_collective(const scenario::Catalog::PlatformQuesti
       return refused.fault();
     }
   };
-  collectives::RankLayout apart;  // nothing that it could rest on
-  apart.node_of = {0, 1};
-  if (!fault(apart)) return {};
+  collectives::RankLayout uneven;  // nothing that it could rest on
+  uneven.node_of = {0, 0, 1};
+  if (!fault(uneven)) return {};
   std::map<std::string, std::int32_t> node_of;
   try {
     for (const sim::PlatformHost& host : sim::platform_hosts(question.platform)) node_of[host.name] = host.node;

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,7 +14,11 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/learning/learners.hpp"
+#include "collectives/collective.hpp"
 #include "models/data/dataset.hpp"
+#include "sim/operations.hpp"
+#include "sim/platform.hpp"
+#include "study/setting/outages_of.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "study/setting/timed_as.hpp"
 
@@ -61,12 +67,40 @@ step::Trajectory take_step(const scenario::Scenario& scenario, const spec::RunSp
   return trajectory;
 }
 
-Kinds kinds_of(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned) {
+/// What its steps carry out, and why that cannot be among the devices that divide workers.
+struct Carried {
+  Kinds kinds;
+  std::optional<Fault> fault;
+};
+
+Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned) {
   const TimedAs timed = timed_as_of(scenario, learned);
   if (scenario.workers.size() < 2 && !timed.parallelism.divides()) return {};
   const step::Trajectory trajectory = take_step(scenario, run);
-  if (!trajectory.structures.front().alternatives.all.empty()) return recorded_kinds(trajectory.structures.front());
-  return scheduled_kinds(schedule_of(run, trajectory, trajectory.distinct_steps.front(), learned, timed));
+  if (!trajectory.structures.front().alternatives.all.empty())
+    return {recorded_kinds(trajectory.structures.front()), std::nullopt};
+  const step::Schedule schedule = schedule_of(run, trajectory, trajectory.distinct_steps.front(), learned, timed);
+  Carried carried{scheduled_kinds(schedule), std::nullopt};
+  // Otherwise all workers take part, who have been looked at.
+  if (!timed.parallelism.divides() && !timed.recorded) return carried;
+  std::map<std::string, std::int32_t> node_of;
+  for (const sim::PlatformHost& host : sim::platform_hosts(scenario.platform)) node_of[host.name] = host.node;
+  std::vector<std::int32_t> nodes;
+  for (const spec::Placement& device : scenario.all_devices()) nodes.push_back(node_of.at(device.host));
+  carried.fault = sim::fault_of_collectives(schedule, nodes);
+  return carried;
+}
+
+/// An algorithm that rests on nodes of one size, where some of their sites may be away; nothing: it serves any ranks.
+std::optional<Fault> fault_of_absence(step::CollectiveKind kind, const std::string& algorithm) {
+  collectives::CollectiveRequest request;
+  request.kind = kind;
+  request.bytes = {1.0};
+  collectives::RankLayout uneven;
+  uneven.node_of = {0, 0, 1};
+  std::optional<Fault> fault = fault_of(request, algorithm, uneven);
+  if (fault) fault->what += ", which those that are there need not be where some are away";
+  return fault;
 }
 
 }  // namespace
@@ -80,14 +114,20 @@ methods::RunFaults faults_of_collectives(const scenario::Scenario& scenario, con
        {CollectiveKind::all_gather, &run.all_gather},
        {CollectiveKind::reduce_scatter, &run.reduce_scatter}}};
   if (run.all_reduce == "auto" && run.all_gather == "auto" && run.reduce_scatter == "auto") return {};
-  const Kinds kinds = kinds_of(scenario, run, learned);
+  Carried carried = carried_out(scenario, run, learned);
   methods::RunFaults faults;
+  const bool some_away = learns_on_cluster(scenario, run);
   for (const auto& [kind, algorithm] : named) {
-    if (*algorithm == "auto" || kinds.contains(kind)) continue;
+    if (*algorithm == "auto") continue;
     const std::string name(to_string(kind));
-    faults.emplace_back(Fault{fmt::format("{}=\"{}\" means nothing: its steps carry out no {}", name, *algorithm, name),
-                              "leave it out"});
+    if (!carried.kinds.contains(kind)) {
+      faults.emplace_back(Fault{
+          fmt::format("{}=\"{}\" means nothing: its steps carry out no {}", name, *algorithm, name), "leave it out"});
+    } else if (some_away) {
+      if (std::optional<Fault> fault = fault_of_absence(kind, *algorithm)) faults.emplace_back(*std::move(fault));
+    }
   }
+  if (faults.empty() && carried.fault) faults.emplace_back(*std::move(carried.fault));
   return faults;
 }
 
