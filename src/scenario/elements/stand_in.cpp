@@ -128,6 +128,9 @@ void check_recorded(const Node& node, const Scenario& scenario, std::size_t work
   if (node.child("failures") != nullptr)
     Node(*node.child("failures"), context.findings)
         .fail("<failures> stands beside a recorded step, in which all take part", "one of both");
+  if (const Element* training = node.child("training"); training != nullptr && scenario.stand_in)
+    context.findings.add(training->origin, "<training> is of a network, and a step that was recorded has none",
+                         "<scenario> without it");
   constexpr std::array kOfAnyStep{"algorithm", "label", "exchange", "all-reduce", "all-gather", "reduce-scatter"};
   for (const Element* run : node.children("run")) {
     const Node one(*run, context.findings);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <utility>
 
 #include "scenario/elements/count_row.hpp"
@@ -16,6 +17,7 @@
 #include "scenario/elements/read_parameter.hpp"
 #include "scenario/elements/read_workload.hpp"
 #include "scenario/xml/files.hpp"
+#include "spec/kept_activations.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::scenario {
@@ -146,6 +148,16 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
     node.fail_at("loss-scaling", "is of fp16", "precision=\"fp16\" beside it: other precisions have the range of fp32");
   if (timed.adapters > 0 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
     node.fail_at("adapters", "is of a workload that is not named", "a workload whose blocks have matrices");
+  if (timed.parallelism.experts > 1 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
+    node.fail_at("expert-parallel", "divides experts, which no layer that is told has", "a workload with experts");
+  const spec::Recomputation again = timed.parallelism.recomputation;
+  const auto is_again = [&](std::size_t layer) { return is_computed_again(timed.own_shape, layer, again); };
+  if (again != spec::Recomputation::none && timed.workload.empty() &&
+      !context.findings.any_at(node.origin("workload")) &&
+      std::ranges::none_of(std::views::iota(std::size_t{0}, timed.own_shape.layers.size()), is_again))
+    node.fail_at("recompute", "computes nothing again: no blocks are named",
+                 timed.file.empty() ? "a workload of blocks, or recompute=\"none\""
+                                    : "block1.… as names of layers in the file, or recompute=\"none\"");
   const bool flash = !spec::writes_scores(timed.attention);
   if (flash && timed.workload.empty() && !context.findings.any_at(node.origin("workload"))) {
     node.fail_at("attention", "is of a workload that is not named",

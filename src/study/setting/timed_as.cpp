@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "spec/attention.hpp"
 #include "spec/context_parallel.hpp"
 #include "spec/expert_parallel.hpp"
+#include "spec/kept_activations.hpp"
 #include "spec/payload_specification.hpp"
 #include "spec/program.hpp"
 #include "spec/stages.hpp"
@@ -202,7 +204,33 @@ bool has_experts(const spec::TimedAsSpec& asked) {
   }
 }
 
+namespace {
+
+/// Of a size that says something of what the workload has none of.
+std::optional<Fault> fault_of_idle_size(const spec::TimedAsSpec& asked) {
+  using Pair = std::pair<const char*, const char*>;
+  const std::vector<spec::ParameterSpec>& sizes = spec::workload_registry().at(asked.workload).parameters;
+  const auto default_of = [&](const std::string& name) -> std::string {
+    const auto found = std::ranges::find(sizes, name, &spec::ParameterSpec::name);
+    return found == sizes.end() ? std::string() : found->default_value;
+  };
+  for (const auto& [size, owner] : {Pair{"experts-per-token", "experts"}, Pair{"expert-feed-forward", "experts"},
+                                    Pair{"shared-feed-forward", "experts"}, Pair{"dense-layers", "experts"},
+                                    Pair{"experts-every", "experts"}, Pair{"full-every", "window"}}) {
+    const auto said = asked.sizes.find(size), of = asked.sizes.find(owner);
+    if (said == asked.sizes.end() || said->second == default_of(size)) continue;
+    const std::string value = of == asked.sizes.end() ? default_of(owner) : of->second;
+    if (value == "0")
+      return Fault{fmt::format("{}=\"{}\" is of {}, and it has none", size, said->second, owner),
+                   fmt::format("{} above 0 beside it, or no {}", owner, size)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
+  if (std::optional<Fault> fault = fault_of_idle_size(asked)) return fault;
   try {
     const spec::ModelShape shape = shape_of_workload(asked);
     const auto attends = [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; };
@@ -211,6 +239,13 @@ std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
     const auto divides = [](const spec::LayerShape& layer) { return layer.split != spec::TensorSplit::whole; };
     if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
       return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
+    const spec::Recomputation again = asked.parallelism.recomputation;
+    const auto is_again = [&](std::size_t layer) { return is_computed_again(shape, layer, again); };
+    if (again != spec::Recomputation::none &&
+        std::ranges::none_of(std::views::iota(std::size_t{0}, shape.layers.size()), is_again)) {
+      return Fault{fmt::format("it has nothing that recompute=\"{}\" would compute again", to_string(again)),
+                   "recompute=\"none\""};
+    }
     with_divided_sequences(shape, asked.parallelism.context);
     if (asked.parallelism.experts > 1) {
       // As many replicas as make one group: whether there are is another's to say.

@@ -96,6 +96,83 @@ TEST(Refusals, WhatGoesByNumbersNeedsSomethingThatIsLearned) {
   EXPECT_EQ(refused(scenario_of("  <run algorithm=\"partial-dad\"/>\n"), true), "");
 }
 
+/// With --timing-only; of a cluster of two nodes with four GPUs each, of which five work.
+std::string refused_times(const std::string& timed_as, const std::string& run = "", const std::string& file = "") {
+  const test::TemporaryFolder folder;
+  if (!file.empty()) folder.write("own.xml", file);
+  const std::string text = R"(<scenario name="refused" seed="1">
+  <platform><gpu-cluster nodes="2" gpus="4" inside="nvlink-3" nic="ib-hdr"><one-switch sharp="true"/></gpu-cluster></platform>
+  <workers><worker hosts="gpu-[0-4]" device="h100-sxm5"/></workers>
+  <timing-only/>
+  <timed-as batch="4" )" + timed_as +
+                           "/>\n  <run algorithm=\"gradient-sharing\" exchange=\"peer\" " + run + "/>\n</scenario>";
+  try {
+    static_cast<void>(load_scenario(folder.write("refused.xml", text), {}, make_catalog()));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Refusals, WhatNoLayerOfWhatIsTimedHeeds) {
+  const std::string decoder =
+      R"(workload="decoder" layers="2" hidden="64" heads="4" kv-heads="2" vocabulary="99" sequence="16" )";
+  const std::string layers = R"(<workload name="own"><layer name="a" kind="dense" in="8" out="32"/></workload>)";
+  const std::string blocks = R"(<workload name="own"><layer name="block1.a" kind="dense" in="8" out="32"/>
+<layer name="block1.b" kind="dense" in="32" out="8"/></workload>)";
+  const std::string again = R"(file="own.xml" recompute="full")";
+  const auto expect = [](const std::string& told, const std::string& words) {
+    EXPECT_NE(told.find(words), std::string::npos) << told << "\nexpected: " << words;
+  };
+  expect(refused_times(R"(file="own.xml" expert-parallel="2")", "", layers), "divides experts, which no layer");
+  expect(refused_times(again, "", layers), "recompute=\"full\" of <timed-as> computes nothing again: no blocks");
+  EXPECT_EQ(refused_times(again, "", blocks), "");
+  expect(refused_times(R"(workload="resnet-18" recompute="selective")"), "nothing that recompute=\"selective\"");
+  EXPECT_EQ(refused_times(R"(workload="resnet-18" recompute="full")"), "");
+  expect(refused_times(decoder + R"(dense-layers="1")"), "dense-layers=\"1\" is of experts, and it has none");
+  expect(refused_times(decoder + R"(full-every="2")"), "full-every=\"2\" is of window, and it has none");
+  EXPECT_EQ(refused_times(decoder + R"(dense-layers="1" experts="2" expert-feed-forward="32")"), "");
+  EXPECT_EQ(refused_times(decoder + R"(full-every="2" window="8")"), "");
+}
+
+TEST(Refusals, AlgorithmsThatNeedNodesOfOneSize) {
+  const std::string timed = R"(workload="resnet-18")";
+  for (const char* algorithm : {"sharp", "nvls-tree", "hierarchical"}) {
+    const std::string told = refused_times(timed, "all-reduce=\"" + std::string(algorithm) + "\"");
+    EXPECT_NE(told.find("' needs "), std::string::npos) << algorithm << told;
+  }
+  EXPECT_EQ(refused_times(timed, "all-reduce=\"tree\""), "");
+}
+
+TEST(Refusals, TrafficOfHostsThatAPlatformFileDoesNotHave) {
+  const test::TemporaryFolder folder;
+  folder.write("star.xml", R"(<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="all" routing="Full">
+<host id="h-1" speed="1Gf"/><host id="h-2" speed="1Gf"/><host id="h-3" speed="1Gf"/>
+<link id="line" bandwidth="1Gbps" latency="1ms"/>
+<route src="h-1" dst="h-2"><link_ctn id="line"/></route>
+</zone></platform>)");
+  const auto told = [&](const std::string& from, const std::string& to) -> std::string {
+    const std::string path = folder.write("refused.xml", R"(<scenario name="refused" seed="1">
+  <platform file="star.xml"><background from=")" + from + R"(" to=")" +
+                                                             to + R"(" bytes="1kB" every="1s"/></platform>
+  <workers><worker hosts="h-[1-2]" device="rtx-3090"/></workers>
+  <timing-only/><timed-as workload="resnet-18" batch="4"/>
+  <run algorithm="gradient-sharing" exchange="peer"/>
+</scenario>)");
+    try {
+      static_cast<void>(load_scenario(path, {}, make_catalog()));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(told("h-1", "h-2"), "");
+  EXPECT_NE(told("h-1", "h-9").find("to=\"h-9\" of <background> is no host of the platform"), std::string::npos);
+  EXPECT_NE(told("h-1", "h-3").find("there is no route from 'h-1' to 'h-3'"), std::string::npos) << told("h-1", "h-3");
+}
+
 // Embeddings have no outer product and no product forwards, recurrences launch position by position.
 TEST(Timed, EveryMethodIsTimedOnEveryKindOfLayer) {
   const test::TemporaryFolder folder;
