@@ -255,6 +255,11 @@ class MalformedCases {
     exact(
         "change of the goal itself", with(R"(<goal><allow path="goal.within" values="1s"/></goal>)"),
         {R"(@FILE@:20: path="goal.within" of <allow> is of the question itself; a path of the rest of the scenario)"});
+    exact(
+        "change of an attribute that is not there", with(R"(<goal><allow path="training.bach" values="1"/></goal>)"),
+        {R"(@FILE@:20: path="training.bach" of <allow>: unknown attribute 'bach' of <training>; did you mean 'batch'?)"});
+    exact("change of a run that is not there", with(R"(<goal><allow path="run[dat].bucket" values="1MB"/></goal>)"),
+          {R"(@FILE@:20: path="run[dat].bucket" of <allow>: no <run> is called 'dat'; did you mean 'dad'?)"});
     exact("change allowed twice",
           with(R"(<goal><allow path="seed" values="1"/><allow path="seed" values="2"/></goal>)"),
           {R"(@FILE@:20: path="seed" of <allow> is allowed already; each path once)"});

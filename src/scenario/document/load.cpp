@@ -1,7 +1,10 @@
 #include "scenario/document/load.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "scenario/document/print.hpp"
 #include "scenario/elements/read_platform.hpp"
@@ -34,6 +37,20 @@ Scenario ScenarioSource::load_point(const std::vector<std::string>& overrides, c
   return complete(overrides, catalog, false);
 }
 
+namespace {
+
+/// What a plan may change has to be there.
+void check_allowed(const Element& root, const spec::GoalSpec& goal, Findings& findings) {
+  for (const spec::AllowedChange& one : goal.allowed) {
+    if (std::optional<Fault> fault = fault_of_path(root, one.varied.path)) {
+      fault->what = fmt::format("path=\"{}\" of <allow>: {}", printable(one.varied.path), fault->what);
+      findings.add({"", one.varied.line}, *std::move(fault));
+    }
+  }
+}
+
+}  // namespace
+
 Scenario ScenarioSource::complete(const std::vector<std::string>& overrides, const Catalog& catalog,
                                   bool with_questions) const {
   Findings findings(path_);
@@ -48,6 +65,7 @@ Scenario ScenarioSource::complete(const std::vector<std::string>& overrides, con
   }
 
   Scenario scenario = read_scenario(root, {path_, catalog, findings});
+  if (scenario.goal && findings.empty()) check_allowed(root, *scenario.goal, findings);
   check_against_schema(root, findings);
   findings.throw_if_any();
   if (catalog.files_of_platform) scenario.platform_files = catalog.files_of_platform(scenario.platform);

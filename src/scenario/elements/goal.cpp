@@ -171,7 +171,12 @@ class GoalReader {
   }
 
   void check_run() {
-    if (goal_.run.empty()) return;
+    if (goal_.run.empty()) {
+      if (!scenario_.runs.empty() && std::ranges::none_of(scenario_.runs, &spec::RunSpec::communicates))
+        node_.fail("<goal>: no run of the scenario shares anything",
+                   "a run of another algorithm, or run=\"…\" with the label of one");
+      return;
+    }
     std::vector<std::string> labels;
     for (const spec::RunSpec& run : scenario_.runs) labels.push_back(run.label);
     if (std::ranges::find(labels, goal_.run) == labels.end())

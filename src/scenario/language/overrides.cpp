@@ -240,4 +240,22 @@ void apply_override(Element& scenario, const std::string& text, Findings& findin
 
 bool is_override_path(const std::string& path) { return is_xml_text(path) && parse_path(path).has_value(); }
 
+std::optional<Fault> fault_of_path(const Element& scenario, const std::string& path) {
+  Findings findings("");
+  Element some = scenario;
+  apply_override(some, path + "=", findings);
+  try {
+    findings.throw_if_any();
+  } catch (const InputError& error) {
+    return Fault{error.diagnostics().front().what, error.diagnostics().front().remedy};
+  }
+  const std::vector<Component> components = *parse_path(path);
+  const std::size_t count = components.size();
+  const ElementRule& rule = *find_rule(count > 1 ? components[count - 2].name : "scenario");
+  const std::string& name = components.back().name;
+  if (rule.find(name) != nullptr || !rule.parameters.empty()) return std::nullopt;
+  return Fault{fmt::format("unknown attribute '{}' of <{}>", printable(name), rule.name),
+               suggestion(name, rule.attribute_names())};
+}
+
 }  // namespace dadsim::scenario

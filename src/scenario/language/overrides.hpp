@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,8 @@ void apply_override(Element& scenario, const std::string& text, Findings& findin
 
 /// Whether `path` has the form of such a path; what it leads to is another matter.
 bool is_override_path(const std::string& path);
+/// Why such a path leads to no attribute of this scenario; nothing where it does, or where parameters of a method may
+/// be meant.
+std::optional<Fault> fault_of_path(const Element& scenario, const std::string& path);
 
 }  // namespace dadsim::scenario
