@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import zipfile
 
-missing = [name for name in ("ensurepip", "pandas", "pip", "setuptools", "venv", "wheel") if importlib.util.find_spec(name) is None]
+missing = [name for name in ("pandas", "pip", "setuptools", "venv", "wheel") if importlib.util.find_spec(name) is None]
 if missing:
     print(f"skipped: {', '.join(missing)} is not there (Debian: python3-pip, python3-venv, python3-setuptools, python3-wheel)")
     sys.exit(77)
@@ -60,9 +60,9 @@ class Package(unittest.TestCase):
         cls.source = cls.sdist[: -len(".tar.gz")]
         run(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", cls.folder, cls.source)
         (cls.wheel,) = glob.glob(os.path.join(cls.folder, "dadsim-*.whl"))
-        # Debian's pandas is seen from there, and dadsim is not.
+        # Debian's pandas and pip are seen from there, and dadsim is not.
         cls.venv = os.path.join(cls.folder, "venv")
-        run(sys.executable, "-m", "venv", "--system-site-packages", cls.venv)
+        run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", cls.venv)
         run(cls.python(), "-m", "pip", "install", "--no-index", "--no-deps", cls.wheel)
 
     @classmethod
