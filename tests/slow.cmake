@@ -29,6 +29,7 @@ set(slow_tests
   "algorithms.SiteWeights.EachMethodComesToTheMinimumOfWhatItIsAskedToMinimise"
   "algorithms.SparsePush.GammaHasToGoWithTheFractionAndTheMergeUndoesWhatSparsityCosts"
   "algorithms.Sparsified.LearnsAsWithoutCompressionWhatItRemembers"
+  "algorithms.TimedAs.EveryWorkloadTheSameFormulasHold"
   "algorithms.Tracking.ComesToTheCommonMinimumWhereDPsgdDoesNot"
   "algorithms.Tracking.GoesToTheMinimumOfAllWhoeverIsAway"
   "api.SameFigures.InEveryOutput"
