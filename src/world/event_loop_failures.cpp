@@ -21,6 +21,7 @@ void EventLoop::went_down(Node node) {
     restoring_.erase(at.restoring);
     at.restoring = 0;
     ++log_.nodes[index(node)].outages;
+    ++failures_since_progress_;
   }
   if (!at.up) return;
   at.up = false;

@@ -347,5 +347,19 @@ TEST(Checkpoints, CostWhatTheyTakeToWriteToReadAndToCatchUp) {
   EXPECT_NEAR(use.down, 18, 1e-9);
 }
 
+/// Outages begin 2 s after one another, and reading a checkpoint takes 3.
+TEST(Checkpoints, OneThatIsNeverReadToItsEndIsStarvation) {
+  ClosedFormWorld inner = world_of(1, 10);
+  UnreliableWorld world(inner,
+                        {.what = {.outages = {{.match = "h", .from = 5, .seconds = 1, .every = 2}}}, .hosts = {"h"}});
+  EventLoop loop(world, {"h"}, {.most_idle_failures = 50});
+  loop.set_checkpoints(0, {.every = 20, .write = 2, .restore = 3});
+  std::int64_t done = 0;
+  loop.join(0, "computes", [&] { return computes(loop, done, 5); });
+  EXPECT_THROW(loop.run(), Deadlock);
+  EXPECT_LT(inner.now(), 5 + 2 * 52);
+  EXPECT_EQ(done, 0);
+}
+
 }  // namespace
 }  // namespace dadsim::world
