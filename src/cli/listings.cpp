@@ -177,10 +177,11 @@ std::string list_links() {
   for (const spec::LinkSpec& link : sim::link_catalog()) {
     text += fmt::format("\n{}\n", link.name);
     text += paragraph(
-        fmt::format("{}, {}, transport {}, efficiency {:.4g}{}", sim::rate_in_words(link.bandwidth),
+        fmt::format("{}, {}, transport {}, efficiency {:.4g}{}{}", sim::rate_in_words(link.bandwidth),
                     sim::seconds_in_words(link.latency), to_string(link.transport), link.efficiency,
                     link.transport == spec::Transport::tcp ? fmt::format(", queue {}", human_bytes(link.queue_bytes))
-                                                           : std::string()),
+                                                           : std::string(),
+                    link.is_access ? ", access line" : ""),
         2);
     text += paragraph("source: " + link.source, 2);
   }

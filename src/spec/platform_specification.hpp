@@ -72,9 +72,12 @@ struct LinkSpec {
   /// and nothing is lost in front of it (queue_bytes means nothing).
   bool is_goodput = false;
   double per_connection = 0;  ///< goodput: byte/s that one connection gets at most; 0: its window per round trip
-  /// tcp: between nodes of a cluster of GPUs. What does not fit in front of a host's own adapter waits in the host, and
-  /// a switch loses only what more lines bring than one takes away.
+  /// tcp: between hosts and switches of one cluster, whatever its rate. What does not fit in front of a host's own
+  /// adapter waits in the host, and a switch loses only what more lines bring than one takes away.
   bool in_cluster = false;
+  /// Of the catalogue: an access line (fibre, cable, 4G), whose queue loses what it does not hold wherever it stands;
+  /// as an adapter of a cluster of GPUs, too, it is not in_cluster.
+  bool is_access = false;
   bool operator==(const LinkSpec&) const = default;
 };
 

@@ -144,6 +144,17 @@ TEST_F(Platform, SlotsThatGpusShare) {
   }
 }
 
+TEST_F(Platform, GpuClusterWhosePortsHoldWhatPassesInATime) {
+  const auto queue = [&](const std::string& nic) {
+    return read_as<spec::GpuClusterSpec>("<gpu-cluster nodes=\"2\" gpus=\"1\" nic=\"" + nic + "\"/>").nic.queue_bytes;
+  };
+  EXPECT_EQ(queue("1Gbps"), 3e5);
+  EXPECT_NEAR(queue("9Gbps"), 3.6e5, 1);
+  EXPECT_NEAR(queue("10Gbps"), 4e5, 1);
+  EXPECT_NEAR(queue("25Gbps"), 1e6, 1);
+  EXPECT_EQ(queue("900Gbps"), 16e6);
+}
+
 TEST_F(Platform, GpuClusterWithALibraryAndATransportInside) {
   const auto cluster = [&](const std::string& attributes) {
     return read_as<spec::GpuClusterSpec>("<gpu-cluster nodes=\"2\" nic=\"ib-ndr\" " + attributes + "/>");

@@ -10,13 +10,12 @@
 namespace dadsim::scenario {
 namespace {
 
-/// Bytes in front of a port of a switch, of those above 10 Gbit/s: switches of 10 to 400 Gbit/s have 12 to 113 MB for
-/// all ports together, of which one may take some MB (an assumption; docs/timing.md).
+/// Bytes in front of a port of a switch: switches of 10 to 400 Gbit/s have 12 to 113 MB for all ports together, of
+/// which one may take some MB (an assumption; docs/timing.md). An access line has those of the catalogue.
 double usual_queue(const spec::LinkSpec& link) {
-  constexpr double kTenGbit = 1.25e9;  // byte/s
   constexpr double kSeconds = 320e-6;  // 1 MB at 25 Gbit/s
   constexpr double kMost = 16e6;       // bytes
-  return link.bandwidth > kTenGbit ? std::clamp(kSeconds * link.bandwidth, link.queue_bytes, kMost) : link.queue_bytes;
+  return link.is_access ? link.queue_bytes : std::clamp(kSeconds * link.bandwidth, link.queue_bytes, kMost);
 }
 
 bool over_tcp(const spec::GpuClusterSpec& cluster) { return cluster.nic.transport == spec::Transport::tcp; }
@@ -37,7 +36,7 @@ std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
                 "behind other slots.")
           .if_given(),
       printed_as<Spec>(queue_rule("tcp: bytes that a port of a switch holds in front of an adapter, with their unit. "
-                                  "Left out, 300 kB up to 10 Gbit/s, above that what passes in 320 us, at most 16 MB."),
+                                  "Left out, what passes in 320 us, at least 300 kB and at most 16 MB."),
                        [](const Spec& cluster) { return fmt::format("{}B", cluster.nic.queue_bytes); })
           .printed_if([](const Spec& cluster) {
             spec::LinkSpec usual = cluster.nic;

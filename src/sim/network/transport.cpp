@@ -182,8 +182,10 @@ std::string describe(spec::Transport transport) {
           "start on cold connections ({:g} segments, doubling every round trip); a burst that lies in the queue of its "
           "host's link leaves in the order of writing; acknowledgements of data both ways; windows, losses and "
           "recovery "
-          "where messages overflow a queue (fitted, docs/validation.md). Between nodes of GPUs {:g} µs of software, no "
-          "loss at a host's own adapter, and elsewhere only where more arrives than leaves",
+          "where messages overflow a queue (fitted, docs/validation.md). Over adapters of a <gpu-cluster>, whatever "
+          "their rate, {:g} µs of software, no loss at a host's own adapter, and elsewhere only where more arrives "
+          "than leaves. Lines of a <federation>, a <wan> or a file, and access lines of the catalogue (fibre-1g, "
+          "cable-up …) lose what their queue does not hold",
           tcp::kSegment, tcp::kFrame, 1e6 * tcp::fitted().software, tcp::kInitialWindow / tcp::kSegment,
           1e6 * tcp::fitted().cluster_software);
   }

@@ -22,6 +22,7 @@ spec::LinkSpec read_link(const FactTable::Row& row, const FactTable& classes) {
   link.library = spec::named_in<spec::CollectiveLibrary>(kind, "library");
   if (!row.optional_text("generation").empty())
     link.generation = spec::named_in<spec::GpuGeneration>(row, "generation");
+  link.is_access = !row.optional_text("access").empty() && row.yes("access");
   return link;
 }
 
@@ -32,7 +33,7 @@ const std::vector<spec::LinkSpec>& link_catalog() {
     const FactTable classes(tables::kLinkClasses,
                             {"name", "transport", "efficiency", "costs", "library", "date", "source"});
     const FactTable links(tables::kLinks, {"name", "class", "bandwidth [Mbit/s]", "latency [s]", "queue [byte]",
-                                           "generation", "date", "source"});
+                                           "generation", "access", "date", "source"});
     return links.each([&](const FactTable::Row& row) { return read_link(row, classes); });
   }();
   return catalog;

@@ -1,7 +1,10 @@
-// Adapters of nodes of GPUs: over TCP from 10 Gbit/s on, several for one GPU, behind a slot.
+// Adapters of nodes of GPUs: over TCP, several for one GPU, behind a slot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "sim/declared.hpp"
 #include "sim/platform.hpp"
@@ -71,6 +74,45 @@ TEST(AdaptersOverTcp, AreNeverSlowerWhenWarmOrWithMore) {
       }
     }
   }
+}
+
+TEST(AdaptersOverTcp, AreAsMuchQuickerAsTheirRateAtMost) {
+  // A rate swept from 1 to 40 Gbit/s: no network has a step there.
+  const std::vector<std::pair<std::int64_t, std::vector<double>>> sweeps{{1, {1, 3, 7.5, 9.9, 10, 10.1, 20, 40}},
+                                                                         {2, {5, 9.9, 10, 12, 25}}};
+  for (const auto& [gpus, rates] : sweeps) {
+    std::vector<double> before;
+    double last = 0;
+    for (const double gbit : rates) {
+      spec::GpuClusterSpec cluster = over_tcp(3, gpus, gbit);
+      cluster.nic.queue_bytes = std::max(3e5, 320e-6 * cluster.nic.bandwidth);
+      CollectiveJob message = test::job(neighbour_exchange, "auto", 256 * kMebi);
+      message.request.neighbours.assign(static_cast<std::size_t>(3 * gpus), {});
+      message.request.neighbours[0] = {static_cast<collectives::Rank>(gpus)};  // in the next node
+      std::vector<CollectiveJob> jobs{message, test::job(all_reduce, "ring", 64 * kMebi),
+                                      test::job(all_reduce, "parameter-server", 64 * kMebi)};
+      // Among several GPUs of a node the library has more channels for a short one from some rate on.
+      if (gpus == 1) jobs.push_back(test::job(all_reduce, "ring", 1e5));
+      std::vector<double> seconds;
+      for (const CollectiveTiming& one : timed(cluster, jobs)) seconds.push_back(one.seconds);
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        EXPECT_LE(seconds[i], 1.0001 * before[i]) << gpus << ' ' << gbit << ' ' << i;
+        EXPECT_LE(before[i], 1.05 * gbit / last * seconds[i]) << gpus << ' ' << gbit << ' ' << i;
+      }
+      before = seconds;
+      last = gbit;
+    }
+  }
+}
+
+TEST(AdaptersOverTcp, ThatAreAccessLinesLoseWhatTheirQueueDoesNotHold) {
+  const auto both_ways = [](const char* name) {
+    spec::GpuClusterSpec cluster = over_tcp(4, 1, 10);
+    cluster.nic = *find_link(name);
+    cluster.nic.latency = 1e-6;
+    return timed(cluster, {test::job(all_reduce, "ring", 64 * kMebi)})[0].seconds;
+  };
+  EXPECT_GT(both_ways("fibre-10g"), 1.3 * both_ways("ethernet-10g"));
 }
 
 TEST(AdaptersOverTcp, GoByConnectionsCoresAndPackets) {

@@ -27,7 +27,7 @@ const AdapterConstants& adapter_constants() {
   return kConstants;
 }
 
-constexpr double kTenGbit = 1.25e9;  // byte/s: below it nothing of a host is slower than the line
+constexpr double kTenGbit = 1.25e9;  // byte/s: up to it nothing of a host is slower than the line
 
 /// Payload of a full packet ÷ bytes that its frame takes of the line: headers of IP and TCP with time stamps (RFC 791,
 /// 9293, 7323); header, checksum, preamble and gap of Ethernet (IEEE 802.3).
@@ -56,11 +56,12 @@ double through_host(const spec::GpuClusterSpec& spec, double line, double share)
 }
 
 /// Byte/s of payload that an adapter carries over TCP.
-double over_sockets(const spec::GpuClusterSpec& spec, bool fast) {
-  const bool of_frames = spec.nic.efficiency == kTcpEfficiency && (fast || spec.mtu != spec::GpuClusterSpec().mtu);
+double over_sockets(const spec::GpuClusterSpec& spec) {
+  // What shapes an access line counts frames without preamble and gap.
+  const bool of_frames =
+      spec.nic.efficiency == kTcpEfficiency && (!spec.nic.is_access || spec.mtu != spec::GpuClusterSpec().mtu);
   const double share = of_frames ? payload_share(spec.mtu) : spec.nic.efficiency;
-  const double line = share * spec.nic.bandwidth;
-  const double host = fast ? through_host(spec, line, share) : line;
+  const double host = through_host(spec, share * spec.nic.bandwidth, share);
   const auto flows = static_cast<double>(spec.sockets);
   const double limit = spec.flow_limit > 0 ? spec.flow_limit : std::numeric_limits<double>::infinity();
   return std::min(
@@ -97,16 +98,16 @@ spec::GpuClusterSpec with_adapters(const spec::GpuClusterSpec& spec) {
     cluster.rails = cluster.gpus;
     if (slot == nullptr) slot = find_link("pcie-5");
   }
-  const bool fast = cluster.nic.bandwidth >= kTenGbit;
+  // What a line is decides, not its rate: between a host and a switch there are no losses but where lines meet.
   if (cluster.nic.transport == spec::Transport::tcp) {
-    cluster.nic.efficiency = over_sockets(cluster, fast) / cluster.nic.bandwidth;
-    cluster.nic.in_cluster = fast;
+    cluster.nic.efficiency = over_sockets(cluster) / cluster.nic.bandwidth;
+    cluster.nic.in_cluster = !cluster.nic.is_access;
   }
   if (slot != nullptr)
     cluster.nic.efficiency = std::min(cluster.nic.efficiency, through(*slot) / cluster.nic.bandwidth);
-  if (cluster.fabric.link.transport == spec::Transport::tcp && fast) {
-    if (cluster.fabric.link.efficiency == kTcpEfficiency) cluster.fabric.link.efficiency = payload_share(cluster.mtu);
-    cluster.fabric.link.in_cluster = true;
+  if (spec::LinkSpec& link = cluster.fabric.link; link.transport == spec::Transport::tcp && !link.is_access) {
+    if (link.efficiency == kTcpEfficiency) link.efficiency = payload_share(cluster.mtu);
+    link.in_cluster = true;
   }
   return cluster;
 }
