@@ -167,8 +167,9 @@ class Sweeps(unittest.TestCase):
         stop = threading.Event()
 
         def kill():
-            # Some only, and only while another one is there: on a slow machine the work comes to an end too.
-            for _ in range(8):
+            # Some only, and only while another one is there: on a slow machine the work comes to an end too. Each starts a
+            # worker, which takes seconds of the processor; scripts/kill-workers kills as many as it is asked for.
+            for _ in range(3):
                 if stop.wait(random.uniform(0.5, 1.5)):
                     return
                 while len(self.client.nthreads()) < 2:
@@ -202,8 +203,19 @@ class Sweeps(unittest.TestCase):
         with open(self.path("killed.sqlite"), "rb") as file:
             self.assertEqual(file.read(), whole)
 
+    def to_nobody(self, *words):
+        """A command that has a scheduler to look for where there is none, which takes its time: it is waited for later."""
+        return subprocess.Popen([BINARY, *words, "--on", "tcp://127.0.0.1:9"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, "DADSIM_PYTHON": sys.executable})
+
+    def assert_nobody_is_there(self, looking):
+        err = looking.communicate(timeout=300)[1]
+        self.assertEqual(looking.returncode, 5, err)
+        self.assertIn("no scheduler", err)
+
     def test_command_line(self):
         path = self.write("command.xml", **LEARNED)
+        nobody = self.to_nobody("sweep", path, "--out", self.path("none.sqlite"))
         csv_of(path, self.folder.name, "command.one.sqlite")
         address = self.client.scheduler.address
         environment = {**os.environ, "DADSIM_PYTHON": sys.executable}
@@ -216,10 +228,7 @@ class Sweeps(unittest.TestCase):
                        check=True, timeout=300)
         with open(self.path("many.csv")) as one, open(self.path("one.csv")) as other:
             self.assertEqual(one.read(), other.read())
-        nobody = subprocess.run([BINARY, "sweep", path, "--on", "tcp://127.0.0.1:9", "--out", self.path("none.sqlite")],
-                                env=environment, capture_output=True, text=True, timeout=300)
-        self.assertEqual(nobody.returncode, 5, nobody.stderr)
-        self.assertIn("no scheduler", nobody.stderr)
+        self.assert_nobody_is_there(nobody)
 
     def command(self, *words):
         done = subprocess.run([BINARY, *words, "--on", self.client.scheduler.address], capture_output=True, text=True, timeout=300,
@@ -230,6 +239,7 @@ class Sweeps(unittest.TestCase):
     def test_a_federation_is_learned_by_workers(self):
         with open(self.path("federation.xml"), "w") as file:
             file.write(FEDERATION.format(more=""))
+        nobody = self.to_nobody(self.path("federation.xml"))
         alone = without_clock(dadsim.run(self.path("federation.xml"), set={"training.batch": 4}).to_dict())
         many_ = dadsim.run(self.path("federation.xml"), set={"training.batch": 4}, client=self.client)
         self.assertEqual(without_clock(many_.to_dict()), alone)
@@ -241,10 +251,7 @@ class Sweeps(unittest.TestCase):
         nothing = subprocess.run([BINARY, path, "--on", "tcp://127.0.0.1:9"], capture_output=True, text=True, timeout=60)
         self.assertEqual(nothing.returncode, 3)
         self.assertIn("no event-driven run", nothing.stderr)
-        nobody = subprocess.run([BINARY, self.path("federation.xml"), "--on", "tcp://127.0.0.1:9"], capture_output=True, text=True,
-                                timeout=300, env={**os.environ, "DADSIM_PYTHON": sys.executable})
-        self.assertEqual(nobody.returncode, 5, nobody.stderr)
-        self.assertIn("no scheduler", nobody.stderr)
+        self.assert_nobody_is_there(nobody)
 
     def test_a_scale_study_is_learned_by_workers(self):
         with open(self.path("family.xml"), "w") as file:
