@@ -30,14 +30,14 @@ bool is_drawn_in_steps(const spec::FailureSpec& what) {
 
 /// A worker that is away takes with it what it does not have in common with the others.
 std::optional<Fault> takes_a_part_with_it(const spec::ParallelismSpec& how) {
-  const auto fault = [](const char* part, const char* without) {
-    return Fault{fmt::format("goes on without workers, each of which has {}", part),
-                 fmt::format("no {}, or absent=\"wait\"", without)};
+  const auto fault = [](const char* part, const char* attributes) {
+    return Fault{fmt::format("goes on without workers, each of which has {}, for which the others can only wait", part),
+                 fmt::format("<timed-as> without {}", attributes)};
   };
   if (how.experts > 1 && how.of_stage() % (how.experts * how.expert_tensor) != 0)
-    return fault("experts that the others need", "expert-parallel");
+    return fault("experts", "expert-parallel, expert-imbalance, expert-capacity and expert-tensor");
   if (how.sharding != spec::Sharding::none && how.sharding_group != 1)
-    return fault("a part of the states that the others need", "sharding");
+    return fault("a part of the states", "sharding, sharding-group and prefetch");
   return std::nullopt;
 }
 

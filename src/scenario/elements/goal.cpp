@@ -173,8 +173,7 @@ class GoalReader {
   void check_run() {
     if (goal_.run.empty()) {
       if (!scenario_.runs.empty() && std::ranges::none_of(scenario_.runs, &spec::RunSpec::communicates))
-        node_.fail("<goal>: no run of the scenario shares anything",
-                   "a run of another algorithm, or run=\"…\" with the label of one");
+        node_.fail("<goal>: no run of the scenario shares anything", "a run of another algorithm, or no <goal>");
       return;
     }
     std::vector<std::string> labels;

@@ -149,7 +149,8 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
   if (timed.adapters > 0 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
     node.fail_at("adapters", "is of a workload that is not named", "a workload whose blocks have matrices");
   if (timed.parallelism.experts > 1 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
-    node.fail_at("expert-parallel", "divides experts, which no layer that is told has", "a workload with experts");
+    node.fail_at("expert-parallel", "divides experts, which no layer that is told has",
+                 "expert-parallel=\"1\", or a workload with experts");
   const spec::Recomputation again = timed.parallelism.recomputation;
   const auto is_again = [&](std::size_t layer) { return is_computed_again(timed.own_shape, layer, again); };
   if (again != spec::Recomputation::none && timed.workload.empty() &&

@@ -12,7 +12,7 @@ namespace dadsim::study {
 namespace {
 
 /// Attributes of <timed-as> that want a network of blocks.
-constexpr std::string_view kOfBlocks[] = {"tensor", "pipeline", "context", "offload", "adapters"};
+constexpr std::string_view kOfBlocks[] = {"tensor", "pipeline", "context", "offload", "adapters", "recompute"};
 
 std::string text_of(const DraftAttributes& attributes) {
   std::string text;

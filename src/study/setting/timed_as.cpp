@@ -222,7 +222,7 @@ std::optional<Fault> fault_of_idle_size(const spec::TimedAsSpec& asked) {
     const std::string value = of == asked.sizes.end() ? default_of(owner) : of->second;
     if (value == "0")
       return Fault{fmt::format("{}=\"{}\" is of {}, and it has none", size, said->second, owner),
-                   fmt::format("{} above 0 beside it, or no {}", owner, size)};
+                   fmt::format("{} above 0 beside it, or leave it out", owner)};
   }
   return std::nullopt;
 }
