@@ -56,7 +56,7 @@ inline const std::map<std::string, Texts>& own_values() {
       {"pair.round-trip", {"10ms", "80ms"}},
       {"change.bandwidth-factor", {"0.5", "2", "1"}},
       {"change.latency-factor", {"0", "1", "3"}},
-      {"background.every", {"5ms", "50ms"}},
+      {"background.every", {"50ms", "150ms"}},
       {"background.bytes", {"20kB", "200kB"}},
       {"network.message-budget", {"1", "100", "500000"}},
       {"network.timed-steps", {"8", "9", "20"}},
