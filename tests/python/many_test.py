@@ -168,7 +168,7 @@ class Sweeps(unittest.TestCase):
 
         def kill():
             # Some only, and only while another one is there: on a slow machine the work comes to an end too. Each starts a
-            # worker, which takes seconds of the processor; scripts/kill-workers kills as many as it is asked for.
+            # worker, which takes over a second of the processor; scripts/kill-workers kills as many as it is asked for.
             for _ in range(3):
                 if stop.wait(random.uniform(0.5, 1.5)):
                     return
