@@ -92,20 +92,16 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
 }
 
 void Piece::check() const {
-  if (full_.uses_aggregator) {
+  if (full_.uses_aggregator)
     throw std::invalid_argument(
-        "replicas of several devices or micro-batches share with each other, not through an "
-        "aggregator");
-  }
+        "replicas of several devices or micro-batches share with each other, not through an aggregator");
   for (const Task& task : full_.tasks) {
     const auto* collective = std::get_if<CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
-    if (collective->kind == CollectiveKind::neighbour_exchange) {
+    if (collective->kind == CollectiveKind::neighbour_exchange)
       throw std::invalid_argument("replicas of several devices or micro-batches cannot gossip");
-    }
-    if (how_.sharding != Sharding::none && collective->kind != CollectiveKind::all_reduce) {
+    if (how_.sharding != Sharding::none && collective->kind != CollectiveKind::all_reduce)
       throw std::invalid_argument("sharding takes the place of summing gradients, and this is no sum");
-    }
     if (how_.sharding > Sharding::optimizer && !sums_gradients_)
       throw std::invalid_argument("replicas divide sums of gradients, and this is a sum of something else");
   }
