@@ -45,11 +45,22 @@ Spline::Spline(const std::vector<std::vector<double>>& points, const std::vector
       for (std::size_t j = column + 1; j < size; ++j) rows_[i][j] -= factor * rows_[column][j];
     }
   }
-  for (std::size_t i = 0; i < points_; ++i) {
-    std::vector<double> unit(size);
-    unit[i] = 1;
-    inverse_diagonal_.push_back(solve(std::move(unit))[i]);
+  // The columns of the inverse that belong to points, side by side: each in the order of operations that solve() has,
+  // and a processor works on several at once.
+  std::vector<std::vector<double>> inverse(size, std::vector<double>(points_));
+  for (std::size_t i = 0; i < points_; ++i) inverse[i][i] = 1;
+  const auto subtract = [&](std::size_t i, std::size_t j) {
+    for (std::size_t c = 0; c < points_; ++c) inverse[i][c] -= rows_[i][j] * inverse[j][c];
+  };
+  for (std::size_t i = 0; i < size; ++i) std::swap(inverse[i], inverse[pivots_[i]]);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < i; ++j) subtract(i, j);
   }
+  for (std::size_t i = size; i-- > 0;) {
+    for (std::size_t j = i + 1; j < size; ++j) subtract(i, j);
+    for (double& x : inverse[i]) x /= rows_[i][i];
+  }
+  for (std::size_t i = 0; i < points_; ++i) inverse_diagonal_.push_back(inverse[i][i]);
 }
 
 std::vector<double> Spline::solve(std::vector<double> right) const {
