@@ -23,6 +23,7 @@ SynchronousMethod dad_method() {
                      "Steps of PyTorch over gloo: docs/validation.md",
            .parameters = {kSeparate, kTables},
            .forgets = methods::kSendsRows,
+           .check = faults_of_idle_tables,
            .exact = true,
            // A and Δ of all sites, layer by layer until the second sweep. Separately those of a layer at a time: this
            // is an upper bound then.

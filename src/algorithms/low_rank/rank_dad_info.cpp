@@ -61,6 +61,7 @@ SynchronousMethod rank_dad_method() {
        .forgets =
            "what <compress> loses of factors is no part of the next ones; memory=\"true\" of the run itself keeps "
            "what factorisations leave out",
+       .check = faults_of_idle_tables,
        // Where the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
        .unstable =
            [](const spec::ParameterValues& values) { return kStop.of(values) != FactoriseOptions::Stop::share; },

@@ -1,6 +1,13 @@
 #include "algorithms/pieces/table_rows.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <variant>
+
 #include "algorithms/cost.hpp"
+#include "spec/model_specification.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -39,6 +46,19 @@ void add_table_rows(TrainingStep& step, std::size_t l, const Rows& rows) {
   for (std::size_t row = 0; row < symbols.size(); ++row) {
     sum.row(symbols[row]) += rows[0].row(static_cast<Eigen::Index>(row));
   }
+}
+
+RunFaults faults_of_idle_tables(const RunFacts& facts) {
+  if (facts.model == nullptr || facts.model->layers.empty() || facts.stand_in || !kTables.of(facts.run.parameters))
+    return {};
+  const std::function<bool(const spec::LayerSpec&)> has_table = [&](const spec::LayerSpec& layer) {
+    if (std::holds_alternative<spec::EmbeddingSpec>(layer.what)) return true;
+    const auto* residual = std::get_if<spec::ResidualSpec>(&layer.what);
+    return residual != nullptr && std::ranges::any_of(residual->layers, has_table);
+  };
+  if (std::ranges::any_of(facts.model->layers, has_table)) return {};
+  return {Fault{fmt::format("{}=\"rows\" means nothing to it: the network has no embeddings", kTables.name),
+                fmt::format("leave {} out", kTables.name)}};
 }
 
 }  // namespace dadsim::algorithms

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "algorithms/algorithm.hpp"
 #include "algorithms/step/training_step.hpp"
 
 // The gradient of a table of embeddings by the rows that were read: what dAD shares of a dense layer, A and Δ, where A
@@ -23,5 +24,8 @@ inline constexpr auto kTables = spec::choice<bool>(
     "tables", {{"sum", false}, {"rows", true}},
     "sum: the gradients of tables of embeddings are summed as they are; rows: sites share the symbols that "
     "they have read and the gradients of what they read, N(p + 1) numbers of a table of any length");
+
+/// tables="rows" of a network that has no table.
+RunFaults faults_of_idle_tables(const RunFacts& facts);
 
 }  // namespace dadsim::algorithms

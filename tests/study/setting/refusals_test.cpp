@@ -43,6 +43,18 @@ std::string refused(const std::string& text, bool times_alone = false) {
   }
 }
 
+TEST(Refusals, RowsOfTablesAreOfNetworksThatHaveTables) {
+  for (const char* algorithm : {"dad", "rank-dad"}) {
+    const auto run = [&](const char* tables) {
+      return scenario_of(fmt::format("  <run algorithm=\"{}\" tables=\"{}\"/>\n", algorithm, tables));
+    };
+    EXPECT_NE(refused(run("rows")).find("tables=\"rows\" means nothing to it: the network has no embeddings"),
+              std::string::npos)
+        << refused(run("rows"));
+    EXPECT_EQ(refused(run("sum")), "");
+  }
+}
+
 TEST(Refusals, HowACollectiveIsCarriedOutMeansNothingThroughAnAggregator) {
   for (const auto& [algorithm, attribute] :
        {std::pair("gradient-sharing", "all-reduce"), std::pair("dad", "all-gather")}) {
