@@ -143,5 +143,6 @@ run_suite() {
       -N | --show-only* | -V | -VV | --verbose | --extra-verbose | --print-labels) exec ctest --preset "$preset" "$@" ;;
     esac
   done
-  ctest --preset "$preset" -j "$(nproc)" "$@" 2>&1 | "$root/scripts/test-summary"
+  # One more than there are processors: some tests wait for timeouts and for programs that start.
+  ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@" 2>&1 | "$root/scripts/test-summary"
 }
