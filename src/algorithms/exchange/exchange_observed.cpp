@@ -1,4 +1,5 @@
 // What an observer is shown of messages.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -198,13 +199,15 @@ void Exchange::show_rows(const Subject& on, const Contribution& own, const Rows&
 
 double Exchange::show_rows_of_sites(const Subject& on, const Contribution& own, const Rows& all) {
   const bool by_peers = mode_ == spec::ExchangeMode::peer;
+  const bool has_numbers = std::ranges::any_of(own.parts, &Contribution::Part::has_numbers);
   std::size_t first = 0;
   double largest = 0;
   for (std::size_t site = 0; site < sites(); ++site) {
     std::size_t rows = 0;
     for (const Contribution::Part& part : own.parts) {
       if (part.has_numbers()) rows = std::max(rows, static_cast<std::size_t>(part.of(site).rows()));
-      if (part.whole && !own.entries) rows = std::max(rows, part.whole(site).size());
+      // A row may have several words beside its numbers.
+      if (part.whole && !own.entries && !has_numbers) rows = std::max(rows, part.whole(site).size());
       if (part.codes) rows = std::max<std::size_t>(rows, part.codes(site).empty() ? 0 : 1);
     }
     const Showing how{.sender = static_cast<std::int32_t>(site),

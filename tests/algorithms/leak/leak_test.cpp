@@ -256,6 +256,18 @@ TEST_F(Leak, EveryMethodIsMeasuredOrSaysWhyNot) {
   }
 }
 
+/// A site's row has two words of a seed before its numbers: of one layer they are laid to that.
+TEST_F(Leak, RowsWithAWordOrTwoBesideNumbersAreTheirSites) {
+  model_.layers = {spec::DenseSpec{10, spec::Activation::identity, true}};
+  for (const char* compressor : {"none", "gaussian-k", "fp16"}) {
+    for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+      const step::Trajectory run =
+          learned("forward-gradient", {{"perturb", "weight"}, {"share", "ingredients"}}, mode, compressor);
+      EXPECT_FALSE(run.steps.empty()) << compressor;
+    }
+  }
+}
+
 TEST_F(Leak, WhatIsLearnedIsTheSameHoweverOftenIsMeasured) {
   for (const char* algorithm : {"gradient-sharing", "rank-dad", "power-sgd", "dp-sgd", "d-psgd"}) {
     const auto mode = std::string(algorithm) == "d-psgd" ? spec::ExchangeMode::peer : spec::ExchangeMode::aggregator;
