@@ -56,7 +56,7 @@ class RunOfSchedules {
                 job.request.first_step) {}
 
   void time() {
-    start_background(job_.cluster.platform, *loaded_.engine);
+    start_background(job_.cluster.platform, *loaded_.engine, job_.request.begins_at);
     if (job_.request.begins_at > 0) simgrid::s4u::this_actor::sleep_until(job_.request.begins_at);
     if (!fidelity_.by_flow() || !by_flow()) by_messages();
     describe_links(*loaded_.network, use_);
