@@ -297,6 +297,12 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
           fmt::format("with probability {} about {:.0f} of {} sites have no neighbour", probability, alone, sites),
           fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(n) / n)}};
     }
+    constexpr std::size_t kFew = 100;  // of which that mean says little, and which are quickly drawn
+    try {
+      if (sites <= kFew) static_cast<void>(Topology(parameters, sites, facts.seed));
+    } catch (const InputError& refused) {
+      return {Fault{refused.diagnostics().front().what, refused.diagnostics().front().remedy}};
+    }
   }
   if (facts.run.absence.goes_without() && needs == GraphNeeds::doubly_stochastic &&
       (name != "file" || !kEdges.of(parameters).empty()) && !Topology(parameters, sites, facts.seed).undirected()) {

@@ -43,6 +43,14 @@ std::string refused(const std::string& text, bool times_alone = false) {
   }
 }
 
+TEST(Refusals, AGraphThatNeverHangsTogether) {
+  const std::string run = "  <run algorithm=\"d-psgd\" graph=\"erdos-renyi\" probability=\"{}\"/>\n";
+  const std::string none = refused(scenario_of(fmt::format(fmt::runtime(run), 0)));
+  EXPECT_NE(none.find("7: a random graph of 2 sites with probability 0 did not hang together"), std::string::npos)
+      << none;
+  EXPECT_EQ(refused(scenario_of(fmt::format(fmt::runtime(run), 0.5))), "");
+}
+
 TEST(Refusals, RowsOfTablesAreOfNetworksThatHaveTables) {
   for (const char* algorithm : {"dad", "rank-dad"}) {
     const auto run = [&](const char* tables) {
