@@ -206,6 +206,8 @@ inline std::vector<Shape> parameter_shapes() {
   };
   shapes.push_back({"sidco(quantile)", sidco(R"(fit="gamma" fraction="0.1" quantile="exact")")});
   shapes.push_back({"sidco(stages)", sidco(R"(fraction="0.01" adapt="none" stages="1")"), {"2", "4"}});
+  shapes.push_back({"redsync(fraction)",
+                    rounds + R"(<run algorithm="gradient-sharing"><compress method="redsync" fraction="0.1"/></run>)"});
   const auto flexible = [&](const char* attributes) { return run("flexible", attributes); };
   shapes.push_back({"flexible(lossy)", flexible(R"(policy="bytes" lossy="false")")});
   shapes.push_back({"flexible(default)", flexible(R"(default="gradient")"), {"dad", "rank-dad"}});
