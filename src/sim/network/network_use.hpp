@@ -24,9 +24,9 @@ class LinkUseCount {
   double steps_ = 0;
 };
 
-/// Starts the traffic of others, if any: actors that go on as long as the simulation does. `until`: nobody looks before
-/// that date, so that only the last of what was sent before it is; who looks at many dates, each in a simulation of its
-/// own, would else follow all of it once for each.
+/// Starts the traffic of others, if any: actors that go on as long as the simulation does. `until`: nothing is timed
+/// before that date, so that only the last of what was sent before it is followed. A run that simulates its steps one
+/// by one, each at its date, would else follow all of it once for each.
 void start_background(const spec::PlatformSpec& platform, simgrid::s4u::Engine& engine, double until = 0);
 
 }  // namespace dadsim::sim
