@@ -25,6 +25,13 @@ bool is_computed_again(const ModelShape& model, std::size_t position, Recomputat
   return !is_kept_by_operations(std::span(model.layers).subspan(first), position - first);
 }
 
+bool computes_any_again(const ModelShape& model, Recomputation recomputation) {
+  for (std::size_t position = 0; position < model.layers.size(); ++position) {
+    if (is_computed_again(model, position, recomputation)) return true;
+  }
+  return false;
+}
+
 double KeptActivations::of(const LayerShape& layer) const {
   return (element_ * layer.outputs_kept() - (element_ - operand_) * read_by_products(layer) +
           layer.kept_bytes_per_sample) /

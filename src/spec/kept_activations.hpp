@@ -15,6 +15,8 @@ bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t positi
 
 /// Whether the backward pass computes a layer of the network again.
 bool is_computed_again(const ModelShape& model, std::size_t position, Recomputation recomputation);
+/// Whether it does so with any.
+bool computes_any_again(const ModelShape& model, Recomputation recomputation);
 
 /// Bytes of what layers keep of one sample for the pass back, as one of `tensor` devices has them, whose layers are
 /// divided already (spec/tensor_parallel.hpp).

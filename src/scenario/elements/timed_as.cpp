@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <utility>
 
 #include "scenario/elements/count_row.hpp"
@@ -152,10 +151,8 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
     node.fail_at("expert-parallel", "divides experts, which no layer that is told has",
                  "expert-parallel=\"1\", or a workload with experts");
   const spec::Recomputation again = timed.parallelism.recomputation;
-  const auto is_again = [&](std::size_t layer) { return is_computed_again(timed.own_shape, layer, again); };
   if (again != spec::Recomputation::none && timed.workload.empty() &&
-      !context.findings.any_at(node.origin("workload")) &&
-      std::ranges::none_of(std::views::iota(std::size_t{0}, timed.own_shape.layers.size()), is_again))
+      !context.findings.any_at(node.origin("workload")) && !spec::computes_any_again(timed.own_shape, again))
     node.fail_at("recompute", "computes nothing again: no blocks are named",
                  timed.file.empty() ? "a workload of blocks, or recompute=\"none\""
                                     : "block1.… as names of layers in the file, or recompute=\"none\"");

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -240,9 +239,7 @@ std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
     if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
       return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
     const spec::Recomputation again = asked.parallelism.recomputation;
-    const auto is_again = [&](std::size_t layer) { return is_computed_again(shape, layer, again); };
-    if (again != spec::Recomputation::none &&
-        std::ranges::none_of(std::views::iota(std::size_t{0}, shape.layers.size()), is_again)) {
+    if (again != spec::Recomputation::none && !spec::computes_any_again(shape, again)) {
       return Fault{fmt::format("it has nothing that recompute=\"{}\" would compute again", to_string(again)),
                    "recompute=\"none\""};
     }
