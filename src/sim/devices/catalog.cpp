@@ -18,7 +18,7 @@ constexpr double kGiga = 1e9;
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
 /// Of the largest product that S. Bekman measured, whole trainings reached 0.56 (H100) and 0.88 (A100) before their
-/// kernels were counted apart: the middle of that (geometric), where nobody measured one (docs/devices.md).
+/// kernels were counted apart: the middle of that (geometric), where none was measured (docs/devices.md).
 constexpr double kTrainingOfBestProduct = 0.70;
 
 /// The shares of the device's own. `peak`s are known.

@@ -52,15 +52,15 @@ Connectivity connectivity_of(const scenario::Scenario& scenario, const spec::Run
   };
   for (const std::vector<std::string>& of_site : hosts) ask({of_site.begin(), of_site.end()});
   for (std::size_t device = 0; device < hosts.front().size(); ++device) {
-    std::set<std::string> alike;
+    std::set<std::string> of_sites;
     for (const std::vector<std::string>& of_site : hosts) {
       if (server.empty()) {
-        alike.insert(of_site[device]);
+        of_sites.insert(of_site[device]);
       } else {  // sites around an aggregator need no way to each other
         ask({of_site[device], server});
       }
     }
-    ask(alike);
+    ask(of_sites);
   }
   return Connectivity(routes, hosts, server, outages.links);
 }
