@@ -25,7 +25,7 @@ class CMakeBuild(build_ext):
     def build_extension(self, extension):
         build = os.environ.get("DADSIM_BUILD", "")
         if not build:
-            build = os.path.abspath(os.path.join(self.build_temp, "cmake"))
+            build = os.path.join(HERE, "build", "python")
             subprocess.run(["cmake", "-S", HERE, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DDADSIM_UNITY=ON", "-DDADSIM_TESTS=OFF",
                             f"-DPython_EXECUTABLE={sys.executable}"], check=True)
             subprocess.run(["cmake", "--build", build, "--parallel", str(os.cpu_count() or 1), "--target", "dadsim", "dadsim_python"],

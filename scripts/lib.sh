@@ -21,7 +21,10 @@ quietly() {
 
 # The packages of packages.txt without a purpose, and those with the purposes given.
 packages_for() {
-  awk -v purposes=" $* " '!/^#/ && NF && (NF == 1 || index(purposes, " " $2 " ")) { print $1 }' "$DADSIM_PACKAGES"
+  awk -v purposes=" $* " '
+    /^#/ || !NF { next }
+    { wanted = NF == 1; for (i = 2; i <= NF; ++i) if (index(purposes, " " $i " ")) wanted = 1 }
+    wanted { print $1 }' "$DADSIM_PACKAGES"
 }
 
 # Of the packages given, those that dpkg does not know as installed, one per line. What one of them provides is there too:
@@ -75,16 +78,18 @@ ensure_browser_modules() {
   ) 9>"$folder/lock"
 }
 
-# Configures a preset where that has not been done in this folder yet.
+# Configures a preset ($1) where that has not been done in this folder yet, with the tests where $2 is ON: a tree made for the
+# program alone needs no package of the tests. Its objects stay when the tests are added.
 configure() {
-  local preset=$1 build=$root/build/$1
+  local preset=$1 tests=$2 build=$root/build/$1
   # A folder that was copied or moved remembers where it was.
-  if [ -f "$build/build.ninja" ] && grep -Fxq "CMAKE_HOME_DIRECTORY:INTERNAL=$root" -- "$build/CMakeCache.txt"; then
+  if [ -f "$build/build.ninja" ] && grep -Fxq "CMAKE_HOME_DIRECTORY:INTERNAL=$root" -- "$build/CMakeCache.txt" &&
+    { [ "$tests" = OFF ] || grep -Fxq "DADSIM_TESTS:BOOL=ON" -- "$build/CMakeCache.txt"; }; then
     return 0
   fi
   say "configuring dadsim …"
   mkdir -p -- "$build"
-  quietly "$build.configure.log" cmake --fresh -S "$root" --preset "$preset"
+  quietly "$build.configure.log" cmake --fresh -S "$root" --preset "$preset" -D DADSIM_TESTS="$tests"
 }
 
 # Hands on the build tool's lines, and says once that there is something to build; on a terminal, how far it is.
@@ -112,16 +117,18 @@ ensure_ccache_folder() {
   if ! mkdir -p -- "$usual" 2>/dev/null || [ ! -w "$usual" ]; then export CCACHE_DIR=$root/build/ccache; fi
 }
 
-# Configures and builds a preset ($1), or only the targets that follow it. Two at a time wait for each other.
+# Configures and builds a preset ($1), or only the targets that follow it. Two at a time wait for each other. The program alone
+# is built without the tests.
 build() {
-  local preset=$1
+  local preset=$1 tests=ON
   shift
+  [ "$*" != dadsim ] || tests=OFF
   local build=$root/build/$preset log=$root/build/$preset.build.log
   mkdir -p -- "$root/build"
   (
     flock 9
     ensure_ccache_folder
-    configure "$preset"
+    configure "$preset" "$tests"
     export NINJA_STATUS='[%f/%t] '
     if ! cmake --build "$build" -j "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" ${@:+--target "$@"} 2>&1 </dev/null |
       build_progress >"$log"; then
