@@ -8,7 +8,7 @@ import unittest
 try:
     import pandas
 except ImportError:
-    print("pandas is not there")
+    print("skipped: pandas is not there (Debian: python3-pandas)")
     sys.exit(77)
 
 SOURCE = os.environ["DADSIM_SOURCE_DIR"]

@@ -17,7 +17,7 @@ import unittest
 try:
     import pandas
 except ImportError:
-    print("pandas is not there")
+    print("skipped: pandas is not there (Debian: python3-pandas)")
     sys.exit(77)
 import dadsim
 

@@ -15,7 +15,7 @@ try:
     import distributed  # noqa: F401
     import pandas
 except ImportError as error:
-    print(f"{error.name} is not there")
+    print(f"skipped: {error.name} is not there (Debian: python3-{error.name})")
     sys.exit(77)
 
 EXAMPLES = os.path.join(os.environ["DADSIM_SOURCE_DIR"], "examples")

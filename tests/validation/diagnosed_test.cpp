@@ -102,7 +102,7 @@ TEST(DiagnosedValidation, CollectivesAreDiagnosed) {
 
 /// The same of steps, which take longer: with DADSIM_ALL_DRAWN=1.
 TEST(DiagnosedValidation, StepsAreDiagnosed) {
-  if (std::getenv("DADSIM_ALL_DRAWN") == nullptr) GTEST_SKIP() << "takes a quarter of a minute";
+  if (std::getenv("DADSIM_ALL_DRAWN") == nullptr) GTEST_SKIP() << "set DADSIM_ALL_DRAWN to 1: it takes a quarter of a minute";
   const Found sum = hold_to_table("tokens", "diagnosed-steps");
   EXPECT_GE(sum.found, 1);
   EXPECT_EQ(sum.alarms, 0);
