@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/kernels/root.hpp"
 #include "models/parameter_blocks.hpp"
 
 namespace dadsim::models {
@@ -25,7 +26,7 @@ void Lamb::update(Network& network, const Gradient& gradient, double learning_ra
     v = beta2 * v + rest2 * g.square();
     const auto first = static_cast<float>(1 / corrected.first);
     const auto second = static_cast<float>(1 / std::sqrt(corrected.second));
-    const Eigen::ArrayXf step = first * m / (second * v.sqrt() + epsilon) + decay * w;
+    const Eigen::ArrayXf step = first * m / (second * roots_of(v) + epsilon) + decay * w;
     w -= static_cast<float>(learning_rate * trust_ratio(norm_of(w), norm_of(step))) * step;
   });
 }

@@ -10,6 +10,7 @@
 #include "models/kernels/array_sets.hpp"
 #include "models/kernels/gelu_loops.hpp"
 #include "models/kernels/registers.hpp"
+#include "models/kernels/root.hpp"
 #include "models/kernels/row_loops.hpp"
 
 // The loops of models/kernels/array_kernels.hpp, for the instructions that the including file is compiled for. All of
@@ -256,7 +257,7 @@ void adam(const AdamStep& step, Index all, float* weights, const float* gradient
             v = step.beta2 * v + step.rest2 * g.square();
             if (step.decay != 0) w *= step.keep;
           }
-          w -= step.rate * m / (step.scale * v.sqrt() + step.epsilon);
+          w -= step.rate * m / (step.scale * roots_of(v) + step.epsilon);
         },
         weights + begin, gradient + begin, first + begin, second + begin);
   }
