@@ -21,7 +21,10 @@ class GroupRounds final : public Rounds {
       same_rounds_ = (group == 0 || same_rounds_) && own.rounds == groups_.front().rounds;
       lanes_ = std::max(lanes_, own.rounds->lanes());
       set_post_seconds(std::max(post_seconds(), own.rounds->post_seconds()));
-      set_start_seconds(std::max(start_seconds(), own.rounds->start_seconds()));
+      if (own.rounds->start_seconds() > start_seconds()) {
+        set_start_seconds(own.rounds->start_seconds());
+        set_lost_seconds(own.rounds->lost_seconds());
+      }
       // Groups on unlike nodes may come to unlike protocols; the one that all paths serve well stands for them.
       set_protocol(group == 0 || own.rounds->protocol() == protocol() ? own.rounds->protocol() : Protocol::simple);
       for (std::size_t place = 0; place < own.ranks.size(); ++place) {

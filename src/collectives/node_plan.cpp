@@ -82,13 +82,15 @@ double NodePlan::seconds(double bytes, double segments, const RankLayout& layout
   return seconds;
 }
 
+double NodePlan::hop_seconds(const RankLayout& layout) const {
+  return between == BetweenNodes::trees ? static_cast<double>(stages_between()) * layout.tree_latency : 0;
+}
+
 double NodePlan::loss(double bytes, const RankLayout& layout) const {
-  if (between != BetweenNodes::trees) return 0;
-  const double hops = static_cast<double>(stages_between()) * layout.tree_latency;
-  if (within == WithinNode::node_switch) return hops;
+  if (between != BetweenNodes::trees || within == WithinNode::node_switch) return 0;
   const double whole = std::max(layout.inside.transfer(port_bytes() * bytes, protocol),
                                 slowest_channel(layout).transfer(adapter_bytes(layout) * bytes, protocol));
-  return hops + (1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole;
+  return (1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole;
 }
 
 /// NVIDIA/nccl 2.28, src/enqueue.cc (calcCollChunking): NVLSTree cuts what it gets into chunks of these sizes, one for

@@ -289,7 +289,10 @@ std::unique_ptr<BlockRounds> in_segments(const CollectiveRequest& request, const
   const NodePlan plan = node_plan(layout, within, between, protocol);
   const double bytes = request.bytes.front();
   auto rounds = std::make_unique<NodeTrees>(plan, bytes, plan.segments(bytes, request.segment_bytes, layout));
-  rounds->set_start_seconds(layout.of_gpus() ? plan.loss(bytes, layout) : 0);
+  if (layout.of_gpus()) {
+    rounds->set_lost_seconds(plan.loss(bytes, layout));
+    rounds->set_start_seconds(plan.hop_seconds(layout) + rounds->lost_seconds());
+  }
   return rounds;
 }
 

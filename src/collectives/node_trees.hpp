@@ -36,9 +36,10 @@ struct NodePlan {
   /// inside its node and between nodes, of all segments that are under way.
   double seconds(double bytes, double segments, const RankLayout& layout) const;
   /// Seconds that NCCL's trees lose on vectors of medium size, where its chunks do not fill the pipeline: as much as
-  /// its tuner says (treeCorrectionFactor, a share of the bandwidth for every power of two). None in switches. And what
-  /// hops of trees take longer.
+  /// its tuner says (treeCorrectionFactor, a share of the bandwidth for every power of two). None in switches.
   double loss(double bytes, const RankLayout& layout) const;
+  /// Seconds that hops of trees take longer than those of rings.
+  double hop_seconds(const RankLayout& layout) const;
   /// The number of segments that NCCL cuts vectors into where several rounds are in flight, else the one for which
   /// seconds() is least; with `segment_bytes` the fewest that are no larger.
   std::int64_t segments(double bytes, double segment_bytes, const RankLayout& layout) const;

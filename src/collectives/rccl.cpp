@@ -71,7 +71,8 @@ std::vector<CollectiveChoice> rccl_choices(const CollectiveRequest& request, con
       if (2 * plan.stages_within() + plan.stages_between() <= kMostStages) {
         const std::int64_t segments = plan.segments(bytes, request.segment_bytes, layout);
         const double seconds = plan.seconds(bytes, static_cast<double>(segments), layout);
-        choices.push_back({"tree", protocol, seconds + plan.loss(bytes, layout), setting("Tree", protocol)});
+        choices.push_back({"tree", protocol, seconds + plan.hop_seconds(layout) + plan.loss(bytes, layout),
+                           setting("Tree", protocol)});
       }
     }
     const int passes = kind == CollectiveKind::all_reduce ? 2 : 1;

@@ -109,6 +109,9 @@ class Rounds {
   /// messages are known to lose on the way.
   double start_seconds() const { return start_seconds_; }
   void set_start_seconds(double seconds) { start_seconds_ = seconds; }
+  /// Of these, what messages lose of the bandwidth: faster links save it.
+  double lost_seconds() const { return lost_seconds_; }
+  void set_lost_seconds(double seconds) { lost_seconds_ = seconds; }
 
   /// How its messages are written, as far as the paths have protocols.
   Protocol protocol() const { return protocol_; }
@@ -120,7 +123,7 @@ class Rounds {
   void set_post_seconds(double seconds) { post_seconds_ = seconds; }
 
  private:
-  double start_seconds_ = 0, post_seconds_ = 0;
+  double start_seconds_ = 0, lost_seconds_ = 0, post_seconds_ = 0;
   Protocol protocol_ = Protocol::by_message;
 };
 

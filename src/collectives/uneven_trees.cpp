@@ -182,8 +182,8 @@ std::unique_ptr<BlockRounds> uneven_tree_all_reduce(const CollectiveRequest& req
   if (layout.of_gpus()) {
     const double whole = std::max(layout.inside.transfer(plan.port_bytes * bytes, protocol),
                                   layout.between.transfer(plan.adapter_bytes * bytes, protocol));
-    rounds->set_start_seconds(2 * plan.depth * layout.tree_latency +
-                              (1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole);
+    rounds->set_lost_seconds((1 / tree_share_of_bandwidth(protocol, bytes) - 1) * whole);
+    rounds->set_start_seconds(2 * plan.depth * layout.tree_latency + rounds->lost_seconds());
   }
   return rounds;
 }

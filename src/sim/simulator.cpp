@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "sim/process/child_process.hpp"
 #include "sim/process/failed_child.hpp"
 #include "sim/step/step_selection.hpp"
+#include "sim/step/step_without.hpp"
 #include "step/schedule_check.hpp"
 #include "step/timing_bytes.hpp"
 
@@ -75,6 +77,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
   for (const std::size_t kind : plan.others()) others.push_back(kinds->kinds()[kind].star_traffic);
   std::vector<std::shared_ptr<const step::Timeline>> timelines(plan.simulated().size());
   std::vector<step::StepTiming> simulated;
+  std::vector<StepWithout> without;
   std::string failure;
   bool complete = false;
   const auto on_message = [&](std::string_view bytes) {
@@ -89,7 +92,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
         message >> result.first_steps;
         return;
       case TimingTopic::network:
-        message >> result.network;
+        message >> result.network >> without;
         complete = true;
         return;
       case TimingTopic::timeline:  // comes before the timing of its schedule
@@ -124,6 +127,15 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
       on_message);
   if (!outcome.complete() || !complete) {
     give_up(outcome, failure, "steps", simulated.size(), plan.simulated().size());
+  }
+  if (!without.empty()) {
+    const std::vector<step::StepTiming> as_timed = simulated;
+    const auto hold = [&](const StepWithout& like, step::StepTiming& timing) {
+      hold_to_savings(like.seconds, as_timed[like.place].seconds, timing);
+    };
+    if (result.first) hold(without.front(), *result.first);
+    for (std::size_t i = 0; i < simulated.size(); ++i)
+      hold(*std::prev(std::ranges::upper_bound(without, i, {}, &StepWithout::place)), simulated[i]);
   }
   result.stand_for = plan.stand_for();
   result.network.sampling = plan.sampling(simulated);

@@ -11,8 +11,10 @@ namespace dadsim::step {
 
 /// A resource on the critical path of a step.
 struct Bound {
-  std::string resource;  ///< name of a link, of the host of a device, or of a route whose latency counts
-  /// "bandwidth", "latency", "compute", "framework", or, over TCP, "queueing": windows, losses and repair.
+  /// Name of a link, of the host of a device, or of a route whose latency counts; empty of overhead and overlap.
+  std::string resource;
+  /// "bandwidth", "latency", "compute", "framework", "overhead": software of collectives, or, over TCP, "queueing":
+  /// windows, losses and repair. "overlap": without any one of these another one takes that time.
   std::string kind;
   double seconds = 0;       ///< of the critical path, mean per step
   double share = 0;         ///< of the step, 0…1

@@ -102,7 +102,7 @@ class PartChecker {
   double network_share() const {
     double share = 0;
     for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
-      if (cause.kind != "compute" && cause.kind != "framework") share += cause.share;
+      if (cause.kind == "bandwidth" || cause.kind == "latency" || cause.kind == "queueing") share += cause.share;
     }
     return share;
   }

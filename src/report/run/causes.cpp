@@ -12,7 +12,8 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kLeastNamed = 0.005;  // of the step: a smaller part has no name in a sentence
+constexpr double kLeastNamed = 0.005;   // of the step: a smaller part has no name in a sentence
+constexpr double kLeastOverlap = 0.01;  // likewise of what has no cause of its own, in short
 constexpr std::size_t kMostPartsNamed = 3;
 
 }  // namespace
@@ -63,6 +64,7 @@ std::vector<Cause> causes_of(const RunResult& run) {
     }
     cause->seconds += bound.seconds;
     cause->share += bound.share;
+    if (bound.resource.empty()) continue;
     const std::string pattern = with_numbers_open(bound.resource);
     auto part = std::ranges::find_if(
         cause->parts, [&](const Cause::Part& one) { return one.pattern == pattern && one.device == bound.device; });
@@ -93,7 +95,7 @@ std::string in_words(const Cause& cause, const Cause::Part& part) {
 std::string causes_in_short(const RunResult& run, CausesNamed named) {
   std::string text;
   for (const Cause& cause : causes_of(run)) {
-    if (!text.empty() && cause.share < kLeastNamed) continue;
+    if (!text.empty() && cause.share < (cause.kind == "overlap" ? kLeastOverlap : kLeastNamed)) continue;
     const bool on = named == CausesNamed::each || (named == CausesNamed::first && text.empty());
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", share_in_words(cause.share), cause_in_words(cause.kind));
     if (!on || cause.parts.empty()) continue;

@@ -88,7 +88,9 @@ double share_used(Of of) { return of.run.event_driven ? of.run.event_driven->par
 
 std::string cause(Of of) {
   const std::vector<Cause> causes = causes_of(of.run);
-  return causes.empty() ? "" : in_words(causes.front(), causes.front().parts.front());
+  if (causes.empty()) return "";
+  const Cause& most = causes.front();
+  return most.parts.empty() ? cause_in_words(most.kind) : in_words(most, most.parts.front());
 }
 
 double cause_share(Of of) {
@@ -198,7 +200,7 @@ constexpr std::array kFigures{
            Better::low),
     text("bound_by", "the resource that the critical path of the steps is on for longest; none for event-driven runs",
          [](Of of) { return of.run.bounds.empty() ? std::string() : name_of(of.run.bounds.front()); }),
-    text("bound_kind", "of it: `bandwidth`, `latency`, `compute` or `queueing` ([timing.md](timing.md))",
+    text("bound_kind", "of it: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` or `overlap` ([timing.md](timing.md))",
          [](Of of) { return of.run.bounds.empty() ? std::string() : of.run.bounds.front().kind; }),
     number("bound_share", "share", "of a step, on that resource",
            [](Of of) { return of.run.bounds.empty() ? kNone : of.run.bounds.front().share; }),

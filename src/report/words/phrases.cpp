@@ -16,6 +16,7 @@ namespace dadsim::report {
 std::string cause_in_words(const std::string& kind) {
   if (kind == "queueing") return "queueing and loss over TCP";
   if (kind == "framework") return "the framework";
+  if (kind == "overhead") return "overhead of messages";
   return kind == "compute" ? "computing" : kind;
 }
 

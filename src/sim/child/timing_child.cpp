@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/child/loaded_cluster.hpp"
@@ -23,6 +24,7 @@
 #include "sim/step/message_effort.hpp"
 #include "sim/step/replay.hpp"
 #include "sim/step/steady_state.hpp"
+#include "sim/step/step_without.hpp"
 #include "sim/step/steps_by_flow.hpp"
 #include "sim/step/timeline_recorder.hpp"
 #include "step/timing_bytes.hpp"
@@ -62,9 +64,10 @@ class RunOfSchedules {
     describe_links(*loaded_.network, use_);
     link_use_.describe(*loaded_.network, use_);
     use_.messages = static_cast<double>(loaded_.connections->messages());
-    choices_.note_quicker();  // last: it looks at ways that the run does not take
+    choices_.note_quicker();  // behind all steps: it looks at ways that the run does not take
+    if (!fidelity_.by_flow()) look_into_messages();
     WireWriter message = about(TimingTopic::network);
-    message << use_;
+    message << use_ << without_;
     sink_.send(message.bytes());
   }
 
@@ -155,8 +158,10 @@ class RunOfSchedules {
       if (refused) {
         fidelity_.refuse(refused->fault, has_barrier(settled_[i]));
         link_use_ = {};
+        without_.clear();
         return false;
       }
+      if (job_.plan.is_looked_into(i)) without_.push_back({i, steps.without(jitter_.of_step(i))});
       link_use_.add(step.loads, step.timing.seconds, wanted()[i].times);
       timings.push_back(std::move(step.timing));
     }
@@ -271,7 +276,23 @@ class RunOfSchedules {
     return std::make_unique<TimelineRecorder>(loaded_.nodes, settled_[i], begin, job_.request.most_spans);
   }
 
-  void post(TimingTopic topic, const step::StepTiming& timing) const {
+  void look_into_messages() {
+    const auto ranks = [this](std::size_t place) { return first_ranks(layout_, settled_[place].workers); };
+    const bool differs = network_differs(job_.cluster);
+    for (std::size_t i = 0; i < timed_.size(); ++i) {
+      if (!job_.plan.is_looked_into(i)) continue;
+      without_.push_back({i, without_causes(loaded_.nodes, *loaded_.connections, ranks(i), settled_[i],
+                                            jitter_.of_step(i), timed_[i], differs)});
+    }
+    if (!loaded_.has_tcp() || differs || loaded_.connections->shared() != nullptr) return;
+    loaded_.network->lift_limits();  // only messages tell what protocols of TCP take then
+    for (auto& [place, seconds] : without_)
+      seconds.network =
+          simulated_seconds(loaded_.nodes, *loaded_.connections, ranks(place), settled_[place], jitter_.of_step(place));
+  }
+
+  void post(TimingTopic topic, const step::StepTiming& timing) {
+    if (topic == TimingTopic::timing) timed_.push_back(timing.seconds);
     WireWriter message = about(topic);
     message << timing;
     sink_.post(message.bytes());
@@ -296,6 +317,8 @@ class RunOfSchedules {
   FidelityChoice fidelity_;
   Jitter jitter_;
   LinkUseCount link_use_;
+  std::vector<double> timed_;         ///< seconds, per step of the plan
+  std::vector<StepWithout> without_;  ///< of some of them, in order
 };
 
 CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, LoadedCluster& loaded,

@@ -7,6 +7,7 @@
 
 #include "sim/process/child_process.hpp"
 #include "sim/simulator.hpp"
+#include "sim/step/step_without.hpp"
 #include "spec/bytes.hpp"
 #include "support/statement_bytes.hpp"
 #include "support/wire.hpp"
@@ -31,6 +32,12 @@ void fields(auto& bytes, of<CollectiveTiming> auto& timing) {
   bytes(timing.algorithm, timing.fidelity, timing.seconds, timing.cold_seconds, timing.messages, timing.compared,
         timing.protocol, timing.quicker);
 }
+
+void fields(auto& bytes, of<SecondsWithout> auto& without) {
+  bytes(without.computing, without.network, without.framework);
+}
+
+void fields(auto& bytes, of<StepWithout> auto& step) { bytes(step.place, step.seconds); }
 
 inline WireWriter about(TimingTopic topic) {
   WireWriter message;

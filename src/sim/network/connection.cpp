@@ -175,7 +175,8 @@ void Connections::send(Message message, EventGraph& graph, EventGraph::Id cause,
   ++in_flight_;
   Connection& connection = find(message.from, message.to, message.channel);
   network_.hand_over(connection.path(), message.bytes);
-  message.event = graph.add_message(connection.path(), message.ready, cause);
+  const double software = network_[connection.path()].use.software_of(message.bytes, message.protocol, message.post);
+  message.event = graph.add_message(connection.path(), message.ready, software, cause);
   connection.send(message, outbox);
 }
 

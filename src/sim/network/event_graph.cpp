@@ -19,8 +19,15 @@ EventGraph::Id EventGraph::add_framework(std::int32_t node, double begin, double
   return static_cast<Id>(events_.size()) - 1;
 }
 
-EventGraph::Id EventGraph::add_message(std::int32_t route, double begin, Id cause) {
+EventGraph::Id EventGraph::add_start(std::int32_t node, double begin, double end, double lost, Id cause) {
+  events_.push_back({begin, end, cause, node, kStartOf});
+  events_.back().software = static_cast<float>(std::max(0.0, end - begin - lost));
+  return static_cast<Id>(events_.size()) - 1;
+}
+
+EventGraph::Id EventGraph::add_message(std::int32_t route, double begin, double software, Id cause) {
   events_.push_back({begin, -1.0, cause, route, kNoneYet});
+  events_.back().software = static_cast<float>(software);
   return static_cast<Id>(events_.size()) - 1;
 }
 
@@ -31,6 +38,7 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
                          const std::string& device = {}) {
     if (duration > 0) seconds[{resource, kind, device}] += duration;
   };
+  double lost = 0;  // of the bandwidth, whichever link has it
   for (Id id = last; id != kStart && end_of(id) > since;) {
     const Event& event = events_.at(static_cast<std::size_t>(id));
     const auto place = static_cast<std::size_t>(event.place);
@@ -41,13 +49,20 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
       spend(computer.host, "compute", duration - before, computer.device);
     } else if (event.bottleneck == kFramework) {
       spend(names.computation(place).host, "framework", duration - before);
+    } else if (event.bottleneck == kStartOf) {
+      const double software = std::min<double>(event.software, duration - before);
+      spend("", "overhead", software);
+      lost += duration - before - software;
     } else {
-      double latency = std::min(names.route_latency(place), duration);
+      const double software = std::min<double>(event.software, duration);
+      double latency = std::min(names.route_latency(place), duration - software);
       // An empty message, or a route without links: what is left is rounding.
-      if (event.bottleneck < 0 || duration - latency <= 1e-9 * duration) latency = duration;
+      if (event.bottleneck < 0 || duration - latency - software <= 1e-9 * duration) latency = duration - software;
       // A message is transferred first, and then on its way.
-      const double transfer = duration - latency;
-      spend(names.latency(place), "latency", latency - std::max(0.0, before - transfer));
+      const double transfer = duration - latency - software;
+      const double on_way = std::max(0.0, latency - std::max(0.0, before - transfer));
+      spend(names.latency(place), "latency", on_way);
+      spend("", "overhead", software - std::max(0.0, before - transfer - latency));
       if (event.bottleneck >= 0) {
         const double counts = std::max(0.0, transfer - before);
         const double queueing = event.queue < 0 ? 0 : std::min<double>(event.queueing, counts);
@@ -57,6 +72,12 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
     }
     if (event.cause >= id) throw std::logic_error("an event that caused itself");
     id = event.cause;
+  }
+  double bandwidth = 0;
+  for (const auto& [resource, duration] : seconds) bandwidth += resource[1] == "bandwidth" ? duration : 0;
+  if (!(bandwidth > 0)) spend("", "overhead", lost);
+  for (auto& [resource, duration] : seconds) {
+    if (resource[1] == "bandwidth") duration *= 1 + lost / bandwidth;
   }
   std::vector<step::Bound> bounds;
   bounds.reserve(seconds.size());

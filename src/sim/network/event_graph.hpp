@@ -22,8 +22,10 @@ class EventGraph {
   Id add_computation(std::int32_t node, double begin, double end, Id cause);
   /// What a framework does at `node` for messages that wait for it, or that it waits for.
   Id add_framework(std::int32_t node, double begin, double end, Id cause);
-  /// A message on `route`, under way from `begin`.
-  Id add_message(std::int32_t route, double begin, Id cause);
+  /// What a collective of `node` takes before its first message, of which faster links save `lost` seconds.
+  Id add_start(std::int32_t node, double begin, double end, double lost, Id cause);
+  /// A message on `route`, under way from `begin`; software takes `software` seconds of it.
+  Id add_message(std::int32_t route, double begin, double software, Id cause);
   bool ended(Id event) const { return events_[static_cast<std::size_t>(event)].end >= 0; }
   void end(Id event, double time) { events_[static_cast<std::size_t>(event)].end = time; }
   /// The link that was the message's narrowest, once it has ended.
@@ -45,7 +47,7 @@ class EventGraph {
   struct Names {
     std::function<Computer(std::size_t node)> computation;
     std::function<std::string(std::size_t route)> latency;
-    std::function<double(std::size_t route)> route_latency;  ///< seconds
+    std::function<double(std::size_t route)> route_latency;  ///< seconds, without software
     std::function<std::string(std::size_t link)> link;
   };
 
@@ -59,13 +61,15 @@ class EventGraph {
     double end;  ///< seconds; negative while under way
     Id cause;
     std::int32_t place;       ///< node of a computation, route of a message
-    std::int32_t bottleneck;  ///< link of a message; kComputation, kNoneYet, kFramework
+    std::int32_t bottleneck;  ///< link of a message; kComputation, kNoneYet, kFramework, kStartOf
     std::int32_t queue = -1;  ///< link whose queue held a message up, or −1
     float queueing = 0;       ///< seconds of that
+    float software = 0;       ///< seconds of a message, or of a start, that software takes
   };
   static constexpr std::int32_t kComputation = -1;
   static constexpr std::int32_t kNoneYet = -2;
   static constexpr std::int32_t kFramework = -3;
+  static constexpr std::int32_t kStartOf = -4;
 
   double begin_;
   std::vector<Event> events_;

@@ -33,6 +33,7 @@ void FlowAccount::describe(TimedRounds& timed) const {
   }
   timed.latency = timed.flows[longest].before + timed.flows[longest].after;
   timed.path = timed.flows[longest].path;
+  timed.software = std::max(0.0, timed.latency - network_[timed.path].way_seconds());
   // The link on the way that has the least left for each of its messages.
   const std::span<const FlowPattern::Crossing> on_way = pattern.crossings_of(longest);
   std::vector<double> messages(on_way.size(), 0);
@@ -57,7 +58,9 @@ void FlowAccount::describe(TimedRounds& timed) const {
 
 void FlowAccount::spend(const TimedRounds& timed, double seconds) {
   const double latency = std::min(seconds, static_cast<double>(timed.rounds) * timed.latency);
-  spent_[{"latency", network_[timed.path].name()}] += latency;
+  const double software = std::min(latency, static_cast<double>(timed.rounds) * timed.software);
+  spent_[{"overhead", ""}] += software;
+  spent_[{"latency", network_[timed.path].name()}] += latency - software;
   if (timed.narrowest >= 0) spent_[{"bandwidth", network_.link(timed.narrowest).name}] += seconds - latency;
 }
 

@@ -9,8 +9,8 @@
 
 namespace dadsim::sim {
 
-/// Seconds by what they were spent on: the latency of a path ("latency", name) or the bandwidth of a link
-/// ("bandwidth", name).
+/// Seconds by what they were spent on: the latency of a path ("latency", name), the bandwidth of a link
+/// ("bandwidth", name), software ("overhead", "").
 using SpentSeconds = std::map<std::pair<std::string, std::string>, double>;
 
 /// What the time of rounds went to, and what links carried.

@@ -65,7 +65,9 @@ void FlowEvents::account(std::int32_t cause, double factor) {
     const Path& path = network_[connections_[static_cast<std::size_t>(event.connection)].path];
     const double whole = event.arrived - event.sent;
     const double latency = std::min(whole, static_cast<double>(event.latency));
-    spent_[{"latency", path.name()}] += factor * latency;
+    const double way = std::min(latency, path.way_seconds());
+    spent_[{"latency", path.name()}] += factor * way;
+    spent_[{"overhead", ""}] += factor * (latency - way);
     std::int32_t narrowest = event.bottleneck;
     for (const std::int32_t link : path.links) {
       if (narrowest < 0 || (event.bottleneck < 0 && network_.link(link).bandwidth < network_.link(narrowest).bandwidth))

@@ -53,6 +53,8 @@ struct Path {
   /// Byte/s of payload that a transfer gets at most, since its connections get no more of a line given by its goodput.
   double connection_rate = std::numeric_limits<double>::infinity();
   std::size_t limited_by = 0;  ///< of `links`, the one that says so
+  /// Seconds from one end to the other, without what software takes.
+  double way_seconds() const { return latency + use.overhead - use.host_software(); }
   /// Byte/s of payload of a transfer that is alone.
   double transfer_rate() const { return std::min(use.payload_rate, connection_rate); }
   double payload = 0;  ///< bytes handed over since take_loads
@@ -106,6 +108,11 @@ class Interconnect {
   /// Whether bandwidths, latencies or speeds change while time passes.
   bool varies() const { return varies_; }
 
+  /// From now on links have a million times their bandwidth and no latency: what is left of a time is software's and
+  /// protocols'. To be called where nothing is on its way, and nothing varies.
+  void lift_limits();
+  bool without_limits() const { return without_limits_; }
+
   /// Latency of the path as it is now, seconds.
   double latency_now(std::int32_t path);
 
@@ -150,7 +157,7 @@ class Interconnect {
     double rate = 0;  ///< byte/s of payload
   };
 
-  bool varies_;
+  bool varies_, without_limits_ = false;
   spec::Transport fallback_;
   std::unordered_map<std::uint64_t, Feed> feeds_;  ///< by feed_of
   double window_ = spec::NetworkSpec{}.window;     ///< bytes

@@ -53,7 +53,8 @@ struct TimedRounds {
   std::int64_t reached = 0;  ///< rounds that are over with it, where it is looked at whether ranks keep in step; else 0
   bool contended = false;    ///< some would be faster alone
   // What its time goes to: the pair that takes longest.
-  double latency = 0;  ///< seconds, before and after its transfer
+  double latency = 0;   ///< seconds, before and after its transfer
+  double software = 0;  ///< of these, what software takes
   std::int32_t path = 0;
   std::int32_t narrowest = -1;  ///< link; −1: none
 };

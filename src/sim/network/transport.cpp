@@ -103,6 +103,12 @@ PathUse::Cost PathUse::cost(double bytes, collectives::Protocol asked, double po
   return best;
 }
 
+double PathUse::software_of(double bytes, collectives::Protocol protocol, double post) const {
+  const bool is_posted = bytes > 0 && (posts || transport == spec::Transport::tcp);
+  const double by_protocol = protocols.empty() ? 0 : cost(bytes, protocol).overhead - overhead;
+  return host_software() + by_protocol + (is_posted ? post : 0);
+}
+
 /// A flag with every 4 of 8 bytes. LL128 is off over sockets.
 double PathUse::carried(collectives::Protocol protocol) const { return in_cluster && protocol == ll ? 2 : 1; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <string>
@@ -38,6 +39,10 @@ struct PathUse {
     double wire_bytes = 0;
     double overhead = 0;  ///< seconds
   };
+  /// Seconds of `overhead` that software takes: faster links leave them as they are.
+  double host_software() const { return protocols.empty() ? std::min(overhead, 2 * software) : overhead; }
+  /// Seconds that software takes for a message; `post` as in cost().
+  double software_of(double bytes, collectives::Protocol protocol, double post) const;
   /// tcp: bytes of the connection per byte of payload.
   double carried(collectives::Protocol protocol) const;
   /// `post`: seconds for which adapters are busy with a message beside its bytes, which count as bytes on the wire.

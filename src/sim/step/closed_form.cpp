@@ -28,4 +28,17 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
       rounds, [&](std::int64_t round) { return latencies.at(round); }, rate);
 }
 
+double software_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
+                   Interconnect& network) {
+  std::map<std::int64_t, double> software;
+  for_each_different_round(rounds, [&](std::int64_t round, std::int64_t) {
+    double& most = software[round];
+    for_each_path(rounds, round, hosts, network, [&](const Path& path, const collectives::Transfer& transfer) {
+      most = std::max(most, path.use.software_of(transfer.bytes, rounds.protocol(), rounds.post_seconds()));
+    });
+  });
+  const auto of_round = [&](std::int64_t round) { return software.at(round); };
+  return closed_form_seconds(rounds, of_round, std::numeric_limits<double>::infinity()) - rounds.lost_seconds();
+}
+
 }  // namespace dadsim::sim

@@ -12,4 +12,8 @@ namespace dadsim::sim {
 double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                       Interconnect& network);
 
+/// Seconds of it that software takes: the collective over links without limits.
+double software_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
+                   Interconnect& network);
+
 }  // namespace dadsim::sim

@@ -1,9 +1,9 @@
 #include "sim/step/critical_paths.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace dadsim::sim {
-
 std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& host, const std::string& device,
                                    const SpentSeconds& spent, double step_seconds) {
   std::vector<step::Bound> bounds;
@@ -18,7 +18,7 @@ std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& 
   for (const auto& [what, seconds] : spent) {
     if (whole > 0) add(what.second, what.first, path.network * seconds / whole);
   }
-  std::ranges::stable_sort(bounds, [](const step::Bound& a, const step::Bound& b) { return a.seconds > b.seconds; });
+  std::ranges::stable_sort(bounds, std::greater(), &step::Bound::seconds);
   return bounds;
 }
 

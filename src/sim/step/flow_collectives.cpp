@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 #include <variant>
 
@@ -148,12 +149,22 @@ FlowPart FlowCollectives::joined(const Groups& groups) const {
   return part;
 }
 
+namespace {
+
+/// What comes before the first message is software's, but for what is lost of the bandwidth.
+void add_start(const collectives::Rounds& rounds, SpentSeconds& spent) {
+  spent[{"overhead", ""}] += rounds.start_seconds() - rounds.lost_seconds();
+}
+
+}  // namespace
+
 Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
                                    FlowOutcome& outcome, bool follow) {
   if (by_closed_form_) {
     const double end = latest + closed_form_of(part.hosts, *part.rounds, network_);
     std::ranges::fill(dates, end);
-    outcome.spent[{"latency", "closed form"}] = end - latest;
+    outcome.spent[{"latency", "closed form"}] = std::max(0.0, end - latest - software(part));
+    outcome.spent[{"overhead", ""}] = std::min(end - latest, software(part));
     if (part.traffic == nullptr) part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, {}));
   } else {
     std::unique_ptr<FlowModel> model = part.model != nullptr
@@ -162,6 +173,7 @@ Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, d
     model->follow(follow);
     if (Refused refused = model->run(*part.rounds, dates)) return refused;
     outcome.spent = model->spent();
+    add_start(*part.rounds, outcome.spent);
     if (part.traffic == nullptr) {
       part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model->loads()));
       kept_ += part.traffic->messages;
@@ -204,7 +216,9 @@ Refused FlowCollectives::solve(FlowPart& part) {
   if (Refused refused = model.solve(*part.rounds, done, *solved)) return refused;
   if (part.traffic == nullptr) part.traffic = std::make_unique<const FlowTraffic>(traffic_of(part, model.loads()));
   if (part.together == nullptr) {
-    part.together = std::make_unique<const FlowOutcome>(FlowOutcome{std::move(done), model.spent()});
+    FlowOutcome outcome{std::move(done), model.spent()};
+    add_start(*part.rounds, outcome.spent);
+    part.together = std::make_unique<const FlowOutcome>(std::move(outcome));
   }
   part.solved = std::move(solved);
   return {};
@@ -218,8 +232,8 @@ void FlowCollectives::begin_step(bool known) {
   });
 }
 
-Refused FlowCollectives::carry_out_largest() {
-  if (by_closed_form_ || parts_.nodes() < kFewNodes) return {};
+Refused FlowCollectives::carry_out_largest(bool over_free_links) {
+  if (over_free_links || by_closed_form_ || parts_.nodes() < kFewNodes) return {};
   for (const step::Task& task : schedule_.tasks) {
     if (std::holds_alternative<step::CollectiveTask>(task.what)) of(task);
   }
@@ -287,6 +301,18 @@ double FlowCollectives::latency(FlowPart& part, std::size_t rank, std::size_t to
     known = path.latency + path.use.cost(bytes).overhead;
   }
   return known;
+}
+
+double FlowCollectives::software(FlowPart& part) {
+  if (!part.software) part.software = software_of(part.hosts, *part.rounds, network_);
+  return *part.software;
+}
+
+void FlowCollectives::pass_by_software(FlowPart& part, std::vector<double>& dates) {
+  for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
+    const auto own = std::span(dates).subspan(first, part.ends[group] - first);
+    std::ranges::fill(own, *std::ranges::max_element(own) + software(part));
+  }
 }
 
 bool FlowCollectives::is_large(FlowPart& part) const {

@@ -57,9 +57,10 @@ struct FlowPart {
   std::optional<std::size_t> number;                    ///< in FlowOverlaps, once it has occurred
   /// Messages that are on a link at a time, in the mean of the rounds that use it; once that was asked for.
   std::optional<std::unordered_map<std::int32_t, double>> messages_on;
-  std::vector<double> latencies;  ///< by rank of those who only send, seconds; below 0, or empty: not asked for yet
-  SpentSeconds spent;             ///< otherwise
-  std::vector<FlowPart> stages;   ///< where it has groups of several stages: those of each alone
+  std::optional<double> software;  ///< seconds, once that was asked for
+  std::vector<double> latencies;   ///< by rank of those who only send, seconds; below 0, or empty: not asked for yet
+  SpentSeconds spent;              ///< otherwise
+  std::vector<FlowPart> stages;    ///< where it has groups of several stages: those of each alone
 };
 
 /// The collectives of a schedule by flow: each is worked out once, and carried out again only where its ranks begin
@@ -83,8 +84,8 @@ class FlowCollectives {
   [[nodiscard]] Refused solve(FlowPart& part);
   /// Those that flow refuses if their ranks get out of step, for their messages are too many to follow each: they are
   /// carried out before all others, begun together, the largest first, so that what is refused is refused before time
-  /// is spent on others.
-  [[nodiscard]] Refused carry_out_largest();
+  /// is spent on others. Over free links (see software()) none has to be.
+  [[nodiscard]] Refused carry_out_largest(bool over_free_links = false);
   /// A step begins: what has occurred so far was in others; `known`: in the same one, and has its numbers.
   void begin_step(bool known);
   /// Messages of the part that are on a link at a time.
@@ -93,6 +94,10 @@ class FlowCollectives {
   }
   /// The latency of the one message, of so many bytes, that a rank of the part sends to another, seconds.
   double latency(FlowPart& part, std::size_t rank, std::size_t to, double bytes);
+  /// Seconds of the part over links without limits.
+  double software(FlowPart& part);
+  /// Over such links every group is through that much later than the last of it begins.
+  void pass_by_software(FlowPart& part, std::vector<double>& dates);
   /// Whether its messages are so many that following each takes seconds.
   bool is_large(FlowPart& part) const;
 

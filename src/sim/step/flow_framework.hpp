@@ -18,11 +18,14 @@ namespace dadsim::sim {
 /// What a framework adds to collectives by flow.
 class FlowFramework {
  public:
-  FlowFramework(const Nodes& nodes, const Parts& parts, const FlowCollectives& collectives, Interconnect& network)
-      : nodes_(nodes), parts_(parts), collectives_(collectives), network_(network) {}
+  /// `no_time`: it adds nothing.
+  FlowFramework(const Nodes& nodes, const Parts& parts, const FlowCollectives& collectives, Interconnect& network,
+                bool no_time)
+      : nodes_(nodes), parts_(parts), collectives_(collectives), network_(network), no_time_(no_time) {}
 
   /// By rank; empty: nothing.
   const std::vector<FrameworkCost>& of(const step::Task& task, FlowPart& part) const {
+    if (no_time_) return none_;
     const auto& collective = std::get<step::CollectiveTask>(task.what);
     if (part.framework) return *part.framework;
     part.framework.emplace();
@@ -42,8 +45,8 @@ class FlowFramework {
   void begin(const std::vector<double>& leaves) { leaves_ = leaves; }
   /// `dates`: when messages are through, and afterwards when ranks are done. What it adds goes into `spent`.
   void add(const FlowPart& part, std::vector<double>& dates, SpentSeconds& spent) const {
+    if (no_time_ || part.framework->empty()) return;
     const std::vector<FrameworkCost>& framework = *part.framework;
-    if (framework.empty()) return;
     double before = 0;
     double after = 0;
     for (std::size_t rank = 0; rank < framework.size(); ++rank) {
@@ -60,6 +63,8 @@ class FlowFramework {
   const Parts& parts_;
   const FlowCollectives& collectives_;
   Interconnect& network_;
+  bool no_time_;
+  std::vector<FrameworkCost> none_;
   std::vector<double> leaves_;  ///< of the collective at hand
 };
 

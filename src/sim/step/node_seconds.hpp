@@ -34,7 +34,8 @@ class NodeSeconds {
       return compute != nullptr && !is_uniform(*compute);
     };
     const auto workers = std::span(class_of_).first(parts.workers());
-    are_unequal_ = !slowdown.empty() || std::ranges::any_of(schedule.tasks, differs) ||
+    are_unequal_ = std::ranges::adjacent_find(slowdown, std::not_equal_to()) != slowdown.end() ||
+                   std::ranges::any_of(schedule.tasks, differs) ||
                    std::ranges::adjacent_find(workers, std::not_equal_to()) != workers.end();
   }
 

@@ -35,14 +35,14 @@ std::optional<std::size_t> period_of(const std::vector<std::vector<double>>& fin
 std::size_t most_steps(std::size_t workers) { return std::min(4 * workers + 16, kMostSteps); }
 
 SteadyState until_settled(StepReplayer& replayer, const collectives::RankLayout& layout, const step::Schedule& schedule,
-                          Connections& connections, bool cold) {
+                          Connections& connections, bool cold, const std::vector<double>& slowdown) {
   const std::size_t most = most_steps(schedule.workers);
   SteadyState state;
   for (std::size_t steps = kFewestSteps; state.period == 0; steps *= 2) {
     state.steps = std::min(steps, most);
     if (cold) connections.close();
     connections.network().take_loads();
-    const std::vector<ReplayStep> chain(state.steps, ReplayStep{&schedule});
+    const std::vector<ReplayStep> chain(state.steps, ReplayStep{&schedule, slowdown});
     state.run = replayer.replay(layout, chain);
     state.period = period_of(state.run->finished()).value_or(state.steps == most ? most / 2 : 0);
   }

@@ -21,9 +21,8 @@
 namespace dadsim::sim {
 namespace {
 
-/// Of the step so far: how far apart ranks may begin collectives of very many messages, all of them added up, for these
-/// to count as begun together, when the last of them does. No message then leaves sooner than it would, nor later by
-/// more than that.
+/// Share of the step so far by which ranks may begin large collectives apart, all added up, for these to count as begun
+/// together, when the last rank begins. No message then leaves sooner than it would, nor later by more than that.
 constexpr double kLateShare = 1e-4;
 
 class StepByFlow {
@@ -35,12 +34,13 @@ class StepByFlow {
         by_closed_form_(request.closed_form),
         all_enter_(request.all_enter),
         late_ranks_(request.late_ranks),
+        without_(request.without),
         recorder_(request.recorder),
         parts_(request.parts),
         paths_(parts_.nodes(), parts_.lines()),
         seconds_(nodes_, parts_, schedule_, request.slowdown),
         collectives_(request.collectives),
-        framework_(nodes_, parts_, collectives_, network_),
+        framework_(nodes_, parts_, collectives_, network_, request.without == Without::framework),
         overlaps_(request.overlaps),
         streams_(parts_.nodes()),
         host_links_(parts_.nodes()),
@@ -62,7 +62,7 @@ class StepByFlow {
   }
 
   Refused run() {
-    if (Refused refused = collectives_.carry_out_largest()) return refused;
+    if (Refused refused = collectives_.carry_out_largest(without_ == Without::network)) return refused;
     if (late_ranks_ == LateRanks::followed) {
       followed_.emplace(parts_, schedule_, collectives_);
       if (beside_.slows_any() || !followed_->serves(nodes_.framework != nullptr && !nodes_.framework->none()))
@@ -128,9 +128,8 @@ class StepByFlow {
     if (end <= begin) return;
     stream.end = end;
     if (recorder_ != nullptr) recorder_->waited(node, index, begin, end);
-    double for_others = 0;
-    if (parts_.gets_something(task, node))
-      for_others = waiting_for_others(begin, end, CollectiveDates::of(progress_[awaited].issued, slot));
+    const bool gets = parts_.gets_something(task, node);
+    double for_others = gets ? waiting_for_others(begin, end, CollectiveDates::of(progress_[awaited].issued, slot)) : 0;
     stream.waiting += for_others;
     if (single()) for_others = 0;
     if (parts_.issuers(task).holds(node)) {
@@ -164,8 +163,7 @@ class StepByFlow {
     const step::Task& task = schedule_.tasks[index];
     const std::size_t ranks = part.nodes.size();
     const Parts::Range receivers = parts_.receivers(task);
-    double earliest = std::numeric_limits<double>::infinity();
-    double latest = 0;
+    double earliest = std::numeric_limits<double>::infinity(), latest = 0;
     std::vector<double>& dates = dates_;
     dates.assign(ranks, 0);
     const std::vector<FrameworkCost>& framework = framework_.of(task, part);
@@ -196,6 +194,11 @@ class StepByFlow {
     if (!framework.empty()) framework_.begin(dates);
     if (recorder_ != nullptr) begins_ = dates;
     issue(index, part);
+    if (without_ == Without::network) {
+      collectives_.pass_by_software(part, dates);
+      finish(index, part);
+      return {};
+    }
     if (followed_) {
       dates = followed_->through(index);
       carried_.add_to_nodes(part, 1);
@@ -339,7 +342,7 @@ class StepByFlow {
     }
   }
 
-  /// What has occurred often is added up once. Time was spent by the network that the last worker waits for.
+  /// Adds up once what occurred often. The network that the last worker waits for spent time.
   void count_occurrences(std::size_t last) {
     collectives_.for_each([&](const FlowPart& part) {
       const bool has_part = std::ranges::count(part.nodes, last) > 0;
@@ -360,6 +363,7 @@ class StepByFlow {
   Interconnect& network_;
   bool by_closed_form_, all_enter_;
   LateRanks late_ranks_;
+  Without without_;
   double messages_ = 0;
   TimelineRecorder* recorder_;
   const Parts& parts_;

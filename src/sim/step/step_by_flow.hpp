@@ -41,6 +41,13 @@ enum class KnownOverlaps : std::uint8_t {
   before,     ///< what was known then
 };
 
+/// What a step is timed without.
+enum class Without : std::uint8_t {
+  nothing,
+  network,   ///< collectives take what software takes
+  framework  ///< what carries them out takes no time
+};
+
 struct FlowStepRequest {
   const Nodes& nodes;
   const Parts& parts;
@@ -52,6 +59,7 @@ struct FlowStepRequest {
   KnownOverlaps known_overlaps = KnownOverlaps::nothing;
   SharedLinks sharing = SharedLinks::expected;  ///< of collectives, where it is known when they occur
   bool closed_form = false;
+  Without without = Without::nothing;
   LateRanks late_ranks = LateRanks::enter;
   bool all_enter = false;                ///< late, not only ranks that compute for unequal times
   TimelineRecorder* recorder = nullptr;  ///< if any, takes down what happens, but for the links

@@ -344,10 +344,7 @@ EventGraph::Names StepRun::names() const {
     return EventGraph::Computer{hosts_.at(node)->get_cname(), nodes_.devices[parts_.host_index(node)]->name};
   };
   names.latency = [this](std::size_t route) { return network_.paths().at(route).name(); };
-  names.route_latency = [this](std::size_t route) {
-    const Path& path = network_.paths().at(route);
-    return path.latency + path.use.overhead;
-  };
+  names.route_latency = [this](std::size_t route) { return network_.paths().at(route).way_seconds(); };
   names.link = [this](std::size_t link) { return network_.links().at(link).name; };
   return names;
 }

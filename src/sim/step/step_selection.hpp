@@ -32,6 +32,8 @@ class StepSelection {
   const std::vector<Simulated>& simulated() const { return simulated_; }
   /// How many of them stand for steps of the run; the rest are simulated for their trace alone.
   std::size_t of_run() const { return of_run_; }
+  /// Whether the one at this place is timed without each of its causes: up to 16, spread over those of the run.
+  bool is_looked_into(std::size_t place) const { return place < of_run_ && place % (of_run_ / 16 + 1) == 0; }
   /// Kinds of which no schedule is simulated: their bytes are wanted.
   const std::vector<std::size_t>& others() const { return others_; }
 

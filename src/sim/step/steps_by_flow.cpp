@@ -56,14 +56,7 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
     known_.reset();
     known_ = std::make_unique<Known>(nodes_, layout, schedule, network_, closed_form_);
   }
-  FlowStepRequest request{.nodes = nodes_,
-                          .parts = known_->parts,
-                          .schedule = *known_->schedule,
-                          .slowdown = slowdown,
-                          .collectives = known_->collectives,
-                          .network = network_,
-                          .overlaps = known_->overlaps,
-                          .closed_form = closed_form_};
+  FlowStepRequest request = request_of(slowdown);
   if (Refused refused = choose(request, result)) return refused;
   if (recorder == nullptr) return {};
   // A timeline is of what was chosen.
@@ -74,6 +67,32 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
   result.wrong_by = wrong_by;
   result.shared_wrong_by = shared_wrong_by;
   return refused;
+}
+
+FlowStepRequest StepsByFlow::request_of(const std::vector<double>& slowdown) const {
+  return {.nodes = nodes_,
+          .parts = known_->parts,
+          .schedule = *known_->schedule,
+          .slowdown = slowdown,
+          .collectives = known_->collectives,
+          .network = network_,
+          .overlaps = known_->overlaps,
+          .closed_form = closed_form_};
+}
+
+SecondsWithout StepsByFlow::without(const std::vector<double>& slowdown) {
+  const auto seconds = [&](const std::vector<double>& slowed, Without what) -> std::optional<double> {
+    FlowStepRequest request = request_of(slowed);
+    request.without = what;
+    FlowStep step;
+    const Refused refused = what == Without::network ? step_by_flow(request, step) : choose(request, step);
+    return refused ? std::nullopt : std::optional(step.timing.seconds);
+  };
+  const std::vector<double> at_once(nodes_.hosts.size(), SecondsWithout::kNoTime);
+  SecondsWithout without{seconds(at_once, Without::nothing), seconds(slowdown, Without::network)};
+  if (nodes_.framework != nullptr && !nodes_.framework->none())
+    without.framework = seconds(slowdown, Without::framework);
+  return without;
 }
 
 bool StepsByFlow::is_large(const step::Schedule& schedule) {

@@ -5,6 +5,7 @@
 
 #include "collectives/collective.hpp"
 #include "sim/step/step_by_flow.hpp"
+#include "sim/step/step_without.hpp"
 
 namespace dadsim::sim {
 
@@ -23,9 +24,12 @@ class StepsByFlow {
   [[nodiscard]] Refused time(const collectives::RankLayout& layout, const step::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result,
                              TimelineRecorder* recorder = nullptr);
+  /// Of the schedule that was timed last: what it takes where one of the causes takes no time.
+  SecondsWithout without(const std::vector<double>& slowdown);
 
  private:
   struct Known;
+  FlowStepRequest request_of(const std::vector<double>& slowdown) const;
   /// What becomes of late ranks, and what the step takes then.
   Refused choose(FlowStepRequest& request, FlowStep& result);
   static bool is_large(const step::Schedule& schedule);

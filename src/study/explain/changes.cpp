@@ -34,6 +34,25 @@ void speed_up(spec::FrameworkSpec& framework, double factor) {
   for (double* seconds : {&framework.round, &framework.per_client, &framework.polling}) *seconds /= factor;
 }
 
+namespace {
+
+std::string chosen_sum(const report::RunResult& run, const std::string& asked) {
+  std::string chosen;
+  for (const step::NetworkUse::Collective& one : run.network.collectives) {
+    if (one.kind != to_string(step::CollectiveKind::all_reduce) || one.algorithm == chosen) continue;
+    if (!chosen.empty()) return asked;
+    chosen = one.algorithm;
+  }
+  return chosen.empty() ? asked : chosen;
+}
+
+}  // namespace
+
+void keep_sums(const report::Result& as, scenario::Scenario& scenario) {
+  for (std::size_t i = 0; i < scenario.runs.size(); ++i)
+    scenario.runs[i].all_reduce = chosen_sum(as.runs[i], scenario.runs[i].all_reduce);
+}
+
 spec::FrameworkSpec without_time(const spec::FrameworkSpec& framework) {
   spec::FrameworkSpec other;
   other.evaluates = framework.evaluates;

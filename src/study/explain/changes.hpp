@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
 
@@ -17,6 +18,9 @@ void speed_up(spec::DeviceSpec& device, double factor);
 void speed_up(spec::DeviceSpec& device, double factor, const scenario::Scenario& scenario);
 /// All that it does and waits for.
 void speed_up(spec::FrameworkSpec& framework, double factor);
+/// Sums of each run stay what they were carried out as, where that was one algorithm: no library has a choice for links
+/// without limits.
+void keep_sums(const report::Result& as, scenario::Scenario& scenario);
 /// One that sends the same and takes no time.
 spec::FrameworkSpec without_time(const spec::FrameworkSpec& framework);
 

@@ -332,7 +332,8 @@ class Explainer {
          .factor = kBeyondMeasure,
          .change = {"network-without-limits"},
          .assumption = report::Statement{"limits-of-links"}},
-        [](scenario::Scenario&, sim::Cluster& cluster) {
+        [this](scenario::Scenario& scenario, sim::Cluster& cluster) {
+          keep_sums(explanation_.result, scenario);
           change_links(cluster, {{"*", kBeyondMeasure, 0}});
           // Traffic of others that never pauses holds up nobody there, and would be a million times as many messages.
           cluster.platform.background.clear();

@@ -21,7 +21,8 @@ std::string pattern_of_link(const std::string& direction) {
 
 report::Statement change_of(const char* kind, double factor, const LinkGroup& group) {
   const std::string first = report::name_of_link(group.links.front());
-  const bool one = first == report::name_of_link(group.links.back());
+  const bool one = std::ranges::all_of(
+      group.links, [&](const std::string& direction) { return report::name_of_link(direction) == first; });
   return report::Statement{kind, {one ? first : group.pattern}}
       .with("factor", factor)
       .with("bandwidth_low", group.least_bandwidth)

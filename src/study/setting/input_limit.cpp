@@ -10,8 +10,9 @@ void at_least(double seconds, step::StepTiming& timing) {
   if (!(longer > 0)) return;
   timing.seconds = seconds;
   timing.exposed_seconds += longer;
-  timing.bounds.push_back({"input", "bandwidth", longer, 0});
-  for (step::Bound& bound : timing.bounds) bound.share = bound.seconds / seconds;
+  // Without any of the others the input takes as long.
+  timing.bounds = {{"", "overlap", seconds - longer, 1 - longer / seconds},
+                   {"input", "bandwidth", longer, longer / seconds}};
   std::ranges::stable_sort(timing.bounds, std::ranges::greater{}, &step::Bound::seconds);
 }
 

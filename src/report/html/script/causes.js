@@ -1,7 +1,7 @@
 // Words for what holds a run back, as src/report/run/causes.cpp has them.
 
 const causeText = (kind) =>
-  ({ queueing: "queueing and loss over TCP", compute: "computing" })[kind] ?? kind;
+  ({ queueing: "queueing and loss over TCP", compute: "computing", overhead: "overhead of messages" })[kind] ?? kind;
 
 /** "5 links hospital-#-up", "link hub-out": what a part of a cause lies on. */
 function resourcesText(kind, part) {

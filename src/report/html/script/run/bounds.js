@@ -21,6 +21,8 @@ const kHelp = {
   latency: "fewer, larger messages (buckets), or sites nearer to each other, would help",
   queueing: "shorter ways, or fewer at once that write to one line, would help",
   compute: "a faster device, or a smaller batch on it, would help",
+  overhead: "fewer, larger messages (buckets) would help",
+  overlap: "several causes take that time at once, and only less of each of them would help",
 };
 const helpFor = (kind) => kHelp[kind] ?? "less of it would help";
 
@@ -35,7 +37,9 @@ function adviceFor(run) {
   const [main, next] = kinds;
   const { resource, share, seconds } = main.top;
   let text = `${causeText(main.kind)} takes ${shareText(main.share)} of the step`;
-  if (share < main.share / 2) {
+  if (!resource) {
+    text += `: ${helpFor(main.kind)}`;
+  } else if (share < main.share / 2) {
     text += `, spread over ${main.parts} resources (the longest is ${resource}, ${shareText(share)}): `;
     text += helpFor(main.kind);
   } else {
@@ -49,7 +53,8 @@ function adviceFor(run) {
   }
   text += ".";
   if (next && next.share >= kWorthNaming) {
-    text += ` Then ${causeText(next.kind)}, ${shareText(next.share)}, longest ${next.top.resource}: ${helpFor(next.kind)}.`;
+    const longest = next.top.resource ? `, longest ${next.top.resource}` : "";
+    text += ` Then ${causeText(next.kind)}, ${shareText(next.share)}${longest}: ${helpFor(next.kind)}.`;
   }
   return kept(text);
 }

@@ -1,0 +1,78 @@
+#include "sim/step/step_without.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "sim/step/replay.hpp"
+#include "sim/step/steady_state.hpp"
+#include "sim/step/steps_by_flow.hpp"
+
+namespace dadsim::sim {
+namespace {
+
+constexpr double kRounding = 1e-6;  // of a step
+
+}  // namespace
+
+void hold_to_savings(const SecondsWithout& without, step::StepTiming& timing) {
+  const auto cause_of = [&](const step::Bound& bound) -> const std::optional<double>* {
+    if (bound.kind == "compute") return &without.computing;
+    if (bound.kind == "framework") return &without.framework;
+    const bool of_links = bound.kind == "bandwidth" || bound.kind == "latency" || bound.kind == "queueing";
+    return of_links ? &without.network : nullptr;
+  };
+  double overlap = 0;
+  for (const std::optional<double>* cause : {&without.computing, &without.network, &without.framework}) {
+    if (!*cause) continue;
+    double on_path = 0;
+    for (const step::Bound& bound : timing.bounds) on_path += cause_of(bound) == cause ? bound.seconds : 0;
+    const double saved = std::clamp(timing.seconds - **cause, 0.0, on_path);
+    for (step::Bound& bound : timing.bounds) {
+      if (cause_of(bound) == cause) bound.seconds *= saved / on_path;
+    }
+    overlap += on_path - saved;
+  }
+  if (overlap > kRounding * timing.seconds) timing.bounds.push_back({"", "overlap", overlap});
+  std::erase_if(timing.bounds, [](const step::Bound& bound) { return !(bound.seconds > 0); });
+  for (step::Bound& bound : timing.bounds) bound.share = bound.seconds / timing.seconds;
+  std::ranges::stable_sort(timing.bounds, std::greater(), &step::Bound::seconds);
+}
+
+void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& timing) {
+  for (std::optional<double>* one : {&without.computing, &without.network, &without.framework}) {
+    if (*one) **one *= timing.seconds / seconds;
+  }
+  hold_to_savings(without, timing);
+}
+
+double simulated_seconds(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
+                         const step::Schedule& schedule, const std::vector<double>& slowdown) {
+  StepReplayer replayer(nodes, connections.network(), connections);
+  if (has_barrier(schedule)) return replayer.replay(layout, schedule, slowdown).seconds;
+  return until_settled(replayer, layout, schedule, connections, false, slowdown).timing().seconds;
+}
+
+SecondsWithout without_causes(Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
+                              const step::Schedule& schedule, const std::vector<double>& slowdown, double seconds,
+                              bool differs) {
+  StepsByFlow closed(nodes, connections.network(), true);
+  FlowStep step;
+  const Refused refused = closed.time(layout, schedule, slowdown, step);
+  SecondsWithout without = closed.without(slowdown);
+  if (differs) {
+    for (std::optional<double>* one : {&without.computing, &without.framework}) {
+      if (*one) *one = refused ? std::nullopt : std::optional(**one * seconds / step.timing.seconds);
+    }
+    return without;
+  }
+  const std::vector<double> at_once(nodes.hosts.size(), SecondsWithout::kNoTime);
+  without.computing = simulated_seconds(nodes, connections, layout, schedule, at_once);
+  const spec::FrameworkSpec* framework = std::exchange(nodes.framework, nullptr);
+  if (framework != nullptr && !framework->none())
+    without.framework = simulated_seconds(nodes, connections, layout, schedule, slowdown);
+  nodes.framework = framework;
+  return without;
+}
+
+}  // namespace dadsim::sim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "sim/network/connection.hpp"
+#include "sim/step/nodes.hpp"
+#include "step/schedule.hpp"
+#include "step/timing.hpp"
+
+namespace dadsim::sim {
+
+/// Seconds of a step in which one of its causes takes no time, all else as it is; none: not known.
+struct SecondsWithout {
+  static constexpr double kNoTime = 1e-6;  ///< of the seconds of computations, where these take none
+  std::optional<double> computing = {}, network = {}, framework = {};
+};
+
+/// The same of one of several steps, by its place among them.
+struct StepWithout {
+  std::uint64_t place = 0;
+  SecondsWithout seconds = {};
+};
+
+/// Cuts what each cause has of the critical path down to what the step saves without it. What is left over is overlap:
+/// without one of the causes another one takes that time.
+void hold_to_savings(const SecondsWithout& without, step::StepTiming& timing);
+/// The same of a step like one that took `seconds`, of which `without` is: in proportion.
+void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& timing);
+
+/// Seconds of a step, message by message. `layout` is of the schedule's workers.
+double simulated_seconds(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
+                         const step::Schedule& schedule, const std::vector<double>& slowdown);
+
+/// A step that was timed message by message, and took `seconds`. Without computing, or without a framework, its
+/// messages are simulated again; without the network collectives take what software takes. Where the network `differs`
+/// from step to step, a step again would be another one, and the closed form says what is saved.
+SecondsWithout without_causes(Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
+                              const step::Schedule& schedule, const std::vector<double>& slowdown, double seconds,
+                              bool differs);
+
+}  // namespace dadsim::sim
