@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "estimate/bands.hpp"
 #include "study/planning/goal_search.hpp"
 
 namespace dadsim::study {
@@ -46,7 +47,7 @@ TEST(GoalObjective, IsNamedByTheGoal) {
   EXPECT_EQ(first({.seconds = 8000, .objective = spec::Objective::cheapest}), "8");
   EXPECT_EQ(first({.seconds = 8000, .objective = spec::Objective::least_carbon}), "64");
   EXPECT_EQ(first({.seconds = 8000, .carbon = 2000}), "64") << "what is limited";
-  EXPECT_EQ(first({.objective = spec::Objective::quickest}), "64") << "the first of those that are as quick";
+  EXPECT_EQ(first({.objective = spec::Objective::quickest}), "16") << "the cheapest of those that are as quick";
 }
 
 TEST(GoalObjective, LimitsOnDevicesThroughputAndMemoryAreHeld) {
@@ -70,6 +71,76 @@ TEST(GoalObjective, WhatDoesNotGoIsAnAnswerAndNeverMeetsTheGoal) {
   EXPECT_EQ(answers.back().choices.front().value, "128");
   EXPECT_FALSE(answers.back().met);
   EXPECT_EQ(answers.back().trial.infeasible, "needs 90 GB on a worker");
+}
+
+/// What a time is made of decides what errors two of them share.
+report::Trial of_time(double hours, double money, const std::string& computing) {
+  report::Trial trial{.reached = true, .seconds = 3600 * hours};
+  trial.costs.money = money;
+  trial.contender.parts = {{"compute.assumed", 1, computing}};
+  const estimate::Band band = estimate::band_of(trial.contender.parts);
+  trial.band = band;
+  return trial;
+}
+
+TEST(GoalObjective, AGoalIsMetByTheBandOfWhatItTakes) {
+  using enum report::GoalStanding;
+  const report::Trial trial = of_time(19.2, 100, "a");
+  const double low = 3600 * 19.2 * trial.band->low;
+  const double high = 3600 * 19.2 * trial.band->high;
+  ASSERT_GT(high, 20 * 3600);
+  EXPECT_EQ(standing_of({.seconds = 1.001 * high}, trial), met);
+  EXPECT_EQ(standing_of({.seconds = 0.999 * high}, trial), likely);
+  EXPECT_EQ(standing_of({.seconds = 20 * 3600}, trial), likely) << "19.2 h of 20 h";
+  EXPECT_EQ(standing_of({.seconds = 19 * 3600}, trial), open);
+  EXPECT_EQ(standing_of({.seconds = 0.999 * low}, trial), missed);
+  // What goes by time has its band, what does not has none.
+  EXPECT_EQ(standing_of({.money = 101}, trial), likely);
+  report::Trial large = trial;
+  large.memory = 80e9;
+  EXPECT_EQ(standing_of({.memory = 81e9}, large), met);
+  large.throughput = 1000;
+  EXPECT_EQ(standing_of({.throughput = 999}, large), likely);
+  EXPECT_EQ(standing_of({.throughput = 999 / trial.band->high}, large), met);
+  EXPECT_EQ(to_string(open), std::string("cannot be said"));
+}
+
+TEST(GoalObjective, ChoicesWithinTheBandOfEachOtherAreTiedAndTheCheaperOneIsSaid) {
+  spec::AllowedChange change;
+  change.varied.path = "hosts";
+  change.varied.values = {"8", "16", "32"};
+  spec::GoalSpec goal{.seconds = 1e6, .objective = spec::Objective::quickest, .allowed = {change}};
+  const auto answers = [&](const std::string& other) {
+    return search_goal(goal, {"a"}, [&](const std::vector<std::string>& assignments, const std::string&) {
+      const std::string& one = assignments.front();
+      if (one.ends_with("=8")) return of_time(19, 300, "a");
+      return one.ends_with("16") ? of_time(18, 500, other) : of_time(2, 900, other);
+    });
+  };
+  const auto apart = answers("a");
+  EXPECT_EQ(apart[0].choices[0].value, "32") << "nine times as quick";
+  EXPECT_FALSE(apart[1].tied || apart[2].tied);
+  goal.devices = 100;
+  change.varied.values = {"8", "16"};
+  goal.allowed = {change};
+  // The same devices err together: 18 h are quicker than 19 h for sure, and of others nobody knows.
+  EXPECT_EQ(answers("a")[0].choices[0].value, "16");
+  const auto tied = answers("b");
+  EXPECT_EQ(tied[0].choices[0].value, "8");
+  EXPECT_FALSE(tied[0].tied);
+  EXPECT_TRUE(tied[1].tied);
+  goal.objective = spec::Objective::cheapest;
+  EXPECT_EQ(answers("a")[0].choices[0].value, "8");
+  report::PlanReport report;
+  report.goal = goal;
+  report.timing_only = true;
+  report.currency = "USD";
+  report.timing_runs = 2;
+  report.answers = tied;
+  const std::string said = verdict(report);
+  EXPECT_NE(said.find("meets the goal"), std::string::npos) << said;
+  EXPECT_NE(said.find("Not told apart from it: a with hosts 16: 18.0 h ("), std::string::npos) << said;
+  EXPECT_NE(said.find("It is the cheaper one."), std::string::npos) << said;
 }
 
 TEST(GoalObjective, TheFrontHoldsWhatNothingBeatsInBoth) {

@@ -115,7 +115,7 @@ TEST(GoalSearch, SeedsLeaveABandOpen) {
   const auto with = [&](estimate::Band scatter) {
     const Evaluate evaluate = [=](const std::vector<std::string>& assignments, const std::string&) {
       const double seconds = 60 * 151.2 / std::stod(as_map(assignments).at("link.up"));
-      return report::Trial{.reached = true, .accuracy = 1, .seconds = seconds, .seeds = 5, .scatter = scatter};
+      return report::Trial{.reached = true, .accuracy = 1, .seconds = seconds, .seeds = 5, .band = scatter};
     };
     return search_goal(goal, {"dad"}, evaluate)[0];
   };

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "estimate/bands.hpp"
 #include "estimate/comparison.hpp"
+#include "report/run/answer.hpp"
 #include "scenario/document/load.hpp"
 #include "study/one_line.hpp"
 #include "study/planning/plan_scenario.hpp"
@@ -40,8 +42,10 @@ class Plan : public ::testing::Test {
   /// Among the <costs>.
   void price_lines(const std::string& lines) { lines_ = lines; }
 
- private:
+ protected:
   test::TemporaryFolder folder_;
+
+ private:
   std::string lines_;
   std::optional<scenario::ScenarioSource> source_;
   std::int64_t steps_ = 0;
@@ -136,17 +140,21 @@ TEST_F(Plan, OneSeedHasTheBandOfAnAssumedScatter) {
   const report::PlanReport report = plan(
       R"(<goal within="300ms"><allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)");
   const report::GoalAnswer& best = report.answers.front();
-  ASSERT_TRUE(best.met && best.trial.scatter && best.may && best.safe) << verdict(report);
+  ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(report);
   const double n = steps();
   // The one evaluation before may have been all that was missing.
-  const double low = std::exp(-std::hypot(std::log(n / (n - 1)), 1.96 * estimate::kSeedScatter));
-  EXPECT_NEAR(best.trial.scatter->low, low, 1e-3);
-  EXPECT_NEAR(best.trial.scatter->high, std::exp(1.96 * estimate::kSeedScatter), 1e-3);
-  const auto needed = [&](double factor) {
-    return bytes / (0.3 / factor / n - computing - 2 * latency - bytes / down) * 8 / 1e6;
+  const estimate::Band step = estimate::band_of(best.trial.contender.parts);
+  const double down_to = std::hypot(std::log(n / (n - 1)), 1.96 * estimate::kSeedScatter, std::log(step.low));
+  EXPECT_NEAR(best.trial.band->low, std::exp(-down_to), 1e-3);
+  EXPECT_NEAR(best.trial.band->high, std::exp(std::hypot(1.96 * estimate::kSeedScatter, std::log(step.high))), 1e-3);
+  const auto tried = [&](const std::string& value) {
+    return std::ranges::find(best.tried, value, &report::Tried::value)->trial;
   };
-  EXPECT_NEAR(std::stod(*best.may), needed(best.trial.scatter->low), 0.01 * needed(best.trial.scatter->low));
-  EXPECT_NEAR(std::stod(*best.safe), needed(best.trial.scatter->high), 0.01 * needed(best.trial.scatter->high));
+  EXPECT_EQ(standing_of(report.goal, best.trial), report::GoalStanding::likely);
+  EXPECT_EQ(standing_of(report.goal, tried(*best.may)), report::GoalStanding::open);
+  EXPECT_EQ(standing_of(report.goal, tried(*best.safe)), report::GoalStanding::met);
+  EXPECT_LT(std::stod(*best.may), number_of(*best.answer));
+  EXPECT_GT(std::stod(*best.safe), number_of(*best.answer));
   EXPECT_NE(verdict(report).find("(one seed, 8 % scatter assumed)"), std::string::npos) << verdict(report);
 }
 
@@ -156,7 +164,7 @@ TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {
            {"training.seeds=4"});
   EXPECT_EQ(report.learned_runs, 4U);
   const report::GoalAnswer& best = report.answers.front();
-  ASSERT_TRUE(best.met && best.trial.scatter && best.may && best.safe) << verdict(report);
+  ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(report);
   EXPECT_EQ(best.trial.seeds, 4U);
   std::vector<estimate::Arrival> arrivals;  // in steps
   for (int seed = 1; seed <= 4; ++seed) {
@@ -164,13 +172,29 @@ TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {
     arrivals.push_back({static_cast<double>(at - 1), static_cast<double>(at)});
   }
   const estimate::Estimate mean = times_as_long(arrivals, std::vector<estimate::Arrival>(4, {1, 1}), false);
-  EXPECT_NEAR(best.trial.scatter->low, *mean.low / mean.value, 1e-3);
-  EXPECT_NEAR(best.trial.scatter->high, *mean.high / mean.value, 1e-3);
+  const estimate::Estimate banded = with_band(mean, estimate::band_of(best.trial.contender.parts));
+  EXPECT_NEAR(best.trial.band->low, *banded.low / mean.value, 1e-3);
+  EXPECT_NEAR(best.trial.band->high, *banded.high / mean.value, 1e-3);
   const double known = bytes / (2 / mean.value - computing - 2 * latency - bytes / down) * 8 / 1e6;
   EXPECT_NEAR(number_of(*best.answer), known, 0.01 * known);
   EXPECT_LE(std::stod(*best.may), number_of(*best.answer));
   EXPECT_GE(std::stod(*best.safe), number_of(*best.answer));
   EXPECT_NE(verdict(report).find("over 4 seeds"), std::string::npos) << verdict(report);
+}
+
+/// A plan says of a choice what the run of the same file says: of several seeds, too.
+TEST_F(Plan, SaysTheBandOfTheRun) {
+  const std::string path = folder_.path("same.xml");
+  std::ofstream(path) << test::one_line::scenario(R"(<goal within="1h"/>)");
+  const scenario::ScenarioSource source(path);
+  const std::vector<std::string> seeds{"training.seeds=3"};
+  const report::Trial trial = plan_scenario(source, seeds, false).answers.front().trial;
+  const report::Answer::Place place =
+      answer_to(run_experiment(source.load_point(seeds, make_catalog()), false)).ranking.at(0);
+  const report::TrialEnds ends = ends_of(trial);
+  EXPECT_DOUBLE_EQ(trial.seconds, place.seconds);
+  EXPECT_DOUBLE_EQ(ends.seconds.low.value(), place.low.value());
+  EXPECT_DOUBLE_EQ(ends.seconds.high.value(), place.high.value());
 }
 
 TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {

@@ -8,15 +8,15 @@ namespace dadsim::report {
 namespace {
 
 Json to_json_object(const Trial& trial, const PlanReport& report) {
-  const auto end = [&](double factor) { return trial.reached ? number(trial.seconds * factor) : Json(nullptr); };
+  const TrialEnds ends = ends_of(trial);
   return {{"reached", trial.reached},
           {"best_accuracy", number(trial.accuracy)},
           {"seeds", trial.seeds},
           {"seeds_missed", trial.seeds_missed},
           {"timed", trial.timed},
-          {"seconds", end(1)},
-          {"low", trial.scatter ? end(trial.scatter->low) : Json(nullptr)},
-          {"high", trial.scatter ? end(trial.scatter->high) : Json(nullptr)},
+          {"seconds", trial.reached ? number(trial.seconds) : Json(nullptr)},
+          {"low", number(ends.seconds.low)},
+          {"high", number(ends.seconds.high)},
           {"money", number(trial.costs.money)},
           {"joules", number(trial.costs.joules)},
           {"grams_co2e", number(trial.costs.carbon)},
@@ -25,11 +25,16 @@ Json to_json_object(const Trial& trial, const PlanReport& report) {
           {"watts", number(trial.watts)},
           {"devices", number(trial.devices)},
           {"throughput", number(trial.throughput)},
+          {"throughput_low", number(ends.throughput.low)},
+          {"throughput_high", number(ends.throughput.high)},
           {"throughput_of", trial.tokens ? "tokens" : "samples"},
           {"scaling_efficiency", number(trial.scaling)},
+          {"scaling_low", number(ends.scaling.low)},
+          {"scaling_high", number(ends.scaling.high)},
           {"layout", trial.layout ? Json(assignments_of(*trial.layout)) : Json(nullptr)},
           {"infeasible", trial.infeasible.empty() ? Json(nullptr) : Json(trial.infeasible)},
           {"meets", meets(report.goal, trial)},
+          {"standing", to_string(standing_of(report.goal, trial))},
           {"of_limit", number(excess(report.goal, trial))}};
 }
 
@@ -37,6 +42,7 @@ Json to_json_object(const GoalAnswer& answer, const PlanReport& report) {
   Json json;
   json["run"] = answer.run;
   json["met"] = answer.met;
+  json["tied"] = answer.tied;
   json["front"] = answer.front;
   Json& changes = json["changes"] = Json::object();
   for (const Change& change : answer.choices) changes[change.path] = change.value;
@@ -51,7 +57,7 @@ Json to_json_object(const GoalAnswer& answer, const PlanReport& report) {
   const auto text = [](const std::optional<std::string>& value) { return value ? Json(*value) : Json(nullptr); };
   json["band"] = nullptr;
   if (answer.may || answer.safe) {
-    json["band"] = {{"may", text(answer.may)}, {"safe", text(answer.safe)}, {"assumed", answer.trial.seeds == 1}};
+    json["band"] = {{"may", text(answer.may)}, {"safe", text(answer.safe)}, {"assumed", answer.trial.assumes_scatter}};
   }
   Json& again = json["misses_again"] = Json::array();
   for (const Stretch& stretch : answer.misses_again)

@@ -13,9 +13,26 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-double excess(const spec::GoalSpec& goal, const Trial& trial) {
+TrialEnds ends_of(const Trial& trial) {
+  TrialEnds ends;
+  if (!trial.reached) return ends;
+  if (trial.band && std::isfinite(trial.seconds))
+    ends.seconds = {trial.seconds * trial.band->low, trial.seconds * trial.band->high};
+  if (trial.band && trial.throughput)
+    ends.throughput = {*trial.throughput / trial.band->high, *trial.throughput / trial.band->low};
+  if (trial.scaling_band && trial.scaling)
+    ends.scaling = {*trial.scaling * trial.scaling_band->low, *trial.scaling * trial.scaling_band->high};
+  return ends;
+}
+
+double excess(const spec::GoalSpec& goal, const Trial& trial, double estimate::Band::*end) {
   if (!trial.reached || !trial.infeasible.empty()) return kInfinity;
   double most = 0;
+  const double longer = end != nullptr && trial.band ? *trial.band.*end : 1;
+  const auto times = [&](std::optional<double> value) {
+    if (value) *value *= longer;
+    return value;
+  };
   const auto check = [&](const std::optional<double>& limit, const std::optional<double>& value) {
     if (!limit) return;
     if (!value || std::isnan(*value)) {
@@ -24,10 +41,10 @@ double excess(const spec::GoalSpec& goal, const Trial& trial) {
       most = std::max(most, *limit > 0 ? *value / *limit : *value > 0 ? kInfinity : 0);
     }
   };
-  check(goal.seconds, trial.seconds);
-  check(goal.money, trial.costs.money);
-  check(goal.joules, trial.costs.joules);
-  check(goal.carbon, trial.costs.carbon);
+  check(goal.seconds, times(trial.seconds));
+  check(goal.money, times(trial.costs.money));
+  check(goal.joules, times(trial.costs.joules));
+  check(goal.carbon, times(trial.costs.carbon));
   check(goal.memory, trial.memory);
   check(goal.watts, trial.watts);
   if (goal.devices) check(static_cast<double>(*goal.devices), trial.devices);
@@ -35,8 +52,11 @@ double excess(const spec::GoalSpec& goal, const Trial& trial) {
     if (!least) return;
     most = std::max(most, value && *value > 0 ? *least / *value : kInfinity);
   };
-  check_least(goal.throughput, trial.throughput);
-  check_least(goal.scaling, trial.scaling);
+  check_least(goal.throughput, trial.throughput ? std::optional(*trial.throughput / longer) : std::nullopt);
+  std::optional<double> scaling = trial.scaling;
+  if (scaling && trial.scaling_band && end != nullptr)
+    *scaling *= end == &estimate::Band::high ? trial.scaling_band->low : trial.scaling_band->high;
+  check_least(goal.scaling, scaling);
   return most;
 }
 
@@ -106,12 +126,86 @@ void mark_front(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers) {
 
 bool meets(const spec::GoalSpec& goal, const Trial& trial) { return excess(goal, trial) <= 1; }
 
-bool may_meet(const spec::GoalSpec& goal, const Trial& trial) {
-  return excess(goal, trial) * (trial.scatter ? trial.scatter->low : 1) <= 1;
-}
+bool may_meet(const spec::GoalSpec& goal, const Trial& trial) { return excess(goal, trial, &estimate::Band::low) <= 1; }
 
 bool surely_meets(const spec::GoalSpec& goal, const Trial& trial) {
-  return excess(goal, trial) * (trial.scatter ? trial.scatter->high : 1) <= 1;
+  return excess(goal, trial, &estimate::Band::high) <= 1;
+}
+
+GoalStanding standing_of(const spec::GoalSpec& goal, const Trial& trial) {
+  return surely_meets(goal, trial) ? GoalStanding::met
+         : meets(goal, trial)      ? GoalStanding::likely
+         : may_meet(goal, trial)   ? GoalStanding::open
+                                   : GoalStanding::missed;
+}
+
+namespace {
+
+/// What answers are told apart by: what orders them, or else money where time alone is limited.
+spec::Objective telling_objective(const spec::GoalSpec& goal, const Trial& trial) {
+  const spec::Objective objective = objective_of(goal);
+  if (objective != spec::Objective::automatic) return objective;
+  return goal.seconds && trial.costs.money ? spec::Objective::cheapest : spec::Objective::quickest;
+}
+
+/// What is known of an amount that goes with the time of a trial.
+estimate::Contender contender_of(spec::Objective objective, const Trial& trial) {
+  estimate::Contender contender = trial.contender;
+  const double amount = objective_value(objective, trial);
+  const double each = amount / trial.seconds;
+  for (std::optional<estimate::Arrival>& arrival : contender.arrivals) {
+    if (arrival) *arrival = {arrival->after * each, arrival->at * each, arrival->steps};
+  }
+  contender.step_seconds *= each;
+  contender.seconds = amount;
+  return contender;
+}
+
+/// Whether what is open of the numbers of two answers overlaps.
+bool numbers_overlap(const GoalAnswer& a, const GoalAnswer& b) {
+  const auto number = [](const GoalAnswer& answer, const std::optional<std::string>& value) {
+    const auto tried = std::ranges::find(answer.tried, value.value_or(answer.answer->value), &Tried::value);
+    return tried == answer.tried.end() ? std::nan("") : tried->number;
+  };
+  const auto range = [&](const GoalAnswer& answer) {
+    const double may = number(answer, answer.may);
+    const double safe = number(answer, answer.safe);
+    return std::pair(std::min(may, safe), std::max(may, safe));
+  };
+  return range(a).first <= range(b).second && range(b).first <= range(a).second;
+}
+
+bool is_tied(const spec::GoalSpec& goal, const GoalAnswer& first, const GoalAnswer& other) {
+  if (!first.met || !other.met) return false;
+  if (first.answer && other.answer && objective_of(goal) == spec::Objective::automatic)
+    return numbers_overlap(first, other);
+  const spec::Objective objective = telling_objective(goal, first.trial);
+  const estimate::Contender a = contender_of(objective, first.trial);
+  const estimate::Contender b = contender_of(objective, other.trial);
+  if (!std::isfinite(a.seconds) || !std::isfinite(b.seconds)) return false;
+  const bool in_order = a.seconds <= b.seconds;
+  return estimate::is_beside(estimate::decide(in_order ? a : b, in_order ? b : a).standing);
+}
+
+}  // namespace
+
+void settle_ties(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers) {
+  if (answers.empty() || !answers.front().met) return;
+  const GoalAnswer first = answers.front();
+  const bool by_time = telling_objective(goal, first.trial) == spec::Objective::quickest;
+  const spec::Objective second = by_time ? spec::Objective::cheapest : spec::Objective::quickest;
+  for (std::size_t i = 1; i < answers.size(); ++i) answers[i].tied = is_tied(goal, first, answers[i]);
+  answers.front().tied = true;
+  const auto figures = [&](const GoalAnswer& answer) {
+    return std::pair(standing_of(goal, answer.trial), objective_value(second, answer.trial));
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < answers.size(); ++i) {
+    if (answers[i].tied && figures(answers[i]) < figures(answers[best])) best = i;
+  }
+  std::ranges::rotate(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(best),
+                      answers.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+  answers.front().tied = false;
 }
 
 }  // namespace dadsim::report

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "estimate/convergence.hpp"
+#include "estimate/verdict.hpp"
 #include "report/layout/layout_report.hpp"
 #include "report/run/result.hpp"
 #include "report/text/paragraph.hpp"
@@ -25,22 +28,34 @@ struct Trial {
   Costs costs = {};
   std::size_t seeds = 1;         ///< that were learned
   std::size_t seeds_missed = 0;  ///< that did not reach it
-  /// Factors on seconds and costs that seeds, and the spacing of evaluations, leave open (estimate/comparison.hpp: the
-  /// mean of several seeds, or one whose scatter is assumed); an end may be infinite. None where nothing tells.
-  std::optional<estimate::Band> scatter = {};
-  bool timed = true;                           ///< false: that learning does not reach it was seen before
-  std::optional<double> lines_per_month = {};  ///< rent of the lines that have a price
-  std::vector<Statement> assumptions = {};     ///< of the timing
-  std::optional<double> memory = {};           ///< bytes of a worker's device
-  std::optional<double> watts = {};            ///< of all devices, mean over a step
-  double devices = 0;                          ///< of all workers
-  std::optional<double> throughput = {};       ///< tokens per second, or samples where there are none
-  bool tokens = false;                         ///< throughput is of tokens
-  std::optional<double> scaling = {};          ///< scaling efficiency
-  double batch = 0;                            ///< samples of all workers per step; 0: not known
-  std::string infeasible = {};                 ///< the fault that keeps it from going; empty: it goes
-  std::optional<Layout> layout = {};           ///< how the network is divided, where the goal leaves that free
+  /// Factors on seconds and costs: the band of the time, as that of a run (report/run/contender.hpp), with what seeds
+  /// and the spacing of evaluations leave open; an end may be infinite. None where nothing tells.
+  std::optional<estimate::Band> band = {};
+  bool assumes_scatter = false;                     ///< of seeds, since one was learned
+  std::optional<estimate::Band> scaling_band = {};  ///< factors on the scaling efficiency
+  estimate::Contender contender = {};               ///< what is known of its time
+  bool timed = true;                                ///< false: that learning does not reach it was seen before
+  std::optional<double> lines_per_month = {};       ///< rent of the lines that have a price
+  std::vector<Statement> assumptions = {};          ///< of the timing
+  std::optional<double> memory = {};                ///< bytes of a worker's device
+  std::optional<double> watts = {};                 ///< of all devices, mean over a step
+  double devices = 0;                               ///< of all workers
+  std::optional<double> throughput = {};            ///< tokens per second, or samples where there are none
+  bool tokens = false;                              ///< throughput is of tokens
+  std::optional<double> scaling = {};               ///< scaling efficiency
+  double batch = 0;                                 ///< samples of all workers per step; 0: not known
+  std::string infeasible = {};                      ///< the fault that keeps it from going; empty: it goes
+  std::optional<Layout> layout = {};                ///< how the network is divided, where the goal leaves that free
 };
+
+/// The ends of the bands of what a trial takes; none where they are not known.
+struct TrialEnds {
+  struct Ends {
+    std::optional<double> low, high;
+  };
+  Ends seconds, throughput, scaling;
+};
+TrialEnds ends_of(const Trial& trial);
 
 /// A change as it is made: "path=value".
 struct Change {
@@ -73,10 +88,11 @@ struct GoalAnswer {
   std::optional<Change> neighbour;
   std::optional<Trial> neighbour_trial;
   /// Where the goal is met: the number from which on it may be met, and that from which on it is, by what seeds leave
-  /// open (Trial::scatter). `safe` is none where no number of the range is so far on.
+  /// open (Trial::band). `safe` is none where no number of the range is so far on.
   std::optional<std::string> may, safe;
   std::vector<Stretch> misses_again;  ///< in the order of preference
   std::vector<Tried> tried;           ///< of the first range, ascending
+  bool tied = false;                  ///< not told apart from the first answer by what answers are ordered by
   bool front = false;  ///< with an objective against another: no answer that meets the goal beats it in both
 };
 
@@ -105,14 +121,32 @@ bool is_better(const spec::GoalSpec& goal, const GoalAnswer& a, std::size_t a_pr
 /// Marks the front of the objective against the other, where the goal names both.
 void mark_front(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers);
 
-/// Whether it meets every limit of the goal.
+/// How a trial stands to the limits of a goal, by the band of what it takes.
+enum class GoalStanding : std::uint8_t {
+  met,     ///< all of the band meets it
+  likely,  ///< what is expected meets it
+  open,    ///< what is expected misses it, and some of the band meets it
+  missed,
+};
+constexpr auto names_of(GoalStanding) {
+  using enum GoalStanding;
+  return std::to_array<spec::Name<GoalStanding>>(
+      {{met, "met"}, {likely, "likely met"}, {open, "cannot be said"}, {missed, "missed"}});
+}
+using spec::to_string;
+GoalStanding standing_of(const spec::GoalSpec& goal, const Trial& trial);
+/// Whether what is expected meets every limit of the goal.
 bool meets(const spec::GoalSpec& goal, const Trial& trial);
-/// Whether it may, and whether it does whatever seeds leave open.
+/// Whether some of the band does, and whether all of it does.
 bool may_meet(const spec::GoalSpec& goal, const Trial& trial);
 bool surely_meets(const spec::GoalSpec& goal, const Trial& trial);
 /// By how much it exceeds the limits: the greatest of value ÷ limit, infinite where the target is not reached or a
-/// limited value is not known. A goal without limits is met by whatever reaches the target.
-double excess(const spec::GoalSpec& goal, const Trial& trial);
+/// limited value is not known. A goal without limits is met by whatever reaches the target. `end`: of the band, none:
+/// as expected.
+double excess(const spec::GoalSpec& goal, const Trial& trial, double estimate::Band::*end = nullptr);
+/// Of answers that cannot be told apart from the first by what they are ordered by, puts the one first that is surer to
+/// meet the goal, then the one with the better second figure: the cheaper, or the quicker where money orders them.
+void settle_ties(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers);
 /// What is taken for granted where the choices have other batches of all workers; none where they do not.
 std::optional<Statement> assumption_of_batches(const PlanReport& report);
 /// What is asked: "reach 95 % within 1 min 0 s".

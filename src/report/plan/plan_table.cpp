@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 
 #include "report/plan/plan_report.hpp"
 #include "report/run/table.hpp"
@@ -17,6 +18,20 @@ constexpr std::size_t kMostRows = 40;
 
 std::string changes_in_words(const GoalAnswer& answer) { return words::assignments_in_words(assignments_of(answer)); }
 
+const char* mark_of(GoalStanding standing) {
+  switch (standing) {
+    case GoalStanding::met:
+      return "✓";
+    case GoalStanding::likely:
+      return "~";
+    case GoalStanding::open:
+      return "?";
+    case GoalStanding::missed:
+      return "✗";
+  }
+  throw std::logic_error("unknown standing");
+}
+
 /// What stands in the last column: what it takes, and what there is to say of that.
 std::string row_in_words(const PlanReport& report, const GoalAnswer& answer) {
   std::string text = in_words(takes_of(report, answer.trial));
@@ -30,7 +45,10 @@ Summary summary_of(const PlanReport& report, bool verbose) {
   Summary summary;
   summary.answer = paragraph(verdict(report));
   std::string& text = summary.body;
-  text = paragraph(fmt::format("Goal: {}.", in_words(goal_of(report)))) + '\n';
+  text =
+      paragraph(fmt::format("Goal: {}. By the band of what it takes: ✓ met, ~ likely met, ? cannot be said, ✗ missed.",
+                            in_words(goal_of(report)))) +
+      '\n';
   std::size_t label_width = 3;
   std::size_t change_width = 7;
   const std::size_t rows = std::min(report.answers.size(), kMostRows);
@@ -46,7 +64,7 @@ Summary summary_of(const PlanReport& report, bool verbose) {
                               "to the goal; the next number");
   for (std::size_t i = 0; i < rows; ++i) {
     const GoalAnswer& answer = report.answers[i];
-    const char* mark = answer.met ? "✓" : "✗";
+    const char* mark = mark_of(standing_of(report.goal, answer.trial));
     const std::string changes = changes_in_words(answer);
     text += below ? wrapped(fmt::format("{} {}, {}: {}", mark, answer.run, changes, row_in_words(report, answer)),
                             table_width(), 4)

@@ -17,8 +17,7 @@ bool nothing_was_timed(const PlanReport& report) {
 
 /// Whether seeds leave a range of numbers and not one.
 bool leaves_a_range(const GoalAnswer& answer) {
-  return answer.answer && answer.met && answer.trial.scatter && answer.may && answer.safe &&
-         *answer.may != *answer.safe;
+  return answer.answer && answer.met && answer.trial.band && answer.may && answer.safe && *answer.may != *answer.safe;
 }
 
 void say_costs(const std::optional<double>& money, const std::optional<double>& joules,
@@ -104,10 +103,17 @@ Statement takes_of(const PlanReport& report, const Trial& trial) {
   if (!trial.infeasible.empty()) return Statement{"trial-infeasible"}.with("fault", trial.infeasible);
   if (!trial.reached) return Statement{"trial-comes-to"}.with("best_accuracy", trial.accuracy);
   Statement statement{"trial-takes"};
-  if (std::isfinite(trial.seconds)) statement.with("seconds", trial.seconds);
-  if (trial.throughput && (report.goal.throughput || !std::isfinite(trial.seconds)))
-    statement.with("throughput", *trial.throughput).with("tokens", trial.tokens);
-  if (trial.scaling && report.goal.scaling) statement.with("scaling_efficiency", *trial.scaling);
+  const TrialEnds ends = ends_of(trial);
+  const auto say = [&](const std::string& name, double value, const TrialEnds::Ends& band) {
+    statement.with(name, value);
+    if (band.low && band.high) statement.with(name + "_low", *band.low).with(name + "_high", *band.high);
+  };
+  if (std::isfinite(trial.seconds)) say("seconds", trial.seconds, ends.seconds);
+  if (trial.throughput && (report.goal.throughput || !std::isfinite(trial.seconds))) {
+    say("throughput", *trial.throughput, ends.throughput);
+    statement.with("tokens", trial.tokens);
+  }
+  if (trial.scaling && report.goal.scaling) say("scaling_efficiency", *trial.scaling, ends.scaling);
   if (trial.memory && report.goal.memory) statement.with("memory_bytes", *trial.memory);
   if (trial.watts && report.goal.watts) statement.with("watts", *trial.watts);
   if (report.goal.devices) statement.with("devices", trial.devices);
@@ -157,11 +163,11 @@ Statement margin_of(const PlanReport& report, const Trial& trial) {
 }
 
 std::optional<Statement> seed_band_of(const GoalAnswer& answer) {
-  if (!answer.answer || !answer.met || !answer.trial.scatter) return std::nullopt;
+  if (!answer.answer || !answer.met || !answer.trial.band) return std::nullopt;
   if (!answer.safe && !answer.may) return std::nullopt;
   Statement band{"seed-band"};
   band.with("seeds", static_cast<double>(answer.trial.seeds));
-  if (answer.trial.seeds < 2) band.with("assumed_scatter", estimate::kSeedScatter);
+  if (answer.trial.assumes_scatter) band.with("assumed_scatter", estimate::kSeedScatter);
   if (answer.may) band.with("may", *answer.may);
   if (answer.safe) band.with("safe", *answer.safe);
   return band;
@@ -216,6 +222,7 @@ std::vector<Statement> what_is_enough(const PlanReport& report, const GoalAnswer
     answer.with("chosen", !best.choices.empty());
     return {answer.with(*band).with(takes_of(report, best.trial))};
   }
+  answer.with("standing", std::string(to_string(standing_of(report.goal, best.trial))));
   answer.with(takes_of(report, best.trial));
   if (best.neighbour) {
     answer.with(Statement{"neighbour-misses"}
@@ -227,6 +234,40 @@ std::vector<Statement> what_is_enough(const PlanReport& report, const GoalAnswer
   return all;
 }
 
+Statement choice_of(const char* kind, const PlanReport& report, const GoalAnswer& answer) {
+  Statement choice{kind, {answer.run}};
+  return choice.with("changes", assignments_of(answer)).with(takes_of(report, answer.trial));
+}
+
+/// Those that are not told apart from the first answer, where there are any.
+std::optional<Statement> tied_of(const PlanReport& report) {
+  Statement statement{"plan-tied"};
+  for (const GoalAnswer& answer : report.answers) {
+    if (answer.tied) statement.with(choice_of("front-answer", report, answer));
+  }
+  if (statement.parts.empty()) return std::nullopt;
+  const Trial& best = report.answers.front().trial;
+  const auto is_before = [&](const auto& figure) {
+    return std::ranges::all_of(report.answers,
+                               [&](const GoalAnswer& one) { return !one.tied || figure(best) < figure(one.trial); });
+  };
+  const bool cheaper = is_before([](const Trial& trial) { return objective_value(spec::Objective::cheapest, trial); });
+  const bool quicker = is_before([](const Trial& trial) { return objective_value(spec::Objective::quickest, trial); });
+  if (cheaper || quicker) statement.with("by", std::string(cheaper ? "cheaper" : "quicker"));
+  return statement;
+}
+
+/// Where the first answer does not surely meet the goal, the first one that does.
+std::optional<Statement> sure_of(const PlanReport& report) {
+  const auto is_sure = [&](const GoalAnswer& one) {
+    return one.met && standing_of(report.goal, one.trial) == GoalStanding::met;
+  };
+  if (is_sure(report.answers.front())) return std::nullopt;
+  const auto sure = std::ranges::find_if(report.answers, is_sure);
+  if (sure == report.answers.end()) return std::nullopt;
+  return Statement{"plan-sure"}.with(choice_of("front-answer", report, *sure));
+}
+
 /// The answers that nothing beats in both objectives, where the goal names two and there are several.
 std::optional<Statement> front_of(const PlanReport& report) {
   if (!report.goal.against) return std::nullopt;
@@ -236,8 +277,7 @@ std::optional<Statement> front_of(const PlanReport& report) {
   for (const GoalAnswer& answer : report.answers) {
     if (!answer.front) continue;
     statement.subjects.push_back(answer.run);
-    Statement choice{"front-answer", {answer.run}};
-    statement.with(choice.with("changes", assignments_of(answer)).with(takes_of(report, answer.trial)));
+    statement.with(choice_of("front-answer", report, answer));
   }
   return statement.parts.size() < 2 ? std::nullopt : std::optional(statement);
 }
@@ -254,11 +294,14 @@ std::vector<Statement> answer_of(const PlanReport& report) {
   if (!best.met) {
     Statement answer{"out-of-reach", {best.run}};
     answer.with("changes", assignments_of(best));
+    answer.with("open", standing_of(report.goal, best.trial) == GoalStanding::open);
     if (best.trial.reached) answer.with(takes_of(report, best.trial));
     return {answer.with(margin_of(report, best.trial))};
   }
   std::vector<Statement> answer = what_is_enough(report, best);
-  if (best.answer && best.trial.seeds == 1 && !report.timing_only)
+  if (std::optional<Statement> tied = tied_of(report)) answer.push_back(*std::move(tied));
+  if (std::optional<Statement> sure = sure_of(report)) answer.push_back(*std::move(sure));
+  if (best.answer && best.trial.assumes_scatter)
     answer.push_back(Statement{"seeds-would-tell"}.with("assumed", seed_band_of(best).has_value()));
   if (const std::optional<Statement> again = missed_again_of(best))
     answer.push_back(Statement{"missed-beyond", {best.run}}.with("value", best.answer->value).with(*again));

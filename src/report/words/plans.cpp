@@ -24,15 +24,29 @@ std::string target_never_reached(const Statement& answer) {
 
 /// Its parts are what it takes, where it reaches the target, and how it stands to the goal.
 std::string out_of_reach(const Statement& answer) {
-  std::string text = fmt::format("Out of reach: the nearest is {} with {}", answer.subject(),
-                                 assignments_in_words(answer.texts("changes")));
+  std::string text = fmt::format("{}: the nearest is {} with {}",
+                                 answer.is("open") ? "Whether the goal is met cannot be said" : "Out of reach",
+                                 answer.subject(), assignments_in_words(answer.texts("changes")));
   if (answer.parts.size() > 1) text += ": " + in_words(answer.part());
-  return fmt::format("{}, which {}.", text, in_words(answer.parts.back()));
+  return fmt::format("{}, which {}{}.", text, answer.is("open") ? "as expected " : "", in_words(answer.parts.back()));
 }
 
 std::string front_answer(const Statement& choice) {
   return fmt::format("{} with {}: {}", choice.subject(), assignments_in_words(choice.texts("changes")),
                      in_words(choice.part()));
+}
+
+std::string plan_tied(const Statement& answer) {
+  constexpr std::size_t kMostTied = 3;
+  std::string text = "Not told apart from it: ";
+  for (std::size_t i = 0; i < std::min(answer.parts.size(), kMostTied); ++i)
+    text += (i == 0 ? "" : "; ") + in_words(answer.parts[i]);
+  if (answer.parts.size() > kMostTied) text += fmt::format("; and {} more", answer.parts.size() - kMostTied);
+  return text + (answer.has("by") ? fmt::format(". It is the {} one.", answer.text("by")) : ".");
+}
+
+std::string plan_sure(const Statement& answer) {
+  return fmt::format("All of its band meets the goal: {}.", in_words(answer.part()));
 }
 
 std::string plan_front(const Statement& answer) {
@@ -68,8 +82,9 @@ std::string needs_about(const Statement& answer) {
 
 /// Its parts are what it takes, and how its neighbour stands to the goal.
 std::string enough(const Statement& answer) {
-  std::string text = fmt::format("{} with {}: {}", answer.subject(), assignments_in_words(answer.texts("changes")),
-                                 in_words(answer.part()));
+  std::string text =
+      fmt::format("{} with {} {} the goal: {}", answer.subject(), assignments_in_words(answer.texts("changes")),
+                  answer.text("standing") == "met" ? "meets" : "likely meets", in_words(answer.part()));
   if (answer.parts.size() > 1)
     text += fmt::format("; {}, {} is enough", in_words(answer.part(1)), answer.text("value"));
   return text + '.';
@@ -92,6 +107,8 @@ constexpr std::array kPlans{
     StatementKind{"target-never-reached", "what a plan answers: learning never reaches the target",
                   target_never_reached},
     StatementKind{"out-of-reach", "the same: no choice meets the goal", out_of_reach},
+    StatementKind{"plan-tied", "the same: choices that are not told apart from the answer", plan_tied},
+    StatementKind{"plan-sure", "the same: the answer is likely, and another choice meets the goal for sure", plan_sure},
     StatementKind{"plan-front", "the same: what nothing beats in both of two objectives", plan_front},
     StatementKind{"front-answer", "a part of that: one of them, with what it takes", front_answer},
     StatementKind{"plan-batches", "what a plan takes for granted of batches that differ", plan_batches},

@@ -6,6 +6,7 @@
 
 #include "report/text/money.hpp"
 #include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/phrases.hpp"
 #include "support/human.hpp"
@@ -85,11 +86,22 @@ std::string goal(const Statement& statement) {
 std::string trial_takes(const Statement& statement) {
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
-  if (const auto seconds = known(statement, "seconds")) add(human_seconds(*seconds));
+  const auto interval = [&](const std::string& name, const auto& in_words) {
+    return statement.has(name + "_low") ? fmt::format(" ({} … {})", in_words(statement.number(name + "_low")),
+                                                      in_words(statement.number(name + "_high")))
+                                        : std::string();
+  };
+  if (const auto seconds = known(statement, "seconds")) {
+    add(statement.has("seconds_low")
+            ? seconds_with_interval(*seconds, statement.number("seconds_low"), statement.number("seconds_high"))
+            : human_seconds(*seconds));
+  }
   if (const auto rate = known(statement, "throughput"))
-    add(fmt::format("{} {}/s", rate_in_words(*rate), statement.is("tokens") ? "tokens" : "samples"));
+    add(fmt::format("{}{} {}/s", rate_in_words(*rate), interval("throughput", rate_in_words),
+                    statement.is("tokens") ? "tokens" : "samples"));
   if (const auto scaling = known(statement, "scaling_efficiency"))
-    add(fmt::format("a scaling efficiency of {}", human_percent(*scaling)));
+    add(fmt::format("a scaling efficiency of {}{}", human_percent(*scaling),
+                    interval("scaling_efficiency", [](double share) { return human_percent(share); })));
   if (const auto memory = known(statement, "memory_bytes")) add(human_bytes(*memory) + " on a device");
   if (const auto watts = known(statement, "watts")) add(power_in_words(*watts));
   if (const auto devices = known(statement, "devices")) add(fmt::format("{:.0f} devices", *devices));
@@ -149,9 +161,10 @@ std::string neighbour_misses(const Statement& remark) {
 }
 
 std::string seed_band(const Statement& band) {
-  const std::string why = band.number("seeds") > 1
-                              ? fmt::format("over {:.0f} seeds", band.number("seeds"))
-                              : fmt::format("one seed, {:.0f} % scatter assumed", 100 * band.number("assumed_scatter"));
+  const std::string why = band.number("seeds") > 1 ? fmt::format("over {:.0f} seeds", band.number("seeds"))
+                          : band.has("assumed_scatter")
+                              ? fmt::format("one seed, {:.0f} % scatter assumed", 100 * band.number("assumed_scatter"))
+                              : "by the band of its time";
   if (!band.has("safe")) {
     return fmt::format("{} or more ({}), and no number of the range is surely enough",
                        rounded_in_words(band.text("may")), why);

@@ -103,7 +103,7 @@ class Search {
       answer_.neighbour_trial = at(*first - 1);
     }
     find_misses_beyond(*first);
-    if (!answer_.trial.scatter) return;
+    if (!answer_.trial.band) return;
     const auto text = [&](std::size_t index) { return varied_->with(numbers_[index]); };
     if (const auto may = first_that(report::may_meet)) answer_.may = text(*may);
     if (const auto safe = first_that(report::surely_meets)) answer_.safe = text(*safe);
@@ -273,6 +273,7 @@ std::vector<report::GoalAnswer> search_goal(const spec::GoalSpec& goal, const st
   std::vector<report::GoalAnswer> answers;
   answers.reserve(ranked.size());
   for (Ranked& one : ranked) answers.push_back(std::move(one.answer));
+  if (!goal.against) report::settle_ties(goal, answers);
   report::mark_front(goal, answers);
   return answers;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "estimate/comparison.hpp"
+#include "report/run/contender.hpp"
 #include "report/run/work.hpp"
 #include "report/words/statement.hpp"
 #include "scenario/document/print.hpp"
@@ -33,18 +34,22 @@
 namespace dadsim::study {
 namespace {
 
-/// Of the workload: its own time to accuracy, where it is known; it is not for a run that misses the target. The
-/// interval is that of its relative steps.
+/// An interval of a time as factors on it; none where nothing is known.
+std::optional<estimate::Band> band_of(const estimate::Estimate& time) {
+  if (!(time.value > 0) || (!time.low && !time.high)) return std::nullopt;
+  return estimate::Band{time.low.value_or(0) / time.value,
+                        time.high ? *time.high / time.value : std::numeric_limits<double>::infinity()};
+}
+
+/// Of the workload: its own time to accuracy, where it is known; it is not for a run that misses the target.
 report::Trial trial_at_scale(const report::RunResult& run) {
   report::Trial trial;
   const std::optional<estimate::Estimate>& time = run.at_scale->time;
   trial.reached = time.has_value();
   if (!trial.reached) return trial;
   trial.seconds = time->value;
-  if (time->value > 0 && (time->low || time->high)) {
-    trial.scatter = {time->low.value_or(0) / time->value,
-                     time->high ? *time->high / time->value : std::numeric_limits<double>::infinity()};
-  }
+  trial.band = band_of(run.at_scale->time_band.value_or(*time));
+  trial.contender = contender_of(run, report::Metric::time_at_scale);
   if (run.costs && run.costs->at_scale) trial.costs = *run.costs->at_scale;
   return trial;
 }
@@ -53,20 +58,15 @@ report::Trial trial_at_scale(const report::RunResult& run) {
 /// takes longer.
 report::Trial trial_to_target(const report::RunResult& run) {
   report::Trial trial;
-  std::vector<estimate::Arrival> arrivals;
-  for (const std::optional<estimate::Arrival>& one : run.arrivals) {
-    if (one) arrivals.push_back(*one);
-  }
-  trial.seeds_missed = run.arrivals.size() - arrivals.size();
+  trial.seeds_missed =
+      static_cast<std::size_t>(std::ranges::count(run.arrivals, false, &std::optional<estimate::Arrival>::has_value));
   trial.reached = run.target_reached && trial.seeds_missed == 0;
   if (!trial.reached) return trial;
-  const estimate::Estimate time =
-      times_as_long(arrivals, std::vector<estimate::Arrival>(arrivals.size(), {1, 1}), false);
+  const estimate::Estimate time = report::with_band(report::mean_arrival(run.arrivals), run.factors());
   trial.seconds = time.value;
-  if (time.value > 0) {
-    trial.scatter = {time.low.value_or(0) / time.value,
-                     time.high ? *time.high / time.value : std::numeric_limits<double>::infinity()};
-  }
+  trial.band = band_of(time);
+  trial.assumes_scatter = run.arrivals.size() == 1;
+  trial.contender = contender_of(run, report::Metric::time_to_target);
   if (!run.costs || !run.costs->to_target) return trial;
   trial.costs = *run.costs->to_target;
   const double longer = run.target_seconds > 0 ? time.value / run.target_seconds : 1;
@@ -81,8 +81,10 @@ report::Trial trial_of_work(const report::RunResult& run) {
   report::Trial trial;
   trial.reached = true;
   trial.seconds = std::numeric_limits<double>::quiet_NaN();
+  trial.band = run.factors();
+  trial.contender = contender_of(run, report::Metric::time_per_step);
   if (run.spec.event_driven) {
-    trial.seconds = run.total_seconds;
+    trial.seconds = trial.contender.seconds = run.total_seconds;
     if (run.costs) trial.costs = run.costs->whole;
     return trial;
   }
@@ -102,6 +104,11 @@ void add_facts(const scenario::Scenario& scenario, const report::RunResult& run,
   trial.tokens = work.counts_tokens();
   trial.throughput = work.per_step() / work.step_seconds;
   trial.scaling = run.throughput->scaling_efficiency;
+  if (!run.step_band) return;
+  // One worker alone computes as well as any of them does: that error is the same on both sides.
+  std::vector<estimate::TimePart> alone = run.step_band->parts;
+  std::erase_if(alone, [](const estimate::TimePart& part) { return !part.category.starts_with("compute."); });
+  if (!alone.empty()) trial.scaling_band = estimate::ratio_band(alone, run.step_band->parts);
 }
 
 report::Trial trial_of(const report::RunResult& run, const report::Result& result) {

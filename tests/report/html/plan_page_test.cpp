@@ -15,7 +15,7 @@ using PlanJson = nlohmann::ordered_json;
 Trial plan_trial(double seconds) {
   Trial trial{.reached = true, .accuracy = 0.96, .seconds = seconds, .costs = {.money = seconds / 1000}};
   trial.seeds = 5;
-  trial.scatter = estimate::Band{0.9, 1.1};
+  trial.band = estimate::Band{0.9, 1.1};
   trial.lines_per_month = 20;
   return trial;
 }
@@ -65,7 +65,8 @@ TEST(PlanText, SaysWhatIsEnoughBetweenWhatAndWhereItIsNot) {
       verdict(plan_sample()),
       "rank-dad needs about 8.5Mbps (uplink of the sites): 8.3Mbps to 8.9Mbps (over 5 seeds). As simulated 8.5Mbps is "
       "the least "
-      "that is enough: 59.8 s, 0.0598 EUR, lines at 20.00 EUR a month. Beyond 8.5Mbps it is missed again from 21Mbps "
+      "that is enough: 59.8 s (53.8 … 65.8), 0.0598 EUR, lines at 20.00 EUR a month. Beyond 8.5Mbps it is missed again "
+      "from 21Mbps "
       "to "
       "39Mbps.");
 }
@@ -101,6 +102,11 @@ TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
   EXPECT_EQ(json["answers"][1]["remarks"][1]["kind"], "not-timed");
   EXPECT_EQ(json["assumptions"][0]["kind"], "barrier");
   EXPECT_EQ(json["answers"][0]["tried"].size(), 7U);
+  EXPECT_EQ(json["answers"][0]["trial"]["standing"], "likely met") << "65.8 s are more than 60";
+  EXPECT_EQ(json["answers"][1]["trial"]["standing"], "missed");
+  EXPECT_EQ(json["answers"][0]["tried"][6]["trial"]["standing"], "met");
+  EXPECT_NE(to_table(report).find("\n~ rank-dad"), std::string::npos) << to_table(report);
+  EXPECT_NE(to_table(report).find("\n✗ dad"), std::string::npos) << to_table(report);
   EXPECT_EQ(json["answers"][0]["band"], (PlanJson{{"may", "8.3Mbps"}, {"safe", "8.9Mbps"}, {"assumed", false}}));
   EXPECT_EQ(json["answers"][0]["misses_again"][0]["to"], "39Mbps");
   EXPECT_NEAR(json["answers"][0]["trial"]["high"].get<double>(), 59.8 * 1.1, 1e-9);
@@ -112,7 +118,7 @@ TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
 
 TEST(PlanPage, AnEndThatIsOpenIsNull) {
   PlanReport report = plan_sample();
-  report.answers[0].trial.scatter->high = std::numeric_limits<double>::infinity();
+  report.answers[0].trial.band->high = std::numeric_limits<double>::infinity();
   report.answers[0].safe.reset();
   const PlanJson json = data_of(to_html(report));
   EXPECT_TRUE(json["answers"][0]["trial"]["high"].is_null());

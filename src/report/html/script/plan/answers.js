@@ -29,6 +29,7 @@ function quantitiesOf(result) {
 function taken(trial, quantity) {
   const value = trial[quantity.name];
   if (!trial.reached || !isNumber(value)) return null;
+  if (quantity.name === "throughput") return { value, low: trial.throughput_low, high: trial.throughput_high };
   const end = (name) => (isNumber(trial[name]) && trial.seconds > 0 ? (value * trial[name]) / trial.seconds : null);
   return { value, low: end("low"), high: end("high") };
 }
@@ -68,10 +69,10 @@ function addAnswers(page, section) {
   const others = quantities.filter((one) => ranged || one !== deciding);
   const divided = result.answers.some((answer) => answer.trial.layout);
   const figure = (answer, one) => withInterval(taken(answer.trial, one), one.text);
-  const goalText = ({ met, front, trial }) => {
-    if (met) return front ? "met, on the front" : "met";
+  const goalText = ({ met, front, tied, trial }) => {
+    if (met) return [trial.standing, front ? "on the front" : "", tied ? "not told apart" : ""].filter(Boolean).join(", ");
     if (trial.infeasible) return `infeasible: ${trial.infeasible}`;
-    return trial.reached ? "missed" : `target never reached: best ${humanPercent(trial.best_accuracy)}`;
+    return trial.reached ? trial.standing : `target never reached: best ${humanPercent(trial.best_accuracy)}`;
   };
   const columns = [
     { title: chosen ? "run, with" : "run" },
@@ -105,7 +106,8 @@ function addAnswers(page, section) {
   section.append(
     lead(
       "Those that meet the goal first, the best first. Where the goal is missed, the figures are of " +
-        "the nearest that was tried.",
+        "the nearest that was tried. A goal is met where all of the band meets it, likely met where what is expected " +
+        "does, and missed where nothing of the band does; between these it cannot be said.",
     ),
     table(`Goal: ${result.asked.words}`, columns, rows, result.answers[0].met ? 0 : -1),
   );

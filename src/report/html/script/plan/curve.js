@@ -40,7 +40,7 @@ function addCurve(page, section) {
           y: estimate.value,
           low: estimate.low,
           high: estimate.high,
-          text: [value, withInterval(estimate, quantity.text), trial.meets ? "meets the goal" : "misses the goal"],
+          text: [value, withInterval(estimate, quantity.text), `goal: ${trial.standing}`],
         })),
     }));
     const answers = chosen()
@@ -128,7 +128,7 @@ function addCurve(page, section) {
           answer.run,
           value,
           ...quantities.map((one) => withInterval(taken(trial, one), one.text)),
-          trial.meets ? "met" : trial.reached ? "missed" : `never reached: ${humanPercent(trial.best_accuracy)}`,
+          trial.reached ? trial.standing : `never reached: ${humanPercent(trial.best_accuracy)}`,
         ]),
       ),
     );
@@ -137,8 +137,8 @@ function addCurve(page, section) {
     lead(
       "Each marked number was timed in full; the line between is drawn for the eye, and the diamond is the answer. " +
         (seeds > 1
-          ? `Means over ${humanCount(seeds)} seeds; bands are what seeds and evaluations leave open.`
-          : "Bands are what one seed leaves open, if seeds scatter as is assumed of them."),
+          ? `Means over ${humanCount(seeds)} seeds; bands are what seeds, evaluations and the errors of times leave open.`
+          : "Bands are what the errors of times leave open, and one seed, if seeds scatter as is assumed of them."),
     ),
   ];
   steeredLines(section, above, { state, settings, description, controls, makeTable, says: true });
