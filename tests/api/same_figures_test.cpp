@@ -111,9 +111,14 @@ void expect_same_verdict(const json& result, const json& sweep) {
     if (one.size() > 1) ranked.push_back(sweep["runs"][one[0].get<std::size_t>()]["label"]);
   }
   ASSERT_EQ(ranked.size(), ranking.size()) << result["answer"] << point;
+  if (!ranked.empty()) {
+    EXPECT_EQ(sweep["sweep"]["metric"], result["answer"]["metric"]);
+  }
   std::size_t beside = 0;
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     EXPECT_EQ(ranked[i], ranking[i]["run"]);
+    for (const auto& [place, name] : {std::pair{1, "seconds"}, {2, "low"}, {3, "high"}})
+      EXPECT_EQ(point["ranked"][i][place], ranking[i][name]) << ranked[i] << " " << name;
     if (i == 0) continue;
     const json& ours = ranking[i]["of_first"];
     const json& theirs = point["of_first"][i - 1];
@@ -124,6 +129,20 @@ void expect_same_verdict(const json& result, const json& sweep) {
     if (beside == i - 1 && (verdict == "equal" || verdict == "undecided")) ++beside;
   }
   EXPECT_EQ(point["beside"].size(), beside) << result["answer"] << point;
+}
+
+/// The table of runs says of several seeds what the answer says.
+void expect_same_times_in_table(const json& result) {
+  if (result["answer"]["metric"] != "time-to-target") return;
+  for (const json& place : result["answer"]["ranking"]) {
+    const auto run =
+        std::ranges::find_if(result["runs"], [&](const json& one) { return one["label"] == place["run"]; });
+    const json& over = (*run)["over_seeds"];
+    if (over.is_null() || (*run)["exact"] == true) continue;  // exact runs count with the steps of the first of them
+    EXPECT_EQ(over["target_seconds"]["mean"], place["seconds"]);
+    EXPECT_EQ(over["target_seconds"]["low"], place["low"]);
+    EXPECT_EQ(over["target_seconds"]["high"], place["high"]);
+  }
 }
 
 /// A comparison of a scenario with itself has its figures and its answer on both sides, and nothing is quicker.
@@ -179,6 +198,7 @@ TEST(SameFigures, InEveryOutput) {
     const Result result = run(Scenario::load(path), options);
     const scenario::Scenario inside = scenario::load_scenario(path, {}, study::make_catalog());
     const json whole = json::parse(result.json());
+    expect_same_times_in_table(whole);
     expect_same_in_comparison(whole, inside);
     if (is_explained(seed)) expect_same_in_explanation(whole, inside);
     const std::string swept = folder.write("swept.xml", test::DrawnScenario(seed).with_itself_as_sweep());

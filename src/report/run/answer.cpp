@@ -28,39 +28,21 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
   const RunResult& run = result.runs[i];
   Place place;
   place.run = i;
-  place.seconds = contender.seconds;
-  switch (metric) {
-    case Metric::time_at_scale: {
-      if (!run.at_scale || !run.at_scale->time) return std::nullopt;
-      const estimate::Estimate& time = run.at_scale->time_band ? *run.at_scale->time_band : *run.at_scale->time;
-      place.low = time.low;
-      place.high = time.high;
-      return place;
-    }
-    case Metric::time_per_step:
-    case Metric::throughput:
-    case Metric::per_money:
-    case Metric::per_energy:
-      if (run.spec.event_driven || !(run.step_seconds > 0) || !(place.seconds > 0)) return std::nullopt;
-      break;
-    case Metric::time_to_target: {
-      const auto reached = [](const auto& arrival) { return arrival.has_value(); };
-      if (contender.arrivals.empty() ? !run.target_reached : !std::ranges::all_of(contender.arrivals, reached))
-        return std::nullopt;
-      place.seeds = std::max<std::size_t>(1, contender.arrivals.size());
-      if (place.seeds > 1) {
-        const estimate::Estimate time = with_band(mean_arrival(contender.arrivals), run.factors());
-        place.low = time.low;
-        place.high = time.high;
-        return place;
-      }
-      break;
-    }
+  if (metric == Metric::time_at_scale) {
+    if (!run.at_scale || !run.at_scale->time) return std::nullopt;
+    const estimate::Estimate& time = run.at_scale->time_band ? *run.at_scale->time_band : *run.at_scale->time;
+    place.seconds = contender.seconds;
+    place.low = time.low;
+    place.high = time.high;
+    return place;
   }
-  if (const auto factors = run.factors(); factors && place.seconds > 0) {
-    place.low = place.seconds * factors->low;
-    place.high = place.seconds * factors->high;
-  }
+  if (metric != Metric::time_to_target && (run.spec.event_driven || !(run.step_seconds > 0))) return std::nullopt;
+  const std::optional<estimate::Estimate> time = time_of(contender, metric);
+  if (!time) return std::nullopt;
+  place.seconds = time->value;
+  place.low = time->low;
+  place.high = time->high;
+  if (metric == Metric::time_to_target) place.seeds = std::max<std::size_t>(1, contender.arrivals.size());
   return place;
 }
 
@@ -346,9 +328,7 @@ Answer answer_of_runs(const Result& result) {
   answer.of = other ? result.scale->workload : result.learned_on;
   const bool known = std::ranges::any_of(
       result.runs, [](const RunResult& run) { return run.spec.communicates && run.at_scale && run.at_scale->time; });
-  answer.metric = other && known                ? Metric::time_at_scale
-                  : other || result.timing_only ? Metric::time_per_step
-                                                : Metric::time_to_target;
+  answer.metric = natural_metric(other, known, !result.timing_only);
   if (result.asked_metric != spec::AskedMetric::automatic) {
     std::vector<Work> works;
     for (const RunResult& run : result.runs) works.push_back(work_of(FigureValues({run, result})));

@@ -1,10 +1,17 @@
 #include "report/run/contender.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "report/run/work.hpp"
 
 namespace dadsim::report {
+
+Metric natural_metric(bool of_other_network, bool has_known_time, bool has_learned) {
+  return of_other_network && has_known_time ? Metric::time_at_scale
+         : of_other_network || !has_learned ? Metric::time_per_step
+                                            : Metric::time_to_target;
+}
 
 estimate::Contender contender_of(const RunResult& run, Metric metric) {
   estimate::Contender contender{.exact = run.exact, .step_seconds = run.step_seconds};
@@ -51,6 +58,23 @@ estimate::Estimate mean_arrival(const std::vector<std::optional<estimate::Arriva
 
 estimate::Estimate with_band(estimate::Estimate time, const std::optional<estimate::Band>& factors) {
   return factors && time.value > 0 ? estimate::with_band(time, *factors) : time;
+}
+
+std::optional<estimate::Estimate> time_of(const estimate::Contender& contender, Metric metric) {
+  estimate::Estimate time{contender.seconds, {}, {}};
+  if (metric == Metric::time_to_target) {
+    const auto reached = [](const auto& arrival) { return arrival.has_value(); };
+    if (contender.arrivals.empty() && !(contender.seconds > 0)) return std::nullopt;
+    if (!std::ranges::all_of(contender.arrivals, reached)) return std::nullopt;
+    if (contender.arrivals.size() > 1) time = mean_arrival(contender.arrivals);
+  } else if (contender.by_seed.size() > 1) {
+    time = estimate::ratio_of_means(contender.by_seed, std::vector<double>(contender.by_seed.size(), 1.0));
+  } else if (!(contender.seconds > 0)) {
+    return std::nullopt;
+  }
+  if (!std::isfinite(time.value)) return std::nullopt;
+  if (contender.parts.empty()) return time;
+  return with_band(time, estimate::band_of(contender.parts));
 }
 
 }  // namespace dadsim::report

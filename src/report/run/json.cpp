@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -9,8 +10,10 @@
 
 #include "report/run/answer.hpp"
 #include "report/run/causes.hpp"
+#include "report/run/contender.hpp"
 #include "report/run/event_driven_json.hpp"
 #include "report/run/leak_json.hpp"
+#include "report/run/over_seeds.hpp"
 #include "report/run/result_json.hpp"
 #include "report/run/shift_json.hpp"
 #include "support/parse_whole.hpp"
@@ -190,6 +193,26 @@ Json causes_in_json(const RunResult& run) {
   return json;
 }
 
+/// What the table of runs says where several seeds were learned; null with one.
+Json seeds_in_json(const RunResult& run) {
+  if (run.final_accuracies.size() < 2) return nullptr;
+  const auto of = [](const std::vector<double>& by_seed) -> Json {
+    if (by_seed.empty()) return nullptr;
+    const OverSeeds over = over_seeds(by_seed);
+    return {{"mean", number(over.mean)}, {"deviation", number(over.deviation)}};
+  };
+  const std::optional<estimate::Estimate> time =
+      time_of(contender_of(run, Metric::time_to_target), Metric::time_to_target);
+  return {{"seeds", run.final_accuracies.size()},
+          {"missed", std::ranges::count(run.arrivals, false, &std::optional<estimate::Arrival>::has_value)},
+          {"final_accuracy", of(run.final_accuracies)},
+          {"best_accuracy", of(run.best_accuracies)},
+          {"target_step", of(target_steps(run))},
+          {"target_seconds",
+           time ? Json{{"mean", number(time->value)}, {"low", number(time->low)}, {"high", number(time->high)}}
+                : Json(nullptr)}};
+}
+
 Json to_json_object(const RunResult& run, const Result& result) {
   Json json = figures_in_json(run, result);
   json["parameters"] = parameters(run.spec.parameters);
@@ -197,6 +220,7 @@ Json to_json_object(const RunResult& run, const Result& result) {
   json["steps_per_epoch"] = run.steps_per_epoch;
   json["first_steps_end_seconds"] = run.first_steps;
   json["band"] = band_of(run);
+  json["over_seeds"] = seeds_in_json(run);
 
   Json& bounds = json["bounds"] = Json::array();
   for (const step::Bound& bound : run.bounds) {

@@ -253,9 +253,10 @@ struct RunResult {
   /// When it reached the target, by seed; nothing where a seed did not. Those after the first are timed by the first:
   /// their steps are taken to last as long. Event-driven runs have the first alone.
   std::vector<std::optional<estimate::Arrival>> arrivals;
-  std::vector<double> best_accuracies;  ///< by seed, of the same; empty where nothing was learned
-  bool is_baseline = false;             ///< its algorithm is the one that others are compared with
-  bool exact = false;                   ///< it learns what every exact run does, up to rounding
+  std::vector<double> best_accuracies;   ///< by seed, of the same; empty where nothing was learned
+  std::vector<double> final_accuracies;  ///< likewise
+  bool is_baseline = false;              ///< its algorithm is the one that others are compared with
+  bool exact = false;                    ///< it learns what every exact run does, up to rounding
 };
 
 struct Result {

@@ -16,6 +16,7 @@
 #include "report/run/cost_sentence.hpp"
 #include "report/run/event_driven_table.hpp"
 #include "report/run/leak_figures.hpp"
+#include "report/run/over_seeds.hpp"
 #include "report/run/scale_table.hpp"
 #include "report/run/sites_sentence.hpp"
 #include "report/run/throughput_text.hpp"
@@ -26,11 +27,6 @@
 
 namespace dadsim::report {
 namespace {
-
-std::string accuracy_cell(double accuracy) {
-  const std::string text = human_percent(accuracy);
-  return text.substr(0, text.find(' '));  // the unit stands in the heading
-}
 
 /// The target as the scenario has it: "95 %", "97.25 %".
 std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
@@ -50,13 +46,6 @@ struct RunColumn {
   std::string (*cell)(const RunResult&);
 };
 
-std::string time_to_target(const RunResult& run) {
-  return run.target_reached ? human_seconds(run.target_seconds) : "never";
-}
-std::string time_to_target_with_band(const RunResult& run) {
-  return run.target_reached ? seconds_with_band(run.target_seconds, run.factors()) : "never";
-}
-
 /// Of differential privacy: a run that adds no noise has none, and no value of it is the same.
 std::string epsilon_cell(const RunResult& run) {
   const double epsilon = epsilon_spent(run);
@@ -73,15 +62,15 @@ std::vector<RunColumn> run_columns(const Result& result, int narrower) {
   const std::string bytes = event_driven ? "per worker and step or update" : "per worker and step";
   std::vector<RunColumn> columns{{"", "run", [](const RunResult& run) { return run.spec.label; }},
                                  {accuracy, "final", [](const RunResult& run) {
-                                    return run.divergence ? "diverged" : accuracy_cell(run.final_accuracy);
+                                    return run.divergence ? "diverged"
+                                                          : accuracy_cell(run.final_accuracies, run.final_accuracy);
                                   }}};
   const bool bands = narrower < kWithoutBands;
   if (!bands || narrower < kWithoutBest)
-    columns.push_back({accuracy, "best", [](const RunResult& run) { return accuracy_cell(run.best_accuracy); }});
-  columns.push_back({target, "steps", [](const RunResult& run) {
-                       return run.target_reached ? fmt::format("{}", run.target_step) : "–";
-                     }});
-  columns.push_back({target, "time", bands ? time_to_target_with_band : time_to_target});
+    columns.push_back(
+        {accuracy, "best", [](const RunResult& run) { return accuracy_cell(run.best_accuracies, run.best_accuracy); }});
+  columns.push_back({target, "steps", steps_cell});
+  columns.push_back({target, "time", bands ? time_cell_with_band : time_cell});
   columns.push_back({step, "all", [](const RunResult& run) { return human_seconds(run.step_seconds); }});
   if (!bands || narrower < kWithoutCompute)
     columns.push_back({step, "compute", [](const RunResult& run) { return human_seconds(run.compute_seconds); }});

@@ -197,6 +197,9 @@ std::vector<Statement> answer_by_points(const SweepReport& report) {
 }  // namespace
 
 std::vector<Statement> answer_to(const SweepReport& report) {
+  if (!report.of_two.empty()) return report.of_two;
+  const std::vector<bool> competes = count_points(report).competes;
+  if (report.best && std::ranges::count(competes, true) < 2) return {*report.best};
   std::vector<Statement> answer = answer_by_points(report);
   if (report.best) answer.insert(answer.begin(), *report.best);
   return answer;

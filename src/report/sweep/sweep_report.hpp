@@ -73,6 +73,7 @@ struct SweepReport {
   bool at_scale = false;                   ///< points are decided by the time to accuracy at scale
   Metric metric = Metric::time_to_target;  ///< what points are decided by
   std::optional<Statement> best;           ///< which point is the best; none where that is no question
+  std::vector<Statement> of_two;           ///< of two points: how much quicker each run is at the second
   std::string rate_unit;                   ///< by a metric of work: of rates; empty: points go by times
   std::string of;                          ///< the workload that is timed; empty: the network that learns
   std::string currency;                    ///< of money; empty: none is known
@@ -92,7 +93,8 @@ struct SweepReport {
   bool grid() const;
 };
 
-/// Who is first at how many points, and where most of them are.
+/// What the terminal and the page answer: of two points how much quicker the second is; of more who is first at how
+/// many, and where most of them are, or which point is the best.
 std::vector<Statement> answer_to(const SweepReport& report);
 /// The same in words.
 std::string verdict(const SweepReport& report);

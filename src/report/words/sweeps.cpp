@@ -17,7 +17,6 @@ namespace dadsim::report::words {
 namespace {
 
 constexpr std::size_t kMostNamed = 5;  // runs in a sentence
-constexpr std::size_t kMostCounted = 8;
 
 std::string count_in_words(double count) { return human_count(static_cast<std::int64_t>(count)); }
 
@@ -125,26 +124,6 @@ std::string points_missed(const Statement& statement) {
   return fmt::format("At {} no run reaches it.", points_in_words(statement.number("points")));
 }
 
-std::string points_by_run(const Statement& statement) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(statement.subjects.size(), kMostCounted); ++i) {
-    text += fmt::format("{}{}{} {}", i == 0 ? "" : ", ", statement.subjects[i],
-                        i > 0                     ? " at"
-                        : statement.is("by_step") ? " has the shortest step at"
-                                                  : " is the quickest at",
-                        count_in_words(statement.numbers("won").at(i)));
-    if (i == 0) text += fmt::format(" of {}", points_in_words(statement.number("points")));
-  }
-  const auto add = [&](double count, const char* what) {
-    if (count > 0)
-      text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", points_in_words(count), count == 1 ? "has" : "have",
-                          what);
-  };
-  add(statement.number("open"), "no single first");
-  add(statement.number("missed"), "no run that reaches the target");
-  return text + '.';
-}
-
 std::string points_listed(const std::vector<double>& points) {
   std::vector<std::string> texts;
   for (const double one : points) texts.push_back(count_in_words(one));
@@ -190,8 +169,6 @@ constexpr std::array kSweeps{
     StatementKind{"points-undecided", "points where the quickest are equal, or not told apart", points_undecided},
     StatementKind{"points-missed", "points where no run reaches the target", points_missed},
     StatementKind{"best-point", "one run is timed, or points do other work: which point is the best", best_point},
-    StatementKind{"points-by-run", "on the terminal, of a sweep: at how many points each run is the quickest",
-                  points_by_run},
 };
 
 }  // namespace

@@ -33,10 +33,12 @@ double seconds_at(const report::RunResult& run, std::int64_t step) {
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {
   run.arrivals = {run.arrival()};
   run.best_accuracies = {run.best_accuracy};
+  run.final_accuracies = {run.final_accuracy};
   if (run.spec.event_driven) return;
   for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {
     const std::vector<step::Evaluation>& curve = seed.at(i)->trajectory.curve;
     run.best_accuracies.push_back(best_of(curve));
+    run.final_accuracies.push_back(curve.back().accuracy);
     std::optional<estimate::Arrival>& arrival = run.arrivals.emplace_back();
     if (const auto passage = estimate::passage_of(curve, target))
       arrival = {seconds_at(run, passage->after), seconds_at(run, passage->at), static_cast<double>(passage->at)};

@@ -12,7 +12,7 @@ namespace dadsim::study {
 double seconds_at(const report::RunResult& run, std::int64_t step);
 
 /// Fills in when run `i` reached the target with each of its seeds, and what it came to (RunResult::arrivals,
-/// best_accuracies). Of event-driven runs with the first alone.
+/// best_accuracies, final_accuracies). Of event-driven runs with the first alone.
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run);
 
 }  // namespace dadsim::study

@@ -9,7 +9,6 @@
 
 #include "report/explain/comparison.hpp"
 #include "report/run/work.hpp"
-#include "report/text/paragraph.hpp"
 
 namespace dadsim::study {
 
@@ -114,8 +113,9 @@ report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome,
   return side;
 }
 
-/// Two points are a question: how much quicker is the second?
-std::string answer_of_two(const SweepResults& results, const std::vector<PointOutcome>& all) {
+}  // namespace
+
+std::vector<report::Statement> two_points(const SweepResults& results, const std::vector<PointOutcome>& all) {
   if (results.points.size() != 2 || results.identity.points != 2 || all[0].ranked.empty() || all[1].ranked.empty())
     return {};
   const report::Metric metric = metric_of(all);
@@ -128,7 +128,7 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
       return run.trial.point == results.points[point].id && run.label() == label;
     });
   };
-  std::string text;
+  std::vector<report::Statement> answer;
   std::set<std::string> told;
   for (const SweepRun& run : results.runs) {
     if (run.trial.point != results.points[0].id || !told.insert(run.label()).second) continue;
@@ -139,36 +139,9 @@ std::string answer_of_two(const SweepResults& results, const std::vector<PointOu
     compared.before = side_of(run, all[0], run.label());
     compared.after = side_of(*other, all[1], run.label());
     compared.currency = results.identity.currency;
-    text += report::paragraph(report::in_words(report::statement_on(compared, name)));
+    answer.push_back(report::statement_on(compared, name));
   }
-  return text;
-}
-
-/// At how many points each run is the quickest; where there is no choice between runs, or points do other work, which
-/// point is the best.
-std::string answer_of_many(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  ProtocolLog log = tally_of(all);
-  const std::optional<report::Statement> best = best_statement(results, all);
-  const std::string of_best = best ? report::paragraph(report::in_words(*best)) : std::string();
-  if (log.labels.size() < 2) return of_best;
-  std::erase_if(log.labels, [&](const std::string& label) { return log.won[label] == 0; });
-  if (log.labels.empty() && log.open == 0 && log.nobody == 0) return {};
-  std::vector<double> won;
-  for (const std::string& label : log.labels) won.push_back(static_cast<double>(log.won[label]));
-  const auto statement = report::Statement{"points-by-run", log.labels}
-                             .with("won", std::move(won))
-                             .with("points", static_cast<double>(all.size()))
-                             .with("by_step", metric_of(all) == report::Metric::time_per_step)
-                             .with("open", static_cast<double>(log.open))
-                             .with("missed", static_cast<double>(log.nobody));
-  return report::paragraph(report::in_words(statement)) + of_best;
-}
-
-}  // namespace
-
-std::string answer_of_sweep(const SweepResults& results, const std::vector<PointOutcome>& all) {
-  const std::string of_two = answer_of_two(results, all);
-  return of_two.empty() ? answer_of_many(results, all) : of_two;
+  return answer;
 }
 
 }  // namespace dadsim::study

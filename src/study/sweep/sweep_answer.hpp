@@ -31,8 +31,7 @@ bool counts_tokens(const SweepResults& results);
 /// Which point is the best, where one run is timed, or points do other work.
 std::optional<report::Statement> best_statement(const SweepResults& results, const std::vector<PointOutcome>& all);
 
-/// What the points say together: of two, how much quicker the second is; of more, which run is first at how many, or
-/// which point is the best.
-std::string answer_of_sweep(const SweepResults& results, const std::vector<PointOutcome>& all);
+/// Two points are a question: how much quicker is each run at the second? Empty where there are not two.
+std::vector<report::Statement> two_points(const SweepResults& results, const std::vector<PointOutcome>& all);
 
 }  // namespace dadsim::study

@@ -164,6 +164,7 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
   report.sampling_error = worst_sampling_error(results);
   report.metric = metric_of(all);
   report.best = best_statement(results, all);
+  report.of_two = two_points(results, all);
   report.rate_unit = report::rate_unit(report.metric, counts_tokens(results), identity.currency);
   report.at_scale = report.metric == report::Metric::time_at_scale;
   for (const SweepRun& run : results.runs) {

@@ -15,6 +15,7 @@
 #include "report/text/rate.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/sweep_answer.hpp"
+#include "study/sweep/sweep_page.hpp"
 #include "study/sweep/winners.hpp"
 #include "support/human.hpp"
 
@@ -317,7 +318,8 @@ report::Summary summary_of(const SweepResults& results) {
         "; of steps that differ a sample was simulated, mean steps are off by {:.2g} % at most (standard error)",
         100 * error);
   report::Summary summary;
-  summary.answer = answer_of_sweep(results, all);
+  for (const report::Statement& statement : answer_to(sweep_report_of(results)))
+    summary.answer += report::paragraph(report::in_words(statement));
   summary.body = report::paragraph(text) + '\n' +
                  (results.points.size() <= kMostRows ? table_of_points(results, all) : table_of_winners(results, all)) +
                  spread_of_relative_steps(results);

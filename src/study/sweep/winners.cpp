@@ -30,7 +30,8 @@ struct OverSeeds {
   Contender contender = {};
   std::vector<double> step_seconds = {};
   double best_accuracy = 0;
-  bool counted = false;  ///< its relative steps are known
+  bool counted = false;                             ///< its relative steps are known
+  std::optional<estimate::Estimate> at_scale = {};  ///< its time at scale, as the run says it
 };
 
 void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
@@ -57,29 +58,38 @@ void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
   contender.by_seed.push_back(report::is_of_work(metric)        ? price_of_work(report::work_of(run.figures), metric)
                               : metric == Metric::time_at_scale ? run.figures["scale_seconds"]
                                                                 : run.figures["step_seconds"]);
+  if (metric == Metric::time_at_scale)
+    over.at_scale = {run.figures["scale_seconds"], known(run.figures["scale_low"]), known(run.figures["scale_high"])};
   if (metric == Metric::time_at_scale && std::isfinite(run.figures["relative_steps"]))
     contender.relative = {run.figures["relative_steps"], known(run.figures["relative_steps_low"]),
                           known(run.figures["relative_steps_high"])};
 }
 
-/// The mean of its times; none unless every seed has one. With one seed as a run says it.
-std::optional<estimate::Estimate> seconds_of(Contender& contender, Metric metric) {
+/// None unless every seed has one.
+std::optional<estimate::Estimate> seconds_of(OverSeeds& over, Metric metric) {
+  Contender& contender = over.contender;
   std::vector<double> values = contender.by_seed;
   for (const auto& arrival : contender.arrivals) values.push_back(arrival ? arrival->at : std::nan(""));
   if (values.empty() || !std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
     return std::nullopt;
-  const estimate::Estimate mean = mean_of(values);
-  contender.seconds = mean.value;
-  if (metric == Metric::time_at_scale && values.size() > 1) contender.relative.reset();  // the scatter is in the values
-  return mean;
+  contender.seconds = mean_of(values).value;
+  if (metric == Metric::time_at_scale) {
+    if (values.size() == 1) return over.at_scale;
+    contender.relative.reset();  // the scatter is in the values
+  }
+  return report::time_of(contender, metric);
 }
 
 Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
-  if (std::ranges::any_of(runs, [](const SweepRun* run) { return std::isfinite(run->figures["scale_seconds"]); }))
-    return Metric::time_at_scale;
-  if (std::ranges::any_of(runs, [](const SweepRun* run) { return !run->figures.text("workload").empty(); }))
-    return Metric::time_per_step;
-  return Metric::time_to_target;
+  const auto is_known = [](const SweepRun* run) {
+    return run->figures.is("communicates") && std::isfinite(run->figures["scale_seconds"]);
+  };
+  const auto is_of_other_network = [](const SweepRun* run) { return !run->figures.text("workload").empty(); };
+  const auto has_learned = [](const SweepRun* run) {
+    return std::isfinite(run->figures["final_accuracy"]) || std::isfinite(run->figures["target_seconds"]);
+  };
+  return report::natural_metric(std::ranges::any_of(runs, is_of_other_network), std::ranges::any_of(runs, is_known),
+                                std::ranges::any_of(runs, has_learned));
 }
 
 /// What all points are decided by where it is a metric of work; none where each goes by its own time.
@@ -134,8 +144,9 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
       std::ranges::any_of(all, is_counted))
     std::erase_if(all, [&](const OverSeeds& one) { return !is_counted(one); });
   for (OverSeeds& one : all) {
+    std::optional<estimate::Estimate> seconds = seconds_of(one, outcome.metric);
     outcome.ranked.push_back({.label = one.label,
-                              .seconds = seconds_of(one.contender, outcome.metric),
+                              .seconds = std::move(seconds),
                               .best_accuracy = one.best_accuracy,
                               .contender = std::move(one.contender)});
   }

@@ -10,6 +10,7 @@
 #include "report/run/answer.hpp"
 #include "report/sample.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/text/seconds.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -72,6 +73,28 @@ TEST(Table, ReadsLikeThis) {
               "\n"
               "Based on 1 assumption and a model of the network; --verbose shows them, effective ranks and 1 note.\n"))
       << summary_of(result, false).all();
+}
+
+TEST(Table, OfSeveralSeedsHasTheirMeansAndTheTimeOfTheAnswer) {
+  Result result = sample_result();
+  result.runs.resize(1);
+  RunResult& run = result.runs[0];
+  run.arrivals = {estimate::Arrival{4, 6.5, 2}, estimate::Arrival{6.5, 9, 3}, estimate::Arrival{6.5, 11, 4}};
+  run.best_accuracies = {0.96, 0.97, 0.98};
+  run.final_accuracies = {0.94, 0.95, 0.96};
+  const Answer answer = answer_to(result);
+  const Answer::Place& first = answer.ranking.at(0);
+  EXPECT_NEAR(first.seconds, (6.5 + 9 + 11) / 3, 1e-9);
+  const std::string time = seconds_with_interval(first.seconds, first.low.value(), first.high.value());
+  const std::vector<std::string> lines = lines_of(to_table(result));
+  const auto row = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("rank-dad  "); });
+  ASSERT_NE(row, lines.end());
+  EXPECT_NE(row->find("95.0 ± 1.0"), std::string::npos) << *row;
+  EXPECT_NE(row->find("97.0 ± 1.0"), std::string::npos) << *row;
+  EXPECT_NE(row->find("3 ± 1"), std::string::npos) << *row;
+  EXPECT_NE(row->find("  " + time + "  "), std::string::npos) << *row << "\n" << time;
+  run.arrivals[2].reset();
+  EXPECT_NE(to_table(result).find("  missed by 1 of 3  "), std::string::npos) << to_table(result);
 }
 
 TEST(Table, FitsATerminal) {

@@ -4,17 +4,24 @@
 function boundText(run) {
   const [cause] = run.causes;
   if (!cause) return kNone;
-  return `${causeText(cause.kind)}, ${shareText(cause.share)} (${resourcesText(cause.kind, cause.on[0])})`;
+  const [most] = cause.on;
+  return `${causeText(cause.kind)}, ${shareText(cause.share)}${most ? ` (${resourcesText(cause.kind, most)})` : ""}`;
 }
 
 const shares = (run) => run.exchange !== null;
 
+/** The time to the target as the answer has it, the mean over the seeds; null where it, or a seed, does not reach it. */
+function targetTime(run) {
+  if (run.over_seeds) return run.over_seeds.target_seconds?.mean ?? null;
+  return run.target_reached ? run.target_seconds : null;
+}
+
 /** The runs that share, fastest to the target first, then those that did not reach it, nearest first. */
 function ranked(runs) {
   const sharing = runs.filter(shares);
-  const reached = sharing.filter((run) => run.target_reached);
-  reached.sort((a, b) => a.target_seconds - b.target_seconds);
-  const others = sharing.filter((run) => !run.target_reached);
+  const reached = sharing.filter((run) => isNumber(targetTime(run)));
+  reached.sort((a, b) => targetTime(a) - targetTime(b));
+  const others = sharing.filter((run) => !isNumber(targetTime(run)));
   others.sort((a, b) => (b.best_accuracy ?? 0) - (a.best_accuracy ?? 0));
   return [...reached, ...others];
 }
@@ -30,17 +37,18 @@ function nameOf(page, run) {
 
 function addRanking(page, section) {
   const order = ranked(page.runs);
-  if (order.length < 2 || !order[0].target_reached) return;
-  const slowest = Math.max(...order.filter((run) => run.target_reached).map((run) => run.target_seconds));
-  const best = order[0].target_seconds;
+  if (order.length < 2 || !isNumber(targetTime(order[0]))) return;
+  const slowest = Math.max(...order.map((run) => targetTime(run) ?? 0));
+  const best = targetTime(order[0]);
   const verdicts = new Map(page.result.answer.ranking.map((place) => [place.run, place.verdict]));
   const entries = order.map((run) => {
     const name = nameOf(page, run);
-    if (!run.target_reached) {
+    const seconds = targetTime(run);
+    if (!isNumber(seconds)) {
       const text = `did not reach ${targetText(page.target)}; best ${humanPercent(run.best_accuracy)}`;
       return element("li", {}, name, element("span", { class: "none" }, text));
     }
-    const width = slowest > 0 ? (100 * run.target_seconds) / slowest : 0;
+    const width = slowest > 0 ? (100 * seconds) / slowest : 0;
     return element(
       "li",
       {},
@@ -50,11 +58,11 @@ function addRanking(page, section) {
         { class: "track", "aria-hidden": "true" },
         element("span", { class: "length", style: `width:${width}%` }),
       ),
-      element("span", { class: "number" }, humanSeconds(run.target_seconds)),
+      element("span", { class: "number" }, humanSeconds(seconds)),
       element(
         "span",
         { class: "number" },
-        run === order[0] || best === 0 ? "" : factorText(run.target_seconds / best),
+        run === order[0] || best === 0 ? "" : factorText(seconds / best),
         { equal: ", equal", undecided: ", not told apart" }[verdicts.get(run.label)] ?? "",
       ),
     );
@@ -92,12 +100,23 @@ function addRuns(page, section) {
     { title: "sent in all", number: true },
     { title: "bound by most" },
   ];
+  // Where several seeds were learned: their means, as in the answer, with their deviations.
+  const overSeeds = (run, name, text) => {
+    if (!run.over_seeds) return text(run[name]);
+    const over = run.over_seeds[name];
+    return over ? `${text(over.mean)} ± ${text(over.deviation)}` : kNone;
+  };
+  const timeText = (run) => {
+    if (!run.over_seeds) return secondsWithBand(run.target_seconds, run.band?.target_seconds);
+    const { seeds, missed, target_seconds: time } = run.over_seeds;
+    return time ? secondsWithBand(time.mean, time) : missed < seeds ? `missed by ${missed} of ${seeds}` : kNone;
+  };
   const rows = page.runs.map((run) => [
     nameOf(page, run),
-    secondsWithBand(run.target_seconds, run.band?.target_seconds),
-    humanCount(run.target_step),
-    run.diverged ? "diverged" : humanPercent(run.final_accuracy),
-    humanPercent(run.best_accuracy),
+    timeText(run),
+    overSeeds(run, "target_step", (steps) => humanCount(isNumber(steps) ? Math.round(steps) : steps)),
+    run.diverged ? "diverged" : overSeeds(run, "final_accuracy", humanPercent),
+    overSeeds(run, "best_accuracy", humanPercent),
     secondsWithBand(run.step_seconds, run.band?.step_seconds),
     humanBytes(run.bytes_up_per_worker),
     humanBytes(run.bytes_down_per_worker),
@@ -109,10 +128,12 @@ function addRuns(page, section) {
   const empty = (at) => rows.every((row) => row[at] === kNone);
   const left = columns.map((_, at) => at).filter((at) => !(page.result.timing_only && columns[at].group && empty(at)));
   const [winner] = ranked(page.runs);
-  const first = winner?.target_reached ? page.runs.indexOf(winner) : -1;
+  const first = winner && isNumber(targetTime(winner)) ? page.runs.indexOf(winner) : -1;
   section.append(
     table(
-      "Every run; times are simulated, a step is the mean over the run",
+      page.runs.some((run) => run.over_seeds)
+        ? "Every run, mean ± standard deviation over the seeds; times are simulated, a step is the mean over the run"
+        : "Every run; times are simulated, a step is the mean over the run",
       left.map((at) => columns[at]),
       rows.map((row) => left.map((at) => row[at])),
       first,

@@ -5,7 +5,8 @@ const kFigureKinds = { s: "seconds", B: "bytes", J: "energy", share: "share", cu
 
 /** What is known of a run at a point. `decides` of what points are decided by. */
 function figuresOf(result) {
-  const time = result.sweep.at_scale ? "scale_seconds" : "target_seconds";
+  const time =
+    { "time-at-scale": "scale_seconds", "time-per-step": "step_seconds" }[result.sweep.metric] ?? "target_seconds";
   const money = (value) => moneyText(value, result.sweep.currency);
   kKinds.money = { units: [{ name: result.sweep.currency, factor: 1 }], text: money };
   return result.figures.about.map((figure) => {
@@ -54,12 +55,19 @@ function sweepOf(result) {
   for (const row of result.figures.rows) points[row[field.point]].rows[row[field.run]].push(row);
   const places = new Map(points.map((point) => [point.at.join(), point]));
   const nobodyShares = !result.runs.some((run) => run.communicates);
-  const figure = (point, run, name) =>
-    meanOf(
+  const about = figuresOf(result);
+  const decides = about.find((one) => one.decides)?.name;
+  // What points are decided by is the time that the answer goes by, with all that leaves it open.
+  const ranked = (point, run) => point.ranked.find((one) => one[0] === run && one.length > 1);
+  const figure = (point, run, name) => {
+    const place = name === decides && !result.sweep.rate_unit ? ranked(point, run) : null;
+    if (place) return { value: place[1], low: place[2], high: place[3] };
+    return meanOf(
       point.rows[run].map((row) => row[field[name]]),
       result.student_t,
     );
-  const figures = figuresOf(result).filter(({ name }) => result.figures.rows.some((row) => isNumber(row[field[name]])));
+  };
+  const figures = about.filter(({ name }) => result.figures.rows.some((row) => isNumber(row[field[name]])));
   return {
     result,
     axes: result.axes.map(axisOf),
