@@ -27,6 +27,7 @@
 #include "support/human.hpp"
 #include "support/parse_whole.hpp"
 #include "support/terminal.hpp"
+#include "support/unpacked.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -61,9 +62,10 @@ po::options_description calibrate_options() {
 }
 
 std::string read_csv(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{512} << 20U;
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a file of measurements"});
-  if (std::optional<std::string> text = whole_file(path)) return std::move(*text);
+  if (std::optional<std::string> text = whole_file(path)) return unpacked(path, std::move(*text), kMostBytes);
   throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a CSV file"});
 }
 
