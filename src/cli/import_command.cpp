@@ -34,6 +34,7 @@ po::options_description import_options() {
       ("scenario", "write a whole scenario with it, on a node of eight H100, to be changed")                      //
       ("layers", text("FILE"), "write its layers, as <timed-as file=\"FILE\"/> takes them (docs/workloads.md)")   //
       ("step", text("FILE"), "of a trace: write its step, as <timed-as file=\"FILE\"/> takes it")                 //
+      ("ranks", text("N"), "of a trace of one rank: how many there are, which all do the same")                   //
       ("groups", text("FILE"), "of a trace: the ranks of groups, as ASTRA-sim has them")                          //
       ("model-bytes", text("BYTES"), "of logs of a federation: of a model as it is sent, if they do not say it")  //
       ("step-time", text("TIME"), "of the same: how long a client trains in a round, if they do not say it")      //

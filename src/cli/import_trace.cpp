@@ -26,6 +26,7 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr std::int64_t kMostRanks = 100'000;
 constexpr const char* kTraceForm = "an execution trace of Chakra, one file for each rank: NAME.0.et, NAME.1.et …";
 
 /// NAME of NAME.12.et.
@@ -71,7 +72,7 @@ std::map<std::string, std::vector<std::int64_t>> groups_in(const std::string& pa
 bool is_chakra_trace(const std::string& path) { return path.ends_with(".et"); }
 
 void import_chakra_trace(const po::variables_map& values, const std::string& file) {
-  refuse_other_options(values, {"batch", "scenario", "step", "groups", "precision"}, "a trace");
+  refuse_other_options(values, {"batch", "scenario", "step", "groups", "precision", "ranks"}, "a trace");
   const std::string to = text_of(values, "step");
   if (to.empty() || to == "-")
     throw UsageError("--step FILE is missing: the step goes into a file of its own, which the element names");
@@ -84,25 +85,38 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
   const std::string precision = text_of(values, "precision");
   if (!precision.empty() && !spec::parse<spec::Precision>(precision))
     throw UsageError(fmt::format("--precision: no precision is called '{}'; bf16, fp16 or fp32", precision));
+  const std::string ranks = text_of(values, "ranks");
+  const auto copies = parse_whole<std::int64_t>(ranks.empty() ? "0" : ranks, ranks.empty() ? 0 : 1, kMostRanks);
+  if (!copies) throw UsageError(fmt::format("--ranks '{}' is no number; a whole one from 1 to {}", ranks, kMostRanks));
   const std::string name = name_of_trace(file);
   const std::vector<formats::ChakraTrace> traces = traces_of(name);
+  if (*copies > 0 && traces.size() > 1)
+    throw UsageError(fmt::format("--ranks is of a trace of one rank, and there are {}; leave it out", traces.size()));
   study::RecordedStep step;
   try {
-    step = study::recorded_step_of(traces, groups_in(groups_file));
+    step = study::recorded_step_of(traces, groups_in(groups_file), *copies);
   } catch (const std::runtime_error& fault) {
     if (dynamic_cast<const InputError*>(&fault) != nullptr) throw;
-    throw InputError({file, 0, fault.what(), "traces of one step of all ranks; --groups names those of collectives"});
+    throw InputError({file, 0, fault.what(),
+                      traces.size() == 1 ? "--ranks N, which all do the same; or the traces of all beside it"
+                                         : "traces of one step of all ranks; --groups names those of collectives"});
   }
   outputs.check_writable();
   const std::string called = std::filesystem::path(name).filename().string();
   write_file_atomically(to, study::file_of_recorded_step(called, step, precision));
   const std::string element = fmt::format("<timed-as file=\"{}\" batch=\"{}\"/>\n", to, batch);
+  const auto counted = [](std::int64_t number, const char* what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  };
   const auto count = [&](study::RecordedStep::Task::What what) {
     return std::ranges::count(step.tasks, what, &study::RecordedStep::Task::what);
   };
-  std::string words = fmt::format("{}: {} ranks, {} computations and {} collectives of a step in {}.\n", called,
-                                  step.workers, count(study::RecordedStep::Task::What::compute),
-                                  count(study::RecordedStep::Task::What::collective), to);
+  const std::int64_t collectives = count(study::RecordedStep::Task::What::collective);
+  std::string words = fmt::format("{}: {}, {} and {} of a step in {}.\n", called, counted(step.workers, "rank"),
+                                  counted(count(study::RecordedStep::Task::What::compute), "computation"),
+                                  counted(collectives, "collective"), to);
+  if (*copies > 0) words += "Note: of one rank's trace: all ranks are taken to do the same at the same time.\n";
+  if (collectives == 0) words += "Note: it has no collective: the step is of devices that share nothing.\n";
   if (step.tensor > 1 || step.stages > 1)
     words += fmt::format("Ranks are {} to a layer × {} replicas × {} stages.\n", step.tensor,
                          step.workers / step.tensor / step.stages, step.stages);

@@ -49,6 +49,8 @@ class ProgramWriter {
       return node.type == ChakraNode::Type::compute && !node.on_host;
     };
     some_on_device_ = std::ranges::any_of(trace.nodes, on_device);
+    some_sent_by_device_ =
+        std::ranges::any_of(trace.nodes, [](const ChakraNode& node) { return sends(node) && !node.on_host; });
   }
 
   RankProgram write() {
@@ -61,6 +63,17 @@ class ProgramWriter {
   /// What has to be through before a node begins: parts of the program that its computations have not waited for.
   /// Numbers of `issued`, and behind them of `received`.
   using Pending = std::set<std::pair<bool, std::size_t>>;
+
+  static bool sends(const ChakraNode& node) {
+    return node.type == ChakraNode::Type::collective || node.type == ChakraNode::Type::send ||
+           node.type == ChakraNode::Type::receive;
+  }
+
+  /// The host's call of what the device does, which has a node of its own.
+  bool is_call(const ChakraNode& node) const {
+    if (!node.on_host) return false;
+    return sends(node) ? some_sent_by_device_ : some_on_device_ && node.type == ChakraNode::Type::compute;
+  }
 
   std::vector<std::size_t> ordered() {
     const std::size_t count = trace_.nodes.size();
@@ -99,12 +112,10 @@ class ProgramWriter {
   void visit(std::size_t number) {
     const ChakraNode& node = trace_.nodes[number];
     Pending pending = before(node);
-    switch (node.type) {
+    const bool call = is_call(node);
+    if (call) ++program_.host_operations;
+    switch (call ? ChakraNode::Type::other : node.type) {
       case ChakraNode::Type::compute:
-        if (node.on_host && some_on_device_) {
-          ++program_.host_operations;
-          break;
-        }
         wait_for(pending);
         pending.clear();
         if (computing_.name.empty() || computing_.seconds == 0) computing_.name = node.name;
@@ -159,7 +170,10 @@ class ProgramWriter {
   /// What a collective comes after goes before it on its own line, or is waited for.
   void issue(const ChakraNode& node, Pending& pending) {
     RankProgram::Part part = part_of(node);
-    if (part.members.size() < 2) return;
+    if (part.members.size() < 2) {
+      if (part.kind != "send") program_.alone.push_back(std::move(part));
+      return;
+    }
     Pending others;
     for (const auto& one : pending) {
       const RankProgram::Part& other = (one.first ? program_.received : program_.issued)[one.second];
@@ -194,6 +208,9 @@ class ProgramWriter {
       std::iota(members.begin(), members.end(), 0);
     }
     std::ranges::sort(members);
+    if (members.back() >= ranks_)
+      throw std::runtime_error(fmt::format("takes part in '{}' with rank {}, and there are traces of {} alone",
+                                           node.name, members.back(), ranks_));
     if (std::ranges::find(members, rank_) == members.end())
       throw std::runtime_error(
           fmt::format("takes part in '{}' of group '{}', to which it does not belong", node.name, node.group));
@@ -207,7 +224,7 @@ class ProgramWriter {
   std::int64_t rank_;
   const std::map<std::string, std::vector<std::int64_t>>& groups_;
   std::int64_t ranks_;
-  bool some_on_device_ = false;
+  bool some_on_device_ = false, some_sent_by_device_ = false;
   RankProgram program_;
   RankProgram::Event computing_;
   std::unordered_map<std::uint64_t, std::size_t> number_of_;

@@ -29,6 +29,7 @@ struct RankProgram {
     bool operator==(const Event& other) const { return what == other.what && part == other.part; }
   };
   std::vector<Part> issued, received;
+  std::vector<Part> alone;    ///< collectives of a group with no other rank
   std::vector<Event> events;  ///< a computation, perhaps of no time, before each of the others and at the end
   std::size_t host_operations = 0;
 };

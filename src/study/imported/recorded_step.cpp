@@ -283,18 +283,43 @@ std::string list_of(const std::vector<double>& values) {
   return same ? fmt::format("{}", values.front()) : fmt::format("{}", fmt::join(values, " "));
 }
 
+/// The group of a rank that is what `members` are to rank 0: equally far apart.
+Members members_of_rank(std::int64_t rank, Members members) {
+  std::ranges::sort(members);
+  if (members.size() < 2 || members.front() != 0) return members;
+  const std::int64_t step = step_of(members);
+  if (step == 0) throw std::runtime_error("has groups whose ranks are not equally far apart");
+  const std::int64_t all = step * static_cast<std::int64_t>(members.size());
+  const std::int64_t first = rank / all * all + rank % step;
+  for (std::size_t i = 0; i < members.size(); ++i) members[i] = first + step * static_cast<std::int64_t>(i);
+  return members;
+}
+
 }  // namespace
 
 RecordedStep recorded_step_of(const std::vector<formats::ChakraTrace>& ranks,
-                              const std::map<std::string, std::vector<std::int64_t>>& groups) {
+                              const std::map<std::string, std::vector<std::int64_t>>& groups, std::int64_t copies) {
   RecordedStep step;
-  step.workers = static_cast<std::int64_t>(ranks.size());
+  step.workers = copies > 0 ? copies : static_cast<std::int64_t>(ranks.size());
   std::vector<RankProgram> programs;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    std::map<std::string, std::vector<std::int64_t>> known = ranks[rank].groups;
+  for (std::int64_t rank = 0; rank < step.workers; ++rank) {
+    const formats::ChakraTrace& trace = ranks[copies > 0 ? 0 : static_cast<std::size_t>(rank)];
+    std::map<std::string, std::vector<std::int64_t>> known = trace.groups;
     for (const auto& [name, members] : groups) known[name] = members;
-    programs.push_back(program_of_rank(ranks[rank], static_cast<std::int64_t>(rank), known, step.workers));
+    if (copies > 0) {
+      for (auto& [name, members] : known) members = members_of_rank(rank, std::move(members));
+    }
+    programs.push_back(program_of_rank(trace, rank, known, step.workers));
     step.host_operations += programs.back().host_operations;
+    if (!programs.back().alone.empty() && step.workers == 1) {
+      const std::vector<Part>& alone = programs.back().alone;
+      throw std::runtime_error(
+          fmt::format("is of one rank of several, which takes part in {} collective{} ('{}' of "
+                      "{:.4g} MB): how many ranks are there",
+                      alone.size(), alone.size() == 1 ? "" : "s", alone.front().name, alone.front().bytes / 1e6));
+    }
+    if (copies > 1 && std::ranges::any_of(programs.back().issued, [](const Part& part) { return part.kind == "send"; }))
+      throw std::runtime_error("has messages to other ranks, whose traces are needed too");
   }
   const RankOrder order = order_of(programs);
   step.tensor = order.tensor;

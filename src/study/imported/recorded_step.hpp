@@ -30,10 +30,11 @@ struct RecordedStep {
 
 /// Puts the traces of all ranks together: who goes through the same collectives with the same ranks is told apart by
 /// its place alone. `groups`: ranks by the names that collectives have for them; names that are in none, and empty
-/// ones, are all ranks. Throws std::runtime_error, in words, where ranks do not fit one another, or groups are none of
-/// tensor × replicas × stages.
+/// ones, are all ranks. `copies` above 0: the one trace is of rank 0, and so many ranks do the same, each with its own
+/// groups. Throws std::runtime_error, in words, where ranks do not fit one another, groups are none of tensor ×
+/// replicas × stages, or a single trace is of a job with more ranks.
 RecordedStep recorded_step_of(const std::vector<formats::ChakraTrace>& ranks,
-                              const std::map<std::string, std::vector<std::int64_t>>& groups);
+                              const std::map<std::string, std::vector<std::int64_t>>& groups, std::int64_t copies = 0);
 
 /// The file of it, which <timed-as file="…"/> takes. `precision`, by its name: seconds are of computing with nothing
 /// beside it; empty: as they were measured.

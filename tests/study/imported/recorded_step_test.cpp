@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -143,6 +144,47 @@ TEST(RecordedStepTest, StagesLieAsFarApartAsMessagesGo) {
   EXPECT_EQ(std::get<step::CollectiveTask>(schedule->tasks[1].what).to_stage, 1);
   EXPECT_EQ(schedule->tasks[2].stage, 1);
   EXPECT_EQ(std::get<step::WaitTask>(schedule->tasks[2].what).collective, 1);
+}
+
+// What a profile of one rank gives: kernels, a sum, and the call of the host for it.
+TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
+  TraceWriter rank;
+  const auto layer = rank.compute("layer", 0.12);
+  ChakraNode call;
+  call.type = ChakraNode::Type::collective;
+  call.name = "the host's call";
+  call.on_host = true;
+  call.after = {layer};
+  const auto called = rank.add(call);
+  rank.compute("update", 0.005, {rank.sum(1e8, "", {called})});
+  try {
+    recorded_step_of({rank.trace}, {});
+    FAIL() << "an all-reduce of one rank";
+  } catch (const std::runtime_error& fault) {
+    EXPECT_EQ(
+        std::string(fault.what()),
+        "is of one rank of several, which takes part in 1 collective ('sum' of 100 MB): how many ranks are there");
+  }
+  const RecordedStep step = recorded_step_of({rank.trace}, {}, 4);
+  EXPECT_EQ(step.workers, 4);
+  EXPECT_EQ(step.host_operations, 4U);
+  ASSERT_EQ(step.tasks.size(), 4U);  // layer, sum, wait, update
+  EXPECT_EQ(step.tasks[1].amounts, std::vector<double>(4, 1e8));
+  const auto collectives = [](const RecordedStep& one) {
+    return std::ranges::count(one.tasks, What::collective, &RecordedStep::Task::what);
+  };
+  EXPECT_EQ(collectives(recorded_step_of({rank.trace, rank.trace, rank.trace, rank.trace}, {})), 1);
+  // Each of the ranks has the groups that are in its place.
+  TraceWriter divided;
+  const auto of_layer = divided.sum(1e6, "t", {divided.compute("layer", 0.1)});
+  divided.compute("update", 0.1, {divided.sum(2e6, "d", {divided.compute("next layer", 0.1, {of_layer})})});
+  const RecordedStep two = recorded_step_of({divided.trace}, {{"t", {0, 1}}, {"d", {0, 2}}}, 4);
+  EXPECT_EQ(two.tensor, 2);
+  EXPECT_EQ(collectives(two), 2);
+  EXPECT_THROW(recorded_step_of({divided.trace}, {{"t", {0, 1}}, {"d", {0, 2}}}), std::runtime_error);
+  // A host that carries collectives out itself.
+  for (ChakraNode& node : rank.trace.nodes) node.on_host = true;
+  EXPECT_EQ(collectives(recorded_step_of({rank.trace}, {}, 2)), 2);
 }
 
 TEST(RecordedStepTest, SaysWhatDoesNotFit) {
