@@ -17,7 +17,8 @@
 #include "scenario/elements/host_list.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
-#include "study/measured/nccl_log.hpp"
+#include "study/measured/collective_tests.hpp"
+#include "study/measured/collective_times.hpp"
 #include "study/results/network_category.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
@@ -25,6 +26,7 @@
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
 #include "support/terminal.hpp"
+#include "support/unpacked.hpp"
 #include "support/version.hpp"
 #include "support/whole_file.hpp"
 
@@ -106,14 +108,8 @@ std::pair<collectives::CollectiveRequest, report::CollectiveRow> request_of(cons
   report::CollectiveRow row;
   row.size_bytes = blocks && options.per_rank ? size * n : size;
   row.block_bytes = blocks ? row.size_bytes / n : size;
-  collectives::CollectiveRequest request;
-  request.kind = cli::kind_of(options.operation);
-  request.bytes = {options.operation == report::Operation::reduce_scatter ? row.size_bytes : row.block_bytes};
+  collectives::CollectiveRequest request = study::request_of(options.operation, row.size_bytes, ranks, options.pairs);
   request.root = static_cast<collectives::Rank>(options.root.value_or(0));
-  if (request.kind == step::CollectiveKind::neighbour_exchange) {
-    request.neighbours.resize(ranks);
-    for (const auto& [from, to] : options.pairs) request.neighbours[static_cast<std::size_t>(from)].push_back(to);
-  }
   return {std::move(request), row};
 }
 
@@ -223,39 +219,26 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
   return report;
 }
 
-study::NcclLog read_log(const std::string& path) {
+study::CollectiveLog read_log(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
-  if (const std::optional<std::string> text = whole_file(path, kMostBytes + 1)) {
+  if (std::optional<std::string> text = whole_file(path, kMostBytes + 1)) {
     note_input(path);
+    text = unpacked(path, std::move(*text), kMostBytes + 1);
     if (text->size() > kMostBytes) {
       throw InputError({path, 0, "has more than 64 MiB", "the part of the log with the tables"});
     }
-    return study::read_nccl_log(path, *text);
+    return study::read_collective_log(path, *text);
   }
-  throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a log of nccl-tests"});
-}
-
-/// The name of the operation in nccl-tests; empty where they have none.
-std::string test_of(report::Operation operation) {
-  switch (operation) {
-    case report::Operation::all_to_all:
-      return "alltoall_perf";
-    case report::Operation::neighbour_exchange:
-    case report::Operation::send:
-      return "sendrecv_perf";
-    default:
-      std::string name = to_string(operation);
-      std::ranges::replace(name, '-', '_');
-      return name + "_perf";
-  }
+  throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a log of measured collectives"});
 }
 
 /// Puts what was measured beside what was predicted of the same sizes.
-void add_measured(const study::NcclTimes& times, const CollectiveOptions& options, report::CollectiveReport& report) {
+void add_measured(const study::CollectiveTimes& times, const CollectiveOptions& options,
+                  report::CollectiveReport& report) {
   report.measured_file = options.measured;
   bool any = false;
   for (report::CollectiveRow& row : report.rows) {
-    const auto found = std::ranges::find(times.rows, row.size_bytes, &study::NcclLog::Row::size);
+    const auto found = std::ranges::find(times.rows, row.size_bytes, &study::CollectiveLog::Row::size);
     if (found == times.rows.end()) continue;
     any = true;
     row.measured = report::CollectiveRow::Measured{found->seconds, found->in_place_seconds};
@@ -274,14 +257,15 @@ void run_collective_command(const std::vector<std::string>& arguments) {
   const spec::PlatformSpec platform = cli::load_platform_argument(options.platform, options.transport);
   outputs.check_against_inputs();
   const std::vector<sim::PlatformHost> ranks = ranks_of(options, platform);
-  std::optional<study::NcclTimes> times;
+  std::optional<study::CollectiveTimes> times;
   if (!options.measured.empty()) {
-    times = study::times_of(read_log(options.measured), options.measured, test_of(options.operation), ranks.size());
+    times =
+        study::times_of(read_log(options.measured), options.measured, study::test_of(options.operation), ranks.size());
     for (const Diagnostic& warning : times->warnings) say(fmt::format("dadsim: warning: {}\n", to_string(warning)));
   }
   if (options.sizes_of_log) {
     options.sizes.clear();
-    for (const study::NcclLog::Row& row : times->rows) options.sizes.push_back(row.size);
+    for (const study::CollectiveLog::Row& row : times->rows) options.sizes.push_back(row.size);
   }
   report::CollectiveReport report =
       time_operation(options, platform, ranks, !options.quiet && standard_error_is_terminal());

@@ -60,10 +60,10 @@ po::options_description collective_options() {
       ("fidelity", text("F"), "auto (default), message, flow or closed-form")                                   //
       ("transport", text("T"), "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
       ("measured", text("LOG"),
-       "what nccl-tests wrote: prints predicted beside measured; without --sizes of its sizes")             //
-      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")  //
-      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")    //
-      ("quiet", "no table and no progress")                                                                 //
+       "what nccl-tests, OSU, UCC or NVSHMEM wrote: predicted beside measured; without --sizes of its sizes")  //
+      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")     //
+      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")       //
+      ("quiet", "no table and no progress")                                                                    //
       ("help", "this text");
   add_colour_option(options);
   return options;
@@ -114,7 +114,7 @@ std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
 void check_algorithm(report::Operation operation, const std::string& algorithm) {
   std::vector<std::string> names{"auto", "best"};
   for (const collectives::CollectiveAlgorithm& one : collectives::collective_registry()) {
-    if (one.kind == cli::kind_of(operation)) names.push_back(one.name);
+    if (one.kind == kind_of(operation)) names.push_back(one.name);
   }
   if (std::ranges::find(names, algorithm) != names.end()) return;
   throw UsageError(fmt::format("--algorithm: there is no '{}' for {}; {}", algorithm, to_string(operation),
@@ -148,7 +148,7 @@ void check(const CollectiveOptions& options) {
     throw UsageError("--ranks and --hosts both say who takes part; one of them");
   }
   if (options.cold && !options.measured.empty()) {
-    throw UsageError("--cold does not go with --measured: nccl-tests measure warm connections; leave out one");
+    throw UsageError("--cold does not go with --measured: benchmarks measure warm connections; leave out one");
   }
   if (options.per_rank && options.sizes_of_log) {
     throw UsageError("--per-rank does not go with the sizes of --measured, which are over all ranks; leave it out");
@@ -160,31 +160,6 @@ void check(const CollectiveOptions& options) {
 }
 
 }  // namespace
-
-step::CollectiveKind kind_of(report::Operation operation) {
-  switch (operation) {
-    case report::Operation::all_reduce:
-      return step::CollectiveKind::all_reduce;
-    case report::Operation::all_gather:
-      return step::CollectiveKind::all_gather;
-    case report::Operation::reduce_scatter:
-      return step::CollectiveKind::reduce_scatter;
-    case report::Operation::broadcast:
-      return step::CollectiveKind::broadcast;
-    case report::Operation::reduce:
-      return step::CollectiveKind::reduce;
-    case report::Operation::gather:
-      return step::CollectiveKind::gather;
-    case report::Operation::scatter:
-      return step::CollectiveKind::scatter;
-    case report::Operation::all_to_all:
-      return step::CollectiveKind::all_to_all;
-    case report::Operation::neighbour_exchange:
-    case report::Operation::send:
-      return step::CollectiveKind::neighbour_exchange;
-  }
-  throw std::logic_error("unknown operation");
-}
 
 CollectiveOptions parse_collective_options(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, collective_options());

@@ -7,7 +7,6 @@
 
 #include "report/collective/collective_report.hpp"
 #include "spec/specification.hpp"
-#include "step/step.hpp"
 
 namespace dadsim::cli {
 
@@ -27,7 +26,7 @@ struct CollectiveOptions {
   bool rendezvous = false;
   spec::Fidelity fidelity = spec::Fidelity::automatic;
   std::optional<spec::Transport> transport;
-  std::string measured;       ///< a log of nccl-tests; empty: none
+  std::string measured;       ///< a log of a benchmark; empty: none
   bool sizes_of_log = false;  ///< no sizes were given: those of the log
   std::string json, csv;      ///< paths; empty if not wanted; "-" is standard output
   bool quiet = false;
@@ -41,8 +40,5 @@ std::string usage_of_collective();
 /// What --op and --fidelity may be.
 std::vector<std::string> operation_names();
 std::vector<std::string> fidelity_names();
-
-/// The kind of collective that an operation is laid out as.
-step::CollectiveKind kind_of(report::Operation operation);
 
 }  // namespace dadsim::cli

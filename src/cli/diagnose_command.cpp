@@ -24,12 +24,15 @@
 #include "sim/platform.hpp"
 #include "study/diagnose/diagnose_scenario.hpp"
 #include "study/diagnose/read_log.hpp"
+#include "study/measured/collective_tests.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
 #include "support/input_files.hpp"
 #include "support/parse_whole.hpp"
 #include "support/progress.hpp"
+#include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
+#include "support/unpacked.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -57,9 +60,11 @@ po::options_description diagnose_options() {
       ("bus-bandwidth", po::value<std::string>()->value_name("RATE"),
        "of a collective by itself, as nccl-tests have it, e.g. 6GBps; with --size and --test")        //
       ("size", po::value<std::string>()->value_name("BYTES"), "of that collective; 1GB unless said")  //
-      ("test", po::value<std::string>()->value_name("NAME"), "all_reduce_perf unless said")           //
+      ("test", po::value<std::string>()->value_name("NAME"),
+       "which collective: all_reduce_perf unless said, broadcast_perf …; of a log with several, which of them")  //
       ("log", po::value<std::string>()->value_name("FILE"),
-       "a log that says it: nccl-tests, torchtitan, Megatron-LM, torch.profiler (table or trace)");
+       "a log that says it: of a training program, of torch.profiler (table or trace), of nccl-tests, OSU, UCC …; "
+       "packed by gzip or not");
   StudyFiles::add_options(options, "diagnose.md", "write the same as JSON",
                           "all that may be wrong, and all assumptions");
   add_study_options(options);
@@ -119,9 +124,10 @@ double with_unit(const std::string& option, const std::string& text, Parse parse
 
 study::Measurement measurement_of_log(const std::string& path) {
   constexpr std::size_t kMostBytesOfLog = std::size_t{512} << 20U;
-  const std::optional<std::string> text = whole_file(path, kMostBytesOfLog + 1);
+  std::optional<std::string> text = whole_file(path, kMostBytesOfLog + 1);
   if (!text) throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a log"});
   note_input(path);
+  text = unpacked(path, std::move(*text), kMostBytesOfLog + 1);
   if (text->size() > kMostBytesOfLog) throw InputError({path, 0, "has more than 512 MiB", "a part of the log"});
   return study::read_log(path, *text);
 }
@@ -156,13 +162,23 @@ study::Measurement measurement_of(const po::variables_map& values) {
   if (const std::string text = text_of(values, "bus-bandwidth"); !text.empty()) {
     const std::string size = text_of(values, "size");
     measured.collectives.push_back(
-        {.test = text_of(values, "test"),
-         .bytes = with_unit("size", size.empty() ? "1GB" : size, sim::parse_bytes, "1GB"),
+        {.bytes = with_unit("size", size.empty() ? "1GB" : size, sim::parse_bytes, "1GB"),
          .bus_bandwidth = with_unit("bus-bandwidth", text, sim::parse_bytes_per_second, "6GBps")});
-  } else if (values.contains("size") || values.contains("test")) {
-    throw UsageError("--size and --test are of a collective; --bus-bandwidth beside them");
+  } else if (values.contains("size")) {
+    throw UsageError("--size is of a collective; --bus-bandwidth beside it");
   }
+  if (values.contains("test") && measured.collectives.empty() && !measured.collective_log)
+    throw UsageError("--test is of a collective; --bus-bandwidth beside it, or a log of a benchmark of collectives");
   return measured;
+}
+
+std::optional<report::Operation> operation_of(const po::variables_map& values) {
+  const std::string test = text_of(values, "test");
+  if (test.empty()) return std::nullopt;
+  const std::optional<report::Operation> operation = study::operation_of_test(test);
+  if (!operation)
+    throw UsageError(fmt::format("--test '{}' is not known; {}", test, suggestion(test, study::names_of_tests())));
+  return operation;
 }
 
 }  // namespace
@@ -179,10 +195,13 @@ void run_diagnose_command(const std::vector<std::string>& arguments) {
   if (values.contains("help")) return print(usage_of_diagnose());
   const StudyOptions options = study_options_of(values, "diagnose");
   const StudyFiles files(values, options, {{"--log", text_of(values, "log")}});
-  const study::Measurement measured = measurement_of(values);
+  const std::optional<report::Operation> operation = operation_of(values);
+  study::Measurement measured = measurement_of(values);
   const scenario::ScenarioSource source(options.scenario);
   const scenario::Scenario scenario = source.load_point(options.overrides, study::make_catalog_without_learning());
   files.check_against_inputs();
+  for (const Diagnostic& warning : study::take_collectives(measured, operation, scenario.all_devices().size()))
+    say(fmt::format("dadsim: warning: {}\n", to_string(warning)));
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::Diagnosis diagnosis =
       study::diagnose_scenario(scenario, measured, !options.quiet && standard_error_is_terminal());

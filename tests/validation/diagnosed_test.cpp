@@ -47,8 +47,7 @@ report::Diagnosis diagnose(const DiagnosedRow& row) {
   study::Measurement measured{.source = row.at("case")};
   const double value = std::stod(row.at("value"));
   if (row.at("measure") == "bus") {
-    measured.collectives.push_back(
-        {.test = "all_reduce_perf", .bytes = std::stod(row.at("bytes")), .bus_bandwidth = 1e9 * value});
+    measured.collectives.push_back({.bytes = std::stod(row.at("bytes")), .bus_bandwidth = 1e9 * value});
   } else {
     measured.steps.push_back({.tokens_per_second_per_device = value});
   }
@@ -102,7 +101,8 @@ TEST(DiagnosedValidation, CollectivesAreDiagnosed) {
 
 /// The same of steps, which take longer: with DADSIM_ALL_DRAWN=1.
 TEST(DiagnosedValidation, StepsAreDiagnosed) {
-  if (std::getenv("DADSIM_ALL_DRAWN") == nullptr) GTEST_SKIP() << "set DADSIM_ALL_DRAWN to 1: it takes a quarter of a minute";
+  if (std::getenv("DADSIM_ALL_DRAWN") == nullptr)
+    GTEST_SKIP() << "set DADSIM_ALL_DRAWN to 1: it takes a quarter of a minute";
   const Found sum = hold_to_table("tokens", "diagnosed-steps");
   EXPECT_GE(sum.found, 1);
   EXPECT_EQ(sum.alarms, 0);

@@ -8,6 +8,7 @@
 #include "estimate/bands.hpp"
 #include "report/words/statement.hpp"
 #include "spec/specification.hpp"
+#include "step/step.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::report {
@@ -40,6 +41,9 @@ constexpr auto names_of(Operation) {
 }
 using spec::to_string;
 
+/// The kind of collective that an operation is laid out as.
+step::CollectiveKind kind_of(Operation operation);
+
 /// Whether its vector is made of one block per rank.
 bool has_blocks(Operation operation);
 
@@ -66,7 +70,7 @@ struct CollectiveRow {
   double messages = 0;                 ///< that the operation takes
   std::string category = {};           ///< of estimate::error_categories()
   estimate::Band band = {};            ///< factors on its time between which nine measurements of ten are expected
-  /// What nccl-tests measured.
+  /// What a benchmark measured.
   struct Measured {
     double seconds = 0;  ///< out of place
     std::optional<double> in_place_seconds = {};
@@ -89,7 +93,7 @@ struct CollectiveReport {
   std::string choice;  ///< "auto", "best", or the name of an algorithm
   std::vector<CollectiveRow> rows;
   step::NetworkUse network;
-  std::string measured_file = {};  ///< of nccl-tests; empty: none
+  std::string measured_file = {};  ///< of a benchmark; empty: none
 };
 
 /// Seconds that the bandwidths are of: cold or warm.

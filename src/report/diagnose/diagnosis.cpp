@@ -40,13 +40,16 @@ std::string against(double seconds, double measured) {
   return fmt::format("{:+.0f} %", 100 * (seconds / measured - 1));
 }
 
+std::string label_of(const Diagnosis& diagnosis, const DiagnosedTime& time) {
+  return diagnosis.collective ? human_bytes(time.bytes) : human_count(time.devices);
+}
+
 /// Of several sizes: what each took, and what was expected.
 std::string times_of(const Diagnosis& diagnosis) {
   std::vector<std::vector<std::string>> rows{
       {diagnosis.collective ? "size" : "devices", "measured", "expected", "nine of ten", "÷ expected"}};
   for (const DiagnosedTime& time : diagnosis.times) {
-    rows.push_back({diagnosis.collective ? human_bytes(time.bytes) : human_count(time.devices),
-                    human_seconds(time.measured), human_seconds(time.expected),
+    rows.push_back({label_of(diagnosis, time), human_seconds(time.measured), human_seconds(time.expected),
                     fmt::format("{} … {}", human_seconds(time.low), human_seconds(time.high)),
                     fmt::format("{:.2f}", time.measured / time.expected)});
   }
@@ -55,7 +58,37 @@ std::string times_of(const Diagnosis& diagnosis) {
   return report::grid(rows, columns) + '\n';
 }
 
+/// What is shown of a cause, and above it: what it would take beside what was measured, of each size and of computing,
+/// and the distance that comes of them where there are several.
+std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std::size_t count) {
+  const bool single = diagnosis.times.size() == 1;
+  std::vector<std::vector<std::string>> rows(1);
+  if (single) rows[0] = {"would take", "of measured"};
+  for (const DiagnosedTime& time : diagnosis.times) {
+    if (!single) rows[0].push_back("at " + label_of(diagnosis, time));
+  }
+  if (diagnosis.computing) rows[0].emplace_back("computing");
+  if (rows[0].size() > 2 || !single) rows[0].emplace_back("distance");
+  for (std::size_t i = 0; i < count; ++i) {
+    const Suspicion& one = diagnosis.suspicions[i];
+    std::vector<std::string>& row = rows.emplace_back();
+    if (single) row.push_back(human_seconds(one.seconds.front()));
+    for (std::size_t k = 0; k < diagnosis.times.size(); ++k)
+      row.push_back(against(one.seconds[k], diagnosis.times[k].measured));
+    if (diagnosis.computing)
+      row.push_back(one.computing ? against(*one.computing, *diagnosis.computing) : std::string("–"));
+    if (row.size() < rows[0].size()) row.push_back(fmt::format("{:.2f}", one.distance));
+  }
+  return rows;
+}
+
 }  // namespace
+
+Statement check_of(const Suspicion& suspicion) {
+  Statement check = suspicion.cause;
+  check.kind = "cause-check";
+  return check;
+}
 
 double Diagnosis::measured() const { return geometric_mean(times, &DiagnosedTime::measured); }
 double Diagnosis::expected() const { return geometric_mean(times, &DiagnosedTime::expected); }
@@ -82,7 +115,7 @@ std::vector<Statement> answer_of(const Diagnosis& diagnosis) {
       answer.push_back(about("diagnosed-normal", diagnosis));
       Statement open{"not-excluded"};
       for (const Suspicion& one : diagnosis.suspicions) {
-        if (one.explains && open.parts.size() < 3) open.with(one.cause);
+        if (one.explains && open.parts.size() < kMostSuspicions) open.with(one.cause);
       }
       if (!open.parts.empty()) answer.push_back(std::move(open));
       break;
@@ -100,11 +133,11 @@ std::vector<Statement> answer_of(const Diagnosis& diagnosis) {
       if (!diagnosis.suspicions.empty() && diagnosis.suspicions.front().explains) {
         const Suspicion& first = diagnosis.suspicions.front();
         Statement best = Statement{"explains-best"}.with("seconds", mean_of(first.seconds)).with(first.cause);
-        for (std::size_t i = 1; i < diagnosis.suspicions.size() && best.parts.size() < 3; ++i) {
+        for (std::size_t i = 1; i < diagnosis.suspicions.size() && best.parts.size() < kMostSuspicions; ++i) {
           if (diagnosis.suspicions[i].explains) best.with(diagnosis.suspicions[i].cause);
         }
         answer.push_back(std::move(best));
-        answer.push_back(Statement{"cause-check"}.with("cause", first.cause.text("cause")));
+        answer.push_back(check_of(first));
       }
       break;
     }
@@ -116,22 +149,25 @@ Summary summary_of(const Diagnosis& diagnosis, bool verbose) {
   Summary summary;
   summary.answer = paragraph(as_paragraph(answer_of(diagnosis)));
   std::string& text = summary.body;
-  const double measured = diagnosis.measured();
   if (diagnosis.times.size() > 1) text += times_of(diagnosis);
   if (!diagnosis.evidence.empty()) text += paragraph(as_paragraph(diagnosis.evidence));
   const std::size_t count =
       verbose ? diagnosis.suspicions.size() : std::min(kMostSuspicions, diagnosis.suspicions.size());
   if (count > 0) {
-    text += "  would take   of measured  what may be wrong\n";
+    const std::vector<std::vector<std::string>> rows = columns_of(diagnosis, count);
+    const auto line = [&](const std::vector<std::string>& cells) {
+      std::string said;
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        said += right_aligned(cells[i], std::max<std::size_t>(8, display_width(rows[0][i]))) + "  ";
+      return said;
+    };
+    const std::size_t indent = 2 + display_width(line(rows[0]));
+    text += fmt::format("  {}what may be wrong\n", line(rows[0]));
     for (std::size_t i = 0; i < count; ++i) {
       const Suspicion& one = diagnosis.suspicions[i];
-      const double seconds = mean_of(one.seconds);
-      text += wrapped(fmt::format("{} {}  {}  {}", one.explains ? "✓" : " ", right_aligned(human_seconds(seconds), 10),
-                                  right_aligned(against(seconds, measured), 11), in_words(one.cause)),
-                      table_width(), 27);
-      text +=
-          wrapped(fmt::format("{:27}{}", "", in_words(Statement{"cause-check"}.with("cause", one.cause.text("cause")))),
-                  table_width(), 27);
+      text += wrapped(fmt::format("{} {}{}", one.explains ? "✓" : " ", line(rows[i + 1]), in_words(one.cause)),
+                      table_width(), indent);
+      text += wrapped(fmt::format("{:{}}{}", "", indent, in_words(check_of(one))), table_width(), indent);
     }
     text += '\n';
   }

@@ -22,10 +22,11 @@ struct DiagnosedTime {
 
 /// Something that may be wrong, and what it would make of the times.
 struct Suspicion {
-  Statement cause;              ///< "cause"
-  std::vector<double> seconds;  ///< per time, as simulated
-  double distance = 0;          ///< from what was measured: root mean square of the logarithms of the ratios
-  bool explains = false;        ///< what was measured is in its band
+  Statement cause;                       ///< "cause"
+  std::vector<double> seconds;           ///< per time, as simulated
+  std::optional<double> computing = {};  ///< of a step, as simulated; where a profile says what was measured
+  double distance = 0;                   ///< from what was measured, by which they are ranked (docs/diagnose.md)
+  bool explains = false;                 ///< what was measured is in its band, of every time
 };
 
 /// Whether what was measured is normal, and what may be wrong where it is not.
@@ -37,9 +38,11 @@ struct Diagnosis : ReportHead {
   bool collective = false;
   std::vector<DiagnosedTime> times;
   Verdict verdict = Verdict::as_expected;
-  std::vector<Suspicion> suspicions;  ///< the nearest first; where all is normal those that cannot be excluded
-  std::vector<Statement> free;        ///< causes that could take any time, with what each would have to be
-  std::vector<Statement> evidence;    ///< what a profile says beside the time
+  std::optional<double> computing;  ///< seconds of a step, by a profile
+  std::vector<Suspicion>
+      suspicions;                   ///< those that explain it first, the nearest first; where all is normal those alone
+  std::vector<Statement> free;      ///< causes that could take any time, with what each would have to be
+  std::vector<Statement> evidence;  ///< what a profile says beside the time
 
   double measured() const;  ///< geometric means over the times
   double expected() const;
@@ -47,6 +50,8 @@ struct Diagnosis : ReportHead {
   double high() const;
 };
 const char* to_string(Diagnosis::Verdict verdict);
+/// The statement of what tells whether it is that cause.
+Statement check_of(const Suspicion& suspicion);
 
 inline constexpr std::size_t kMostSuspicions = 6;  ///< that are listed on a terminal
 

@@ -20,13 +20,15 @@ std::string to_json(const Diagnosis& diagnosis) {
                      {"low", number(time.low)},
                      {"high", number(time.high)}});
   }
+  json["computing"] = diagnosis.computing ? number(*diagnosis.computing) : Json(nullptr);
   Json& suspicions = json["suspicions"] = Json::array();
   for (const Suspicion& one : diagnosis.suspicions) {
     Json seconds = Json::array();
     for (const double time : one.seconds) seconds.push_back(number(time));
     suspicions.push_back({{"cause", in_json(one.cause)},
-                          {"check", in_json(Statement{"cause-check"}.with("cause", one.cause.text("cause")))},
+                          {"check", in_json(check_of(one))},
                           {"seconds", std::move(seconds)},
+                          {"computing", one.computing ? number(*one.computing) : Json(nullptr)},
                           {"distance", number(one.distance)},
                           {"explains", one.explains}});
   }

@@ -18,8 +18,10 @@ namespace {
 /// What may be wrong, and what tells.
 struct CauseWords {
   const char* name;
-  const char* words;  ///< a part of sentences
-  const char* check;
+  const char* words;                ///< a part of sentences
+  const char* check;                ///< under NCCL
+  const char* rccl = nullptr;       ///< under RCCL, where that is something else
+  const char* elsewhere = nullptr;  ///< the same of devices with a library of their own, and of processors
 };
 
 constexpr std::array kCauses{
@@ -29,39 +31,71 @@ constexpr std::array kCauses{
     CauseWords{"slow-interface", "a network of 10 Gbit/s in the place of the fast one",
                "NCCL_DEBUG=INFO names the interface; NCCL_SOCKET_IFNAME, NCCL_IB_HCA"},
     CauseWords{"one-adapter", "one adapter of a node instead of all",
-               "NCCL_DEBUG=INFO lists one device behind \"NET/IB : Using\"; NCCL_IB_HCA; ibstat of each"},
+               "NCCL_DEBUG=INFO lists one device behind \"NET/IB : Using\"; NCCL_IB_HCA; ibstat of each", nullptr,
+               "the counters of each adapter or link of a node during a step"},
     CauseWords{"half-adapters", "half of a node's adapters",
-               "NCCL_DEBUG=INFO lists fewer devices behind \"NET/IB : Using\" than the node has; ibstat of each"},
+               "NCCL_DEBUG=INFO lists fewer devices behind \"NET/IB : Using\" than the node has; ibstat of each",
+               nullptr, "the counters of each adapter or link of a node during a step"},
     CauseWords{"through-the-cpu",
                "messages through the processor's memory: no GPUDirect RDMA, ACS, or adapters of another socket",
                "NCCL_DEBUG=INFO: no \"GDRDMA\"; lsmod | grep peermem; lspci -vvv | grep ACSCtl (SrcValid+ is on); "
-               "nvidia-smi topo -m (PIX or PXB between GPU and adapter)"},
+               "nvidia-smi topo -m (PIX or PXB between GPU and adapter)",
+               "NCCL_DEBUG=INFO: no \"GDRDMA\"; lsmod | grep ib_peer_mem, or DMA-BUF in the kernel; lspci -vvv | grep "
+               "ACSCtl (SrcValid+ is on); rocm-smi --showtopo"},
     CauseWords{
         "pcie-for-nvlink", "PCIe or host memory instead of NVLink inside a node",
         "NCCL_DEBUG=INFO: \"via SHM\" instead of \"via P2P\"; NCCL_P2P_DISABLE, NCCL_P2P_LEVEL; nvidia-smi nvlink -s"},
     CauseWords{"no-overlap", "sums of gradients that nothing hides",
                "a profile (torch.profiler): NCCL's kernels begin behind the backward pass; find_unused_parameters, "
-               "buckets, CUDA_DEVICE_MAX_CONNECTIONS"},
+               "buckets, CUDA_DEVICE_MAX_CONNECTIONS",
+               nullptr,
+               "a profile: sums begin behind the backward pass; of XLA: the flags of its latency-hiding scheduler"},
     CauseWords{"small-buckets", "buckets of 1 MB",
-               "bucket_cap_mb of DistributedDataParallel; a profile: many short sums"},
+               "bucket_cap_mb of DistributedDataParallel; a profile: many short sums", nullptr,
+               "a profile: many short sums; the threshold at which the framework or XLA combines them"},
     CauseWords{"every-micro-batch", "gradients that are summed with every micro-batch (no no_sync)",
-               "a profile: as many sums a step as micro-batches; model.no_sync(), set_requires_gradient_sync(False)"},
+               "a profile: as many sums a step as micro-batches; model.no_sync(), set_requires_gradient_sync(False)",
+               nullptr, "a profile: as many sums a step as micro-batches"},
     CauseWords{"sharded-parameters", "parameters that are gathered in each pass (ZeRO-3, FULL_SHARD)",
-               "the framework's configuration: zero stage, sharding_strategy; a profile: all-gathers"},
+               "the framework's configuration: zero stage, sharding_strategy; a profile: all-gathers", nullptr,
+               "the framework's configuration: axes over which parameters are divided; a profile: all-gathers"},
     CauseWords{"sharded-gradients", "gradients that are divided (ZeRO-2) instead of the optimizer alone",
                "the framework's configuration: zero stage; a profile: reduce-scatters with every micro-batch"},
     CauseWords{"wide-gradients", "gradients in fp32 instead of 16 bit",
-               "a profile: twice the bytes in a sum; the communication hook, reduce_dtype"},
+               "a profile: twice the bytes in a sum; the communication hook, reduce_dtype", nullptr,
+               "a profile: twice the bytes in a sum; the type of gradients"},
     CauseWords{"wide-precision", "products in fp32 or tf32 instead of the narrow precision",
-               "a profile: names of kernels (s1688, sgemm instead of bf16, h1688); autocast is on in the forward pass"},
+               "a profile: names of kernels (s1688, sgemm instead of bf16, h1688); autocast is on in the forward pass",
+               "a profile: names of kernels (Cijk_…_S_ instead of …_B_ and …_H_); autocast is on in the forward pass",
+               "a profile: types of what products take; of JAX: dtype, jax_default_matmul_precision"},
     CauseWords{"blocks-again", "blocks that are computed again in the backward pass",
                "activation checkpointing in the configuration; a profile: forward kernels twice"},
     CauseWords{"plain-attention", "attention that writes its scores instead of flash attention",
-               "a profile: softmax kernels by themselves instead of flash_fwd; attn_implementation"},
+               "a profile: softmax kernels by themselves instead of flash_fwd; attn_implementation", nullptr,
+               "a profile: softmax by itself instead of a fused kernel; which attention the configuration names"},
+    CauseWords{"experts-one-by-one",
+               "experts launched one by one, once the host knows how many rows each has (no grouped products)",
+               "a profile: a product for each expert, gaps before blocks with experts; moe_grouped_gemm, CUDA graphs",
+               nullptr, "a profile: a product for each expert instead of one of all; gaps before blocks with experts"},
+    CauseWords{"uneven-experts", "1.5 times the mean of rows at the device with most, which all wait for",
+               "the router's counts of tokens for each expert; its auxiliary loss; a profile of each rank"},
+    CauseWords{"very-uneven-experts", "twice the mean of rows at the device with most, which all wait for",
+               "the router's counts of tokens for each expert; its auxiliary loss; a profile of each rank"},
+    CauseWords{"wide-dispatch", "rows that go to experts as wide as activations instead of in fp8",
+               "the dispatcher's configuration; a profile: twice the bytes on the way to experts"},
+    CauseWords{"rows-for-each-expert", "rows that go once for each expert instead of once for each device",
+               "which dispatcher the configuration names; a profile: an all-to-all instead of its kernels"},
+    CauseWords{"experts-across-nodes", "devices that divide experts in different nodes",
+               "the order of ranks: those that divide experts follow one another in a node; a profile: how long the "
+               "all-to-alls take"},
     CauseWords{"low-clock", "clocks at 70 % (heat, power or application clocks)",
-               "nvidia-smi -q -d CLOCK,PERFORMANCE,POWER during a step: active slowdown reasons"},
+               "nvidia-smi -q -d CLOCK,PERFORMANCE,POWER during a step: active slowdown reasons",
+               "rocm-smi --showclocks --showpower during a step; amd-smi metric: throttling",
+               "clocks, temperature and power during a step, by the vendor's monitor"},
     CauseWords{"slow-rank", "one device at half of its speed, which all wait for",
-               "the step time of each rank without communication; nvidia-smi dmon on all nodes; dcgmi diag -r 3"},
+               "the step time of each rank without communication; nvidia-smi dmon on all nodes; dcgmi diag -r 3",
+               "the step time of each rank without communication; rocm-smi on all nodes; rvs",
+               "the step time of each rank without communication; the vendor's monitor on all nodes"},
 };
 
 const CauseWords& cause_of(const Statement& statement) {
@@ -71,9 +105,22 @@ const CauseWords& cause_of(const Statement& statement) {
   return *found;
 }
 
-std::string cause(const Statement& statement) { return cause_of(statement).words; }
+bool is_under(const Statement& statement, const char* library) {
+  return statement.has("library") && statement.text("library") == library;
+}
 
-std::string cause_check(const Statement& statement) { return fmt::format("Check: {}.", cause_of(statement).check); }
+std::string cause(const Statement& statement) {
+  std::string text = cause_of(statement).words;
+  if (statement.has("rate")) text += fmt::format(" ({:.2g} GB/s an adapter)", statement.number("rate") / 1e9);
+  return text;
+}
+
+std::string cause_check(const Statement& statement) {
+  const CauseWords& words = cause_of(statement);
+  const bool nccl = is_under(statement, "nccl");
+  const char* other = nccl ? nullptr : is_under(statement, "rccl") ? words.rccl : words.elsewhere;
+  return fmt::format("Check: {}.", other == nullptr ? words.check : other);
+}
 
 std::string measured_in_words(const Statement& answer) {
   const double times = answer.number("times");
@@ -134,10 +181,9 @@ std::string input_bound(const Statement& statement) {
 }
 
 std::string host_bound(const Statement& statement) {
-  return fmt::format(
-      "So would a host that issues nothing for {} of a step. Check: a profile: gaps between kernels; "
-      "torch.compile, CUDA graphs.",
-      human_seconds(statement.number("seconds")));
+  return fmt::format("So would a host that issues nothing for {} of a step. Check: a profile: gaps between kernels{}.",
+                     human_seconds(statement.number("seconds")),
+                     is_under(statement, "nccl") || is_under(statement, "rccl") ? "; torch.compile, CUDA graphs" : "");
 }
 
 std::string profiled(const Statement& statement) {

@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <utility>
 
+#include "collectives/collective.hpp"
 #include "estimate/bands.hpp"
 #include "study/diagnose/suspects.hpp"
+#include "study/measured/collective_tests.hpp"
 #include "study/results/network_category.hpp"
 #include "study/run/experiment.hpp"
+#include "study/setting/device_lookup.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
@@ -110,6 +115,7 @@ class Diagnoser {
       scenario::Scenario scenario = scenario_;
       sim::Cluster cluster = cluster_of(scenario);
       if (suspect.change) suspect.change(scenario, cluster);
+      cluster.hosts.resize(ranks());
       return simulate_collectives(cluster);
     }
     Simulated simulated;
@@ -126,33 +132,17 @@ class Diagnoser {
     return simulated;
   }
 
-  struct Kind {
-    step::CollectiveKind kind;
-    double share;  ///< of the bytes, that each rank sends ÷ (ranks − 1)/ranks
-    bool whole;    ///< a request is of the whole vector, else of a rank's block
-    bool has_rings;
-    const char* words;
-  };
-  static Kind kind_of_test(const std::string& test) {
-    if (test.starts_with("all_gather")) return {step::CollectiveKind::all_gather, 1, false, true, "An all-gather"};
-    if (test.starts_with("reduce_scatter"))
-      return {step::CollectiveKind::reduce_scatter, 1, true, true, "A reduce-scatter"};
-    if (test.starts_with("alltoall")) return {step::CollectiveKind::all_to_all, 1, false, false, "An all-to-all"};
-    return {step::CollectiveKind::all_reduce, 2, true, true, "An all-reduce"};
-  }
-
   /// By the algorithm that the library takes, or rings: which of them it was a bandwidth does not say (between two
   /// nodes a tree needs half of what rings do), so that the one counts that is nearer to what was measured.
   Simulated simulate_collectives(const sim::Cluster& cluster) const {
     std::vector<sim::CollectiveJob> jobs;
-    const auto ranks = static_cast<double>(cluster.hosts.size());
     for (const MeasuredCollective& one : measured_.collectives) {
-      const Kind kind = kind_of_test(one.test);
-      collectives::CollectiveRequest request;
-      request.kind = kind.kind;
-      request.bytes = {kind.whole ? one.bytes : one.bytes / ranks};
+      collectives::CollectiveRequest request = request_of(measured_.operation, one.bytes, ranks());
+      const bool has_rings = std::ranges::any_of(collectives::collective_registry(), [&](const auto& algorithm) {
+        return algorithm.kind == request.kind && algorithm.name == "ring";
+      });
       jobs.push_back({request});
-      jobs.push_back({std::move(request), kind.has_rings ? "ring" : "auto"});
+      jobs.push_back({std::move(request), has_rings ? "ring" : "auto"});
     }
     const sim::TimedCollectives timed = sim::time_collectives(cluster, jobs);
     Simulated simulated;
@@ -169,49 +159,26 @@ class Diagnoser {
 
   // ---- what was measured ----
 
-  double measured_step(const MeasuredStep& measured, const report::RunResult& expected) const {
-    const auto ratio = [&](const std::optional<double>& expected_rate, double measured_rate, const char* what) {
-      if (!expected_rate || !(*expected_rate > 0)) {
-        throw InputError(
-            {scenario_.file, 0, fmt::format("what it times has no {}", what), "the time of a step (--step) instead"});
-      }
-      return expected.step_seconds * *expected_rate / measured_rate;
-    };
-    const auto& done = expected.throughput;
-    const auto known = [&](auto member) { return done ? std::optional<double>(*done.*member) : std::nullopt; };
-    const std::optional<double> tokens = done ? done->tokens : std::nullopt;
-    if (measured.step_seconds) return *measured.step_seconds;
-    if (measured.tokens_per_second) return ratio(tokens, *measured.tokens_per_second, "tokens");
-    if (measured.tokens_per_second_per_device) {
-      const auto devices = static_cast<double>(devices_of(measured));
-      return ratio(tokens, *measured.tokens_per_second_per_device * devices, "tokens");
-    }
-    if (measured.samples_per_second)
-      return ratio(known(&report::Throughput::samples), *measured.samples_per_second, "samples a second");
-    if (measured.utilisation)
-      return ratio(done ? done->model_flops_utilisation : std::nullopt, *measured.utilisation,
-                   "utilisation that is known");
-    throw InputError({measured_.source, 0, "does not say what a step takes", "--step beside it"});
-  }
-
   std::int64_t devices_of(const MeasuredStep& measured) const {
     return measured.devices > 0 ? measured.devices : static_cast<std::int64_t>(scenario_.all_devices().size());
   }
 
+  /// That take part in a collective.
+  std::size_t ranks() const { return measured_.ranks > 0 ? measured_.ranks : scenario_.all_devices().size(); }
+
   double measured_collective(const MeasuredCollective& one) const {
-    if (one.seconds) return *one.seconds;
-    const auto ranks = static_cast<double>(scenario_.all_devices().size());
-    return kind_of_test(one.test).share * (ranks - 1) / ranks * one.bytes / *one.bus_bandwidth;
+    return one.seconds ? *one.seconds : bus_factor(measured_.operation, ranks()) * one.bytes / *one.bus_bandwidth;
   }
 
   void describe() {
     if (diagnosis_.collective) {
-      diagnosis_.of = fmt::format("{} among {} devices", kind_of_test(measured_.collectives.front().test).words,
-                                  scenario_.all_devices().size());
+      const bool to_next = measured_.operation == report::Operation::neighbour_exchange;
+      const std::string name = to_next ? "send to the next" : to_string(measured_.operation);
+      diagnosis_.of = fmt::format("{} {} among {} devices", name.starts_with('a') ? "An" : "A", name, ranks());
     } else {
       const std::string workload = scenario_.timed_as ? scenario_.timed_as->workload : "";
       diagnosis_.of = fmt::format("A step of {}", workload.empty() ? "the network" : workload);
-      profile_ = measured_.profile;
+      if (measured_.profile && measured_.profile->computing > 0) diagnosis_.computing = measured_.profile->computing;
       diagnosis_.assumptions = untimed_result(sizes_.back().scenario, sizes_.back().learned).assumptions;
     }
     diagnosis_.version = kVersion;
@@ -222,8 +189,7 @@ class Diagnoser {
   /// Factors of what a collective takes, by what its messages travelled over.
   estimate::Spread spread_of(const Simulated& expected, double bytes) const {
     // Which algorithm carried it is not known: over TCP it may be one that overflows queues.
-    const CarriedMessages carried{.most_bytes = bytes,
-                                  .at_once_bytes = bytes * static_cast<double>(scenario_.all_devices().size())};
+    const CarriedMessages carried{.most_bytes = bytes, .at_once_bytes = bytes * static_cast<double>(ranks())};
     return estimate::error_category(category_of_messages(expected.network, carried)).spread;
   }
 
@@ -234,7 +200,7 @@ class Diagnoser {
         const estimate::Spread spread = spread_of(expected, one.bytes);
         const double seconds = expected.seconds[i];
         diagnosis_.times.push_back({.bytes = one.bytes,
-                                    .devices = static_cast<std::int64_t>(scenario_.all_devices().size()),
+                                    .devices = static_cast<std::int64_t>(ranks()),
                                     .measured = measured_collective(one),
                                     .expected = seconds,
                                     .low = spread.low * seconds,
@@ -244,7 +210,8 @@ class Diagnoser {
       for (std::size_t i = 0; i < sizes_.size(); ++i) {
         const report::RunResult& run = expected.runs[i];
         report::DiagnosedTime time{.devices = devices_of(*sizes_[i].measured),
-                                   .measured = measured_step(*sizes_[i].measured, run),
+                                   .measured = seconds_of(*sizes_[i].measured, devices_of(*sizes_[i].measured), run,
+                                                          scenario_.file, measured_.source),
                                    .expected = run.step_seconds,
                                    .low = run.step_seconds,
                                    .high = run.step_seconds};
@@ -274,16 +241,17 @@ class Diagnoser {
   }
 
   void tell_of_profile(const Simulated& expected) {
-    if (!profile_) return;
+    if (!measured_.profile) return;
+    const formats::ProfiledStep& profile = *measured_.profile;
     report::Statement profiled = report::Statement{"profiled"}
-                                     .with("computing", profile_->computing)
+                                     .with("computing", profile.computing)
                                      .with("expected_computing", expected.computing.value_or(0))
-                                     .with("communicating", profile_->communicating);
-    if (profile_->idle) profiled.with("idle", *profile_->idle);
+                                     .with("communicating", profile.communicating);
+    if (profile.idle) profiled.with("idle", *profile.idle);
     diagnosis_.evidence.push_back(std::move(profiled));
     const double step = diagnosis_.times.front().measured;
-    if (profile_->idle.value_or(0) > kIdle * step)
-      diagnosis_.evidence.push_back(report::Statement{"idle-device"}.with("share", *profile_->idle / step));
+    if (profile.idle.value_or(0) > kIdle * step)
+      diagnosis_.evidence.push_back(report::Statement{"idle-device"}.with("share", *profile.idle / step));
   }
 
   void tell_what_is_free(const Simulated& expected) {
@@ -294,14 +262,15 @@ class Diagnoser {
       diagnosis_.free.push_back(report::Statement{"input-bound"}.with(
           "samples_per_second", all / static_cast<double>(sizes_.back().scenario.workers.size())));
     }
-    diagnosis_.free.push_back(report::Statement{"host-bound"}.with("seconds", time.measured - time.expected));
+    diagnosis_.free.push_back(
+        with_library(report::Statement{"host-bound"}.with("seconds", time.measured - time.expected)));
   }
 
   // ---- what may be wrong ----
 
   void suspect(const Simulated& expected, bool show_progress) {
     std::vector<Suspect> suspects = suspects_of(scenario_);
-    std::erase_if(suspects, [&](const Suspect& one) { return diagnosis_.collective && !one.of_network; });
+    std::erase_if(suspects, [&](const Suspect& one) { return diagnosis_.collective ? !one.of_network : one.alone; });
     std::vector<std::optional<Simulated>> tried(suspects.size());
     Progress progress("suspects", suspects.size(), show_progress);
     parallel_for_forks(suspects.size(), [&](std::size_t i) {
@@ -317,22 +286,54 @@ class Diagnoser {
     for (std::size_t i = 0; i < suspects.size(); ++i) {
       if (tried[i]) add(suspects[i], *tried[i], expected, as_it_is);
     }
-    std::ranges::stable_sort(diagnosis_.suspicions, {}, &report::Suspicion::distance);
+    std::ranges::stable_sort(diagnosis_.suspicions, {}, [](const report::Suspicion& one) {
+      return std::pair{!one.explains, one.distance};
+    });
+    // Of degrees of one cause the nearest stands for all.
+    std::set<std::string> named;
+    std::erase_if(diagnosis_.suspicions,
+                  [&](const report::Suspicion& one) { return !named.insert(one.cause.text("cause")).second; });
+  }
+
+  /// What a check is for: it is another under another library.
+  report::Statement with_library(report::Statement statement) const {
+    const auto& library = find_device(scenario_, scenario_.all_devices().front().device).library;
+    if (library) statement.with("library", std::string(to_string(*library)));
+    return statement;
+  }
+
+  /// By how much more it counts what sizes are off from one another than what all are off by: by how much narrower the
+  /// band of the ratio of two of them is than that of a time, to `kNoDifference` at least.
+  double weight_of_differences(const Simulated& one) const {
+    if (diagnosis_.collective) {
+      const estimate::Spread spread = spread_of(one, measured_.collectives.back().bytes);
+      return spread.within > 0 ? std::hypot(spread.between, spread.within) / spread.within : 1;
+    }
+    const auto& first = one.runs.front().step_band;
+    const auto& last = one.runs.back().step_band;
+    if (!first || !last) return 1;
+    const estimate::Band ratio = estimate::ratio_band(last->parts, first->parts);
+    const double alone = std::log(last->high / last->low);
+    return std::max(1.0, alone / std::max(2 * kNoDifference, std::log(ratio.high / ratio.low)));
   }
 
   double distance_to_measured(const Simulated& one) const {
-    double sum = 0;
-    double count = 0;
-    for (std::size_t i = 0; i < diagnosis_.times.size(); ++i, ++count) {
+    const auto count = static_cast<double>(diagnosis_.times.size());
+    double mean = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < diagnosis_.times.size(); ++i) {
       const double off = distance_of(one.seconds[i], diagnosis_.times[i].measured);
-      sum += off * off;
+      mean += off / count;
+      squares += off * off / count;
     }
-    if (profile_ && one.computing && *one.computing > 0 && profile_->computing > 0) {
-      const double off = distance_of(*one.computing, profile_->computing);
-      sum += off * off;
-      ++count;
+    const double apart = std::max(0.0, squares - mean * mean);
+    const double weight = count > 1 ? weight_of_differences(one) : 1;
+    double sum = mean * mean + weight * weight * apart;
+    if (diagnosis_.computing && one.computing && *one.computing > 0) {
+      const double off = distance_of(*one.computing, *diagnosis_.computing);
+      sum = (count * sum + off * off) / (count + 1);
     }
-    return std::sqrt(sum / count);
+    return std::sqrt(sum);
   }
 
   void add(const Suspect& suspect, const Simulated& simulated, const Simulated& expected, double as_it_is) {
@@ -343,8 +344,9 @@ class Diagnoser {
       log_ratio += std::log(diagnosis_.times[i].measured / simulated.seconds[i]);
     }
     if (difference < kNoDifference) return;
-    report::Suspicion one{report::Statement{"cause"}.with("cause", suspect.cause), simulated.seconds,
-                          distance_to_measured(simulated)};
+    report::Suspicion one{with_library(report::Statement{"cause"}.with("cause", suspect.cause)), simulated.seconds,
+                          diagnosis_.computing ? simulated.computing : std::nullopt, distance_to_measured(simulated)};
+    if (suspect.rate > 0) one.cause.with("rate", suspect.rate);
     const double ratio = std::exp(log_ratio / static_cast<double>(simulated.seconds.size()));
     const double low = diagnosis_.low() / diagnosis_.expected();
     const double high = diagnosis_.high() / diagnosis_.expected();
@@ -368,7 +370,6 @@ class Diagnoser {
   scenario::Scenario scenario_;
   const Measurement& measured_;
   std::vector<Size> sizes_;
-  std::optional<formats::ProfiledStep> profile_;
   report::Diagnosis diagnosis_;
 };
 

@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "formats/kineto.hpp"
-#include "study/measured/nccl_log.hpp"
+#include "report/collective/collective_report.hpp"
+#include "report/run/result.hpp"
+#include "study/measured/collective_log.hpp"
 
 namespace dadsim::study {
 
 /// A collective that was measured by itself.
 struct MeasuredCollective {
-  std::string test;  ///< as nccl-tests call it: "all_reduce_perf"; empty: all-reduce
-  double bytes = 0;  ///< as they count them, over all ranks
+  double bytes = 0;  ///< as nccl-tests count them, over all ranks
   std::optional<double> seconds = {};
   std::optional<double> bus_bandwidth = {};  ///< byte/s, where the time is not known
 };
@@ -29,12 +30,27 @@ struct MeasuredStep {
   std::optional<double> utilisation = {};         ///< MFU, of 1
 };
 
-/// What was measured: steps, of one or several numbers of devices, or collectives.
+/// What was measured: steps, of one or several numbers of devices, or collectives of one kind.
 struct Measurement {
   std::string source;  ///< "--step", or the name of a log
   std::vector<MeasuredStep> steps = {};
   std::optional<formats::ProfiledStep> profile = {};
   std::vector<MeasuredCollective> collectives = {};
+  report::Operation operation = report::Operation::all_reduce;  ///< that the collectives carry out
+  std::size_t ranks = 0;                             ///< that take part in them, the first of the scenario's; 0: all
+  std::optional<CollectiveLog> collective_log = {};  ///< of which they are still to be taken (take_collectives)
 };
+
+/// What a step took that so many devices take, by its figures and those of `expected`, which was simulated. Throws
+/// InputError where it has none, by the name of the `source`, or `expected` has no such figure, by the name of the
+/// `scenario`.
+double seconds_of(const MeasuredStep& measured, std::int64_t devices, const report::RunResult& expected,
+                  const std::string& scenario, const std::string& source);
+
+/// Takes the collectives out of the log, if there is one: of `operation`, or of the only one in it; among so many ranks
+/// as the scenario has devices, else of as many of these as the log has; the sizes from 1 MiB on, at most four of them.
+/// Returns what is to be told of the log. Throws InputError where it has none of these.
+std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<report::Operation> operation,
+                                         std::size_t devices);
 
 }  // namespace dadsim::study

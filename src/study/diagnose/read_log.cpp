@@ -10,71 +10,14 @@
 #include <string_view>
 
 #include "formats/kineto.hpp"
+#include "study/diagnose/trainer_log.hpp"
+#include "study/measured/collective_columns.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
 #include "support/split.hpp"
 
 namespace dadsim::study {
 namespace {
-
-constexpr double kLeastBytes = 1 << 20;
-constexpr std::size_t kMostSizes = 4;
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-/// The number behind `name` in a line: "tps: 5,762".
-std::optional<double> number_behind(std::string_view line, std::string_view name) {
-  const std::size_t at = line.find(name);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::size_t i = line.find_first_not_of(" \t", at + name.size());
-  std::string digits;
-  for (; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == ',') continue;
-    if ((c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E' && c != '+' && c != '-') break;
-    digits += c;
-  }
-  const std::optional<double> number = parse_whole<double>(digits);
-  return number && *number > 0 && std::isfinite(*number) ? number : std::nullopt;
-}
-
-std::optional<double> median_of(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  if (values.size() >= 3) values.erase(values.begin());
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-std::optional<Measurement> lines_of_training(const std::string& file, std::string_view text) {
-  std::vector<double> tokens, shares, milliseconds;
-  for (const std::string_view line : lines_of(text)) {
-    if (const auto time = number_behind(line, "elapsed time per iteration (ms):")) milliseconds.push_back(*time);
-    if (line.find("step:") == std::string_view::npos) continue;
-    if (const auto rate = number_behind(line, "tps:")) tokens.push_back(*rate);
-    if (const auto rate = number_behind(line, "wps:")) tokens.push_back(*rate);
-    if (const auto share = number_behind(line, "mfu:")) shares.push_back(*share / 100);
-  }
-  Measurement measured{.source = file};
-  if (const auto time = median_of(milliseconds)) {
-    measured.steps.push_back({.step_seconds = *time / 1000});
-  } else if (const auto rate = median_of(tokens)) {
-    measured.steps.push_back({.tokens_per_second_per_device = rate});
-  } else if (const auto share = median_of(shares)) {
-    measured.steps.push_back({.utilisation = share});
-  } else {
-    return std::nullopt;
-  }
-  return measured;
-}
 
 /// "12.345ms" of the table of a profiler, in seconds.
 std::optional<double> seconds_of(const std::string& word) {
@@ -164,21 +107,6 @@ std::optional<Measurement> trace_of_profiler(const std::string& file, const std:
   }
 }
 
-Measurement collectives_of(const std::string& file, const std::string& text) {
-  const NcclLog log = read_nccl_log(file, text);
-  const NcclLog::Table& table = log.tables.front();
-  std::vector<NcclLog::Row> rows;
-  std::ranges::copy_if(table.rows, std::back_inserter(rows), [](const auto& row) { return row.size >= kLeastBytes; });
-  if (rows.empty()) rows = table.rows;
-  Measurement measured{.source = file};
-  const std::size_t count = std::min(kMostSizes, rows.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    const NcclLog::Row& row = rows[count == 1 ? rows.size() - 1 : i * (rows.size() - 1) / (count - 1)];
-    measured.collectives.push_back({.test = table.test, .bytes = row.size, .seconds = row.seconds});
-  }
-  return measured;
-}
-
 }  // namespace
 
 std::optional<formats::ProfiledStep> read_profile(const std::string& file, const std::string& text) {
@@ -190,8 +118,17 @@ std::optional<formats::ProfiledStep> read_profile(const std::string& file, const
 Measurement read_log(const std::string& file, const std::string& text) {
   if (std::optional<Measurement> trace = trace_of_profiler(file, text)) return std::move(*trace);
   if (std::optional<Measurement> table = table_of_profiler(file, text)) return std::move(*table);
-  if (std::optional<Measurement> lines = lines_of_training(file, text)) return std::move(*lines);
-  return collectives_of(file, text);
+  const std::optional<TrainerLog> trainer = read_trainer_log(text);
+  if (trainer && trainer->step) return {.source = file, .steps = {*trainer->step}};
+  if (std::optional<CollectiveLog> log = find_collective_log(file, text))
+    return {.source = file, .collective_log = std::move(*log)};
+  constexpr const char* kByHand = "--step, --samples-per-second, --tokens-per-second or --mfu with the number itself";
+  if (trainer)
+    throw InputError({file, 0, fmt::format("is a log of {} without {}", trainer->program, trainer->missing),
+                      fmt::format("the part that has it, or {}", kByHand)});
+  throw InputError({file, 0, "is no log that is read",
+                    fmt::format("one of a training by {}; a profile of torch.profiler; a table of {}; or {}",
+                                programs_with_logs(), kCollectiveBenchmarks, kByHand)});
 }
 
 }  // namespace dadsim::study

@@ -18,6 +18,8 @@ constexpr double kSlowClock = 0.7;      // of the usual one
 constexpr double kSlowDevice = 0.5;     // of its speed
 constexpr double kSmallBucket = 1e6;    // bytes
 constexpr double kManagement = 1.25e9;  // byte/s of 10 Gbit/s
+constexpr double kPeersByCpu = 2.4e9;   // byte/s (NVIDIA/nccl, issue 908)
+constexpr double kNearRates = 1.2;      // rates that are as near as this are one
 constexpr std::size_t kFewDevices = 2;
 /// That serve the sockets of an adapter where nobody has set them up: 4 and 5 GB/s over 100 and 200 Gbit/s
 /// (NVIDIA/nccl, issue 465; areal-project/AReaL, issue 639) are two threads of 20 Gbit/s.
@@ -89,20 +91,31 @@ class Suspects {
     suspects_.push_back({.cause = cause, .repeats = repeats, .change = std::move(change)});
   }
 
-  spec::GpuGeneration generation() const {
-    return find_device(scenario_, scenario_.all_devices().front().device).generation;
+  const spec::DeviceSpec& device() const { return find_device(scenario_, scenario_.all_devices().front().device); }
+  spec::GpuGeneration generation() const { return device().generation; }
+
+  /// An adapter has 16 lanes to the processor for itself; or those of half a node share them, or those of all.
+  void add_ways_through_the_cpu(const spec::GpuClusterSpec& cluster) {
+    const double way = pcie_of(generation()).bandwidth / 2;
+    double last = cluster.nic.bandwidth;
+    for (const double rate : {way, way * std::min(1.0, 2.0 / static_cast<double>(cluster.rails)),
+                              way * std::min(1.0, 1.0 / static_cast<double>(cluster.rails)), kPeersByCpu}) {
+      if (rate > last / kNearRates) continue;
+      last = rate;
+      add_cluster("through-the-cpu", [rate](spec::GpuClusterSpec& other) { other.nic.bandwidth = rate; });
+      suspects_.back().rate = rate;
+      suspects_.back().alone = rate < way;
+    }
   }
 
   void add_network(const spec::GpuClusterSpec& cluster) {
     const bool between = cluster.nodes > 1 && cluster.nic.bandwidth > 0;
-    if (between && cluster.nic.transport == spec::Transport::rdma) {
+    const bool sockets = device().library.has_value() && device().library != spec::CollectiveLibrary::mpi;
+    if (between && sockets && cluster.nic.transport == spec::Transport::rdma) {
       add_cluster("tcp-for-rdma", [](spec::GpuClusterSpec& other) { put_over_tcp(other, other.nic.bandwidth); });
-      const spec::LinkSpec lanes = pcie_of(generation());
-      const double through = lanes.bandwidth / 2;
-      if (through < cluster.nic.bandwidth)
-        add_cluster("through-the-cpu", [through](spec::GpuClusterSpec& other) { other.nic.bandwidth = through; });
+      add_ways_through_the_cpu(cluster);
     }
-    if (between && cluster.nic.bandwidth * static_cast<double>(cluster.rails) > 1.01 * kManagement) {
+    if (between && sockets && cluster.nic.bandwidth * static_cast<double>(cluster.rails) > 1.01 * kManagement) {
       add_cluster("slow-interface", [](spec::GpuClusterSpec& other) {
         other.rails = 1;
         put_over_tcp(other, kManagement);
@@ -146,7 +159,7 @@ class Suspects {
 
   void add_steps(const spec::TimedAsSpec& timed) {
     const spec::ParallelismSpec& how = timed.parallelism;
-    const spec::DeviceSpec& device = find_device(scenario_, scenario_.all_devices().front().device);
+    if (how.experts > 1) add_experts(how);
     if (shares_gradients()) {
       add_exchange(timed);
       if (how.sharding < spec::Sharding::gradients) set_sharding("sharded-gradients", spec::Sharding::gradients);
@@ -161,8 +174,9 @@ class Suspects {
             static_cast<double>(micro_batches));
       }
     }
-    const spec::Precision wide = device.peak(spec::Precision::tf32) > 0 ? spec::Precision::tf32 : spec::Precision::fp32;
-    if (spec::has_master_copies(timed.precision) && device.peak(wide) > 0) {
+    const spec::Precision wide =
+        device().peak(spec::Precision::tf32) > 0 ? spec::Precision::tf32 : spec::Precision::fp32;
+    if (spec::has_master_copies(timed.precision) && device().peak(wide) > 0) {
       add("wide-precision", [wide](scenario::Scenario& scenario, sim::Cluster&) {
         scenario.timed_as->precision = wide;
         scenario.timed_as->wide_gradients = false;
@@ -178,6 +192,39 @@ class Suspects {
       add("plain-attention",
           [](scenario::Scenario& scenario, sim::Cluster&) { scenario.timed_as->attention = spec::Attention::plain; });
     }
+  }
+
+  void change_experts(const char* cause, std::function<void(spec::ParallelismSpec&)> change) {
+    add(cause, [change](scenario::Scenario& scenario, sim::Cluster&) { change(scenario.timed_as->parallelism); });
+  }
+
+  void add_experts(const spec::ParallelismSpec& how) {
+    using spec::ParallelismSpec;
+    if (how.expert_launch != spec::ExpertLaunch::counted) {
+      change_experts("experts-one-by-one",
+                     [](ParallelismSpec& other) { other.expert_launch = spec::ExpertLaunch::counted; });
+    }
+    const auto set_load = [&](const char* cause, double most) {
+      if (how.expert_imbalance < most)
+        change_experts(cause, [most](ParallelismSpec& other) { other.expert_imbalance = most; });
+    };
+    set_load("uneven-experts", 1.5);
+    set_load("very-uneven-experts", 2);
+    if (how.expert_dispatch != spec::ExpertDispatch::plain)
+      change_experts("wide-dispatch", [](ParallelismSpec& other) { other.expert_dispatch = {}; });
+    if (how.expert_exchange != spec::ExpertExchange::all_to_all)
+      change_experts("rows-for-each-expert", [](ParallelismSpec& other) { other.expert_exchange = {}; });
+    const auto* cluster = std::get_if<spec::GpuClusterSpec>(&scenario_.platform.what);
+    const std::int64_t group = how.experts * how.expert_tensor;
+    if (cluster == nullptr || cluster->nodes < 2 || group > cluster->gpus || how.devices() > 1) return;
+    // Neighbours are in different nodes: what experts hand one another leaves the node.
+    add("experts-across-nodes", [](scenario::Scenario&, sim::Cluster& other) {
+      const auto nodes = static_cast<std::size_t>(std::get<spec::GpuClusterSpec>(other.platform.what).nodes);
+      const std::vector<std::string> hosts = other.hosts;
+      const std::size_t in_node = hosts.size() / nodes;
+      if (in_node * nodes != hosts.size()) return;
+      for (std::size_t i = 0; i < hosts.size(); ++i) other.hosts[i] = hosts[i % nodes * in_node + i / nodes];
+    });
   }
 
   void add_exchange(const spec::TimedAsSpec& timed) {

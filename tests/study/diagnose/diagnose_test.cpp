@@ -2,6 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "scenario/document/load.hpp"
 #include "study/diagnose/diagnose_scenario.hpp"
 #include "study/diagnose/read_log.hpp"
@@ -57,11 +63,192 @@ TEST(Diagnose, FaultsAreNamed) {
 TEST(Diagnose, CollectivesAreOfTheNetworkAlone) {
   const scenario::Scenario scenario = three_nodes();
   Measurement measured{.source = "--bus-bandwidth"};
-  measured.collectives.push_back({.test = "all_reduce_perf", .bytes = 1e9, .bus_bandwidth = 23e9});  // of 92
+  measured.collectives.push_back({.bytes = 1e9, .bus_bandwidth = 23e9});  // of 92
   const report::Diagnosis diagnosis = diagnose_scenario(scenario, measured, false);
   EXPECT_EQ(diagnosis.verdict, report::Diagnosis::Verdict::slower);
   EXPECT_EQ(first_cause(diagnosis), "one-adapter");
   EXPECT_NEAR(diagnosis.times.front().measured, 2 * 11.0 / 12 * 1e9 / 23e9, 1e-9);
+}
+
+std::vector<std::string> causes_of(const report::Diagnosis& diagnosis) {
+  std::vector<std::string> causes;
+  for (const report::Suspicion& one : diagnosis.suspicions) causes.push_back(one.cause.text("cause"));
+  return causes;
+}
+
+std::size_t place_of(const report::Diagnosis& diagnosis, const std::string& cause) {
+  const std::vector<std::string> causes = causes_of(diagnosis);
+  return static_cast<std::size_t>(std::ranges::find(causes, cause) - causes.begin());
+}
+
+// Each operation is what it is, with its own factor between bus bandwidth and time.
+TEST(Diagnose, EveryCollectiveIsTimedAsWhatItIs) {
+  using report::Operation;
+  for (const auto& [operation, factor, words] : std::vector<std::tuple<Operation, double, std::string>>{
+           {Operation::broadcast, 1, "A broadcast"},
+           {Operation::reduce, 1, "A reduce"},
+           {Operation::gather, 11.0 / 12, "A gather"},
+           {Operation::scatter, 11.0 / 12, "A scatter"},
+           {Operation::all_to_all, 11.0 / 12, "An all-to-all"},
+           {Operation::neighbour_exchange, 1, "A send to the next"}}) {
+    SCOPED_TRACE(words);
+    Measurement measured{.source = "--bus-bandwidth", .operation = operation};
+    measured.collectives.push_back({.bytes = 1e8, .bus_bandwidth = 5e9});
+    const report::Diagnosis diagnosis = diagnose_scenario(three_nodes(), measured, false);
+    EXPECT_NEAR(diagnosis.times.front().measured, factor * 1e8 / 5e9, 1e-9);
+    EXPECT_EQ(diagnosis.of, words + " among 12 devices");
+    Measurement again{.source = "--bus-bandwidth", .operation = operation};
+    again.collectives.push_back({.bytes = 1e8, .seconds = diagnosis.expected()});
+    const report::Diagnosis normal = diagnose_scenario(three_nodes(), again, false);
+    EXPECT_NEAR(normal.expected(), diagnosis.expected(), 0.5 * diagnosis.expected());
+    EXPECT_EQ(normal.verdict, report::Diagnosis::Verdict::as_expected);
+  }
+}
+
+TEST(Diagnose, OfALogTheTestIsTakenAndAsManyDevices) {
+  const auto log_of = [](const std::string& test, int ranks) {
+    std::string text;
+    for (int i = 0; i < ranks; ++i) text += fmt::format("# Rank {} Group 0 Pid 7 on n device 0 [0x07]\n", i);
+    return text + "# Collective test starting: " + test +
+           "\n# size count type redop root time algbw busbw #wrong\n1000000000 250000000 float sum -1 100000 10.00 "
+           "10.00 0\n";
+  };
+  Measurement measured = read_log("a.log", log_of("broadcast_perf", 4));
+  EXPECT_TRUE(take_collectives(measured, std::nullopt, 12).empty());
+  EXPECT_EQ(measured.operation, report::Operation::broadcast);
+  EXPECT_EQ(measured.ranks, 4U);
+  EXPECT_EQ(diagnose_scenario(three_nodes(), measured, false).of, "A broadcast among 4 devices");
+  measured = read_log("a.log", log_of("broadcast_perf", 4) + log_of("reduce_perf", 4));
+  EXPECT_THROW(take_collectives(measured, std::nullopt, 12), InputError);
+  measured = read_log("a.log", log_of("broadcast_perf", 4) + log_of("reduce_perf", 4));
+  take_collectives(measured, report::Operation::reduce, 12);
+  EXPECT_EQ(measured.operation, report::Operation::reduce);
+  measured = read_log("a.log", log_of("hypercube_perf", 4));
+  EXPECT_THROW(take_collectives(measured, std::nullopt, 12), InputError);
+  measured = read_log("a.log", log_of("broadcast_perf", 24));
+  EXPECT_THROW(take_collectives(measured, std::nullopt, 12), InputError);
+  measured = read_log("a.log", "# size count type time algbw busbw error\n1000 250 float 1.00 1.00 1 0\n");
+  ASSERT_EQ(take_collectives(measured, std::nullopt, 12).size(), 1U);  // an all-reduce, as is told
+}
+
+scenario::Scenario load(const std::string& text) {
+  return scenario::ScenarioSource("x.xml", text).load({}, make_catalog_without_learning());
+}
+
+// horovod/horovod#476: one node is normal, two are not; it was TCP instead of RDMA.
+TEST(Diagnose, WhatSlowsAllSizesAlikeDoesNotExplainOne) {
+  const scenario::Scenario scenario = load(
+      R"(<scenario name="two" seed="1"><platform><gpu-cluster nodes="2" gpus="8" inside="pcie-3" rails="1" nic="ib-edr"/>
+         </platform><workers><worker hosts="gpu-[0-15]" device="v100-sxm2"/></workers><timing-only/>
+         <timed-as workload="resnet-101" batch="64" precision="fp32"/>
+         <run algorithm="gradient-sharing" exchange="peer" bucket="64MB"/></scenario>)");
+  const report::Diagnosis diagnosis = diagnose_scenario(
+      scenario,
+      {.source = "x",
+       .steps = {{.devices = 16, .samples_per_second = 745}, {.devices = 8, .samples_per_second = 1188.5}}},
+      false);
+  EXPECT_EQ(diagnosis.verdict, report::Diagnosis::Verdict::slower);
+  EXPECT_LT(std::min(place_of(diagnosis, "slow-interface"), place_of(diagnosis, "tcp-for-rdma")), 2U);
+  for (const char* cause : {"low-clock", "blocks-again"})
+    EXPECT_GT(place_of(diagnosis, cause), place_of(diagnosis, "slow-interface")) << cause;
+}
+
+// Of sizes that were simulated with a fault that fault is named, and the order is that of what is shown.
+TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
+  const auto steps_with = [](const std::vector<std::string>& overrides) {
+    std::vector<MeasuredStep> steps;
+    for (const std::string workers : {"0-3", "0-11"}) {
+      std::vector<std::string> all = overrides;
+      all.push_back("workers.worker.hosts=gpu-[" + workers + "]");
+      steps.push_back({.devices = workers == "0-3" ? 4 : 12, .step_seconds = step_with(all)});
+    }
+    return steps;
+  };
+  for (const auto& [overrides, cause] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"platform.gpu-cluster.nic=ethernet-10g", "platform.gpu-cluster.rails=1"}, "slow-interface"},
+           {{"timed-as.precision=tf32"}, "wide-precision"}}) {
+    SCOPED_TRACE(cause);
+    const report::Diagnosis diagnosis =
+        diagnose_scenario(three_nodes(), {.source = "x", .steps = steps_with(overrides)}, false);
+    EXPECT_EQ(first_cause(diagnosis), cause);
+    const auto ranked = [](const report::Suspicion& one) { return std::pair{!one.explains, one.distance}; };
+    EXPECT_TRUE(std::ranges::is_sorted(diagnosis.suspicions, {}, ranked));
+    const std::string shown = to_table(diagnosis);
+    EXPECT_NE(shown.find("at 4     at 12  distance  what may be wrong"), std::string::npos) << shown;
+    // What is ticked is named in the headline.
+    const std::string headline = report::as_paragraph(answer_of(diagnosis));
+    for (std::size_t i = 0; i < std::min(report::kMostSuspicions, diagnosis.suspicions.size()); ++i) {
+      const report::Suspicion& one = diagnosis.suspicions[i];
+      EXPECT_EQ(headline.find(report::in_words(one.cause)) != std::string::npos, one.explains) << headline;
+    }
+  }
+}
+
+// Adapters of 50 GB/s that were 18 times slower than they should be (NCCL without GPUDirect RDMA).
+TEST(Diagnose, APathThroughTheProcessorMayBeShared) {
+  const scenario::Scenario scenario = load(
+      R"(<scenario name="two" seed="1"><platform><gpu-cluster nodes="2" gpus="8" inside="nvlink-4" rails="8" nic="ib-ndr">
+         <one-switch/></gpu-cluster></platform><workers><worker hosts="gpu-[0-15]" device="h100-sxm5"/></workers>
+         <timing-only/><timed-as workload="bert-base" batch="8" precision="bf16"/>
+         <run algorithm="gradient-sharing" exchange="peer"/></scenario>)");
+  const auto diagnosed = [&](double seconds) {
+    Measurement measured{.source = "x"};
+    measured.collectives.push_back({.bytes = 4294967296, .seconds = seconds});
+    return diagnose_scenario(scenario, measured, false);
+  };
+  const double expected = diagnosed(1).expected();
+  for (const double slower : {2.0, 7.0, 18.0}) {
+    const report::Diagnosis diagnosis = diagnosed(slower * expected);
+    const std::size_t place = place_of(diagnosis, "through-the-cpu");
+    ASSERT_LT(place, diagnosis.suspicions.size()) << slower;
+    EXPECT_TRUE(diagnosis.suspicions[place].explains) << slower;
+    EXPECT_EQ(std::ranges::count(causes_of(diagnosis), "through-the-cpu"), 1) << slower;
+  }
+}
+
+// Advice is that of the devices' library.
+TEST(Diagnose, NoAdviceOnNcclForATpu) {
+  const auto shown_of = [](const std::string& device, const std::string& cluster) {
+    const scenario::Scenario scenario =
+        load("<scenario name=\"x\" seed=\"1\"><platform><gpu-cluster nodes=\"16\" gpus=\"1\" " + cluster +
+             "</gpu-cluster></platform><workers><worker hosts=\"gpu-[0-15]\" device=\"" + device +
+             "\"/></workers><timing-only/><training><adam learning-rate=\"1e-3\"/></training><timed-as "
+             "workload=\"gpt-2-medium\" batch=\"4\" precision=\"bf16\"/><run algorithm=\"gradient-sharing\" "
+             "exchange=\"peer\"/></scenario>");
+    return to_table(diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = 3}}}, false));
+  };
+  const std::string tpu =
+      shown_of("tpu-v6e", "nic=\"ici-v6e\" rails=\"4\"><torus link=\"ici-v6e\" dimensions=\"4x4\"/>");
+  for (const char* word : {"NCCL", "nvidia", "ibstat", "dcgmi", "CUDA", "TCP", "flash_fwd", "rocm"})
+    EXPECT_EQ(tpu.find(word), std::string::npos) << word << " in " << tpu;
+  EXPECT_NE(tpu.find("clocks"), std::string::npos);
+  EXPECT_NE(shown_of("h100-sxm5", "nic=\"ib-ndr\"><one-switch/>").find("nvidia-smi"), std::string::npos);
+  const std::string amd = shown_of("mi300x", "nic=\"ib-ndr\"><one-switch/>");
+  EXPECT_NE(amd.find("rocm-smi"), std::string::npos);
+  EXPECT_EQ(amd.find("nvidia-smi"), std::string::npos) << amd;
+}
+
+// NVIDIA/Megatron-LM#2762.
+TEST(Diagnose, OfExpertsThereAreCauses) {
+  const scenario::Scenario scenario = load(
+      R"(<scenario name="experts" seed="1"><platform><gpu-cluster nodes="2" gpus="4" inside="nvlink-4" rails="4" nic="ib-ndr">
+         <one-switch/></gpu-cluster></platform><workers memory="ignore"><worker hosts="gpu-[0-7]" device="h100-sxm5"/></workers>
+         <timing-only/><training><adamw learning-rate="1e-4"/></training>
+         <timed-as workload="decoder" layers="4" hidden="2048" heads="32" experts="64"
+         experts-per-token="8" expert-feed-forward="768" sequence="4096" batch="1" precision="bf16" attention="flash-3"
+         expert-parallel="4" sharding="optimizer"/><run algorithm="gradient-sharing" exchange="peer"/></scenario>)");
+  const report::Diagnosis slow = diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = 1}}}, false);
+  for (const char* cause : {"experts-one-by-one", "uneven-experts", "very-uneven-experts", "experts-across-nodes"}) {
+    const std::size_t place = place_of(slow, cause);
+    ASSERT_LT(place, slow.suspicions.size()) << cause;
+    // What would take as long is explained by it.
+    const double seconds = slow.suspicions[place].seconds.front();
+    const report::Diagnosis again =
+        diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = seconds}}}, false);
+    if (again.verdict == report::Diagnosis::Verdict::slower) {
+      EXPECT_LT(place_of(again, cause), 2U) << cause;
+    }
+  }
 }
 
 TEST(Diagnose, RatesAreTimes) {
@@ -89,6 +276,74 @@ TEST(DiagnoseLog, ReadsWhatFrameworksWrite) {
                " iteration        3/     500 | elapsed time per iteration (ms): 1236.5 | global batch size: 64 |\n");
   EXPECT_DOUBLE_EQ(megatron.steps.at(0).step_seconds.value(), 1.2355);
   EXPECT_THROW(read_log("c.log", "nothing of it\n"), InputError);
+}
+
+/// Seconds of a step that lines say, or samples, or tokens of a device.
+double figure_of(const std::string& text) {
+  const MeasuredStep step = read_log("the.log", text).steps.at(0);
+  return step.step_seconds.value_or(0) + step.samples_per_second.value_or(0) +
+         step.tokens_per_second_per_device.value_or(0) + step.utilisation.value_or(0);
+}
+
+TEST(DiagnoseLog, ReadsLinesOfTrainingPrograms) {
+  EXPECT_DOUBLE_EQ(
+      figure_of("{'loss': 1.12, 'grad_norm': 2.5, 'learning_rate': 1.9e-05, 'epoch': 0.5}\n"
+                "100%|##########| 1200/1200 [1:20:00<00:00,  4.00s/it]\n"
+                "{'train_runtime': 4800.0, 'train_samples_per_second': 8.0, 'train_steps_per_second': 0.25, "
+                "'train_loss': 0.75, 'epoch': 3.0}\n"),
+      4);
+  // Of bars the one that has run for longest counts; of figures that are rounded too far none.
+  EXPECT_DOUBLE_EQ(figure_of("Loading checkpoint shards: 100%|####| 33/33 [00:10<00:00,  3.30it/s]\n"
+                             "  1%| | 1/120 [00:09<19:40,  9.90s/it]\r  2%| | 2/120 [00:14<19:40,  5.00s/it]\r"
+                             "  3%| | 3/120 [00:18<19:40,  4.00s/it, loss=1.1]\n"
+                             "100%|####| 8/8 [00:04<00:00,  2.00it/s]\n{'train_steps_per_second': 0.012}\n"),
+                   4.5);
+  EXPECT_DOUBLE_EQ(figure_of("Epoch 0:  22%|##    | 4/18 [00:17<01:02,  1.25it/s, loss=10.072, v_num=193315]\n"), 0.8);
+  EXPECT_DOUBLE_EQ(figure_of("[timer.py:260:stop] epoch=0/micro_step=10/global_step=10, RunningAvgSamplesPerSec=7.9, "
+                             "CurrSamplesPerSec=8.0, MemAllocated=14.2GB\n"),
+                   8);
+  EXPECT_DOUBLE_EQ(figure_of("[timer.py:189:stop] 0/40, SamplesPerSec=83.48609168106144, MemAllocated=0.26GB\n"),
+                   83.48609168106144);
+  EXPECT_DOUBLE_EQ(
+      figure_of(" samples/sec: 7.799 | iteration 34/ 10000 | elapsed time per iteration (ms): 4103.1 | lm_loss: 1\n"),
+      4.1031);
+  EXPECT_DOUBLE_EQ(figure_of("Step 1 | loss:2.08 lr:2e-05 tokens_per_second_per_gpu:57.8\n"
+                             "Step 2 | loss:1.87 lr:2e-05 tokens_per_second_per_gpu:405.0\n"
+                             "Step 3 | loss:1.17 lr:2e-05 tokens_per_second_per_gpu:415.0\n"),
+                   410);
+  EXPECT_DOUBLE_EQ(
+      figure_of("completed step: 9, seconds: 5.667, TFLOP/s/device: 134.924, Tokens/s/device: 8672.758, loss: 1\n"),
+      5.667);
+  EXPECT_DOUBLE_EQ(figure_of("iter 100: loss 3.2010, time 123.45ms, mfu 30.51%\n"), 0.12345);
+  EXPECT_DOUBLE_EQ(figure_of("step 00010/21400 (0.05%) | loss: 9.1 | dt: 1123.45ms | tok/sec: 466,000 | mfu: 48.1\n"),
+                   1.12345);
+  EXPECT_DOUBLE_EQ(figure_of("step:10/1390 train_loss:7.1 train_time:1234ms step_avg:123.45ms\n"), 0.12345);
+  EXPECT_DOUBLE_EQ(figure_of("Training epoch 0, iteration 10/99 | global_step: 10 | reduced_train_loss: 3 | "
+                             "train_step_timing in s: 4.47 | consumed_samples: 512\n"),
+                   4.47);
+  EXPECT_DOUBLE_EQ(figure_of("\t Train throughput/batches_per_sec: 0.2500\n"), 4);
+  EXPECT_DOUBLE_EQ(figure_of("total images/sec: 1,188.50\n"), 1188.5);
+  EXPECT_DOUBLE_EQ(figure_of("Epoch: [0][ 10/5005]\tTime  0.123 (  0.456)\tData  0.001 (  0.2)\tLoss 6.9\n"), 0.123);
+}
+
+TEST(DiagnoseLog, SaysWhatItKnowsOfALogAndWhatIsMissing) {
+  const auto fault_of = [](const std::string& text) {
+    try {
+      read_log("the.log", text);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(fault_of("{'loss': 1.12, 'learning_rate': 1.9e-05, 'epoch': 0.5}\n")
+                .find("the.log: is a log of Hugging Face's Trainer without train_steps_per_second or a progress bar"),
+            0U);
+  EXPECT_NE(fault_of("[logging.py:96:log_dist] [Rank 0] step=10, skipped=0, lr=[1e-05]\n").find("DeepSpeed without"),
+            std::string::npos);
+  const std::string unknown = fault_of("hello\n");
+  for (const char* word : {"torchtitan", "Megatron-LM", "DeepSpeed", "Hugging Face's Trainer", "MaxText",
+                           "torch.profiler", "nccl-tests", "OSU", "--step", "--samples-per-second"})
+    EXPECT_NE(unknown.find(word), std::string::npos) << word;
 }
 
 TEST(DiagnoseLog, ReadsProfiles) {

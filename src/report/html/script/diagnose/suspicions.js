@@ -8,17 +8,26 @@ function addSuspicions(page, section) {
   const measured = meanOf(result.times.map((time) => time.measured));
   const normal = result.verdict === "as-expected";
   if (result.suspicions.length > 0) {
-    const rows = result.suspicions.map((one) => {
-      const seconds = meanOf(one.seconds);
-      const off = 100 * (seconds / measured - 1);
-      return [
-        one.cause.words,
-        `${off < 0 ? "−" : "+"}${Math.abs(off).toFixed(0)} %`,
-        one.explains ? "yes" : "no",
-        humanSeconds(seconds),
-        one.check.words.replace(/^Check: /, ""),
-      ];
-    });
+    const several = result.times.length > 1;
+    const against = (seconds, than) => {
+      const off = 100 * (seconds / than - 1);
+      return `${off < 0 ? "−" : "+"}${Math.abs(off).toFixed(0)} %`;
+    };
+    // What they are ranked by.
+    const columns = result.times.map((time, i) => ({
+      title: several ? `of measured, ${timeLabel(time)}` : "of measured",
+      of: (one) => against(one.seconds[i], time.measured),
+    }));
+    if (isNumber(result.computing))
+      columns.push({ title: "computing", of: (one) => (isNumber(one.computing) ? against(one.computing, result.computing) : "–") });
+    if (columns.length > 1) columns.push({ title: "distance", of: (one) => one.distance.toFixed(2) });
+    const rows = result.suspicions.map((one) => [
+      one.cause.words,
+      ...columns.map(({ of }) => of(one)),
+      one.explains ? "yes" : "no",
+      humanSeconds(meanOf(one.seconds)),
+      one.check.words.replace(/^Check: /, ""),
+    ]);
     section.append(
       lead(
         normal
@@ -30,7 +39,7 @@ function addSuspicions(page, section) {
         `Measured: ${humanSeconds(measured)}`,
         [
           { title: "cause" },
-          { title: "of measured", number: true },
+          ...columns.map(({ title }) => ({ title, number: true })),
           { title: normal ? "within its band" : "explains it" },
           { title: "would take", number: true },
           { title: "check" },

@@ -1,0 +1,84 @@
+#include "study/diagnose/measurement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "study/measured/collective_tests.hpp"
+#include "study/measured/collective_times.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+namespace {
+
+constexpr double kLeastBytes = 1 << 20;
+constexpr std::size_t kMostSizes = 4;
+
+/// Ranks of the tables of a test that fit into so many devices: as many, or the most.
+std::size_t ranks_of(const CollectiveLog& log, const std::string& file, const std::string& test, std::size_t devices) {
+  std::size_t ranks = 0;
+  std::size_t least = 0;
+  for (const CollectiveLog::Table& table : log.tables) {
+    if (!test.empty() && !table.test.empty() && table.test != test) continue;
+    const std::size_t own = table.ranks.value_or(devices);
+    if (own <= devices) ranks = std::max(ranks, own);
+    least = least == 0 ? own : std::min(least, own);
+  }
+  if (ranks == 0 && least > 0)
+    throw InputError({file, 0, fmt::format("is of {} ranks, and the scenario has {} devices", least, devices),
+                      "a scenario with as many devices as ranks were measured"});
+  return ranks == 0 ? devices : ranks;
+}
+
+}  // namespace
+
+double seconds_of(const MeasuredStep& measured, std::int64_t devices, const report::RunResult& expected,
+                  const std::string& scenario, const std::string& source) {
+  const auto ratio = [&](const std::optional<double>& expected_rate, double measured_rate, const char* what) {
+    if (!expected_rate || !(*expected_rate > 0))
+      throw InputError(
+          {scenario, 0, fmt::format("what it times has no {}", what), "the time of a step (--step) instead"});
+    return expected.step_seconds * *expected_rate / measured_rate;
+  };
+  const auto& done = expected.throughput;
+  const std::optional<double> tokens = done ? done->tokens : std::nullopt;
+  if (measured.step_seconds) return *measured.step_seconds;
+  if (measured.tokens_per_second) return ratio(tokens, *measured.tokens_per_second, "tokens");
+  if (measured.tokens_per_second_per_device)
+    return ratio(tokens, *measured.tokens_per_second_per_device * static_cast<double>(devices), "tokens");
+  if (measured.samples_per_second)
+    return ratio(done ? std::optional(done->samples) : std::nullopt, *measured.samples_per_second, "samples a second");
+  if (!measured.utilisation) throw InputError({source, 0, "does not say what a step takes", "--step beside it"});
+  return ratio(done ? done->model_flops_utilisation : std::nullopt, *measured.utilisation, "utilisation that is known");
+}
+
+std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<report::Operation> operation,
+                                         std::size_t devices) {
+  if (operation) measured.operation = *operation;
+  if (!measured.collective_log) return {};
+  const CollectiveLog log = *std::exchange(measured.collective_log, std::nullopt);
+  const std::string test = operation ? test_of(*operation) : std::string();
+  measured.ranks = ranks_of(log, measured.source, test, devices);
+  const CollectiveTimes times = times_of(log, measured.source, test, measured.ranks);
+  const auto measures = operation_of_test(times.test);
+  if (!measures && !times.test.empty())
+    throw InputError({measured.source, 0, fmt::format("is of {}, which is not simulated", times.test),
+                      fmt::format("a log of {}", fmt::join(names_of_tests(), ", "))});
+  if (measures) measured.operation = *measures;
+  std::vector<CollectiveLog::Row> rows;
+  std::ranges::copy_if(times.rows, std::back_inserter(rows), [](const auto& row) { return row.size >= kLeastBytes; });
+  if (rows.empty()) rows = times.rows;
+  const std::size_t count = std::min(kMostSizes, rows.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const CollectiveLog::Row& row = rows[count == 1 ? rows.size() - 1 : i * (rows.size() - 1) / (count - 1)];
+    measured.collectives.push_back({.bytes = row.size, .seconds = row.seconds});
+  }
+  std::vector<Diagnostic> told = times.warnings;
+  if (times.test.empty())
+    told.push_back(
+        {measured.source, 0, "does not say of which collective it is", "an all-reduce is taken; --test NAME"});
+  return told;
+}
+
+}  // namespace dadsim::study

@@ -1,0 +1,100 @@
+#include "study/measured/collective_times.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "study/measured/collective_tests.hpp"
+#include "support/diagnostics.hpp"
+
+namespace dadsim::study {
+namespace {
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// One row for the rows of one size.
+CollectiveLog::Row together(const std::vector<CollectiveLog::Row>& rows) {
+  CollectiveLog::Row row = rows.front();
+  std::vector<double> out_of_place, in_place;
+  for (const CollectiveLog::Row& one : rows) {
+    out_of_place.push_back(one.seconds);
+    if (one.in_place_seconds) in_place.push_back(*one.in_place_seconds);
+  }
+  row.seconds = median(std::move(out_of_place));
+  if (!in_place.empty()) row.in_place_seconds = median(std::move(in_place));
+  return row;
+}
+
+}  // namespace
+
+CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, const std::string& test,
+                         std::size_t ranks) {
+  std::vector<const CollectiveLog::Table*> named, unnamed;
+  std::set<std::string> others, names;
+  for (const CollectiveLog::Table& table : log.tables) {
+    if (table.test.empty()) {
+      unnamed.push_back(&table);
+    } else if (test.empty() || table.test == test || (table.test == kLatencyTest && test == kSendTest)) {
+      named.push_back(&table);
+      names.insert(table.test);
+    } else {
+      others.insert(table.test);
+    }
+  }
+  if (test.empty() && names.size() > 1)
+    throw InputError({file, 0, fmt::format("is of {}", fmt::join(names, " and ")), "--test names one of them"});
+  std::vector<const CollectiveLog::Table*> tables = named.empty() ? unnamed : named;
+  if (tables.empty()) {
+    throw InputError({file, 0, fmt::format("is of {}", fmt::join(others, " and ")),
+                      fmt::format("a log of {}, or another collective", test)});
+  }
+  const bool several = named.empty() && log.tables.size() > 1;
+  if (several) {
+    throw InputError({file, unnamed.front()->line,
+                      fmt::format("has {} tables, and does not say of which collective this one is", log.tables.size()),
+                      test.empty() ? std::string("a file with that table alone")
+                                   : fmt::format("a line '# Collective test starting: {}' above it", test)});
+  }
+  std::set<std::size_t> counts;
+  for (const CollectiveLog::Table* table : tables) {
+    if (table->ranks) counts.insert(*table->ranks);
+  }
+  std::erase_if(tables, [&](const CollectiveLog::Table* table) { return table->ranks && *table->ranks != ranks; });
+  if (tables.empty()) {
+    throw InputError({file, 0, fmt::format("is of {} ranks, and {} are timed", fmt::join(counts, " and of "), ranks),
+                      fmt::format("--ranks {}, or --hosts", *counts.begin())});
+  }
+  CollectiveTimes times{.test = names.empty() ? test : *names.begin(), .rows = {}, .warnings = log.warnings};
+  const auto operation = operation_of_test(times.test);
+  const bool of_blocks = operation && has_blocks(*operation) && *operation != report::Operation::reduce_scatter;
+  std::vector<std::vector<CollectiveLog::Row>> sizes;
+  for (const CollectiveLog::Table* table : tables) {
+    for (CollectiveLog::Row row : table->rows) {
+      if (of_blocks && table->of_messages) row.size *= static_cast<double>(ranks);
+      const auto known = std::ranges::find_if(sizes, [&](const auto& rows) { return rows.front().size == row.size; });
+      if (known == sizes.end())
+        sizes.push_back({row});
+      else
+        known->push_back(row);
+    }
+  }
+  for (const auto& rows : sizes) {
+    times.rows.push_back(together(rows));
+    if (rows.size() == 1) continue;
+    const auto [least, most] = std::ranges::minmax(rows, {}, &CollectiveLog::Row::seconds);
+    times.warnings.push_back(
+        {file, rows[1].line,
+         fmt::format("{:.0f} bytes were measured {} times, first in line {}", rows.front().size, rows.size(),
+                     rows.front().line),
+         fmt::format("the median of {:.5g} to {:.5g} us is compared", least.seconds * 1e6, most.seconds * 1e6)});
+  }
+  return times;
+}
+
+}  // namespace dadsim::study
