@@ -179,10 +179,10 @@ TEST_F(SweepInItsEnvironment, LookingAtALargePlatformIsInterruptedAtOnce) {
   </cluster-platform>)");
   const pid_t running = start({"platform", "large.xml"}, [] {});
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const auto begin = std::chrono::steady_clock::now();
+  const double before = test::cpu_seconds_of_children();
   ::kill(running, SIGTERM);
   EXPECT_EQ(wait(running), cli::kInterrupted) << err();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_LT(test::cpu_seconds_of_children() - before, 2) << "of the processor, which others may have too";
 }
 
 }  // namespace

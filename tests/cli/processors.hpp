@@ -1,0 +1,50 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "support/kernel_set.hpp"
+
+// What documents say is tried as other processors would have it: with each set of kernels (support/kernel_set.hpp), and
+// where the C library finds neither AVX2 nor FMA to take exponentials and logarithms with.
+namespace dadsim::test {
+
+/// A processor that a reader may have, as far as this one can stand for it.
+struct Processor {
+  std::string name;
+  KernelSet kernels = KernelSet::portable;
+  bool old_library = false;
+
+  std::map<std::string, std::string> environment() const {
+    std::map<std::string, std::string> variables{{"DADSIM_KERNELS", std::string(name_of(kernels))}};
+    if (old_library) variables["GLIBC_TUNABLES"] = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F";
+    return variables;
+  }
+  /// What is missing here for it; empty: nothing.
+  std::string missing() const {
+    return runs_here(kernels) ? "" : fmt::format("this processor lacks what the kernels {} need", name_of(kernels));
+  }
+
+  friend void PrintTo(const Processor& processor, std::ostream* out) { *out << processor.name; }
+};
+
+/// One for each set of kernels, the portable one first, and an old one.
+inline std::vector<Processor> processors() {
+  std::vector<Processor> all;
+  for (const KernelSet set : kKernelSets) all.push_back({.name = std::string(name_of(set)), .kernels = set});
+  all.push_back({.name = "old", .old_library = true});
+  return all;
+}
+
+/// Those whose kernels are not the portable ones.
+inline std::vector<Processor> with_other_kernels() {
+  std::vector<Processor> others = processors();
+  std::erase_if(others, [](const Processor& processor) { return processor.kernels == KernelSet::portable; });
+  return others;
+}
+
+}  // namespace dadsim::test
