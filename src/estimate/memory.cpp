@@ -9,6 +9,7 @@
 #include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
+#include "spec/tiles.hpp"
 
 namespace dadsim::estimate {
 namespace {
@@ -86,23 +87,21 @@ PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputati
       break;
     }
     case spec::Recomputation::operations:
+    case spec::Recomputation::full:
       for (const spec::LayerRange& block : blocks_of(piece)) {
         const std::span<const spec::LayerShape> layers = layers_of(piece, block);
         const double all = kept.of_all(layers);
         const double own = spec::repeats(block) ? kept.of_block(layers) : all;
+        const bool whole = recomputation == spec::Recomputation::full;  // made anew beside what comes in
         use.kept += own;
-        use.at_work = std::max(use.at_work, all - own);
-      }
-      break;
-    case spec::Recomputation::full:
-      // What comes into a block is what comes out of the layer before it.
-      for (const spec::LayerRange& block : blocks_of(piece)) {
-        const std::span<const spec::LayerShape> layers = layers_of(piece, block);
-        use.kept += spec::repeats(block) ? kept.outputs_of(layers.back()) : kept.of_all(layers);
-        if (spec::repeats(block)) use.at_work = std::max(use.at_work, kept.of_all(layers));
+        if (spec::repeats(block)) use.at_work = std::max(use.at_work, whole ? all : all - own);
       }
       break;
   }
+  double tiles = 0;
+  for (const spec::LayerRange& block : blocks_of(piece))
+    tiles = std::max(tiles, kept.of_tiles(layers_of(piece, block)));
+  use.at_work += tiles;
   return use;
 }
 
@@ -110,11 +109,10 @@ PieceActivations activations_of(const spec::ModelShape& piece, spec::Recomputati
 /// passes: the scores as they came out, and their gradients in fp32 and as wide as they go back. Devices that divide
 /// the classes write gradients over what softmax gave (Megatron-LM, its cross-entropy of divided words).
 double bytes_at_the_turn(const spec::LayerShape& layer, double element, std::int32_t tensor) {
-  if (layer.kind != spec::LayerKind::dense || !(layer.outputs_per_sample > 0) ||
-      layer.kept_bytes_per_sample < kFloat * layer.outputs_per_sample)
-    return 0;
+  if (!spec::keeps_softmax(layer)) return 0;
   const double narrow = element < kFloat ? element : 0;
-  return layer.outputs_per_sample * (element + (tensor > 1 ? 0 : kFloat) + narrow);
+  return layer.outputs_per_sample / static_cast<double>(layer.sequential) *
+         (element + (tensor > 1 ? 0 : kFloat) + narrow);
 }
 
 /// The pieces of the network, each with one micro-batch, whose activations a stage has at a time.
@@ -132,16 +130,17 @@ double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_bat
 /// What parameters are kept in.
 struct Widths {
   double bytes = 4;      ///< of a parameter
-  bool masters = false;  ///< in fp32 beside it
+  StateWidths states{};  ///< beside it
   double casts = 0;      ///< bytes of what products read in its place, beside it
 };
 
 /// Formats whose blocks are of one row are cast twice, row by row and column by column, for the passes there and back
 /// (NVIDIA, Transformer Engine, MXFP8 and NVFP4 block scaling).
-Widths widths_of(spec::Precision precision) {
+Widths widths_of(spec::Precision precision, StateWidths states) {
   const bool twice =
       spec::casts_operands(precision) && precision != spec::Precision::fp8 && precision != spec::Precision::fp8_current;
-  return {bytes_per_element(precision), has_master_copies(precision), twice ? 2 * operand_bytes(precision) : 0};
+  if (!has_master_copies(precision)) states.master = 0;
+  return {bytes_per_element(precision), states, twice ? 2 * operand_bytes(precision) : 0};
 }
 
 /// What one device needs of parameters of its layers that so many others have too. `copies`: of the first table. Whole
@@ -155,12 +154,14 @@ void add_parameters(const Held& held, const Held& copies, const Held& largest_bl
   const auto divided = [&](spec::Sharding from) { return parallelism.sharding >= from ? replicas : 1.0; };
   const double states = learned / divided(spec::Sharding::optimizer);
   if (!parallelism.offloads_optimizer()) {
-    use.master_copies += widths.masters ? kFloat * states : 0;
-    use.optimizer += kFloat * optimizer_state_per_parameter(optimizer) * states;
+    use.master_copies += widths.states.master * states;
+    use.optimizer += widths.states.moment * optimizer_state_per_parameter(optimizer) * states;
   }
-  use.gradients += bytes * learned / divided(spec::Sharding::gradients);
+  const bool whole = parallelism.deferred_sums == spec::DeferredSums::all;
+  use.gradients += bytes * learned / (whole ? 1 : divided(spec::Sharding::gradients));
   use.parameters += bytes * parameters / divided(spec::Sharding::parameters);
-  if (parallelism.sharding >= spec::Sharding::gradients && replicas > 1) use.gradients += bytes * largest_block.learned;
+  if (parallelism.sharding >= spec::Sharding::gradients && replicas > 1 && !whole)
+    use.gradients += bytes * largest_block.learned;
   if (parallelism.sharding >= spec::Sharding::parameters && replicas > 1)
     use.parameters +=
         bytes * std::min(outside + copies.all() + (parallelism.prefetch + 1) * largest_block.all(), parameters);
@@ -221,7 +222,7 @@ double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer) {
 
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
-                     const spec::ParallelismSpec& parallelism) {
+                     const spec::ParallelismSpec& parallelism, const StateWidths& widths) {
   const double bytes = bytes_per_element(precision);
   const spec::KeptActivations kept(precision, parallelism);
   const spec::ModelShape part = spec::sharded(model, parallelism.tensor);
@@ -259,7 +260,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
     const bool copied = last && stage > 0 && std::ranges::any_of(own.layers, &spec::LayerShape::is_tied) &&
                         part.layers.front().kind == spec::LayerKind::embedding;
     add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : Held{}, optimizer,
-                   widths_of(precision), parallelism, sharers, use);
+                   widths_of(precision, widths), parallelism, sharers, use);
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
     const double of_all = at_a_time / parallelism.interleave;
     // One block's are on their way while another's are worked on.

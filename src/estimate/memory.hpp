@@ -20,19 +20,25 @@ struct AlgorithmState {
   bool embeddings = false;  ///< embedding tables too
 };
 
+/// Bytes per parameter that an optimizer keeps beside 16-bit weights: of the master copy, and of each moment.
+struct StateWidths {
+  double master = 4, moment = 4;
+  bool operator==(const StateWidths&) const = default;
+};
+
 /// Bytes that a training step needs on one device. Not in it: what a framework, its libraries and its allocator take
 /// besides (about a gigabyte of context, workspaces, fragmentation), and gradients of activations but those of scores
 /// of classes, of which a few layers' are there at a time.
 struct MemoryUse {
   double parameters = 0;
   double master_copies = 0;  ///< fp32 beside parameters in 16 bit
-  double optimizer = 0;      ///< moments, in fp32
+  double optimizer = 0;      ///< moments
   double gradients = 0;
   /// What the backward pass needs: the inputs of the network and what each layer keeps (LayerShape::outputs_kept), as
   /// far as it is not computed again.
   double activations = 0;
   /// Scores of classes as they come out, and their gradients, where the last pass forward ends and the first one back
-  /// begins: in what activations are, softmax of them is alone. Nothing of it is there where one kernel makes the loss.
+  /// begins: in what activations are, softmax of them is alone. Of a loss in parts (spec/tiles.hpp) one part's.
   double scores = 0;
   double algorithm = 0;  ///< AlgorithmState
 
@@ -56,16 +62,16 @@ double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
 ///   pipeline gradients are accumulated over micro-batches, and there is one at a time.
 /// - Sequence parallelism divides by `tensor` what tensor parallelism does not (arXiv:2205.05198, equation 4).
 /// - Selective recomputation keeps no scores but those of the layer at work; full recomputation keeps what comes into
-///   each block, and all of the block at work.
+///   each block, and all of the block at work. Layers in parts keep one part, of the block at work.
 /// - Blocks that leave with the host what they keep have it on the device for two of them at a time, and the last block
 ///   of the network, whose pass back comes next, always.
 /// - Sharding divides by the number of replicas, samples.size() × parallelism.context, or by its group: optimizer and
 /// master copies; gradients too; parameters
 ///   too, of which prefetch + 1 blocks and what is outside of blocks are whole then. Gradients that are divided are
-///   whole for one block. Experts that devices divide (spec/expert_parallel.hpp, done to `model` already) are divided
-///   by the number of devices that have the same.
+///   whole for one block, and everywhere while all their sums wait (DeferredSums::all). Experts that devices divide
+///   (spec/expert_parallel.hpp, done to `model` already) are divided by the number of devices that have the same.
 MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& optimizer, const AlgorithmState& state,
                      const std::vector<std::int32_t>& samples, std::size_t worker, spec::Precision precision,
-                     const spec::ParallelismSpec& parallelism = {});
+                     const spec::ParallelismSpec& parallelism = {}, const StateWidths& widths = {});
 
 }  // namespace dadsim::estimate

@@ -6,13 +6,16 @@
 
 #include "spec/attention.hpp"
 #include "spec/stages.hpp"
+#include "spec/tiles.hpp"
 
 namespace dadsim::spec {
 
 bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t position) {
   if (block[position].kind != LayerKind::dense) return block[position].kind == LayerKind::attention;
-  const auto is_dense = [](const LayerShape& layer) { return layer.kind == LayerKind::dense; };
-  return std::ranges::count_if(block.first(position), is_dense) % 2 == 0;
+  const auto is_one_product = [](const LayerShape& layer) {
+    return layer.kind == LayerKind::dense && layer.experts == 1 && layer.expert_group == 1;
+  };
+  return is_one_product(block[position]) && std::ranges::count_if(block.first(position), is_one_product) % 2 == 0;
 }
 
 bool is_computed_again(const ModelShape& model, std::size_t position, Recomputation recomputation) {
@@ -32,7 +35,30 @@ bool computes_any_again(const ModelShape& model, Recomputation recomputation) {
   return false;
 }
 
+double inputs_of_block(const LayerShape& first) {
+  if (first.in > 0) return first.inputs();
+  // A decoder that shares the table of words has no matrix of its own.
+  if (first.kind == LayerKind::dense && first.outputs_per_sample > 0)
+    return static_cast<double>(first.rows_per_sample) * first.forward_macs_per_sample / first.outputs_per_sample;
+  return first.outputs_per_sample - first.scores_per_sample;
+}
+
 double KeptActivations::of(const LayerShape& layer) const {
+  if (is_tiled(layer)) return 0;
+  // Of scores of classes one part is there at a time.
+  const auto parts = keeps_softmax(layer) ? static_cast<double>(layer.sequential) : 1.0;
+  return of_all_rows(layer) / parts;
+}
+
+double KeptActivations::of_tiles(std::span<const LayerShape> layers) const {
+  double sum = 0;
+  for (const LayerShape& layer : layers) {
+    if (is_tiled(layer)) sum += of_all_rows(layer) / static_cast<double>(layer.sequential);
+  }
+  return sum;
+}
+
+double KeptActivations::of_all_rows(const LayerShape& layer) const {
   return (element_ * layer.outputs_kept() - (element_ - operand_) * read_by_products(layer) +
           layer.kept_bytes_per_sample) /
          divided(layer);
@@ -49,6 +75,11 @@ double KeptActivations::outputs_of(const LayerShape& layer) const {
   return element_ * layer.outputs_per_sample / divided(layer);
 }
 
+/// Between blocks nothing is divided but along the sequence.
+double KeptActivations::inputs_of_block(std::span<const LayerShape> layers) const {
+  return element_ * spec::inputs_of_block(layers.front()) / along_sequence_;
+}
+
 double KeptActivations::of_all(std::span<const LayerShape> layers) const {
   double sum = 0;
   for (const LayerShape& layer : layers) sum += of(layer);
@@ -62,10 +93,10 @@ double KeptActivations::of_block(std::span<const LayerShape> layers) const {
     case Recomputation::selective:
       return of_all(with_selective_recomputation({"", {layers.begin(), layers.end()}}).layers);
     case Recomputation::operations: {
-      double sum = outputs_of(layers.back());  // what comes in
+      double sum = inputs_of_block(layers);
       for (std::size_t i = 0; i < layers.size(); ++i) {
-        if (!is_kept_by_operations(layers, i)) continue;
         const LayerShape& layer = layers[i];
+        if (!is_kept_by_operations(layers, i) || is_tiled(layer)) continue;
         const double scores = element_ * layer.scores_per_sample / divided(layer);
         const bool fused = layer.kind == LayerKind::attention && layer.scores_per_sample == 0;
         sum += outputs_of(layer) - scores + (fused ? layer.kept_bytes_per_sample / divided(layer) : 0);
@@ -73,7 +104,7 @@ double KeptActivations::of_block(std::span<const LayerShape> layers) const {
       return sum;
     }
     case Recomputation::full:
-      return outputs_of(layers.back());
+      return inputs_of_block(layers);
   }
   throw std::logic_error("unknown recomputation");
 }

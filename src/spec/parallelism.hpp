@@ -39,9 +39,9 @@ constexpr auto names_of(TensorOverlap) {
 enum class Recomputation : std::uint8_t {
   none,
   selective,   ///< attention's scores and their products (Korthikanti et al., MLSys 2023, section 5)
-  operations,  ///< of a block each second product of a dense layer, and all that is no product (TorchTitan's selective
-               ///< "op": Liang et al., ICLR 2025, arXiv:2410.06511, section 2.2.1)
-  full,        ///< whole blocks: what comes into a block is kept alone (Chen et al., arXiv:1604.06174)
+  operations,  ///< of a block each second product of a dense layer, experts, and all that is no product (TorchTitan's
+               ///< selective "op": Liang et al., ICLR 2025, arXiv:2410.06511, section 2.2.1)
+  full,  ///< whole blocks: what comes into a block is kept alone (Chen et al., arXiv:1604.06174)
 };
 constexpr auto names_of(Recomputation) {
   using enum Recomputation;
@@ -75,6 +75,18 @@ constexpr auto names_of(Offload) {
   using enum Offload;
   return std::to_array<Name<Offload>>(
       {{none, "none"}, {optimizer, "optimizer"}, {activations, "activations"}, {both, "both"}});
+}
+
+/// Which sums of gradients wait for the last micro-batch, where replicas divide gradients.
+enum class DeferredSums : std::uint8_t {
+  none,      ///< every micro-batch scatters its gradients, and sums them among groups that divide the same
+  replicas,  ///< the sum among groups waits (PyTorch FSDP2, set_requires_all_reduce; MiCS: arXiv:2205.00119,
+             ///< section 3.4)
+  all,       ///< the scatter waits too, and gradients are whole until then (FSDP's no_sync)
+};
+constexpr auto names_of(DeferredSums) {
+  using enum DeferredSums;
+  return std::to_array<Name<DeferredSums>>({{none, "none"}, {replicas, "replicas"}, {all, "all"}});
 }
 
 /// How devices that have a part of each sequence come by the keys and values of the others.
@@ -142,17 +154,20 @@ struct ParallelismSpec {
   Recomputation recomputation = Recomputation::none;
   Sharding sharding = Sharding::none;
   std::int32_t sharding_group = 0;  ///< replicas, one after the other, that divide it; 0: all of them do
-  std::int32_t experts = 1;         ///< devices of a stage that divide the experts of a block (expert parallelism)
-  double expert_imbalance = 1;      ///< rows of the device with most of them ÷ those of the mean
-  std::int32_t expert_tensor = 1;   ///< devices that divide each of these experts: 1 or `tensor`
+  DeferredSums deferred_sums = DeferredSums::none;
+  std::int32_t experts = 1;        ///< devices of a stage that divide the experts of a block (expert parallelism)
+  double expert_imbalance = 1;     ///< rows of the device with most of them ÷ those of the mean
+  std::int32_t expert_tensor = 1;  ///< devices that divide each of these experts: 1 or `tensor`
   ExpertDispatch expert_dispatch = ExpertDispatch::plain;
   ExpertExchange expert_exchange = ExpertExchange::all_to_all;
   ExpertLaunch expert_launch = ExpertLaunch::ahead;
   double expert_capacity = 0;  ///< rows that a device takes at most ÷ the mean, others are dropped; 0: all
   std::int32_t prefetch = 1;   ///< units (blocks) whose parameters are gathered ahead of their use
   Offload offload = Offload::none;
-  double offload_rate = 0;  ///< byte/s between a device and its host, in each direction
-  double host_rate = 0;     ///< byte/s between the host's processor and its memory, for one device
+  double offload_rate = 0;              ///< byte/s between a device and its host, in each direction
+  double host_rate = 0;                 ///< byte/s between the host's processor and its memory, for one device
+  std::int32_t loss_parts = 0;          ///< of a micro-batch, in which the loss is made; 0: see with_tiles()
+  std::int32_t feed_forward_parts = 1;  ///< of a micro-batch, in which dense layers of a feed-forward network are
 
   std::int32_t of_stage() const { return tensor * context; }      ///< devices of a replica that have the same layers
   std::int32_t devices() const { return of_stage() * pipeline; }  ///< of a replica

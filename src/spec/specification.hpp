@@ -214,6 +214,18 @@ struct RunSpec {
   AbsenceSpec absence = {};
 };
 
+/// What an optimizer keeps its moments in.
+enum class Moments : std::uint8_t {
+  automatic,  ///< fp32, or without fp32 masters as wide as the weights
+  fp32,
+  weights,  ///< as wide as the weights
+  bits8,    ///< 8 bit with an fp32 scale for each 256 (Dettmers et al., arXiv:2110.02861; bitsandbytes)
+};
+constexpr auto names_of(Moments) {
+  using enum Moments;
+  return std::to_array<Name<Moments>>({{automatic, "auto"}, {fp32, "fp32"}, {weights, "weights"}, {bits8, "8bit"}});
+}
+
 /// How attention is computed.
 enum class Attention : std::uint8_t {
   plain,    ///< the scores of all pairs of positions are written, and kept for the backward pass
@@ -251,7 +263,9 @@ struct TimedAsSpec {
   Adapted adapted = Adapted::all;
   double input_rate = 0;        ///< samples per second that each worker is fed at most; 0: no limit
   bool wide_gradients = false;  ///< 16 bit: gradients are handed over in fp32 all the same
-  bool loss_scaling = false;    ///< fp16: gradients are searched for infinities before each update
+  bool no_masters = false;      ///< 16 bit: the optimizer works on the weights, not on a copy of them in fp32
+  Moments moments = Moments::automatic;
+  bool loss_scaling = false;  ///< fp16: gradients are searched for infinities before each update
   Program program = Program::tuned;
   double operator_seconds = 0;  ///< of the host for each kernel of it; 0: as it was measured (spec/programs.csv)
 

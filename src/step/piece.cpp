@@ -46,7 +46,9 @@ Piece::Piece(const Undivided& step, const spec::ParallelismSpec& how, std::size_
     position_of_[whole_.layers[i].name] = i;
     if (whole_.layers[i].expert_group > 1) copies_ = whole_.layers[i].expert_copies;
   }
-  sends_ = element_ * samples_ * whole_.layers[layers_.end - 1].outputs_per_sample;
+  const bool ends = layers_.end == whole_.layers.size();
+  sends_ = element_ * samples_ *
+           (ends ? whole_.layers.back().outputs_per_sample : spec::inputs_of_block(whole_.layers[layers_.end]));
 
   // Both were made of one recording: their passes have the same tasks, one behind the other.
   std::vector<const Task*> small;
@@ -130,30 +132,6 @@ void Piece::shard_gradients() {
   }
 }
 
-/// The host updates: its processor goes through the same numbers, in its memory.
-void Piece::offload_updates() {
-  for (Task& task : full_.tasks) {
-    auto* compute = std::get_if<ComputeTask>(&task.what);
-    if (compute == nullptr || compute->phase != Phase::update) continue;
-    compute->seconds = PerWorker(compute->bytes_moved[0] / how_.host_rate);  // all have as many parameters
-    compute->flops = compute->bytes_moved = compute->launches = PerWorker();
-  }
-}
-
-/// Gradients on their way to the host before it updates, and parameters on their way back.
-void Piece::add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const {
-  if (!how_.offloads_optimizer()) return;
-  double bytes = 0;
-  for (const Unit& unit : units_) {
-    const bool divided = sharded(Sharding::optimizer);
-    bytes += unit.learned / (divided ? sharers_ : 1) + unit.learned_experts / (divided ? copies_ : 1);
-  }
-  ComputeTask transfer;
-  transfer.phase = Phase::update;
-  transfer.seconds = PerWorker(bytes / how_.offload_rate);
-  out.tasks.push_back({what, std::move(transfer), stage});
-}
-
 double Piece::tied_table_bytes(const Piece& end) const {
   const spec::LayerShape& decoder = end.whole_.layers[end.layers_.end - 1];
   const spec::LayerShape& table = device_.layers[layers_.first];
@@ -169,6 +147,7 @@ void Piece::pass(PassKind kind, bool last, Schedule& out, std::int32_t stage) {
   only_weights_ = kind == PassKind::weights;
   only_inputs_ = kind == PassKind::inputs;
   hides_sums_ = how_.tensor > 1 && how_.tensor_overlap != spec::TensorOverlap::none && kind == PassKind::backward;
+  sums_groups_ = last || how_.deferred_sums == spec::DeferredSums::none;
   block_ = {};
   at_ = kNone;
   begin_units(forward_);
@@ -176,7 +155,8 @@ void Piece::pass(PassKind kind, bool last, Schedule& out, std::int32_t stage) {
   const std::size_t end = forward_ ? forward_end_ : backward_end_;
   for (std::size_t i = begin; i < end; ++i) {
     const bool of_pass = of_pass_[i] != nullptr;
-    const bool scatters = sharded(Sharding::gradients) && std::holds_alternative<CollectiveTask>(full_.tasks[i].what);
+    const bool scatters = sharded(Sharding::gradients) && how_.deferred_sums != spec::DeferredSums::all &&
+                          std::holds_alternative<CollectiveTask>(full_.tasks[i].what);
     if (!last && !scatters && !of_pass) continue;
     if (kind == PassKind::inputs && (!of_pass || is_weight_gradient(i))) continue;
     if (kind == PassKind::weights && of_pass && !is_weight_gradient(i)) continue;
@@ -266,7 +246,7 @@ void Piece::add_task(std::size_t index, Schedule& out, std::int32_t stage) {
 void Piece::add_collective(const std::string& layer, CollectiveTask collective,
                            const std::vector<std::size_t>& stands_for, Schedule& out, std::int32_t stage) {
   CollectiveTask sum;
-  const bool sums_parts = collective.among == Among::shard_group && groups_ > 1;
+  const bool sums_parts = collective.among == Among::shard_group && groups_ > 1 && sums_groups_;
   if (sums_parts) {
     sum.kind = CollectiveKind::all_reduce;
     sum.among = Among::shard_copies;

@@ -114,6 +114,7 @@ class Piece {
   bool forward_ = true;
   bool only_inputs_ = false;             ///< gradients of weights come later
   bool only_weights_ = false;            ///< gradients of weights, whose inputs are there
+  bool sums_groups_ = true;              ///< groups that divide the same sum what they have scattered
   bool hides_sums_ = false;              ///< of the devices of a layer, behind gradients of weights
   std::vector<std::size_t> held_back_;   ///< tasks of full_ that are done beside a sum of the devices of a layer
   std::vector<std::int32_t> beside_[2];  ///< such sums: of what comes in, and of what leaves

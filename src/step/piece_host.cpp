@@ -1,4 +1,5 @@
-// What blocks leave with the host from their pass forward until their pass back.
+// What the host keeps: the optimizer's state, and what blocks leave with it from their pass forward until their pass
+// back.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -7,6 +8,30 @@
 #include "step/piece.hpp"
 
 namespace dadsim::step {
+
+/// The host updates: its processor goes through the same numbers, in its memory.
+void Piece::offload_updates() {
+  for (Task& task : full_.tasks) {
+    auto* compute = std::get_if<ComputeTask>(&task.what);
+    if (compute == nullptr || compute->phase != Phase::update) continue;
+    compute->seconds = PerWorker(compute->bytes_moved[0] / how_.host_rate);  // all have as many parameters
+    compute->flops = compute->bytes_moved = compute->launches = PerWorker();
+  }
+}
+
+/// Gradients on their way to the host before it updates, and parameters on their way back.
+void Piece::add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const {
+  if (!how_.offloads_optimizer()) return;
+  double bytes = 0;
+  for (const Unit& unit : units_) {
+    const bool divided = sharded(spec::Sharding::optimizer);
+    bytes += unit.learned / (divided ? sharers_ : 1) + unit.learned_experts / (divided ? copies_ : 1);
+  }
+  ComputeTask transfer;
+  transfer.phase = Phase::update;
+  transfer.seconds = PerWorker(bytes / how_.offload_rate);
+  out.tasks.push_back({what, std::move(transfer), stage});
+}
 
 /// All that blocks keep, but for the last block of the network: its pass back comes next.
 void Piece::measure_activations() {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "spec/tiles.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::estimate {
@@ -80,6 +81,102 @@ TEST(Memory, CastsAreKeptInPlaceOfWhatProductsRead) {
   EXPECT_EQ(kept(spec::Precision::bf16), 8 * 5 * 2);
   EXPECT_EQ(kept(spec::Precision::fp8), 8 * 5 * 1);
   EXPECT_DOUBLE_EQ(kept(spec::Precision::nvfp4), 8 * 5 * (0.5 + 1.0 / 16));
+}
+
+// Weights, gradients and moments in 16 bit: 2 + 2 + 4 bytes a parameter.
+TEST(Memory, MastersAndMomentsAreAsWideAsIsSaid) {
+  const MemoryUse narrow = memory_use(small(), {}, {}, {10}, 0, spec::Precision::bf16, {}, {.master = 0, .moment = 2});
+  EXPECT_EQ(narrow.master_copies, 0);
+  EXPECT_EQ(narrow.optimizer, 2 * 2 * kParameters);
+  const MemoryUse bytes = memory_use(small(), {}, {}, {10}, 0, spec::Precision::bf16, {}, {.master = 4, .moment = 1});
+  EXPECT_EQ(bytes.master_copies, 4 * kParameters);
+  EXPECT_EQ(bytes.optimizer, 2 * 1 * kParameters);
+  EXPECT_EQ(memory_use(small(), {}, {}, {10}, 0, spec::Precision::fp32, {}, {}).master_copies, 0);
+}
+
+/// Blocks of 16 tokens wide 64, of which each goes through some of 6 experts wide 32.
+spec::ModelShape of_experts(const char* layers, const char* per_token) {
+  return spec::workload_registry().at("decoder").shape({{"layers", layers},
+                                                        {"hidden", "64"},
+                                                        {"heads", "4"},
+                                                        {"kv-heads", "4"},
+                                                        {"vocabulary", "100"},
+                                                        {"sequence", "16"},
+                                                        {"experts", "6"},
+                                                        {"experts-per-token", per_token},
+                                                        {"expert-feed-forward", "32"}});
+}
+
+// What comes into a block is a vector for each token, whatever number of experts it goes through.
+TEST(Memory, ABlockOfExpertsThatIsComputedAgainKeepsItsInputAlone) {
+  const auto block = [](spec::Recomputation recomputation, const char* per_token) {
+    const auto of = [&](const char* layers) {
+      return memory_use(of_experts(layers, per_token), sgd(0), {}, {3}, 0, spec::Precision::bf16,
+                        {.recomputation = recomputation})
+          .activations;
+    };
+    return of("4") - of("3");
+  };
+  constexpr double kTokens = 3 * 16;
+  for (const char* per_token : {"1", "5"})
+    EXPECT_DOUBLE_EQ(block(spec::Recomputation::full, per_token), 2 * kTokens * 64) << per_token;
+  // Of other products each second one is kept, query, value and the router's scores, and what attention puts out.
+  for (const char* per_token : {"1", "5"})
+    EXPECT_DOUBLE_EQ(block(spec::Recomputation::operations, per_token), 2 * kTokens * (4 * 64 + 6)) << per_token;
+}
+
+spec::ModelShape words(const char* layers = "2") {
+  return spec::workload_registry().at("decoder").shape({{"layers", layers},
+                                                        {"hidden", "64"},
+                                                        {"heads", "4"},
+                                                        {"kv-heads", "4"},
+                                                        {"feed-forward", "96"},
+                                                        {"vocabulary", "1000"},
+                                                        {"sequence", "16"}});
+}
+
+// Softmax in fp32 and what is there between the passes are of one part; nothing else changes.
+TEST(Memory, ALossInPartsHasTheScoresOfOne) {
+  const auto use = [](std::int32_t parts) {
+    const spec::ParallelismSpec how{.loss_parts = parts};
+    return memory_use(spec::with_tiles(words(), how, 5), sgd(0), {}, {5}, 0, spec::Precision::bf16, how);
+  };
+  const double scores = 5 * 16 * 1000;
+  EXPECT_DOUBLE_EQ(use(1).activations - use(4).activations, scores * 4 * (1 - 1.0 / 4));
+  EXPECT_DOUBLE_EQ(use(1).scores, scores * (2 + 4 + 2));
+  EXPECT_DOUBLE_EQ(use(4).scores, scores * (2 + 4 + 2) / 4);
+  EXPECT_DOUBLE_EQ(use(80).scores, use(1'000'000).scores) << "no more parts than rows";
+}
+
+// 2³¹ scores are made at once; a few more in parts of 2,048 rows. Devices that divide them have fewer.
+TEST(Memory, ScoresOfLongSequencesAreMadeInParts) {
+  const auto parts = [](std::int64_t rows, std::int64_t classes, std::int32_t tensor = 1) {
+    spec::LayerShape scores = spec::dense_shape("decoder", 4, classes, false);
+    scores.rows_per_sample = rows;
+    scores.outputs_per_sample = static_cast<double>(rows) * static_cast<double>(classes);
+    scores.kept_bytes_per_sample = 4 * scores.outputs_per_sample;
+    scores.split = spec::TensorSplit::vocabulary;
+    return spec::with_tiles({"words", {scores}}, {.tensor = tensor}, 1).layers[0].sequential;
+  };
+  EXPECT_EQ(parts(16'384, 131'072), 1);
+  EXPECT_EQ(parts(16'385, 131'072), 9);
+  EXPECT_EQ(parts(16'385, 131'072, 2), 1);
+  EXPECT_EQ(parts(131'072, 151'936), 64);
+}
+
+// Per row and unit of width between: what comes out of gate, its SiLU, up and the product, 8 bytes; none of it is kept,
+// and a part's is there at a time.
+TEST(Memory, FeedForwardInPartsKeepsOnePart) {
+  const auto of = [](const char* layers, std::int32_t parts, spec::Recomputation recomputation) {
+    const spec::ParallelismSpec how{.recomputation = recomputation, .feed_forward_parts = parts};
+    return memory_use(spec::with_tiles(words(layers), how, 5), sgd(0), {}, {5}, 0, spec::Precision::bf16, how)
+        .activations;
+  };
+  const double inside = 5 * 16 * 96 * 4 * 2;
+  EXPECT_DOUBLE_EQ(of("3", 1, spec::Recomputation::none) - of("3", 4, spec::Recomputation::none),
+                   inside * (3 - 1.0 / 4));
+  EXPECT_DOUBLE_EQ(of("3", 1, spec::Recomputation::full) - of("3", 4, spec::Recomputation::full),
+                   inside * (1 - 1.0 / 4));
 }
 
 TEST(Memory, OptimizersKeepWhatTheyNeed) {

@@ -43,7 +43,9 @@ std::string some_timed_as(const TemporaryFolder& folder) {
   if (what == "workload") xml += maybe("image", 32 * between(1, 20));
   xml += maybe("batch", between(1, 512)) + maybe("input-rate", 1 + 1000 * share());
   xml += coin() ? maybe("precision", one_of("fp32", "tf32", "fp16", "bf16"))
-                : fmt::format(" precision=\"fp16\"{}", maybe("loss-scaling", coin()));
+                : fmt::format(" precision=\"fp16\"{}{}{}", maybe("loss-scaling", coin()),
+                              maybe("masters", one_of("fp32", "none")),
+                              maybe("moments", one_of("auto", "fp32", "weights", "8bit")));
   xml += coin() ? fmt::format(" program=\"eager\"{}", maybe("operator-time", fmt::format("{}us", between(1, 99))))
                 : maybe("program", one_of("tuned", "compiled", "graphs"));
   if (what != "itself") {

@@ -222,14 +222,15 @@ struct Same {
   static bool same(const spec::TimedAsSpec& a, const spec::TimedAsSpec& b) {
     const auto& [workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, samples, tokens, target,
                  evaluation_every, evaluation_seconds, start_up, parallelism, sizes, attention, adapters, adapted,
-                 input_rate, wide_gradients, loss_scaling, program, operator_seconds] = a;
+                 input_rate, wide_gradients, no_masters, moments, loss_scaling, program, operator_seconds] = a;
     return std::tie(workload, batch, precision, file, own_shape, own_dataset_size, steps, epochs, samples, tokens,
                     target, evaluation_every, evaluation_seconds, start_up, parallelism, sizes, attention, adapters,
-                    adapted, input_rate, wide_gradients, loss_scaling, program, operator_seconds) ==
+                    adapted, input_rate, wide_gradients, no_masters, moments, loss_scaling, program,
+                    operator_seconds) ==
            std::tie(b.workload, b.batch, b.precision, b.file, b.own_shape, b.own_dataset_size, b.steps, b.epochs,
                     b.samples, b.tokens, b.target, b.evaluation_every, b.evaluation_seconds, b.start_up, b.parallelism,
-                    b.sizes, b.attention, b.adapters, b.adapted, b.input_rate, b.wide_gradients, b.loss_scaling,
-                    b.program, b.operator_seconds);
+                    b.sizes, b.attention, b.adapters, b.adapted, b.input_rate, b.wide_gradients, b.no_masters,
+                    b.moments, b.loss_scaling, b.program, b.operator_seconds);
   }
 
   static bool same(const spec::KindEfficiency& a, const spec::KindEfficiency& b) {

@@ -125,12 +125,6 @@ constexpr const char* kBatchStatistics =
     " those of all, so its gradient differs. For evaluation running statistics are averaged over sites, "
     "which is not charged.";
 
-std::string memory_exceeded(const Statement& assumption) {
-  return fmt::format("{} needs {} on one device, and '{}' has {}: timed all the same.", assumption.subject(),
-                     human_bytes(assumption.number("bytes")), assumption.text("device"),
-                     human_bytes(assumption.number("device_bytes")));
-}
-
 constexpr const char* kMemoryUnknown = "Devices of unknown memory were not checked for it.";
 
 std::string input_rate(const Statement& assumption) {
@@ -151,9 +145,16 @@ constexpr const char* kFlashAttention =
 
 std::string narrow_numbers(const Statement& assumption) {
   return fmt::format(
-      "In {} gradients, activations and factors take two bytes in memory and on the wire; the optimizer works on fp32 "
-      "masters.{}",
-      assumption.text("precision"), assumption.is("learned") ? " Learning used fp32." : "");
+      "In {} gradients, activations and factors take two bytes in memory and on the wire; the optimizer works on {}.{}",
+      assumption.text("precision"), assumption.is("masters") ? "fp32 masters" : "the weights themselves",
+      assumption.is("learned") ? " Learning used fp32." : "");
+}
+
+std::string loss_in_parts(const Statement& assumption) {
+  return fmt::format(
+      "The loss is made in {:.0f} parts, since a device would have {} scores of classes at once; loss-parts says "
+      "otherwise.",
+      assumption.number("parts"), human_count(static_cast<std::int64_t>(assumption.number("scores"))));
 }
 
 std::string first_seed_timed(const Statement& assumption) {
@@ -245,12 +246,12 @@ constexpr std::array kAssumptions{
     StatementKind{"measured-device", "of devices with a measured step", measured_device},
     StatementKind{"roofline", "of the other devices", roofline},
     StatementKind{"batch-statistics", "the network has batch norms", as_it_is<kBatchStatistics>},
-    StatementKind{"memory-exceeded", "a run does not fit its devices, and is timed all the same", memory_exceeded},
     StatementKind{"memory-unknown", "the memory of some device is not known", as_it_is<kMemoryUnknown>},
     StatementKind{"input-rate", "the input of a worker is limited", input_rate},
     StatementKind{"loss-scaling", "gradients are searched for infinities", as_it_is<kLossScaling>},
     StatementKind{"flash-attention", "attention is flash", as_it_is<kFlashAttention>},
     StatementKind{"narrow-numbers", "numbers take two bytes", narrow_numbers},
+    StatementKind{"loss-in-parts", "a device would have more than 2³¹ scores of classes at once", loss_in_parts},
     StatementKind{"first-seed-timed", "several seeds were learned", first_seed_timed},
     StatementKind{"device-price", "the scenario asks for costs: of each device", device_price},
     StatementKind{"cost-terms", "the same: of all that is not a device", cost_terms},

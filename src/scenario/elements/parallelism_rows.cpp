@@ -136,6 +136,32 @@ std::vector<Row<spec::TimedAsSpec>> parallelism_rows() {
                        "is of what workers divide", "sharding=\"parameters\" or another beside it")
                  .if_given())
           .if_left_out("all workers"),
+      within(
+          &Spec::parallelism,
+          attribute("deferred-sums", &spec::ParallelismSpec::deferred_sums,
+                    "Which sums of gradients wait for the last micro-batch. none: each micro-batch scatters its own. "
+                    "replicas: the sum among groups that divide the same waits (FSDP2's set_requires_all_reduce). "
+                    "all: the scatter too, and gradients are whole until then (FSDP's no_sync).")
+              .only(
+                  [](const spec::ParallelismSpec& how) {
+                    return how.sharding >= spec::Sharding::gradients && how.micro_batch > 0;
+                  },
+                  "has no effect where gradients are not divided or a batch is one micro-batch",
+                  "sharding=\"parameters\" or \"gradients\" and a micro-batch, or remove it")
+              .if_given()),
+      within(&Spec::parallelism,
+             attribute("loss-parts", &spec::ParallelismSpec::loss_parts, integer(1, 1'000'000),
+                       "Parts of a micro-batch in which the loss is made, one after the other: scores of classes are "
+                       "there for one part at a time (Liger, torchtitan, TRL).")
+                 .without_default()
+                 .if_given())
+          .if_left_out("1; parts of 2,048 tokens where a device would have more than 2³¹ scores at once"),
+      within(&Spec::parallelism,
+             attribute("feed-forward-parts", &spec::ParallelismSpec::feed_forward_parts, integer(1, 1'000'000),
+                       "Parts of a micro-batch in which feed-forward networks of blocks (experts are none) are worked "
+                       "out, one after the other, forward and once more in the backward pass (tiled MLP, arXiv "
+                       "2506.13996): what lies inside them is there for one part at a time.")
+                 .if_given()),
       within(&Spec::parallelism,
              attribute("prefetch", &spec::ParallelismSpec::prefetch, integer(0, 1000),
                        "With sharded parameters: blocks that are gathered ahead of their use.")
@@ -189,6 +215,10 @@ void check_division(const Node& node, spec::ParallelismSpec& how, std::int64_t b
                                                     how.interleave, how.pipeline, micro_batches),
                                         "interleave=\"2\" and a smaller micro-batch, or another schedule"));
     how.order = spec::PipelineOrder::one_f_one_b;
+  }
+  if (how.deferred_sums == spec::DeferredSums::replicas && how.sharding_group == 0) {
+    node.fail_at("deferred-sums", "says replicas, and no groups of workers have the same",
+                 "sharding-group=\"8\" or another beside it, or deferred-sums=\"all\"");
   }
   if (how.tensor_overlap == spec::TensorOverlap::products && !how.sequence_parallel)
     node.fail_at("tensor-overlap", "says products, whose inputs come in parts along the sequence",

@@ -284,8 +284,8 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   check_precision(scenario, cluster.workers, cluster.origins, timed_as, context);
   const LearningNetwork learning{model_is_right ? &scenario.model : nullptr, data.shape,
                                  scenario.training.batches == spec::TrainingSpec::Batches::equal};
-  scenario.runs =
-      read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, learning, placed, context);
+  scenario.runs = read_runs(node, cluster.aggregator.has_value(), worker_count, scenario.training, scenario.timed_as,
+                            learning, placed, context);
   if (const Element* framework = node.child("framework"))
     check_framework(*framework, scenario.framework, scenario.runs, context);
   if (const Element* network = node.child("network")) check_fidelity(*network, scenario.runs, context);

@@ -57,8 +57,9 @@ struct PlacedHosts {
   const spec::PlatformSpec& platform;
 };
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
-                                     const spec::TrainingSpec& training, const LearningNetwork& network,
-                                     const PlacedHosts& placed, const ReadContext& context);
+                                     const spec::TrainingSpec& training, const std::optional<spec::TimedAsSpec>& timed,
+                                     const LearningNetwork& network, const PlacedHosts& placed,
+                                     const ReadContext& context);
 /// How the matrices of a run become bytes.
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
 /// Reads the rules by which a run shares its layers.

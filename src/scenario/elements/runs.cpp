@@ -78,16 +78,36 @@ const Table<spec::RunSpec>& run_table() {
                .refused_if(no_collectives)
                .printed_if(has_collectives)
                .without_default()
-               .if_left_out("25MiB for gradient sharing and PowerSGD among peers, as in PyTorch's "
-                            "DistributedDataParallel; 0 otherwise"),
+               .if_left_out(
+                   "for gradient sharing and PowerSGD among peers 25MiB (PyTorch's DistributedDataParallel); of "
+                   "gradients that `<timed-as>` divides what its framework has: with a divided optimizer, or several "
+                   "devices to a worker, 40 million numbers or one million for each replica (Megatron-LM), with "
+                   "divided "
+                   "gradients 500 million (DeepSpeed), with divided parameters 0, a block at a time (FSDP); 0 "
+                   "otherwise"),
            first_bucket("The first bucket of a step leaves with so many bytes, if that is less than `bucket`, so that "
                         "sending starts early; with `bucket` only.")
-               .if_left_out("1MiB, as in PyTorch's DistributedDataParallel"),
+               .if_left_out("1MiB with buckets of 25MiB, as in PyTorch's DistributedDataParallel; else as `bucket`"),
            weights_row(), failures_row(), availability_row(), jitter_row(), absent_row(), absent_patience_row(),
            absent_weights_row()})
           .holds({"compress", "share", "average-deltas", "failures", "availability"})
           .repeats();
   return kTable;
+}
+
+/// Gives a run that shares gradients the buckets of the framework that divides a network so.
+void take_default_buckets(const spec::TimedAsSpec& timed, std::size_t replicas, spec::RunSpec& run) {
+  constexpr double kDeepSpeed = 5e8;  // numbers: reduce_bucket_size of ZeRO
+  constexpr double kMegatron = 40e6;  // numbers, and 1e6 for each replica: DistributedDataParallelConfig.bucket_size
+  constexpr double kMegatronEach = 1e6;
+  const spec::ParallelismSpec& how = timed.parallelism;
+  if (how.sharding == spec::Sharding::none && how.devices() == 1) return;
+  const double number = bytes_per_element(timed.wide_gradients ? spec::Precision::fp32 : timed.precision);
+  const double megatron = std::max(kMegatron, kMegatronEach * static_cast<double>(replicas) * how.context);
+  run.bucket_bytes = number * (how.sharding == spec::Sharding::parameters  ? 0
+                               : how.sharding == spec::Sharding::gradients ? kDeepSpeed
+                                                                           : megatron);
+  run.first_bucket_bytes = run.bucket_bytes;
 }
 
 spec::ExchangeMode read_exchange(const Node& node, const Catalog::Algorithm& algorithm, bool has_aggregator) {
@@ -213,8 +233,9 @@ void complete_labels(std::vector<spec::RunSpec>& runs, const ReadContext& contex
 }  // namespace
 
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
-                                     const spec::TrainingSpec& training, const LearningNetwork& network,
-                                     const PlacedHosts& placed, const ReadContext& context) {
+                                     const spec::TrainingSpec& training, const std::optional<spec::TimedAsSpec>& timed,
+                                     const LearningNetwork& network, const PlacedHosts& placed,
+                                     const ReadContext& context) {
   const std::vector<const Element*> elements = scenario.children("run");
   std::vector<spec::RunSpec> runs;
   if (elements.empty()) {
@@ -253,13 +274,16 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     run.decentralised = algorithm->decentralised();
     run.event_driven = algorithm->event_driven();
     run.exchange = read_exchange(node, *algorithm, has_aggregator);
-    // What a framework does where nobody says otherwise; an aggregator takes every gradient as it comes.
+    // An aggregator takes every gradient as it comes.
     if (run.communicates && !run.event_driven && algorithm->sums_in_buckets && run.exchange == spec::ExchangeMode::peer)
       run.bucket_bytes = spec::kBucketBytes;
     run_table().read(node, context, run);
     check_collectives(node, run, context);
     run.compress = read_compress(node, *algorithm, context);
     read_share(node, *algorithm, run, context);
+    if (timed && run.bucket_bytes > 0 && !node.has("bucket") && !node.has("first-bucket") &&
+        algorithm->sums_gradients(run))
+      take_default_buckets(*timed, workers, run);
     read_conditions(node, placed, context, run);
     for (const spec::ParameterSpec& parameter : algorithm->parameters) {
       run.parameters[parameter.name] = read_parameter(node, parameter, context);

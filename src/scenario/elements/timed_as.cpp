@@ -29,6 +29,14 @@ bool begins_kernels(spec::Program program) {
 }
 constexpr QuantityForm kStartUp{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 90s"};
 
+/// Has an effect with 16-bit weights, of which an optimizer may keep copies.
+Row<spec::TimedAsSpec> of_masters(Row<spec::TimedAsSpec> row) {
+  return std::move(row)
+      .only([](const spec::TimedAsSpec& timed) { return spec::has_master_copies(timed.precision); },
+            "has no effect: weights are in fp32", "precision=\"bf16\" or \"fp16\" beside it, or remove it")
+      .if_given();
+}
+
 /// Sizes of workloads that have them, which are read as their registry says.
 std::vector<Row<spec::TimedAsSpec>> size_rows() {
   using Spec = spec::TimedAsSpec;
@@ -150,6 +158,11 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
   if (timed.parallelism.experts > 1 && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
     node.fail_at("expert-parallel", "divides experts, which no layer that is told has",
                  "expert-parallel=\"1\", or a workload with experts");
+  for (const auto& [attribute, parts] : {std::pair{"loss-parts", timed.parallelism.loss_parts > 0},
+                                         std::pair{"feed-forward-parts", timed.parallelism.feed_forward_parts > 1}}) {
+    if (parts && timed.workload.empty() && !context.findings.any_at(node.origin("workload")))
+      node.fail_at(attribute, "is of a workload that is not named", "workload=\"…\" beside it, or remove it");
+  }
   const spec::Recomputation again = timed.parallelism.recomputation;
   if (again != spec::Recomputation::none && timed.workload.empty() &&
       !context.findings.any_at(node.origin("workload")) && !spec::computes_any_again(timed.own_shape, again))
@@ -254,6 +267,14 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
                 "What gradients are handed over in. fp32: wide even where all else has 16 bit, as automatic mixed "
                 "precision in PyTorch, TensorFlow and OneFlow has them; of algorithms that send gradients.")
           .if_given(),
+      of_masters(attribute("masters", &Spec::no_masters, one_of({"fp32", "none"}),
+                           "16 bit: what the optimizer works on. fp32: a copy of the weights in fp32. none: the "
+                           "weights themselves, as where a model is loaded in 16 bit and trained by a plain AdamW "
+                           "(torch_dtype of Hugging Face, torchtune).")),
+      of_masters(
+          attribute("moments", &Spec::moments,
+                    "16 bit: what the optimizer's moments are kept in. auto: fp32, or as wide as the weights "
+                    "with masters=\"none\"; weights: as wide as these; 8bit: one byte each and a scale for 256.")),
       attribute(
           "loss-scaling", &Spec::loss_scaling,
           "fp16: all gradients are searched for infinities before each update, one pass over them (arXiv 1710.03740).")

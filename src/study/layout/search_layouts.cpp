@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/tiles.hpp"
 #include "study/layout/by_flow.hpp"
 #include "study/layout/candidate.hpp"
 #include "study/layout/candidates.hpp"
@@ -86,6 +87,7 @@ class LayoutSearch {
     timed.batch = layout.batch;
     timed.parallelism = layout.how;
     if (layout.how.context > 1 || layout.how.experts > 1) timed.shape = with_parts_of(timed.shape, layout);
+    timed.shape = spec::with_tiles(std::move(timed.shape), timed.parallelism, samples_at_once(timed));
     return memory_of_workers(setting_.base, setting_.run, timed, layout.replicas).total();
   }
 

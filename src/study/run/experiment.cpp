@@ -9,6 +9,7 @@
 
 #include "report/export/trace.hpp"
 #include "sim/platform.hpp"
+#include "spec/tiles.hpp"
 #include "study/absence/absence_run.hpp"
 #include "study/choice/layer_choices.hpp"
 #include "study/event_driven/event_driven_run.hpp"
@@ -113,13 +114,22 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   result.assumptions = assumptions_of(scenario, result, steps_known, partition);
   const auto say = [&](report::Statement statement) { result.assumptions.push_back(std::move(statement)); };
   if (learned.has_batch_statistics) say({"batch-statistics"});
-  for (report::Statement& statement : memory_assumptions(scenario, memory)) say(std::move(statement));
+  if (std::ranges::any_of(memory, &RunMemory::some_unknown)) say({"memory-unknown"});
   if (std::optional<report::Statement> statement = input_assumption(scenario)) say(*std::move(statement));
-  if (timed.search_share > 0) say({"loss-scaling"});
+  if (scenario.timed_as && scenario.timed_as->loss_scaling) say({"loss-scaling"});
   if (scenario.timed_as && !spec::writes_scores(scenario.timed_as->attention)) say({"flash-attention"});
+  const auto in_parts = std::ranges::find_if(timed.shape.layers, [](const spec::LayerShape& layer) {
+    return spec::keeps_softmax(layer) && layer.sequential > 1;
+  });
+  if (timed.parallelism.loss_parts == 0 && in_parts != timed.shape.layers.end()) {
+    say(report::Statement{"loss-in-parts"}
+            .with("parts", static_cast<double>(in_parts->sequential))
+            .with("scores", in_parts->outputs_per_sample * samples_at_once(timed) / timed.parallelism.tensor));
+  }
   if (has_master_copies(timed.precision)) {
     say(report::Statement{"narrow-numbers"}
             .with("precision", std::string(to_string(timed.precision)))
+            .with("masters", timed.states.master > 0)
             .with("learned", !scenario.timing_only));
   }
   return result;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "protocols/registry.hpp"
+#include "spec/tiles.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/human.hpp"
@@ -30,8 +31,8 @@ double least_memory(const scenario::Scenario& scenario, const spec::RunSpec& run
   const bool blocks = std::ranges::any_of(
       timed.shape.layers, [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; });
   if (blocks) timed.parallelism.recomputation = spec::Recomputation::full;
+  timed.shape = spec::with_smallest_tiles(std::move(timed.shape), samples_at_once(timed));
   estimate::MemoryUse use = memory_of_workers(scenario, run, timed, static_cast<std::int64_t>(scenario.workers.size()));
-  use.scores = 0;
   if (spec::casts_operands(timed.precision)) {
     const bool one_scale = timed.precision == spec::Precision::fp8 || timed.precision == spec::Precision::fp8_current;
     const double both = one_scale ? 1 : 2;  // ways round that a cast is kept
@@ -80,8 +81,8 @@ estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const 
     facts.seed = scenario.seed;
     state = info->state_with_absence(facts);
   }
-  estimate::MemoryUse use =
-      memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision, timed.parallelism);
+  estimate::MemoryUse use = memory_use(timed.shape, scenario.training.optimizer, state, samples, 0, timed.precision,
+                                       timed.parallelism, timed.states);
   if (sums_in_fp32(run, timed)) use.gradients *= timed.gradient_width;
   // Who sums gradients over nothing has them in the room that the pass back leaves behind it (PyTorch, whose
   // zero_grad() sets them to none).
@@ -100,27 +101,16 @@ std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const 
 std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const RunMemory& memory) {
   if (!memory.checked || memory.available == 0 || memory.least <= memory.available) return std::nullopt;
   const bool narrow = scenario.timed_as && spec::has_master_copies(scenario.timed_as->precision);
-  return infeasible(fmt::format("needs {} on a worker, and '{}' has {}: {}", human_bytes(memory.use.total()),
+  const double without_masters = memory.least - memory.use.master_copies - memory.use.optimizer / 2;
+  const bool masters = memory.use.master_copies > 0 && without_masters <= memory.available;
+  const std::string least = memory.least < memory.use.total()
+                                ? fmt::format(" ({} with all that is usual to save it)", human_bytes(memory.least))
+                                : "";
+  return infeasible(fmt::format("needs {} on a worker{}, and '{}' has {}: {}", human_bytes(memory.use.total()), least,
                                 memory.device, human_bytes(memory.available), in_words(memory.use)),
-                    fmt::format("a smaller batch, {}devices with more memory, or <workers memory=\"ignore\">",
-                                narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), "));
-}
-
-std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,
-                                                  const std::vector<RunMemory>& memory) {
-  std::vector<report::Statement> statements;
-  bool unknown = false;
-  for (std::size_t i = 0; i < memory.size(); ++i) {
-    const RunMemory& run = memory[i];
-    unknown = unknown || run.some_unknown;
-    if (run.available == 0 || run.use.total() <= run.available) continue;
-    statements.push_back(report::Statement{"memory-exceeded", {scenario.runs[i].label}}
-                             .with("bytes", run.use.total())
-                             .with("device", run.device)
-                             .with("device_bytes", run.available));
-  }
-  if (unknown) statements.push_back({"memory-unknown"});
-  return statements;
+                    fmt::format("a smaller batch, {}{}devices with more memory, or <workers memory=\"ignore\">",
+                                narrow ? "" : "16 bit (precision=\"bf16\" or \"fp16\" of <timed-as>), ",
+                                masters ? "no fp32 masters (masters=\"none\" of <timed-as>), " : ""));
 }
 
 }  // namespace dadsim::study

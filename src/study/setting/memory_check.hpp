@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "estimate/memory.hpp"
-#include "report/words/statement.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
 #include "study/setting/timed_as.hpp"
@@ -18,8 +17,8 @@ namespace dadsim::study {
 struct RunMemory {
   estimate::MemoryUse use;
   /// Bytes below which nobody comes who says no more than the scenario does: the blocks of a transformer computed
-  /// again, the loss made by one kernel, and matrices that are cast kept as casts alone. Of other networks all that is
-  /// in `use` but scores.
+  /// again, the loss and feed-forward networks in parts, and matrices that are cast kept as casts alone. Of networks
+  /// without attention blocks are kept.
   double least = 0;
   std::string device;         ///< of that worker
   double available = 0;       ///< byte; 0 where no worker's is known
@@ -36,9 +35,5 @@ std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const 
 
 /// What is wrong where not even the least that a run may need fits, with its breakdown; none: it may fit.
 std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const RunMemory& memory);
-
-/// Sentences on what was not checked; may be empty.
-std::vector<report::Statement> memory_assumptions(const scenario::Scenario& scenario,
-                                                  const std::vector<RunMemory>& memory);
 
 }  // namespace dadsim::study

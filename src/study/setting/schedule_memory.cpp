@@ -35,8 +35,8 @@ step::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStru
                   {.bytes = staged ? run.bucket_bytes : 0, .first = run.first_bucket_bytes}, layers);
   for (step::Task& task : schedule.tasks) {
     if (auto* compute = std::get_if<step::ComputeTask>(&task.what);
-        compute != nullptr && compute->phase == step::Phase::update && timed.search_share > 0) {
-      compute->bytes_moved = compute->bytes_moved.scaled(1 + timed.search_share);
+        compute != nullptr && compute->phase == step::Phase::update && timed.update_share != 1) {
+      compute->bytes_moved = compute->bytes_moved.scaled(timed.update_share);
     }
     auto* collective = std::get_if<step::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
@@ -92,7 +92,7 @@ bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const T
          entry.all_gather == run.all_gather && entry.reduce_scatter == run.reduce_scatter &&
          entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
          entry.sample_scale == timed.sample_scale && entry.precision == timed.precision &&
-         entry.gradient_width == timed.gradient_width && entry.search_share == timed.search_share &&
+         entry.gradient_width == timed.gradient_width && entry.update_share == timed.update_share &&
          entry.shape == timed.shape && entry.parallelism == timed.parallelism && entry.recorded == timed.recorded;
 }
 
@@ -123,7 +123,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   const std::lock_guard lock(mutex_);
   entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.reduce_scatter, run.bucket_bytes,
                        run.first_bucket_bytes, timed.shape, timed.parallelism, timed.sample_scale, timed.precision,
-                       timed.gradient_width, timed.search_share, timed.recorded, assignment, made, bytes});
+                       timed.gradient_width, timed.update_share, timed.recorded, assignment, made, bytes});
   bytes_ += bytes;
   while (bytes_ > kMostBytes) {
     bytes_ -= entries_.back().bytes;

@@ -45,7 +45,7 @@ class ScheduleMemory {
     spec::ParallelismSpec parallelism;
     double sample_scale = 1;
     spec::Precision precision = spec::Precision::fp32;
-    double gradient_width = 1, search_share = 0;
+    double gradient_width = 1, update_share = 1;
     std::shared_ptr<const step::Schedule> recorded;
     std::vector<step::Assignment> assignment;
     Pointer schedules;

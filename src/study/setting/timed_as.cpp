@@ -20,6 +20,7 @@
 #include "spec/program.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
+#include "spec/tiles.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "support/human.hpp"
@@ -52,6 +53,23 @@ double saved_numbers_of(const scenario::Scenario& scenario, const spec::ModelSha
   return numbers;
 }
 
+/// What an optimizer keeps beside 16-bit weights, and what an update moves of it: masters and moments come and go; a
+/// 16-bit copy is written beside masters.
+void take_states(const spec::TimedAsSpec& asked, const spec::OptimizerSpec& optimizer, TimedAs& timed) {
+  constexpr double kFloat = 4;  // bytes
+  constexpr double kScaled = 1 + 4.0 / 256;
+  const double weight = bytes_per_element(asked.precision);
+  const bool as_weights =
+      asked.moments == spec::Moments::weights || (asked.moments == spec::Moments::automatic && asked.no_masters);
+  if (asked.no_masters) timed.states.master = 0;
+  if (as_weights) timed.states.moment = weight;
+  if (asked.moments == spec::Moments::bits8) timed.states.moment = kScaled;
+  const double moments = estimate::optimizer_state_per_parameter(optimizer);
+  const double less = (asked.no_masters ? 2 * kFloat - weight : 0) + 2 * moments * (kFloat - timed.states.moment);
+  const double searched = asked.loss_scaling ? weight : 0;  // one pass over gradients
+  timed.update_share = 1 + (searched - less) / (kFloat * models::update_floats_per_parameter(optimizer));
+}
+
 }  // namespace
 
 TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
@@ -78,9 +96,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
     if (asked.wide_gradients)
       timed.gradient_width = spec::bytes_per_element(spec::Precision::fp32) / bytes_per_element(asked.precision);
     timed.input_rate = asked.input_rate;
-    constexpr double kFloat = 4;  // bytes; gradients in 16 bit have two
-    if (asked.loss_scaling)
-      timed.search_share = 2 / (kFloat * models::update_floats_per_parameter(scenario.training.optimizer));
+    take_states(asked, scenario.training.optimizer, timed);
   }
   timed.recorded = scenario.recorded;
   if (timed.recorded) {
@@ -95,6 +111,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
   timed.saved_numbers = saved_numbers_of(scenario, timed.shape);
   timed.shape = spec::with_divided_sequences(std::move(timed.shape), timed.parallelism.context);
   if (scenario.timed_as) {
+    timed.shape = spec::with_tiles(std::move(timed.shape), timed.parallelism, samples_at_once(timed));
     const spec::TimedAsSpec& asked = *scenario.timed_as;
     timed.shape = spec::with_program(std::move(timed.shape), asked.program, asked.precision, asked.operator_seconds);
   }
@@ -102,7 +119,8 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
     timed.shape = spec::with_divided_experts(std::move(timed.shape), timed.parallelism, scenario.workers.size());
   if (timed.precision != spec::Precision::fp32) timed.description += fmt::format(", in {}", to_string(timed.precision));
   if (timed.gradient_width > 1) timed.description += " with gradients in fp32";
-  if (timed.parallelism.divides()) timed.description += ", " + in_words(timed.parallelism);
+  if (const std::string how = in_words(timed.parallelism); !how.empty()) timed.description += ", " + how;
+  if (timed.states.master == 0) timed.description += ", without fp32 masters";
   if (scenario.timed_as && !spec::writes_scores(scenario.timed_as->attention))
     timed.description += ", with flash attention";
   if (scenario.timed_as && scenario.timed_as->program != spec::Program::tuned)
@@ -113,6 +131,11 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
         scenario.timed_as->adapted == spec::Adapted::all ? "frozen weights" : "frozen weights of attention");
   }
   return timed;
+}
+
+double samples_at_once(const TimedAs& timed) {
+  const std::int64_t micro = timed.parallelism.micro_batch;
+  return static_cast<double>(micro > 0 ? std::min(micro, timed.batch) : timed.batch);
 }
 
 bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed) {
@@ -171,6 +194,12 @@ std::string in_words(const spec::ParallelismSpec& how) {
   if (how.sharding == spec::Sharding::parameters)
     parts.emplace_back("workers divide optimizer, gradients and parameters");
   if (how.sharding_group > 0) parts.back() += fmt::format(", {} of them each", how.sharding_group);
+  if (how.deferred_sums == spec::DeferredSums::replicas)
+    parts.emplace_back("sums among groups with the last micro-batch");
+  if (how.deferred_sums == spec::DeferredSums::all) parts.emplace_back("sums of gradients with the last micro-batch");
+  if (how.loss_parts > 1) parts.push_back(fmt::format("the loss in {} parts", how.loss_parts));
+  if (how.feed_forward_parts > 1)
+    parts.push_back(fmt::format("feed-forward networks in {} parts", how.feed_forward_parts));
   if (how.offloads_optimizer()) parts.emplace_back("the optimizer on the host");
   if (how.offloads_activations()) parts.emplace_back("what blocks keep on the host until the pass back");
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -243,7 +272,9 @@ std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
       return Fault{fmt::format("it has nothing that recompute=\"{}\" would compute again", to_string(again)),
                    "recompute=\"none\""};
     }
-    with_divided_sequences(shape, asked.parallelism.context);
+    const std::int64_t micro = asked.parallelism.micro_batch;
+    with_tiles(with_divided_sequences(shape, asked.parallelism.context), asked.parallelism,
+               static_cast<double>(micro > 0 ? micro : asked.batch));
     if (asked.parallelism.experts > 1) {
       // As many replicas as make one group: whether there are is another's to say.
       with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));

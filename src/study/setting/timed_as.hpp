@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "estimate/memory.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/parallelism.hpp"
@@ -22,11 +23,12 @@ struct TimedAs {
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;
   spec::ParallelismSpec parallelism = {};
-  double gradient_width = 1;  ///< bytes of a gradient that is summed ÷ those of the precision
-  double input_rate = 0;      ///< samples per second of each worker at most; 0: no limit
-  double search_share = 0;    ///< of what an update moves: what the search for infinities moves beside it
-  double step_seconds = 0;    ///< of a payload: what a local step takes where no step was measured
-  double saved_numbers = 0;   ///< that a framework sends with a model beside its parameters
+  double gradient_width = 1;          ///< bytes of a gradient that is summed ÷ those of the precision
+  double input_rate = 0;              ///< samples per second of each worker at most; 0: no limit
+  estimate::StateWidths states = {};  ///< bytes that the optimizer keeps of a parameter
+  double update_share = 1;            ///< bytes that an update moves ÷ those with masters and moments in fp32
+  double step_seconds = 0;            ///< of a payload: what a local step takes where no step was measured
+  double saved_numbers = 0;           ///< that a framework sends with a model beside its parameters
   std::shared_ptr<const step::Schedule> recorded;  ///< the step itself, where it was recorded; null: it follows layers
 };
 
@@ -44,6 +46,9 @@ bool has_experts(const spec::TimedAsSpec& asked);
 
 /// "MLP 784-256-10 (203,530 parameters), batch 32 per worker".
 std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch);
+
+/// Samples that go through the network of a worker together.
+double samples_at_once(const TimedAs& timed);
 
 /// Whether what a run hands over are gradients, which are wider than the rest.
 bool sums_in_fp32(const spec::RunSpec& run, const TimedAs& timed);

@@ -82,6 +82,63 @@ TEST(WaitingGradients, AreRefusedWhereTheyCannotWait) {
             std::string::npos);
 }
 
+// Four micro-batches: sums among the groups, and on request the scatters, go once instead of four times.
+TEST(DeferredSums, GoWithTheLastMicroBatch) {
+  const std::string groups = R"(sharding="parameters" sharding-group="8" micro-batch="1" )";
+  const auto each = collectives_of(with(groups, 0));
+  const auto replicas = collectives_of(with(groups + R"(deferred-sums="replicas")", 0));
+  const auto all = collectives_of(with(groups + R"(deferred-sums="all")", 0));
+  constexpr int kMicroBatches = 4;
+  for (const auto* bytes : {&each, &replicas})
+    EXPECT_DOUBLE_EQ(bytes->at({shard_group, reduce_scatter}).bytes,
+                     kMicroBatches * all.at({shard_group, reduce_scatter}).bytes);
+  for (const auto* once : {&replicas, &all}) {
+    EXPECT_EQ(each.at({shard_copies, all_reduce}).count, kMicroBatches * once->at({shard_copies, all_reduce}).count);
+    EXPECT_DOUBLE_EQ(each.at({shard_copies, all_reduce}).bytes,
+                     kMicroBatches * once->at({shard_copies, all_reduce}).bytes);
+  }
+  EXPECT_DOUBLE_EQ(flops_of(groups + R"(deferred-sums="all")"), flops_of(groups));
+  const auto memory = [](const std::string& how) {
+    const scenario::Scenario scenario = with(how, 0);
+    return memory_of_runs(scenario, timed_as_of(scenario, {})).front().use;
+  };
+  EXPECT_EQ(memory(groups + R"(deferred-sums="replicas")"), memory(groups));
+  const double parameters = memory(R"(micro-batch="1")").parameters / kElement;
+  EXPECT_DOUBLE_EQ(memory(groups + R"(deferred-sums="all")").gradients, kElement * parameters) << "whole until then";
+  for (const char* idle : {R"(deferred-sums="all")", R"(deferred-sums="all" sharding="optimizer" micro-batch="1")",
+                           R"(deferred-sums="all" sharding="parameters")"})
+    EXPECT_NE(fault_of(idle, 0).find("deferred-sums"), std::string::npos) << idle;
+  EXPECT_NE(fault_of(R"(deferred-sums="replicas" sharding="parameters" micro-batch="1")", 0).find("sharding-group"),
+            std::string::npos);
+}
+
+// What comes out of a block is a vector for each token, whatever number of experts it went through.
+TEST(Stages, SendATokenOnceWhateverItsExperts) {
+  const std::string pipeline = R"(pipeline="2" micro-batch="1" )";
+  const auto experts = collectives_of(with(pipeline)).at({stages, stage_send});
+  const auto dense = collectives_of(with(pipeline, 0)).at({stages, stage_send});
+  EXPECT_EQ(experts.count, dense.count);
+  EXPECT_DOUBLE_EQ(experts.bytes, dense.bytes);
+}
+
+/// Bytes of buckets as the scenario has them where nobody says any.
+double bucket_of(const std::string& how) { return with(how, 0).runs.front().bucket_bytes; }
+
+TEST(DefaultBuckets, AreThoseOfTheFrameworkThatDividesSo) {
+  constexpr double kBf16 = 2;
+  EXPECT_EQ(bucket_of(""), 25 * 1024 * 1024) << "DistributedDataParallel";
+  EXPECT_EQ(bucket_of(R"(sharding="optimizer")"), 40e6 * kBf16) << "Megatron-LM";
+  EXPECT_EQ(bucket_of(R"(sharding="optimizer" gradients="fp32")"), 40e6 * 4);
+  EXPECT_EQ(bucket_of(R"(tensor="2")"), 40e6 * kBf16);
+  EXPECT_EQ(bucket_of(R"(sharding="gradients")"), 500e6 * kBf16) << "DeepSpeed";
+  EXPECT_EQ(bucket_of(R"(sharding="parameters")"), 0) << "FSDP: a block at a time";
+  const scenario::Scenario own =
+      with(R"(sharding="optimizer")", 0, R"(<run algorithm="gradient-sharing" exchange="peer" bucket="1MB"/>)");
+  EXPECT_EQ(own.runs.front().bucket_bytes, 1e6);
+  EXPECT_EQ(with("", 0).runs.front().first_bucket_bytes, 1024 * 1024);
+  EXPECT_EQ(with(R"(sharding="optimizer")", 0).runs.front().first_bucket_bytes, 80e6);
+}
+
 TEST(TensorOverlap, HandsOverTheSameBesideWork) {
   const std::string divided = R"(tensor="2" sequence-parallel="true" )";
   const auto plain = collectives_of(with(divided));

@@ -71,7 +71,7 @@ TEST_F(ScheduleMemories, MakeThemOnceForWhatIsTheSame) {
 // Adam moves 7 floats of 4 bytes per parameter, the search 2 bytes of a gradient: 1/14 more.
 TEST_F(ScheduleMemories, SearchForInfinitiesPassesOverGradients) {
   TimedAs searched = timed_;
-  searched.search_share = 1.0 / 14;
+  searched.update_share = 1 + 1.0 / 14;
   const auto plain = ask(scenario_.runs[0], timed_);
   const auto other = ask(scenario_.runs[0], searched);
   ASSERT_NE(plain, other);
