@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "report/run/answer.hpp"
@@ -113,7 +114,10 @@ std::vector<Statement> headline_of(const Explanation& explanation) {
   const Result& result = explanation.result;
   const std::size_t index = headline_run(result);
   const RunResult& run = result.runs.at(index);
-  std::vector<Statement> headline{answer_to(result).statements.front()};
+  const std::vector<Statement> answer = answer_to(result).statements;
+  std::vector<Statement> headline{answer.front()};
+  std::copy_if(answer.begin() + 1, answer.end(), std::back_inserter(headline),
+               [](const Statement& one) { return one.kind == "memory-exceeded"; });
   if (std::optional<Statement> parts = step_parts_of(run)) headline.push_back(*std::move(parts));
   const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);
   if (best.empty()) {

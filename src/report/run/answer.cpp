@@ -9,6 +9,7 @@
 
 #include "report/run/contender.hpp"
 #include "report/run/leak_figures.hpp"
+#include "report/run/memory_statement.hpp"
 #include "report/run/work.hpp"
 #include "report/run/work_answer.hpp"
 
@@ -298,10 +299,10 @@ void say_throughput(const Result& result, Answer& answer) {
   if (run == result.runs.end()) run = std::ranges::find_if(result.runs, shares);
   if (run == result.runs.end()) return;
   const Throughput& done = *run->throughput;
-  Statement statement{"throughput", {run->spec.label}};
-  statement.with("samples_per_second", done.samples);
+  Statement statement = Statement{"throughput", {run->spec.label}}.with("samples_per_second", done.samples);
   if (done.tokens) statement.with("tokens_per_second", *done.tokens);
   if (done.model_flops_utilisation) statement.with("model_flops_utilisation", *done.model_flops_utilisation);
+  if (done.masked_flops_utilisation) statement.with("masked_flops_utilisation", *done.masked_flops_utilisation);
   if (done.above_peak) statement.with(*done.above_peak);
   if (done.scaling_efficiency && run->workers > 1) {
     statement.with("scaling_efficiency", *done.scaling_efficiency);
@@ -365,6 +366,7 @@ Answer answer_of_runs(const Result& result) {
 Answer answer_to(const Result& result) {
   Answer answer = answer_of_runs(result);
   if (std::optional<Statement> spot = statement_on_spot(result)) answer.statements.push_back(*std::move(spot));
+  if (std::optional<Statement> memory = statement_on_memory(result)) answer.statements.push_back(*std::move(memory));
   say_stopped(result, answer);
   say_diverged(result, answer);
   say_handed_over(result, answer);

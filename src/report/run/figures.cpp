@@ -221,6 +221,11 @@ constexpr std::array kFigures{
            "what the devices could do at their peak in the precision that is timed. Above 1 where less is multiplied "
            "than is counted (3 × 3 convolutions in fp32, [devices.md](devices.md)); a note says so",
            of_throughput<&Throughput::model_flops_utilisation>, Better::high),
+    number(
+        "masked_flops_utilisation", "share",
+        "`model_flops_utilisation` without the products of attention that a mask leaves out; where attention is flash "
+        "and causal",
+        of_throughput<&Throughput::masked_flops_utilisation>, Better::high),
     count("global_batch", "samples",
           "of all workers per step, of the network that is timed; not known of event-driven runs", global_batch),
     count(

@@ -182,6 +182,8 @@ struct Throughput {
   std::optional<double> model_flops_utilisation;
   /// A step of one worker alone, which shares nothing ÷ a step of this run; only where nothing is learned.
   std::optional<double> scaling_efficiency;
+  /// model_flops_utilisation without the products of attention that a mask leaves out; none where none are.
+  std::optional<double> masked_flops_utilisation = {};
   /// Why the utilisation is above one; none where it is not.
   std::optional<Statement> above_peak = {};
   /// Why the scaling efficiency is above one; none where it is not.

@@ -208,6 +208,15 @@ std::string samples_in_messages(const Statement& statement) {
                      share);
 }
 
+std::string memory_exceeded(const Statement& statement) {
+  return fmt::format(
+      "{} does not fit as told: it needs {} of the {} of a device ({} {}). Its time holds where more is computed "
+      "again, "
+      "made in parts, divided or left with the host (docs/devices.md).",
+      listed(statement.subjects), human_bytes(statement.number("bytes")), human_bytes(statement.number("device_bytes")),
+      statement.text("most"), human_bytes(statement.number("most_bytes")));
+}
+
 std::string nothing_learned(const Statement& /*statement*/) {
   return "Nothing was learned (--timing-only): what is said is when, not how well.";
 }
@@ -225,6 +234,12 @@ std::string throughput(const Statement& statement) {
   text += " a second";
   if (statement.has("model_flops_utilisation"))
     text += fmt::format(", at {} of the devices' peak", human_percent(statement.number("model_flops_utilisation")));
+  constexpr double kWorthSaying = 0.9;
+  if (statement.has("masked_flops_utilisation") &&
+      statement.number("masked_flops_utilisation") < kWorthSaying * statement.number("model_flops_utilisation")) {
+    text += fmt::format(" as MFU counts them, with attention that a mask leaves out ({} without)",
+                        human_percent(statement.number("masked_flops_utilisation")));
+  }
   const auto linear = std::ranges::find_if(statement.parts, [](const Statement& part) {
     return part.kind == "update-is-divided" || part.kind == "computes-less" || part.kind == "waits-less";
   });
@@ -305,6 +320,8 @@ constexpr std::array kAnswers{
                   on_spot},
     StatementKind{"stopped", "a run ended before its end: nobody came any more, or nothing was achieved for too long",
                   stopped},
+    StatementKind{"memory-exceeded", "a run needs more memory than a device has, and is timed all the same",
+                  memory_exceeded},
     StatementKind{"diverged", "the loss of a run grew beyond all bounds", diverged},
     StatementKind{"handed-over", "samples stand in the messages of some runs as they are", samples_in_messages},
 };

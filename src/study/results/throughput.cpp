@@ -16,12 +16,12 @@
 namespace dadsim::study {
 namespace {
 
-/// Flash attention computes scores again, which is no work of the network's.
-spec::ModelShape plain_shape(const scenario::Scenario& scenario, const TimedAs& timed) {
-  if (!scenario.timed_as || spec::writes_scores(scenario.timed_as->attention)) return timed.shape;
-  spec::TimedAsSpec plain = *scenario.timed_as;
-  plain.attention = spec::Attention::plain;
-  return shape_of_workload(plain);
+/// The network with all of its sequences and experts; with whole attention, or as it is computed.
+spec::ModelShape undivided_shape(const scenario::Scenario& scenario, const TimedAs& timed, bool whole) {
+  if (!scenario.timed_as || scenario.timed_as->workload.empty()) return timed.shape;
+  spec::TimedAsSpec asked = *scenario.timed_as;
+  if (whole) asked.attention = spec::Attention::plain;
+  return shape_of_workload(asked);
 }
 
 /// Flop/s of all devices that a run uses; none where one does not have the precision.
@@ -89,7 +89,8 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
                     const TimeAnother& time_another, report::Result& result) {
   const double samples = static_cast<double>(timed.batch) * static_cast<double>(scenario.workers.size());
   const std::optional<double> tokens = scenario.timed_as ? tokens_per_sample(*scenario.timed_as) : std::nullopt;
-  const double flops = model_flops(plain_shape(scenario, timed), samples);
+  const double flops = model_flops(undivided_shape(scenario, timed, true), samples);
+  const double masked = model_flops(undivided_shape(scenario, timed, false), samples);
   std::optional<StepAlone> alone;
   // Of what is timed alone nothing more is asked: no run of it shares.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
@@ -103,8 +104,10 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
     if (tokens) throughput.tokens = *tokens * throughput.samples;
     const std::optional<double> peak = peak_of(scenario, run.workers, timed.precision);
     if (peak && flops > 0) throughput.model_flops_utilisation = flops / run.step_seconds / *peak;
-    if (throughput.model_flops_utilisation.value_or(0) > 1)
-      throughput.above_peak = why_above_peak(scenario, run.workers, timed);
+    if (throughput.model_flops_utilisation && masked < flops)
+      throughput.masked_flops_utilisation = masked / run.step_seconds / *peak;
+    const double done = throughput.masked_flops_utilisation.value_or(throughput.model_flops_utilisation.value_or(0));
+    if (done > 1) throughput.above_peak = why_above_peak(scenario, run.workers, timed);
     if (!scales || !run.spec.communicates) continue;
     throughput.scaling_efficiency = alone ? alone->step_seconds / run.step_seconds : 1;
     if (*throughput.scaling_efficiency > 1) throughput.above_linear = why_above_linear(scenario, *alone, run);

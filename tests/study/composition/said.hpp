@@ -266,6 +266,14 @@ class Said {
         expect(truth(*other, "diverged") == named);
       }
     }
+    if (kind == "memory-exceeded") {
+      for (const auto& [label, other] : runs_) {
+        const Json& subjects = json.at("subjects");
+        const bool named = std::ranges::any_of(subjects, [&](const Json& one) { return one == label; });
+        const Json& device = other->at("memory").at("device_bytes");
+        expect(named == (truth(*other, "communicates") && !device.is_null() && value(*other, "memory_bytes") > device));
+      }
+    }
     if (kind == "nothing-learned") {
       for (const auto& [label, of] : runs_) expect(of->at("final_accuracy").is_null());
     }
@@ -275,8 +283,8 @@ class Said {
       expect(value(of, "total_seconds") <= value(values, "seconds") * (1 + 1e-9) || truth(of, "event_driven"));
     }
     if (kind == "throughput") {
-      for (const char* name :
-           {"samples_per_second", "tokens_per_second", "model_flops_utilisation", "scaling_efficiency", "workers"}) {
+      for (const char* name : {"samples_per_second", "tokens_per_second", "model_flops_utilisation",
+                               "masked_flops_utilisation", "scaling_efficiency", "workers"}) {
         if (values.contains(name)) expect(near(values.at(name), value(run_of(json.at("subjects")[0]), name)));
       }
     }
