@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "cli/arguments.hpp"
@@ -61,7 +63,8 @@ std::string precision_of(const po::variables_map& values) {
   return text;
 }
 
-constexpr const char* kFiles = "a config.json, a Chakra trace (NAME.0.et) or logs of a federation";
+constexpr const char* kFiles =
+    "a config.json, an adapter_config.json, a params.json, a Chakra trace (NAME.0.et) or logs of a federation";
 
 /// Whether it is JSON, by how it begins.
 bool is_config(const std::string& content) {
@@ -85,6 +88,10 @@ const char* words_of(formats::ModelRemark remark) {
       return "it says no labels; a classifier of 1,000 classes";
     case formats::ModelRemark::language_part:
       return "the language part alone, without towers for pictures or sound";
+    case formats::ModelRemark::feed_forward_bias:
+      return "feed-forward layers and the decoder have biases there, and none here";
+    case formats::ModelRemark::decoder_bias:
+      return "the decoder has a bias there, and none here";
   }
   return "";
 }
@@ -93,19 +100,44 @@ std::string in_words(const study::ImportedModel& model) {
   std::string text = fmt::format("{}: {} parameters, {}.\n", model.type, model.shape.parameters(),
                                  model.workload.empty() ? "which no workload has; its layers are a file of their own"
                                                         : fmt::format("the layers of workload '{}'", model.workload));
+  if (!model.workload.empty())
+    text += "Attention is fused (attention=\"flash\"), as frameworks run it; \"plain\" writes and keeps its scores.\n";
+  if (model.adapter) text += fmt::format("Adapters of rank {}; other weights are frozen.\n", model.adapter->rank);
+  if (!model.quantised.empty())
+    text +=
+        fmt::format("Note: its weights are stored quantised there ({}); here they are as wide as --precision says.\n",
+                    model.quantised);
   for (const formats::ModelRemark remark : model.remarks) text += fmt::format("Note: {}.\n", words_of(remark));
   return text;
 }
 
-void import_config(const po::variables_map& values, const std::string& file, const std::string& content) {
+std::optional<formats::AdapterConfig> adapter_in(const std::string& file, const std::string& content) {
+  try {
+    return formats::adapter_config_of(content);
+  } catch (const std::runtime_error& fault) {
+    throw InputError(Diagnostic{file, 0, fault.what(), "a LoRA, or <timed-as adapters=\"…\"/> by hand"});
+  }
+}
+
+struct ReadFile {
+  std::string path, content;
+};
+
+/// `base`: the config.json beside an adapter_config.json; none: the file is alone.
+void import_config(const po::variables_map& values, const ReadFile& file, const std::optional<ReadFile>& base) {
   refuse_other_options(values, {"sequence", "batch", "precision", "scenario", "layers"}, "a config.json");
   const std::string layers = text_of(values, "layers");
-  const OutputFiles outputs({{"--out", text_of(values, "out")}, {"--layers", layers}}, {{"the file", file}});
+  const OutputFiles outputs({{"--out", text_of(values, "out")}, {"--layers", layers}},
+                            {{"the file", file.path}, {"the base", base ? base->path : std::string()}});
   const std::int64_t sequence = count_of(values, "sequence", 0, kMostTokens);
   const std::int64_t batch = count_of(values, "batch", 1, kMostBatch);
   const std::string precision = precision_of(values);
 
-  study::ImportedModel model = study::import_model(file, content, sequence);
+  const std::optional<formats::AdapterConfig> adapter = adapter_in(file.path, file.content);
+  std::optional<study::ImportedModel> of_base;
+  if (base) of_base = study::import_model(base->path, base->content, sequence);
+  study::ImportedModel model = adapter ? study::import_adapter(file.path, *adapter, std::move(of_base), sequence)
+                                       : study::import_model(file.path, file.content, sequence);
   if (!layers.empty()) {
     if (layers == "-") throw UsageError("--layers - : the element names the file, which needs a name of its own");
     model.workload.clear();
@@ -114,9 +146,10 @@ void import_config(const po::variables_map& values, const std::string& file, con
     throw UsageError("no workload has these layers; --layers FILE writes them into a file, which the element names");
   }
   outputs.check_writable();
-  if (!layers.empty()) write_file_atomically(layers, study::file_of_layers(file, model.shape));
-  const std::string element = study::timed_as_element(model, layers, batch, precision);
-  write_import(values, values.contains("scenario") ? study::scenario_of(model.type, element) : element,
+  if (!layers.empty()) write_file_atomically(layers, study::file_of_layers(file.path, model.shape));
+  write_import(values,
+               values.contains("scenario") ? study::scenario_of(model, layers, batch, precision)
+                                           : study::timed_as_element(model, layers, batch, precision),
                in_words(model));
 }
 
@@ -124,8 +157,10 @@ void import_config(const po::variables_map& values, const std::string& file, con
 
 std::string usage_of_import() {
   return "dadsim import [options] FILE...\n"
-         "turns what other programs write into what a scenario times: the config.json of a model of Hugging Face into\n"
-         "<timed-as workload=\"…\"/> with its sizes (docs/workloads.md), an execution trace of Chakra (NAME.0.et, and\n"
+         "turns what other programs write into what a scenario times: the config.json of a model of Hugging Face (with "
+         "it\n"
+         "the adapter_config.json of PEFT), or a params.json of Llama, into <timed-as workload=\"…\"/> with its sizes\n"
+         "(docs/workloads.md), an execution trace of Chakra (NAME.0.et, and\n"
          "with it NAME.1.et …) into a recorded step (docs/exchange.md), logs of clients of NVIDIA FLARE or of a "
          "server\n"
          "of Flower into a federation (docs/frameworks.md).\n\n" +
@@ -136,13 +171,18 @@ void run_import_command(const std::vector<std::string>& arguments) {
   const po::variables_map values = read_arguments(arguments, import_options());
   if (values.contains("help")) return print(usage_of_import());
   const std::vector<std::string> files = operands_of(values);
-  if (files.size() > 1 && !is_chakra_trace(files[0]) && !is_config(content_to_import(files[0], kFiles)))
-    return import_federation_logs(values, files);
-  const std::string file = only_operand(values, "no file is named", "one file, or logs of several clients", "import");
-  if (is_chakra_trace(file)) return import_chakra_trace(values, file);
-  const std::string content = content_to_import(file, kFiles);
-  if (is_config(content)) return import_config(values, file, content);
-  import_federation_logs(values, {file});
+  if (files.empty() || is_chakra_trace(files[0]))
+    return import_chakra_trace(
+        values, only_operand(values, "no file is named", "one file, or logs of several clients", "import"));
+  const ReadFile first{files[0], content_to_import(files[0], kFiles)};
+  if (!is_config(first.content)) return import_federation_logs(values, files);
+  if (files.size() == 2) {
+    const ReadFile second{files[1], content_to_import(files[1], kFiles)};
+    if (adapter_in(first.path, first.content)) return import_config(values, first, second);
+    if (adapter_in(second.path, second.content)) return import_config(values, second, first);
+  }
+  only_operand(values, "no file is named", "one file, or an adapter_config.json and its base's config.json", "import");
+  import_config(values, first, std::nullopt);
 }
 
 }  // namespace dadsim::cli

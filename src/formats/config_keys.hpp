@@ -42,9 +42,10 @@ class ConfigKeys {
   double number(const char* key, double otherwise) const {
     return has(key) && config_[key].is_number() ? config_[key].get<double>() : otherwise;
   }
-  ConfigKeys within(const char* key) const {
+  ConfigKeys within(const char* key) const { return ConfigKeys(json(key)); }
+  const Json& json(const char* key) const {
     static const Json kEmpty = Json::object();
-    return ConfigKeys(has(key) && config_[key].is_object() ? config_[key] : kEmpty);
+    return has(key) && config_[key].is_object() ? config_[key] : kEmpty;
   }
   /// Members of a list, or of an object.
   std::size_t count(const char* key) const { return has(key) ? config_[key].size() : 0; }

@@ -8,11 +8,9 @@
 namespace dadsim::formats {
 namespace {
 
-constexpr std::int64_t kUsualWindow = 4096;
-
 /// Windows, and which blocks have none.
-void add_windows(const ConfigKeys& keys, std::int64_t usual, bool used, ModelConfig& model) {
-  const std::int64_t window = keys.flag("use_sliding_window", used) ? keys.size_or("sliding_window", usual) : 0;
+void add_windows(const ConfigKeys& keys, bool used, ModelConfig& model) {
+  const std::int64_t window = keys.flag("use_sliding_window", used) ? keys.size_or("sliding_window", 0) : 0;
   if (window == 0) return;
   std::int64_t full_every = keys.size_or("sliding_window_pattern", 0);
   if (keys.is_list("layer_types")) {
@@ -72,9 +70,39 @@ void of_llama(const ConfigKeys& keys, ModelConfig& model) {
   }
 }
 
+void of_granitemoe(const ConfigKeys& keys, ModelConfig& model) {
+  of_llama(keys, model);
+  add_experts(keys, "num_local_experts", "intermediate_size", model);
+}
+
+/// Blocks with experts have a shared one as wide. Blocks without positions see all, others a chunk.
+void of_llama4(const ConfigKeys& keys, ModelConfig& model) {
+  constexpr std::int64_t kWhole = 4;  // every so many-th block
+  of_llama(keys, model);
+  add_experts(keys, "num_local_experts", "intermediate_size", model);
+  auto& sizes = model.sizes;
+  sizes["shared-feed-forward"] = sizes["expert-feed-forward"];
+  sizes["feed-forward"] = keys.size("intermediate_size_mlp");
+  if (const std::int64_t every = keys.size("interleave_moe_layer_step"); every > 1) sizes["experts-every"] = every;
+  sizes["chunk"] = keys.size("attention_chunk_size");
+  sizes["full-every"] = kWhole;
+}
+
+void of_minimax_m2(const ConfigKeys& keys, ModelConfig& model) {
+  add_decoder(keys, false, model);
+  add_experts(keys, "num_local_experts", "intermediate_size", model);
+  model.sizes["qk-norm"] = 2;
+  model.sizes["router-bias"] = 1;
+}
+
+void of_seed_oss(const ConfigKeys& keys, ModelConfig& model) {
+  add_decoder(keys, false, model);
+  if (keys.flag("attention_bias", true)) model.sizes["biases"] = 1;
+}
+
 void of_mistral(const ConfigKeys& keys, ModelConfig& model) {
   add_decoder(keys, false, model);
-  add_windows(keys, 0, true, model);
+  add_windows(keys, true, model);
 }
 
 void of_mixtral(const ConfigKeys& keys, ModelConfig& model) {
@@ -85,7 +113,7 @@ void of_mixtral(const ConfigKeys& keys, ModelConfig& model) {
 void of_qwen2(const ConfigKeys& keys, ModelConfig& model) {
   add_decoder(keys, false, model);
   model.sizes["biases"] = 1;
-  add_windows(keys, kUsualWindow, false, model);
+  add_windows(keys, false, model);
 }
 
 void of_qwen2_moe(const ConfigKeys& keys, ModelConfig& model) {
@@ -96,12 +124,10 @@ void of_qwen2_moe(const ConfigKeys& keys, ModelConfig& model) {
 }
 
 void of_qwen3(const ConfigKeys& keys, ModelConfig& model) {
-  constexpr std::int64_t kHead = 128;
   add_decoder(keys, false, model);
-  if (!keys.has("head_dim") && kHead * model.sizes["heads"] != model.sizes["hidden"]) model.sizes["head-size"] = kHead;
   if (keys.flag("attention_bias", false)) model.sizes["biases"] = 1;
   model.sizes["qk-norm"] = 1;
-  add_windows(keys, kUsualWindow, false, model);
+  add_windows(keys, false, model);
 }
 
 void of_qwen3_moe(const ConfigKeys& keys, ModelConfig& model) {
@@ -111,16 +137,12 @@ void of_qwen3_moe(const ConfigKeys& keys, ModelConfig& model) {
     model.sizes["experts-every"] = every;
 }
 
-void of_gemma(const ConfigKeys& keys, ModelConfig& model) {
-  constexpr std::int64_t kHead = 256;
-  add_decoder(keys, true, model);
-  if (!keys.has("head_dim") && kHead * model.sizes["heads"] != model.sizes["hidden"]) model.sizes["head-size"] = kHead;
-}
+void of_gemma(const ConfigKeys& keys, ModelConfig& model) { add_decoder(keys, true, model); }
 
 void of_gemma2(const ConfigKeys& keys, ModelConfig& model) {
   of_gemma(keys, model);
   model.sizes["norms"] = 4;
-  add_windows(keys, kUsualWindow, true, model);
+  add_windows(keys, true, model);
   if (model.sizes.contains("window")) model.sizes.emplace("full-every", 2);
 }
 
@@ -129,13 +151,13 @@ void of_gemma3(const ConfigKeys& keys, ModelConfig& model) {
   of_gemma(keys, model);
   model.sizes["norms"] = 4;
   model.sizes["qk-norm"] = 1;
-  add_windows(keys, kUsualWindow, true, model);
+  add_windows(keys, true, model);
   if (model.sizes.contains("window")) model.sizes.emplace("full-every", kEvery);
 }
 
 void of_phi3(const ConfigKeys& keys, ModelConfig& model) {
   add_decoder(keys, false, model);
-  add_windows(keys, 0, true, model);
+  add_windows(keys, true, model);
 }
 
 void of_gpt_neox(const ConfigKeys& keys, ModelConfig& model) {
@@ -150,7 +172,7 @@ void of_starcoder2(const ConfigKeys& keys, ModelConfig& model) {
   model.sizes["mlp"] = 1;
   model.sizes["norm"] = 1;
   if (keys.flag("use_bias", true)) model.sizes["biases"] = 2;
-  add_windows(keys, 0, true, model);
+  add_windows(keys, true, model);
 }
 
 void of_olmo(const ConfigKeys& keys, ModelConfig& model) {
@@ -161,6 +183,26 @@ void of_olmo(const ConfigKeys& keys, ModelConfig& model) {
 void of_olmo2(const ConfigKeys& keys, ModelConfig& model) {
   add_decoder(keys, false, model);
   model.sizes["qk-norm"] = 2;
+}
+
+void of_olmo3(const ConfigKeys& keys, ModelConfig& model) {
+  of_olmo2(keys, model);
+  add_windows(keys, true, model);
+  if (model.sizes.contains("window")) model.sizes.emplace("full-every", 4);
+}
+
+void of_stablelm(const ConfigKeys& keys, ModelConfig& model) {
+  add_decoder(keys, false, model);
+  model.sizes["norm"] = 1;
+  if (keys.flag("use_qkv_bias", false)) model.sizes["biases"] = 1;
+  if (keys.flag("use_parallel_residual", false)) model.sizes["norms"] = 1;
+}
+
+/// Both halves of a block stand behind one norm, which has no shift.
+void of_cohere(const ConfigKeys& keys, ModelConfig& model) {
+  add_decoder(keys, true, model);
+  model.sizes["norms"] = 1;
+  if (keys.flag("use_qk_norm", false)) model.sizes["qk-norm"] = 1;
 }
 
 void of_nemotron(const ConfigKeys& keys, ModelConfig& model) {
@@ -206,7 +248,7 @@ void of_gpt_oss(const ConfigKeys& keys, ModelConfig& model) {
   model.sizes["biases"] = 2;
   model.sizes["router-bias"] = 1;
   model.sizes["sinks"] = 1;
-  add_windows(keys, 128, true, model);
+  add_windows(keys, true, model);
   if (model.sizes.contains("window")) model.sizes.emplace("full-every", 2);
 }
 
@@ -233,6 +275,24 @@ void of_gpt2(const ConfigKeys& keys, ModelConfig& model) {
   model.longest = keys.size_or("n_positions", kPositions);
   model.sizes["positions"] = model.longest;
   if (keys.number("resid_pdrop", 0.1) > 0) model.remarks.push_back(ModelRemark::dropout);
+}
+
+/// Both halves of a block stand behind one norm.
+void of_gptj(const ConfigKeys& keys, ModelConfig& model) {
+  add_older_names(keys, model);
+  model.sizes["tied"] = keys.flag("tie_word_embeddings", false) ? 1 : 0;
+  model.sizes["biases"] = 0;
+  model.sizes["norms"] = 1;
+  model.longest = keys.size_or("n_positions", 0);
+  model.remarks.push_back(ModelRemark::feed_forward_bias);
+}
+
+void of_phi(const ConfigKeys& keys, ModelConfig& model) {
+  add_decoder(keys, false, model);
+  auto& sizes = model.sizes;
+  sizes["norms"] = sizes["norm"] = sizes["mlp"] = 1;
+  sizes["biases"] = 2;
+  model.remarks.push_back(ModelRemark::decoder_bias);
 }
 
 void of_bloom(const ConfigKeys& keys, ModelConfig& model) {
@@ -290,33 +350,45 @@ void of_mpt(const ConfigKeys& keys, ModelConfig& model) {
   if (!keys.within("attn_config").flag("alibi", true)) sizes["positions"] = model.longest;
 }
 
-constexpr std::array<ConfigType, 28> kDecoders{{{"bloom", of_bloom},
+constexpr std::array<ConfigType, 40> kDecoders{{{"bloom", of_bloom},
+                                                {"cohere", of_cohere},
                                                 {"deepseek_v2", of_deepseek},
                                                 {"deepseek_v3", of_deepseek},
                                                 {"falcon", of_falcon},
                                                 {"gemma", of_gemma},
                                                 {"gemma2", of_gemma2},
-                                                {"gemma3", of_gemma3},
                                                 {"gemma3_text", of_gemma3},
                                                 {"glm4_moe", of_glm4_moe},
                                                 {"gpt2", of_gpt2},
                                                 {"gpt_neox", of_gpt_neox},
                                                 {"gpt_oss", of_gpt_oss},
+                                                {"gptj", of_gptj},
+                                                {"granite", of_llama},
+                                                {"granitemoe", of_granitemoe},
                                                 {"kimi_k2", of_deepseek},
                                                 {"llama", of_llama},
+                                                {"llama4_text", of_llama4},
+                                                {"minimax_m2", of_minimax_m2},
                                                 {"mistral", of_mistral},
                                                 {"mixtral", of_mixtral},
                                                 {"mpt", of_mpt},
                                                 {"nemotron", of_nemotron},
                                                 {"olmo", of_olmo},
                                                 {"olmo2", of_olmo2},
+                                                {"olmo3", of_olmo3},
                                                 {"opt", of_opt},
+                                                {"phi", of_phi},
                                                 {"phi3", of_phi3},
                                                 {"qwen2", of_qwen2},
+                                                {"qwen2_5_vl_text", of_qwen2},
                                                 {"qwen2_moe", of_qwen2_moe},
+                                                {"qwen2_vl_text", of_qwen2},
                                                 {"qwen3", of_qwen3},
                                                 {"qwen3_moe", of_qwen3_moe},
+                                                {"qwen3_vl_text", of_qwen3},
+                                                {"seed_oss", of_seed_oss},
                                                 {"smollm3", of_smollm3},
+                                                {"stablelm", of_stablelm},
                                                 {"starcoder2", of_starcoder2}}};
 
 }  // namespace

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 #include <stdexcept>
+#include <utility>
 
+#include "formats/config_defaults.csv.hpp"
 #include "formats/config_types.hpp"
+#include "support/fact_table.hpp"
 
 namespace dadsim::formats {
 namespace {
@@ -29,6 +33,24 @@ void of_bert(const ConfigKeys& keys, ModelConfig& model) {
   if (keys.size_or("intermediate_size", 4 * sizes["hidden"]) != 4 * sizes["hidden"])
     throw std::runtime_error("has an 'intermediate_size' that is not four times 'hidden_size', which no BERT here has");
   model.remarks.push_back(ModelRemark::both_heads);
+}
+
+/// Without segments and pooler, and timed without a head.
+void of_distilbert(const ConfigKeys& keys, ModelConfig& model) {
+  model.architecture = "bert";
+  auto& sizes = model.sizes;
+  read_sizes(keys,
+             {{"layers", "n_layers"},
+              {"hidden", "dim"},
+              {"heads", "n_heads"},
+              {"vocabulary", "vocab_size"},
+              {"positions", "max_position_embeddings"}},
+             sizes);
+  sizes["segments"] = sizes["masked"] = 0;
+  if (keys.size("hidden_dim") != 4 * sizes["hidden"])
+    throw std::runtime_error("has a 'hidden_dim' that is not four times 'dim', which no BERT here has");
+  model.longest = sizes["positions"];
+  model.remarks = {ModelRemark::pooler_alone};
 }
 
 void of_roberta(const ConfigKeys& keys, ModelConfig& model) {
@@ -97,46 +119,176 @@ void of_whisper(const ConfigKeys& keys, ModelConfig& model) {
   sizes["tied"] = sizes["mlp"] = sizes["biases"] = sizes["norm"] = 1;
 }
 
-constexpr std::array<ConfigType, 3> kEncoders{{{"bert", of_bert}, {"roberta", of_roberta}, {"t5", of_t5}}};
-// Two that have no sequence to ask for.
-constexpr std::array<ConfigType, 2> kOfOtherSamples{{{"vit", of_vit}, {"whisper", of_whisper}}};
+Json with_defaults(Json keys, const std::string& type);
+
+void of_clip(const ConfigKeys& keys, ModelConfig& model) {
+  const Json text = with_defaults(keys.json("text_config"), "clip_text_model");
+  const Json image = with_defaults(keys.json("vision_config"), "clip_vision_model");
+  model.architecture = "clip";
+  read_sizes(ConfigKeys(image),
+             {{"layers", "num_hidden_layers"},
+              {"hidden", "hidden_size"},
+              {"heads", "num_attention_heads"},
+              {"image", "image_size"},
+              {"patch", "patch_size"}},
+             model.sizes);
+  read_sizes(ConfigKeys(text),
+             {{"text-layers", "num_hidden_layers"},
+              {"text-hidden", "hidden_size"},
+              {"text-heads", "num_attention_heads"},
+              {"vocabulary", "vocab_size"},
+              {"sequence", "max_position_embeddings"}},
+             model.sizes);
+  model.sizes["joint"] = keys.size_or("projection_dim", 512);
+  if (const std::int64_t between = ConfigKeys(image).size("intermediate_size"); between != 4 * model.sizes["hidden"])
+    model.sizes["feed-forward"] = between;
+  if (ConfigKeys(text).size("intermediate_size") != 4 * model.sizes["text-hidden"])
+    throw std::runtime_error("has an 'intermediate_size' of text that is not four times 'hidden_size'");
+}
+
+constexpr std::array<ConfigType, 6> kEncoders{{{"bert", of_bert},
+                                               {"camembert", of_roberta},
+                                               {"distilbert", of_distilbert},
+                                               {"roberta", of_roberta},
+                                               {"t5", of_t5},
+                                               {"xlm-roberta", of_roberta}}};
+// Some that have no sequence to ask for.
+constexpr std::array<ConfigType, 3> kOfOtherSamples{{{"clip", of_clip}, {"vit", of_vit}, {"whisper", of_whisper}}};
+
+/// Types that are met often and that no workload has the layers of.
+constexpr std::array<std::pair<const char*, const char*>, 6> kUnlike{
+    {{"qwen3_next", "linear attention (Gated DeltaNet) in three blocks of four"},
+     {"modernbert", "an encoder with gated feed-forward networks and windows to both sides"},
+     {"mllama", "blocks that look at pictures between those of text"},
+     {"mamba", "blocks of Mamba"},
+     {"mamba2", "blocks of Mamba-2"},
+     {"jamba", "blocks of Mamba, and of attention with experts"}}};
+
+/// What the class of a type has for keys that are left out. Names that older files have stand for others.
+Json with_defaults(Json keys, const std::string& type) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> kOtherNames{
+      {{"n_embd", "hidden_size"},
+       {"n_layer", "num_hidden_layers"},
+       {"n_head", "num_attention_heads"},
+       {"n_positions", "max_position_embeddings"}}};
+  static const FactTable kTable(tables::kConfigDefaults, {"type", "keys", "date", "source"});
+  const auto row = std::ranges::find_if(kTable.rows(), [&](const auto& one) { return one.text("type") == type; });
+  if (row == kTable.rows().end()) return keys;
+  std::istringstream words(row->text("keys"));
+  for (std::string word; words >> word;) {
+    const std::string key = word.substr(0, word.find('='));
+    const auto* other = std::ranges::find(kOtherNames, key, &std::pair<const char*, const char*>::first);
+    if (keys.contains(key) || (other != kOtherNames.end() && keys.contains(other->second))) continue;
+    keys[key] = Json::parse(word.substr(key.size() + 1));
+  }
+  return keys;
+}
+
+/// The keys of a params.json (meta-llama/llama-models, ModelArgs; mistral-inference, TransformerArgs) as those of
+/// transformers.
+Json as_config(const Json& params) {
+  const ConfigKeys keys(params);
+  for (const char* unknown : {"moe", "moe_args", "vision_chunk_size"}) {
+    if (keys.has(unknown)) throw std::runtime_error(fmt::format("has '{}', which no params.json here has", unknown));
+  }
+  Json config{{"model_type", "llama"},
+              {"hidden_size", keys.size("dim")},
+              {"num_hidden_layers", keys.size("n_layers")},
+              {"num_attention_heads", keys.size("n_heads")},
+              {"num_key_value_heads", keys.size_or("n_kv_heads", keys.size("n_heads"), 1)}};
+  // Llama 1 and 2 leave the number of words to the tokenizer.
+  const std::int64_t words = params.value("vocab_size", -1);
+  if (words > 0) config["vocab_size"] = words;
+  if (keys.has("head_dim")) config["head_dim"] = keys.size("head_dim");
+  std::int64_t between = 2 * 4 * keys.size("dim") / 3;
+  between = static_cast<std::int64_t>(keys.number("ffn_dim_multiplier", 1) * static_cast<double>(between));
+  const std::int64_t multiple = keys.size_or("multiple_of", 256, 1);
+  config["intermediate_size"] = keys.size_or("hidden_dim", (between + multiple - 1) / multiple * multiple, 1);
+  return config;
+}
+
+std::string quantisation_of(const ConfigKeys& keys) {
+  if (!keys.has("quantization_config")) return {};
+  const ConfigKeys how = keys.within("quantization_config");
+  const std::int64_t bits = how.flag("load_in_4bit", false) ? 4 : how.flag("load_in_8bit", false) ? 8 : 0;
+  const std::string method = how.text("quant_method").empty() ? "quantization_config" : how.text("quant_method");
+  const auto stored = static_cast<std::int64_t>(how.number("bits", static_cast<double>(bits)));
+  return stored > 0 ? fmt::format("{}, {} bit", method, stored) : method;
+}
 
 }  // namespace
 
 std::vector<std::string> known_model_types() {
   std::vector<std::string> types;
-  for (const ConfigType& one : decoder_configs()) types.emplace_back(one.name);
+  for (const ConfigType& one : decoder_configs()) {
+    const std::string name = one.name;
+    types.push_back(name.ends_with("_text") ? name.substr(0, name.rfind('_')) : name);
+  }
   for (const ConfigType& one : kEncoders) types.emplace_back(one.name);
   for (const ConfigType& one : kOfOtherSamples) types.emplace_back(one.name);
   return types;
 }
 
-std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t sequence) {
+std::optional<AdapterConfig> adapter_config_of(const std::string& text) {
   const Json config = Json::parse(text, nullptr, false);
+  if (config.is_discarded() || !config.is_object() || !config.contains("peft_type")) return std::nullopt;
+  const ConfigKeys keys(config);
+  if (keys.text("peft_type") != "LORA")
+    throw std::runtime_error(
+        fmt::format("has adapters of peft_type '{}', and LORA is known here", keys.text("peft_type")));
+  AdapterConfig adapter{keys.text("base_model_name_or_path"), keys.size_or("r", 8, 1)};
+  // A pattern, or "all-linear", is of feed-forward networks too.
+  adapter.attention_alone = !keys.is_list("target_modules") && !keys.has("target_modules");
+  if (!keys.is_list("target_modules")) return adapter;
+  adapter.attention_alone = true;
+  for (std::size_t i = 0; i < keys.count("target_modules"); ++i) {
+    const std::string module = keys.text_at("target_modules", i);
+    for (const char* part : {"gate", "up_proj", "down_proj", "mlp", "fc", "dense_h", "dense_4h", "w1", "w2", "w3"})
+      adapter.attention_alone = adapter.attention_alone && module.find(part) == std::string::npos;
+  }
+  return adapter;
+}
+
+std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t sequence) {
+  Json config = Json::parse(text, nullptr, false);
   if (config.is_discarded() || !config.is_object()) return std::nullopt;
+  if (!config.contains("model_type") && config.contains("dim") && config.contains("n_layers"))
+    config = as_config(config);
   const ConfigKeys whole(config);
   ModelConfig model;
   model.type = whole.text("model_type");
   if (model.type.empty()) return std::nullopt;
-  // The language part of a model that sees pictures too.
-  const bool nested = !whole.has("hidden_size") && whole.within("text_config").has("hidden_size");
-  const ConfigKeys keys = nested ? whole.within("text_config") : whole;
-  if (nested) model.remarks.push_back(ModelRemark::language_part);
+  model.quantised = quantisation_of(whole);
   if (const auto* other = std::ranges::find(kOfOtherSamples, model.type, &ConfigType::name);
       other != kOfOtherSamples.end()) {
     if (sequence > 0) throw std::runtime_error("has samples that are no sequences of tokens; no --sequence");
-    other->read(keys, model);
+    const Json keys = with_defaults(config, model.type);
+    other->read(ConfigKeys(keys), model);
     return model;
   }
-  const auto decoder = std::ranges::find(decoder_configs(), model.type, &ConfigType::name);
+  // The language part of a model that sees pictures too; older files have its keys beside those of the towers.
+  const auto known = [](const std::string& type) {
+    return std::ranges::find(decoder_configs(), type, &ConfigType::name);
+  };
+  const bool nested = whole.has("text_config") && !whole.has("hidden_size");
+  const std::string part = nested ? whole.within("text_config").text("model_type") : model.type;
+  auto decoder = known(part);
+  for (const std::string& type : {model.type, model.type + "_text"}) {
+    if (decoder == decoder_configs().end()) decoder = known(type);
+  }
+  if (nested || (decoder != decoder_configs().end() && whole.has("vision_config")))
+    model.remarks.push_back(ModelRemark::language_part);
   const auto* encoder = std::ranges::find(kEncoders, model.type, &ConfigType::name);
-  if (decoder != decoder_configs().end()) {
-    decoder->read(keys, model);
-  } else if (encoder != kEncoders.end()) {
-    encoder->read(keys, model);
-  } else {
+  if (decoder == decoder_configs().end() && encoder == kEncoders.end()) {
+    for (const auto& [type, why] : kUnlike) {
+      if (part == type || model.type == type)
+        throw std::runtime_error(fmt::format("is of model_type '{}', with {}: no workload has these", type, why));
+    }
     throw std::runtime_error(fmt::format("is of model_type '{}', whose keys are not known here", model.type));
   }
+  const ConfigType& reader = decoder != decoder_configs().end() ? *decoder : *encoder;
+  const Json keys = with_defaults(nested ? whole.json("text_config") : config, reader.name);
+  reader.read(ConfigKeys(keys), model);
   std::int64_t& tokens = model.sizes["sequence"];
   tokens = sequence > 0 ? sequence : model.longest > 0 ? std::min(model.longest, kUsualTokens) : kUsualTokens;
   if (model.architecture == "bert" && !model.sizes.contains("masked")) {

@@ -32,8 +32,12 @@ TEST_F(ImportCommand, WritesTheElementAndSaysWhatItIs) {
   write("config.json", kQwen);
   const Outcome element = dadsim({"import", "config.json", "--batch", "4", "--sequence", "2048"});
   EXPECT_EQ(element.exit_code, kSuccess) << element.err;
-  EXPECT_EQ(element.out, "<timed-as workload=\"qwen2-0.5b\" sequence=\"2048\" batch=\"4\" precision=\"bf16\"/>\n");
-  EXPECT_EQ(element.err, "qwen2: 494032768 parameters, the layers of workload 'qwen2-0.5b'.\n");
+  EXPECT_EQ(
+      element.out,
+      "<timed-as workload=\"qwen2-0.5b\" sequence=\"2048\" batch=\"4\" precision=\"bf16\" attention=\"flash\"/>\n");
+  EXPECT_EQ(element.err,
+            "qwen2: 494032768 parameters, the layers of workload 'qwen2-0.5b'.\n"
+            "Attention is fused (attention=\"flash\"), as frameworks run it; \"plain\" writes and keeps its scores.\n");
 }
 
 TEST_F(ImportCommand, WritesAScenarioThatRuns) {
@@ -47,6 +51,22 @@ TEST_F(ImportCommand, WritesAScenarioThatRuns) {
   const Outcome run = dadsim({"run", "job.xml", "--quiet", "--json", "-"});
   EXPECT_EQ(run.exit_code, kSuccess) << run.err;
   EXPECT_NE(run.out.find("step_seconds"), std::string::npos) << run.out;
+}
+
+TEST_F(ImportCommand, TakesAnAdapterWithItsBase) {
+  write("config.json", kQwen);
+  write("adapter_config.json", R"({"peft_type": "LORA", "r": 4, "target_modules": ["q_proj", "up_proj"]})");
+  for (const std::vector<std::string>& files :
+       {std::vector<std::string>{"adapter_config.json", "config.json"}, {"config.json", "adapter_config.json"}}) {
+    const Outcome element = dadsim({"import", files[0], files[1], "--sequence", "1024"});
+    EXPECT_EQ(element.exit_code, kSuccess) << element.err;
+    EXPECT_NE(element.out.find("workload=\"qwen2-0.5b\""), std::string::npos) << element.out;
+    EXPECT_NE(element.out.find("adapters=\"4\"/>"), std::string::npos) << element.out;
+  }
+  const Outcome alone = dadsim({"import", "adapter_config.json"});
+  EXPECT_EQ(alone.exit_code, kWrongInput);
+  EXPECT_NE(alone.err.find("is an adapter_config.json of PEFT"), std::string::npos) << alone.err;
+  EXPECT_EQ(dadsim({"import", "config.json", "config.json"}).exit_code, kUsage);
 }
 
 TEST_F(ImportCommand, RefusesWhatItDoesNotKnow) {

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <new>
 #include <optional>
@@ -12,9 +14,12 @@
 
 #include "algorithms/registry.hpp"
 #include "formats/model_config.hpp"
+#include "scenario/document/load.hpp"
 #include "scenario/xml/xml_writer.hpp"
 #include "spec/workload.hpp"
 #include "spec/workloads/architectures.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/memory_check.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {
@@ -46,6 +51,7 @@ spec::ModelShape shape_of(const formats::ModelConfig& config) {
   const auto make = config.architecture == "decoder" ? spec::decoder_shape
                     : config.architecture == "bert"  ? spec::bert_shape
                     : config.architecture == "vit"   ? spec::vit_shape
+                    : config.architecture == "clip"  ? spec::clip_shape
                                                      : spec::encoder_decoder_shape;
   return make(config.type, config.sizes);
 }
@@ -121,6 +127,7 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
     ImportedModel model;
     model.type = config->type;
     model.remarks = config->remarks;
+    model.quantised = config->quantised;
     model.shape = shape_of(*config);
     find_workload(config->sizes, model);
     return model;
@@ -135,8 +142,48 @@ ImportedModel import_model(const std::string& file, const std::string& text, std
   }
 }
 
+namespace {
+
+/// The workload that a released model is called after: "meta-llama/Llama-3.1-8B-Instruct" is llama-3.1-8b.
+const spec::Workload* workload_called(const std::string& model) {
+  std::string name = model.substr(model.find_last_of('/') + 1);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (name.starts_with("meta-")) name.erase(0, 5);
+  for (;;) {
+    if (const spec::Workload* found = spec::workload_registry().find(name)) return found;
+    const std::size_t last = name.find_last_of('-');
+    const std::string end = last == std::string::npos ? "" : name.substr(last + 1);
+    if (end != "instruct" && end != "chat" && end != "it" && end != "hf" && end != "base" && end != "pt")
+      return nullptr;
+    name.erase(last);
+  }
+}
+
+}  // namespace
+
+ImportedModel import_adapter(const std::string& file, const formats::AdapterConfig& adapter,
+                             std::optional<ImportedModel> base, std::int64_t sequence) {
+  if (!base) {
+    const spec::Workload* workload = workload_called(adapter.base);
+    if (workload == nullptr)
+      throw InputError(Diagnostic{
+          file, 0,
+          fmt::format("is an adapter_config.json of PEFT, and no workload is called as its base '{}'", adapter.base),
+          "the base's config.json as a second file"});
+    base.emplace();
+    base->type = base->workload = workload->name;
+    if (sequence > 0) base->sizes["sequence"] = fmt::format("{}", sequence);
+    base->shape = workload->shape(base->sizes);
+  } else if (base->workload.empty()) {
+    throw InputError(Diagnostic{file, 0, "is an adapter of a model that no workload has the layers of",
+                                "a base that `dadsim workloads` lists"});
+  }
+  base->adapter = adapter;
+  return *std::move(base);
+}
+
 std::string timed_as_element(const ImportedModel& model, const std::string& layers, std::int64_t batch,
-                             const std::string& precision) {
+                             const std::string& precision, std::span<const AttributeText> more) {
   scenario::XmlWriter xml;
   {
     Open element(xml, "timed-as");
@@ -147,6 +194,11 @@ std::string timed_as_element(const ImportedModel& model, const std::string& laye
     }
     for (const auto& [name, value] : model.sizes) element.set(name.c_str(), value);
     element.set("batch", batch).set("precision", precision);
+    // What frameworks run today. A file of layers says its own attention.
+    if (!model.workload.empty()) element.set("attention", "flash");
+    if (model.adapter) element.set("adapters", model.adapter->rank);
+    if (model.adapter && model.adapter->attention_alone) element.set("adapted", "attention");
+    for (const auto& [name, value] : more) element.set(name, value);
   }
   const std::string text = xml.finish();
   return text.substr(text.find('\n') + 1);  // the declaration belongs to a document
@@ -191,7 +243,7 @@ std::string scenario_on(const std::string& name, const std::string& timed_as, st
          fmt::format("    <gpu-cluster nodes=\"{}\" gpus=\"{}\" inside=\"nvlink-4\" rails=\"{}\" nic=\"ib-ndr\"/>\n",
                      nodes, gpus, gpus) +
          "  </platform>\n"
-         "  <workers memory=\"ignore\">\n"
+         "  <workers>\n"
          "    <worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>\n"
          "  </workers>\n"
          "  <timing-only/>\n"
@@ -216,8 +268,25 @@ std::string scenario_of_step(const std::string& name, const std::string& timed_a
                      "");
 }
 
-std::string scenario_of(const std::string& name, const std::string& timed_as) {
-  return scenario_on(name, timed_as, 1, 8, " bucket=\"25MB\"");
+std::string scenario_of(const ImportedModel& model, const std::string& layers, std::int64_t batch,
+                        const std::string& precision) {
+  constexpr std::array<AttributeText, 2> kSaving{{{"sharding", "parameters"}, {"recompute", "full"}}};
+  constexpr std::int64_t kMostNodes = 1024;
+  constexpr std::int64_t kGpus = 8;
+  constexpr double kReserve = 0.1;
+  std::string text;
+  for (std::int64_t nodes = 1; nodes <= kMostNodes; nodes *= 2) {
+    for (std::size_t saved = nodes > 1 ? kSaving.size() : 0; saved <= kSaving.size(); ++saved) {
+      const std::string element = timed_as_element(model, layers, batch, precision, std::span(kSaving).first(saved));
+      text = scenario_on(model.type, element, nodes, kGpus, "");
+      if (model.workload.empty()) return text;
+      const scenario::Scenario scenario = scenario::ScenarioSource("imported.xml", text)
+                                              .load({"workers.memory=ignore"}, make_catalog_without_learning());
+      const RunMemory memory = memory_of_runs(scenario, timed_as_of(scenario, {})).front();
+      if ((1 + kReserve) * memory.use.total() <= memory.available) return text;
+    }
+  }
+  return text;
 }
 
 }  // namespace dadsim::study

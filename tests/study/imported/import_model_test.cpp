@@ -57,12 +57,15 @@ TEST_P(PublicConfig, GivesTheReleasedParametersToTheUnitAndAScenarioThatReads) {
   EXPECT_EQ(model.shape.parameters(), GetParam().parameters);
   EXPECT_EQ(model.workload, GetParam().workload);
   if (model.workload.empty()) return;
-  const scenario::ScenarioSource source("imported.xml",
-                                        scenario_of(model.type, timed_as_element(model, "", 2, "bf16")));
+  const scenario::ScenarioSource source("imported.xml", scenario_of(model, "", 2, "bf16"));
   const scenario::Scenario scenario = source.load({}, make_catalog());
   ASSERT_TRUE(scenario.timed_as);
   EXPECT_EQ(scenario.timed_as->batch, 2);
-  EXPECT_EQ(shape_of_workload(*scenario.timed_as).layers, model.shape.layers);
+  EXPECT_FALSE(scenario.ignore_memory);
+  EXPECT_EQ(scenario.timed_as->attention, spec::Attention::flash);
+  spec::TimedAsSpec plain = *scenario.timed_as;
+  plain.attention = spec::Attention::plain;
+  EXPECT_EQ(shape_of_workload(plain).layers, model.shape.layers);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -155,6 +158,62 @@ INSTANTIATE_TEST_SUITE_P(
                     R"({"model_type": "t5", "d_ff": 3072, "d_kv": 64, "d_model": 768, "num_heads": 12, "num_layers": 12,
                         "relative_attention_num_buckets": 32, "vocab_size": 32128})",
                     222'903'552, "t5-base"},
+        PublicModel{"Gemma-3-27B",  // as published: without the number of words
+                    R"({"architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "text_config": {
+                        "model_type": "gemma3_text", "hidden_size": 5376, "intermediate_size": 21504, "head_dim": 128,
+                        "num_hidden_layers": 62, "num_attention_heads": 32, "num_key_value_heads": 16,
+                        "sliding_window": 1024}, "vision_config": {"model_type": "siglip_vision_model"}})",
+                    27'009'346'304, "gemma-3-27b"},
+        PublicModel{"Gemma-3-4B",  // and without heads
+                    R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560,
+                        "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}})",
+                    3'880'263'168, "gemma-3-4b"},
+        PublicModel{"Llama-4-Scout",
+                    R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text", "hidden_size": 5120,
+                        "intermediate_size": 8192, "intermediate_size_mlp": 16384, "num_attention_heads": 40,
+                        "num_key_value_heads": 8, "num_hidden_layers": 48, "num_local_experts": 16,
+                        "num_experts_per_tok": 1, "vocab_size": 202048}, "vision_config": {}})",
+                    107'769'861'120, "llama-4-scout"},
+        PublicModel{"MiniMax-M2.5",
+                    R"({"model_type": "minimax_m2", "head_dim": 128, "hidden_size": 3072, "intermediate_size": 1536,
+                        "num_attention_heads": 48, "num_experts_per_tok": 8, "num_hidden_layers": 62,
+                        "num_key_value_heads": 8, "num_local_experts": 256, "use_qk_norm": true, "vocab_size": 200064,
+                        "quantization_config": {"quant_method": "fp8"}})",
+                    228'689'764'864, "minimax-m2.5"},
+        PublicModel{"OLMo-3-7B",
+                    R"({"model_type": "olmo3", "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32,
+                        "num_attention_heads": 32, "num_key_value_heads": 32, "vocab_size": 100278,
+                        "max_position_embeddings": 65536, "sliding_window": 4096})",
+                    7'298'011'136, "decoder"},
+        PublicModel{"Granite-3.0-8B",
+                    R"({"model_type": "granite", "hidden_size": 4096, "intermediate_size": 12800,
+                        "num_attention_heads": 32, "num_hidden_layers": 40, "num_key_value_heads": 8,
+                        "tie_word_embeddings": true, "vocab_size": 49155})",
+                    8'170'848'256, "llama"},
+        PublicModel{"Qwen2.5-VL-7B",
+                    R"({"model_type": "qwen2_5_vl", "hidden_size": 3584, "intermediate_size": 18944,
+                        "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4,
+                        "tie_word_embeddings": false, "vocab_size": 152064, "vision_config": {"depth": 32}})",
+                    7'615'616'512, "qwen2.5-7b"},
+        PublicModel{"CLIP-ViT-B-32",
+                    R"({"model_type": "clip", "projection_dim": 512, "text_config": {"model_type": "clip_text_model"},
+                        "vision_config": {"model_type": "clip_vision_model", "patch_size": 32}})",
+                    151'277'313, "clip-vit-b-32"},
+        PublicModel{"DistilBERT", R"({"model_type": "distilbert", "dim": 768, "n_layers": 6, "vocab_size": 30522})",
+                    66'362'880, ""},
+        PublicModel{"XLM-RoBERTa-base",
+                    R"({"model_type": "xlm-roberta", "hidden_size": 768, "num_hidden_layers": 12,
+                        "num_attention_heads": 12, "intermediate_size": 3072, "max_position_embeddings": 514,
+                        "type_vocab_size": 1, "vocab_size": 250002})",
+                    278'043'648, ""},
+        PublicModel{"params.json of Llama 3 8B",
+                    R"({"dim": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8, "vocab_size": 128256,
+                        "multiple_of": 1024, "ffn_dim_multiplier": 1.3, "norm_eps": 1e-05, "rope_theta": 500000.0})",
+                    8'030'261'248, "llama-3-8b"},
+        PublicModel{"params.json of Llama 2 7B",
+                    R"({"dim": 4096, "multiple_of": 256, "n_heads": 32, "n_layers": 32, "norm_eps": 1e-06,
+                        "vocab_size": -1})",
+                    6'738'415'616, "llama-2-7b"},
         PublicModel{"T5-small",
                     R"({"model_type": "t5", "d_ff": 2048, "d_kv": 64, "d_model": 512, "num_heads": 8, "num_layers": 6,
                         "relative_attention_num_buckets": 32, "vocab_size": 32128})",
@@ -202,11 +261,72 @@ std::string refused(const std::string& config, std::int64_t sequence = 0) {
   return "";
 }
 
+/// Every key that the class of a type has by default may be left out.
+TEST(ImportModel, TakesTheDefaultsOfTheClass) {
+  const ImportedModel llama = import_model("config.json", R"({"model_type": "llama"})", 0);
+  EXPECT_EQ(llama.shape.parameters(), 6'738'415'616) << "LlamaConfig() is Llama 2 7B";
+  const ImportedModel older = import_model("config.json", R"({"model_type": "gpt2", "hidden_size": 1024,
+      "num_hidden_layers": 24, "num_attention_heads": 16})",
+                                           0);
+  EXPECT_EQ(older.workload, "gpt-2-medium") << "a key by another name is no key that is left out";
+  EXPECT_EQ(
+      import_model("config.json", R"({"model_type": "mistral", "sliding_window": null})", 0).sizes.count("window"), 0);
+}
+
+TEST(ImportModel, SaysHowWeightsAreStored) {
+  const auto stored = [](const std::string& how) {
+    return import_model("config.json", R"({"model_type": "llama", "quantization_config": )" + how + "}", 0).quantised;
+  };
+  EXPECT_EQ(stored(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})"), "bitsandbytes, 4 bit");
+  EXPECT_EQ(stored(R"({"quant_method": "gptq", "bits": 4})"), "gptq, 4 bit");
+  EXPECT_EQ(stored(R"({"quant_method": "mxfp4"})"), "mxfp4");
+  EXPECT_EQ(import_model("config.json", R"({"model_type": "llama"})", 0).quantised, "");
+}
+
+TEST(ImportModel, TakesAnAdapterWithItsBaseOrByItsName) {
+  const auto of = [](const char* text) { return formats::adapter_config_of(text).value(); };
+  const formats::AdapterConfig named = of(R"({"peft_type": "LORA", "r": 16, "target_modules": ["q_proj", "v_proj"],
+      "base_model_name_or_path": "meta-llama/Llama-3.1-8B-Instruct"})");
+  const ImportedModel model = import_adapter("adapter_config.json", named, std::nullopt, 2048);
+  EXPECT_EQ(timed_as_element(model, "", 2, "bf16"),
+            "<timed-as workload=\"llama-3.1-8b\" sequence=\"2048\" batch=\"2\" precision=\"bf16\" "
+            "attention=\"flash\" adapters=\"16\" adapted=\"attention\"/>\n");
+  const formats::AdapterConfig all = of(R"({"peft_type": "LORA", "target_modules": "all-linear"})");
+  EXPECT_EQ(all.rank, 8) << "LoraConfig()";
+  EXPECT_FALSE(all.attention_alone);
+  EXPECT_THROW(import_adapter("adapter_config.json", all, std::nullopt, 0), InputError);
+  const ImportedModel base = import_model("config.json", R"({"model_type": "qwen3"})", 1024);
+  EXPECT_EQ(import_adapter("adapter_config.json", all, base, 1024).shape.parameters(), base.shape.parameters());
+  EXPECT_THROW(formats::adapter_config_of(R"({"peft_type": "IA3"})"), std::runtime_error);
+  EXPECT_FALSE(formats::adapter_config_of(R"({"model_type": "llama"})"));
+}
+
+/// What is written is timed as it stands, with memory checked.
+TEST(ImportModel, AScenarioFitsItsDevices) {
+  const auto written = [](const char* text) {
+    return scenario_of(import_model("config.json", text, 4096), "", 1, "bf16");
+  };
+  const std::string small = written(R"({"model_type": "gpt2"})");
+  EXPECT_EQ(small.find("sharding"), std::string::npos) << small;
+  EXPECT_NE(written(R"({"model_type": "llama"})").find("sharding=\"parameters\""), std::string::npos);
+  const std::string large = written(R"({"model_type": "deepseek_v3"})");
+  EXPECT_NE(large.find("recompute=\"full\""), std::string::npos) << large;
+  EXPECT_EQ(large.find("nodes=\"1\""), std::string::npos) << large;
+  for (const std::string& text : {small, large}) {
+    EXPECT_EQ(text.find("memory="), std::string::npos);
+    EXPECT_NO_THROW(scenario::ScenarioSource("imported.xml", text).load({}, make_catalog_without_learning()));
+  }
+}
+
 TEST(ImportModel, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(refused("{"), "is no config.json of a model");
   EXPECT_EQ(refused(R"({"hidden_size": 8})"), "is no config.json of a model");
   EXPECT_EQ(refused(R"({"model_type": "mamba"})"), "is of model_type 'mamba', whose keys are not known here");
-  EXPECT_EQ(refused(R"({"model_type": "llama"})"), "lacks 'num_hidden_layers'");
+  EXPECT_EQ(
+      refused(R"({"model_type": "qwen3_next"})"),
+      "is of model_type 'qwen3_next', with linear attention (Gated DeltaNet) in three blocks of four: no workload "
+      "has these");
+  EXPECT_EQ(refused(R"({"model_type": "camembert"})"), "lacks 'num_hidden_layers'");
   EXPECT_EQ(refused(R"({"model_type": "llama", "num_hidden_layers": "32"})"),
             "has 'num_hidden_layers', which is no whole number from 1 to 10⁹");
   EXPECT_EQ(refused(R"({"model_type": "llama", "num_hidden_layers": 1000000, "hidden_size": 64,
