@@ -111,6 +111,27 @@ TEST(MemoryValidation, PeaksAreAsDocumented) {
   }
 }
 
+// What frameworks of today were measured to take. Nothing is fitted; none is refused.
+TEST(MemoryValidation, PublishedPeaks) {
+  test::DocumentedTable table("memory-2026", {"job", "counted GB", "measured GB", "error"});
+  std::vector<double> shares;
+  for (const MemoryRow& row : test::measured("memory-2026")) {
+    const scenario::Scenario scenario = on_a_cluster(row);
+    const study::RunMemory memory = memory_of(scenario);
+    const double peak = std::stod(row.at("peak"));
+    EXPECT_FALSE(study::fault_of_memory(scenario, memory)) << row.at("case");
+    shares.push_back(memory.use.total() / peak);
+    table.add({row.at("table") + ": " + row.at("case"), fmt::format("{:.1f}", memory.use.total() / 1e9),
+               fmt::format("{:.1f}", peak / 1e9), test::percent(shares.back() - 1)});
+  }
+  table.expect_in_document();
+  EXPECT_GE(shares.size(), 10U);
+  for (const double share : shares) {
+    EXPECT_GT(share, 0.65);
+    EXPECT_LT(share, 1.35);
+  }
+}
+
 /// What is said of the memory of a job that ran.
 struct Verdict {
   bool refused = false, warned = false;
