@@ -28,16 +28,4 @@ std::vector<float> factors_of(const Attendance::Present& present, const std::vec
   return factors;
 }
 
-double part_of(const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& rows,
-               const std::vector<float>& worth) {
-  const auto worth_of = [&](std::size_t site) {
-    return (worth.empty() ? 1.0 : static_cast<double>(worth[site])) * static_cast<double>(rows[site]);
-  };
-  double all = 0;
-  for (std::size_t site = 0; site < rows.size(); ++site) all += worth_of(site);
-  double there = 0;
-  for (const std::int32_t site : sites) there += worth_of(static_cast<std::size_t>(site));
-  return all > 0 && sites.size() < rows.size() ? there / all : 1;
-}
-
 }  // namespace dadsim::algorithms

@@ -11,10 +11,8 @@ namespace dadsim::algorithms {
 struct Attendees {
   std::vector<std::int32_t> sites;  ///< numbers among all sites, rising; one at least
   std::size_t all = 0;              ///< sites that there are
-  std::vector<float> factors;       ///< on the part of each of `sites`; empty: 1
-  /// What `sites` are worth of what all are, Σ_P c N ÷ Σ c N: with the factors of the mean over those that are there,
-  /// the share of their gradient in that of all.
-  double part = 1;
+  /// On the part of each of `sites` in a sum over sites; empty: 1. Sites that step by themselves take no part in one.
+  std::vector<float> factors;
 };
 
 /// Says before every step who takes part in it, and hears afterwards what the step did: what a step does decides how
@@ -46,9 +44,5 @@ class Attendance {
 ///                           (Horvitz and Thompson, JASA 47, 1952)
 std::vector<float> factors_of(const Attendance::Present& present, const std::vector<std::int64_t>& rows,
                               const std::vector<float>& worth);
-
-/// Attendees::part.
-double part_of(const std::vector<std::int32_t>& sites, const std::vector<std::int64_t>& rows,
-               const std::vector<float>& worth);
 
 }  // namespace dadsim::algorithms

@@ -92,8 +92,7 @@ Attendees attendees_of(Attendance& attendance, std::int64_t step, const Batch& b
   for (const std::vector<std::int32_t>& of_site : batch) rows.push_back(static_cast<std::int64_t>(of_site.size()));
   Attendance::Present present = attendance.next(step, rows);
   std::vector<float> factors = factors_of(present, rows, worth);
-  const double part = present.chances.empty() ? part_of(present.sites, rows, worth) : 1;
-  return {std::move(present.sites), batch.size(), std::move(factors), part};
+  return {std::move(present.sites), batch.size(), std::move(factors)};
 }
 
 /// `own_weights`: those of sites that exchange them.

@@ -62,8 +62,10 @@ RunFaults faults_of(const MethodInfo& info, const RunFacts& facts) {
         "leave it out"});
   }
   const spec::AbsenceSpec& absence = facts.run.absence;
-  if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased && !no_weights.empty()) {
-    faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" means nothing to '{}': {}", info.name, no_weights),
+  const std::string no_chances =
+      info.sharing == Sharing::own_weights ? "each site takes its own step, whoever is away" : no_weights;
+  if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased && !no_chances.empty()) {
+    faults.push_back(Fault{fmt::format("absent-weights=\"unbiased\" means nothing to '{}': {}", info.name, no_chances),
                            "absent-weights=\"present\""});
   }
   return faults;

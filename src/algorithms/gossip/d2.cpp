@@ -23,17 +23,6 @@ std::string d2_remark(const RunFacts& facts) {
   return text;
 }
 
-RunFaults d2_faults(const RunFacts& facts) {
-  RunFaults faults = graph_faults(GraphNeeds::undirected_fixed, facts);
-  const spec::AbsenceSpec& absence = facts.run.absence;
-  if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased) {
-    faults.push_back(Fault{
-        "absent-weights=\"unbiased\" means nothing to 'd2': who is away counts with the correction that it had last",
-        "absent-weights=\"present\""});
-  }
-  return faults;
-}
-
 }  // namespace
 
 void D2::run(OwnWeightsStep& step) {
@@ -58,13 +47,7 @@ void D2::run_without_some(OwnWeightsStep& step) {
   if (correction_.empty()) correction_ = step.zeros();
   const Field x = step.weights();
   step.compute_gradients();
-  Field gradient = step.gradients();
-  if (const auto part = static_cast<float>(step.part_of_all()); part != 1) {
-    for (auto& block : gradient) {
-      for (models::Matrix& site : block) site *= part;
-    }
-  }
-  const Field moved = step.apply(gradient);
+  const Field moved = step.apply(step.gradients());
   Field sent = combine(step, {{1, &x}, {1, &moved}, {1, &correction_}});
   for (std::size_t i = 0; i < step.sites(); ++i) {
     if (step.is_there(i)) continue;
@@ -104,7 +87,7 @@ SynchronousMethod d2_method() {
        .parameters = with_graph(GraphNeeds::undirected_fixed, {}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
-       .check = d2_faults,
+       .check = [](const RunFacts& facts) { return graph_faults(GraphNeeds::undirected_fixed, facts); },
        // Weights and move of the step before, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{3.0 * step::extent::parameters()}; },
        .remark = d2_remark},

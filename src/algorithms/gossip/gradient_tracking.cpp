@@ -10,11 +10,6 @@ namespace dadsim::algorithms {
 void GradientTracking::run(OwnWeightsStep& step) {
   step.compute_gradients();
   Field gradient = step.gradients();
-  if (const auto part = static_cast<float>(step.part_of_all()); part != 1) {
-    for (auto& block : gradient) {
-      for (models::Matrix& site : block) site *= part;
-    }
-  }
   const bool is_first = mixed_.empty();
   for (std::size_t i = 0; i < step.sites(); ++i) {
     if (step.is_there(i)) continue;

@@ -24,18 +24,7 @@ SynchronousMethod gradient_tracking_method() {
        .parameters = with_graph(GraphNeeds::doubly_stochastic, {}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
-       .check =
-           [](const RunFacts& facts) {
-             RunFaults faults = graph_faults(GraphNeeds::doubly_stochastic, facts);
-             const spec::AbsenceSpec& absence = facts.run.absence;
-             if (absence.goes_without() && absence.estimate == spec::AbsenceSpec::Estimate::unbiased) {
-               faults.push_back(
-                   Fault{"absent-weights=\"unbiased\" means nothing to 'gradient-tracking': who is away "
-                         "counts with the gradient that it had last",
-                         "absent-weights=\"present\""});
-             }
-             return faults;
-           },
+       .check = [](const RunFacts& facts) { return graph_faults(GraphNeeds::doubly_stochastic, facts); },
        // y, the gradient before, and a message of two.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },
        .remark =

@@ -89,24 +89,21 @@ void OwnWeightsStep::begin(std::int64_t number, double rate, const std::vector<s
   number_ = number;
   among_attendees_.reset();
   there_.clear();
-  part_of_all_ = 1;
   sites_change_ = sites_change_ || attendees != nullptr;
-  if (attendees != nullptr) {
-    part_of_all_ = attendees->part;
-    if (attendees->sites.size() < sites()) {
-      there_.assign(sites(), false);
-      for (const std::int32_t site : attendees->sites) there_[static_cast<std::size_t>(site)] = true;
-    }
-    if (attendees->sites.size() < sites()) among_attendees_ = round_among(topology_.at(number), attendees->sites);
-    worth_.assign(attendees->factors.empty() ? 0 : sites(), 0.0F);
-    for (std::size_t i = 0; i < attendees->factors.size(); ++i) {
-      worth_[static_cast<std::size_t>(attendees->sites[i])] = attendees->factors[i];
-    }
-  }
+  rows_of_all_ = 0;
+  for (const auto& site : batch) rows_of_all_ += static_cast<float>(site.size());
   rate_ = rate;
   batch_ = batch;
+  if (attendees != nullptr && attendees->sites.size() < sites()) {
+    there_.assign(sites(), false);
+    for (const std::int32_t site : attendees->sites) there_[static_cast<std::size_t>(site)] = true;
+    among_attendees_ = round_among(topology_.at(number), attendees->sites);
+    for (std::size_t site = 0; site < sites(); ++site) {
+      if (!there_[site]) batch_[site].clear();
+    }
+  }
   std::vector<std::int32_t> samples;
-  for (const auto& site : batch) samples.push_back(static_cast<std::int32_t>(site.size()));
+  for (const auto& site : batch_) samples.push_back(static_cast<std::int32_t>(site.size()));
   recorder_.begin(std::move(samples));
   exchange_.begin_step(number);
   loss_ = 0;
@@ -140,12 +137,9 @@ Field OwnWeightsStep::zeros() const {
 }
 
 models::Gradient OwnWeightsStep::gradient_of(const Site& site, std::size_t i) const {
-  std::size_t all = 0;
-  for (const auto& batch : batch_) all += batch.size();
   models::Gradient gradient = site.step.gradient();
   const float worth = worth_.empty() ? 1.0F : worth_[i];
-  const float share =
-      worth * static_cast<float>(sites()) * static_cast<float>(batch_[i].size()) / static_cast<float>(all);
+  const float share = worth * static_cast<float>(sites()) * static_cast<float>(batch_[i].size()) / rows_of_all_;
   if (share != 1.0F) {
     for (models::LayerGradient& layer : gradient.matrices) {
       layer.weight *= share;

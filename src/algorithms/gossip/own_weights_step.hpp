@@ -38,7 +38,8 @@ class OwnWeightsStep {
   void set_leak_meter(LeakMeter* meter);
 
   /// Sets the batch: per site, the indices of its samples (a site may have none). `rate`: of learning. With `attendees`
-  /// the others neither train nor exchange anything: their edges are not there, and their weights stay.
+  /// the others neither train nor exchange anything: their edges are not there, and their weights stay. Those that are
+  /// there step as far as they do with all there: each moves its own weights, and nobody steps for a site that is away.
   void begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch,
              const Attendees* attendees = nullptr);
 
@@ -60,8 +61,6 @@ class OwnWeightsStep {
   bool everyone_is_there() const { return there_.empty(); }
   /// Whether there may be steps that sites miss.
   bool sites_change() const { return sites_change_; }
-  /// Attendees::part.
-  double part_of_all() const { return part_of_all_; }
   bool is_matrix(std::size_t block) const { return block < matrices(); }
   /// The block whose messages carry what is said once of the whole site: the last matrix that multiplies rows.
   bool carries_scalars(std::size_t block) const { return block == last_layer_; }
@@ -79,7 +78,8 @@ class OwnWeightsStep {
   // Pieces of the work: each computes for real and records what it costs.
 
   /// g_i: every site's own forward and backward pass. It is n · N_i ÷ ΣN times the mean over its samples, and what the
-  /// run says that the site is worth, so that the mean of all g_i is the gradient of what the run minimises.
+  /// run says that the site is worth, so that the mean of all g_i is the gradient of what the run minimises. N counts
+  /// the rows of sites that are away too.
   void compute_gradients();
   /// x_i ← x_i − η u(g_i), u the optimizer.
   void apply_gradients();
@@ -157,14 +157,14 @@ class OwnWeightsStep {
   std::optional<Topology::Round> among_attendees_;  ///< where some sites are missing
   std::vector<bool> there_;                         ///< per site; empty: all are
   bool sites_change_ = false;
-  double part_of_all_ = 1;
   std::vector<float> worth_;  ///< per site, a factor on its gradient; empty: 1
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
   std::size_t last_layer_ = 0;
   std::int64_t number_ = 0;
   double rate_ = 0;
-  std::vector<std::vector<std::int32_t>> batch_;
+  std::vector<std::vector<std::int32_t>> batch_;  ///< per site; empty where it is away
+  float rows_of_all_ = 0;                         ///< in this step, those of sites that are away among them
   float loss_ = 0;
   LeakMeter* meter_ = nullptr;
 };

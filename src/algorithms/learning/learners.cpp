@@ -115,15 +115,6 @@ Batch batch_of(const Attendees& attendees, const Batch& all) {
   return batch;
 }
 
-/// The same batch in the numbering of all sites, with nothing for those that are missing.
-Batch without_absent(const Attendees& attendees, const Batch& all) {
-  Batch batch(all.size());
-  for (const std::int32_t site : attendees.sites) {
-    batch[static_cast<std::size_t>(site)] = all[static_cast<std::size_t>(site)];
-  }
-  return batch;
-}
-
 /// Sites that apply the same gradient to the same weights, or one that has all data.
 class OneNetwork final : public Learners {
  public:
@@ -249,7 +240,7 @@ class Gossip final : public Learners {
       : algorithm_(make_gossip(info, run)), step_(problem, run) {}
 
   Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
-    step_.begin(number, rate, attendees == nullptr ? batch : without_absent(*attendees, batch), attendees);
+    step_.begin(number, rate, batch, attendees);
     if (meter_ != nullptr) meter_->begin(number, step_.network(0));
     algorithm_->run(step_);
     if (meter_ != nullptr) meter_->end();
