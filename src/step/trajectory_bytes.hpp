@@ -13,7 +13,7 @@
 
 namespace dadsim::step {
 
-inline constexpr std::uint32_t kTrajectoryFormat = 6;
+inline constexpr std::uint32_t kTrajectoryFormat = 7;
 
 constexpr Phase last_of(Phase /*type*/) { return Phase::decode; }
 constexpr Role last_of(Role /*type*/) { return Role::aggregator; }

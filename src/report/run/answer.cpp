@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "report/run/contender.hpp"
+#include "report/run/divergence.hpp"
 #include "report/run/leak_figures.hpp"
 #include "report/run/memory_statement.hpp"
 #include "report/run/work.hpp"
@@ -259,15 +260,6 @@ void say_counted(const Result& result, Answer& answer) {
           "factor", counted[1].seconds / counted[0].seconds));
 }
 
-/// What the accuracies of some runs do not mean.
-void say_diverged(const Result& result, Answer& answer) {
-  Statement statement{"diverged"};
-  for (const RunResult& run : result.runs) {
-    if (run.divergence) statement.subjects.push_back(run.spec.label);
-  }
-  if (!statement.subjects.empty()) answer.statements.push_back(std::move(statement));
-}
-
 /// What became of runs that ended before their end.
 void say_stopped(const Result& result, Answer& answer) {
   for (const RunResult& run : result.runs) {
@@ -368,7 +360,7 @@ Answer answer_to(const Result& result) {
   if (std::optional<Statement> spot = statement_on_spot(result)) answer.statements.push_back(*std::move(spot));
   if (std::optional<Statement> memory = statement_on_memory(result)) answer.statements.push_back(*std::move(memory));
   say_stopped(result, answer);
-  say_diverged(result, answer);
+  for (Statement& statement : spoilt_accuracies(result)) answer.statements.push_back(std::move(statement));
   say_handed_over(result, answer);
   return answer;
 }

@@ -12,4 +12,16 @@ namespace dadsim::report {
 /// learned alone.
 std::optional<Divergence> divergence_of(const std::vector<CurvePoint>& curve);
 
+/// How often a guess is right on held-back samples, and the standard deviation of that over as many samples.
+struct Guess {
+  double chance = 0, deviation = 0;
+};
+
+/// Whether training ends with an accuracy that cannot be told from that of a guess, by two standard deviations, and has
+/// not diverged.
+bool ends_at_chance(const RunResult& run, const Guess& guess);
+
+/// What the accuracies of some runs do not mean: which have diverged, and which end at chance as their notes say.
+std::vector<Statement> spoilt_accuracies(const Result& result);
+
 }  // namespace dadsim::report

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/words/kinds.hpp"
+#include "report/words/phrases.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report::words {
@@ -63,6 +64,19 @@ std::string divergence(const Statement& note) {
   }
   return fmt::format("diverged: the loss was no longer a finite number after {} {:.0f}",
                      note.is("event_driven") ? "update" : "step", note.number("step"));
+}
+
+/// Of a run; or of those that the answer names, whose notes say more.
+std::string at_chance(const Statement& note) {
+  if (!note.subjects.empty())
+    return listed(note.subjects) + ": the accuracy at the end is that of a guess; a note says what to change.";
+  const bool rose = note.number("loss") > note.number("loss_before");
+  return fmt::format(
+      "ends at chance: it is right in {}, and the most frequent class is in {}; its loss {} from {:.3g} to "
+      "{:.3g}, which asks for {}",
+      human_percent(note.number("accuracy")), human_percent(note.number("chance")), rose ? "rose" : "fell",
+      note.number("loss_before"), note.number("loss"),
+      rose ? "a smaller learning-rate" : "more epochs or a larger learning-rate");
 }
 
 std::string layer_statistics(const Statement& note) {
@@ -143,6 +157,7 @@ constexpr std::array kNotes{
     StatementKind{"remark-on-timed", "the same, of the network that is timed, where that is another one", remark},
     StatementKind{"divergence", "the loss is no finite number at the end, or above ten times that before training",
                   divergence},
+    StatementKind{"at-chance", "the accuracy at the end is that of a guess, within two standard deviations", at_chance},
     StatementKind{"layer-statistics", "layers choose what sites hand over", layer_statistics},
     StatementKind{"no-barrier", "of runs without a barrier between their steps", no_barrier},
     StatementKind{"idle-compression", "a compression never took anything away", idle_compression},

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -48,6 +50,16 @@ spec::TrainingSpec first_steps(const spec::TrainingSpec& training, const Problem
   return few_steps;
 }
 
+/// Whoever says the most frequent class every time.
+report::Guess guess_of(const models::Samples& test) {
+  std::map<std::int32_t, double> counts;
+  for (const std::int32_t label : test.labels) counts[label] += 1;
+  double most = 0;
+  for (const auto& [label, count] : counts) most = std::max(most, count);
+  const auto all = static_cast<double>(test.labels.size());
+  return {most / all, std::sqrt(most / all * (1 - most / all) / all)};
+}
+
 /// Leaves of a run what its steps compute and send.
 void forget_what_was_learned(LearnedRun& run) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -76,7 +88,10 @@ spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cac
   if (!may_be_settled(run)) return run;
   const std::shared_ptr<const Problem> problem = shared_cache.problem(scenario, seed);
   const auto shape = spec::model_shape(scenario.model, problem->data.shape);
-  return settled(run, shape, timed_as_of(scenario, shape), cluster_of(scenario), [&] {
+  const double rows =
+      algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed}).batch;
+  const TimedAs timed = timed_as_of(scenario, shape, rows / static_cast<double>(problem->partition.size()));
+  return settled(run, shape, timed, cluster_of(scenario), [&] {
     // The first steps alone are not like the others: effective ranks rise.
     constexpr int kSteps = 20;
     const spec::TrainingSpec few_steps = first_steps(training, *problem, seed, kSteps);
@@ -169,6 +184,8 @@ class Learner {
       result->shape = network.shape();
       result->data = problem.data.name;
       result->has_batch_statistics = network.has_batch_statistics();
+      result->guess = guess_of(problem.data.test);
+      result->rows = planned.batch / static_cast<double>(problem.partition.size());
       const methods::MethodInfo* info = protocols::find_method(run.algorithm);
       const bool later = learns_on_cluster(scenario_, run) && !run.event_driven;  // it is remarked on once it has steps
       if (info != nullptr && info->remark && !later) {

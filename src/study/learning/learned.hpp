@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/attendance.hpp"
+#include "report/run/divergence.hpp"
 #include "report/words/statement.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
@@ -20,6 +21,8 @@ struct LearnedRun {
   spec::ModelShape shape;
   std::string data;                        ///< name of the data set
   bool has_batch_statistics = false;       ///< batch norms
+  double rows = 0;                         ///< of a worker's batch in a step with all sites, the mean over both
+  report::Guess guess = {};                ///< what guessing would come to on the held-back samples
   std::vector<report::Statement> remarks;  ///< of the algorithm on this network
   step::Trajectory trajectory;
 };

@@ -8,6 +8,7 @@
 
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
+#include "report/run/divergence.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -94,6 +95,16 @@ Said divergence(const NoteContext& context) {
   return statement.with("step", static_cast<double>(how.step)).with("event_driven", context.run.spec.event_driven);
 }
 
+/// Of every run that ends as good as a guess: whether its steps were too long or too short shows in its loss.
+Said at_chance(const NoteContext& context) {
+  if (context.nothing_learned || !report::ends_at_chance(context.run, context.learned.guess)) return {};
+  return report::Statement{"at-chance"}
+      .with("accuracy", context.run.final_accuracy)
+      .with("chance", context.learned.guess.chance)
+      .with("loss", context.run.curve.back().loss)
+      .with("loss_before", context.run.curve.front().loss);
+}
+
 /// Where layers choose what they hand over.
 Said statistics(const NoteContext& context) {
   if (context.run.statistics.empty()) return {};
@@ -151,9 +162,9 @@ Said tight_memory(const NoteContext& context) {
       .with("device_bytes", context.run.device_memory);
 }
 
-constexpr std::array<Note, 14> kNotes{
-    order,      failures,   absence,     pooling,          own_networks,   compression, remark_on_timed,
-    divergence, statistics, first_steps, idle_compression, censored_ranks, above_peak,  tight_memory};
+constexpr std::array<Note, 15> kNotes{order,       failures,         absence,        pooling,    own_networks,
+                                      compression, remark_on_timed,  divergence,     at_chance,  statistics,
+                                      first_steps, idle_compression, censored_ranks, above_peak, tight_memory};
 
 }  // namespace
 

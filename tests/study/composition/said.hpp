@@ -274,6 +274,15 @@ class Said {
         expect(named == (truth(*other, "communicates") && !device.is_null() && value(*other, "memory_bytes") > device));
       }
     }
+    if (kind == "at-chance" && run == nullptr) {
+      for (const auto& [label, other] : runs_) {
+        const Json& subjects = json.at("subjects");
+        const bool named = std::ranges::any_of(subjects, [&](const Json& one) { return one == label; });
+        const bool noted =
+            std::ranges::any_of(other->at("notes"), [](const Json& one) { return one.at("kind") == "at-chance"; });
+        expect(noted == named);
+      }
+    }
     if (kind == "nothing-learned") {
       for (const auto& [label, of] : runs_) expect(of->at("final_accuracy").is_null());
     }
@@ -299,6 +308,10 @@ class Said {
     if (kind == "divergence" && values.contains("loss")) {
       expect(near(values.at("loss"), value(run->at("curve").back(), "loss")));
       expect(near(values.at("loss_before"), value(run->at("curve").front(), "loss")));
+    }
+    if (kind == "at-chance") {
+      expect(near(values.at("accuracy"), value(*run, "final_accuracy")));
+      expect(near(values.at("loss"), value(run->at("curve").back(), "loss")));
     }
     if (kind == "compression") expect(json.at("subjects")[0] == run->at("compress").at("method"));
     if (kind == "idle-compression") expect(run->at("compression_is_lossy") == false);

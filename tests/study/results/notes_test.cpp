@@ -13,6 +13,7 @@
 
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
+#include "models/data/digits.hpp"
 #include "protocols/registry.hpp"
 #include "report/run/json.hpp"
 #include "report/run/table.hpp"
@@ -86,6 +87,15 @@ const std::vector<Law>& laws() {
        [](const Result& result, const RunResult& run) {
          const double end = run.curve.back().loss;
          return !result.timing_only && (!std::isfinite(end) || end > 10 * run.curve.front().loss);
+       }},
+      {"at-chance",
+       [](const Result& result, const RunResult& run) {
+         const std::vector<std::int32_t> labels = models::draw_digits(kTrain, 20, 5).labels;
+         double most = 0;
+         for (std::int32_t digit = 0; digit < 10; ++digit)
+           most = std::max(most, static_cast<double>(std::ranges::count(labels, digit)) / 20);
+         return !result.timing_only && !run.divergence && run.steps > 0 &&
+                run.final_accuracy <= most + 2 * std::sqrt(most * (1 - most) / 20);
        }},
       {"no-barrier", [](const Result&, const RunResult& run) { return !run.first_steps.empty(); }},
       {"idle-compression",
@@ -203,6 +213,19 @@ TEST(NotesOnDivergence, ArePartOfBothWorlds) {
     EXPECT_TRUE(says(notes_on(run, "1e6"), "diverged: ")) << method;
     EXPECT_FALSE(says(notes_on(run, "1e6", true), "diverged")) << method << ", only timed";
     EXPECT_FALSE(says(notes_on(run, "0.05"), "diverged")) << method << ": the remedy that is named";
+  }
+}
+
+/// 10 % without a word is taken for the algorithm's fault.
+TEST(NotesAtChance, SayWhatTheLossAsksFor) {
+  for (const char* method : {"fedavg", "gradient-sharing", "d-psgd", "no-sharing"}) {
+    const std::string run = fmt::format("<run algorithm=\"{}\"/>", method);
+    EXPECT_TRUE(says(notes_on(run, "1e-9"), "ends at chance: ")) << method;
+    EXPECT_TRUE(says(notes_on(run, "1e-9"), "asks for more epochs or a larger learning-rate") ||
+                says(notes_on(run, "1e-9"), "asks for a smaller learning-rate"))
+        << method;
+    EXPECT_FALSE(says(notes_on(run, "1e-9", true), "chance")) << method << ", only timed";
+    EXPECT_FALSE(says(notes_on(run, "0.05"), "chance")) << method;
   }
 }
 
