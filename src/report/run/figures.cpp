@@ -227,7 +227,7 @@ constexpr std::array kFigures{
         "and causal",
         of_throughput<&Throughput::masked_flops_utilisation>, Better::high),
     count("global_batch", "samples",
-          "of all workers per step, of the network that is timed; not known of event-driven runs", global_batch),
+          "of all workers per step, the mean, of the network that is timed; not known of event-driven runs", global_batch),
     count(
         "known_steps", "steps",
         "that the workload which is timed is known to need with gradient sharing: published, as the scenario says, or "

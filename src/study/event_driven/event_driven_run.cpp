@@ -118,9 +118,12 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   if (!options.learns) history.set_dry_run();
   if (options.learns && options.remote != nullptr) history.set_remote(*options.remote);
   protocols::Learning learning(asked, history);
+  // Clients that pass over their data take batches as large as <training> says; others the rows of a common step.
+  const bool passes = run.parameters.contains("local-epochs");
+  const double batches = static_cast<double>(timed.batch) / static_cast<double>(scenario.training.batch);
   const protocols::Sizing sizing(asked, run.compress,
                                  {.shape = timed.shape,
-                                  .sample_scale = timed.sample_scale,
+                                  .sample_scale = passes ? batches : timed.sample_scale,
                                   .precision = timed.precision,
                                   .step_seconds = timed.step_seconds,
                                   .saved_numbers = timed.saved_numbers,

@@ -32,7 +32,7 @@ step::StepOperations operations_of_step(const scenario::Scenario& scenario, cons
     throw InputError({scenario.file, 0, fmt::format("run '{}' has no step {}", asked.label, number),
                       fmt::format("one from 1 to {}", steps)});
   }
-  const TimedAs timed = timed_as_of(scenario, learned.runs.front()->shape);
+  const TimedAs timed = timed_as_of(scenario, learned.runs.front()->shape, learned.runs.front()->rows);
   const std::vector<step::Assignment> assignment =
       choose_alternatives(asked, known->trajectory, known->shape, timed, cluster);
   const ScheduleMemory::Pointer schedules =

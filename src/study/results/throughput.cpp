@@ -1,14 +1,14 @@
 #include "study/results/throughput.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <set>
+#include <numeric>
 
 #include "algorithms/registry.hpp"
 #include "scenario/elements/stand_in.hpp"
 #include "sim/device.hpp"
 #include "sim/simulator.hpp"
 #include "spec/workload.hpp"
+#include "step/op_sizing.hpp"
 #include "study/results/step_alone.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/tokens_per_sample.hpp"
@@ -64,6 +64,18 @@ report::Statement why_above_linear(const scenario::Scenario& scenario, const Ste
       .with("compute_seconds", run.compute_seconds);
 }
 
+/// Of all workers that take part, in the steps that were taken: the mean, as they are timed.
+double mean_rows(const step::Trajectory& trajectory, double sample_scale) {
+  std::vector<double> rows;
+  for (const step::Step& step : trajectory.distinct_steps) {
+    const step::StepSizes sizes = step::scale_samples(step.sizes, sample_scale);
+    rows.push_back(std::accumulate(sizes.samples.begin(), sizes.samples.end(), 0.0));
+  }
+  double all = 0;
+  for (const std::int32_t step : trajectory.steps) all += rows[static_cast<std::size_t>(step)];
+  return all / static_cast<double>(trajectory.steps.size());
+}
+
 bool are_alike(const std::vector<spec::Placement>& devices) {
   return std::ranges::all_of(devices, [&](const spec::Placement& one) {
     return one.device == devices.front().device && one.speed == devices.front().speed && one.speed_spread == 0;
@@ -87,25 +99,25 @@ double model_flops(const spec::ModelShape& shape, double samples) {
 
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                     const TimeAnother& time_another, report::Result& result) {
-  const double samples = static_cast<double>(timed.batch) * static_cast<double>(scenario.workers.size());
   const std::optional<double> tokens = scenario.timed_as ? tokens_per_sample(*scenario.timed_as) : std::nullopt;
-  const double flops = model_flops(undivided_shape(scenario, timed, true), samples);
-  const double masked = model_flops(undivided_shape(scenario, timed, false), samples);
+  const double flops = model_flops(undivided_shape(scenario, timed, true), 1);  // of a sample
+  const double masked = model_flops(undivided_shape(scenario, timed, false), 1);
   std::optional<StepAlone> alone;
   // Of what is timed alone nothing more is asked: no run of it shares.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
   const bool scales =
       some_share && learned.nothing && scenario.stand_in && !timed.recorded && are_alike(scenario.all_devices());
   if (scales && scenario.workers.size() > 1) alone = time_step_alone(scenario, time_another);
-  for (report::RunResult& run : result.runs) {
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    report::RunResult& run = result.runs[i];
     if (run.spec.event_driven || !(run.step_seconds > 0)) continue;
     report::Throughput& throughput = run.throughput.emplace();
-    throughput.samples = samples / run.step_seconds;
+    throughput.samples = mean_rows(learned.runs[i]->trajectory, timed.sample_scale) / run.step_seconds;
     if (tokens) throughput.tokens = *tokens * throughput.samples;
     const std::optional<double> peak = peak_of(scenario, run.workers, timed.precision);
-    if (peak && flops > 0) throughput.model_flops_utilisation = flops / run.step_seconds / *peak;
+    if (peak && flops > 0) throughput.model_flops_utilisation = flops * throughput.samples / *peak;
     if (throughput.model_flops_utilisation && masked < flops)
-      throughput.masked_flops_utilisation = masked / run.step_seconds / *peak;
+      throughput.masked_flops_utilisation = masked * throughput.samples / *peak;
     const double done = throughput.masked_flops_utilisation.value_or(throughput.model_flops_utilisation.value_or(0));
     if (done > 1) throughput.above_peak = why_above_peak(scenario, run.workers, timed);
     if (!scales || !run.spec.communicates) continue;

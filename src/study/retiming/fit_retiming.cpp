@@ -65,7 +65,7 @@ class Retimer {
         learned_(learned),
         result_(result),
         show_progress_(show_progress),
-        timed_as_(timed_as_of(scenario, learned.runs.front()->shape)),
+        timed_as_(timed_as_of(scenario, learned.runs.front()->shape, learned.runs.front()->rows)),
         cluster_(cluster_of(scenario)) {}
 
   report::Retiming fit() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -160,6 +161,7 @@ report::RunResult run_through_outages(const ResultContext& context, std::size_t 
   report::RunResult result =
       result_of_steps(context, i, {absence.trajectory, absence.timings, absence.assignment, traced});
   result.event_driven = absence.counted;
+  if (absence.counted.stopped) result.total_bytes = absence.counted.bytes_sent();  // with what was tried at the end
   return result;
 }
 
@@ -182,7 +184,7 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
 }  // namespace
 
 report::Result untimed_result(const scenario::Scenario& scenario, const Learned& learned) {
-  const TimedAs timed = timed_as_of(scenario, learned.runs.front()->shape);
+  const TimedAs timed = timed_as_of(scenario, learned.runs.front()->shape, learned.runs.front()->rows);
   return untimed_result(scenario, learned, timed, memory_of_runs(scenario, timed), scale_setting(scenario));
 }
 
@@ -191,9 +193,10 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   const auto start = std::chrono::steady_clock::now();
   Learned learned = learned_first;  // what is learned on the cluster comes to it
   const LearnedRun& any = *learned.runs.front();
-  const TimedAs timed = timed_as_of(scenario, any.shape);
+  const TimedAs timed = timed_as_of(scenario, any.shape, any.rows);
   const std::vector<RunMemory> memory = memory_of_runs(scenario, timed);
-  const std::optional<report::ScaleSetting> scale = scale_setting(scenario);
+  std::optional<report::ScaleSetting> scale = scale_setting(scenario);
+  if (scale) scale->batch = std::llround(timed.rows * static_cast<double>(scenario.workers.size()));
   report::Result result = untimed_result(scenario, learned, timed, memory, scale);
   result.trace_steps = trace.steps;
   const auto time_another = [](const scenario::Scenario& other) {

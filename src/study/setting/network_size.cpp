@@ -12,17 +12,17 @@
 
 namespace dadsim::study {
 
-report::StudiedSize size_of(const spec::ModelShape& shape, std::int64_t batch, std::size_t workers) {
+report::StudiedSize size_of(const spec::ModelShape& shape, double batch) {
   report::StudiedSize size;
   size.parameters = static_cast<double>(shape.parameters());
-  size.batch = batch * static_cast<std::int64_t>(workers);
+  size.batch = std::llround(batch);
   double factors = 0;
   double gradients = 0;
   for (const spec::LayerShape& layer : shape.layers) {
     if (!layer.has_outer_product()) continue;
     const auto in = static_cast<double>(layer.in);
     const auto out = static_cast<double>(layer.out);
-    factors += static_cast<double>(size.batch) * static_cast<double>(layer.rows_per_sample) * (in + out);
+    factors += batch * static_cast<double>(layer.rows_per_sample) * (in + out);
     gradients += in * out;
   }
   size.rows_per_width = gradients > 0 ? factors / gradients : std::numeric_limits<double>::quiet_NaN();
@@ -41,7 +41,8 @@ bool are_known(const std::vector<double>& decades) {
 
 report::StudiedSize size_of_workload(const scenario::Scenario& scenario) {
   const TimedAs timed = timed_as_of(scenario, {});
-  report::StudiedSize size = size_of(timed.shape, timed.batch, scenario.workers.size());
+  report::StudiedSize size =
+      size_of(timed.shape, static_cast<double>(timed.batch) * static_cast<double>(scenario.workers.size()));
   const spec::Workload* workload =
       scenario.timed_as->file.empty() ? spec::workload_registry().find(scenario.timed_as->workload) : nullptr;
   if (workload == nullptr) return size;

@@ -9,10 +9,10 @@
 
 namespace dadsim::study {
 
-/// How large a network is beside a step of `workers` with `batch` samples each. rows_per_width: numbers in the factors
-/// A and Δ that dAD would share of all sites, Σ rows (in + out), ÷ numbers in the gradient, Σ in · out, over the layers
-/// that have an outer product. The critical batch is left open.
-report::StudiedSize size_of(const spec::ModelShape& shape, std::int64_t batch, std::size_t workers);
+/// How large a network is beside a step of `batch` samples of all workers, the mean. rows_per_width: numbers in the
+/// factors A and Δ that dAD would share of all sites, Σ rows (in + out), ÷ numbers in the gradient, Σ in · out, over
+/// the layers that have an outer product. The critical batch is left open.
+report::StudiedSize size_of(const spec::ModelShape& shape, double batch);
 
 /// Decades (log₁₀) of each kind of size, as estimate::Ladder takes them; not a number where a size is not known.
 std::vector<double> decades_of(const report::StudiedSize& size, const std::vector<spec::SizeKind>& kinds);

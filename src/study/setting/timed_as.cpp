@@ -72,7 +72,8 @@ void take_states(const spec::TimedAsSpec& asked, const spec::OptimizerSpec& opti
 
 }  // namespace
 
-TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned) {
+TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned, double rows) {
+  if (rows == 0) rows = static_cast<double>(scenario.training.batch);
   TimedAs timed;
   timed.shape = learned;
   timed.description = learned.name;
@@ -90,7 +91,8 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
       if (!sizes.empty()) timed.description += fmt::format(" with {}", sizes.substr(2));
     }
     timed.batch = asked.batch;
-    timed.sample_scale = static_cast<double>(asked.batch) / static_cast<double>(scenario.training.batch);
+    timed.sample_scale = static_cast<double>(asked.batch) /
+                         (asked.of_other_network() ? rows : static_cast<double>(scenario.training.batch));
     timed.precision = asked.precision;
     timed.parallelism = asked.parallelism;
     if (asked.wide_gradients)
@@ -98,6 +100,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
     timed.input_rate = asked.input_rate;
     take_states(asked, scenario.training.optimizer, timed);
   }
+  timed.rows = timed.sample_scale * rows;
   timed.recorded = scenario.recorded;
   if (timed.recorded) {
     timed.description = fmt::format("the recorded step '{}', {} samples of each worker", timed.shape.name, timed.batch);

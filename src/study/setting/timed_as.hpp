@@ -20,6 +20,7 @@ struct TimedAs {
   spec::ModelShape shape;
   std::string description;  ///< the network with its batch and precision
   std::int64_t batch = 0;
+  double rows = 0;          ///< of a worker in a step with all there, the mean: `batch`, or as data are dealt
   double sample_scale = 1;  ///< timed samples ÷ learned samples
   spec::Precision precision = spec::Precision::fp32;
   spec::ParallelismSpec parallelism = {};
@@ -32,8 +33,11 @@ struct TimedAs {
   std::shared_ptr<const step::Schedule> recorded;  ///< the step itself, where it was recorded; null: it follows layers
 };
 
-/// `learned`: the network that learns, which is what is timed where the scenario names nothing else.
-TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned);
+/// `learned`: the network that learns, which is what is timed where the scenario names nothing else. `rows`: of a
+/// worker's batch while it learns, the mean; 0: not known yet, and the batch that <training> asks for. A batch of
+/// another network is what its workers have in the mean, one of the network that learns is what <training> would ask
+/// for.
+TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned, double rows = 0);
 
 /// The layers of a workload of the registry, as <timed-as> wants them. Throws std::invalid_argument, with words, for
 /// sizes that make no network.
