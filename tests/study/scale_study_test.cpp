@@ -69,7 +69,8 @@ TEST_F(ScaleStudyTest, LearnsFitsAndPredictsTheLargest) {
   ASSERT_EQ(report.runs.size(), 3U);
   EXPECT_EQ(report.rungs[1].size.parameters, 784 * 16 + 16 + 16 * 10 + 10);
   EXPECT_EQ(report.rungs[1].size.batch, 24);
-  EXPECT_NEAR(report.rungs[1].size.rows_per_width, 24.0 * (800 + 26) / (784 * 16 + 16 * 10), 1e-9);
+  EXPECT_NEAR(report.rungs[1].size.rows_per_width, 400.0 / 17 * (800 + 26) / (784 * 16 + 16 * 10), 1e-9)
+      << "17 steps of an epoch";
   EXPECT_FALSE(report.rungs[2].held_out);
   EXPECT_TRUE(report.rungs[3].held_out);
   EXPECT_TRUE(report.runs[1].as_many_by_definition) << "edAD";
@@ -121,7 +122,7 @@ TEST_F(ScaleStudyTest, ACriticalBatchIsThatOfGradientSharing) {
   ASSERT_EQ(report.rungs.size(), 6U);
   EXPECT_EQ(report.rungs[0].size.critical_batch, report.rungs[1].size.critical_batch);
   EXPECT_NE(report.rungs[0].size.critical_batch, report.rungs[3].size.critical_batch);
-  EXPECT_EQ(report.rungs[2].size.batch, 72);
+  EXPECT_EQ(report.rungs[2].size.batch, 67) << "400 samples in six steps";
 }
 
 TEST_F(ScaleStudyTest, ATargetThatIsOutOfReachIsSaid) {
@@ -157,10 +158,50 @@ TEST_F(ScaleStudyTest, WhatIsWrongIsSaidAtItsLine) {
   EXPECT_NE(
       error_of(family(R"(<scale-study><vary path="training.sgd.momentum" values="0 0.1 0.2 0.3"/></scale-study>)")),
       "");
-  EXPECT_NE(error_of(family(R"(<scale-study><vary path="run[low rank].rank" values="1 2 3 4"/></scale-study>)"))
-                .find("the sizes of <scale-study> tell nothing"),
-            std::string::npos)
-      << "no path changes the number of parameters";
+}
+
+// Of all rungs, or of those that are not left out; known before anything is learned.
+TEST_F(ScaleStudyTest, SizesThatTellNothingAreRefusedBeforeAnythingIsLearned) {
+  const auto refused = [&](const std::string& study, const std::string& words) {
+    const std::string path = folder_.path("scenario.xml");
+    std::ofstream(path) << family(study);
+    bool was_read = false;
+    try {
+      scale_study(scenario::ScenarioSource(path), {}, false, [&] { was_read = true; });
+      FAIL() << study;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(was_read) << study;
+  };
+  refused(R"(<scale-study><vary path="run[low rank].rank" values="1 2 3 4"/></scale-study>)",
+          "the sizes of <scale-study> tell nothing");
+  refused(R"(<scale-study hold-out="0"><vary path="training.batch" values="4 8 16"/></scale-study>)",
+          "the sizes of <scale-study> tell nothing");
+  refused(
+      R"(<scale-study><linked><vary path="model.dense[1].units" values="8 8 8 16"/><vary path="run[low rank].rank"
+      values="1 2 3 4"/></linked></scale-study>)",
+      "the sizes of <scale-study> without those that are left out tell nothing");
+  refused(
+      R"(<scale-study against="parameters rows-per-width batch-per-critical" hold-out="0">
+         <vary path="training.batch" values="4 6 8 12 16 24"/></scale-study>)",
+      "the sizes of <scale-study> tell nothing");
+}
+
+// Federated rounds alone are compared with gradient sharing as any other run is.
+TEST_F(ScaleStudyTest, OfEventDrivenRunsAlone) {
+  for (const char* method : {"fedavg", "fedbuff", "async-sgd", "local-sgd"}) {
+    std::string text = family(R"(<scale-study><vary path="model.dense[1].units" values="4 6 8 12"/></scale-study>)");
+    const std::size_t begin = text.find("<run ");
+    text.replace(begin, text.rfind("<scale-study") - begin, std::string("<run algorithm=\"") + method + "\"/>");
+    const report::ScaleStudyReport report = study_of(text, {"training.target-accuracy=0.2", "training.epochs=3"});
+    ASSERT_EQ(report.runs.size(), 1U) << method;
+    for (const report::StudiedRung& rung : report.rungs) EXPECT_EQ(rung.gradient_sharing.size(), 2U) << method;
+    for (const report::StudiedRatio& ratio : report.runs[0].rungs) {
+      EXPECT_EQ(ratio.steps.size(), 2U) << method;
+      EXPECT_TRUE(ratio.ratio || ratio.why_not) << method;
+    }
+  }
 }
 
 // Ratios that are made up: a trend of 20 % per decade, and a run that fails from some size on.
@@ -225,19 +266,74 @@ TEST_F(ScaleStudyTest, AFileOfItTellsAnotherScenario) {
   EXPECT_EQ(result.runs[2].at_scale->relative.ratio.value().value, 1) << "edAD needs as many by definition";
 }
 
+// A run of the same label, but of another algorithm or with other parameters, was not studied.
+TEST_F(ScaleStudyTest, ALadderIsOfTheSameAlgorithmAndParameters) {
+  const std::string path = folder_.path("scenario.xml");
+  const std::string timed = R"(<timed-as workload="resnet-18" batch="32" steps="1000"/>)";
+  std::ofstream(folder_.path("ladder.json")) << to_json(study_of(family(
+      R"(<scale-study><linked><vary path="model.dense[1].units" values="8 12 16 32"/><vary path="run[low rank].rank"
+      values="1 1 1 2"/></linked></scale-study>)")));
+  const std::string studied = R"(algorithm="power-sgd" label="low rank" rank="1")";
+  const auto why_of = [&](const std::vector<std::string>& overrides, const std::string& run = {}) -> std::string {
+    std::string text = family("", timed + "<ladder file=\"ladder.json\"/>");
+    if (!run.empty()) text.replace(text.find(studied), studied.size(), run);
+    std::ofstream(path) << text;
+    const report::Result result = run_experiment(scenario::load_scenario(path, overrides, make_catalog()), false);
+    const report::ScaleResult& scale = result.runs[1].at_scale.value();
+    return scale.relative.why_not ? report::in_words(*scale.relative.why_not) : "";
+  };
+  const std::string from_study = why_of({});
+  EXPECT_EQ(from_study.find("the run of this label"), std::string::npos) << from_study;
+  EXPECT_EQ(why_of({"run[low rank].rank=3"}), from_study) << "its rungs vary it";
+  EXPECT_NE(why_of({"run[low rank].start=random"})
+                .find("the run of this label in the scale study 'family' has start=warm, and this one start=random"),
+            std::string::npos);
+  const std::string other = why_of({}, R"(algorithm="rank-dad" label="low rank")");
+  EXPECT_NE(other.find("has power-sgd, and this one rank-dad"), std::string::npos) << other;
+}
+
 TEST_F(ScaleStudyTest, AFileThatIsNoStudyIsRefused) {
-  std::ofstream(folder_.path("ladder.json")) << "{}";
   const std::string path = folder_.path("scenario.xml");
   std::ofstream(path) << family(
       "", R"(<timed-as workload="resnet-18" batch="32" steps="1000"/><ladder file="ladder.json"/>)");
-  try {
-    scenario::load_scenario(path, {}, make_catalog());
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find(R"(file="ladder.json" of <ladder> holds no scale study)"),
-              std::string::npos)
-        << error.what();
-  }
+  const auto refused = [&](const std::string& ladder, const std::string& words) {
+    std::ofstream(folder_.path("ladder.json")) << ladder;
+    try {
+      scenario::load_scenario(path, {}, make_catalog());
+      FAIL() << words;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("file=\"ladder.json\" of <ladder> " + words), std::string::npos)
+          << error.what();
+    }
+  };
+  refused("{}", "holds no scale study");
+  // Three rungs that are right, but for one number.
+  const auto study = [](const char* of, const char* value) {
+    nlohmann::json json = {
+        {"scenario", {{"name", "made up"}}}, {"against", {"parameters"}},      {"target_accuracy", 0.5}, {"seeds", 2},
+        {"rungs", nlohmann::json::array()},  {"runs", nlohmann::json::array()}};
+    nlohmann::json run = {{"label", "low rank"}, {"algorithm", "power-sgd"}, {"as_many_by_definition", false}};
+    for (int i = 0; i < 3; ++i) {
+      json["rungs"].push_back({{"size",
+                                {{"parameters", of == std::string("size") ? 1000.0 : 1000.0 * (i + 1)},
+                                 {"rows_per_width", 1},
+                                 {"batch", 8},
+                                 {"critical_batch", nullptr}}}});
+      run["rungs"].push_back({{"more_than", nullptr}, {"relative_steps", {{"value", 1.5}}}, {"seed_variance", 0.01}});
+    }
+    if (of == std::string("ratio")) run["rungs"][1]["relative_steps"]["value"] = nlohmann::json::parse(value);
+    if (of == std::string("variance")) run["rungs"][1]["seed_variance"] = nlohmann::json::parse(value);
+    if (of == std::string("rungs")) run["rungs"].erase(2);
+    json["runs"].push_back(run);
+    return json.dump();
+  };
+  for (const char* value : {"0", "-1", "-0.0"}) refused(study("ratio", value), "has relative steps of ");
+  refused(study("ratio", "\"many\""), "holds no scale study");
+  refused(study("variance", "-1"), "has a seed_variance of -1 for 'low rank'");
+  refused(study("rungs", ""), "lacks rungs of 'low rank'");
+  refused(study("size", ""), "has rungs of 'low rank' that tell nothing");
+  std::ofstream(folder_.path("ladder.json")) << study("", "");
+  EXPECT_NO_THROW(scenario::load_scenario(path, {}, make_catalog()));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "report/scale_study/ladder_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,8 +34,12 @@ std::vector<double> decades_of(const Json& rung, const std::vector<spec::SizeKin
 }
 
 LadderFile::Run run_of(const Json& json, const Json& rungs, const LadderFile& file) {
-  LadderFile::Run run{json.at("label").get<std::string>(), json.at("as_many_by_definition").get<bool>(), {}, {}};
-  if (json.at("rungs").size() != rungs.size()) throw std::runtime_error("rungs are missing");
+  LadderFile::Run run;
+  run.label = json.at("label").get<std::string>();
+  run.algorithm = json.at("algorithm").get<std::string>();
+  if (json.contains("set")) run.set = json["set"].get<spec::ParameterValues>();
+  run.as_many_by_definition = json.at("as_many_by_definition").get<bool>();
+  if (json.at("rungs").size() != rungs.size()) throw std::runtime_error(fmt::format("lacks rungs of '{}'", run.label));
   double missed = 0;   // largest that did not reach the target
   double reached = 0;  // largest that did
   for (std::size_t i = 0; i < rungs.size(); ++i) {
@@ -44,8 +50,21 @@ LadderFile::Run run_of(const Json& json, const Json& rungs, const LadderFile& fi
     reached = std::max(reached, parameters);
     estimate::Rung rung{decades_of(rungs[i], file.against), at.at("relative_steps").at("value").get<double>(),
                         at.at("seed_variance").get<double>()};
+    if (!(rung.ratio > 0) || !std::isfinite(rung.ratio))
+      throw std::runtime_error(
+          fmt::format("has relative steps of {:g} for '{}', and they are above 0", rung.ratio, run.label));
+    if (!(rung.seed_variance >= 0) || !std::isfinite(rung.seed_variance))
+      throw std::runtime_error(
+          fmt::format("has a seed_variance of {:g} for '{}', and none is below 0", rung.seed_variance, run.label));
     const bool known = std::ranges::all_of(rung.size, [](double decades) { return std::isfinite(decades); });
     if (known) run.rungs.push_back(std::move(rung));
+  }
+  if (run.rungs.size() >= std::max<std::size_t>(3, file.against.size() + 2)) {
+    try {
+      static_cast<void>(estimate::Ladder(run.rungs));
+    } catch (const std::invalid_argument& error) {
+      throw std::runtime_error(fmt::format("has rungs of '{}' that tell nothing: {}", run.label, error.what()));
+    }
   }
   if (missed > reached) run.never = Statement{"sizes-miss-target"}.with("parameters", missed);
   return run;
@@ -70,10 +89,12 @@ LadderFile parse_ladder(const std::string& text) {
     for (const Json& rung : json.at("rungs"))
       file.largest_parameters = std::max(file.largest_parameters, size_of(rung, spec::SizeKind::parameters));
     for (const Json& run : json.at("runs")) file.runs.push_back(run_of(run, json.at("rungs"), file));
-    if (file.against.empty() || file.runs.empty()) throw std::runtime_error("nothing was studied");
+    if (file.against.empty() || file.runs.empty()) throw std::runtime_error("holds a scale study of nothing");
     return file;
-  } catch (const std::exception&) {
+  } catch (const Json::exception&) {
     throw std::runtime_error("holds no scale study");
+  } catch (const std::bad_optional_access&) {
+    throw std::runtime_error("has a kind of size that is not known");
   }
 }
 

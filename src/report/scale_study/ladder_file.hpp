@@ -15,7 +15,8 @@ namespace dadsim::report {
 /// What a scale study has found, as far as another scenario asks for it.
 struct LadderFile {
   struct Run {
-    std::string label;
+    std::string label, algorithm;
+    spec::ParameterValues set;  ///< its settings that are the same on all rungs; empty: an older file
     bool as_many_by_definition = false;
     std::vector<estimate::Rung> rungs;  ///< with relative steps, held out or not
     std::optional<Statement> never;     ///< where the largest sizes did not reach the target

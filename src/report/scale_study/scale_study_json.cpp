@@ -88,6 +88,7 @@ Json run_json(const StudiedRun& run, const ScaleStudyReport& report) {
   Json json;
   json["label"] = run.label;
   json["algorithm"] = run.algorithm;
+  json["set"] = run.set;
   json["as_many_by_definition"] = run.as_many_by_definition;
   Json& rungs = json["rungs"] = Json::array();
   for (const StudiedRatio& at : run.rungs) rungs.push_back(ratio_json(at));

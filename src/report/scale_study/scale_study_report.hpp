@@ -11,6 +11,7 @@
 #include "estimate/ladder.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/words/statement.hpp"
+#include "spec/parameter.hpp"
 #include "spec/scale_study_specification.hpp"
 
 namespace dadsim::report {
@@ -56,6 +57,7 @@ struct StudiedRun {
   std::optional<Statement> why_no_fit;
   std::optional<estimate::LadderPrediction> workload;  ///< what is expected of it
   std::optional<Statement> why_no_workload;
+  spec::ParameterValues set;  ///< its parameters and compressor, as far as they are the same on all rungs
 };
 
 /// What `dadsim scale-study` has found.

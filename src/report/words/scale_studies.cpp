@@ -17,13 +17,18 @@ std::string sizes_miss_target(const Statement& reason) {
 }
 
 std::string too_few_rungs(const Statement& reason) {
-  return fmt::format("{:.0f} rungs have relative steps, and {:.0f} are needed", reason.number("rungs"),
-                     reason.number("needed"));
+  const double rungs = reason.number("rungs");
+  if (rungs >= reason.number("needed"))
+    return fmt::format("the {:.0f} rungs that have relative steps do not differ enough in size", rungs);
+  return fmt::format("{:.0f} rungs have relative steps, and {:.0f} are needed", rungs, reason.number("needed"));
 }
 
 constexpr const char* kSizeUnknown = "its size is not known: no steps are published for it at two batches";
 
 std::string not_in_study(const Statement& reason) {
+  if (reason.has("studied"))
+    return fmt::format("the run of this label in the scale study '{}' has {}, and this one {}", reason.subject(),
+                       reason.text("studied"), reason.text("here"));
   return fmt::format("the scale study '{}' has no run of this label", reason.subject());
 }
 

@@ -1,5 +1,7 @@
 #include "study/results/time_at_scale.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -111,6 +113,18 @@ void take_from(const NamedLadder& named, const spec::RunSpec& run, report::Scale
   };
   const report::LadderFile::Run* studied = named.file.find(run.label);
   if (studied == nullptr) return none({"not-in-study", {named.file.scenario}});
+  const auto other = [&](std::string there, std::string here) {
+    none(Statement{"not-in-study", {named.file.scenario}}
+             .with("studied", std::move(there))
+             .with("here", std::move(here)));
+  };
+  if (studied->algorithm != run.algorithm) return other(studied->algorithm, run.algorithm);
+  const spec::ParameterValues settings = settings_of(run);
+  for (const auto& [name, value] : studied->set) {
+    const auto own = settings.find(name);
+    const std::string here = own == settings.end() ? "none" : own->second;
+    if (here != value) return other(fmt::format("{}={}", name, value), fmt::format("{}={}", name, here));
+  }
   if (studied->never) return none(says(*studied->never));
   if (!are_known(named.size)) return none({"size-unknown"});
   const std::size_t needed = std::max<std::size_t>(3, named.size.size() + 2);

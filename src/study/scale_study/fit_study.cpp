@@ -70,10 +70,14 @@ std::vector<estimate::Rung> usable_rungs(const ScaleStudyReport& report, const S
   return rungs;
 }
 
-/// None where there are too few rungs.
+/// None where there are too few rungs, or those that there are hardly differ.
 std::optional<estimate::Ladder> ladder_of(std::vector<estimate::Rung> rungs) {
   if (rungs.size() < 3 || rungs.size() < rungs.front().size.size() + 2) return std::nullopt;
-  return estimate::Ladder(std::move(rungs));
+  try {
+    return estimate::Ladder(std::move(rungs));
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
 }
 
 void predict_held_out(const ScaleStudyReport& report, StudiedRun& run) {
@@ -130,24 +134,37 @@ void expect_of_workload(const ScaleStudyReport& report, StudiedRun& run) {
 void fit_study(const scenario::Scenario& scenario, report::ScaleStudyReport& report) {
   add_critical_batches(report);
   hold_out_largest(scenario.scale_study->hold_out, report);
-  try {
-    for (StudiedRun& run : report.runs) {
-      if (!run.as_many_by_definition) {
-        predict_held_out(report, run);
-        run.fit = ladder_of(usable_rungs(report, run, true));
-        if (!run.fit) {
-          run.why_no_fit =
-              Statement{"too-few-rungs"}
-                  .with("rungs", static_cast<double>(usable_rungs(report, run, true).size()))
-                  .with("needed", static_cast<double>(std::max<std::size_t>(3, report.against.size() + 2)));
-        }
+  for (StudiedRun& run : report.runs) {
+    if (!run.as_many_by_definition) {
+      predict_held_out(report, run);
+      run.fit = ladder_of(usable_rungs(report, run, true));
+      if (!run.fit) {
+        run.why_no_fit = Statement{"too-few-rungs"}
+                             .with("rungs", static_cast<double>(usable_rungs(report, run, true).size()))
+                             .with("needed", static_cast<double>(std::max<std::size_t>(3, report.against.size() + 2)));
       }
-      expect_of_workload(report, run);
     }
-  } catch (const std::invalid_argument& error) {
-    throw InputError({scenario.file, scenario.scale_study->rungs.axes.front().front().line,
-                      fmt::format("the sizes of <scale-study> tell nothing: {}", error.what()),
-                      "paths that change the size, and fewer kinds of it in against=\"…\""});
+    expect_of_workload(report, run);
+  }
+}
+
+void check_sizes(const scenario::Scenario& scenario, report::ScaleStudyReport report) {
+  hold_out_largest(scenario.scale_study->hold_out, report);
+  for (const bool with_held_out : {true, false}) {
+    std::vector<estimate::Rung> rungs;
+    for (StudiedRung& rung : report.rungs) {
+      rung.size.critical_batch = 1;  // fitted later, to steps at several batches
+      if (with_held_out || !rung.held_out) rungs.push_back({decades_of(rung.size, report.against), 1, 0});
+    }
+    if (rungs.size() < report.against.size() + 2) continue;  // sizes occur several times: nothing is predicted
+    try {
+      static_cast<void>(estimate::Ladder(std::move(rungs)));
+    } catch (const std::invalid_argument& error) {
+      throw InputError({scenario.file, scenario.scale_study->rungs.axes.front().front().line,
+                        fmt::format("the sizes of <scale-study>{} tell nothing: {}",
+                                    with_held_out ? "" : " without those that are left out", error.what()),
+                        "paths that change the size, and fewer kinds of it in against=\"…\""});
+    }
   }
 }
 

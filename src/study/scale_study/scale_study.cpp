@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "scenario/xml/findings.hpp"
+#include "spec/model_shape.hpp"
 #include "study/event_driven/event_driven_run.hpp"
 #include "study/remote/learn_elsewhere.hpp"
 #include "study/remote/remote_learning.hpp"
@@ -14,6 +15,7 @@
 #include "study/scale_study/fit_study.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/cluster_of.hpp"
+#include "study/setting/ladder_of.hpp"
 #include "study/setting/network_size.hpp"
 #include "study/setting/scale_setting.hpp"
 #include "study/sweep/lay_out.hpp"
@@ -65,6 +67,15 @@ class Study {
     }
     points_ = lay_out(base_.scale_study->rungs);
     read_rungs();
+    ScaleStudyReport sizes;
+    sizes.against = base_.scale_study->against;
+    for (const scenario::Scenario& rung : scenarios_) {
+      const spec::SampleShape sample = catalog_.inspect_data(rung.data.source).facts.shape;
+      sizes.rungs.emplace_back().size =
+          size_of(spec::model_shape(rung.model, sample),
+                  static_cast<double>(rung.training.batch) * static_cast<double>(rung.workers.size()));
+    }
+    check_sizes(base_, std::move(sizes));
   }
 
   ScaleStudyReport learn(bool show_progress) {
@@ -107,6 +118,7 @@ class Study {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       try {
         scenarios_.push_back(source_.load_point(overrides_of(i), catalog_));
+        scenarios_.back().scale_study = base_.scale_study;  // compared with gradient sharing, whatever its runs are
       } catch (const InputError& error) {
         std::string rung;
         for (const std::string& change : changes_of(i))
@@ -134,8 +146,15 @@ class Study {
     const std::optional<std::size_t> reference = reference_run_of(base_);
     for (std::size_t i = 0; i < base_.runs.size(); ++i) {
       const spec::RunSpec& run = base_.runs[i];
-      if (reference != i)
-        report.runs.push_back({run.label, run.algorithm, learns_the_pooled_gradient(run), {}, {}, {}, {}, {}});
+      if (reference == i) continue;
+      report.runs.push_back({run.label, run.algorithm, learns_the_pooled_gradient(run), {}, {}, {}, {}, {}, {}});
+      report.runs.back().set = settings_of(run);
+      for (const scenario::Scenario& rung : scenarios_) {
+        std::erase_if(report.runs.back().set, [&, own = settings_of(rung.runs[i])](const auto& one) {
+          const auto found = own.find(one.first);
+          return found == own.end() || found->second != one.second;
+        });
+      }
     }
     if (report.runs.empty()) {
       throw InputError({base_.file, 0, "no run of the scenario but gradient sharing",
@@ -158,7 +177,7 @@ class Study {
     for (std::size_t k = 0; k < paths.size(); ++k) rung.changes.emplace_back(paths[k]->path, points_[i][k]);
     rung.learned_on =
         fmt::format("{} on {}", describe_network(any.shape.name, any.shape, scenario.training.batch), any.data);
-    rung.size = size_of(any.shape, scenario.training.batch, scenario.workers.size());
+    rung.size = size_of(any.shape, any.rows * static_cast<double>(scenario.workers.size()));
     const double target = scenario.training.target_accuracy;
     const std::optional<std::size_t> reference = reference_run_of(scenario);
     rung.gradient_sharing =
@@ -186,7 +205,8 @@ class Study {
       for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds)
         curves.by_seed.push_back(seed.at(run)->trajectory.curve);
       report::RunResult found;
-      annotate_transfer(scenario, learned, run, timed_as_of(scenario, learned.runs[run]->shape), found);
+      annotate_transfer(scenario, learned, run,
+                        timed_as_of(scenario, learned.runs[run]->shape, learned.runs[run]->rows), found);
       curves.is_lossy = found.is_lossy;
       return curves;
     }
@@ -201,9 +221,9 @@ class Study {
       if (queue_ != nullptr) remote.emplace(*queue_, own, overrides);
       EventDrivenOptions options;
       if (remote) options.remote = &*remote;
+      const TimedAs timed = timed_as_of(own, learned.runs[run]->shape, learned.runs[run]->rows);
       curves.by_seed.push_back(
-          curve_by_steps(run_event_driven(own, own.runs[run], timed_as_of(own, learned.runs[run]->shape),
-                                          cluster_of(own), *learned.shared_cache, options)));
+          curve_by_steps(run_event_driven(own, own.runs[run], timed, cluster_of(own), *learned.shared_cache, options)));
     }
     return curves;
   }

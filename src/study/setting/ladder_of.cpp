@@ -14,6 +14,14 @@ constexpr const char* kLadder = "a file that `dadsim scale-study scenario.xml --
 
 }  // namespace
 
+spec::ParameterValues settings_of(const spec::RunSpec& run) {
+  spec::ParameterValues settings = run.parameters;
+  settings["compress"] = run.compress.method;
+  for (const auto& [name, value] : run.compress.parameters) settings["compress." + name] = value;
+  if (run.compress.method != "none") settings["compress.memory"] = run.compress.memory ? "true" : "false";
+  return settings;
+}
+
 report::LadderFile read_ladder(const std::string& path) {
   constexpr std::size_t kMostBytes = 64U << 20U;
   note_input(path);
