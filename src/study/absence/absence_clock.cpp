@@ -244,11 +244,27 @@ bool AbsenceClock::restore() {
   return true;
 }
 
+/// What the step will take, as far as can be known: nothing of the nodes of other sites.
+std::optional<step::StepTiming> AbsenceClock::foreseen(std::int64_t number, const Sites& sites) const {
+  std::optional<step::StepTiming> like;
+  if (setting_.foresee) like = setting_.foresee(number, sites, now_);
+  if (like) return like;
+  if (const auto same = last_of_.find(sites); same != last_of_.end()) return same->second;
+  like = last_;
+  for (std::size_t node = 0; like && node < nodes(); ++node) {
+    const std::size_t site = setting_.site_of[node];
+    if (site == setting_.sites || std::ranges::binary_search(sites, static_cast<std::int32_t>(site))) continue;
+    for (std::vector<double>* values : {&like->bytes_sent, &like->bytes_received, &like->busy_seconds}) {
+      if (node < values->size()) (*values)[node] = 0;
+    }
+  }
+  return like;
+}
+
 /// Whether no outage falls into the step, as far as can be known.
-bool AbsenceClock::goes_through(const Sites& sites) {
-  const auto same = last_of_.find(sites);
-  const step::StepTiming* like = same != last_of_.end() ? &same->second : last_ ? &*last_ : nullptr;
-  if (like == nullptr) return true;
+bool AbsenceClock::goes_through(std::int64_t number, const Sites& sites) {
+  const std::optional<step::StepTiming> like = foreseen(number, sites);
+  if (!like) return true;
   for (std::size_t node = 0; node < nodes(); ++node) {
     const auto site = static_cast<std::int32_t>(setting_.site_of[node]);
     if (std::ranges::binary_search(sites, site)) calendar_.compute(node, now_, like->compute_seconds);
@@ -299,7 +315,7 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
     }
     const Sites who = drawn(number, here, rows);
     const bool restarts = to_restore_ && setting_.absence.does == spec::AbsenceSpec::Does::restart;
-    if (!(restarts ? restore() : bring_up_to_date(who)) || !goes_through(who)) {
+    if (!(restarts ? restore() : bring_up_to_date(who)) || !goes_through(number, who)) {
       if (++tries < kMostTries) continue;
       throw NobodyComes(
           fmt::format("step {} has been broken off {} times: outages come more often than it takes to get through it",
@@ -315,7 +331,8 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
 
 step::StepTiming AbsenceClock::took(const Sites& sites, const std::vector<std::int64_t>& rows,
                                     const step::StepTiming& timing) {
-  now_ += timing.seconds;
+  const double begin = std::exchange(now_, now_ + timing.seconds);
+  if (calendar_.next_change() < now_) log_.outlast(sites, begin, now_);
   step::StepTiming whole = log_.step(sites, rows, timing, now_);
   has_model_.assign(setting_.sites, !setting_.common_model);
   on_disk_.assign(setting_.sites, !setting_.common_model);

@@ -29,8 +29,9 @@ class NobodyComes : public std::runtime_error {
 /// step takes it is told.
 ///
 /// A step that is under way when one of its sites goes down, or is cut off, comes to nothing: what it has sent until
-/// then, taken as even over its time, is lost. Whether an outage falls into a step is decided by what the last step of
-/// the same sites took (if there was none: the last step), since how long this one takes is known only afterwards.
+/// then, taken as even over its time, is lost. Whether an outage falls into a step is decided by what is foreseen of
+/// it. Where that is the last step of the same sites, and this one takes longer, an outage in the rest of it comes
+/// after it.
 ///
 /// A site whose host has gone down has lost what was in its memory: when it is back, and when it has missed steps, it
 /// gets the model from the aggregator, or from a site that has it, before the step that it takes part in. What nobody
@@ -59,6 +60,11 @@ class AbsenceClock {
     std::vector<std::string> names = {};  ///< of sites, then of the aggregator
     /// What it takes to hand the model to sites at a date: from a site, or from the aggregator (−1).
     std::function<step::StepTiming(std::int32_t from, const std::vector<std::int32_t>& to, double date)> hand_over;
+    /// What step `number` of those sites will take at a date; nothing, or none: as the last step of the same sites, or
+    /// the last step.
+    std::function<std::optional<step::StepTiming>(std::int64_t number, const std::vector<std::int32_t>& sites,
+                                                  double date)>
+        foresee = {};
   };
   AbsenceClock(Setting setting, world::OutageCalendar& calendar, Connectivity connectivity);
 
@@ -97,7 +103,8 @@ class AbsenceClock {
   Sites drawn(std::int64_t number, const Sites& here, const std::vector<std::int64_t>& rows) const;
   bool bring_up_to_date(const Sites& sites);
   bool restore();
-  bool goes_through(const Sites& sites);
+  bool goes_through(std::int64_t number, const Sites& sites);
+  std::optional<step::StepTiming> foreseen(std::int64_t number, const Sites& sites) const;
   std::vector<double> chances_of(const Sites& sites, const Sites& here, const std::vector<std::int64_t>& rows) const;
   Sites everyone() const;
 

@@ -1,5 +1,6 @@
 #include "study/absence/absence_log.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace dadsim::study {
@@ -12,12 +13,36 @@ void add_to(std::vector<double>& sum, const std::vector<double>& more, double sh
   for (std::size_t i = 0; i < more.size(); ++i) sum[i] += share * more[i];
 }
 
+using Outage = step::EventLog::Outage;
+
+/// Outages of a site: one where those of its devices overlap, and from the end of a step on that was taken all the
+/// same.
+std::vector<Outage> of_sites(std::vector<Outage> outages,
+                             const std::vector<std::vector<std::pair<double, double>>>& outlasted) {
+  for (Outage& one : outages) {
+    for (const auto& [begin, end] : outlasted[static_cast<std::size_t>(one.node)]) {
+      if (begin <= one.begin && one.begin < end) one.begin = std::min(end, one.end);
+    }
+  }
+  std::ranges::stable_sort(outages, {}, [](const Outage& one) { return std::pair{one.node, one.begin}; });
+  std::vector<Outage> merged;
+  for (const Outage& one : outages) {
+    if (merged.empty() || merged.back().node != one.node || merged.back().end < one.begin) {
+      merged.push_back(one);
+    } else {
+      merged.back().end = std::max(merged.back().end, one.end);
+    }
+  }
+  std::ranges::stable_sort(merged, {}, &Outage::end);
+  return merged;
+}
+
 double at(const std::vector<double>& values, std::size_t place) { return place < values.size() ? values[place] : 0; }
 
 }  // namespace
 
 AbsenceLog::AbsenceLog(std::size_t sites, std::vector<std::size_t> site_of)
-    : begun(sites, 0), sites_(sites), site_of_(std::move(site_of)), nodes_(site_of_.size()), until_last_step_(nodes_) {
+    : begun(sites, 0), sites_(sites), site_of_(std::move(site_of)), nodes_(site_of_.size()), outlasted_(sites + 1) {
   participation.took_part.assign(sites, 0);
 }
 
@@ -67,7 +92,6 @@ step::StepTiming AbsenceLog::step(const std::vector<std::int32_t>& of, const std
     participation.samples += static_cast<double>(rows[site]);
   }
   if (of.size() < sites_) participation.facts["steps that sites were missing from"] += 1;
-  until_last_step_ = nodes_;
   return whole;
 }
 
@@ -93,7 +117,11 @@ void AbsenceLog::write_checkpoint(double seconds, step::StepTiming& step) {
   step.seconds += seconds;
   step.exposed_seconds += seconds;
   for (NodeUse& use : nodes_) use.checkpointing += seconds;
-  until_last_step_ = nodes_;
+}
+
+void AbsenceLog::outlast(const std::vector<std::int32_t>& of, double begin, double end) {
+  for (const std::int32_t site : of) outlasted_[static_cast<std::size_t>(site)].emplace_back(begin, end);
+  outlasted_.back().emplace_back(begin, end);
 }
 
 report::EventDrivenResult AbsenceLog::result(double end, const world::OutageCalendar& calendar,
@@ -108,16 +136,19 @@ report::EventDrivenResult AbsenceLog::result(double end, const world::OutageCale
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
     if (site_of_[node] >= log.nodes.size()) continue;
     NodeUse& sum = log.nodes[site_of_[node]];
-    const NodeUse& one = until_last_step_[node];
+    const NodeUse& one = nodes_[node];
+    const auto devices = static_cast<double>(std::ranges::count(site_of_, site_of_[node]));
     sum.sent += one.sent;
     sum.received += one.received;
     sum.lost += one.lost;
-    sum.busy += one.busy;
-    sum.cut_short += one.cut_short;
-    sum.checkpointing += one.checkpointing;
+    sum.busy += one.busy / devices;
+    sum.cut_short += one.cut_short / devices;
+    sum.checkpointing += one.checkpointing / devices;
   }
-  for (step::EventLog::Outage& outage : log.outages) {
+  for (step::EventLog::Outage& outage : log.outages)
     outage.node = static_cast<std::int32_t>(site_of_[static_cast<std::size_t>(outage.node)]);
+  log.outages = of_sites(std::move(log.outages), outlasted_);
+  for (const step::EventLog::Outage& outage : log.outages) {
     if (static_cast<std::size_t>(outage.node) >= log.nodes.size()) continue;
     NodeUse& use = log.nodes[static_cast<std::size_t>(outage.node)];
     use.down += outage.end - outage.begin;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/run/result.hpp"
@@ -39,8 +40,11 @@ class AbsenceLog {
   /// All nodes write a checkpoint behind a step.
   void write_checkpoint(double seconds, step::StepTiming& step);
 
-  /// Of the run, which ends at `end`. `hosts`: per site, then the aggregator. What was tried after its last step is no
-  /// part of it.
+  /// A step of these sites is taken that something goes down in: what does comes after it.
+  void outlast(const std::vector<std::int32_t>& of, double begin, double end);
+
+  /// Of the run, which ends at `end`. `hosts`: per site, then the aggregator. Devices of a site are busy in the mean,
+  /// and down where one of them is.
   report::EventDrivenResult result(double end, const world::OutageCalendar& calendar,
                                    std::vector<std::string> hosts) const;
 
@@ -50,7 +54,8 @@ class AbsenceLog {
   std::size_t sites_;
   std::vector<std::size_t> site_of_;
   step::StepTiming before_;
-  std::vector<step::EventLog::NodeUse> nodes_, until_last_step_;
+  std::vector<step::EventLog::NodeUse> nodes_;
+  std::vector<std::vector<std::pair<double, double>>> outlasted_;  ///< per site, and the aggregator: steps with outages
 };
 
 }  // namespace dadsim::study

@@ -1,12 +1,17 @@
 #include "study/absence/absence_run.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
+#include "algorithms/batches.hpp"
+#include "algorithms/learn.hpp"
+#include "algorithms/learning/learners.hpp"
 #include "protocols/registry.hpp"
 #include "sim/platform.hpp"
 #include "study/choice/layer_choices.hpp"
+#include "study/learning/shared_cache.hpp"
 #include "study/setting/outages_of.hpp"
 #include "support/interrupt.hpp"
 #include "support/pattern.hpp"
@@ -108,6 +113,9 @@ class Walk {
   AbsenceClock& clock() { return clock_; }
   StepTimes& times() { return times_; }
 
+  /// AbsenceClock::Setting::foresee
+  decltype(AbsenceClock::Setting::foresee) foresee;
+
  private:
   AbsenceClock::Setting setting_of(const scenario::Scenario& scenario, const spec::RunSpec& run, std::uint64_t seed) {
     AbsenceClock::Setting setting;
@@ -127,6 +135,9 @@ class Walk {
     setting.names = node_names(scenario);
     setting.hand_over = [this](std::int32_t from, const std::vector<std::int32_t>& to, double date) {
       return times_.hand_over(from, to, date);
+    };
+    setting.foresee = [this](std::int64_t number, const std::vector<std::int32_t>& at, double date) {
+      return foresee ? foresee(number, at, date) : std::nullopt;
     };
     return setting;
   }
@@ -188,6 +199,40 @@ void follow(const step::Trajectory& learned, Attended& attended) {
   }
 }
 
+/// The first step of those sites, taken apart from the run to see how long it takes.
+step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunSpec& run, const Problem& problem,
+                            std::uint64_t seed, const std::vector<std::int32_t>& sites) {
+  const algorithms::LearningProblem asked{problem.data, problem.partition, scenario.model, scenario.training, seed};
+  const algorithms::Batch batch = algorithms::Batches(scenario.training, problem.partition, seed).next();
+  const bool everyone = sites.size() == batch.size();
+  const algorithms::Attendees attendees{sites, batch.size(), {}};
+  algorithms::Learners::Step taken =
+      algorithms::make_learners(run, asked, algorithms::planned_run(asked).steps)->train(0, 0, batch, &attendees);
+  step::Trajectory trajectory;
+  trajectory.structures.push_back(std::move(taken.structure));
+  trajectory.distinct_steps.push_back({0, std::move(taken.sizes), everyone ? std::vector<std::int32_t>() : sites});
+  trajectory.steps.push_back(0);
+  return trajectory;
+}
+
+/// Learns with those that are there. How long a step takes is known from the one before it; of the first one it is
+/// found out apart.
+LearnedRunPtr learn_through(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
+                            const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
+                            std::uint64_t seed, Walk& walk, Attended& attended) {
+  std::map<std::vector<std::int32_t>, step::StepTiming> first;
+  walk.foresee = [&](std::int64_t number, const std::vector<std::int32_t>& sites,
+                     double date) -> std::optional<step::StepTiming> {
+    if (number > 0) return std::nullopt;
+    if (!first.contains(sites)) {
+      const step::Trajectory alone = first_step(scenario, run, *shared_cache.problem(scenario, seed), seed, sites);
+      first[sites] = StepTimes(scenario, run, described.shape, timed, cluster).foresee(alone, 0, 0, date);
+    }
+    return first[sites];
+  };
+  return learn_attended(scenario, run, described, shared_cache, seed, attended);
+}
+
 template <class Result>
 Result told_by_label(const spec::RunSpec& run, const std::function<Result()>& walk) {
   try {
@@ -208,8 +253,13 @@ AbsenceRun run_with_absence(const scenario::Scenario& scenario, const spec::RunS
     AbsenceRun result;
     result.learned = learned;
     if (run.absence.goes_without()) {
-      result.learned = learn_attended(scenario, run, *learned, shared_cache, scenario.seed, attended);
+      result.learned =
+          learn_through(scenario, run, *learned, timed, cluster, shared_cache, scenario.seed, walk, attended);
     } else {
+      walk.foresee = [&](std::int64_t number, const std::vector<std::int32_t>&, double date) {
+        const std::int32_t index = learned->trajectory.steps[static_cast<std::size_t>(number)];
+        return std::optional(walk.times().foresee(learned->trajectory, static_cast<std::size_t>(index), number, date));
+      };
       result.assignment = choose_alternatives(run, learned->trajectory, learned->shape, timed, cluster);
       walk.times().know_all(learned->trajectory, result.assignment);
       follow(learned->trajectory, attended);
@@ -241,7 +291,7 @@ LearnedRunPtr learn_with_absence(const scenario::Scenario& scenario, const spec:
   return told_by_label<LearnedRunPtr>(run, [&] {
     Walk walk(scenario, run, described.shape, timed, cluster, seed);
     Attended attended(walk);
-    return learn_attended(scenario, run, described, shared_cache, seed, attended);
+    return learn_through(scenario, run, described, timed, cluster, shared_cache, seed, walk, attended);
   });
 }
 

@@ -123,9 +123,10 @@ void StepTimes::know_all(const step::Trajectory& trajectory, const std::vector<s
   network_ = timed.network;
   has_network_ = true;
   for (std::size_t i = 0; i < timed.steps.size(); ++i) {
-    known_[i] = {in_places(std::move(timed.steps[i]), all_sites()), timed.network.link_use};
+    known_[i] = {in_places(std::move(timed.steps[i]), all_sites()), {}, timed.network.link_use};
   }
-  if (timed.first) first_ = in_places(*timed.first, all_sites());
+  if (timed.first)
+    known_[static_cast<std::size_t>(trajectory.steps.front())].first = in_places(*timed.first, all_sites());
 }
 
 step::Schedule StepTimes::schedule(const step::Trajectory& trajectory, const step::Step& step) const {
@@ -138,11 +139,21 @@ step::Schedule StepTimes::schedule(const step::Trajectory& trajectory, const ste
 
 step::StepTiming StepTimes::of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number,
                                double date) {
+  const Known& one = known(trajectory, index, number, date);
+  count(one);
+  return one.as(number);
+}
+
+step::StepTiming StepTimes::foresee(const step::Trajectory& trajectory, std::size_t index, std::int64_t number,
+                                    double date) {
+  return known(trajectory, index, number, date).as(number);
+}
+
+const StepTimes::Known& StepTimes::known(const step::Trajectory& trajectory, std::size_t index, std::int64_t number,
+                                         double date) {
   if (interrupted().load()) throw Cancelled();
-  if (const auto found = known_.find(index); found != known_.end()) {
-    count(found->second);
-    return number == 0 && first_ ? *first_ : found->second.timing;
-  }
+  if (const auto found = known_.find(index); found != known_.end()) return found->second;
+  if (every_step_differs_ && last_asked_ == std::tuple(index, number, date)) return last_known_;
   const step::Step& step = trajectory.distinct_steps[index];
   const Sites sites = step.sites.empty() ? all_sites() : step.sites;
   const step::Schedule one = schedule(trajectory, step);
@@ -163,11 +174,11 @@ step::StepTiming StepTimes::of(const step::Trajectory& trajectory, std::size_t i
   } else {
     network_.messages += timed.network.messages;
   }
-  Known known{in_places(timed.steps.front(), sites), timed.network.link_use};
-  count(known);
-  step::StepTiming first = timed.first && number == 0 ? in_places(*timed.first, sites) : known.timing;
-  if (!every_step_differs_) known_.emplace(index, std::move(known));
-  return first;
+  Known known{in_places(timed.steps.front(), sites), {}, timed.network.link_use};
+  if (timed.first && number == 0) known.first = in_places(*timed.first, sites);
+  if (!every_step_differs_) return known_.emplace(index, std::move(known)).first->second;
+  last_asked_ = {index, number, date};
+  return last_known_ = std::move(known);
 }
 
 step::StepTiming StepTimes::hand_over(std::int32_t from, const std::vector<std::int32_t>& to, double date) {

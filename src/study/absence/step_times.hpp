@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,8 @@ class StepTimes {
   /// Distinct step `index` of a trajectory as step `number` of the run, counted from 0, at that date. All devices, then
   /// the aggregator, have their places in the timing. Throws SimulationError.
   step::StepTiming of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
+  /// The same before it is taken, if it is: it does not count among the steps.
+  step::StepTiming foresee(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
   /// A message of the model, weights and state of the optimizer, from a site (from the aggregator: −1) to others.
   step::StepTiming hand_over(std::int32_t from, const std::vector<std::int32_t>& to, double date);
   double model_bytes() const { return model_bytes_; }
@@ -41,8 +44,12 @@ class StepTimes {
 
   struct Known {
     step::StepTiming timing;
+    std::optional<step::StepTiming> first;  ///< as step 0 of the run, where that differs
     std::vector<step::LinkUse> links;
+
+    const step::StepTiming& as(std::int64_t number) const { return number == 0 && first ? *first : timing; }
   };
+  const Known& known(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
   Sites all_sites() const;
   step::Schedule schedule(const step::Trajectory& trajectory, const step::Step& step) const;
   sim::Cluster cluster_of_sites(const Sites& sites, bool one_device) const;
@@ -59,8 +66,9 @@ class StepTimes {
   bool decentralised_ = false, every_step_differs_ = false;
   double model_bytes_ = 0;
   std::vector<step::Assignment> assignment_;
-  std::map<std::size_t, Known> known_;                                 ///< by distinct step
-  std::optional<step::StepTiming> first_;                              ///< step 0, where it differs from others like it
+  std::map<std::size_t, Known> known_;                                  ///< by distinct step
+  std::tuple<std::size_t, std::int64_t, double> last_asked_{0, -1, 0};  ///< where every step differs
+  Known last_known_;
   std::map<std::pair<std::int32_t, Sites>, step::StepTiming> handed_;  ///< by who hands the model to whom
   step::NetworkUse network_;
   bool has_network_ = false;

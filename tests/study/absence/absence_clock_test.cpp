@@ -111,6 +111,78 @@ TEST(AbsenceClock, WaitsForWhoIsAwayAndTakesTheStepThatWasBrokenOffAgain) {
   EXPECT_DOUBLE_EQ(walked.counted.participation.facts.at("bytes of models that sites were handed"), kModelBytes);
 }
 
+// An outage falls into the first step too, where it is known how long that takes; and what was tried then counts.
+TEST(AbsenceClock, AnOutageBreaksTheFirstStepOff) {
+  const Cluster cluster(outage_of("b", 0.5, 10));
+  AbsenceClock::Setting setting = cluster.setting({.does = Does::wait});
+  setting.foresee = [](std::int64_t, const std::vector<std::int32_t>& sites, double) {
+    return std::optional(Cluster::step_of(sites));
+  };
+  const Walked walked = walk(cluster, setting, 2);
+  EXPECT_DOUBLE_EQ(walked.steps[0].seconds, 0.5 + 10 + kModelSeconds + kStep);
+  EXPECT_DOUBLE_EQ(walked.counted.bytes_lost(), 0.25 * 6 * kBytes) << "a quarter of what a step sends";
+  EXPECT_DOUBLE_EQ(walked.counted.busy_seconds(), 3 * (0.25 + 2));
+  // It leaves for good: no step is taken, and what all computed until then counts.
+  const Cluster gone(outage_of("b", 0.5, spec::kForever));
+  world::OutageCalendar calendar(gone.outages);
+  AbsenceClock clock(setting, calendar, Connectivity(3));
+  EXPECT_THROW(clock.next(0, {2, 5, 11}), NobodyComes);
+  const report::EventDrivenResult counted = clock.result({"a", "b", "c", "hub"});
+  EXPECT_DOUBLE_EQ(counted.log.seconds, 0.5);
+  EXPECT_EQ(counted.participation.updates, 0);
+  EXPECT_DOUBLE_EQ(counted.busy_seconds(), 3 * 0.25);
+  EXPECT_DOUBLE_EQ(counted.idle_seconds(), 3 * 0.5 - 3 * 0.25 - counted.down_seconds());
+}
+
+// A step that takes longer than the one before it is taken; an outage in the rest of it comes after it. Nobody is busy
+// and down at once, whichever sites the last step had.
+TEST(AbsenceClock, NobodyIsBusyAndDownAtOnce) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    spec::FailureSpec what;
+    what.random.push_back({.links = false, .match = "*", .mean_up = 5, .shape = 0.8, .mean_down = 3});
+    const Cluster cluster(what, seed);
+    world::OutageCalendar calendar(cluster.outages);
+    AbsenceClock::Setting setting = cluster.setting({.does = Does::without});
+    setting.server = false;
+    setting.names.resize(3);
+    AbsenceClock clock(setting, calendar, Connectivity(3));
+    const std::vector<std::int64_t> rows = {2, 5, 11};
+    for (int step = 0; step < 20; ++step) {
+      const std::vector<std::int32_t> who = clock.next(step, rows).sites;
+      step::StepTiming timing = Cluster::step_of(who);
+      timing.seconds *= 1 + step % 4;
+      for (double& busy : timing.busy_seconds) busy *= 2 * (1 + step % 4);  // all the time
+      clock.took(who, rows, timing);
+    }
+    const report::EventDrivenResult counted = clock.result({"a", "b", "c", "hub"});
+    for (std::size_t site = 0; site < 3; ++site) {
+      const step::EventLog::NodeUse& use = counted.log.nodes[site];
+      EXPECT_LE(use.busy + use.down, counted.log.seconds * (1 + 1e-9)) << seed << ", site " << site;
+    }
+  }
+}
+
+// Devices of a site are busy in the mean, and down where one of them is.
+TEST(AbsenceClock, ASiteOfSeveralDevicesIsOne) {
+  Cluster cluster(outage_of("b", 1, 2));
+  cluster.outages.what.outages.push_back({.links = false, .match = "a", .from = 2, .seconds = 3});
+  AbsenceLog log(1, {0, 0});
+  step::StepTiming timing;
+  timing.seconds = 10;
+  timing.busy_seconds = {4, 6};
+  timing.bytes_sent = {3, 1};
+  timing.bytes_received = {1, 3};
+  log.step({0}, {8}, timing, 10);
+  cluster.outages.hosts = {"a", "b"};
+  world::OutageCalendar calendar(cluster.outages);
+  while (calendar.next_change() < 20) calendar.take_next_change();
+  const report::EventDrivenResult counted = log.result(20, calendar, {"a"});
+  EXPECT_DOUBLE_EQ(counted.busy_seconds(), 5);
+  EXPECT_DOUBLE_EQ(counted.down_seconds(), 4) << "from 1 to 5";
+  EXPECT_EQ(counted.outages(), 1);
+  EXPECT_DOUBLE_EQ(counted.bytes_sent(), 4);
+}
+
 // What a site may spend of its privacy ends with the steps that it has begun, worth something or not.
 TEST(AbsenceClock, EndsOnceASiteHasBegunAsManyStepsAsItMay) {
   // The third step is broken off, a second after it began, and b is away for ten seconds.

@@ -51,6 +51,48 @@ void expect_balanced(const report::RunResult& run, const std::string& what) {
   EXPECT_EQ(counted.participation.asked, counted.participation.answered + counted.participation.failed) << what;
   EXPECT_EQ(counted.participation.updates, run.steps) << what;
   EXPECT_TRUE(std::isfinite(run.curve.back().loss)) << what;
+  for (const report::EventDrivenResult::Worker& worker : counted.per_worker())
+    EXPECT_LE(worker.busy + worker.down, counted.log.seconds * (1 + 1e-9)) << what;
+}
+
+// A node that leaves in the first step: no step is taken, what was computed until then counts, and nobody is idle for
+// less than no time. The same where others go on, and of several devices to a worker.
+TEST(AbsenceRun, WhoLeavesInTheFirstStepBreaksItOff) {
+  const auto leaves = [](const std::string& cluster, const std::string& workers, const std::string& run) {
+    return result_of("<scenario name=\"leaves\" seed=\"1\"><platform><gpu-cluster " + cluster +
+                     " nic=\"ib-hdr\"/></platform>" + workers +
+                     "<timing-only/><failures><leaves hosts=\"gpu-0\" at=\"1ms\"/></failures>" + run + "</scenario>")
+        .runs.front();
+  };
+  const std::string bert = R"(<timed-as workload="bert-large" batch="8" precision="bf16")";
+  const std::string two = R"(<workers><worker hosts="gpu-[0-1]" device="a100-sxm4-80"/></workers>)" + bert + "/>";
+  const report::RunResult wait =
+      leaves(R"(nodes="2" gpus="1" rails="1")", two, R"(<run algorithm="gradient-sharing"/>)");
+  EXPECT_EQ(wait.steps, 0);
+  const report::EventDrivenResult& counted = wait.event_driven.value();
+  EXPECT_TRUE(counted.stopped);
+  EXPECT_NEAR(counted.log.seconds, 1e-3, 1e-12);
+  EXPECT_GT(counted.busy_seconds(), 0);
+  EXPECT_GE(counted.idle_seconds(), 0);
+  EXPECT_NEAR(counted.busy_seconds() + counted.down_seconds() + counted.idle_seconds(), 2e-3, 1e-12);
+  EXPECT_NEAR(wait.total_bytes, counted.bytes_sent(), 1e-9 * counted.bytes_sent());
+  for (const char* algorithm : {"gradient-sharing", "d-psgd"}) {
+    const report::RunResult without = leaves(R"(nodes="2" gpus="1" rails="1")", two,
+                                             std::string("<run algorithm=\"") + algorithm + R"(" absent="without"/>)");
+    EXPECT_GT(without.steps, 0);
+    const report::EventDrivenResult& goes_on = without.event_driven.value();
+    EXPECT_EQ(goes_on.participation.failed, 2) << algorithm << ": the first step of both";
+    EXPECT_EQ(goes_on.participation.took_part[0], 0) << algorithm;
+    EXPECT_GE(goes_on.idle_seconds(), 0) << algorithm;
+    EXPECT_NEAR(goes_on.down_seconds(), goes_on.log.seconds - 1e-3, 1e-9) << algorithm;
+  }
+  const report::RunResult divided =
+      leaves(R"(nodes="4" gpus="2" rails="1")",
+             R"(<workers><worker hosts="gpu-[0-7]" device="a100-sxm4-80"/></workers>)" + bert + R"( tensor="2"/>)",
+             R"(<run algorithm="gradient-sharing" absent="without"/>)");
+  ASSERT_EQ(divided.event_driven->per_worker().size(), 4U);
+  for (const report::EventDrivenResult::Worker& worker : divided.event_driven->per_worker())
+    EXPECT_LE(worker.busy + worker.down, divided.event_driven->log.seconds * (1 + 1e-9));
 }
 
 // A run and its failures are of one table, with and without: it learns the same where it waits, and takes longer.
