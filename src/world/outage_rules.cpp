@@ -1,7 +1,9 @@
 #include "world/outage_rules.hpp"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "support/pattern.hpp"
@@ -45,6 +47,21 @@ std::vector<std::size_t> subjects_that_fit(const OutageSubjects& subjects, bool 
   return found;
 }
 
+auto contents(const spec::RandomFailureSpec& one) {
+  return std::tie(one.links, one.nodes, one.match, one.mean_up, one.shape, one.mean_down);
+}
+auto contents(const AvailabilitySpec& one) {
+  return std::tie(one.by, one.hosts, one.from, one.until, one.spread, one.period, one.on, one.off, one.shape, one.file,
+                  one.chance, one.drop_out, one.returns);
+}
+
+/// Sorted by their contents: elements of a scenario mean the same in any order.
+template <class Rule>
+std::vector<Rule> in_order(std::vector<Rule> rules) {
+  std::ranges::stable_sort(rules, [](const Rule& a, const Rule& b) { return contents(a) < contents(b); });
+  return rules;
+}
+
 }  // namespace
 
 OutageSubjects::OutageSubjects(const Outages& outages) {
@@ -62,12 +79,13 @@ OutageSubjects::OutageSubjects(const Outages& outages) {
 
 std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubjects& subjects) {
   std::vector<OutageRule> rules;
-  std::uint32_t number = 0;
-  const auto stream = [&](std::size_t subject) {
+  const auto stream = [&](std::size_t subject, std::size_t number) {
     constexpr std::uint32_t kLink = 0x80000000U;
     const auto of = static_cast<std::uint32_t>(subject < subjects.hosts ? subject : (subject - subjects.hosts) | kLink);
-    return RandomStream(outages.seed, Purpose::outages, of, number);
+    return RandomStream(outages.seed, Purpose::outages, of, static_cast<std::uint32_t>(number));
   };
+  // How many rules of a kind a host or link has had: what is drawn of it does not depend on rules that are of others.
+  std::map<std::size_t, std::size_t> random_rules, availability_rules;
   const auto fit = [&](bool links, const std::string& pattern) { return subjects_that_fit(subjects, links, pattern); };
   const auto together = [&](const auto& one) {
     if (one.nodes) return nodes_that_fit(subjects, one.match);
@@ -75,12 +93,12 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
     for (const std::size_t i : fit(one.links, one.match)) each.push_back({i, {i}});
     return each;
   };
-  for (const spec::RandomFailureSpec& one : outages.what.random) {
+  for (const spec::RandomFailureSpec& one : in_order(outages.what.random)) {
     // Hosts of a node draw the same numbers, so that they go and come at the same dates.
     for (const Together& node : together(one)) {
-      for (const std::size_t i : node.all) rules.push_back({i, random_failures(one, stream(node.first))});
+      const std::size_t number = random_rules[node.first]++;
+      for (const std::size_t i : node.all) rules.push_back({i, random_failures(one, stream(node.first, number))});
     }
-    ++number;
   }
   for (const spec::OutageSpec& one : outages.what.outages) {
     double later = 0;
@@ -88,26 +106,23 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
       for (const std::size_t i : node.all) rules.push_back({i, listed_outage(one, later)});
       later += one.stagger;
     }
-    ++number;
   }
-  for (const AvailabilitySpec& one : outages.what.availability) {
+  for (const AvailabilitySpec& one : in_order(outages.what.availability)) {
     std::map<std::string, std::vector<AvailabilitySpec::Change>> changes;
     for (const AvailabilitySpec::Change& change : one.changes) changes[change.host].push_back(change);
     for (const std::size_t i : fit(false, one.hosts)) {
-      if (one.by == AvailabilitySpec::By::diurnal) rules.push_back({i, diurnal(one, stream(i))});
-      if (one.by == AvailabilitySpec::By::sessions) rules.push_back({i, sessions(one, stream(i))});
+      const std::size_t number = outages.what.random.size() + outages.what.outages.size() + 2 * availability_rules[i]++;
+      if (one.by == AvailabilitySpec::By::diurnal) rules.push_back({i, diurnal(one, stream(i, number))});
+      if (one.by == AvailabilitySpec::By::sessions) rules.push_back({i, sessions(one, stream(i, number))});
       if (one.by == AvailabilitySpec::By::file) {
         rules.push_back({i, listed_changes(std::move(changes[subjects.names[i]]))});
       }
       if (one.drop_out == 0) continue;
       // A stream of its own: with or without drop-outs a host is there at the same times.
-      ++number;
-      auto drop_out = std::make_unique<DropOut>(one.drop_out, one.returns, stream(i));
-      --number;
+      auto drop_out = std::make_unique<DropOut>(one.drop_out, one.returns, stream(i, number + 1));
       DropOut* const decided = drop_out.get();
       rules.push_back({i, std::move(drop_out), decided});
     }
-    number += 2;
   }
   for (const spec::StateProfileSpec& one : outages.profiles) {
     const std::size_t behind = one.links ? subjects.names.size() : subjects.hosts;

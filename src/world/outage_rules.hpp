@@ -40,7 +40,8 @@ struct OutageRule {
 };
 
 /// One rule after the other, each of all hosts or links that it fits. What is drawn depends on the seed, the host or
-/// link, and the number of the rule alone. Throws std::invalid_argument for a pattern that fits nothing.
+/// link, the kind of rule, and how many of its kind fit that host; not on the order in which rules stand. Throws
+/// std::invalid_argument for a pattern that fits nothing.
 std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubjects& subjects);
 
 }  // namespace dadsim::world

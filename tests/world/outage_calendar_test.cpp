@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -55,6 +56,37 @@ TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
       EXPECT_EQ(calendar.went_down(node), down[static_cast<Node>(node)]) << seed << ": of those after the beginning";
     }
     EXPECT_EQ(calendar.link_outages(), world.link_outages()) << seed;
+  }
+}
+
+// Elements mean the same in any order, also where two of a kind fit one host; and rules of others change nothing.
+TEST(OutageCalendar, TheOrderOfRulesChangesNothing) {
+  const auto outages_of = [](const Outages& outages) {
+    OutageCalendar calendar(outages);
+    while (calendar.next_change() < 500) calendar.take_next_change();
+    std::vector<std::vector<double>> all(outages.hosts.size());
+    for (const step::EventLog::Outage& one : calendar.outages_until(500)) {
+      all[static_cast<std::size_t>(one.node)].push_back(one.begin);
+      all[static_cast<std::size_t>(one.node)].push_back(one.end);
+    }
+    return std::pair{all, calendar.link_outages()};
+  };
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Outages outages = some_outages(seed);
+    outages.what.random.push_back({.links = false, .match = "h0", .mean_up = 40, .shape = 1, .mean_down = 3});
+    using By = spec::AvailabilitySpec::By;
+    outages.what.availability.push_back({.hosts = "h*", .by = By::sessions, .on = 50, .off = 2, .shape = 2});
+    outages.what.availability.push_back(
+        {.hosts = "hub", .by = By::diurnal, .from = 0, .until = 30, .spread = 20, .period = 40});
+    Outages turned = outages;
+    std::ranges::reverse(turned.what.random);
+    std::ranges::reverse(turned.what.availability);
+    EXPECT_EQ(outages_of(turned), outages_of(outages)) << seed;
+    std::swap(turned.what.availability[0], turned.what.availability[1]);
+    EXPECT_EQ(outages_of(turned), outages_of(outages)) << seed;
+    Outages fewer = outages;
+    fewer.what.availability.erase(fewer.what.availability.begin());
+    EXPECT_EQ(outages_of(fewer).first[4], outages_of(outages).first[4]) << seed << ": the hub has its own";
   }
 }
 
