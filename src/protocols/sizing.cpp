@@ -237,9 +237,9 @@ double Sizing::bytes_of(std::span<const std::size_t> pieces, const spec::Compres
   const compress::CompressorInfo& info = compress::compressors().at(compress.method);
   const std::unique_ptr<compress::Compressor> compressor = info.make(compress.parameters);
   if (timed_.shape != learned_ || timed_.precision != spec::Precision::fp32) {
-    return share_of(pieces) * bytes_of(info.lossless ? nullptr : compressor.get());
+    return share_of(pieces) * (bytes_of(info.lossless ? nullptr : compressor.get()) + saved_bytes_);
   }
-  double bytes = 0;
+  double bytes = share_of(pieces) * saved_bytes_;
   for (const std::size_t piece : pieces) {
     for (const step::Payload& payload : compressor->size(pieces_.at(piece))) bytes += payload.bytes({});
   }

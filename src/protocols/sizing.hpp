@@ -60,13 +60,13 @@ class Sizing {
   double compressed_bytes() const { return compressed_bytes_; }
   /// The same in numbers as they are.
   double numbers_bytes() const { return plain_bytes_; }
-  /// Of what goes with a model beside its parameters, uncompressed.
-  double saved_bytes() const { return saved_bytes_; }
+  /// Of a model: its parameters as the run's compressor encodes them, and what goes beside them as it is.
+  double model_bytes() const { return compressed_bytes_ + saved_bytes_; }
   /// Of a model, as it is.
   double plain_bytes() const { return plain_bytes_ + saved_bytes_; }
   /// Of some of Learning::pieces() alone (their indices): their share of all parameters, and the bytes of a message
-  /// with them, encoded like this. Where another network is timed, it is that share of a message with all its
-  /// parameters.
+  /// with them and their share of what goes beside parameters, encoded like this. Where another network is timed, it is
+  /// that share of a message with all its parameters.
   double share_of(std::span<const std::size_t> pieces) const;
   double bytes_of(std::span<const std::size_t> pieces, const spec::CompressSpec& compress) const;
   /// Parameters of the network that is timed.

@@ -75,6 +75,9 @@ TEST(FrameworkElement, RefusesWhatMeansNothing) {
   EXPECT_NE(framework_errors(R"(<framework evaluate="true"/>)" + kPayload + R"(<run algorithm="fedbuff"/>)")
                 .find("no run is in rounds in which clients are asked"),
             std::string::npos);
+  EXPECT_NE(
+      framework_errors(R"(<framework computing="1.2" sends="state"/>)" + timed + sums).find("no run is event-driven"),
+      std::string::npos);
   EXPECT_EQ(framework_errors(R"(<framework name="hivemind"/>)" + timed + sums), "");
 }
 
@@ -117,6 +120,12 @@ TEST(SavedState, HoldsTiedLayersTwiceAndRunningStatistics) {
   EXPECT_EQ(spec::saved_beside_parameters(pictures), 8) << "a mean and a variance of each of four channels";
   pictures.layers.push_back({.name = "attention", .kind = spec::LayerKind::attention});
   EXPECT_EQ(spec::saved_beside_parameters(pictures), 0) << "layer norms";
+  spec::ModelShape learns{.name = "a network that learns", .layers = {}};
+  learns.layers.push_back({.name = "layer1.batch-norm", .kind = spec::LayerKind::normalisation, .parameters = 8});
+  EXPECT_EQ(spec::saved_beside_parameters(learns), 8) << "between dense layers";
+  learns.layers.front().name = "layer1.layer-norm";
+  learns.layers.push_back({.name = "windows", .kind = spec::LayerKind::convolution, .in = 9, .out = 4});
+  EXPECT_EQ(spec::saved_beside_parameters(learns), 0);
 }
 
 }  // namespace

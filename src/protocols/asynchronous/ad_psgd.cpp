@@ -149,7 +149,7 @@ Task<> AdPsgd::answers(std::size_t number) {
       if (loop.is_up(parcel.from)) own.later.add(loop.now() + kRetrySeconds, std::move(parcel));
       continue;
     }
-    Parcel reply{.values = {on_the_wire(number, own.averaged)}, .bytes = setting_.sizing.compressed_bytes()};
+    Parcel reply{.values = {on_the_wire(number, own.averaged)}, .bytes = setting_.sizing.model_bytes()};
     reply.number = parcel.number;
     average(number, parcel.values.front());
     Worker& other = workers_[static_cast<std::size_t>(parcel.from)];
@@ -171,7 +171,7 @@ Task<> AdPsgd::averages(std::size_t number) {
     const std::int64_t ticket = own.asked++;
     if (partner >= 0) {
       const double sent_at = loop.now();
-      Parcel question{.values = {on_the_wire(number, ticket)}, .bytes = setting_.sizing.compressed_bytes()};
+      Parcel question{.values = {on_the_wire(number, ticket)}, .bytes = setting_.sizing.model_bytes()};
       question.number = ticket;
       loop.send(me, partner, kAsk, std::move(question), kReply);
       for (;;) {

@@ -73,8 +73,7 @@ class Federation : public Protocol {
     return setting_.sizing.plain_bytes() + extra_down() * setting_.sizing.numbers_bytes();
   }
   virtual double bytes_up() const {
-    return setting_.sizing.compressed_bytes() + setting_.sizing.saved_bytes() +
-           extra_up() * setting_.sizing.numbers_bytes();
+    return setting_.sizing.model_bytes() + extra_up() * setting_.sizing.numbers_bytes();
   }
 
   // ---- what the servers need ----

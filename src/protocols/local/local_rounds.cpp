@@ -160,9 +160,7 @@ Task<> LocalRounds::worker(std::size_t number) {
     Learning::Sent sent = learning().send(moved, own.memory, setting_.run.compress, static_cast<std::uint32_t>(number),
                                           static_cast<std::uint32_t>(first));
     own.memory = sent.memory;
-    Parcel answer{.values = {std::move(sent.arrives)},
-                  .bytes = setting_.sizing.compressed_bytes() + setting_.sizing.saved_bytes(),
-                  .number = first};
+    Parcel answer{.values = {std::move(sent.arrives)}, .bytes = setting_.sizing.model_bytes(), .number = first};
     answer.work = loop.now() - begin;
     loop.send(me, setting_.server, kDelta, std::move(answer), kTheta);
   }

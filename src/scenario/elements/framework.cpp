@@ -125,8 +125,8 @@ spec::FrameworkSpec read_framework(const Element& element, const ReadContext& co
 void check_framework(const Element& element, const spec::FrameworkSpec& framework,
                      const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const Node node(element, context.findings);
-  if (framework.none() && framework.computing != 1) return;  // it says how long computing takes, and nothing else
-  if (std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
+  const bool computes_alone = framework.none() && framework.computing != 1;  // how long computing takes, and no more
+  if (!computes_alone && std::ranges::none_of(runs, &spec::RunSpec::communicates)) {
     node.fail("<framework> means nothing: no run exchanges anything", "remove it");
     return;
   }

@@ -73,13 +73,22 @@ double clients_at_work(const spec::RunSpec& run, double sites) {
 void add_faults_of_framework(const scenario::Scenario& scenario, const spec::ModelShape& learned, Faults& faults) {
   const spec::FrameworkSpec& framework = scenario.framework;
   const bool refuses = framework.longest_message > 0;
-  if (!refuses && framework.server_models == 0) return;
+  const bool asks = framework.sends != spec::framework_of_table(framework.name, framework.version).sends;
+  if (!refuses && !asks && framework.server_models == 0) return;
   const TimedAs timed = timed_as_of(scenario, learned);
   const double model =
       bytes_per_element(timed.precision) * (static_cast<double>(timed.shape.parameters()) + timed.saved_numbers);
   for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
     const spec::RunSpec& run = scenario.runs[i];
     if (!run.event_driven) continue;
+    if (asks && framework.sends != spec::FrameworkSpec::Sends::parameters && timed.saved_numbers == 0) {
+      faults.emplace_back(
+          i, Fault{fmt::format("<framework sends=\"{}\"> changes nothing: {}", to_string(framework.sends),
+                               scenario.payload.bytes > 0
+                                   ? "the bytes of a payload are those that go"
+                                   : "the network has no tied layers, running statistics or state of an optimizer"),
+                   "<framework> without sends"});
+    }
     if (refuses && model > framework.longest_message) {
       faults.emplace_back(
           i, Fault{fmt::format("sends a model of {} in one message, and those of {} end at {}", human_bytes(model),

@@ -54,6 +54,38 @@ TEST(FrameworkCheck, RefusesServersThatCannotHoldTheirClients) {
   EXPECT_EQ(framework_faults(of_framework(R"(name="nvflare" server-models="0")", "2GB", "jetson-tx2")), "");
 }
 
+// What is saved beside parameters has to be there to be sent; then it goes with every model, among peers too.
+TEST(FrameworkCheck, SendsWhatThereIsOfAState) {
+  EXPECT_NE(framework_faults(of_framework(R"(sends="state")", "10MB", "xeon-8380"))
+                .find("<framework sends=\"state\"> changes nothing: the bytes of a payload"),
+            std::string::npos);
+  const auto timed_as = [](const std::string& framework, const std::string& workload, const std::string& run) {
+    std::string text = of_framework(framework, "10MB", "xeon-8380");
+    const std::size_t begin = text.find("<timing-only");
+    text.replace(begin, text.rfind("</scenario>") - begin,
+                 "<timing-only/><timed-as workload=\"" + workload + "\" batch=\"4\"/>" + run);
+    return text;
+  };
+  const std::string fedavg = R"(<run algorithm="fedavg" rounds="2" local-steps="1"/>)";
+  EXPECT_NE(framework_faults(timed_as(R"(sends="state")", "vit-b-16", fedavg)).find("the network has no tied layers"),
+            std::string::npos);
+  EXPECT_EQ(framework_faults(timed_as(R"(name="flower")", "vit-b-16", fedavg)), "") << "the framework's own";
+  for (const std::string& run :
+       {fedavg, std::string(R"(<run algorithm="ad-psgd" graph="star" updates="4"/>)"),
+        std::string(R"(<run algorithm="diloco" period="2" rounds="2"/>)"),
+        std::string(R"(<run algorithm="streaming-diloco" period="4" fragments="2" rounds="2"/>)"),
+        std::string(R"(<run algorithm="async-sgd" updates="4"/>)")}) {
+    const auto bytes_of = [&](const std::string& framework) {
+      return run_experiment(scenario::ScenarioSource("scenario.xml", timed_as(framework, "resnet-50", run))
+                                .load({}, make_catalog()),
+                            false)
+          .runs.front()
+          .total_bytes;
+    };
+    EXPECT_GT(bytes_of(R"(sends="state")"), 1.0005 * bytes_of("")) << run;
+  }
+}
+
 TEST(FrameworkCheck, EachCostIsInTheRound) {
   const double none = seconds_with("");
   // The slowest client: 10 MB at 200 Mbit/s down, at 50 up.
