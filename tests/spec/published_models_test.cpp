@@ -228,6 +228,13 @@ TEST(Adapters, LearnTheirOwnRowsAndColumns) {
   EXPECT_THROW(with_adapters(shape_of("resnet-18"), 8, Adapted::all), std::invalid_argument);
 }
 
+// Each expert has matrices of its own, and so adapters.
+TEST(Adapters, AreThereForEachExpert) {
+  const LayerShape down = layer_of(with_adapters(shape_of("gpt-oss-120b"), 16, Adapted::all), "block1.experts.down");
+  EXPECT_EQ(down.parameters, 128 * 16 * (2880 + 2880));
+  EXPECT_EQ(down.frozen, 128 * (std::int64_t{2880} * 2880 + 2880));
+}
+
 TEST(Adapters, AreDividedWithTheirMatrix) {
   const LayerShape query = layer_of(with_adapters(shape_of("llama-2-70b"), 16, Adapted::all), "block1.query");
   const LayerShape part = sharded(query, 8);

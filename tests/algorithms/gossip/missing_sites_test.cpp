@@ -6,10 +6,12 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 
 #include "algorithms/gossip/choco.hpp"
+#include "algorithms/gossip/d2.hpp"
 #include "algorithms/gossip/own_weights_step.hpp"
 #include "algorithms/gossip/sparse_push.hpp"
 #include "algorithms/learning/learners.hpp"
@@ -101,6 +103,28 @@ double apart(const Field& x) {
   return sum;
 }
 
+/// W_ij among those that are there, written apart from the mixing weights that are tested: per site, its neighbours.
+std::vector<std::map<std::size_t, float>> weights_among(OwnWeightsStep& step) {
+  const auto& to = step.topology().at(0).graph->to;
+  const auto degree = [&](std::size_t i) {
+    return std::ranges::count_if(to[i], [&](std::int32_t j) { return step.is_there(static_cast<std::size_t>(j)); });
+  };
+  std::vector<std::map<std::size_t, float>> weights(kSome);
+  for (std::size_t i = 0; i < kSome; ++i) {
+    for (const std::int32_t neighbour : to[i]) {
+      const auto j = static_cast<std::size_t>(neighbour);
+      if (step.is_there(i) && step.is_there(j))
+        weights[i][j] = 1.0F / (1.0F + static_cast<float>(std::max(degree(i), degree(j))));
+    }
+  }
+  return weights;
+}
+
+void expect_near(const Field& x, const std::vector<models::Matrix>& expected, const std::string& what) {
+  for (std::size_t i = 0; i < kSome; ++i)
+    EXPECT_LT((x[0][i] - expected[i]).norm(), 1e-4F * expected[i].norm()) << what << ", site " << i;
+}
+
 spec::CompressSpec top_tenth() { return {.method = "top-k", .parameters = {{"fraction", "0.1"}}}; }
 
 TEST(MissingSites, ChocoKeepsTheMeanWhoeverIsAwayAndComesTogether) {
@@ -156,6 +180,67 @@ TEST(MissingSites, AnEdgeKeepsItsCopyWhileOneOfItsEndsIsAway) {
   copies.at(0, 0, 1).setZero();
   EXPECT_EQ(copies.at(0, 0, 2), x[0][0]);
   EXPECT_EQ(copies.at(0, 1, 0), x[0][1]);
+}
+
+// The recursion with a copy at each edge, written out: what i has told j, and what j has of it.
+TEST(MissingSites, ChocoMovesByWhatEachEdgeHasSeen) {
+  for (const char* graph : {"ring", "star", "complete"}) {
+    Apart sites("choco-sgd", {{"graph", graph}, {"gamma", "0.4"}}, top_tenth());
+    Choco choco(0.4);
+    std::vector<models::Matrix> x = sites.step().weights()[0];
+    std::map<std::pair<std::size_t, std::size_t>, models::Matrix> told;  // (from, to)
+    for (int t = 0; t < 25; ++t) {
+      sites.take(choco, 1, t < 3 ? 1 : 0.6, [&] {
+        const std::vector<std::map<std::size_t, float>> weights = weights_among(sites.step());
+        const std::vector<models::Matrix> before = x;
+        for (std::size_t i = 0; i < kSome; ++i) {
+          for (const auto& [j, weight] : weights[i]) {
+            told.try_emplace({i, j}, before[i]);
+            told.try_emplace({j, i}, before[j]);
+            x[i] += 0.4F * weight * (told.at({j, i}) - told.at({i, j}));
+          }
+        }
+        for (std::size_t i = 0; i < kSome; ++i) {
+          for (const auto& [j, weight] : weights[i]) {
+            const models::Matrix news = x[i] - told.at({i, j});
+            std::vector<float> sizes(news.data(), news.data() + news.size());
+            for (float& size : sizes) size = std::abs(size);
+            const auto least = sizes.begin() + (news.size() + 9) / 10 - 1;
+            std::nth_element(sizes.begin(), least, sizes.end(), std::greater<>());
+            told.at({i, j}) += (news.array().abs() >= *least).select(news, 0.0F);
+          }
+        }
+        expect_near(sites.step().weights(), x, std::string(graph) + ", step " + std::to_string(t));
+      });
+    }
+  }
+}
+
+// φ = x + c, x ← (I + W)/2 φ with the W of those that are there, c ← c + x − φ: a site that is away keeps both.
+TEST(MissingSites, D2MixesHalfwayAmongThoseThatAreThere) {
+  for (const char* graph : {"complete", "ring", "star"}) {
+    Apart sites("d2", {{"graph", graph}});
+    D2 d2;
+    std::vector<models::Matrix> x = sites.step().weights()[0];
+    std::vector<models::Matrix> c(kSome, models::Matrix::Zero(1, x[0].cols()));
+    for (int t = 0; t < 12; ++t) {
+      sites.take(d2, 1, 0.6, [&] {
+        // W of a ring of six has an eigenvalue of −1/3.
+        const float scale = sites.step().everyone_is_there() && graph != std::string("ring") ? 1.0F : 0.5F;
+        const std::vector<std::map<std::size_t, float>> weights = weights_among(sites.step());
+        std::vector<models::Matrix> sent = x;
+        for (std::size_t i = 0; i < kSome; ++i) {
+          if (sites.step().is_there(i)) sent[i] += c[i];
+        }
+        x = sent;
+        for (std::size_t i = 0; i < kSome; ++i) {
+          for (const auto& [j, weight] : weights[i]) x[i] += scale * weight * (sent[j] - sent[i]);
+          c[i] += x[i] - sent[i];
+        }
+        expect_near(sites.step().weights(), x, std::string(graph) + ", step " + std::to_string(t));
+      });
+    }
+  }
 }
 
 TEST(MissingSites, SparsePushKeepsTheSumWhoeverIsAwayAndComesToTheMean) {

@@ -12,6 +12,7 @@
 
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
+#include "algorithms/sign/several_steps.hpp"
 #include "models/data/digits.hpp"
 #include "spec/workloads/layers.hpp"
 #include "step/fuse.hpp"
@@ -204,6 +205,32 @@ TEST(PowerSgd, ASiteKeepsWhatItsOwnShareLeavesOut) {
       left[site] += own - rows[site] / 13.0 * step.gradient(0).weight.cast<double>();
       const MatrixD kept = steps.algorithm().memory(0, site).cast<double>();
       EXPECT_LT((kept - left[site]).norm(), 1e-5 * left[site].norm()) << t << ' ' << site;
+    }
+  }
+}
+
+// M_s = G_s + E_s and E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ of those that are there; what a site that is away has kept waits.
+TEST(PowerSgd, ASiteThatIsAwayKeepsWhatItHas) {
+  PowerSgd algorithm({.rank = 1, .least_compression = 0});
+  const std::vector<int> rows = {5, 2, 3};
+  test::SeveralSteps steps(algorithm, spec::ExchangeMode::peer, rows);
+  const std::vector<Attendees> who{{{0, 1, 2}, 3, {}}, {{0, 2}, 3, {}}, {{1}, 3, {}}, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}};
+  std::vector<std::vector<models::Matrix>> kept(2, std::vector<models::Matrix>(3));
+  for (std::size_t t = 0; t < 10; ++t) {
+    const Attendees& attendees = who[t % who.size()];
+    const TrainingStep& step = steps.next(&attendees);
+    float all = 0;
+    for (const std::int32_t site : attendees.sites) all += static_cast<float>(rows[static_cast<std::size_t>(site)]);
+    for (std::size_t l = 0; l < kept.size(); ++l) {
+      if (t == 0) kept[l].assign(3, models::Matrix::Zero(step.weights(l).out(), step.weights(l).in()));
+      for (std::size_t i = 0; i < attendees.sites.size(); ++i) {
+        const auto site = static_cast<std::size_t>(attendees.sites[i]);
+        kept[l][site] += steps.of_site(i, l).weight - static_cast<float>(rows[site]) / all * step.gradient(l).weight;
+      }
+      for (std::size_t site = 0; site < 3; ++site) {
+        EXPECT_LT((algorithm.memory(l, site) - kept[l][site]).norm(), 1e-5F * (1e-3F + kept[l][site].norm()))
+            << "site " << site << ", step " << t << ", matrix " << l;
+      }
     }
   }
 }

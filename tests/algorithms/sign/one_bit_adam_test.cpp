@@ -88,19 +88,30 @@ class Frozen {
   TrainingStep& next(const Attendees* attendees = nullptr) { return steps_.next(attendees); }
   const OneBitAdam& algorithm() const { return algorithm_; }
   const SeveralSteps& steps() const { return steps_; }
+  Eigen::ArrayXf gradient_of(std::size_t site, std::size_t l) const {
+    const models::LayerGradient own = steps_.of_site(site, l);
+    Eigen::ArrayXf row(own.weight.size() + own.bias.size());
+    row.head(own.weight.size()) = own.weight.reshaped<Eigen::RowMajor>().array();
+    row.tail(own.bias.size()) = own.bias.array();
+    return row;
+  }
   Eigen::ArrayXf gradient(std::size_t l, std::size_t sites) const {
-    Eigen::ArrayXf sum;
-    for (std::size_t s = 0; s < sites; ++s) {
-      const models::LayerGradient own = steps_.of_site(s, l);
-      Eigen::ArrayXf row(own.weight.size() + own.bias.size());
-      row.head(own.weight.size()) = own.weight.reshaped<Eigen::RowMajor>().array();
-      row.tail(own.bias.size()) = own.bias.array();
-      sum = s == 0 ? row : (sum + row).eval();
-    }
+    Eigen::ArrayXf sum = gradient_of(0, l);
+    for (std::size_t s = 1; s < sites; ++s) sum += gradient_of(s, l);
     return sum;
   }
   /// t, m, v of Adam: its matrices are those of the step, in the same order.
   std::vector<float> state() const { return adam_->state(); }
+  std::vector<Eigen::ArrayXf> momenta() const {
+    const std::vector<float> state = adam_->state();
+    std::vector<Eigen::ArrayXf> m;
+    Eigen::Index at = 1;
+    for (const Eigen::Index size : {260, 189, 50}) {
+      m.emplace_back(Eigen::Map<const Eigen::ArrayXf>(state.data() + at, size));
+      at += size;
+    }
+    return m;
+  }
 
  private:
   OneBitAdam algorithm_{{.warm_up_steps = 5}};
@@ -113,15 +124,8 @@ TEST(OneBitAdam, LosesNothingOfTheMomentum) {
   for (const spec::ExchangeMode mode : kExchanges) {
     for (const std::vector<int>& rows : {std::vector<int>{6}, {5, 3}, {5, 0, 3}, {2, 4, 3, 1, 2}}) {
       Frozen run(mode, rows);
-      const std::vector<float> state = run.state();
-      std::vector<Eigen::ArrayXf> before(kMatrices), kept(kMatrices);
-      Eigen::Index at = 1;
-      for (std::size_t l = 0; l < kMatrices; ++l) {
-        const Eigen::Index size = std::array<Eigen::Index, 3>{260, 189, 50}[l];
-        before[l] = Eigen::Map<const Eigen::ArrayXf>(state.data() + at, size);
-        kept[l] = Eigen::ArrayXf::Zero(size);
-        at += size;
-      }
+      std::vector<Eigen::ArrayXf> before = run.momenta(), kept;
+      for (const Eigen::ArrayXf& momentum : before) kept.emplace_back(Eigen::ArrayXf::Zero(momentum.size()));
       for (int t = 0; t < 20; ++t) {
         const TrainingStep& step = run.next();
         EXPECT_TRUE(step.is_applied_as_it_is());
@@ -160,6 +164,41 @@ TEST(OneBitAdam, LosesNothingOfASiteThatIsAwayForAWhile) {
       kept[l] = run.algorithm().errors(l);
       if (t == 0) continue;
       EXPECT_LT((before[l] + kept[l] - wanted).matrix().norm(), 1e-5F * wanted.matrix().norm()) << t << ' ' << l;
+    }
+  }
+}
+
+// The recursion of one_bit_adam.hpp, written out: the errors of both ways, each where it was made.
+TEST(OneBitAdam, ASiteAddsWhatItsOwnSignsHaveLost) {
+  const Attendees everyone{{0, 1, 2}, 3, {}};
+  const std::vector<Attendees> who{{{0, 2}, 3, {}}, {{1}, 3, {}}, everyone, {{1, 2}, 3, {}}, {{0, 1}, 3, {}}};
+  const std::vector<int> rows = {5, 2, 3};
+  Frozen run(spec::ExchangeMode::aggregator, rows, {}, &everyone);
+  std::vector<Eigen::ArrayXf> m = run.momenta(), of_server;
+  for (const Eigen::ArrayXf& momentum : m) of_server.emplace_back(Eigen::ArrayXf::Zero(momentum.size()));
+  std::vector<std::vector<Eigen::ArrayXf>> of_site(3, of_server);
+  const auto signs_of = [](const Eigen::ArrayXf& y) {
+    const float scale = y.matrix().norm() / std::sqrt(static_cast<float>(y.size()));
+    return Eigen::ArrayXf((y >= 0).select(scale, Eigen::ArrayXf::Constant(y.size(), -scale)));
+  };
+  for (std::size_t t = 0; t < 15; ++t) {
+    const Attendees& attendees = who[t % who.size()];
+    run.next(&attendees);
+    float all = 0;
+    for (const std::int32_t site : attendees.sites) all += static_cast<float>(rows[static_cast<std::size_t>(site)]);
+    for (std::size_t l = 0; l < kMatrices; ++l) {
+      Eigen::ArrayXf& lost = of_server[l];
+      for (std::size_t i = 0; i < attendees.sites.size(); ++i) {
+        const auto site = static_cast<std::size_t>(attendees.sites[i]);
+        Eigen::ArrayXf& own = of_site[site][l];
+        own += static_cast<float>(rows[site]) / all * 0.9F * m[l] + 0.1F * run.gradient_of(i, l);
+        const Eigen::ArrayXf sent = signs_of(own);
+        own -= sent;
+        lost += sent;
+      }
+      m[l] = signs_of(lost);
+      lost -= m[l];
+      EXPECT_LT((run.algorithm().momentum(l) - m[l]).matrix().norm(), 1e-4F * m[l].matrix().norm()) << t << ' ' << l;
     }
   }
 }

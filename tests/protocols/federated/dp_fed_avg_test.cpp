@@ -244,6 +244,27 @@ TEST(DpFedAvg, SpendsNoMoreThanIsAskedFor) {
   EXPECT_TRUE(of_samples.simulated.protocol_log.privacy->messages);
 }
 
+// Batches of samples that each come by chance, drawn again where none came: a sample is in one with the chance
+// q ÷ (1 − (1 − q)ⁿ), which matters where batches are small.
+TEST(DpFedAvg, OfSamplesIsChargedForTheBatchesThatAreDrawnAgain) {
+  for (const std::int64_t batch : {1, 3, 12}) {
+    SmallProblem small = unequal();
+    small.training.batches = spec::TrainingSpec::Batches::poisson;
+    small.training.batch = batch;
+    const LearnedRun run = learned(
+        small,
+        run_of("dp-fedavg", {{"noise-multiplier", "2"}, {"rounds", "2"}, {"level", "sample"}, {"noise", "per-site"}}));
+    double most = 0;
+    for (const double samples : {12.0, 24.0, 40.0, 84.0}) {
+      const double steps = std::ceil(samples / static_cast<double>(batch));  // of a pass, and of a round
+      const double q = 1 / steps;
+      const double drawn = q / (1 - std::pow(1 - q, samples));
+      most = std::max(most, own_epsilon(std::min(1.0, drawn), 2, 2 * steps, 1e-5));
+    }
+    EXPECT_NEAR(run.simulated.protocol_log.privacy->epsilon, most, 0.01 * most) << batch;
+  }
+}
+
 TEST(DpFedAvg, RefusesNoiseOfItsOwnBesideEpsilon) {
   const methods::MethodInfo& info = *protocols::find_method("dp-fedavg");
   const auto faults = [&](const spec::ParameterValues& given) {
