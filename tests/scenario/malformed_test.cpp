@@ -42,6 +42,37 @@ TEST(Malformed, EveryCaseIsRefusedWithItsMessage) {
   }
 }
 
+// Elements were read before their names were known.
+TEST(Malformed, AnUnknownElementIsRefusedAnywhere) {
+  const scenario::Catalog catalog = fake_catalog();
+  std::vector<std::string> texts{replaced(fixture(), "@PLATFORM@", "platform.xml")};
+  for (const char* name : {"failures", "hospitals-plan", "gpt-175b", "scale-study", "drift", "crossover"})
+    texts.push_back(file_content(std::string(DADSIM_SOURCE_DIR) + "/scenarios/" + name + ".xml"));
+  const TemporaryFolder folder;
+  folder.write("platform.xml", fake_platform());
+  std::size_t places = 0;
+  for (const std::string& text : texts) {
+    for (std::size_t end = text.find('>'); end != std::string::npos; end = text.find('>', end + 1)) {
+      const std::size_t begin = text.rfind('<', end);
+      if (text[begin + 1] == '?' || text[begin + 1] == '!' || text[begin + 1] == '/') continue;
+      const bool closed = text[end - 1] == '/';
+      const std::string tag = text.substr(begin + 1, text.find_first_of(" \n/>", begin + 1) - begin - 1);
+      const std::string unknown = "<nothing links=\"a\" path=\"b\" name=\"c\" value=\"1\"/>";
+      std::string changed = text;
+      changed.replace(closed ? end - 1 : end, closed ? 2 : 1, ">" + unknown + (closed ? "</" + tag + ">" : ""));
+      ++places;
+      try {
+        scenario::load_scenario(folder.write("scenario.xml", changed), {}, catalog);
+        ADD_FAILURE() << "accepted in <" << tag << ">";
+      } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("unknown element <nothing> in <" + tag + ">"), std::string::npos)
+            << error.what();
+      }
+    }
+  }
+  EXPECT_GT(places, 100U);
+}
+
 // Cut off anywhere, a scenario is refused with a message, and nothing worse.
 TEST(Malformed, EveryPrefixIsRefused) {
   const TemporaryFolder folder;

@@ -129,6 +129,24 @@ TEST(WorkloadFile, NeedsAMatrixOfItsOwn) {
             "least in × out parameters");
 }
 
+// An element that is no element of the language at all ended the program by a signal.
+TEST(WorkloadFile, SaysWhichElementOfARecordedStepIsUnknown) {
+  const auto said = [](const std::string& element) {
+    return errors_of("step.xml", "<recorded-step name=\"ours\" workers=\"4\">\n  <compute seconds=\"0.1\"/>\n  " +
+                                     element + "\n</recorded-step>\n");
+  };
+  const std::string choices = "; one of compute, collective, wait";
+  EXPECT_EQ(said("<send bytes=\"1000\"/>"),
+            (std::vector<std::string>{"step.xml:3: unknown element <send> in <recorded-step>" + choices}));
+  EXPECT_EQ(
+      said("<compte seconds=\"1\"><a/>words</compte>"),
+      (std::vector<std::string>{"step.xml:3: unknown element <compte> in <recorded-step>; did you mean 'compute'?"}));
+  EXPECT_EQ(said("<run/>"),
+            (std::vector<std::string>{"step.xml:3: unknown element <run> in <recorded-step>" + choices}));
+  EXPECT_EQ(said("<compute seconds=\"1\"><send/></compute>").size(), 1U);
+  EXPECT_EQ(said("<a:compute xmlns:a=\"b\"/>").size(), 1U);
+}
+
 TEST(WorkloadFile, HasLimits) {
   std::string many = kHeading;
   for (int i = 0; i < 10'001; ++i) many += "l" + std::to_string(i) + ",dense,1,1,1,1,1\n";

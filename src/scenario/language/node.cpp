@@ -34,6 +34,13 @@ bool is_editor_hint(std::string_view attribute) {
   return attribute == "xmlns:xsi" || attribute == "xsi:noNamespaceSchemaLocation";
 }
 
+/// The rule of an element. Its parent has refused an unknown name, with its line: nothing more is said of that element.
+const ElementRule& rule_of(const Element& element) {
+  static const ElementRule kUnknown{};
+  const ElementRule* known = find_rule(element.name);
+  return known == nullptr ? kUnknown : *known;
+}
+
 }  // namespace
 
 std::optional<double> parse_real(std::string_view text) {
@@ -47,7 +54,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) { return parse_whole<std::uint64_t>(text); }
 
 Node::Node(const Element& element, Findings& findings)
-    : element_(element), rule_(*find_rule(element.name)), findings_(findings) {
+    : element_(element), rule_(rule_of(element)), findings_(findings) {
+  if (rule_.name.empty()) return;
   check_attributes();
   check_children();
   if (!rule_.text && element_.text_origin.line > 0) {
