@@ -23,6 +23,7 @@
 #include "support/interrupt.hpp"
 #include "support/last_resort.hpp"
 #include "support/output_error.hpp"
+#include "support/shell_word.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::study {
@@ -209,7 +210,7 @@ void Database::fail(int code) const {
       throw OutputError(
           fmt::format("cannot use '{}' any more: it is damaged: {}; dadsim merge NEW.sqlite {} --salvage "
                       "keeps what is whole",
-                      path_, message, path_));
+                      path_, message, shell_word(path_)));
     case SQLITE_CANTOPEN:
       if (named_to_be_read && connection_ != nullptr) throw_if_denied(path_, sqlite3_system_errno(connection_));
       [[fallthrough]];

@@ -6,6 +6,7 @@
 
 #include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"
+#include "support/shell_word.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -76,7 +77,7 @@ void throw_if_damaged(const Database& database, const SweepDamage& damage) {
          fmt::format(
              "a copy of it, or dadsim merge NEW.sqlite {} --salvage, which keeps what is whole; dadsim sweep --out "
              "NEW.sqlite goes on with that",
-             database.path()));
+             shell_word(database.path())));
 }
 
 std::string ranges_in_words(const std::vector<std::int64_t>& numbers) {
