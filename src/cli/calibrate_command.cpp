@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -27,7 +24,6 @@
 #include "support/human.hpp"
 #include "support/parse_whole.hpp"
 #include "support/terminal.hpp"
-#include "support/unpacked.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -61,14 +57,6 @@ po::options_description calibrate_options() {
   return options;
 }
 
-std::string read_csv(const std::string& path) {
-  constexpr std::size_t kMostBytes = std::size_t{512} << 20U;
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a file of measurements"});
-  if (std::optional<std::string> text = whole_file(path)) return unpacked(path, std::move(*text), kMostBytes);
-  throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a CSV file"});
-}
-
 /// A step of a profile of torch.profiler, without what its collectives add to it. Throws UsageError, InputError.
 study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const std::string& file,
                                          const formats::ProfiledStep& profile, const scenario::Catalog& catalog) {
@@ -94,7 +82,7 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
 /// Measurements, one a line of a CSV file; or the one of a profile.
 std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& values, const std::string& file,
                                                        const scenario::Catalog& catalog) {
-  const std::string text = read_csv(file);
+  const std::string text = read_input(file, "a file of measurements", kMostOfLog);
   if (std::optional<formats::ProfiledStep> profile = study::read_profile(file, text))
     return {measurement_of(values, file, *profile, catalog)};
   for (const char* option : {"workload", "batch", "precision"}) {

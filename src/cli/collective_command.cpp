@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <map>
 #include <stdexcept>
 
@@ -26,7 +24,6 @@
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
 #include "support/terminal.hpp"
-#include "support/unpacked.hpp"
 #include "support/version.hpp"
 #include "support/whole_file.hpp"
 
@@ -220,16 +217,8 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
 }
 
 study::CollectiveLog read_log(const std::string& path) {
-  constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
-  if (std::optional<std::string> text = whole_file(path, kMostBytes + 1)) {
-    note_input(path);
-    text = unpacked(path, std::move(*text), kMostBytes + 1);
-    if (text->size() > kMostBytes) {
-      throw InputError({path, 0, "has more than 64 MiB", "the part of the log with the tables"});
-    }
-    return study::read_collective_log(path, *text);
-  }
-  throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a log of measured collectives"});
+  constexpr InputLimit kMost{std::size_t{64} << 20U, "the part of the log with the tables"};
+  return study::read_collective_log(path, read_input(path, "a log of measured collectives", kMost));
 }
 
 /// Puts what was measured beside what was predicted of the same sizes.

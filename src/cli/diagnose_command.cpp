@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,13 +24,10 @@
 #include "study/diagnose/read_log.hpp"
 #include "study/measured/collective_tests.hpp"
 #include "study/setting/catalog.hpp"
-#include "support/diagnostics.hpp"
-#include "support/input_files.hpp"
 #include "support/parse_whole.hpp"
 #include "support/progress.hpp"
 #include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
-#include "support/unpacked.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -123,13 +118,7 @@ double with_unit(const std::string& option, const std::string& text, Parse parse
 }
 
 study::Measurement measurement_of_log(const std::string& path) {
-  constexpr std::size_t kMostBytesOfLog = std::size_t{512} << 20U;
-  std::optional<std::string> text = whole_file(path, kMostBytesOfLog + 1);
-  if (!text) throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a log"});
-  note_input(path);
-  text = unpacked(path, std::move(*text), kMostBytesOfLog + 1);
-  if (text->size() > kMostBytesOfLog) throw InputError({path, 0, "has more than 512 MiB", "a part of the log"});
-  return study::read_log(path, *text);
+  return study::read_log(path, read_input(path, "a log", kMostOfLog));
 }
 
 study::Measurement measurement_of(const po::variables_map& values) {

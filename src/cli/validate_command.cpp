@@ -4,9 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
@@ -21,7 +18,6 @@
 #include "study/validation/validate_jobs.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
-#include "support/input_files.hpp"
 #include "support/parse_whole.hpp"
 #include "support/progress.hpp"
 #include "support/whole_file.hpp"
@@ -48,12 +44,7 @@ po::options_description validate_options() {
 }
 
 std::vector<study::MeasuredJob> jobs_of_file(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", "a file of measurements"});
-  const std::optional<std::string> text = whole_file(path);
-  if (!text) throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), "a CSV file"});
-  note_input(path);
-  return study::read_measured_jobs(path, *text);
+  return study::read_measured_jobs(path, read_input(path, "a file of measurements", kMostOfTable));
 }
 
 bool is_file_name(const std::string& operand) {
@@ -148,10 +139,9 @@ void run_validate_command(const std::vector<std::string>& arguments) {
   outputs.check_writable();
   std::map<std::string, std::size_t> left_out;
   const std::vector<study::MeasuredJob> jobs = jobs_asked_for(operands, most, left_out);
-  outputs.check_against_inputs();
-
   const bool quiet = values.contains("quiet");
-  report::Validation validation = study::validate_jobs(jobs, !quiet && standard_error_is_terminal());
+  report::Validation validation =
+      study::validate_jobs(jobs, !quiet && standard_error_is_terminal(), [&] { outputs.check_against_inputs(); });
   for (const auto& [table, rows] : left_out) {
     auto found = std::ranges::find(validation.tables, table, &report::ValidatedTable::name);
     if (found == validation.tables.end()) {

@@ -1,5 +1,7 @@
 #include "formats/chakra.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -27,6 +29,12 @@ enum : std::uint32_t { kNameOfAttribute = 1, kDoubleValue = 3, kFloatValue = 5, 
 enum : std::uint64_t { kMetadataNode = 1, kComputeNode = 4, kSendNode = 5, kReceiveNode = 6, kCollectiveNode = 7 };
 constexpr std::uint64_t kLastCollective = 9;
 constexpr double kMicrosecond = 1e-6;
+constexpr std::size_t kMostOfJson = std::size_t{16} << 20U;
+
+/// A node takes this many bytes of memory while its step is put together. A trace may take four times its own bytes;
+/// one of few nodes may take more.
+constexpr std::size_t kBytesInMemory = sizeof(ChakraNode) + 100;
+constexpr std::size_t kNodesOfAnyTrace = 200'000;
 
 /// An attribute that is a number or a text. Lists stay out.
 struct ChakraAttribute {
@@ -67,6 +75,7 @@ void add_process_groups(std::string_view inputs, Groups& groups) {
   ProtobufFields fields(inputs);
   while (const auto field = fields.next()) {
     if (field->number != kValues) continue;
+    if (field->text.size() > kMostOfJson) throw std::runtime_error("has groups of more than 16 MiB");
     const Json list = Json::parse(only_text_of_list(field->text), nullptr, false);
     if (list.is_discarded() || !list.is_array()) continue;
     for (const Json& one : list) {
@@ -142,7 +151,7 @@ ChakraNode read_node(std::string_view bytes, Groups& groups) {
   node.type = type_of(type);
   for (ChakraAttribute& attribute : attributes) take_attribute(std::move(attribute), node);
   if (!std::isfinite(node.seconds) || node.seconds < 0 || !std::isfinite(node.bytes) || node.bytes < 0)
-    throw std::runtime_error("has a node whose time or size is no number from 0 on");
+    throw std::runtime_error(fmt::format("has node {}, whose time or size is no number from 0 on", node.id));
   if (type == kMetadataNode) add_process_groups(inputs, groups);
   return node;
 }
@@ -154,6 +163,12 @@ ChakraTrace read_chakra(std::string_view bytes) {
   ProtobufFields file(bytes);
   if (file.empty()) throw std::runtime_error("is empty");
   file.take(file.varint());  // the metadata
+  std::size_t count = 0;
+  for (ProtobufFields nodes = file; !nodes.empty(); ++count) nodes.take(nodes.varint());
+  if (count > kNodesOfAnyTrace && count * kBytesInMemory > 4 * bytes.size())
+    throw std::runtime_error(
+        fmt::format("has {} nodes in {} bytes: too few for their times and sizes", count, bytes.size()));
+  trace.nodes.reserve(count);
   while (!file.empty()) trace.nodes.push_back(read_node(file.take(file.varint()), trace.groups));
   if (std::ranges::all_of(trace.nodes, [](const ChakraNode& node) { return node.type == ChakraNode::Type::other; }))
     throw std::runtime_error("has no node that computes or sends");

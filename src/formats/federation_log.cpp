@@ -9,27 +9,12 @@
 #include <set>
 #include <stdexcept>
 
+#include "support/split.hpp"
+
 namespace dadsim::formats {
 namespace {
 
 constexpr double kNoDate = -1;  // seconds since 1970; logs are later
-
-/// Goes through a text line by line.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : text_(text) {}
-
-  std::optional<std::string_view> next() {
-    if (text_.empty()) return std::nullopt;
-    const std::size_t end = std::min(text_.find('\n'), text_.size());
-    const std::string_view line = text_.substr(0, end);
-    text_.remove_prefix(std::min(end + 1, text_.size()));
-    return line;
-  }
-
- private:
-  std::string_view text_;
-};
 
 /// The number at the beginning, above 0 or 0; none where there is none.
 std::optional<double> leading_number(std::string_view text) {
@@ -102,23 +87,22 @@ std::optional<ClientLog> read_client_log(std::string_view text) {
   ClientLog log;
   std::set<std::string> names;
   double had_task = kNoDate;
-  Lines lines(text);
-  while (const auto line = lines.next()) {
-    if (const auto identity = text_behind(*line, "[identity=")) {
+  for (const std::string_view line : lines_of(text)) {
+    if (const auto identity = text_behind(line, "[identity=")) {
       const std::string_view name = identity->substr(0, identity->find_first_of(",]"));
       // The server logs its clients as its peers.
       names.emplace(name);
     }
-    if (const auto task = text_behind(*line, "getTask: ")) {
+    if (const auto task = text_behind(line, "getTask: ")) {
       const auto transfer = transfer_of(*task);
       if (!transfer) continue;
       log.down.push_back(*transfer);
-      had_task = date_of(*line).value_or(kNoDate);
-    } else if (const auto update = text_behind(*line, "SubmitUpdate ")) {
+      had_task = date_of(line).value_or(kNoDate);
+    } else if (const auto update = text_behind(line, "SubmitUpdate ")) {
       const auto transfer = transfer_of(*update);
       if (!transfer) continue;
       log.up.push_back(*transfer);
-      const double began = date_of(*line).value_or(kNoDate) - transfer->seconds;
+      const double began = date_of(line).value_or(kNoDate) - transfer->seconds;
       if (had_task > kNoDate && began >= had_task) log.training.push_back(began - had_task);
       had_task = kNoDate;
     }
@@ -136,36 +120,35 @@ std::optional<ServerLog> read_server_log(std::string_view text) {
   ServerLog log;
   double began = kNoDate;
   bool open = false;  // a round whose results are not there yet
-  Lines lines(text);
-  while (const auto line = lines.next()) {
-    if (const auto megabytes = amount_behind(*line, "ArrayRecord (")) {
+  for (const std::string_view line : lines_of(text)) {
+    if (const auto megabytes = amount_behind(line, "ArrayRecord (")) {
       if (!log.model_bytes && *megabytes > 0) log.model_bytes = kMegabyte * *megabytes;
       continue;
     }
     for (const char* end : {"Run finished ", "Strategy execution finished ", "FL finished "}) {
-      if (const auto behind = text_behind(*line, end)) log.total_seconds = amount_behind(*behind, "in ");
+      if (const auto behind = text_behind(line, end)) log.total_seconds = amount_behind(*behind, "in ");
     }
     // Rounds of evaluation have the same words.
-    const bool of_training = line->find("fit_round") != std::string_view::npos ||
-                             line->find("_fit:") != std::string_view::npos ||
-                             line->find("_train:") != std::string_view::npos;
+    const bool of_training = line.find("fit_round") != std::string_view::npos ||
+                             line.find("_fit:") != std::string_view::npos ||
+                             line.find("_train:") != std::string_view::npos;
     if (!of_training) continue;
-    const auto old_sampled = amount_behind(*line, "strategy sampled ");
-    const auto sampled = old_sampled ? old_sampled : amount_behind(*line, "Sampled ");
-    const auto known = amount_behind(*line, "(out of ");
+    const auto old_sampled = amount_behind(line, "strategy sampled ");
+    const auto sampled = old_sampled ? old_sampled : amount_behind(line, "Sampled ");
+    const auto known = amount_behind(line, "(out of ");
     if (sampled && known) {
       ServerLog::Round& round = log.rounds.emplace_back();
       round.sampled = static_cast<std::int64_t>(*sampled);
       round.known = static_cast<std::int64_t>(*known);
-      began = date_of(*line).value_or(kNoDate);
+      began = date_of(line).value_or(kNoDate);
       open = true;
       continue;
     }
-    const auto old_received = amount_behind(*line, "received ");
-    const auto received = old_received ? old_received : amount_behind(*line, "Received ");
+    const auto old_received = amount_behind(line, "received ");
+    const auto received = old_received ? old_received : amount_behind(line, "Received ");
     if (!received || !open) continue;
     log.rounds.back().received = static_cast<std::int64_t>(*received);
-    const double ended = date_of(*line).value_or(kNoDate);
+    const double ended = date_of(line).value_or(kNoDate);
     if (began > kNoDate && ended >= began) log.rounds.back().seconds = ended - began;
     open = false;
   }

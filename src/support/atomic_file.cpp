@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "support/file_identity.hpp"
+#include "support/input_files.hpp"
 #include "support/interrupt.hpp"
 #include "support/last_resort.hpp"
 #include "support/output_error.hpp"
@@ -54,6 +55,16 @@ void write_all(int descriptor, std::string_view content, const std::string& path
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw OutputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
     content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// Commands compare their outputs with what they read before they run. This is for a file that none of them compared.
+void refuse_input(const std::string& path, const struct stat& output) {
+  for (const std::string& input : noted_inputs()) {
+    struct stat read {};
+    if (exists(input, read) && read.st_dev == output.st_dev && read.st_ino == output.st_ino)
+      throw OutputError(
+          fmt::format("cannot write '{}': '{}' was read, and is the same file; another file", path, input));
   }
 }
 
@@ -121,6 +132,7 @@ void write_file_atomically(const std::string& path, const std::function<void(con
     const Descriptor descriptor(opened);
     return produce([&](std::string_view part) { write_all(descriptor, part, path); });
   }
+  if (there) refuse_input(path, status);
   std::string beside = target + ".XXXXXX";
   Descriptor descriptor(::mkostemp(beside.data(), O_CLOEXEC));
   if (descriptor < 0)

@@ -10,7 +10,8 @@ namespace dadsim {
 /// "-" is standard output, and a terminal there is shown no more than it may be (see for_terminal). A symbolic link
 /// stays, and what it points at is written; what is no regular file (a pipe, a device, a descriptor as /dev/stdout) is
 /// written to as it is. The permissions of a file that was there stay. Throws OutputError with the path and the
-/// system's reason, Cancelled if the user ends the wait for a reader of a pipe.
+/// system's reason, and where the file was read (input_files.hpp); Cancelled if the user ends the wait for a reader of
+/// a pipe.
 void write_file_atomically(const std::string& path, std::string_view content);
 
 /// What is put, part by part, is the content: so that what is larger than memory may be written.

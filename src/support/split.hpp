@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +23,30 @@ inline std::vector<std::string_view> split_at(std::string_view text, char separa
   }
 }
 
+/// Goes through a text line by line, with no memory for a list of lines.
+class LineIterator {
+ public:
+  using value_type = std::string_view;
+  using difference_type = std::ptrdiff_t;
+  LineIterator(std::string_view text, char newline) : rest_(text), newline_(newline), end_(text.find(newline)) {}
+  std::string_view operator*() const { return rest_.substr(0, end_); }
+  LineIterator& operator++() {
+    rest_.remove_prefix(std::min(end_, rest_.size() - 1) + 1);
+    end_ = rest_.find(newline_);
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  char newline_;
+  std::size_t end_;
+};
+
 /// The lines of a text. A newline ends one: behind the last there is none.
-inline std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines = split_at(text, '\n');
-  if (lines.back().empty()) lines.pop_back();
-  return lines;
+inline auto lines_of(std::string_view text, char newline = '\n') {
+  return std::ranges::subrange(LineIterator(text, newline), std::default_sentinel);
 }
 
 /// What stands between blanks, ends of lines among them.

@@ -1,6 +1,7 @@
 #include "support/whole_file.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,8 @@
 
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
+#include "support/input_files.hpp"
+#include "support/unpacked.hpp"
 
 namespace dadsim {
 
@@ -26,6 +29,9 @@ std::optional<std::string> whole_file(const std::string& path, std::size_t most)
     return std::nullopt;
   }
   std::string content;
+  struct stat status {};
+  if (::fstat(::fileno(file.get()), &status) == 0 && S_ISREG(status.st_mode))
+    content.reserve(std::min(most, static_cast<std::size_t>(status.st_size)));
   std::array<char, std::size_t{1} << 14U> block;
   while (const std::size_t count =
              std::fread(block.data(), 1, std::min(block.size(), most - content.size()), file.get()))
@@ -36,6 +42,25 @@ std::optional<std::string> whole_file(const std::string& path, std::size_t most)
                                 "a file that can be read to its end"});
   }
   return content;
+}
+
+std::string read_input(const std::string& path, const std::string& form, const InputLimit& limit) {
+  const auto refuse = [&](const std::string& what, const std::string& remedy) {
+    return InputError(Diagnostic{path, 0, what, remedy});
+  };
+  const auto too_large = [&] { return refuse(fmt::format("has more than {} MiB", limit.most >> 20U), limit.smaller); };
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) throw refuse("is a folder", form);
+    if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) throw refuse("is a device", form);
+    if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) > limit.most) throw too_large();
+  }
+  std::optional<std::string> content = whole_file(path, limit.most + 1);
+  if (!content) throw refuse(fmt::format("cannot be read: {}", std::strerror(errno)), form);
+  note_input(path);
+  if (content->size() <= limit.most) content = unpacked(path, *std::move(content), limit.most + 1);
+  if (content->size() > limit.most) throw too_large();
+  return *std::move(content);
 }
 
 }  // namespace dadsim

@@ -14,4 +14,17 @@ void throw_if_denied(const std::string& path, int error);
 /// other file.
 std::optional<std::string> whole_file(const std::string& path, std::size_t most = std::string::npos);
 
+/// Bytes of a file that is read whole.
+struct InputLimit {
+  std::size_t most;
+  const char* smaller;  ///< what to give instead of a larger file: "a part of the log"
+};
+inline constexpr InputLimit kMostOfLog{std::size_t{512} << 20U, "a part of the log"};
+inline constexpr InputLimit kMostOfTable{std::size_t{16} << 20U, "a file with fewer rows"};
+
+/// The content of a file that a user named, unpacked if gzip packed it; the name is noted (input_files.hpp). `form`:
+/// what the file has to be. Throws InputError where it is a folder, a device, larger than the limit, or cannot be read;
+/// EnvironmentError.
+std::string read_input(const std::string& path, const std::string& form, const InputLimit& limit);
+
 }  // namespace dadsim

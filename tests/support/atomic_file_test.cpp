@@ -9,6 +9,7 @@
 #include "support/file_identity.hpp"
 #include "support/output_error.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim {
 namespace {
@@ -55,6 +56,17 @@ TEST_F(AtomicFile, ASymbolicLinkAndPermissionsStay) {
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   EXPECT_EQ(read(target), "second");
   EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(AtomicFile, WhatWasReadStays) {
+  const fs::path path = folder_ / "input";
+  std::ofstream(path) << "mine";
+  EXPECT_EQ(read_input(path.string(), "a file", kMostOfTable), "mine");
+  fs::create_symlink("input", folder_ / "link");
+  fs::create_hard_link(path, folder_ / "hard");
+  for (const char* name : {"input", "./input", "link", "hard"})
+    EXPECT_THROW(write_file_atomically((folder_ / name).string(), "x"), OutputError) << name;
+  EXPECT_EQ(read(path), "mine");
 }
 
 TEST_F(AtomicFile, AWriteProtectedFileStays) {

@@ -2,13 +2,19 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
+#include "support/input_files.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim {
@@ -42,6 +48,37 @@ TEST(WholeFile, IsTheFirstBytesWhereNoMoreAreAskedFor) {
   EXPECT_EQ(whole_file(path, 3), "xxx");
   EXPECT_EQ(whole_file(path, 70000)->size(), 70000U);
   EXPECT_EQ(whole_file(path, 200000)->size(), 100000U);
+}
+
+TEST(WholeFile, AnInputHasALimit) {
+  const test::TemporaryFolder folder;
+  const InputLimit limit{std::size_t{1} << 20U, "a part of it"};
+  const auto said = [&](const std::string& path) {
+    try {
+      return read_input(path, "a log", limit);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string small = folder.write("small", "content");
+  EXPECT_EQ(said(small), "content");
+  EXPECT_EQ(std::ranges::count(noted_inputs(), small), 1);
+  EXPECT_EQ(said(folder.path("")), folder.path("") + ": is a folder; a log");
+  EXPECT_EQ(said("/dev/zero"), "/dev/zero: is a device; a log");
+  const std::string none = folder.path("none");
+  EXPECT_EQ(said(none), none + ": cannot be read: No such file or directory; a log");
+  const std::string sparse = folder.write("sparse", "");
+  ASSERT_EQ(::truncate(sparse.c_str(), off_t{20} << 30U), 0);
+  EXPECT_EQ(said(sparse), sparse + ": has more than 1 MiB; a part of it");
+  // A pipe does not say its size.
+  const std::string fifo = folder.path("fifo");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::ofstream(fifo) << std::string(std::size_t{2} << 20U, 'a');
+  });
+  EXPECT_EQ(said(fifo), fifo + ": has more than 1 MiB; a part of it");
+  writer.join();
 }
 
 // A scenario was said to be wrong ("give yourself the right to read it"), and a file that seemed not to be there was

@@ -267,15 +267,11 @@ class EdgeReader {
 }  // namespace
 
 GraphFile read_graph_file(const std::string& path, std::size_t sites) {
-  constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
-  const std::optional<std::string> text = whole_file(path, kMostBytes + 1);
-  if (text && text->size() > kMostBytes) {
-    throw InputError(Diagnostic{path, 0, "has more than 64 MiB", "a graph of fewer edges"});
-  }
-  if (!text) throw InputError(Diagnostic{path, 0, "cannot be read", "a text file with an edge in each line"});
+  constexpr InputLimit kMost{std::size_t{64} << 20U, "a graph of fewer edges"};
+  const std::string text = read_input(path, "a text file with an edge in each line", kMost);
   EdgeReader reader(path, sites);
   int number = 0;
-  for (const std::string_view line : lines_of(*text)) reader.read(line, ++number);
+  for (const std::string_view line : lines_of(text)) reader.read(line, ++number);
   return reader.finish();
 }
 

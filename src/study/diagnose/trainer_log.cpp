@@ -158,7 +158,7 @@ std::optional<TrainerLog> read_trainer_log(std::string_view text) {
   std::array<bool, kTrainerLines.size()> seen{};
   Bars bars;
   for (const std::string_view whole : lines_of(text)) {
-    for (const std::string_view line : split_at(whole, '\r')) {
+    for (const std::string_view line : lines_of(whole, '\r')) {
       for (std::size_t i = 0; i < kTrainerLines.size(); ++i) {
         const TrainerLine& one = kTrainerLines[i];
         if (line.find(one.marker) == std::string_view::npos) continue;

@@ -18,6 +18,9 @@ namespace {
 
 constexpr const char* kTimeForm = "the time of a step with its unit, as 321ms, or samples per second, as 398/s";
 constexpr std::int64_t kMostSamples = 1'000'000'000;
+constexpr std::size_t kMostBytesOfLineOfSteps = 65'536;
+constexpr std::size_t kMostRowsOfSteps = 10'000;
+constexpr std::size_t kMostFaultsOfSteps = 20;  // that are listed
 
 std::string trimmed(std::string_view text) {
   constexpr const char* kBlank = " \t\r";
@@ -44,8 +47,10 @@ class MeasurementReader {
   std::vector<MeasuredDeviceStep> read(const std::string& text) {
     int number = 0;
     for (const std::string_view said : lines_of(text)) {
-      const std::string line(said);
       ++number;
+      if (said.size() > kMostBytesOfLineOfSteps || rows_.size() == kMostRowsOfSteps)
+        throw InputError({file_, number, "more than 64 KiB in a line, or 10,000 lines", "fewer measurements"});
+      const std::string line(said);
       if (trimmed(line).empty() || line.starts_with('#')) continue;
       if (columns_.empty()) {
         read_header(number, line);
@@ -53,6 +58,7 @@ class MeasurementReader {
       } else {
         read_row(number, line);
       }
+      if (errors_.size() >= kMostFaultsOfSteps) throw InputError(std::move(errors_));
     }
     if (columns_.empty() && errors_.empty())
       fail(0, "no measurements", "a first line of columns, as workload,batch,time, and a line for each");
@@ -137,7 +143,7 @@ class MeasurementReader {
 
   void check_against_each_other() {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
+      for (std::size_t j = 0; j < i && errors_.size() < kMostFaultsOfSteps; ++j) {
         const MeasuredDeviceStep& a = rows_[j];
         const MeasuredDeviceStep& b = rows_[i];
         if (a.workload != b.workload || a.precision != b.precision) continue;

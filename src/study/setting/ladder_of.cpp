@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-#include "support/input_files.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::study {
@@ -23,12 +22,10 @@ spec::ParameterValues settings_of(const spec::RunSpec& run) {
 }
 
 report::LadderFile read_ladder(const std::string& path) {
-  constexpr std::size_t kMostBytes = 64U << 20U;
-  note_input(path);
-  const std::optional<std::string> text = whole_file(path, kMostBytes);
-  if (!text) throw InputError({path, 0, "cannot be read", kLadder});
+  constexpr InputLimit kMost{std::size_t{16} << 20U, kLadder};
+  const std::string text = read_input(path, kLadder, kMost);
   try {
-    return report::parse_ladder(*text);
+    return report::parse_ladder(text);
   } catch (const std::runtime_error& error) {
     throw InputError({path, 0, error.what(), kLadder});
   }

@@ -23,6 +23,9 @@ namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kMostDevices = 1'000'000;
+constexpr std::size_t kMostBytesOfLineOfJobs = 65'536;
+constexpr std::size_t kMostRowsOfJobs = 100'000;
+constexpr std::size_t kMostFaultsOfJobs = 20;  // that are listed
 constexpr std::int64_t kMostSamplesOfJob = 1'000'000'000;
 
 const std::array<std::string, 5> kFigures{"time", "seconds", "tokens_per_second", "samples_per_second", "mfu"};
@@ -49,7 +52,7 @@ class JobReader {
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (words_of(line).empty() || line.starts_with('#')) continue;
       read_line(line);
-      if (columns_.empty()) break;
+      if (columns_.empty() || errors_.size() >= kMostFaultsOfJobs) break;
     }
     if (columns_.empty() && errors_.empty())
       fail("holds no measurements", "a first line of columns, as scenario,time, and a line for each measurement");
@@ -66,6 +69,8 @@ class JobReader {
 
   void read_line(std::string_view line) {
     std::vector<std::string> cells;
+    if (line.size() > kMostBytesOfLineOfJobs) return fail("a line of more than 64 KiB", "fewer columns");
+    if (jobs_.size() == kMostRowsOfJobs) return fail("more than 100,000 measurements", "several files");
     try {
       for (const std::string& cell : csv_cells(line)) cells.push_back(without_blanks(cell));
     } catch (const std::invalid_argument& error) {

@@ -23,6 +23,8 @@
 namespace dadsim::study {
 namespace {
 
+constexpr std::size_t kFaultsOfJobs = 20;  // that are listed
+
 std::int64_t attribute_of(const MeasuredJob& job, const std::string& name, std::int64_t otherwise) {
   const auto found = job.timed_as.find(name);
   return found == job.timed_as.end() ? otherwise : parse_whole<std::int64_t>(found->second).value_or(otherwise);
@@ -140,7 +142,8 @@ report::ValidatedRow validate_row(JobPredictor& predictor, const MeasuredJob& jo
 
 }  // namespace
 
-report::Validation validate_jobs(const std::vector<MeasuredJob>& jobs, bool show_progress) {
+report::Validation validate_jobs(const std::vector<MeasuredJob>& jobs, bool show_progress,
+                                 const std::function<void()>& on_read) {
   report::Validation validation;
   validation.version = kVersion;
   validation.build = build();
@@ -148,6 +151,7 @@ report::Validation validate_jobs(const std::vector<MeasuredJob>& jobs, bool show
   JobPredictor predictor;
   std::vector<Diagnostic> wrong;
   for (const MeasuredJob& job : jobs) {
+    if (wrong.size() >= kFaultsOfJobs) break;
     try {
       static_cast<void>(predictor.load(job, job.batch));
     } catch (const InputError& error) {
@@ -155,6 +159,7 @@ report::Validation validate_jobs(const std::vector<MeasuredJob>& jobs, bool show
     }
   }
   if (!wrong.empty()) throw InputError(std::move(wrong));
+  if (on_read) on_read();
 
   Progress progress("predicting", 1, show_progress);
   std::int64_t done = 0;
