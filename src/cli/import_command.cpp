@@ -17,6 +17,7 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -123,6 +124,15 @@ struct ReadFile {
   std::string path, content;
 };
 
+/// A config is smaller than a log.
+ReadFile read_file(const std::string& path) {
+  constexpr std::size_t kMostOfConfig = std::size_t{16} << 20U;
+  ReadFile file{path, read_input(path, kFiles, kMostOfLog)};
+  if (is_config(file.content) && file.content.size() > kMostOfConfig)
+    throw InputError({path, 0, "has more than 16 MiB", "the config.json of a model"});
+  return file;
+}
+
 /// `base`: the config.json beside an adapter_config.json; none: the file is alone.
 void import_config(const po::variables_map& values, const ReadFile& file, const std::optional<ReadFile>& base) {
   refuse_other_options(values, {"sequence", "batch", "precision", "scenario", "layers"}, "a config.json");
@@ -138,19 +148,23 @@ void import_config(const po::variables_map& values, const ReadFile& file, const 
   if (base) of_base = study::import_model(base->path, base->content, sequence);
   study::ImportedModel model = adapter ? study::import_adapter(file.path, *adapter, std::move(of_base), sequence)
                                        : study::import_model(file.path, file.content, sequence);
+  std::string named;
   if (!layers.empty()) {
-    if (layers == "-") throw UsageError("--layers - : the element names the file, which needs a name of its own");
+    named = name_in_document(values, "layers");
     model.workload.clear();
     model.sizes.clear();
   } else if (model.workload.empty()) {
     throw UsageError("no workload has these layers; --layers FILE writes them into a file, which the element names");
   }
+  const std::string text = values.contains("scenario") ? study::scenario_of(model, named, batch, precision)
+                                                       : study::timed_as_element(model, named, batch, precision);
   outputs.check_writable();
-  if (!layers.empty()) write_file_atomically(layers, study::file_of_layers(file.path, model.shape));
-  write_import(values,
-               values.contains("scenario") ? study::scenario_of(model, layers, batch, precision)
-                                           : study::timed_as_element(model, layers, batch, precision),
-               in_words(model));
+  if (!layers.empty()) {
+    const std::string shapes = study::file_of_layers(file.path, model.shape);
+    study::check_workload_made_of(file.path, shapes);
+    write_file_atomically(layers, shapes);
+  }
+  write_import(values, text, in_words(model));
 }
 
 }  // namespace
@@ -174,10 +188,10 @@ void run_import_command(const std::vector<std::string>& arguments) {
   if (files.empty() || is_chakra_trace(files[0]))
     return import_chakra_trace(
         values, only_operand(values, "no file is named", "one file, or logs of several clients", "import"));
-  const ReadFile first{files[0], content_to_import(files[0], kFiles)};
+  const ReadFile first = read_file(files[0]);
   if (!is_config(first.content)) return import_federation_logs(values, files);
   if (files.size() == 2) {
-    const ReadFile second{files[1], content_to_import(files[1], kFiles)};
+    const ReadFile second = read_file(files[1]);
     if (adapter_in(first.path, first.content)) return import_config(values, first, second);
     if (adapter_in(second.path, second.content)) return import_config(values, second, first);
   }

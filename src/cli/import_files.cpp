@@ -3,30 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <optional>
-#include <utility>
 
 #include "cli/arguments.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "support/atomic_file.hpp"
-#include "support/diagnostics.hpp"
+#include "support/file_identity.hpp"
 #include "support/terminal.hpp"
-#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 
 namespace po = boost::program_options;
-
-std::string content_to_import(const std::string& path, const char* form) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw InputError({path, 0, "is a folder", form});
-  if (std::optional<std::string> text = whole_file(path)) return std::move(*text);
-  throw InputError({path, 0, fmt::format("cannot be read: {}", std::strerror(errno)), form});
-}
 
 void refuse_other_options(const po::variables_map& values, const std::vector<std::string>& allowed, const char* what) {
   const std::vector<std::string> always{"positional", "out", "quiet", "help", "color"};
@@ -34,6 +22,19 @@ void refuse_other_options(const po::variables_map& values, const std::vector<std
     if (std::ranges::find(allowed, name) == allowed.end() && std::ranges::find(always, name) == always.end())
       throw UsageError(fmt::format("--{} means nothing of {}", name, what));
   }
+}
+
+std::string name_in_document(const po::variables_map& values, const std::string& option) {
+  const std::string file = text_of(values, option.c_str());
+  if (file.empty() || file == "-")
+    throw UsageError(fmt::format("--{} FILE is missing: the element names that file, which needs a name", option));
+  if (has_hidden_characters(file))
+    throw UsageError(fmt::format("--{} '{}' has characters that no document can name; another name", option,
+                                 with_hidden_characters_shown(file)));
+  namespace fs = std::filesystem;
+  const std::string out = text_of(values, "out");
+  if (out.empty() || descriptor_of(out) || fs::path(file).is_absolute()) return file;
+  return fs::absolute(file).lexically_normal().lexically_relative(fs::absolute(out).lexically_normal().parent_path());
 }
 
 void write_import(const po::variables_map& values, const std::string& text, const std::string& words) {

@@ -6,12 +6,13 @@
 
 namespace dadsim::cli {
 
-/// The content of a file that is imported; `form` is what it has to be. Throws InputError.
-std::string content_to_import(const std::string& path, const char* form);
-
 /// Throws UsageError where one of the options is given that are not among `allowed`: of `what` they mean nothing.
 void refuse_other_options(const boost::program_options::variables_map& values, const std::vector<std::string>& allowed,
                           const char* what);
+
+/// A file that `option` names, as the document of --out names it: from the folder of that document. Throws UsageError
+/// where the option is missing, is standard output, or has a name that no document can hold.
+std::string name_in_document(const boost::program_options::variables_map& values, const std::string& option);
 
 /// Writes what was made of files to --out, or to standard output, and `words` beside it, unless --quiet.
 void write_import(const boost::program_options::variables_map& values, const std::string& text,

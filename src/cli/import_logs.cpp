@@ -14,8 +14,10 @@
 #include "formats/federation_log.hpp"
 #include "sim/platform.hpp"
 #include "study/imported/import_federation.hpp"
+#include "study/imported/import_model.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -40,7 +42,7 @@ std::optional<double> quantity_in(const po::variables_map& values, const char* o
 study::ImportedFederation federation_in(const std::vector<std::string>& files, const study::FederationFacts& facts) {
   std::vector<formats::ClientLog> clients;
   for (const std::string& file : files) {
-    const std::string text = content_to_import(file, kLogForm);
+    const std::string text = read_input(file, kLogForm, kMostOfLog);
     try {
       if (std::optional<formats::ClientLog> client = formats::read_client_log(text)) {
         // Logs of sites lie in folders of their names.
@@ -89,6 +91,7 @@ void import_federation_logs(const po::variables_map& values, const std::vector<s
   for (const std::string& file : files) inputs.push_back({"the log", file});
   const OutputFiles outputs({{"--out", text_of(values, "out")}}, std::move(inputs));
   const study::ImportedFederation federation = federation_in(files, facts);
+  study::check_scenario_made_of(files.front(), federation.scenario);
   outputs.check_writable();
   write_import(values, federation.scenario, words_of_federation(federation));
 }

@@ -20,6 +20,7 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -27,6 +28,8 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr std::int64_t kMostRanks = 100'000;
+constexpr InputLimit kMostOfTrace{std::size_t{1} << 30U, "a trace of fewer nodes"};
+constexpr InputLimit kMostOfGroups{std::size_t{16} << 20U, "groups of fewer ranks"};
 constexpr const char* kTraceForm = "an execution trace of Chakra, one file for each rank: NAME.0.et, NAME.1.et …";
 
 /// NAME of NAME.12.et.
@@ -46,7 +49,7 @@ std::vector<formats::ChakraTrace> traces_of(const std::string& name) {
     const std::string path = fmt::format("{}.{}.et", name, rank);
     std::error_code error;
     if (rank > 0 && !std::filesystem::exists(path, error)) return traces;
-    const std::string content = content_to_import(path, kTraceForm);
+    const std::string content = read_input(path, kTraceForm, kMostOfTrace);
     try {
       traces.push_back(formats::read_chakra(content));
     } catch (const std::runtime_error& fault) {
@@ -59,7 +62,7 @@ std::map<std::string, std::vector<std::int64_t>> groups_in(const std::string& pa
   if (path.empty()) return {};
   constexpr const char* kForm = "groups as ASTRA-sim has them: {\"1\": [0, 1], \"2\": [2, 3]}";
   try {
-    return formats::read_groups(content_to_import(path, kForm));
+    return formats::read_groups(read_input(path, kForm, kMostOfGroups));
   } catch (const InputError&) {
     throw;
   } catch (const std::runtime_error& fault) {
@@ -74,13 +77,13 @@ bool is_chakra_trace(const std::string& path) { return path.ends_with(".et"); }
 void import_chakra_trace(const po::variables_map& values, const std::string& file) {
   refuse_other_options(values, {"batch", "scenario", "step", "groups", "precision", "ranks"}, "a trace");
   const std::string to = text_of(values, "step");
-  if (to.empty() || to == "-")
-    throw UsageError("--step FILE is missing: the step goes into a file of its own, which the element names");
+  const std::string element =
+      study::timed_as_step(name_in_document(values, "step"), values.contains("batch") ? text_of(values, "batch") : "1");
   const std::string groups_file = text_of(values, "groups");
   const OutputFiles outputs({{"--out", text_of(values, "out")}, {"--step", to}},
                             {{"the trace", file}, {"--groups", groups_file}});
-  const std::string batch = values.contains("batch") ? text_of(values, "batch") : "1";
-  if (!parse_whole<std::int64_t>(batch, 1, 1'000'000))
+  if (const std::string batch = text_of(values, "batch");
+      !batch.empty() && !parse_whole<std::int64_t>(batch, 1, 1'000'000))
     throw UsageError(fmt::format("--batch '{}' is no number; a whole one from 1 to 1000000", batch));
   const std::string precision = text_of(values, "precision");
   if (!precision.empty() && !spec::parse<spec::Precision>(precision))
@@ -101,10 +104,12 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
                       traces.size() == 1 ? "--ranks N, which all do the same; or the traces of all beside it"
                                          : "traces of one step of all ranks; --groups names those of collectives"});
   }
+  outputs.check_against_inputs();
   outputs.check_writable();
   const std::string called = std::filesystem::path(name).filename().string();
-  write_file_atomically(to, study::file_of_recorded_step(called, step, precision));
-  const std::string element = fmt::format("<timed-as file=\"{}\" batch=\"{}\"/>\n", to, batch);
+  const std::string recorded = study::file_of_recorded_step(called, step, precision);
+  study::check_workload_made_of(file, recorded);
+  write_file_atomically(to, recorded);
   const auto counted = [](std::int64_t number, const char* what) {
     return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
   };

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/chakra_bytes.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
 #include "support/temporary_folder.hpp"
@@ -125,6 +126,53 @@ TEST_F(ImportSteps, RefusesWhatIsNoTrace) {
 }
 
 // A round of the slowest client: 40 MB down in 4 s, 50 s of training, 40 MB up in 8 s.
+// A path, a name or an amount of what was imported made dadsim refuse its own file.
+TEST_F(ImportSteps, WhatIsImportedPassesTheCheckOrIsRefused) {
+  const auto write = [&](const std::string& name, const test::ChakraBytes& trace) {
+    std::filesystem::create_directories((folder_.path() / name).parent_path());
+    std::ofstream(folder_.path() / name) << trace.bytes();
+  };
+  const std::vector<std::pair<std::string, std::string>> names{{"step.xml", "job.xml"},
+                                                               {"a&b.xml", "job.xml"},
+                                                               {"a'\"<b>.xml", "c&d.xml"},
+                                                               {"job/step.xml", "job/job.xml"},
+                                                               {"step.xml", "job/job.xml"},
+                                                               {"job/../job/x.xml", "./job.xml"},
+                                                               {"deep/er/step.xml", "job/a b.xml"}};
+  for (const char* folder : {"job", "deep/er"}) std::filesystem::create_directories(folder_.path() / folder);
+  for (const char* node : {"gemm", "", "a\nb\x01\x1b[31m", "\xff\xfe", "\xe2\x80\xae", "<&\"'>"}) {
+    for (const char* rank : {"t.0.et", "t.1.et"})
+      write(rank, test::ChakraBytes().compute(1, node, 0.1).sum(2, node, 4096).compute(3, node, 0.1));
+    for (const auto& [step, out] : names) {
+      const Outcome read = dadsim({"import", "t.0.et", "--step", step, "--scenario", "--out", out});
+      ASSERT_EQ(read.exit_code, kSuccess) << step << read.err;
+      const Outcome check = dadsim({out, "--check"});
+      EXPECT_EQ(check.exit_code, kSuccess) << step << " " << out << check.err;
+      if (std::string(node) != "gemm") break;
+    }
+  }
+  const Outcome name = dadsim({"import", "t.0.et", "--step", "a\nb.xml"});
+  EXPECT_EQ(name.exit_code, kUsage) << name.err;
+
+  const auto refused = [&](const test::ChakraBytes& first, const test::ChakraBytes& second, const std::string& says) {
+    write("u.0.et", first);
+    write("u.1.et", second);
+    const Outcome outcome = dadsim({"import", "u.0.et", "--step", "u.xml"});
+    EXPECT_EQ(outcome.exit_code, kWrongInput) << says << outcome.err;
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << says << ": " << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "u.xml")) << says;
+  };
+  const test::ChakraBytes plain = test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 4096);
+  refused(plain, test::ChakraBytes().compute(1, "a", 1e308).compute(4, "b", 1e308).sum(5, "s", 4096),
+          "node 1 ('a') at rank 1");
+  refused(plain, test::ChakraBytes().compute(1, "a", 9e17).compute(4, "b", 9e17).sum(5, "s", 4096),
+          "node 4 ('b') at rank 1");
+  refused(plain, test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 8192), "node 2 ('s') at rank 1, which sums 8192");
+  refused(plain, test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 8'000'000'000'000'000'000),
+          "node 2 ('s') at rank 1");
+  refused(plain, test::ChakraBytes().compute(1, "a", -1), "u.1.et: has node 1, whose time or size is no number");
+}
+
 TEST_F(ImportSteps, LogsOfNvflareBecomeAFederationWithTheirRounds) {
   const auto log = [](const char* site, double down, int training, double up) {
     std::string text =

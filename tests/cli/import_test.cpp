@@ -1,8 +1,10 @@
 // What others have said already: the config.json of a model, a profile of a step; and what people type first.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
+#include "cli/chakra_bytes.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
 #include "support/temporary_folder.hpp"
@@ -67,6 +69,90 @@ TEST_F(ImportCommand, TakesAnAdapterWithItsBase) {
   EXPECT_EQ(alone.exit_code, kWrongInput);
   EXPECT_NE(alone.err.find("is an adapter_config.json of PEFT"), std::string::npos) << alone.err;
   EXPECT_EQ(dadsim({"import", "config.json", "config.json"}).exit_code, kUsage);
+}
+
+TEST_F(ImportCommand, WhatItWritesPassesTheCheck) {
+  write("t5.json", kT5);
+  write("qwen.json", kQwen);
+  std::filesystem::create_directories(folder_.path() / "job");
+  const auto passes = [&](std::vector<std::string> arguments, const std::string& out) {
+    arguments.insert(arguments.begin(), "import");
+    arguments.insert(arguments.end(), {"--scenario", "--out", out});
+    const Outcome written = dadsim(arguments);
+    ASSERT_EQ(written.exit_code, kSuccess) << out << written.err;
+    const Outcome check = dadsim({out, "--check"});
+    EXPECT_EQ(check.exit_code, kSuccess) << out << check.err;
+  };
+  passes({"t5.json", "--layers", "job/layers.xml"}, "job/job.xml");
+  passes({"t5.json", "--layers", "job/a&b.xml"}, "job.xml");
+  passes({"t5.json", "--layers", "layers.xml"}, "job/job.xml");
+  passes({"t5.json", "--layers", (folder_.path() / "l.xml").string()}, "job/absolute.xml");
+  for (const char* precision : {"fp32", "tf32", "fp16", "bf16"})
+    passes({"qwen.json", "--precision", precision}, "job.xml");
+  EXPECT_EQ(dadsim({"import", "t5.json", "--layers", "-"}).exit_code, kUsage);
+}
+
+// What never ends took all memory there was.
+TEST_F(ImportCommand, ReadersHaveLimits) {
+  std::ofstream(folder_.path() / "config.json");
+  std::ofstream(folder_.path() / "t.0.et");
+  std::ofstream(folder_.path() / "steps.csv");
+  for (const char* name : {"config.json", "t.0.et", "steps.csv"})
+    std::filesystem::resize_file(folder_.path() / name, std::uintmax_t{20} << 30U);
+  write("many.0.et", test::ChakraBytes().compute(1, "f", 0.1).bytes() + std::string(std::size_t{8} << 20U, '\0'));
+  write("wrong.csv", "scenario,time\n");
+  std::ofstream wrong(folder_.path() / "wrong.csv", std::ios::app);
+  std::ofstream steps(folder_.path() / "wrong-steps.csv");
+  steps << "workload,batch,time\n";
+  for (int i = 0; i < 1'000'000; ++i) wrong << "x\n";
+  for (int i = 0; i < 1'000'000; ++i) steps << "x\n";
+  wrong.close();
+  steps.close();
+  write("wide.csv", std::string(std::size_t{8} << 20U, ','));
+  std::ofstream(folder_.path() / "lines.log") << std::string(std::size_t{40} << 20U, '\n');
+  folder_.write(
+      "job.xml",
+      R"(<scenario name="j"><platform><gpu-cluster nodes="1" gpus="2" inside="nvlink-3" nic="ib-hdr"/></platform>
+    <workers><worker hosts="gpu-*" device="a100-sxm4-80"/></workers><timed-as workload="resnet-50" batch="8"/><timing-only/>
+    <run algorithm="gradient-sharing"/></scenario>)");
+  const std::vector<std::string> device{"--device", "x", "--like", "v100-pcie"};
+  const auto calibrate = [&](const std::string& file) {
+    std::vector<std::string> arguments{"calibrate", file};
+    arguments.insert(arguments.end(), device.begin(), device.end());
+    return arguments;
+  };
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"import", "/dev/zero"}, "/dev/zero: is a device"},
+      {{"validate", "/dev/zero"}, "/dev/zero: is a device"},
+      {calibrate("/dev/zero"), "/dev/zero: is a device"},
+      {{"diagnose", "job.xml", "--log", "/dev/zero"}, "/dev/zero: is a device"},
+      {{"import", "config.json"}, "config.json: has more than 512 MiB"},
+      {{"import", "t.0.et", "--step", "s.xml"}, "t.0.et: has more than 1024 MiB"},
+      {{"import", "many.0.et", "--step", "s.xml"}, "many.0.et: has 8388609 nodes in"},
+      {{"import", "many.0.et", "--step", "s.xml", "--groups", "config.json"}, "nodes in"},
+      {{"validate", "./steps.csv"}, "steps.csv: has more than 16 MiB"},
+      {calibrate("steps.csv"), "steps.csv: has more than 512 MiB"},
+      {{"validate", "./wrong.csv"}, "wrong.csv:2: 1 cells for 2 columns"},
+      {calibrate("wrong-steps.csv"), "wrong-steps.csv:2: 1 cells for 3 columns"},
+      {{"validate", "./wide.csv"}, "a line of more than 64 KiB"},
+      {calibrate("wide.csv"), "more than 64 KiB in a line"},
+      {{"diagnose", "job.xml", "--log", "lines.log"}, "lines.log"},
+      {{"import", "lines.log"}, "lines.log: has more than 16 MiB"},
+  };
+  constexpr rlim_t kMemory = rlim_t{400} << 20U;
+  for (const auto& [arguments, says] : cases) {
+    const Outcome outcome = test::run_child([&, arguments = arguments] {
+      std::vector<std::string> words = arguments;
+      words.insert(words.begin(), DADSIM_BINARY);
+      const rlimit limit{kMemory, kMemory};
+      if (::chdir(folder_.path().c_str()) != 0 || ::setrlimit(RLIMIT_AS, &limit) != 0) return 127;
+      ::execv(DADSIM_BINARY, test::words_of(words).data());
+      return 127;
+    });
+    EXPECT_EQ(outcome.exit_code, kWrongInput) << says << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << says << ": " << outcome.err.substr(0, 500);
+    EXPECT_LT(std::ranges::count(outcome.err, '\n'), 40) << says;
+  }
 }
 
 TEST_F(ImportCommand, RefusesWhatItDoesNotKnow) {

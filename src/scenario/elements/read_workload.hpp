@@ -22,5 +22,7 @@ struct OwnWorkload {
 /// Reads a workload from a file: XML (<workload> with <layer> inside, or <recorded-step>) or CSV (a heading, then a
 /// line per layer). Everything wrong goes to `findings`, which are those of the file; nullopt then.
 std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings& findings);
+/// The same of the content of a file; a CSV file gives the workload its name.
+std::optional<OwnWorkload> read_workload(const std::string& content, const std::string& path, Findings& findings);
 
 }  // namespace dadsim::scenario

@@ -312,10 +312,13 @@ class Csv {
 
 std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings& findings) {
   const std::optional<std::string> content = read_document(path, kWorkloadDocument, findings);
-  if (!content) return std::nullopt;
+  return content ? read_workload(*content, path, findings) : std::nullopt;
+}
+
+std::optional<OwnWorkload> read_workload(const std::string& content, const std::string& path, Findings& findings) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   const std::string_view text =
-      std::string_view(*content).substr(content->starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+      std::string_view(content).substr(content.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   const std::size_t first = text.find_first_not_of(kWhiteSpace);
   const bool xml = first != std::string_view::npos && text[first] == '<';
   // Names go into answers that have to be text.
@@ -324,7 +327,7 @@ std::optional<OwnWorkload> read_workload_file(const std::string& path, Findings&
     return std::nullopt;
   }
   OwnWorkload workload =
-      xml ? read_xml(*content, findings) : Csv(findings).read(text, std::filesystem::path(path).stem().string());
+      xml ? read_xml(content, findings) : Csv(findings).read(text, std::filesystem::path(path).stem().string());
   if (!findings.empty()) return std::nullopt;
   return workload;
 }

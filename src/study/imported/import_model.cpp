@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -15,6 +16,8 @@
 #include "algorithms/registry.hpp"
 #include "formats/model_config.hpp"
 #include "scenario/document/load.hpp"
+#include "scenario/elements/read_workload.hpp"
+#include "scenario/xml/files.hpp"
 #include "scenario/xml/xml_writer.hpp"
 #include "spec/workload.hpp"
 #include "spec/workloads/architectures.hpp"
@@ -159,6 +162,22 @@ const spec::Workload* workload_called(const std::string& model) {
   }
 }
 
+/// An element of a document, without the declaration of a document.
+std::string finish_element(scenario::XmlWriter& xml) {
+  const std::string text = xml.finish();
+  return text.substr(text.find('\n') + 1);
+}
+
+/// What does not fit a memory is a result, and may be written.
+void check_made_of(const std::string& file, const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    if (!error.is_infeasible()) throw InputError({file, 0, "gives what is refused: " + first.what, first.remedy});
+  }
+}
+
 }  // namespace
 
 ImportedModel import_adapter(const std::string& file, const formats::AdapterConfig& adapter,
@@ -182,6 +201,29 @@ ImportedModel import_adapter(const std::string& file, const formats::AdapterConf
   return *std::move(base);
 }
 
+std::string timed_as_step(const std::string& file, const std::string& batch) {
+  scenario::XmlWriter xml;
+  { Open(xml, "timed-as").set("file", file).set("batch", batch); }
+  return finish_element(xml);
+}
+
+void check_scenario_made_of(const std::string& file, const std::string& scenario) {
+  check_made_of(file, [&] {
+    static_cast<void>(scenario::ScenarioSource(file, scenario).load({}, make_catalog_without_learning()));
+  });
+}
+
+void check_workload_made_of(const std::string& file, const std::string& workload) {
+  check_made_of(file, [&] {
+    scenario::Findings findings(file);
+    if (workload.size() > scenario::kMaxDocumentBytes)
+      findings.add({}, fmt::format("{} MB", workload.size() >> 20U),
+                   fmt::format("at most {} MB are read", scenario::kMaxDocumentBytes >> 20U));
+    if (findings.empty()) scenario::read_workload(workload, file, findings);
+    findings.throw_if_any();
+  });
+}
+
 std::string timed_as_element(const ImportedModel& model, const std::string& layers, std::int64_t batch,
                              const std::string& precision, std::span<const AttributeText> more) {
   scenario::XmlWriter xml;
@@ -200,8 +242,7 @@ std::string timed_as_element(const ImportedModel& model, const std::string& laye
     if (model.adapter && model.adapter->attention_alone) element.set("adapted", "attention");
     for (const auto& [name, value] : more) element.set(name, value);
   }
-  const std::string text = xml.finish();
-  return text.substr(text.find('\n') + 1);  // the declaration belongs to a document
+  return finish_element(xml);
 }
 
 std::string file_of_layers(const std::string& file, const spec::ModelShape& shape) {

@@ -45,6 +45,14 @@ std::string timed_as_element(const ImportedModel& model, const std::string& laye
 /// of which such a file knows nothing.
 std::string file_of_layers(const std::string& file, const spec::ModelShape& shape);
 
+/// The <timed-as> element of a recorded step in `file`.
+std::string timed_as_step(const std::string& file, const std::string& batch);
+
+/// Throws InputError with `file`, which was imported, where dadsim refuses what was made of it: a scenario, or a file
+/// of layers or of a step.
+void check_scenario_made_of(const std::string& file, const std::string& scenario);
+void check_workload_made_of(const std::string& file, const std::string& workload);
+
 /// A whole scenario that times a recorded step of so many devices, on nodes of eight H100 where these go even.
 std::string scenario_of_step(const std::string& name, const std::string& timed_as, std::int64_t devices);
 

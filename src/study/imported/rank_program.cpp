@@ -120,6 +120,7 @@ class ProgramWriter {
         pending.clear();
         if (computing_.name.empty() || computing_.seconds == 0) computing_.name = node.name;
         computing_.seconds += node.seconds;
+        check_amount(node, computing_.seconds);
         break;
       case ChakraNode::Type::collective:
       case ChakraNode::Type::send:
@@ -131,7 +132,21 @@ class ProgramWriter {
       case ChakraNode::Type::other:
         break;
     }
+    constexpr std::size_t kMostPending = 5'000'000;  // some 50 bytes each
+    pending_count_ += pending.size();
+    if (pending_count_ > kMostPending)
+      throw std::runtime_error(
+          fmt::format("has node {} at rank {}, before which too many collectives are under way", node.id, rank_));
     if (!pending.empty()) pending_of_[number] = std::move(pending);
+  }
+
+  /// A file of a step has amounts up to this one.
+  void check_amount(const ChakraNode& node, double amount) const {
+    constexpr double kMost = 1e18;
+    if (amount > kMost)
+      throw std::runtime_error(
+          fmt::format("has node {} ('{}') at rank {}, with which seconds or bytes are {}; at most {}", node.id,
+                      node.name, rank_, amount, kMost));
   }
 
   Pending before(const ChakraNode& node) {
@@ -190,16 +205,17 @@ class ProgramWriter {
     const std::int64_t to = node.destination < 0 ? rank_ : node.destination;
     if (to != rank_ || node.source < 0 || node.source >= ranks_ || node.source == rank_)
       throw std::runtime_error(fmt::format("has a message '{}' without both ends", node.name));
-    program_.received.push_back({node.name, "send", {node.source, to}, node.bytes, node.tag});
+    program_.received.push_back({node.name, "send", {node.source, to}, node.bytes, node.tag, node.id});
     pending = {{true, program_.received.size() - 1}};
   }
 
   RankProgram::Part part_of(const ChakraNode& node) const {
+    check_amount(node, node.bytes);
     if (node.type == ChakraNode::Type::send) {
       const std::int64_t from = node.source < 0 ? rank_ : node.source;
       if (from != rank_ || node.destination < 0 || node.destination >= ranks_ || node.destination == rank_)
         throw std::runtime_error(fmt::format("has a message '{}' without both ends", node.name));
-      return {node.name, "send", {from, node.destination}, node.bytes, node.tag};
+      return {node.name, "send", {from, node.destination}, node.bytes, node.tag, node.id};
     }
     std::vector<std::int64_t> members;
     if (const auto found = groups_.find(node.group); found != groups_.end()) members = found->second;
@@ -217,7 +233,7 @@ class ProgramWriter {
     constexpr double kWord = 4;  // bytes that a barrier may be thought to sum
     const auto [kind, share] = kind_of(node.collective, members.size());
     const double bytes = node.collective == ChakraNode::Collective::barrier ? kWord : node.bytes;
-    return {node.name, kind, std::move(members), share * bytes, 0};
+    return {node.name, kind, std::move(members), share * bytes, 0, node.id};
   }
 
   const formats::ChakraTrace& trace_;
@@ -230,6 +246,7 @@ class ProgramWriter {
   std::unordered_map<std::uint64_t, std::size_t> number_of_;
   std::unordered_map<std::size_t, Pending> pending_of_;
   Pending waited_;
+  std::size_t pending_count_ = 0;  ///< in all of pending_of_
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct RankProgram {
     std::vector<std::int64_t> members;  ///< ranks, rising; of a message: from, to
     double bytes = 0;
     std::int64_t tag = 0;
+    std::uint64_t node = 0;  ///< of the trace
   };
   struct Event {
     enum class What : std::uint8_t { compute, issue, wait, wait_for_message };

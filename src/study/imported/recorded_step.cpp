@@ -15,6 +15,7 @@
 
 #include "scenario/xml/xml_writer.hpp"
 #include "study/imported/rank_program.hpp"
+#include "support/terminal.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -199,6 +200,12 @@ class StepMerger {
         const Part& other = first.issued[own.events[i].part];
         if (part.kind != other.kind || part.members.size() != other.members.size())
           fail(rank, stage, own.events[i], own);
+        const auto peer = static_cast<std::size_t>(part.members.front());
+        const Part& of_peer = programs_.at(peer).issued.at(own.events[i].part);
+        if (part.kind == "all-reduce" && part.bytes != of_peer.bytes)
+          throw std::runtime_error(
+              fmt::format("has node {} ('{}') at rank {}, which sums {} bytes, and rank {} sums {}", part.node,
+                          part.name, rank, part.bytes, peer, of_peer.bytes));
       }
       if (own.events.size() != first.events.size())
         throw std::runtime_error(fmt::format("has {} events at rank {}, and {} at rank {}", own.events.size(), rank,
@@ -335,7 +342,7 @@ std::string file_of_recorded_step(const std::string& name, const RecordedStep& s
   scenario::XmlWriter xml;
   {
     Open root(xml, "recorded-step");
-    root.set("name", name).set("workers", step.workers);
+    root.set("name", with_hidden_characters_shown(name)).set("workers", step.workers);
     if (step.tensor > 1) root.set("tensor", step.tensor);
     if (step.stages > 1) root.set("pipeline", step.stages);
     if (!precision.empty()) root.set("precision", precision);
@@ -343,7 +350,7 @@ std::string file_of_recorded_step(const std::string& name, const RecordedStep& s
       const bool waits = task.what == RecordedStep::Task::What::wait;
       const bool computes = task.what == RecordedStep::Task::What::compute;
       Open element(xml, waits ? "wait" : computes ? "compute" : "collective");
-      if (!task.name.empty()) element.set("name", task.name);
+      if (!task.name.empty()) element.set("name", with_hidden_characters_shown(task.name));
       if (computes) {
         element.set("seconds", list_of(task.amounts));
       } else if (waits) {
