@@ -44,6 +44,24 @@ po::options_description platform_options() {
   return options;
 }
 
+constexpr std::size_t kMostHosts = 256;  // with their routes looked at one by one
+
+std::vector<std::string> names_of_hosts(const spec::PlatformSpec& platform) {
+  std::vector<std::string> hosts;
+  for (const sim::PlatformHost& host : sim::platform_hosts(platform)) hosts.push_back(host.name);
+  return hosts;
+}
+
+/// Throws InputError where two hosts have no route: each with the first host, and the first 256 among themselves.
+void check_routes_of_hosts(const spec::PlatformSpec& platform) {
+  const std::vector<std::string> hosts = names_of_hosts(platform);
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t from = 0; from < hosts.size(); ++from) {
+    for (std::size_t to = 0; to < (from < kMostHosts ? from : 1); ++to) pairs.emplace_back(from, to);
+  }
+  check_routes_of_file(platform, hosts, pairs);
+}
+
 /// As inspect_platform; an interrupt that ended its child process is one, not a fault of the platform.
 sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   try {
@@ -55,15 +73,13 @@ sim::PlatformReport inspect(const spec::PlatformSpec& platform) {
   } catch (const EnvironmentError&) {
     throw;
   } catch (const std::runtime_error& error) {
+    check_routes_of_hosts(platform);  // SimGrid may crash where a zone has no route between two hosts
     throw sim::SimulationError(error.what());
   }
 }
 
-constexpr std::size_t kMostHosts = 256;  // with their routes written one by one
-
 std::string routes_as_csv(const spec::PlatformSpec& platform) {
-  std::vector<std::string> hosts;
-  for (const sim::PlatformHost& host : sim::platform_hosts(platform)) hosts.push_back(host.name);
+  const std::vector<std::string> hosts = names_of_hosts(platform);
   if (hosts.size() > kMostHosts) {
     throw UsageError(fmt::format("--routes writes every route; this platform has {} hosts, and at most {} would do",
                                  hosts.size(), kMostHosts));

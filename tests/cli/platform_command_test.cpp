@@ -6,6 +6,7 @@
 
 #include "cli/process.hpp"
 #include "report/documented_fields.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -159,6 +160,23 @@ TEST(PlatformCommand, WrongFilesAreToldAndExitWithThree) {
       EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
       EXPECT_EQ(outcome.out, "");
     }
+  }
+}
+
+// SimGrid follows a null pointer where a zone that searches for routes has a host without links.
+TEST(PlatformCommand, AHostWithoutARouteIsToldAsTheFilesFault) {
+  const test::TemporaryFolder folder;
+  for (const char* routing : {"Dijkstra", "DijkstraCache"}) {
+    folder.write("three.xml", R"(<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing=")" +
+                                  std::string(routing) + R"(">
+<host id="h0" speed="1Gf"/><host id="h1" speed="1Gf"/><host id="h2" speed="1Gf"/>
+<link id="l" bandwidth="1GBps" latency="1us"/><route src="h0" dst="h1"><link_ctn id="l"/></route></zone></platform>)");
+    const test::Outcome outcome = test::run_dadsim({"platform", "three.xml"}, folder.path());
+    EXPECT_EQ(outcome.exit_code, kWrongInput) << routing << outcome.err;
+    EXPECT_NE(outcome.err.find("there is no route from 'h0' to 'h2'"), std::string::npos) << routing << outcome.err;
+    EXPECT_NE(outcome.err.find("add a <route>"), std::string::npos) << routing << outcome.err;
   }
 }
 

@@ -102,11 +102,12 @@ void PlatformSize::cluster(const Markup& markup) {
   const double parts = topology == "FAT_TREE"    ? parts_of_fat_tree(groups)
                        : topology == "DRAGONFLY" ? parts_of_dragonfly(groups)
                                                  : 0;
-  if (parts > kMostParts) {
-    faults_.push_back({file_, markup.line(),
-                       fmt::format("topo_parameters=\"{}\" makes {:.2g} switches and links", parameters, parts),
-                       fmt::format("at most {:.2g}", kMostParts)});
-  }
+  parts_ += parts;
+  if (parts_ <= kMostParts || parts == 0) return;
+  faults_.push_back({file_, markup.line(),
+                     fmt::format("topo_parameters=\"{}\" makes {:.2g} switches and links{}", parameters, parts_,
+                                 parts_ > parts ? " with those of the clusters before it" : ""),
+                     fmt::format("at most {:.2g}", kMostParts)});
 }
 
 void PlatformSize::start(const Markup& markup) {
@@ -128,10 +129,13 @@ void PlatformSize::end(const Markup& markup) {
   zones_.pop_back();
   const auto points = static_cast<double>(zone.points);
   const double each = zone.routing == "Full" ? kBytesOfRoute : zone.routing == "Floyd" ? kBytesOfFloydRoute : 0;
-  if (points * points * each <= kMostTableBytes) return;
+  const double bytes = points * points * each;
+  table_bytes_ += bytes;
+  if (table_bytes_ <= kMostTableBytes || bytes == 0) return;
   faults_.push_back({file_, zone.line,
-                     fmt::format("the routes of a zone with routing=\"{}\" and {} hosts, routers and zones take {}",
-                                 zone.routing, human_count(zone.points), human_bytes(points * points * each)),
+                     fmt::format("the routes of a zone with routing=\"{}\" and {} hosts, routers and zones take {}{}",
+                                 zone.routing, human_count(zone.points), human_bytes(table_bytes_),
+                                 table_bytes_ > bytes ? " with those of the zones before it" : ""),
                      "zones within it, each with its share of them, or a <cluster>"});
 }
 

@@ -37,7 +37,7 @@ class PlatformSize {
   std::string file_;
   std::vector<Zone> zones_;
   std::vector<Diagnostic> faults_;
-  double hosts_ = 0;
+  double hosts_ = 0, parts_ = 0, table_bytes_ = 0;  ///< of all clusters and zones
   bool reported_ = false;
 };
 

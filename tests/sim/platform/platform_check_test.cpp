@@ -231,6 +231,15 @@ TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
   std::string many;
   for (int i = 0; i < 16000; ++i) many += "<router id=\"r" + std::to_string(i) + "\"/>";
   expect_file_error(platform_xml(many), "FILE:4: the routes of a zone with routing=\"Full\" and 16,000 hosts", "zones");
+  // Tables of several zones, and switches of several clusters, are one platform's.
+  std::string zones;
+  for (int zone = 0; zone < 2; ++zone) {
+    zones += "<zone id=\"z" + std::to_string(zone) + "\" routing=\"Full\">";
+    for (int i = 0; i < 12'000; ++i)
+      zones += "<host id=\"h" + std::to_string(zone) + "-" + std::to_string(i) + "\" speed=\"1Gf\"/>";
+    zones += "</zone>";
+  }
+  expect_file_error(platform_xml(zones), "take 2.30 GB with those of the zones before it", "zones within it");
 }
 
 // Finding 8: a name of 47 kB ended std::regex, and the process with it, where SimGrid named it in an error.
