@@ -10,6 +10,7 @@ namespace {
 
 /// With so many significant digits, and no exponent.
 std::string with_digits(double value, int digits) {
+  if (!std::isfinite(value)) return "∞";
   const int before = value >= 1 ? static_cast<int>(std::floor(std::log10(value))) + 1 : 0;
   return fmt::format("{:.{}f}", value, std::max(0, digits - before));
 }
@@ -28,12 +29,13 @@ std::string ends_in_words(const estimate::Estimate& ratio, int digits) {
 }  // namespace
 
 std::string times_in_words(double factor) {
+  if (!std::isfinite(factor)) return "infinitely many times";  // of a time of zero
   if (factor < 1.1) return fmt::format("{:.3f} times", factor);
   return factor < 10 ? fmt::format("{:.2f} times", factor) : fmt::format("{:.0f} times", factor);
 }
 
 std::string factor_in_words(const estimate::Estimate& factor) {
-  if (!factor.low && !factor.high) return times_in_words(factor.value);
+  if ((!factor.low && !factor.high) || !std::isfinite(factor.value)) return times_in_words(factor.value);
   const int digits = digits_of(factor);
   return fmt::format("{} times ({})", with_digits(factor.value, digits), ends_in_words(factor, digits));
 }
