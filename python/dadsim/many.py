@@ -1,31 +1,19 @@
 """Sweeps on many machines, by Dask (docs/many-machines.md).
 
     dadsim.sweep("x.xml", client=distributed.Client("tcp://scheduler:8786"))
-    python3 -m dadsim.many --on tcp://scheduler:8786 x.xml     # what `dadsim sweep --on` starts
+    dadsim sweep x.xml --on tcp://scheduler:8786     # starts main() in a process that it talks to by standard streams
 
 Dask decides who does what, moves data between workers, and does again what a lost worker had in hand. Here is what it
 is asked for: pieces, each of some points that learn the same, and what they learn, once. A piece is data: the point's
 settings and its hash, for the module `dadsim` that every worker has; results are files of results in a few kilobytes.
 """
 
-import signal
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # while modules are loaded, which takes seconds
-
-import argparse
 import collections
-import logging
-import os
-import sys
-import tempfile
-import threading
+import struct
 import time
 
-import distributed
-
 from . import _dadsim, pieces
-from ._dadsim import InputError, OutputError, ResourceError, SimulationError, Stopped
+from ._dadsim import ResourceError
 
 SECONDS_OF_A_PIECE = 1.0  # the scheduler takes milliseconds for one
 
@@ -34,15 +22,6 @@ def _do(files, name, path, data, build, piece, learned):
     """Does a piece, on a worker."""
     before = learned[3] if learned else b""
     return pieces.on_worker(lambda there, threads: _dadsim.do_piece(there, piece, before, threads), files, name, path, data, build)
-
-
-_interrupted, _looks = threading.Event(), threading.Event()
-
-
-def _interrupt(*_):
-    _interrupted.set()
-    if not _looks.is_set():  # else Python might let go what is raised, where an object is deleted
-        raise KeyboardInterrupt
 
 
 class _Piece:
@@ -84,11 +63,8 @@ class _Handing(pieces.Handing):
         return self.shared.piece(piece.batch, piece.first, piece.count, piece.learn_only), self.learned.get(piece.batch)
 
     def run(self):
-        _looks.set()
         try:
             while self.todo > 0:
-                if _interrupted.is_set():
-                    raise KeyboardInterrupt
                 self.fill()
                 self.wait(0.5)
                 self.say()
@@ -97,7 +73,6 @@ class _Handing(pieces.Handing):
                 raise
             raise ResourceError(f"the scheduler is gone; {self.words()}; the same call goes on") from None
         finally:
-            _looks.clear()
             self.cancel(self.learned.values())
         if self.lost:
             lost = "; ".join(f"{count} could be done by no worker: {why}" for why, count in self.lost.items())
@@ -194,66 +169,24 @@ def sweep(client, path, file, settings, progress):
     return swept
 
 
-def main(arguments):
-    parser = argparse.ArgumentParser(prog="dadsim sweep --on")
-    parser.add_argument("--on", required=True)
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--csv")
-    parser.add_argument("--report")
-    parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--quiet", action="store_true")
-    parser.add_argument("scenario")
-    asked = parser.parse_args(arguments)
-    progress = None
-    if not asked.quiet and sys.stderr.isatty():
-        progress = lambda text: print("\r\033[K" + text, end="", file=sys.stderr, flush=True)  # noqa: E731
-    signal.signal(signal.SIGINT, _interrupt)
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what there is to say of it is said below
-    try:
-        try:
-            client = distributed.Client(asked.on, timeout=10)
-        except (OSError, TypeError, ValueError) as error:  # TypeError: tls without certificates
-            raise ResourceError(f"no scheduler of Dask at '{asked.on}': {error}") from None
-        with client:
-            swept = sweep(client, asked.scenario, asked.out, [tuple(one.split("=", 1)) for one in asked.set], progress)
-        if progress is not None:
-            progress("")
-        for name, text in ((asked.csv, swept.csv), (asked.report, swept.html)):
-            if name == "-":
-                sys.stdout.write(text())
-            elif name:
-                _write_whole(name, text())
-        if not asked.quiet and "-" not in (asked.csv, asked.report):
-            sys.stdout.write(swept.table())
-        if swept.failed:
-            raise SimulationError(f"the simulation of {swept.failed} of {swept.points} points failed; the table has the words")
-    except InputError as error:
-        return _end(error, 3)
-    except OutputError as error:
-        return _end(error, 4)
-    except (ResourceError, SimulationError) as error:
-        return _end(error, 5)
-    except (KeyboardInterrupt, Stopped):
-        return _end(f"interrupted; what is finished is in '{asked.out}', and the same command goes on", 130)
-    return 0
+class _SweepOfParent:
+    """A sweep whose points and file are those of the process that has started this one."""
+
+    def __init__(self, parent):
+        self.parent = parent
+        self.files = parent.about()[2]
+        self.trials = parent.number()
+        self.batches = [parent.number() for _ in range(parent.number())]
+
+    def piece(self, batch, first, count, learn_only):
+        self.parent.ask(b"n" + struct.pack("=QQQB", batch, first, count, learn_only))
+        return self.parent.text()
+
+    def take(self, results, address):
+        self.parent.ask(b"t" + pieces.of_text(results) + pieces.of_text(address))
 
 
-def _write_whole(path, text):
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(os.path.abspath(path)), delete=False) as beside:
-            beside.write(text)
-        os.chmod(beside.name, 0o644)
-        os.replace(beside.name, path)
-    except OSError as error:
-        raise OutputError(f"cannot write '{path}': {error}") from None
-
-
-def _end(error, code):
-    print(f"dadsim: {error}", file=sys.stderr)
-    return code
-
-
-if __name__ == "__main__":
-    from dadsim import many  # by that name workers find it
-
-    sys.exit(many.main(sys.argv[1:]))
+def main(address):
+    parent = pieces.Parent()
+    return pieces.work_for(parent, address, lambda client, path: _Handing(
+        client, _SweepOfParent(parent), path, lambda text: parent.ask(b"p" + pieces.of_text(text))).run())

@@ -2,8 +2,11 @@
 pieces are is said by sweeps (many.py) and by learning (remote.py)."""
 
 import hashlib
+import logging
 import os
 import queue
+import struct
+import sys
 import tempfile
 import threading
 import time
@@ -182,3 +185,78 @@ class Handing:
             self.client.cancel([future for future, _ in self.futures.values()] + list(others))
         except Exception:  # noqa: BLE001 - the scheduler may be gone
             pass
+
+
+# ---- for the program `dadsim`, which starts a process of Python ----
+
+
+def of_text(content):
+    content = os.fsencode(content) if isinstance(content, str) else content
+    return struct.pack("=Q", len(content)) + content
+
+
+class Parent:
+    """The process that has started this one, which answers questions. Each is a frame, and so is its answer: its length
+    in 8 bytes, then that. Numbers have 8 bytes, texts their length before them."""
+
+    def __init__(self):
+        # Whatever prints must not answer in the place of this.
+        self.questions, self.answers = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
+        os.dup2(2, 1)
+
+    def ask(self, question):
+        self.questions.write(struct.pack("=Q", len(question)) + question)
+        self.questions.flush()
+        self.left = memoryview(self.read(struct.unpack("=Q", self.read(8))[0]))
+
+    def read(self, size):
+        content = self.answers.read(size)
+        if len(content) < size:
+            raise EOFError
+        return content
+
+    def taken(self, size):
+        content, self.left = self.left[:size], self.left[size:]
+        return bytes(content)
+
+    def number(self):
+        return struct.unpack("=Q", self.taken(8))[0]
+
+    def truth(self):
+        return self.taken(1) != b"\0"
+
+    def text(self):
+        return self.taken(self.number())
+
+    def texts(self):
+        return [self.text() for _ in range(self.number())]
+
+    def about(self):
+        """Its build, the path of the scenario, and the files that it has read."""
+        self.ask(b"a")
+        return self.text().decode(), os.fsdecode(self.text()), [os.fsdecode(name) for name in self.texts()]
+
+    def fail(self, why, is_input):
+        self.ask(b"f" + struct.pack("=B", is_input) + of_text(why))
+
+
+def work_for(parent, address, hand):
+    """Has hand(client, path) hand out the parent's work, and tells the parent what goes wrong."""
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what there is to say of it the parent says
+    try:
+        build, path, _ = parent.about()
+        if build != _dadsim.build():
+            return parent.fail(f"the Python module has build {_dadsim.build()} of dadsim, and the program {build}", True)
+        try:
+            client = distributed.Client(address, timeout=10)
+        except (OSError, TypeError, ValueError) as error:  # TypeError: tls without certificates
+            return parent.fail(f"no scheduler of Dask at '{address}': {error}", False)
+        try:
+            with client:
+                hand(client, path)
+        except InputError as error:
+            parent.fail(str(error), True)
+        except _dadsim.Error as error:
+            parent.fail(str(error), False)
+    except (EOFError, BrokenPipeError):
+        return 130

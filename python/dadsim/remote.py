@@ -1,21 +1,16 @@
 """Learning of event-driven runs, and of the rungs of scale studies, by the workers of Dask (docs/many-machines.md).
 
     dadsim.run("federated.xml", client=distributed.Client("tcp://scheduler:8786"))
-    python3 -m dadsim.remote tcp://scheduler:8786     # what `dadsim --on` starts, and talks to by its standard streams
+    dadsim federated.xml --on tcp://scheduler:8786    # starts main() in a process that it talks to by standard streams
 
 Tasks come from a call of the C++ side, which waits for them: local training, gradients, evaluations, each from weights
 that have a name. They travel in batches of about a second; weights that several need travel once to each worker.
 """
 
 import collections
-import logging
 import os
-import signal
 import struct
-import sys
 import threading
-
-import distributed
 
 from . import _dadsim, pieces
 from ._dadsim import InputError, ResourceError
@@ -131,67 +126,27 @@ def run(client, path, settings, threads, progress):
 
 
 class _TasksOfParent:
-    """The tasks of the process that has started this one, which answers questions. Each is a frame, and so is its answer:
-    its length in 8 bytes, then that. Numbers have 8 bytes, texts their length before them."""
+    """The tasks of the process that has started this one."""
 
-    def __init__(self, questions, answers):
-        self.questions, self.answers = questions, answers
+    def __init__(self, parent):
+        self.parent = parent
+        self.put_back = lambda number: parent.ask(b"b" + struct.pack("=Q", number))
+        self.fail = parent.fail
         self.is_over = False
 
-    def ask(self, question):
-        self.questions.write(struct.pack("=Q", len(question)) + question)
-        self.questions.flush()
-        answer = self.read(struct.unpack("=Q", self.read(8))[0])
-        self.left = memoryview(answer)
-
-    def read(self, size):
-        content = self.answers.read(size)
-        if len(content) < size:
-            raise EOFError
-        return content
-
-    def number(self):
-        (value,) = struct.unpack("=Q", self.left[:8])
-        self.left = self.left[8:]
-        return value
-
-    def text(self):
-        size = self.number()
-        content = bytes(self.left[:size])
-        self.left = self.left[size:]
-        return content
-
-    def texts(self):
-        return [self.text().decode() for _ in range(self.number())]
-
-    @staticmethod
-    def of_text(content):
-        content = content.encode() if isinstance(content, str) else content
-        return struct.pack("=Q", len(content)) + content
-
-    def about(self):
-        self.ask(b"a")
-        return self.text().decode(), self.text().decode(), self.texts()
-
     def next(self, most, seconds):
-        self.ask(b"n" + struct.pack("=Qd", most, seconds))
-        number, count, left = self.number(), self.number(), self.number()
-        self.is_over = bool(self.left[0])
-        self.left = self.left[1:]
-        return number, count, left, self.text(), self.texts()
+        parent = self.parent
+        parent.ask(b"n" + struct.pack("=Qd", most, seconds))
+        number, count, left = parent.number(), parent.number(), parent.number()
+        self.is_over = parent.truth()
+        return number, count, left, parent.text(), [os.fsdecode(name) for name in parent.texts()]
 
     def state(self, name):
-        self.ask(b"s" + self.of_text(name))
-        return self.text()
+        self.parent.ask(b"s" + pieces.of_text(name))
+        return self.parent.text()
 
     def take(self, number, results, address):
-        self.ask(b"t" + struct.pack("=Q", number) + self.of_text(results) + self.of_text(address))
-
-    def put_back(self, number):
-        self.ask(b"b" + struct.pack("=Q", number))
-
-    def fail(self, why, is_input):
-        self.ask(b"f" + struct.pack("=B", is_input) + self.of_text(why))
+        self.parent.ask(b"t" + struct.pack("=Q", number) + pieces.of_text(results) + pieces.of_text(address))
 
     def over(self):
         if not self.is_over:
@@ -200,30 +155,6 @@ class _TasksOfParent:
 
 
 def main(address):
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what there is to say of it the parent says
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent, which gets one too, closes the pipe
-    # Whatever prints must not answer in the place of this.
-    questions = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    tasks = _TasksOfParent(questions, sys.stdin.buffer)
-    try:
-        build, path, _ = tasks.about()
-        if build != _dadsim.build():
-            tasks.fail(f"the Python module has build {_dadsim.build()} of dadsim, and the program {build}", True)
-            return 3
-        try:
-            client = distributed.Client(address, timeout=10)
-        except (OSError, TypeError, ValueError) as error:  # TypeError: tls without certificates
-            tasks.fail(f"no scheduler of Dask at '{address}': {error}", False)
-            return 5
-        with client:
-            Handing(client, tasks, path, lambda: tasks.about()[2]).run()
-        return 0
-    except (EOFError, BrokenPipeError):
-        return 130
-
-
-if __name__ == "__main__":
-    from dadsim import remote  # by that name workers find it
-
-    sys.exit(remote.main(sys.argv[1]))
+    parent = pieces.Parent()
+    return pieces.work_for(parent, address, lambda client, path: Handing(
+        client, _TasksOfParent(parent), path, lambda: parent.about()[2]).run())

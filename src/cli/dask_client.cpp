@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -20,14 +22,15 @@
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
 #include "support/input_files.hpp"
-#include "support/wire.hpp"
+#include "support/interrupt.hpp"
+#include "support/terminal.hpp"
 
 namespace dadsim::cli {
 namespace {
 
-/// What the process of Python asks. Each question is a frame, and so is its answer: the length in 8 bytes, then that.
-enum class Question : char { about = 'a', next = 'n', state = 's', take = 't', put_back = 'b', fail = 'f' };
+constexpr const char* kEnded = "the process that hands work to Dask has ended, and said why above";
 
+// A question is a frame, and so is its answer: the length in 8 bytes, then that. A question begins with a letter.
 bool read_all(int from, char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t got = ::read(from, bytes, size);
@@ -72,12 +75,9 @@ struct Pipe {
 
 }  // namespace
 
-DaskClient::DaskClient(const std::string& scheduler, const std::string& scenario, study::TaskQueue& queue)
-    : scenario_(std::filesystem::absolute(scenario).string()), queue_(queue) {
-  prefer_module_beside_program();
-  const Pipe questions;
-  const Pipe answers;
-  std::vector<std::string> words{python_program(), "-m", "dadsim.remote", scheduler};
+DaskProcess::DaskProcess(const std::string& module, const std::string& scheduler) {
+  const Pipe questions, answers, said;
+  std::vector<std::string> words = python_command(module, scheduler);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -85,80 +85,158 @@ DaskClient::DaskClient(const std::string& scheduler, const std::string& scenario
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, answers.ends[0], STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, questions.ends[1], STDOUT_FILENO);
-  const int failed = ::posix_spawnp(&child_, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_adddup2(&actions, said.ends[1], STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const int failed = ::posix_spawnp(&child_, arguments.front(), &actions, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
-  ::close(answers.ends[0]);
-  ::close(questions.ends[1]);
+  for (const int end : {answers.ends[0], questions.ends[1], said.ends[1]}) ::close(end);
   questions_ = questions.ends[0];
   answers_ = answers.ends[1];
-  if (failed != 0) {
-    ::close(questions_);
-    ::close(answers_);
-    throw EnvironmentError(fmt::format(
-        "'{}' cannot be started: {}; Debian's python3-distributed and the Python module of dadsim, or DADSIM_PYTHON",
-        words.front(), std::strerror(failed)));
+  words_ = said.ends[0];
+  if (failed == 0) return;
+  for (const int end : {questions_, answers_, words_}) ::close(end);
+  throw EnvironmentError(fmt::format(
+      "'{}' cannot be started: {}; Debian's python3-distributed and the Python module of dadsim, or DADSIM_PYTHON",
+      words.front(), std::strerror(failed)));
+}
+
+DaskProcess::~DaskProcess() {
+  if (!ended_) ::kill(child_, SIGTERM);
+  for (const int end : {questions_, answers_}) ::close(end);
+  while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
   }
-  thread_ = std::thread([this] { serve(); });
+  if (words_ >= 0) ::close(words_);
+}
+
+void DaskProcess::serve(const Answer& answer) {
+  constexpr int kLookAgain = 100;  // milliseconds
+  while (!ended_ && !interrupted().load()) {
+    std::array<pollfd, 2> ends{{{questions_, POLLIN, 0}, {words_, POLLIN, 0}}};
+    if (::poll(ends.data(), ends.size(), kLookAgain) <= 0) continue;
+    if (ends[1].revents != 0) pass_words_on();
+    if (ends[0].revents == 0) continue;
+    const std::optional<std::string> question = read_frame(questions_);
+    ended_ = !question;
+    if (ended_) break;
+    WireReader asked(*question);
+    WireWriter told;
+    answer(asked.read<char>(), asked, told);
+    if (!write_frame(answers_, told.bytes())) break;
+  }
+  pollfd left{words_, POLLIN, 0};
+  for (; ::poll(&left, 1, 0) > 0; left.fd = words_) pass_words_on();
+}
+
+void DaskProcess::pass_words_on() {
+  std::array<char, 4096> block{};
+  const ssize_t got = ::read(words_, block.data(), block.size());
+  if (got > 0) unsaid_.append(block.data(), static_cast<std::size_t>(got));
+  const std::size_t lines = got > 0 ? unsaid_.rfind('\n') + 1 : unsaid_.size();
+  if (lines > 0) say(std::string_view(unsaid_).substr(0, lines));
+  unsaid_.erase(0, lines);
+  if (got > 0) return;
+  ::close(words_);
+  words_ = -1;
+}
+
+void sweep_by_dask(const std::string& scheduler, const std::string& scenario, study::SharedSweep& sweep,
+                   bool show_progress) {
+  std::optional<std::string> fault;
+  bool is_input = false;
+  DaskProcess process("many", scheduler);
+  process.serve([&](char question, WireReader& asked, WireWriter& told) {
+    switch (question) {
+      case 'a':
+        told(build(), std::filesystem::absolute(scenario).string(), noted_inputs(), std::uint64_t{sweep.trials()},
+             sweep.batches());
+        break;
+      case 'n': {
+        const auto batch = asked.read<std::uint64_t>();
+        const auto first = asked.read<std::uint64_t>();
+        const auto count = asked.read<std::uint64_t>();
+        told(sweep.piece(batch, first, count, asked.read<bool>()));
+        break;
+      }
+      case 't': {
+        const auto results = asked.read<std::string>();
+        sweep.take(results, asked.read<std::string>());
+        break;
+      }
+      case 'p': {
+        const auto text = asked.read<std::string>();
+        if (show_progress) say_in_place(text);
+        break;
+      }
+      case 'f':
+        is_input = asked.read<bool>();
+        fault = asked.read<std::string>();
+        break;
+      default:
+        throw std::out_of_range("no question");
+    }
+  });
+  if (show_progress) say_in_place("");
+  if (interrupted().load()) throw Cancelled();
+  if (fault && is_input) throw InputError(Diagnostic{"", 0, *fault, ""});
+  if (fault) throw EnvironmentError(*fault);
+  if (sweep.done() < static_cast<std::int64_t>(sweep.trials())) throw EnvironmentError(kEnded);
+}
+
+DaskClient::DaskClient(const std::string& scheduler, const std::string& scenario, study::TaskQueue& queue)
+    : scenario_(std::filesystem::absolute(scenario).string()), queue_(queue), process_("remote", scheduler) {
+  thread_ = std::thread([this] {
+    process_.serve([this](char question, WireReader& asked, WireWriter& told) { answer(question, asked, told); });
+    if (!interrupted().load()) queue_.fail(kEnded, false);
+  });
 }
 
 DaskClient::~DaskClient() {
   queue_.close();
   thread_.join();  // it ends as the process does, which ends where the queue is closed
-  ::close(questions_);
-  ::close(answers_);
-  while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
-  }
 }
 
-void DaskClient::serve() {
-  while (const std::optional<std::string> question = read_frame(questions_)) {
-    std::string told;
-    try {
-      told = answer(*question);
-    } catch (const InputError& error) {
-      queue_.fail(error.what(), true);
-    } catch (const std::exception& error) {
-      queue_.fail(error.what(), false);
+void DaskClient::answer(char question, WireReader& asked, WireWriter& told) {
+  try {
+    switch (question) {
+      case 'a':
+        told(build(), scenario_, noted_inputs());
+        break;
+      case 'n': {
+        const auto most = asked.read<std::uint64_t>();
+        const study::TaskQueue::Piece piece = queue_.next(most, asked.read<double>());
+        told(piece.id, std::uint64_t{piece.tasks}, std::uint64_t{piece.open}, queue_.closed(), piece.bytes,
+             piece.states);
+        break;
+      }
+      case 's':
+        told(queue_.state(asked.read<std::string>()));
+        break;
+      case 't': {
+        const auto piece = asked.read<std::uint64_t>();
+        const auto results = asked.read<std::string>();
+        queue_.take(piece, results, asked.read<std::string>());
+        break;
+      }
+      case 'b':
+        queue_.put_back(asked.read<std::uint64_t>());
+        break;
+      case 'f': {
+        const auto is_input = asked.read<bool>();
+        queue_.fail(asked.read<std::string>(), is_input);
+        break;
+      }
+      default:
+        throw std::out_of_range("no question");
     }
-    if (!write_frame(answers_, told)) break;
+  } catch (const InputError& error) {
+    queue_.fail(error.what(), true);
+  } catch (const std::exception& error) {
+    queue_.fail(error.what(), false);
   }
-  queue_.fail("the process that hands work to Dask has ended, and said why above", false);
-}
-
-std::string DaskClient::answer(std::string_view question) {
-  WireReader asked(question);
-  WireWriter told;
-  switch (static_cast<Question>(asked.read<char>())) {
-    case Question::about:
-      told(build(), scenario_, noted_inputs());
-      break;
-    case Question::next: {
-      const auto most = asked.read<std::uint64_t>();
-      const study::TaskQueue::Piece piece = queue_.next(most, asked.read<double>());
-      told(piece.id, std::uint64_t{piece.tasks}, std::uint64_t{piece.open}, queue_.closed(), piece.bytes, piece.states);
-      break;
-    }
-    case Question::state:
-      told(queue_.state(asked.read<std::string>()));
-      break;
-    case Question::take: {
-      const auto piece = asked.read<std::uint64_t>();
-      const auto results = asked.read<std::string>();
-      queue_.take(piece, results, asked.read<std::string>());
-      break;
-    }
-    case Question::put_back:
-      queue_.put_back(asked.read<std::uint64_t>());
-      break;
-    case Question::fail: {
-      const auto is_input = asked.read<bool>();
-      queue_.fail(asked.read<std::string>(), is_input);
-      break;
-    }
-    default:
-      throw std::out_of_range("no question");
-  }
-  return told.bytes();
 }
 
 }  // namespace dadsim::cli

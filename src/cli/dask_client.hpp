@@ -2,34 +2,64 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "study/remote/task_queue.hpp"
+#include "study/sweep/shared_sweep.hpp"
+#include "support/wire.hpp"
 
 namespace dadsim::cli {
 
-/// A process of Python (python/dadsim/remote.py) that hands the tasks of a queue to the workers of Dask, as long as
-/// this lives. What it cannot have done, and its own end, fail the queue.
+/// A process of Python (python/dadsim/pieces.py) that hands work to the workers of Dask and asks this process for it.
+/// Signals for the group of this process do not reach it: it is ended with this object.
+class DaskProcess {
+ public:
+  /// `module`: of the Python package; `scheduler`, e.g. "tcp://10.0.0.1:8786". Throws EnvironmentError where there is
+  /// no Python.
+  DaskProcess(const std::string& module, const std::string& scheduler);
+  ~DaskProcess();
+  DaskProcess(const DaskProcess&) = delete;
+  DaskProcess& operator=(const DaskProcess&) = delete;
+
+  using Answer = std::function<void(char question, WireReader& asked, WireWriter& told)>;
+  /// Answers its questions until it ends or this process is interrupted. What it says on standard error is said here,
+  /// as a terminal may show it.
+  void serve(const Answer& answer);
+
+ private:
+  void pass_words_on();
+
+  pid_t child_ = -1;
+  int questions_ = -1, answers_ = -1, words_ = -1;  ///< descriptors
+  std::string unsaid_;                              ///< a line that has not ended
+  bool ended_ = false;
+};
+
+/// Has the workers of Dask do a sweep. `scenario`: the path of its file. Throws EnvironmentError, InputError,
+/// OutputError; Cancelled without words.
+void sweep_by_dask(const std::string& scheduler, const std::string& scenario, study::SharedSweep& sweep,
+                   bool show_progress);
+
+/// Hands the tasks of a queue to the workers of Dask, as long as this lives. What they cannot do, and the end of the
+/// process of Python, fail the queue.
 class DaskClient {
  public:
-  /// `scheduler`, e.g. "tcp://10.0.0.1:8786"; `scenario`: the path of the file, which has been read with all that it
-  /// names. Throws EnvironmentError where there is no Python.
+  /// `scenario`: the path of the file, which has been read with all that it names. Throws as DaskProcess does.
   DaskClient(const std::string& scheduler, const std::string& scenario, study::TaskQueue& queue);
   ~DaskClient();
   DaskClient(const DaskClient&) = delete;
   DaskClient& operator=(const DaskClient&) = delete;
 
  private:
-  void serve();
-  std::string answer(std::string_view question);
+  void answer(char question, WireReader& asked, WireWriter& told);
 
   std::string scenario_;
   study::TaskQueue& queue_;
-  pid_t child_ = -1;
-  int questions_ = -1, answers_ = -1;  ///< descriptors
+  DaskProcess process_;
   std::thread thread_;
 };
 

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace dadsim::cli {
 
-/// Debian's Python, of which the module is; another one where DADSIM_PYTHON names it.
-std::string python_program();
-
-/// For processes that are started from here: a module that was built beside this program comes before an installed
-/// one, which may be of another build.
-void prefer_module_beside_program();
+/// The words of a command that calls `main(argument)` of a module of the Python package `dadsim`. Python is Debian's,
+/// or the one that DADSIM_PYTHON names. Nothing is imported from the current folder, which may be a stranger's. Sets
+/// PYTHONPATH, so that a package that was built next to this program comes before an installed one.
+std::vector<std::string> python_command(const std::string& module, const std::string& argument);
 
 }  // namespace dadsim::cli

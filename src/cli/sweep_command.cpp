@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/arguments.hpp"
+#include "cli/dask_client.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
@@ -27,7 +28,9 @@
 #include "support/interrupt.hpp"
 #include "support/parse_whole.hpp"
 #include "support/progress.hpp"
+#include "support/shell_word.hpp"
 #include "support/split.hpp"
+#include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -160,14 +163,7 @@ SweepArguments understand(const po::variables_map& values) {
 }
 
 SweepElsewhere elsewhere(const SweepArguments& asked) {
-  return {.scheduler = asked.scheduler,
-          .scenario = asked.scenario,
-          .out = asked.out,
-          .csv = asked.csv,
-          .report = asked.report,
-          .learned = asked.options.learned,
-          .overrides = asked.overrides,
-          .quiet = asked.quiet};
+  return {.scenario = asked.scenario, .out = asked.out, .learned = asked.options.learned, .overrides = asked.overrides};
 }
 
 /// As CSV and as a page, where these are asked for.
@@ -182,9 +178,12 @@ void report(const SweepArguments& arguments, study::Database& database, const st
   if (!arguments.quiet && !outputs_of(arguments).take_standard_output()) {
     report::Summary summary = study::summary_of_file(database);
     std::string& text = summary.background;
-    text += fmt::format("{}: {} new, {} there before; {} learned.\n", arguments.out,
-                        trials_in_words(numbers.finished, sweep), human_count(numbers.before),
-                        numbers.learned == 1 ? "1 run" : fmt::format("{} runs", human_count(numbers.learned)));
+    text += fmt::format("{}: {} new, {} there before", arguments.out, trials_in_words(numbers.finished, sweep),
+                        human_count(numbers.before));
+    // What workers of Dask learned, perhaps several of them the same, is not counted.
+    text += !arguments.scheduler.empty() ? ".\n"
+            : numbers.learned == 1       ? "; 1 run learned.\n"
+                                         : fmt::format("; {} runs learned.\n", human_count(numbers.learned));
     if (numbers.plays > 0) {
       text += fmt::format(
           "Event-driven runs simulated: {}; of what they needed {} operations were learned, {} found.\n",
@@ -203,6 +202,27 @@ void report(const SweepArguments& arguments, study::Database& database, const st
     throw sim::SimulationError(fmt::format("the simulation of {} failed, the first of point {}: {}",
                                            trials_in_words(numbers.failed, sweep), first.trial.point, first.message));
   }
+}
+
+[[noreturn]] void interrupted_with(std::int64_t done, const SweepArguments& asked, const study::SweepPoints& sweep) {
+  throw Cancelled(fmt::format("{} {} in '{}'; the same command goes on", trials_in_words(done, sweep),
+                              done == 1 ? "is" : "are", asked.out));
+}
+
+void run_on_dask(const SweepArguments& asked, study::SweepPoints points) {
+  study::SharedSweep sweep(std::move(points), asked.out);
+  study::SweepProgressNumbers numbers;
+  numbers.before = sweep.done();
+  try {
+    sweep_by_dask(asked.scheduler, asked.scenario, sweep, asked.options.show_progress);
+  } catch (const Cancelled&) {
+    interrupted_with(sweep.done(), asked, sweep.points());
+  }
+  numbers.finished = sweep.done() - numbers.before;
+  sweep.finish();
+  study::Database database(asked.out, study::Database::Access::read);
+  numbers.failed = database.number("SELECT COUNT(*) FROM trial WHERE status = 'failed'").value_or(0);
+  report(asked, database, sweep.points(), numbers);
 }
 
 po::options_description merge_options() {
@@ -227,9 +247,8 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
   const SweepArguments asked = understand(values);
   const OutputFiles outputs = asked.check ? OutputFiles({}, {}) : outputs_of(asked);
   outputs.check_writable();
-  if (!asked.scheduler.empty() && !asked.check) become_client_of_dask(elsewhere(asked));
   const ThreadLimit limit(asked.options.threads);
-  const study::SweepPoints sweep(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
+  study::SweepPoints sweep(asked.scenario, asked.overrides, study::make_catalog(), asked.options.show_progress);
   if (asked.check) {
     if (!asked.quiet) {
       print(fmt::format("{}: nothing wrong with its {}; {} runs to learn\n", asked.scenario,
@@ -240,6 +259,7 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
   }
   outputs.check_against_inputs();
   if (asked.tasks > 0) return print(commands_of_shards(elsewhere(asked), asked.tasks));
+  if (!asked.scheduler.empty()) return run_on_dask(asked, std::move(sweep));
   const std::unique_ptr<study::Database> database = open_sweep(asked.out, sweep, asked.shard, asked.options.any_build);
   try {
     const study::SweepProgressNumbers numbers = run_sweep(sweep, *database, asked.shard, asked.options);
@@ -253,9 +273,7 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
       }
     }
   } catch (const Cancelled&) {
-    const std::int64_t done = database->number("SELECT COUNT(*) FROM trial").value_or(0);
-    throw Cancelled(fmt::format("{} {} in '{}'; the same command goes on", trials_in_words(done, sweep),
-                                done == 1 ? "is" : "are", asked.out));
+    interrupted_with(database->number("SELECT COUNT(*) FROM trial").value_or(0), asked, sweep);
   }
 }
 
@@ -292,7 +310,7 @@ void run_merge_command(const std::vector<std::string>& arguments) {
   const study::MergedSweep merged =
       study::merge_sweeps(operands[0], {operands.begin() + 1, operands.end()},
                           {.any_build = values.contains("any-build"), .salvage = values.contains("salvage")});
-  for (const Diagnostic& lost : merged.lost) fmt::print(stderr, "dadsim: {}\n", to_string(lost));
+  for (const Diagnostic& lost : merged.lost) say(fmt::format("dadsim: {}\n", to_string(lost)));
   if (!csv.empty() || !report.empty() || !values.contains("quiet")) {
     study::Database database(operands[0], study::Database::Access::read);
     write_results(database, csv, report);
@@ -303,8 +321,8 @@ void run_merge_command(const std::vector<std::string>& arguments) {
                           points_in_words(merged.identity.points));
       text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", study::ranges_in_words(merged.missing));
       if (!merged.missing.empty())
-        text +=
-            fmt::format("dadsim sweep --out {} {} goes on with them.\n", operands[0], merged.identity.scenario_file);
+        text += fmt::format("dadsim sweep --out {} {} goes on with them.\n", shell_word(operands[0]),
+                            shell_word(merged.identity.scenario_file));
       print(summary);
     }
   }

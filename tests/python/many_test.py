@@ -101,7 +101,7 @@ class Sweeps(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(prefix="dadsim-many-")
         cls.environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
         cls.scheduler = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+            [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--dashboard-address", "127.0.0.1:0",
              "--scheduler-file", cls.path("scheduler.json")],
             env=cls.environment, stderr=subprocess.DEVNULL)
         cls.workers = []
@@ -121,7 +121,7 @@ class Sweeps(unittest.TestCase):
     def start_worker(cls, **environment):
         worker = subprocess.Popen(
             [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", cls.path("scheduler.json"), "--nthreads", "1",
-             "--no-nanny", "--no-dashboard", "--local-directory", cls.path("scratch")],
+             "--no-nanny", "--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--local-directory", cls.path("scratch")],
             env={**cls.environment, **environment}, stderr=subprocess.DEVNULL, cwd=cls.folder.name)
         cls.workers.append(worker)
         return worker
