@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/chakra_bytes.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/process.hpp"
 #include "support/temporary_folder.hpp"
@@ -49,6 +50,16 @@ class Files : public testing::Test {
       rows += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," + (i % 2 == 0 ? "rose" : "lily") + "\n";
     write("flowers.csv", rows);
     write("steps.csv", "workload,batch,time\nresnet-50,128,398/s\n");
+    for (const char* rank : {"t.0.et", "t.1.et"})
+      write(rank, test::ChakraBytes().compute(1, "a", 0.1).sum(2, "s", 4096).bytes());
+    fs::create_symlink("t.1.et", folder_.path() / "trace.xml");
+    fs::create_hard_link(folder_.path() / "t.1.et", folder_.path() / "hard-trace.xml");
+    write("joined.xml", R"(<cluster-platform><gpu-cluster name="g" nodes="2" gpus="2" inside="nvlink-3" nic="ib-hdr"/>
+      </cluster-platform>)");
+    write("job.xml", R"(<scenario name="job"><platform file="joined.xml"/><workers><worker hosts="g-*"
+      device="a100-sxm4-80"/></workers><timed-as workload="resnet-50" batch="8"/><timing-only/>
+      <run algorithm="gradient-sharing"/></scenario>)");
+    write("jobs.csv", "scenario,time\njob.xml,300ms\n");
     fs::create_symlink("own.xml", folder_.path() / "link.xml");
     fs::create_hard_link(folder_.path() / "own.xml", folder_.path() / "hard.xml");
     fs::create_symlink("later.json", folder_.path() / "dangling.json");
@@ -98,6 +109,14 @@ TEST_F(Files, NoOutputIsAnInput) {
       {{"merge", "steps.csv", "./steps.csv"}, "would overwrite a file to put together"},
       {{"own.xml", "--json", "dangling.json", "--csv", "later.json"}, "both name"},
       {{"own.xml", "--json", "-", "--csv", "/dev/stdout"}, "both name"},
+      // Files that a command finds by itself.
+      {{"import", "t.0.et", "--step", "t.1.et"}, "would overwrite 't.1.et', which is read"},
+      {{"import", "t.0.et", "--step", "s.xml", "--out", "./t.1.et"}, "--out './t.1.et' would overwrite"},
+      {{"import", "t.0.et", "--step", "trace.xml"}, "--step 'trace.xml' would overwrite 't.1.et'"},
+      {{"import", "t.0.et", "--step", "hard-trace.xml"}, "--step 'hard-trace.xml' would overwrite 't.1.et'"},
+      {{"validate", "./jobs.csv", "--json", "job.xml"}, "would overwrite 'job.xml', which is read"},
+      {{"validate", "./jobs.csv", "--json", "joined.xml"}, "joined.xml', which is read"},
+      {{"validate", "./jobs.csv", "--json", "jobs.csv"}, "would overwrite the measurements"},
   };
   for (const auto& [arguments, says] : cases) {
     const Outcome outcome = run(arguments);
@@ -105,6 +124,32 @@ TEST_F(Files, NoOutputIsAnInput) {
     EXPECT_NE(outcome.err.find(says), std::string::npos) << says << ": " << outcome.err;
     EXPECT_EQ(content(), before) << says;
   }
+}
+
+// A line break in a name of a file became a command of its own.
+TEST_F(Files, CommandsForAShellStayInTheirLineAndAreQuoted) {
+  const std::string sweep =
+      R"(<scenario name="s"><platform><gpu-cluster nodes="1" gpus="2" inside="nvlink-3" nic="ib-hdr"/></platform>
+    <workers><worker hosts="gpu-*" device="a100-sxm4-80"/></workers><timed-as workload="resnet-50" batch="8"/><timing-only/>
+    <run algorithm="gradient-sharing"/><sweep><vary path="timed-as.batch" values="1 2"/></sweep></scenario>)";
+  write("s.xml", sweep);
+  for (const char* name : {"a\n touch EXECUTED #.xml", "a\rb.xml", "a\x1b[2J.xml", "a\tb.xml", "a\x7f.xml"}) {
+    write(name, sweep);
+    EXPECT_EQ(run({"sweep", name, "--tasks", "2"}).exit_code, kUsage) << name;
+    EXPECT_EQ(run({"sweep", "s.xml", "--tasks", "2", "--out", name}).exit_code, kUsage) << name;
+    EXPECT_EQ(run({"sweep", "s.xml", "--tasks", "2", "--learned", name}).exit_code, kUsage) << name;
+  }
+  const std::string odd = "it's $(touch EXECUTED) `touch EXECUTED`; touch EXECUTED.xml";
+  write(odd, sweep);
+  const Outcome commands = run({"sweep", odd, "--tasks", "2"});
+  ASSERT_EQ(commands.exit_code, kSuccess) << commands.err;
+  write("commands", "dadsim() { :; }\n" + commands.out);
+  ASSERT_EQ(std::system(("cd " + folder_.path().string() + " && sh commands").c_str()), 0);
+  ASSERT_EQ(run({"sweep", odd, "--shard", "1/2", "--out", "1.sqlite", "--quiet"}).exit_code, kSuccess);
+  const Outcome merged = run({"merge", "m.sqlite", "1.sqlite"});
+  ASSERT_EQ(merged.exit_code, kSuccess) << merged.err;
+  EXPECT_NE(merged.out.find("--out m.sqlite 'it'\\''s $(touch"), std::string::npos) << merged.out;
+  EXPECT_FALSE(fs::exists(folder_.path() / "EXECUTED"));
 }
 
 // Finding 2, continued.
