@@ -200,12 +200,13 @@ class StepMerger {
         const Part& other = first.issued[own.events[i].part];
         if (part.kind != other.kind || part.members.size() != other.members.size())
           fail(rank, stage, own.events[i], own);
-        const auto peer = static_cast<std::size_t>(part.members.front());
-        const Part& of_peer = programs_.at(peer).issued.at(own.events[i].part);
-        if (part.kind == "all-reduce" && part.bytes != of_peer.bytes)
+        const std::int64_t peer = part.members.front();
+        if (part.kind != "all-reduce" || order_.stage_of(peer) != static_cast<std::int64_t>(stage)) continue;
+        if (const double bytes = programs_.at(static_cast<std::size_t>(peer)).issued.at(own.events[i].part).bytes;
+            part.bytes != bytes)
           throw std::runtime_error(
               fmt::format("has node {} ('{}') at rank {}, which sums {} bytes, and rank {} sums {}", part.node,
-                          part.name, rank, part.bytes, peer, of_peer.bytes));
+                          part.name, rank, part.bytes, peer, bytes));
       }
       if (own.events.size() != first.events.size())
         throw std::runtime_error(fmt::format("has {} events at rank {}, and {} at rank {}", own.events.size(), rank,
