@@ -224,9 +224,9 @@ class ProgramWriter {
       std::iota(members.begin(), members.end(), 0);
     }
     std::ranges::sort(members);
-    if (members.back() >= ranks_)
+    if (members.front() < 0 || members.back() >= ranks_)
       throw std::runtime_error(fmt::format("takes part in '{}' with rank {}, and there are traces of {} alone",
-                                           node.name, members.back(), ranks_));
+                                           node.name, members.front() < 0 ? members.front() : members.back(), ranks_));
     if (std::ranges::find(members, rank_) == members.end())
       throw std::runtime_error(
           fmt::format("takes part in '{}' of group '{}', to which it does not belong", node.name, node.group));
