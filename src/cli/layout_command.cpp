@@ -59,7 +59,9 @@ std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_ma
     const std::string name = text.substr(0, equals);
     const auto& known = spec::kLayoutAttributes;
     if (equals == std::string::npos || std::ranges::find(known, name) == known.end())
-      throw UsageError(fmt::format("--fix '{}'; one of {} with its value behind =", text, fmt::join(known, ", ")));
+      throw UsageError(fmt::format("--fix '{}'; use NAME=VALUE with NAME one of {}", text, fmt::join(known, ", ")));
+    if (std::ranges::any_of(fixed, [&](const auto& one) { return one.first == name; }))
+      throw UsageError(fmt::format("--fix {} is given twice; give one value of it", name));
     fixed.emplace_back(name, text.substr(equals + 1));
   }
   return fixed;

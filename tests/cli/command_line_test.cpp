@@ -134,6 +134,9 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
       {{"--quiet", "platform", "x"}, "dadsim platform comes first"},
       {{""}, "an argument is empty"},
       {{"platform", ""}, "an argument is empty"},
+      {{"layout", "--fix", "tensor=2", "--fix", "tensor=4", scenario}, "--fix tensor is given twice"},
+      {{"layout", "--fix", "tensor", scenario}, "use NAME=VALUE with NAME one of batch, tensor"},
+      {{"layout", "--fix", "offload=optimizer", scenario}, "use NAME=VALUE with NAME one of batch, tensor"},
       {{"calibrate", "x.csv", "--device", "a\x1b[2J"}, "control characters"},
   };
   for (const WrongUse& wrong : cases) {

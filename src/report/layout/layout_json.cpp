@@ -70,6 +70,8 @@ std::string to_json(const LayoutReport& report) {
   for (const LayoutTrial& trial : report.trials) layouts.push_back(json_of_trial(trial, report));
   json["front"] = report.front;
   json["without_room"] = report.roomy ? json_of_trial(*report.roomy, report) : Json(nullptr);
+  json["fixed"] = report.fixed;
+  json["written_unasked"] = report.unasked.empty() ? Json(nullptr) : json_of_trial(report.unasked.front(), report);
   json["written_without_room"] = report.unfit ? json_of_trial(*report.unfit, report) : Json(nullptr);
   json["assumptions"] = in_json(report.assumptions);
   return indented(json);

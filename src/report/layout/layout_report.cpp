@@ -1,6 +1,7 @@
 #include "report/layout/layout_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -75,13 +76,16 @@ std::vector<std::string> assignments_of(const Layout& layout) {
 std::vector<Statement> answer_of(const LayoutReport& report) {
   std::vector<Statement> answer;
   const auto about = [&](const char* kind) {
-    return Statement{kind, {report.workload, report.device}}
-        .with("devices", static_cast<double>(report.devices))
-        .with("global_batch", static_cast<double>(report.global_batch));
+    Statement statement = Statement{kind, {report.workload, report.device}}
+                              .with("devices", static_cast<double>(report.devices))
+                              .with("global_batch", static_cast<double>(report.global_batch));
+    if (!report.fixed.empty()) statement.with("fixed", fmt::format("{}", fmt::join(report.fixed, ", ")));
+    return statement;
   };
   if (report.trials.empty()) {
     answer.push_back(about("no-layout")
                          .with("divisible", static_cast<double>(report.divisible))
+                         .with("fitting", static_cast<double>(report.fitting))
                          .with("device_bytes", report.device_bytes)
                          .with("margin", report.margin));
   } else {
@@ -105,6 +109,11 @@ std::vector<Statement> answer_of(const LayoutReport& report) {
                            .with("of", static_cast<double>(report.trials.size()))
                            .with("gap", written->simulated->step_seconds / best.simulated->step_seconds - 1));
     }
+  }
+  for (const LayoutTrial& written : report.unasked) {
+    const double seconds = written.simulated->step_seconds;
+    answer.push_back(Statement{"layout-unasked"}.with("step_seconds", seconds));
+    if (!report.trials.empty()) answer.back().with("gap", seconds / report.trials.front().simulated->step_seconds - 1);
   }
   if (report.unfit) {
     answer.push_back(Statement{"layout-unfit"}

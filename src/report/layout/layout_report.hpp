@@ -63,6 +63,8 @@ struct LayoutReport : ReportHead {
   std::optional<LayoutTrial> roomy;  ///< the quickest by the closed form of those that do not fit, if quicker than all
   /// The layout of the scenario where it does not fit, and so is not among the trials that are ranked.
   std::optional<LayoutTrial> unfit;
+  std::vector<std::string> fixed;    ///< "tensor=8": what all layouts that are asked for have
+  std::vector<LayoutTrial> unasked;  ///< the layout of the scenario where it has not all of that; simulated, not ranked
 
   bool fits(double bytes) const {
     return (device_bytes == 0 || bytes <= device_bytes * (1 - margin)) && (most_bytes == 0 || bytes <= most_bytes);

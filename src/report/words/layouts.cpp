@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,10 @@ std::string a_layout(const Statement& layout) {
 }
 
 std::string searched_where(const Statement& answer) {
-  return fmt::format("{} on {} {} at {} samples a step", answer.subjects.at(0),
+  return fmt::format("{} on {} {} at {} samples a step{}", answer.subjects.at(0),
                      human_count(static_cast<std::int64_t>(answer.number("devices"))), answer.subjects.at(1),
-                     human_count(static_cast<std::int64_t>(answer.number("global_batch"))));
+                     human_count(static_cast<std::int64_t>(answer.number("global_batch"))),
+                     answer.has("fixed") ? " with " + answer.text("fixed") : std::string());
 }
 
 /// Its part is the layout.
@@ -90,6 +92,16 @@ std::string layout_written(const Statement& answer) {
                      answer.number("rank"), answer.number("of"), 100 * answer.number("gap"));
 }
 
+std::string layout_unasked(const Statement& answer) {
+  std::string gap;
+  if (answer.has("gap")) {
+    const double share = answer.number("gap");
+    gap = fmt::format(", {:.1f} % {}", 100 * std::abs(share), share < 0 ? "quicker" : "slower");
+  }
+  return fmt::format("The layout of the scenario is none of these; its step takes {}{}.",
+                     human_seconds(answer.number("step_seconds")), gap);
+}
+
 std::string room_of_layout(const Statement& answer) {
   return fmt::format("{} of {}", human_bytes(answer.number("bytes")), human_bytes(answer.number("device_bytes")));
 }
@@ -106,6 +118,13 @@ std::string layout_no_room(const Statement& answer) {
 }
 
 std::string no_layout(const Statement& answer) {
+  if (answer.number("divisible") == 0 && answer.has("fixed"))
+    return fmt::format("No layout has {} on {} devices ({}, {}, {} samples a step).", answer.text("fixed"),
+                       human_count(static_cast<std::int64_t>(answer.number("devices"))), answer.subjects.at(1),
+                       answer.subjects.at(0), human_count(static_cast<std::int64_t>(answer.number("global_batch"))));
+  if (answer.number("fitting") > 0)
+    return fmt::format("No layout of {} could be simulated: {:.0f} divide evenly, and {:.0f} fit.",
+                       searched_where(answer), answer.number("divisible"), answer.number("fitting"));
   return fmt::format(
       "No layout of {} fits: {:.0f} divide evenly, and none needs less than {} with a margin of {:.0f} %.",
       searched_where(answer), answer.number("divisible"), human_bytes(answer.number("device_bytes")),
@@ -143,6 +162,7 @@ constexpr std::array kLayouts{
     StatementKind{"layouts-failed", "how many layouts could not be simulated, and why one of them", layouts_failed},
     StatementKind{"layouts-tied", "the quickest layouts cannot be told apart", layouts_tied},
     StatementKind{"layout-written", "how the layout of the scenario stands to the quickest", layout_written},
+    StatementKind{"layout-unasked", "the layout of the scenario is none of those that are asked for", layout_unasked},
     StatementKind{"layout-unfit", "the layout of the scenario does not fit with the margin", layout_unfit},
     StatementKind{"layout-no-room", "a layout would be quicker if it fitted: it is a part of the sentence",
                   layout_no_room},

@@ -283,7 +283,26 @@ std::vector<Row<spec::TimedAsSpec>> timed_as_rows() {
   return rows;
 }
 
+const Row<spec::TimedAsSpec>& row_of(const std::string& name) {
+  static const std::vector<Row<spec::TimedAsSpec>> kRows = timed_as_rows();
+  return *std::ranges::find(kRows, name, [](const auto& row) { return row.rule.name; });
+}
+
 }  // namespace
+
+std::string read_timed_as_attribute(const std::string& option, const std::string& name, const std::string& text,
+                                    spec::TimedAsSpec& timed, Findings& findings) {
+  const Origin origin{printable(option), 0};
+  const Element element{.name = "timed-as", .origin = origin, .attributes = {{name, text, origin}}};
+  const Catalog none;
+  row_of(name).read(Node(element, findings), {option, none, findings}, timed);
+  return row_of(name).text(timed, {});
+}
+
+std::string timed_as_attribute(const spec::TimedAsSpec& timed, const std::string& name) {
+  const Row<spec::TimedAsSpec>& row = row_of(name);
+  return !row.printed || row.printed(timed) ? row.text(timed, {}) : timed_as_table().rule().find(name)->fallback;
+}
 
 const Table<spec::TimedAsSpec>& timed_as_table() {
   static const Table<spec::TimedAsSpec> kTable(

@@ -1,19 +1,22 @@
 #include "study/layout/candidates.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
+#include "scenario/elements/read_parallelism.hpp"
 #include "spec/context_parallel.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kLargestMicroBatch = 32;
 constexpr double kMostUneven = 7.0 / 6;  // blocks of the fullest stage ÷ their mean
-constexpr std::int32_t kMostPieces = 20;
-constexpr std::int32_t kMostParts = 64;  // of a sequence
+constexpr std::int64_t kMostPieces = 20;
+constexpr std::int64_t kMostParts = 64;  // of a sequence
 
 std::vector<std::int64_t> divisors_of(std::int64_t number) {
   std::vector<std::int64_t> divisors;
@@ -68,19 +71,22 @@ class Enumeration {
  public:
   Enumeration(const spec::ModelShape& shape, const LayoutSpace& space)
       : shape_(shape), space_(space), blocks_(repeating_parts(shape)), experts_(experts_of(shape)) {
-    for (std::int32_t parts = 1; parts <= kMostParts; parts *= 2) {
+    std::vector<std::int64_t> powers;
+    for (std::int64_t parts = 1; parts <= kMostParts; parts *= 2) powers.push_back(parts);
+    for (const std::int64_t parts : tried("context", powers)) {
       if (parts > 1 && !space.divides_sequences) break;
-      if (may_be("context", parts) && divides_sequences(shape, parts)) contexts_.push_back(parts);
+      if (divides_sequences(shape, static_cast<std::int32_t>(parts)))
+        contexts_.push_back(static_cast<std::int32_t>(parts));
     }
   }
 
   std::vector<report::Layout> all() {
-    for (const std::int64_t tensor : divisors_of(space_.devices_per_node)) {
-      if (space_.devices % tensor != 0 || !may_be("tensor", tensor)) continue;
+    for (const std::int64_t tensor : tried("tensor", divisors_of(space_.devices_per_node))) {
+      if (space_.devices % tensor != 0) continue;
       if (!divides_layers(shape_, static_cast<std::int32_t>(tensor))) continue;
       for (const std::int32_t context : contexts_) {
         if (space_.devices % (tensor * context) != 0) continue;
-        for (const std::int64_t pipeline : divisors_of(space_.devices / tensor / context))
+        for (const std::int64_t pipeline : tried("pipeline", divisors_of(space_.devices / tensor / context)))
           add_stages(tensor, context, pipeline);
       }
     }
@@ -96,18 +102,34 @@ class Enumeration {
     return std::ranges::any_of(space_.fixed,
                                [&](const auto& one) { return one.first == attribute && one.second == value; });
   }
-  bool may_be(const std::string& attribute, std::int64_t value) const {
-    return may_be(attribute, std::to_string(value));
+  bool is_fixed(const std::string& attribute) const {
+    return std::ranges::any_of(space_.fixed, [&](const auto& one) { return one.first == attribute; });
+  }
+  /// The number of an attribute that is fixed; if it is not, `searched`.
+  std::vector<std::int64_t> tried(const std::string& attribute, std::vector<std::int64_t> searched) const {
+    for (const auto& [name, value] : space_.fixed) {
+      if (name == attribute) return {parse_whole<std::int64_t>(value).value()};
+    }
+    return searched;
   }
 
   bool is_even(std::int64_t pipeline) const {
     const double share = static_cast<double>(blocks_) / static_cast<double>(pipeline);
     const std::int64_t most = (blocks_ + pipeline - 1) / pipeline;
-    return pipeline <= blocks_ && static_cast<double>(most) <= kMostUneven * share;
+    return is_fixed("pipeline") || static_cast<double>(most) <= kMostUneven * share;
+  }
+
+  /// Powers of two, and the whole batch.
+  static std::vector<std::int64_t> micro_batches_of(std::int64_t batch) {
+    std::vector<std::int64_t> sizes = divisors_of(batch);
+    std::erase_if(sizes, [&](std::int64_t size) {
+      return size > kLargestMicroBatch || (!is_power_of_two(size) && size != batch);
+    });
+    return sizes;
   }
 
   void add_stages(std::int64_t tensor, std::int32_t context, std::int64_t pipeline) {
-    if (!is_even(pipeline) || !may_be("pipeline", pipeline)) return;
+    if (pipeline > blocks_ || !is_even(pipeline)) return;
     report::Layout layout{.how = space_.base};
     layout.how.tensor = static_cast<std::int32_t>(tensor);
     layout.how.context = context;
@@ -120,9 +142,8 @@ class Enumeration {
     layout.replicas = space_.devices / layout.how.devices();
     if (space_.global_batch % layout.replicas != 0) return;
     layout.batch = space_.global_batch / layout.replicas;
-    for (const std::int64_t micro : divisors_of(layout.batch)) {
-      if (micro > kLargestMicroBatch) break;
-      if ((!is_power_of_two(micro) && micro != layout.batch) || !may_be("micro-batch", micro)) continue;
+    for (const std::int64_t micro : tried("micro-batch", micro_batches_of(layout.batch))) {
+      if (layout.batch % micro != 0) continue;
       layout.how.micro_batch = micro;
       add_experts(layout);
     }
@@ -131,9 +152,9 @@ class Enumeration {
   /// Devices that divide experts are of a stage, those that divide a layer one after the other.
   void add_experts(report::Layout layout) {
     const std::int64_t of_stage = layout.replicas * layout.how.tensor * layout.how.context;
-    for (const std::int64_t group : divisors_of(experts_)) {
+    for (const std::int64_t group : tried("expert-parallel", divisors_of(experts_))) {
+      if (experts_ % group != 0) continue;
       if (group > 1 && (group % layout.how.tensor != 0 || of_stage % group != 0)) continue;
-      if (!may_be("expert-parallel", group)) continue;
       layout.how.experts = static_cast<std::int32_t>(group);
       if (layout.how.expert_tensor > 1) layout.how.expert_tensor = layout.how.tensor;
       add_pieces(layout);
@@ -142,11 +163,11 @@ class Enumeration {
 
   void add_pieces(report::Layout layout) {
     const std::int32_t pipeline = layout.how.pipeline;
-    for (std::int32_t pieces = 1; pieces <= kMostPieces; ++pieces) {
-      const bool deals = blocks_ % (static_cast<std::int64_t>(pipeline) * pieces) == 0;
-      if (pieces > 1 && (pipeline == 1 || !deals)) continue;
-      if (!may_be("interleave", pieces)) continue;
-      layout.how.interleave = pieces;
+    std::vector<std::int64_t> counts(kMostPieces);
+    std::iota(counts.begin(), counts.end(), 1);
+    for (const std::int64_t pieces : tried("interleave", counts)) {
+      if (pieces > 1 && (pipeline == 1 || blocks_ % (pipeline * pieces) != 0)) continue;
+      layout.how.interleave = static_cast<std::int32_t>(pieces);
       for (const spec::PipelineOrder order : orders_of(layout)) {
         layout.how.order = order;
         add_memory(layout);
@@ -170,8 +191,9 @@ class Enumeration {
   }
 
   void add_memory(report::Layout layout) {
-    for (const auto recomputation :
-         {spec::Recomputation::none, spec::Recomputation::selective, spec::Recomputation::full}) {
+    for (const auto recomputation : {spec::Recomputation::none, spec::Recomputation::selective,
+                                     spec::Recomputation::operations, spec::Recomputation::full}) {
+      if (recomputation == spec::Recomputation::operations && !is_fixed("recompute")) continue;
       if (recomputation == spec::Recomputation::selective && !space_.plain_attention) continue;
       if (!may_be("recompute", to_string(recomputation))) continue;
       layout.how.recomputation = recomputation;
@@ -180,12 +202,13 @@ class Enumeration {
         const bool shards = sharding != spec::Sharding::none;
         const bool can_shard = layout.replicas > 1 && space_.most_sharding > spec::Sharding::none;
         if (shards && (!can_shard || sharding > space_.most_sharding)) continue;
-        if (can_shard && layout.how.pipeline > 1 && sharding != spec::Sharding::optimizer) continue;
+        if (can_shard && layout.how.pipeline > 1 && sharding != spec::Sharding::optimizer && !is_fixed("sharding"))
+          continue;
         if (!may_be("sharding", to_string(sharding))) continue;
         layout.how.sharding = sharding;
         for (const std::int32_t group : groups_of(layout)) {
           layout.how.sharding_group = group;
-          layouts_.push_back(layout);
+          if (space_.holds(layout)) layouts_.push_back(layout);
         }
       }
     }
@@ -194,11 +217,12 @@ class Enumeration {
   /// Replicas that divide what is sharded: all of them (0), or those of a node (HSDP).
   std::vector<std::int32_t> groups_of(const report::Layout& layout) const {
     std::vector<std::int32_t> groups;
-    if (may_be("sharding-group", 0)) groups.push_back(0);
-    const std::int64_t in_node = space_.devices_per_node / layout.how.tensor;
-    const bool several = in_node > 1 && in_node < layout.replicas && layout.replicas % in_node == 0;
+    if (!is_fixed("sharding-group")) groups.push_back(0);
     const bool can = layout.how.sharding != spec::Sharding::none && layout.how.context == 1;
-    if (several && can && may_be("sharding-group", in_node)) groups.push_back(static_cast<std::int32_t>(in_node));
+    for (const std::int64_t size : tried("sharding-group", {space_.devices_per_node / layout.how.tensor})) {
+      const bool several = size > 1 && size < layout.replicas && layout.replicas % size == 0;
+      if (several && can) groups.push_back(static_cast<std::int32_t>(size));
+    }
     return groups;
   }
 
@@ -211,6 +235,15 @@ class Enumeration {
 };
 
 }  // namespace
+
+bool LayoutSpace::holds(const report::Layout& layout) const {
+  if (fixed.empty()) return true;
+  spec::TimedAsSpec timed;
+  timed.batch = layout.batch;
+  timed.parallelism = layout.how;
+  return std::ranges::all_of(
+      fixed, [&](const auto& one) { return scenario::timed_as_attribute(timed, one.first) == one.second; });
+}
 
 std::vector<report::Layout> layouts_of(const spec::ModelShape& shape, const LayoutSpace& space) {
   return Enumeration(shape, space).all();

@@ -19,8 +19,10 @@ struct LayoutSpace {
   bool divides_sequences = true;      ///< devices that have parts of them can share what workers share
   spec::Sharding most_sharding = spec::Sharding::parameters;  ///< that takes the place of what workers share
   spec::ParallelismSpec base;                                 ///< what is not searched is as here
-  /// Attributes of <timed-as> that are not searched, with what they are.
+  /// Attributes of <timed-as> that are not searched, with their values as they are printed.
   std::vector<std::pair<std::string, std::string>> fixed;
+
+  bool holds(const report::Layout& layout) const;  ///< has all that is fixed, where it has an effect
 };
 
 /// Every layout of the network that divides evenly: devices into replicas of tensor × context × pipeline, the global
@@ -32,7 +34,8 @@ struct LayoutSpace {
 /// more, and is not among them. Of one piece there is ZB-H1 too, and of two DualPipeV. What is sharded is so among all
 /// replicas, or among those of a node. Behind a pipeline the optimizer is divided among replicas, and nothing else:
 /// that exchanges as much as undivided sums and needs less memory, and ZeRO-2 and 3 would exchange with every
-/// micro-batch. Where a layer is divided, norms are divided along the sequence (arXiv:2205.05198).
+/// micro-batch. Where a layer is divided, norms are divided along the sequence (arXiv:2205.05198). A value that is
+/// fixed is taken though it is none of these, as long as it divides evenly.
 std::vector<report::Layout> layouts_of(const spec::ModelShape& shape, const LayoutSpace& space);
 
 }  // namespace dadsim::study

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "scenario/elements/read_parallelism.hpp"
 #include "sim/platform.hpp"
 #include "study/layout/by_flow.hpp"
 #include "support/diagnostics.hpp"
@@ -51,6 +52,15 @@ std::int64_t devices_per_node(const scenario::Scenario& base) {
   return std::ranges::all_of(counts, [&](const auto& node) { return node.second == first; }) ? first : 1;
 }
 
+/// Reads what is fixed into what is not searched.
+void read_fixed(LayoutSpace& space, spec::TimedAsSpec timed) {
+  scenario::Findings findings("");
+  for (auto& [name, value] : space.fixed)
+    value = scenario::read_timed_as_attribute(fmt::format("--fix {}={}", name, value), name, value, timed, findings);
+  findings.throw_if_any();
+  space.base = timed.parallelism;
+}
+
 }  // namespace
 
 LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& options) {
@@ -70,8 +80,8 @@ LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& optio
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(setting.run.algorithm);
   space.divides_sequences = info != nullptr && methods::may_divide_sequences(*info, setting.run);
   space.most_sharding = info != nullptr ? methods::most_sharding(*info, setting.run) : spec::Sharding::none;
-  space.base = base.timed_as->parallelism;
   space.fixed = options.fixed;
+  read_fixed(space, *base.timed_as);
   setting.written.how = base.timed_as->parallelism;
   setting.written.replicas = static_cast<std::int64_t>(base.workers.size());
   setting.written.batch = space.global_batch / setting.written.replicas;

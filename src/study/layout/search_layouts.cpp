@@ -78,6 +78,7 @@ class LayoutSearch {
     report_.devices = setting_.space.devices;
     report_.device_bytes = std::max(0.0, device.memory_bytes);
     report_.most_bytes = options_.most_bytes;
+    for (const auto& [name, value] : setting_.space.fixed) report_.fixed.push_back(name + '=' + value);
     report_.margin = options_.margin;
     report_.global_batch = setting_.space.global_batch;
   }
@@ -195,7 +196,9 @@ class LayoutSearch {
     } else {
       simulate({static_cast<std::size_t>(same - candidates_.begin())});
     }
-    if (!report_.trials.empty()) report_.trials.front().written = true;
+    if (report_.trials.empty()) return;
+    report_.trials.front().written = true;
+    if (!setting_.space.holds(written)) std::swap(report_.trials, report_.unasked);
   }
 
   void simulate_promising() {

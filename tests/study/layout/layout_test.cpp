@@ -134,6 +134,83 @@ TEST(Layouts, NothingQuickerIsLeftOut) {
     EXPECT_LT(all.trials[all.front[i]].bytes, all.trials[all.front[i - 1]].bytes);
 }
 
+TEST(Layouts, AreThoseThatWereAskedFor) {
+  const scenario::ScenarioSource source("six.xml", scenario_text("batch=\"2\" sharding=\"optimizer\""));
+  const auto search = [&](std::vector<std::pair<std::string, std::string>> fixed) {
+    LayoutOptions options;
+    options.fixed = std::move(fixed);
+    options.simulated = 2;
+    return search_layouts(source, {}, options, false);
+  };
+  // What is searched, what is not, a number that the search would not try, and one written in another way.
+  const std::vector<std::pair<std::string, std::string>> values{{"batch", "4"},
+                                                                {"tensor", "03"},
+                                                                {"pipeline", "6"},
+                                                                {"context", "2"},
+                                                                {"micro-batch", "1"},
+                                                                {"interleave", "2"},
+                                                                {"schedule", "gpipe"},
+                                                                {"sharding", "none"},
+                                                                {"recompute", "operations"},
+                                                                {"sharding-group", "2"},
+                                                                {"prefetch", "3"},
+                                                                {"tensor-overlap", "products"},
+                                                                {"sequence-parallel", "false"}};
+  for (const auto& [name, value] : values) {
+    const report::LayoutReport found = search({{name, value}});
+    ASSERT_FALSE(found.trials.empty()) << name << ": " << report::as_paragraph(answer_of(found));
+    const std::string set = fmt::format("timed-as.{}={}", name, value == "03" ? "3" : value);
+    for (const report::LayoutTrial& trial : found.trials) {
+      const std::vector<std::string> all = assignments_of(trial.layout);
+      const bool by_default = name == "sequence-parallel" || set == "timed-as.sharding=none" || name == "micro-batch";
+      EXPECT_TRUE(by_default || std::ranges::find(all, set) != all.end())
+          << set << " not in " << fmt::format("{}", fmt::join(all, " "));
+      EXPECT_TRUE(name != "sharding" || trial.layout.how.sharding == spec::Sharding::none);
+      EXPECT_TRUE(name != "micro-batch" || trial.layout.how.micro_batch == 1);
+    }
+  }
+  // The scenario's own is ranked only where it has what was asked for.
+  const report::LayoutReport other = search({{"tensor", "3"}});
+  ASSERT_EQ(other.unasked.size(), 1U);
+  EXPECT_EQ(std::ranges::count_if(other.trials, &report::LayoutTrial::written), 0);
+  const std::string said = report::as_paragraph(answer_of(other));
+  EXPECT_NE(said.find(" with tensor=3: "), std::string::npos) << said;
+  EXPECT_NE(said.find("The layout of the scenario is none of these; its step takes "), std::string::npos) << said;
+  EXPECT_TRUE(search({{"sharding", "optimizer"}}).unasked.empty());
+}
+
+TEST(Layouts, WhatCannotBeIsRefusedOrIsNoLayout) {
+  const scenario::ScenarioSource source("six.xml", scenario_text("batch=\"2\""));
+  LayoutOptions options;
+  const std::vector<std::pair<std::string, std::string>> nonsense{
+      {"tensor", "abc"}, {"tensor", "-1"},      {"tensor", ""},       {"tensor", "1.5"},         {"sharding", "zzz"},
+      {"batch", "0"},    {"schedule", "1f1b "}, {"prefetch", "many"}, {"expert-imbalance", "0"}, {"recompute", "None"}};
+  for (const auto& [name, value] : nonsense) {
+    options.fixed = {{name, value}};
+    try {
+      search_layouts(source, {}, options, false);
+      ADD_FAILURE() << name << '=' << value;
+    } catch (const InputError& error) {
+      ASSERT_EQ(error.diagnostics().size(), 1U);
+      EXPECT_EQ(error.diagnostics()[0].file, fmt::format("--fix {}={}", name, value));
+    }
+  }
+  options.fixed = {{"tensor", "x"}, {"pipeline", "y"}};  // all at once
+  try {
+    search_layouts(source, {}, options, false);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.diagnostics().size(), 2U);
+  }
+  for (const char* value : {"4", "5", "4096"}) {
+    options.fixed = {{"tensor", value}};
+    const report::LayoutReport none = search_layouts(source, {}, options, false);
+    EXPECT_TRUE(none.trials.empty()) << value;
+    const std::string said = report::as_paragraph(answer_of(none));
+    EXPECT_TRUE(said.starts_with(fmt::format("No layout has tensor={} on 6 devices ", value))) << said;
+  }
+}
+
 TEST(Layouts, AreSearchedByAPlan) {
   std::string text = scenario_text("batch=\"2\" tokens=\"10M\"");
   const std::string end = "</scenario>";
