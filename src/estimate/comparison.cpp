@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <string>
+
+#include "estimate/seed_scatter.csv.hpp"
+#include "support/fact_table.hpp"
 
 namespace dadsim::estimate {
 namespace {
@@ -24,7 +29,19 @@ double reach(double value, double end) { return value > 0 ? std::abs(std::log(en
 
 }  // namespace
 
-Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arrival>& of, bool learn_the_same) {
+double seed_scatter(std::string_view kind) {
+  static const auto kScatter = [] {
+    const FactTable table(tables::kSeedScatter, {"kind", "scatter", "here", "least", "most", "date", "source"});
+    std::map<std::string, double, std::less<>> scatter;
+    for (const FactTable::Row& row : table.rows()) scatter[row.text("kind")] = row.number("scatter");
+    return scatter;
+  }();
+  const auto found = kScatter.find(kind);
+  return found == kScatter.end() ? kScatter.at("unknown") : found->second;
+}
+
+Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arrival>& of, bool learn_the_same,
+                       double scatter) {
   Estimate ratio = ratio_of_means(ends(run), ends(of));
   if (learn_the_same) return ratio;
   const double least = sum(run, &Arrival::after) / sum(of, &Arrival::at);
@@ -32,7 +49,7 @@ Estimate times_as_long(const std::vector<Arrival>& run, const std::vector<Arriva
   const bool bounded = earliest > 0;
   const double most = bounded ? sum(run, &Arrival::at) / earliest : 0;
   if (run.size() == 1) {
-    const double chance = 1.96 * kSeedScatter;
+    const double chance = chance_of(scatter);
     ratio.low = least > 0 ? ratio.value * std::exp(-std::hypot(reach(ratio.value, least), chance)) : 0;
     if (bounded) ratio.high = ratio.value * std::exp(std::hypot(reach(ratio.value, most), chance));
     return ratio;

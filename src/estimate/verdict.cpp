@@ -33,6 +33,9 @@ Factors band_factors(const Contender& first, const Contender& other) {
   return {-std::log(band.low), std::log(band.high)};
 }
 
+/// Exact runs learn the same with a seed; the scatter of others is their own each.
+double own_scatter(const Contender& run) { return run.exact ? 0 : run.scatter; }
+
 /// Arrivals of the seeds that both have. A target that was not met before training takes a step at least.
 std::pair<std::vector<Arrival>, std::vector<Arrival>> common_arrivals(const Contender& other, const Contender& first) {
   std::pair<std::vector<Arrival>, std::vector<Arrival>> both;
@@ -61,7 +64,7 @@ Learned learned_ratio(const Contender& first, const Contender& other) {
   for (const Arrival& arrival : of) sum += arrival.at;
   if (run.empty() || !(sum > 0)) return learned;
   const bool together = first.exact && other.exact;
-  learned.ratio = times_as_long(run, of, together);
+  learned.ratio = times_as_long(run, of, together, std::hypot(own_scatter(first), own_scatter(other)));
   if (together) {
     learned.ratio.low.reset();
     learned.ratio.high.reset();
@@ -149,9 +152,10 @@ Verdict decide(const Contender& first, const Contender& other) {
     seeds = factors_of({ratio.value, ratio.low.value_or(0), ratio.high});
   } else {
     ratio = {other.seconds / first.seconds, {}, {}};
-    for (const auto& [relative, against] : {std::pair{&other.relative, false}, {&first.relative, true}}) {
-      if (!*relative) continue;
-      const Factors one = factors_of(**relative);
+    for (const auto& [run, against] : {std::pair{&other, false}, {&first, true}}) {
+      if (!run->relative) continue;
+      Factors one = factors_of(*run->relative);
+      if (!run->relative->low && !run->relative->high) one.down = one.up = chance_of(own_scatter(*run));  // one seed
       seeds.down = std::hypot(seeds.down, against ? one.up : one.down);
       seeds.up = std::hypot(seeds.up, against ? one.down : one.up);
     }

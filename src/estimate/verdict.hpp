@@ -52,9 +52,10 @@ struct Contender {
   /// It learns what every exact algorithm does, up to rounding.
   bool exact = false;
   double step_seconds = 0;
-  std::vector<double> by_seed = {};       ///< times that seeds scatter, where they are no arrivals
-  std::optional<Estimate> relative = {};  ///< of times at scale: relative steps
-  std::vector<TimePart> parts = {};       ///< of a step, for the errors of times; empty: none are known
+  std::vector<double> by_seed = {};          ///< times that seeds scatter, where they are no arrivals
+  std::optional<Estimate> relative = {};     ///< of times at scale: relative steps
+  std::vector<TimePart> parts = {};          ///< of a step, for the errors of times; empty: none are known
+  double scatter = seed_scatter("unknown");  ///< of its kind, with one seed
 };
 
 struct Verdict {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "estimate/verdict.hpp"
@@ -15,15 +16,49 @@ namespace dadsim::estimate {
 namespace {
 
 TEST(Comparison, OneSeedIsJudgedByItsEvaluationsAndByWhatSeedsScatter) {
-  const Estimate ratio = times_as_long(std::vector<Arrival>{{40, 50}}, {{30, 40}}, false);
-  const double chance = 1.96 * kSeedScatter;
+  const Estimate ratio = times_as_long(std::vector<Arrival>{{40, 50}}, {{30, 40}}, false, 0.3);
+  const double chance = 1.96 * 0.3;
   EXPECT_DOUBLE_EQ(ratio.value, 1.25);
   EXPECT_NEAR(ratio.low.value(), 1.25 * std::exp(-std::hypot(std::log(1.25), chance)), 1e-12);
   EXPECT_NEAR(ratio.high.value(), 1.25 * std::exp(std::hypot(std::log(50.0 / 30 / 1.25), chance)), 1e-12);
 }
 
+/// Runs that meet the target with one seed, one twice as late, as those of two kinds of method.
+Standing standing_of_kinds(const char* first, const char* other) {
+  const auto run = [](const char* kind, double seconds) {
+    Contender contender{.seconds = seconds, .step_seconds = 1, .scatter = seed_scatter(kind)};
+    contender.arrivals.emplace_back(Arrival{seconds, seconds});
+    contender.exact = std::string(kind) == "exact";
+    return contender;
+  };
+  return decide(run(first, 100), run(other, 200)).standing;
+}
+
+TEST(Comparison, OneSeedLeavesOpenWhatSeedsDoWithMethodsOfTheKind) {
+  EXPECT_EQ(seed_scatter("exact"), 0);
+  for (const char* kind : {"low-rank", "local-steps", "sparsification", "quantisation", "decentralised", "federated"}) {
+    EXPECT_GE(seed_scatter(kind), 0.07) << kind;
+    EXPECT_LT(seed_scatter(kind), seed_scatter("unknown")) << kind;
+  }
+  EXPECT_EQ(seed_scatter("a kind that nobody has measured"), seed_scatter("unknown"));
+  EXPECT_EQ(standing_of_kinds("exact", "exact"), Standing::behind);
+  EXPECT_EQ(standing_of_kinds("exact", "low-rank"), Standing::behind);        // exp(1.96 · 0.33) = 1.9
+  EXPECT_EQ(standing_of_kinds("low-rank", "low-rank"), Standing::undecided);  // both scatter: 2.5
+  EXPECT_EQ(standing_of_kinds("exact", "federated"), Standing::undecided);    // 5.3
+  EXPECT_EQ(standing_of_kinds("exact", "private"), Standing::undecided);      // nobody has measured it: 10.5
+}
+
+TEST(Comparison, OneSeedOfRelativeStepsLeavesAsMuchOpen) {
+  Contender exact{.seconds = 100, .exact = true, .relative = Estimate{1, 1, 1}};
+  Contender other{.seconds = 150, .relative = Estimate{1.5, {}, {}}, .scatter = seed_scatter("low-rank")};
+  EXPECT_EQ(decide(exact, other).standing, Standing::undecided);
+  EXPECT_NEAR(decide(exact, other).ratio.high.value(), 1.5 * std::exp(1.96 * seed_scatter("low-rank")), 1e-12);
+  other.relative = Estimate{1.5, 1.4, 1.6};  // several seeds
+  EXPECT_EQ(decide(exact, other).standing, Standing::behind);
+}
+
 TEST(Comparison, RunsThatLearnAlikeDifferByTheirTimesAlone) {
-  const Estimate ratio = times_as_long(std::vector<Arrival>{{41, 50}}, {{38, 47}}, true);
+  const Estimate ratio = times_as_long(std::vector<Arrival>{{41, 50}}, {{38, 47}}, true, 0.3);
   EXPECT_FALSE(ratio.low || ratio.high);
 }
 
@@ -31,7 +66,7 @@ TEST(Comparison, WhatSeedsLeaveOpenIsOpen) {
   // The times to (0, at] hold nothing against the first: with as wide a scatter the means have no bounded ratio.
   const std::vector<Arrival> first{{9, 10}, {99, 100}};
   const std::vector<Arrival> other{{99, 100}, {9, 10}};
-  EXPECT_FALSE(times_as_long(other, first, false).high);
+  EXPECT_FALSE(times_as_long(other, first, false, 0.3).high);
 }
 
 /// A step takes a second. Learning is drawn as in coverage_test.cpp: seeds are 8 % apart, and 5 % of it is each run's
@@ -70,8 +105,9 @@ class DrawnRuns {
 };
 
 Standing standing_of(const DrawnRuns::Pair& pair) {
-  Contender run{.step_seconds = 1};
-  Contender of{.step_seconds = 1};
+  constexpr double kScatter = 0.05;  // of each run by itself, as they are drawn
+  Contender run{.step_seconds = 1, .scatter = kScatter};
+  Contender of{.step_seconds = 1, .scatter = kScatter};
   for (const Arrival& one : pair.run) run.arrivals.emplace_back(one);
   for (const Arrival& one : pair.of) of.arrivals.emplace_back(one);
   run.seconds = of.seconds = 1;  // the ratio is that of the arrivals
@@ -89,7 +125,7 @@ TEST(Comparison, EqualRunsAreNotToldApartAndAFactorOfOneAndAHalfIsFound) {
         const DrawnRuns::Pair equal = runs.draw(1, seeds, every);
         if (standing_of(equal) != Standing::behind) ++open;
         const DrawnRuns::Pair slower = runs.draw(1.5, seeds, every);
-        const Estimate ratio = times_as_long(slower.run, slower.of, false);
+        const Estimate ratio = times_as_long(slower.run, slower.of, false, 0);
         if (standing_of(slower) == Standing::behind && ratio.value > 1) ++found;
       }
       std::printf("%zu seeds, every %ld steps: %d of %d equal pairs are open, %d of a factor of 1.5 are found\n", seeds,

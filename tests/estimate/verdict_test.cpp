@@ -16,7 +16,7 @@ Contender timed(double seconds, const std::string& cause = "all-reduce as ring")
 
 /// Learned with one seed; evaluated every `every` seconds.
 Contender learned(double at, double every, double step) {
-  Contender contender{.seconds = at, .step_seconds = step};
+  Contender contender{.seconds = at, .step_seconds = step, .scatter = 0.08};
   contender.arrivals = {Arrival{at - every, at}};
   return contender;
 }
@@ -98,7 +98,7 @@ TEST(Verdict, AlignedRunsStayAsTheyAre) {
 }
 
 TEST(Verdict, RelativeStepsCountAtScale) {
-  Contender plain{.seconds = 100, .relative = Estimate{1, {}, {}}};
+  Contender plain{.seconds = 100, .exact = true, .relative = Estimate{1, {}, {}}};
   Contender other{.seconds = 120, .relative = Estimate{1.2, 0.9, 1.6}};
   const Verdict verdict = decide(plain, other);
   EXPECT_EQ(verdict.standing, Standing::undecided);

@@ -57,7 +57,8 @@ Json to_json_object(const GoalAnswer& answer, const PlanReport& report) {
   const auto text = [](const std::optional<std::string>& value) { return value ? Json(*value) : Json(nullptr); };
   json["band"] = nullptr;
   if (answer.may || answer.safe) {
-    json["band"] = {{"may", text(answer.may)}, {"safe", text(answer.safe)}, {"assumed", answer.trial.assumes_scatter}};
+    json["band"] = {
+        {"may", text(answer.may)}, {"safe", text(answer.safe)}, {"assumed", answer.trial.assumed_scatter.has_value()}};
   }
   Json& again = json["misses_again"] = Json::array();
   for (const Stretch& stretch : answer.misses_again)

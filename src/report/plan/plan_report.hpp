@@ -31,7 +31,7 @@ struct Trial {
   /// Factors on seconds and costs: the band of the time, as that of a run (report/run/contender.hpp), with what seeds
   /// and the spacing of evaluations leave open; an end may be infinite. None where nothing tells.
   std::optional<estimate::Band> band = {};
-  bool assumes_scatter = false;                     ///< of seeds, since one was learned
+  std::optional<double> assumed_scatter = {};       ///< of runs of its kind, where one seed was learned
   std::optional<estimate::Band> scaling_band = {};  ///< factors on the scaling efficiency
   estimate::Contender contender = {};               ///< what is known of its time
   bool timed = true;                                ///< false: that learning does not reach it was seen before

@@ -167,7 +167,7 @@ std::optional<Statement> seed_band_of(const GoalAnswer& answer) {
   if (!answer.safe && !answer.may) return std::nullopt;
   Statement band{"seed-band"};
   band.with("seeds", static_cast<double>(answer.trial.seeds));
-  if (answer.trial.assumes_scatter) band.with("assumed_scatter", estimate::kSeedScatter);
+  if (answer.trial.assumed_scatter) band.with("assumed_scatter", *answer.trial.assumed_scatter);
   if (answer.may) band.with("may", *answer.may);
   if (answer.safe) band.with("safe", *answer.safe);
   return band;
@@ -301,7 +301,7 @@ std::vector<Statement> answer_of(const PlanReport& report) {
   std::vector<Statement> answer = what_is_enough(report, best);
   if (std::optional<Statement> tied = tied_of(report)) answer.push_back(*std::move(tied));
   if (std::optional<Statement> sure = sure_of(report)) answer.push_back(*std::move(sure));
-  if (best.answer && best.trial.assumes_scatter)
+  if (best.answer && best.trial.assumed_scatter)
     answer.push_back(Statement{"seeds-would-tell"}.with("assumed", seed_band_of(best).has_value()));
   if (const std::optional<Statement> again = missed_again_of(best))
     answer.push_back(Statement{"missed-beyond", {best.run}}.with("value", best.answer->value).with(*again));

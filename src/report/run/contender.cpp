@@ -15,6 +15,7 @@ Metric natural_metric(bool of_other_network, bool has_known_time, bool has_learn
 
 estimate::Contender contender_of(const RunResult& run, Metric metric) {
   estimate::Contender contender{.exact = run.exact, .step_seconds = run.step_seconds};
+  contender.scatter = run.seed_scatter;
   if (run.step_band) contender.parts = run.step_band->parts;
   switch (metric) {
     case Metric::time_at_scale:
@@ -50,10 +51,10 @@ estimate::Contender contender_of(const RunResult& run, const Result& result, Met
   return contender;
 }
 
-estimate::Estimate mean_arrival(const std::vector<std::optional<estimate::Arrival>>& arrivals) {
+estimate::Estimate mean_arrival(const std::vector<std::optional<estimate::Arrival>>& arrivals, double scatter) {
   std::vector<estimate::Arrival> all;
   for (const auto& arrival : arrivals) all.push_back(arrival.value());
-  return times_as_long(all, std::vector<estimate::Arrival>(all.size(), {1, 1}), false);
+  return times_as_long(all, std::vector<estimate::Arrival>(all.size(), {1, 1}), false, scatter);
 }
 
 estimate::Estimate with_band(estimate::Estimate time, const std::optional<estimate::Band>& factors) {
@@ -66,7 +67,7 @@ std::optional<estimate::Estimate> time_of(const estimate::Contender& contender, 
     const auto reached = [](const auto& arrival) { return arrival.has_value(); };
     if (contender.arrivals.empty() && !(contender.seconds > 0)) return std::nullopt;
     if (!std::ranges::all_of(contender.arrivals, reached)) return std::nullopt;
-    if (contender.arrivals.size() > 1) time = mean_arrival(contender.arrivals);
+    if (contender.arrivals.size() > 1) time = mean_arrival(contender.arrivals, contender.scatter);
   } else if (contender.by_seed.size() > 1) {
     time = estimate::ratio_of_means(contender.by_seed, std::vector<double>(contender.by_seed.size(), 1.0));
   } else if (!(contender.seconds > 0)) {

@@ -19,8 +19,9 @@ estimate::Contender contender_of(const RunResult& run, Metric metric);
 /// The same by a metric of work too, whose price stands in the place of a time.
 estimate::Contender contender_of(const RunResult& run, const Result& result, Metric metric);
 
-/// The mean of times to the target, all of which are known, with what seeds and evaluations leave open.
-estimate::Estimate mean_arrival(const std::vector<std::optional<estimate::Arrival>>& arrivals);
+/// The mean of times to the target, all of which are known, with what seeds and evaluations leave open; of one seed
+/// `scatter` (estimate/comparison.hpp).
+estimate::Estimate mean_arrival(const std::vector<std::optional<estimate::Arrival>>& arrivals, double scatter);
 /// The same with the errors of a step.
 estimate::Estimate with_band(estimate::Estimate time, const std::optional<estimate::Band>& factors);
 

@@ -11,8 +11,9 @@ std::string to_text(const Uncertainty& uncertainty) {
   nlohmann::json arrivals = nlohmann::json::array();
   for (const auto& arrival : uncertainty.arrivals)
     arrivals.push_back(arrival ? nlohmann::json{arrival->after, arrival->at, arrival->steps} : nlohmann::json(nullptr));
-  return nlohmann::json{{"parts", std::move(parts)}, {"arrivals", std::move(arrivals)}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json{
+      {"parts", std::move(parts)}, {"arrivals", std::move(arrivals)}, {"seed_scatter", uncertainty.seed_scatter}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Uncertainty uncertainty_of(const std::string& text) {
@@ -20,6 +21,7 @@ Uncertainty uncertainty_of(const std::string& text) {
   if (text.empty()) return uncertainty;
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
+    uncertainty.seed_scatter = json.value("seed_scatter", uncertainty.seed_scatter);
     for (const nlohmann::json& part : json.at("parts")) {
       uncertainty.parts.push_back(
           {part.at(0).get<std::string>(), part.at(1).get<double>(), part.at(2).get<std::string>(), {}});

@@ -42,6 +42,7 @@ std::string amount_of(const Statement& margin) {
 /// What is done where nothing is learned.
 std::string work_of_goal(const Statement& statement) {
   const std::string& of = statement.text("of");
+  if (of.empty()) return "do all rounds";  // of a payload, whose network is not known
   if (statement.has("work_tokens"))
     return fmt::format("train {} on {} tokens", of, large_number_in_words(statement.number("work_tokens")));
   if (statement.has("work_samples"))
@@ -163,7 +164,8 @@ std::string neighbour_misses(const Statement& remark) {
 std::string seed_band(const Statement& band) {
   const std::string why = band.number("seeds") > 1 ? fmt::format("over {:.0f} seeds", band.number("seeds"))
                           : band.has("assumed_scatter")
-                              ? fmt::format("one seed, {:.0f} % scatter assumed", 100 * band.number("assumed_scatter"))
+                              ? fmt::format("one seed; seeds scatter by {:.0f} % with methods of its kind",
+                                            100 * band.number("assumed_scatter"))
                               : "by the band of its time";
   if (!band.has("safe")) {
     return fmt::format("{} or more ({}), and no number of the range is surely enough",

@@ -62,10 +62,13 @@ report::Trial trial_to_target(const report::RunResult& run) {
       static_cast<std::size_t>(std::ranges::count(run.arrivals, false, &std::optional<estimate::Arrival>::has_value));
   trial.reached = run.target_reached && trial.seeds_missed == 0;
   if (!trial.reached) return trial;
-  const estimate::Estimate time = report::with_band(report::mean_arrival(run.arrivals), run.factors());
+  if (run.arrivals.size() == 1) {
+    trial.assumed_scatter = std::hypot(estimate::seed_scatter("alone"), run.exact ? 0 : run.seed_scatter);
+  }
+  const estimate::Estimate time =
+      report::with_band(report::mean_arrival(run.arrivals, trial.assumed_scatter.value_or(0)), run.factors());
   trial.seconds = time.value;
   trial.band = band_of(time);
-  trial.assumes_scatter = run.arrivals.size() == 1;
   trial.contender = contender_of(run, report::Metric::time_to_target);
   if (!run.costs || !run.costs->to_target) return trial;
   trial.costs = *run.costs->to_target;

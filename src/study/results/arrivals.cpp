@@ -5,6 +5,9 @@
 #include <iterator>
 #include <vector>
 
+#include "compress/registry.hpp"
+#include "protocols/registry.hpp"
+
 namespace dadsim::study {
 namespace {
 
@@ -28,6 +31,17 @@ double seconds_at(const report::RunResult& run, std::int64_t step) {
   const report::CurvePoint before = after == run.curve.begin() ? report::CurvePoint{} : *std::prev(after);
   const double share = (steps - static_cast<double>(before.step)) / static_cast<double>(after->step - before.step);
   return before.seconds + share * (after->seconds - before.seconds);
+}
+
+double seed_scatter_of(const spec::RunSpec& run, bool exact) {
+  if (exact) return estimate::seed_scatter("exact");
+  const methods::MethodInfo* method = protocols::find_method(run.algorithm);
+  const compress::CompressorInfo* compressor = compress::compressors().find(run.compress.method);
+  const bool compressed = compressor != nullptr && !compressor->lossless;
+  const double scatter = std::max(estimate::seed_scatter(method == nullptr ? "unknown" : method->family),
+                                  compressed ? estimate::seed_scatter(compressor->family) : 0);
+  // An exact method that is not exact here learns with other weights or without some sites: that was not measured.
+  return scatter > 0 ? scatter : estimate::seed_scatter("unknown");
 }
 
 void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {

@@ -92,6 +92,7 @@ void complete(const ResultContext& context, const std::optional<report::ScaleSet
     add_band(scenario, timed, cluster, result.runs[i]);
     result.runs[i].is_baseline = result.runs[i].spec.algorithm == algorithms::baseline().name;
     result.runs[i].exact = learns_the_pooled_gradient(result.runs[i].spec);
+    result.runs[i].seed_scatter = seed_scatter_of(result.runs[i].spec, result.runs[i].exact);
     if (!learned.nothing) add_arrivals(learned, i, scenario.training.target_accuracy, result.runs[i]);
   }
   if (scale && learned.nothing) add_scale_by_definition(scenario, *scale, result);

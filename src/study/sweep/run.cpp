@@ -225,9 +225,10 @@ class Timers {
     }
     std::vector<SweepRun> runs;
     for (const report::RunResult& one : result.runs) {
-      runs.push_back({trial, static_cast<std::int64_t>(runs.size()) + 1, report::FigureValues({one, result}),
-                      to_text(report::Uncertainty{
-                          one.step_band ? one.step_band->parts : std::vector<estimate::TimePart>(), one.arrivals})});
+      runs.push_back(
+          {trial, static_cast<std::int64_t>(runs.size()) + 1, report::FigureValues({one, result}),
+           to_text(report::Uncertainty{one.step_band ? one.step_band->parts : std::vector<estimate::TimePart>(),
+                                       one.arrivals, one.seed_scatter})});
       if (!one.event_driven) continue;
       ++plays_;
       operations_learned_ += one.event_driven->learned;

@@ -133,7 +133,7 @@ TEST(Winners, AreMeansOverSeedsWithTheirIntervals) {
   EXPECT_DOUBLE_EQ(outcome.ranked[0].seconds->value, 11);
   const std::vector<std::optional<estimate::Arrival>> arrivals{estimate::Arrival{9.9, 10}, estimate::Arrival{10.89, 11},
                                                                estimate::Arrival{11.88, 12}};
-  const estimate::Estimate of_run = report::mean_arrival(arrivals);
+  const estimate::Estimate of_run = report::mean_arrival(arrivals, 0);
   EXPECT_NEAR(outcome.ranked[0].seconds->low.value(), of_run.low.value(), 1e-9);
   EXPECT_LT(outcome.ranked[0].seconds->low.value(), 11 - 4.302653 / std::sqrt(3));
   EXPECT_NEAR(outcome.ranked[0].seconds->high.value(), 11 + 4.302653 / std::sqrt(3), 1e-5);
