@@ -225,6 +225,33 @@ inline std::string wrong_with(const LessonClaim& claim, const Results& results) 
   return claim.words + " is not what " + claim.expression + " gives: " + std::to_string(measured);
 }
 
+/// Numbers that a command sets before the reader has opened an answer, and that the answer works out: not in the words
+/// of the question.
+inline std::vector<std::string> given_away(const std::string& markdown) {
+  static const std::regex kBlock("```sh [^`]*```"), kComment("<!--[^>]*-->"), kSet("--set '?([^ =]*)=[a-z]*([0-9.]+)");
+  std::vector<std::string> found;
+  for (std::sregex_iterator block(markdown.begin(), markdown.end(), kBlock), none; block != none; ++block) {
+    const auto at = static_cast<std::size_t>(block->position());
+    const std::size_t opened = markdown.rfind("<details>", at);
+    if (opened != std::string::npos && markdown.rfind("</details>", at) + 1 < opened + 1) continue;
+    const std::size_t heading = markdown.rfind("\n##", at);
+    const std::size_t answer = markdown.find("<details>", at);
+    const std::size_t end = std::min(markdown.find("</details>", at), markdown.size());
+    const auto words = [&](std::size_t from, std::size_t to) {
+      return std::regex_replace(std::regex_replace(markdown.substr(from, to - from), kBlock, ""), kComment, "");
+    };
+    const std::string question = words(heading, answer);
+    const std::string solution = words(answer, end);
+    const std::string command = block->str();
+    for (std::sregex_iterator set(command.begin(), command.end(), kSet); set != none; ++set) {
+      const std::regex number("(^|[^0-9.,])" + (*set)[2].str() + "($|[^0-9.]|[.]($|[^0-9]))");
+      if ((*set)[1] != "training.epochs" && std::regex_search(solution, number) && !std::regex_search(question, number))
+        found.push_back((*set)[1].str() + "=" + (*set)[2].str());
+    }
+  }
+  return found;
+}
+
 /// Bold numbers of answers that nothing is said about where they are from.
 inline std::vector<std::string> unfounded_numbers(const std::string& markdown) {
   static const std::regex bold(R"rx(\*\*([^*\n]+)\*\*)rx");

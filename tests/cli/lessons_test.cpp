@@ -83,6 +83,7 @@ TEST_P(Lessons, SayWhereTheirNumbersAreFrom) {
 TEST_P(Lessons, HaveQuestionsAndNoNumberInAnAnswerWithoutItsSource) {
   const std::string markdown = text();
   EXPECT_EQ(test::unfounded_numbers(markdown), std::vector<std::string>());
+  EXPECT_EQ(test::given_away(markdown), std::vector<std::string>()) << "the command belongs into the answer";
   std::size_t questions = 0;
   for (std::size_t at = markdown.find("<details>"); at != std::string::npos; at = markdown.find("<details>", at + 1)) {
     ++questions;
@@ -149,6 +150,16 @@ TEST(LessonChecks, FindWhatIsWrong) {
   EXPECT_NE(verdict("**100 kB**<!-- base: runs[0].bytes / -->"), "");
   EXPECT_EQ(test::unfounded_numbers("**9** <details>\n**7 kB** and **a** 6 **8**<!-- a: b --></details>"),
             std::vector<std::string>{"**7 kB**"});
+}
+
+TEST(LessonChecks, FindWhatACommandGivesAway) {
+  const std::string question = "\n## Exercises\n\n1. Which line makes it 100 ms?\n\n";
+  const std::string command = "```sh up\ndadsim a.xml --set b.up=68.3Mbps --set training.epochs=1\n```\n\n";
+  const std::string open = "<details><summary>Solutions</summary>\n\n";
+  const std::string solution = "1. 68.2; with 68.3 it is **99.8 ms**<!-- up: x -->.\n\n</details>\n";
+  EXPECT_EQ(test::given_away(question + command + open + solution), std::vector<std::string>{"b.up=68.3"});
+  EXPECT_EQ(test::given_away(question + open + command + solution), std::vector<std::string>());
+  EXPECT_EQ(test::given_away("\n## Try 68.3 Mbit/s\n\n" + command + open + solution), std::vector<std::string>());
 }
 
 TEST(LessonCommand, ListsWritesAndRefuses) {
