@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,17 @@ struct Participation {
   };
   std::vector<Part> parts;  ///< in the order of their ends; kMostParts at most
   static constexpr std::size_t kMostParts = 200'000;
+
+  /// Clients at work: those in a round, or at work at the same time. None: all are, all of the time.
+  struct AtWork {
+    double clients = 0;  ///< since `since`, seconds
+    double since = 0;
+    double client_seconds = 0;  ///< before that
+  };
+  std::optional<AtWork> at_work = {};
+  /// So many are at work from now on; at the first call: and have been from the beginning.
+  void set_at_work(double now, std::size_t clients);
+  double mean_at_work(double seconds, double all) const;  ///< until the end, of `all`
 
   double first_update_at = -1;  ///< seconds; −1: there was none
 

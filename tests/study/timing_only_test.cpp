@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,6 +81,67 @@ TEST(TimingOnly, ComparedWithAWiderAdapterSaysAFactorAndItsReason) {
 }
 
 /// Where its factors have found less, a run with a cap sends no more than with its ranks at the cap.
+/// Twenty clients of which some take part in a round; their lines and devices are alike.
+report::Result federation(const std::vector<std::string>& overrides, const std::string& run = "fedavg",
+                          const std::string& timed = "payload=\"54.5MB\" step-time=\"24.6s\"") {
+  const std::string text = fmt::format(
+      R"(<scenario name="clients" seed="1"><platform><federation><sites name="client" count="20" up="100Mbps" down="100Mbps"
+         latency="10ms"/><hub up="10Gbps" down="10Gbps" latency="1ms"/></federation></platform>
+         <workers><worker hosts="client-[1-20]"/><aggregator host="hub"/></workers>
+         <timing-only {}/><run algorithm="{}" rounds="10"/></scenario>)",
+      timed, run);
+  return run_experiment(scenario::ScenarioSource("clients.xml", text).load(overrides, make_catalog()), false);
+}
+
+TEST(TimingOnly, FiguresOfARoundAreThoseOfClientsThatTakePart) {
+  const report::Result all = federation({"run[fedavg].fraction=1"});
+  for (const double fraction : {0.1, 0.35}) {
+    const report::Result some = federation({fmt::format("run[fedavg].fraction={}", fraction)});
+    const report::RunResult& run = some.runs.front();
+    EXPECT_NEAR(run.event_driven->taking_part(), 20 * fraction, 1e-9);
+    EXPECT_NEAR(run.compute_seconds, 24.6, 1e-6) << fraction;
+    EXPECT_NEAR(run.compute_seconds + run.exposed_seconds, run.step_seconds, 1e-9);
+    for (const auto bytes : {&report::RunResult::bytes_up_per_worker, &report::RunResult::bytes_down_per_worker})
+      EXPECT_NEAR(run.*bytes, all.runs.front().*bytes, 0.001 * run.*bytes) << fraction;
+    EXPECT_NEAR(run.bytes_up_per_worker, 54.5e6, 0.001 * 54.5e6);
+    const std::string said = report::verdict(some);
+    EXPECT_NE(said.find(fmt::format("the {:.3g} of 20 workers that take part; {:.3g} sit idle", 20 * fraction,
+                                    20 - 20 * fraction)),
+              std::string::npos)
+        << said;
+    EXPECT_NE(to_table(some).find("workers that take part 7"), std::string::npos) << to_table(some);
+  }
+  EXPECT_EQ(report::verdict(all).find("idle"), std::string::npos) << report::verdict(all);
+}
+
+TEST(TimingOnly, AFederationSaysRoundsBytesAndCosts) {
+  const report::Result result = federation({"run[fedavg].fraction=0.1", "costs.currency=EUR"});
+  const report::Statement said = answer_to(result).statements.front();
+  EXPECT_EQ(said.kind, "rounds");
+  EXPECT_NEAR(said.number("per_hour") * result.runs.front().step_seconds, 3600, 1e-6);
+  EXPECT_NEAR(said.number("computing") + said.number("waiting") + (said.has("server") ? said.number("server") : 0) +
+                  (said.has("framework") ? said.number("framework") : 0),
+              said.number("seconds"), 1e-9);
+  EXPECT_EQ(said.text("currency"), "EUR") << report::verdict(result);
+  // At work at the same time, not all of the time.
+  const report::RunResult buffered =
+      federation({"run[fedbuff].concurrency=5", "run[fedbuff].rounds=", "run[fedbuff].updates=20"}, "fedbuff")
+          .runs.front();
+  EXPECT_NEAR(buffered.event_driven->taking_part(), 5, 0.05);
+  EXPECT_GT(buffered.exposed_seconds, 0);
+  EXPECT_LT(buffered.exposed_seconds, 0.5 * buffered.step_seconds);
+}
+
+TEST(TimingOnly, ComparedRoundsHaveNoEmptyNames) {
+  const report::Comparison comparison{.name = "fraction=1",
+                                      .before = federation({"run[fedavg].fraction=0.1"}),
+                                      .after = federation({"run[fedavg].fraction=1"}),
+                                      .differences = {}};
+  const std::string said = report::in_words(statement_on(compared_runs(comparison).front(), comparison.name));
+  EXPECT_NE(said.find("a round takes"), std::string::npos) << said;
+  for (const char* empty : {"  ", "()", " of takes", "nan"}) EXPECT_EQ(said.find(empty), std::string::npos) << said;
+}
+
 TEST(TimingOnly, TakesRanksToBeAtTheirCap) {
   const std::vector<std::string> two_nodes{"platform.gpu-cluster.nodes=2", "workers.worker.hosts=gpu-[0-15]",
                                            "run[2].algorithm=rank-dad", "run[2].rank=", "run[2].label=rank-dad"};

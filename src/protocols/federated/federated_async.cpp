@@ -112,6 +112,7 @@ world::Task<> FederatedAsync::server() {
   if (setting().log.versions.empty() && setting().new_version(model_, usual_)) co_return;
   for (;;) {
     ask_some();
+    setting().log.set_at_work(loop.now(), at_work_);
     RequestPool::Event event = co_await pool_.next();
     take_in(std::move(event));
     co_await loop.sleep(me, 0);  // what arrives at this very time has arrived then

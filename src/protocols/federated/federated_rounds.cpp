@@ -222,6 +222,7 @@ Task<> FederatedRounds::server() {
     const bool in_place = round == 1 && setting().value(kInitial);
     const std::vector<Value> more = with_model();
     for (const std::size_t one : chosen) ask(pool_, one, one, round, model_, more, in_place);
+    log.set_at_work(loop.now(), pool_.open());
     co_await collect(round, chosen.size(), until);
     const bool sufficient = suffices(round, updates_);
     if (secure_.in_use() && sufficient && !updates_.empty()) co_await unmask(round, updates_);

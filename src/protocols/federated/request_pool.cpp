@@ -56,7 +56,7 @@ void RequestPool::begin() {
 }
 
 void RequestPool::close(std::size_t other) {
-  requests_[other].open = false;
+  if (std::exchange(requests_[other].open, false)) --open_;
   requests_[other].parcel = {};
   update_free(other);
 }
@@ -68,6 +68,7 @@ void RequestPool::send(std::size_t other, Parcel parcel) {
 void RequestPool::ask(std::size_t other, Parcel parcel, bool in_place) {
   Request& request = requests_[other];
   request.open = true;
+  ++open_;
   request.number = parcel.number;
   request.attempts = 0;
   request.asked_at = setting_.loop.now();

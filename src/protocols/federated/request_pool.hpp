@@ -50,6 +50,7 @@ class RequestPool {
 
   std::size_t size() const { return options_.others.size(); }
   std::size_t free() const { return free_.count(); }
+  std::size_t open() const { return open_; }  ///< requests
   std::size_t nth_free(std::size_t k) const { return free_.nth(k); }
   bool is_free(std::size_t other) const { return free_.contains(other); }
   /// Whether it is up, and could be reached lately; it may be busy.
@@ -113,6 +114,7 @@ class RequestPool {
   std::map<world::Node, std::size_t> indices_;
   std::vector<Request> requests_;
   IndexSet free_;
+  std::size_t open_ = 0;
   std::multimap<double, std::pair<std::size_t, std::int64_t>> again_;  ///< when each request is sent again
   std::multimap<double, std::size_t> rest_;                            ///< until when who rests
   std::vector<std::pair<std::size_t, std::int64_t>> broken_;           ///< requests whose answers were lost

@@ -107,6 +107,7 @@ Task<> LocalRounds::server() {
       ++log.asked;
       ask(number);
     }
+    log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count(workers_, true, &Worker::awaited)));
     co_await gather();
     // In the order of workers, not of arrival.
     std::vector<Value> differences;

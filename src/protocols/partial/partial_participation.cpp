@@ -135,6 +135,7 @@ PartialParticipation::Step& PartialParticipation::step(std::int64_t number) {
   if (found != steps_.end()) return found->second;
   Step& step = steps_[number];
   step.asked = choose(number);
+  setting_.log.set_at_work(setting_.loop.now(), static_cast<std::size_t>(std::ranges::count(step.asked, true)));
   step.schedule = shared_.schedule(models_.at(number), sites_of(number, step.asked, false));
   step.done.assign(setting_.sites, false);
   for (std::size_t task = 0; task < step.schedule->tasks.size(); ++task) {

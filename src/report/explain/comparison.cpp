@@ -10,6 +10,7 @@
 #include "report/explain/comparison_work.hpp"
 #include "report/run/causes.hpp"
 #include "report/run/contender.hpp"
+#include "report/run/event_driven_table.hpp"
 #include "report/run/result_json.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/words/statement_json.hpp"
@@ -79,6 +80,7 @@ Statement of_both(const char* kind, const Compared& run, const std::string& name
   statement.with("metric", std::string(to_string(run.metric))).with("of", run.of);
   statement.with("before_step_seconds", run.before.step_seconds);
   statement.with("after_step_seconds", run.after.step_seconds);
+  if (run.before.event_driven && run.after.event_driven) statement.with("round", true);
   if (run.before.algorithm != run.after.algorithm)
     statement.with("before_algorithm", run.before.algorithm).with("after_algorithm", run.after.algorithm);
   return statement;
@@ -140,8 +142,10 @@ Statement statement_on(const Compared& run, const std::string& name) {
 namespace {
 
 Compared::Side side_of(const RunResult& run, const Result& result, Metric metric) {
-  Compared::Side side{
-      .algorithm = run.spec.algorithm, .causes = causes_in_words(run), .best_accuracy = run.best_accuracy};
+  Compared::Side side{.algorithm = run.spec.algorithm,
+                      .event_driven = run.spec.event_driven,
+                      .causes = run.event_driven ? time_in_words(run) : causes_in_words(run),
+                      .best_accuracy = run.best_accuracy};
   side.seconds = time_of(run, metric);
   side.step_seconds = run.step_seconds;
   side.work = work_of(FigureValues({run, result}));

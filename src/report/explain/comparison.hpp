@@ -19,6 +19,7 @@ struct Compared {
   std::string of;  ///< what is timed
   struct Side {
     std::string algorithm;
+    bool event_driven = false;
     std::string causes;                  ///< the figure causes_in_words
     double best_accuracy = 0;            ///< of what is learned
     std::optional<double> seconds = {};  ///< by the metric; none where there is no such time

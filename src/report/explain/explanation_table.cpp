@@ -139,12 +139,13 @@ Summary summary_of(const Explanation& explanation, bool verbose) {
       text += paragraph("  " + in_words(Statement{"no-step"}), 4);
       continue;
     }
-    text += paragraph(fmt::format("  A step takes {}: {} computing, {} waiting for the network or for others{}.",
-                                  human_seconds(run.step_seconds), human_seconds(run.compute_seconds),
-                                  human_seconds(run.exposed_seconds),
-                                  run.target_reached ? fmt::format("; {} steps to the target, {}", run.target_step,
-                                                                   human_seconds(run.target_seconds))
-                                                     : "; the target is not reached"),
+    text += paragraph(fmt::format("  {} takes {}: {} computing, {} waiting for the network or for others{}.",
+                                  run.event_driven ? "A round or update" : "A step", human_seconds(run.step_seconds),
+                                  human_seconds(run.compute_seconds), human_seconds(run.exposed_seconds),
+                                  run.target_reached   ? fmt::format("; {} steps to the target, {}", run.target_step,
+                                                                     human_seconds(run.target_seconds))
+                                  : result.timing_only ? ""
+                                                       : "; the target is not reached"),
                       4);
     if (run.event_driven) {
       text += paragraph("  " + time_sentence(run), 4);

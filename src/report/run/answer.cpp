@@ -9,6 +9,7 @@
 
 #include "report/run/contender.hpp"
 #include "report/run/divergence.hpp"
+#include "report/run/event_driven_table.hpp"
 #include "report/run/leak_figures.hpp"
 #include "report/run/memory_statement.hpp"
 #include "report/run/work.hpp"
@@ -306,11 +307,12 @@ void say_throughput(const Result& result, Answer& answer) {
 
 void answer_by_step(const Result& result, Answer& answer) {
   if (answer.ranking.empty()) {  // all runs are event-driven, or none took a step
-    if (result.timing_only) answer.statements.push_back({"nothing-learned"});
+    if (result.timing_only) say_rounds(result, answer.statements);
+    if (result.timing_only && answer.statements.empty()) answer.statements.push_back({"nothing-learned"});
     return;
   }
   answer.statements.push_back(winner(result, answer.metric, answer.ranking));
-  if (result.timing_only) return;
+  if (result.timing_only) return say_rounds(result, answer.statements);
   answer.statements.push_back({"workload-steps-unknown", {answer.of}});
   say_counted(result, answer);
 }

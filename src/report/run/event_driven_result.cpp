@@ -30,6 +30,15 @@ double EventDrivenResult::idle_seconds() const {
   return static_cast<double>(workers) * log.seconds - busy_seconds() - down_seconds();
 }
 
+double EventDrivenResult::taking_part() const {
+  return participation.mean_at_work(log.seconds, static_cast<double>(workers));
+}
+
+double EventDrivenResult::rounds_per_hour() const {
+  constexpr double kSecondsPerHour = 3600;
+  return static_cast<double>(participation.updates) / log.seconds * kSecondsPerHour;
+}
+
 std::vector<EventDrivenResult::Worker> EventDrivenResult::per_worker() const {
   std::vector<Worker> all(workers);
   for (std::size_t i = 0; i < workers; ++i) {

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-#include <numeric>
+#include <algorithm>
 #include <vector>
 
-#include "report/run/causes.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/words/phrases.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -60,16 +58,86 @@ std::string failures_in_words(const EventDrivenResult& event_driven) {
   return listed(parts);
 }
 
+/// Seconds in which the framework packed, unpacked or summed: at workers, and at the server.
+struct Framework {
+  double clients = 0, server = 0;
+};
+Framework framework_of(const EventDrivenResult& event_driven) {
+  Framework framework;
+  for (std::size_t node = 0; node < event_driven.log.nodes.size(); ++node)
+    (node < event_driven.workers ? framework.clients : framework.server) += event_driven.log.nodes[node].framework;
+  return framework;
+}
+
+Statement rounds_of(const RunResult& run, const std::string& currency) {
+  const EventDrivenResult& event_driven = run.event_driven.value();
+  const auto rounds = static_cast<double>(run.steps);
+  Statement statement{"rounds", {run.spec.label}};
+  const bool asynchronous = !event_driven.participation.staleness.empty();
+  statement.with("asynchronous", asynchronous).with("per_hour", event_driven.rounds_per_hour());
+  statement.with("seconds", run.step_seconds);
+  if (const auto factors = run.factors())
+    statement.with("seconds_low", run.step_seconds * factors->low)
+        .with("seconds_high", run.step_seconds * factors->high);
+  const Framework framework = framework_of(event_driven);
+  const double of_clients = framework.clients / rounds / event_driven.taking_part();
+  double of_server = framework.server;
+  for (std::size_t node = event_driven.workers; node < event_driven.log.nodes.size(); ++node)
+    of_server += event_driven.log.nodes[node].busy;
+  of_server = asynchronous ? 0 : std::min(of_server / rounds, run.exposed_seconds);  // else beside what clients do
+  statement.with("computing", run.compute_seconds);
+  if (of_clients > 0) statement.with("framework", of_clients);
+  if (of_server > 0) statement.with("server", of_server);
+  statement.with("waiting", std::max(0.0, run.exposed_seconds - of_clients - of_server));
+  statement.with("bytes_up", run.bytes_up_per_worker).with("bytes_down", run.bytes_down_per_worker);
+  statement.with("taking_part", event_driven.taking_part()).with("workers", static_cast<double>(event_driven.workers));
+  if (!run.costs || currency.empty()) return statement;
+  const Costs& costs = run.costs->per_step;
+  statement.with("currency", currency);
+  if (costs.money) statement.with("money", *costs.money);
+  if (costs.joules) statement.with("joules", *costs.joules);
+  if (costs.carbon) statement.with("grams_co2e", *costs.carbon);
+  return statement;
+}
+
 }  // namespace
 
-std::string time_in_words(const EventDrivenResult& event_driven) {
-  const double all = event_driven.busy_seconds() + event_driven.idle_seconds() + event_driven.down_seconds();
-  if (!(all > 0)) return "no time passed";
-  std::string text =
-      fmt::format("workers compute {} of the time and wait {}", share_in_words(event_driven.busy_seconds() / all),
-                  share_in_words(event_driven.idle_seconds() / all));
-  if (event_driven.down_seconds() > 0)
-    text += fmt::format(", {} down", share_in_words(event_driven.down_seconds() / all));
+Statement event_time_of(const RunResult& run) {
+  const EventDrivenResult& event_driven = run.event_driven.value();
+  const auto workers = static_cast<double>(event_driven.workers);
+  const double taking_part = event_driven.taking_part();
+  const double all = taking_part * event_driven.log.seconds;
+  Statement statement{"event-time", {run.spec.label}};
+  if (!(all > 0)) return statement;
+  const double down = event_driven.down_seconds();
+  const bool some = taking_part < workers;  // who is down then has often not been asked
+  statement.with("computing", event_driven.busy_seconds() / all);
+  statement.with("waiting", (all - event_driven.busy_seconds() - (some ? 0 : down)) / all);
+  if (some) statement.with("taking_part", taking_part).with("workers", workers);
+  if (down > 0) statement.with("down", down / (workers * event_driven.log.seconds));
+  const Framework framework = framework_of(event_driven);
+  if (!(framework.clients + framework.server > 0)) return statement;
+  statement.with("framework", framework.clients / all);
+  if (event_driven.log.nodes.size() > event_driven.workers)
+    statement.with("framework_at_server", framework.server / event_driven.log.seconds);
+  return statement;
+}
+
+void say_rounds(const Result& result, std::vector<Statement>& statements) {
+  constexpr std::size_t kMostSaid = 4;  // the table has all
+  for (const RunResult& run : result.runs) {
+    if (run.event_driven && run.steps > 0 && statements.size() < kMostSaid)
+      statements.push_back(rounds_of(run, result.currency));
+  }
+}
+
+std::string time_in_words(const RunResult& run) {
+  const EventDrivenResult& event_driven = run.event_driven.value();
+  const Statement time = event_time_of(run);
+  if (!time.has("computing")) return "no time passed";
+  std::string text = fmt::format("{} compute {} of the time and wait {}", words::those_at_work(time),
+                                 share_in_words(time.number("computing")), share_in_words(time.number("waiting")));
+  if (time.has("down")) text += fmt::format(", {} down", share_in_words(time.number("down")));
   if (event_driven.participation.asked > 0) {
     text += fmt::format("; {} of {} contributions used", share_in_words(event_driven.participation.share_used()),
                         human_count(event_driven.participation.asked));
@@ -77,24 +145,6 @@ std::string time_in_words(const EventDrivenResult& event_driven) {
   if (!event_driven.participation.staleness.empty())
     text += fmt::format("; mean staleness {:.3g}", event_driven.participation.mean_staleness());
   return text;
-}
-
-Statement event_time_of(const RunResult& run) {
-  const EventDrivenResult& event_driven = run.event_driven.value();
-  const double all = event_driven.busy_seconds() + event_driven.idle_seconds() + event_driven.down_seconds();
-  Statement statement{"event-time", {run.spec.label}};
-  if (!(all > 0)) return statement;
-  statement.with("computing", event_driven.busy_seconds() / all).with("waiting", event_driven.idle_seconds() / all);
-  if (event_driven.down_seconds() > 0) statement.with("down", event_driven.down_seconds() / all);
-  const auto& nodes = event_driven.log.nodes;
-  const double framework = std::accumulate(nodes.begin(), nodes.end(), 0.0,
-                                           [](double sum, const auto& node) { return sum + node.framework; });
-  if (!(framework > 0)) return statement;
-  double at_server = 0;
-  for (std::size_t node = event_driven.workers; node < nodes.size(); ++node) at_server += nodes[node].framework;
-  statement.with("framework", (framework - at_server) / all);
-  if (nodes.size() > event_driven.workers) statement.with("framework_at_server", at_server / event_driven.log.seconds);
-  return statement;
 }
 
 std::string time_sentence(const RunResult& run) { return in_words(event_time_of(run)); }

@@ -171,8 +171,8 @@ constexpr std::array kFigures{
            "updates",
            plain<&RunResult::step_seconds>, Better::low, "time of a step"),
     number("compute_seconds", "s",
-           "of it the compute stream of the worker that ends last, busy; mean. Event-driven: of all workers, mean over "
-           "workers and updates",
+           "of it the compute stream of the worker that ends last, busy; mean. Event-driven: mean over updates and the "
+           "workers that take part",
            plain<&RunResult::compute_seconds>, Better::low),
     number("exposed_seconds", "s",
            "of it the same stream, standing still for the network or for others; mean. Event-driven: the rest of "
@@ -190,9 +190,10 @@ constexpr std::array kFigures{
            plain<&RunResult::first_step_seconds>, Better::low),
     number("slowest_step_seconds", "s", "the longest step of the run; not known of event-driven runs",
            plain<&RunResult::slowest_step_seconds>, Better::low, "slowest step"),
-    number("bytes_up_per_worker", "B", "sent by a worker; mean over workers and steps",
+    number("bytes_up_per_worker", "B",
+           "sent by a worker; mean over steps and workers, event-driven those that take part",
            plain<&RunResult::bytes_up_per_worker>, Better::low),
-    number("bytes_down_per_worker", "B", "received by a worker; mean over workers and steps",
+    number("bytes_down_per_worker", "B", "received by a worker; the same mean",
            plain<&RunResult::bytes_down_per_worker>, Better::low),
     number("total_bytes", "B", "sent by all nodes over the whole run, the aggregator included",
            plain<&RunResult::total_bytes>, Better::low, "bytes sent in all"),
@@ -325,6 +326,10 @@ constexpr std::array kFigures{
            "contributions that went into a model ÷ parts begun; this and the figures below are of event-driven runs "
            "alone",
            share_used, Better::high),
+    number("taking_part", "workers", "in a round, or at work at the same time where there are no rounds; mean",
+           of_event_driven<&EventDrivenResult::taking_part>),
+    number("rounds_per_hour", "1/h", "rounds, or updates of the model",
+           of_event_driven<&EventDrivenResult::rounds_per_hour>, Better::high, "rounds an hour"),
     number(
         "mean_staleness", "updates", "between what was read and what was written, where the algorithm tells of it",
         [](Of of) { return of.run.event_driven ? of.run.event_driven->participation.mean_staleness() : kNone; },

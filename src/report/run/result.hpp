@@ -144,6 +144,8 @@ struct EventDrivenResult {
   double bytes_sent() const;      ///< by all nodes: the sum of the next two
   double bytes_received() const;
   double bytes_lost() const;
+  double taking_part() const;      ///< workers in a round, or at work at the same time; a mean
+  double rounds_per_hour() const;  ///< or updates of the model
   // All workers together, seconds.
   double busy_seconds() const;
   double idle_seconds() const;  ///< neither computing nor down
@@ -213,8 +215,8 @@ struct RunResult {
   /// For runs without a barrier between steps, the seconds until all workers had ended the first, the second … step,
   /// until every further one takes step_seconds. Otherwise empty.
   std::vector<double> first_steps;
-  double bytes_up_per_worker = 0;    ///< sent by a worker per step, mean over workers
-  double bytes_down_per_worker = 0;  ///< received by a worker per step, mean over workers
+  double bytes_up_per_worker = 0;    ///< sent by a worker per step, mean over workers that take part
+  double bytes_down_per_worker = 0;  ///< received by a worker per step, mean over workers that take part
   double total_bytes = 0;            ///< sent by all nodes over the whole run
   double total_seconds = 0;
 
@@ -255,10 +257,11 @@ struct RunResult {
   /// When it reached the target, by seed; nothing where a seed did not. Those after the first are timed by the first:
   /// their steps are taken to last as long. Event-driven runs have the first alone.
   std::vector<std::optional<estimate::Arrival>> arrivals;
-  std::vector<double> best_accuracies;   ///< by seed, of the same; empty where nothing was learned
-  std::vector<double> final_accuracies;  ///< likewise
-  bool is_baseline = false;              ///< its algorithm is the one that others are compared with
-  bool exact = false;                    ///< it learns what every exact run does, up to rounding
+  std::vector<double> best_accuracies;                      ///< by seed, of the same; empty where nothing was learned
+  std::vector<double> final_accuracies;                     ///< likewise
+  bool is_baseline = false;                                 ///< its algorithm is the one that others are compared with
+  bool exact = false;                                       ///< it learns what every exact run does, up to rounding
+  double seed_scatter = estimate::seed_scatter("unknown");  ///< of its kind
 };
 
 struct Result {

@@ -147,11 +147,11 @@ void average_steps(const step::Trajectory& trajectory, const std::vector<step::S
   });
 }
 
-/// Means over the updates of the model; of workers, means over these too.
+/// Means over the updates of the model; of workers, means over those that take part in one.
 void average_updates(const EventDrivenResult& event_driven, RunResult& run) {
   const auto updates = static_cast<double>(std::max<std::int64_t>(1, run.steps));
   const auto mean = [&](double step::EventLog::NodeUse::*what) {
-    return sum_over(event_driven.log, run.workers, what) / updates / static_cast<double>(run.workers);
+    return sum_over(event_driven.log, run.workers, what) / updates / event_driven.taking_part();
   };
   run.bytes_up_per_worker = mean(&step::EventLog::NodeUse::sent);
   run.bytes_down_per_worker = mean(&step::EventLog::NodeUse::received);

@@ -160,7 +160,7 @@ std::string bound_line(const RunResult& run, const Result& result) {
                         : costs_in_words(all.whole, result.currency) + " for all steps");
   }
   const auto line = [&](const std::string& bound) { return fmt::format("{}: {}{}.", run.spec.label, bound, costs); };
-  if (run.event_driven) return line(time_in_words(*run.event_driven));
+  if (run.event_driven) return line(time_in_words(run));
   if (run.bounds.empty()) return line("no step was taken");
   std::string shortest;
   for (const CausesNamed named : {CausesNamed::each, CausesNamed::first, CausesNamed::none}) {
@@ -242,11 +242,13 @@ std::string network_sentences(const Result& result) {
 std::string grids(const Result& result, bool verbose) {
   const bool event_driven =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
-  const bool other = result.scale && !result.scale->workload.empty();
+  const bool has_scale =
+      result.scale && std::ranges::any_of(result.runs, [](const RunResult& run) { return run.at_scale.has_value(); });
+  const bool other = has_scale && !result.scale->workload.empty();
   std::string text;
-  if (result.timing_only && !event_driven) {
+  if (result.timing_only) {
     text += throughput_grid(result);
-    return result.scale ? text + '\n' + scale_table(result, verbose) : text;
+    return has_scale ? text + '\n' + scale_table(result, verbose) : text;
   }
   if (other) {
     text += scale_table(result, verbose);
@@ -257,7 +259,7 @@ std::string grids(const Result& result, bool verbose) {
                               result.scale->workload));
   }
   text += run_grid(result);
-  return result.scale && !other ? text + '\n' + scale_table(result, verbose) : text;
+  return has_scale && !other ? text + '\n' + scale_table(result, verbose) : text;
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ ThroughputRow row_of(const RunResult& run) {
           or_dash(done.tokens, rate_in_words),
           or_dash(done.model_flops_utilisation, human_percent),
           or_dash(done.scaling_efficiency, human_percent),
+          run.event_driven && run.steps > 0 ? rate_in_words(run.event_driven->rounds_per_hour()) : "–",
+          run.event_driven ? fmt::format("{:.3g} of {}", run.event_driven->taking_part(), run.workers) : "–",
           human_bytes(run.bytes_up_per_worker),
           human_bytes(run.bytes_down_per_worker)};
 }
@@ -39,8 +41,10 @@ ThroughputRow row_of(const RunResult& run) {
 }  // namespace
 
 std::string throughput_grid(const Result& result) {
-  std::vector<ThroughputRow> rows{
-      {"run", "a step", "compute", "exposed", "samples/s", "tokens/s", "MFU", "scaling", "up", "down"}};
+  const bool rounds =
+      std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
+  std::vector<ThroughputRow> rows{{"run", rounds ? "a step or round" : "a step", "compute", "exposed", "samples/s",
+                                   "tokens/s", "MFU", "scaling", "rounds/h", "take part", "up", "down"}};
   for (const RunResult& run : result.runs) rows.push_back(row_of(run));
   std::vector<std::size_t> columns;  // what nobody has has no column
   for (std::size_t i = 0; i < rows[0].size(); ++i) {

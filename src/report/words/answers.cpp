@@ -65,8 +65,9 @@ Deed deed_of(const Statement& statement) {
     return {fmt::format("trains {} in", what), fmt::format("trains {} first, in", what),
             fmt::format("they train {} in", what)};
   }
-  return {fmt::format("takes a step of {} in", of), fmt::format("takes the shortest step of {},", of),
-          fmt::format("a step of {} takes", of)};
+  const std::string what = of.empty() ? "" : " of " + of;
+  return {fmt::format("takes a step{} in", what), fmt::format("takes the shortest step{},", what),
+          a_step_of(statement) + " takes"};
 }
 
 /// Of a network that learned beside what is timed.
@@ -221,6 +222,32 @@ std::string nothing_learned(const Statement& /*statement*/) {
   return "Nothing was learned (--timing-only): what is said is when, not how well.";
 }
 
+std::string rounds(const Statement& statement) {
+  const bool updates = statement.is("asynchronous");
+  std::string text =
+      fmt::format("{}: {} {} an hour. {} takes {}", statement.subject(), rate_in_words(statement.number("per_hour")),
+                  updates ? "updates" : "rounds", updates ? "An update of the model" : "A round",
+                  human_seconds(statement.number("seconds")));
+  if (statement.has("seconds_low"))
+    text += fmt::format(" ({} … {})", human_seconds(statement.number("seconds_low")),
+                        human_seconds(statement.number("seconds_high")));
+  text += fmt::format(": {} computing", human_seconds(statement.number("computing")));
+  if (statement.has("framework")) text += fmt::format(", {} framework", human_seconds(statement.number("framework")));
+  if (statement.has("server")) text += fmt::format(", {} at the server", human_seconds(statement.number("server")));
+  const double idle = statement.number("workers") - statement.number("taking_part");
+  text += fmt::format(" and {} network and waiting, means over {}{}. Each of them sends {} and receives {}",
+                      human_seconds(statement.number("waiting")), those_at_work(statement),
+                      idle > 0 ? fmt::format("; {:.3g} sit idle", idle) : "", human_bytes(statement.number("bytes_up")),
+                      human_bytes(statement.number("bytes_down")));
+  if (!statement.has("currency")) return text + ".";
+  const auto known = [&](const char* name) {
+    return statement.has(name) ? std::optional(statement.number(name)) : std::nullopt;
+  };
+  return text +
+         fmt::format("; {} costs {}.", updates ? "an update" : "a round",
+                     costs_in_words(known("money"), known("joules"), known("grams_co2e"), statement.text("currency")));
+}
+
 std::string workload_steps_unknown(const Statement& statement) {
   return fmt::format("How many steps {} needs is not known here, and so its time to accuracy is not.",
                      statement.subject());
@@ -311,6 +338,7 @@ constexpr std::array kAnswers{
     StatementKind{"rounding-missed", "rounding let an exact run miss the target that another one reached",
                   rounding_missed},
     StatementKind{"nothing-learned", "no run has a time to be ranked by, because nothing was learned", nothing_learned},
+    StatementKind{"rounds", "nothing was learned by an event-driven run: its rounds, or updates of the model", rounds},
     StatementKind{"workload-steps-unknown", "nothing says how many steps the workload needs", workload_steps_unknown},
     StatementKind{"first-with-steps", "steps are ranked, and their relative numbers are known", first_with_steps},
     StatementKind{"steps-unknown", "runs whose relative steps are not known", steps_unknown},

@@ -33,9 +33,8 @@ std::string end_with_methods(const Statement& statement) {
 std::string taking_in_words(const Statement& statement) {
   const std::string& metric = statement.text("metric");
   if (metric == to_string(Metric::time_to_target)) return "the target takes";
-  const std::string& of = statement.text("of");
-  return metric == to_string(Metric::time_at_scale) ? fmt::format("training {} takes", of)
-                                                    : fmt::format("a step of {} takes", of);
+  return metric == to_string(Metric::time_at_scale) ? fmt::format("training {} takes", statement.text("of"))
+                                                    : a_step_of(statement) + " takes";
 }
 
 std::string times_of_both(const Statement& statement) {
@@ -48,7 +47,8 @@ std::string times_of_both(const Statement& statement) {
 std::string end_with_causes(const Statement& statement) {
   std::string text;
   if (statement.text("metric") != to_string(Metric::time_per_step)) {
-    text += fmt::format(", a step {} instead of {}", human_seconds(statement.number("after_step_seconds")),
+    text += fmt::format(", {} {} instead of {}", statement.has("round") ? "a round" : "a step",
+                        human_seconds(statement.number("after_step_seconds")),
                         human_seconds(statement.number("before_step_seconds")));
   }
   if (const std::string& causes = statement.text("causes"); !causes.empty())
@@ -86,7 +86,7 @@ std::string compared_work(const Statement& statement) {
       rate_in_words(statement.number("before_rate")));
   const double samples = statement.number("samples_factor");
   const bool as_many = std::abs(samples - 1) < 0.001;
-  text += fmt::format(" (a step of {}{} takes {} instead of {})", statement.text("of"),
+  text += fmt::format(" ({}{} takes {} instead of {})", a_step_of(statement),
                       as_many ? "" : fmt::format(" has {:.3g} times the samples and", samples),
                       human_seconds(statement.number("after_step_seconds")),
                       human_seconds(statement.number("before_step_seconds")));

@@ -25,8 +25,9 @@ std::string step_parts(const Statement& statement) {
 std::string event_time(const Statement& statement) {
   if (!statement.has("computing")) return statement.subject() + ": no time passed.";
   std::string text = fmt::format(
-      "{}: of its workers' time {} went into computing, {} into waiting for the network or for others",
-      statement.subject(), share_in_words(statement.number("computing")), share_in_words(statement.number("waiting")));
+      "{}: of {} {} went into computing, {} into waiting for the network or for others", statement.subject(),
+      statement.has("taking_part") ? "the time of " + those_at_work(statement) : "its workers' time",
+      share_in_words(statement.number("computing")), share_in_words(statement.number("waiting")));
   if (statement.has("down")) text += fmt::format(", {} they were down", share_in_words(statement.number("down")));
   if (statement.has("framework"))
     text +=

@@ -25,6 +25,12 @@ std::string assignments_in_words(const std::vector<std::string>& assignments);
 /// "9.0Mbps" of "9.02Mbps": as many digits as seeds leave.
 std::string rounded_in_words(const std::string& value);
 
+/// "a step of resnet-50", "a round": what a time of a step is of.
+std::string a_step_of(const Statement& statement);
+/// "workers", or "the 2 of 20 workers that take part": of an event-driven run's "taking_part" of "workers", where
+/// those are not all.
+std::string those_at_work(const Statement& statement);
+
 /// "2.63 M tokens per second", "3.1 M tokens per USD": a rate by a metric of work.
 std::string work_in_words(double rate, const std::string& metric, bool tokens, const std::string& currency);
 

@@ -80,7 +80,10 @@ std::string points_all_undecided(const Statement& statement) {
 
 std::string win_in_words(const Statement& statement) {
   const std::string& metric = statement.text("metric");
-  if (metric == to_string(Metric::time_per_step)) return "has the shortest step of " + statement.text("of");
+  if (metric == to_string(Metric::time_per_step)) {
+    const std::string& of = statement.text("of");
+    return "has the shortest step" + (of.empty() ? of : " of " + of);
+  }
   if (metric == to_string(Metric::throughput)) return "has the most throughput of " + statement.text("of");
   if (metric == to_string(Metric::per_money))
     return fmt::format("does the most of {} for the money", statement.text("of"));

@@ -102,6 +102,7 @@ namespace {
 /// A run at one of two points.
 report::Compared::Side side_of(const SweepRun& run, const PointOutcome& outcome, const std::string& label) {
   report::Compared::Side side{.algorithm = run.figures.text("algorithm"),
+                              .event_driven = run.event_driven(),
                               .causes = run.figures.text("causes_in_words"),
                               .best_accuracy = run.figures["best_accuracy"]};
   side.step_seconds = run.figures["step_seconds"];

@@ -43,6 +43,7 @@ void add_seed(const SweepRun& run, Metric metric, OverSeeds& over) {
   contender.step_seconds = mean_of(over.step_seconds).value;
   contender.exact = run.figures.is("exact");
   const report::Uncertainty uncertainty = report::uncertainty_of(run.uncertainty);
+  contender.scatter = uncertainty.seed_scatter;
   if (contender.parts.empty()) contender.parts = uncertainty.parts;
   if (metric == Metric::time_to_target) {
     if (!uncertainty.arrivals.empty()) {
@@ -78,6 +79,13 @@ std::optional<estimate::Estimate> seconds_of(OverSeeds& over, Metric metric) {
     contender.relative.reset();  // the scatter is in the values
   }
   return report::time_of(contender, metric);
+}
+
+/// Whether nothing was learned, by event-driven runs alone: rounds are all that there is to compare.
+bool are_rounds(const std::vector<const SweepRun*>& runs) {
+  return !runs.empty() && std::ranges::all_of(runs, [](const SweepRun* run) {
+    return !std::isfinite(run->figures["best_accuracy"]) && (run->event_driven() || !run->figures.is("communicates"));
+  });
 }
 
 Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
@@ -123,7 +131,7 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
   std::vector<OverSeeds> all;  // in the order of the scenario
   for (const SweepRun* run : runs) {
     // An event-driven one has no time of a workload.
-    if (outcome.metric != Metric::time_to_target && run->event_driven()) continue;
+    if (outcome.metric != Metric::time_to_target && run->event_driven() && !are_rounds(runs)) continue;
     auto own = std::ranges::find(all, run->label(), &OverSeeds::label);
     if (own == all.end()) {
       all.push_back({.label = run->label(), .competes = !some_communicate || run->figures.is("communicates")});

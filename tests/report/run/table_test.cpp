@@ -139,15 +139,21 @@ TEST(Table, SaysHowAnEventDrivenRunWent) {
   for (const std::string& line : lines_of(text)) EXPECT_LE(display_width(line), kTableWidth) << line;
 }
 
-TEST(Table, NamesNoWinnerWhereNothingWasLearned) {
+TEST(Table, SaysRoundsWhereNothingWasLearned) {
   Result result = sample_result();
   RunResult run = sample_event_driven_run();
   run.target_reached = false;
   run.final_accuracy = run.best_accuracy = std::numeric_limits<double>::quiet_NaN();
   result.runs = {run};
   result.timing_only = true;
+  EXPECT_TRUE(verdict(result).starts_with(run.spec.label + ": ")) << verdict(result);
+  EXPECT_NE(verdict(result).find(" an hour. "), std::string::npos) << verdict(result);
+  const std::string table = to_table(result);
+  for (const char* nonsense : {"nan", "never", "accuracy", "()", "Time to accuracy"})
+    EXPECT_EQ(table.find(nonsense), std::string::npos) << table;
+  EXPECT_NE(table.find("rounds/h"), std::string::npos) << table;
+  result.runs.front().steps = 0;
   EXPECT_EQ(verdict(result), "Nothing was learned (--timing-only): what is said is when, not how well.");
-  EXPECT_EQ(to_table(result).find("nan"), std::string::npos);
 }
 
 TEST(Table, StaysAlignedAndNarrow) {

@@ -229,8 +229,8 @@ class Said {
     }
     if (ranking.empty()) {
       const bool of_learned = statements[0].at("values").contains("learned_on");
-      check(kind == "missed" || kind == "nothing-shared" || kind == "nothing-learned" || of_learned ||
-                kind == "workload-steps-unknown" || kind == "steps-unknown" || kind == "throughput",
+      check(kind == "missed" || kind == "nothing-shared" || kind == "nothing-learned" || kind == "rounds" ||
+                of_learned || kind == "workload-steps-unknown" || kind == "steps-unknown" || kind == "throughput",
             kind + " of an empty ranking");
     } else if (beside.size() > 1) {
       check(kind == (undecided ? "undecided" : "equal"),
@@ -285,6 +285,13 @@ class Said {
     }
     if (kind == "nothing-learned") {
       for (const auto& [label, of] : runs_) expect(of->at("final_accuracy").is_null());
+    }
+    if (kind == "rounds") {
+      const Json& of = run_of(json.at("subjects")[0]);
+      expect(near(value(values, "per_hour"), value(of, "rounds_per_hour")));
+      expect(near(value(values, "seconds"), value(of, "step_seconds")));
+      expect(near(value(values, "computing"), value(of, "compute_seconds")));
+      expect(near(value(values, "taking_part"), value(of, "taking_part")));
     }
     if (kind == "stopped") {
       const Json& of = run_of(json.at("subjects")[0]);

@@ -84,6 +84,8 @@ function addThroughput(page, columns, rows) {
   add("tokens/s", "tokens_per_second", humanCount);
   add("of the peak", "model_flops_utilisation", humanPercent);
   add("scaling efficiency", "scaling_efficiency", humanPercent);
+  add("rounds/h", "rounds_per_hour", withDigits);
+  add("take part", "taking_part", withDigits);
 }
 
 function addRuns(page, section) {
