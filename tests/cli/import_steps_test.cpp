@@ -70,6 +70,29 @@ TEST_F(ImportSteps, DividedStepsComeBackWithTheirTime) {
       "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>", "Ranks are 2 to a layer × 2 replicas × 2 stages.");
 }
 
+// What people have is the trace of rank 0.
+TEST_F(ImportSteps, OfTheTraceOfOneRankTheNumberOfRanksIsAskedFor) {
+  folder_.write("job.xml", job("<timed-as workload=\"gpt-2-medium\" sequence=\"512\" batch=\"2\" precision=\"bf16\"/>",
+                               "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>"));
+  const double before = step_seconds("job.xml");
+  ASSERT_EQ(dadsim({"export", "job.xml", "--step", "2", "--chakra", "k"}).exit_code, kSuccess);
+  std::filesystem::rename(folder_.path() / "k.0.et", folder_.path() / "one.0.et");
+  std::vector<std::string> import{"import",      "one.0.et", "--step", "step.xml",
+                                  "--precision", "bf16",     "--out",  "element.xml"};
+  const Outcome asked = dadsim(import);
+  EXPECT_EQ(asked.exit_code, kWrongInput);
+  EXPECT_NE(asked.err.find("is of one rank of several"), std::string::npos) << asked.err;
+  EXPECT_NE(asked.err.find("--ranks N"), std::string::npos) << asked.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "step.xml"));
+  import.insert(import.end(), {"--ranks", "8"});
+  const Outcome read = dadsim(import);
+  ASSERT_EQ(read.exit_code, kSuccess) << read.err;
+  EXPECT_NE(read.out.find("one: 8 ranks"), std::string::npos) << read.out;
+  folder_.write("again.xml",
+                job("<timed-as file=\"step.xml\" batch=\"1\"/>", "<worker hosts=\"gpu-*\" device=\"h100-sxm5\"/>"));
+  EXPECT_NEAR(step_seconds("again.xml") / before, 1, 0.01);
+}
+
 TEST_F(ImportSteps, ARecordedStepIsTimedOnOtherPlatformsAndSaysWhatItIs) {
   folder_.write(
       "step.xml",
