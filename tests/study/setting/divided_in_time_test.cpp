@@ -114,11 +114,17 @@ TEST(DeferredSums, GoWithTheLastMicroBatch) {
 
 // What comes out of a block is a vector for each token, whatever number of experts it went through.
 TEST(Stages, SendATokenOnceWhateverItsExperts) {
-  const std::string pipeline = R"(pipeline="2" micro-batch="1" )";
-  const auto experts = collectives_of(with(pipeline)).at({stages, stage_send});
-  const auto dense = collectives_of(with(pipeline, 0)).at({stages, stage_send});
-  EXPECT_EQ(experts.count, dense.count);
-  EXPECT_DOUBLE_EQ(experts.bytes, dense.bytes);
+  const auto sent = [](const char* per_token) {
+    scenario::Scenario scenario = with(R"(pipeline="2" micro-batch="1")");
+    scenario.timed_as->sizes["dense-layers"] = scenario.timed_as->sizes["shared-feed-forward"] = "0";
+    scenario.timed_as->sizes["experts-per-token"] = per_token;
+    return collectives_of(scenario).at({stages, stage_send});
+  };
+  const auto one = sent("1");
+  const auto dense = collectives_of(with(R"(pipeline="2" micro-batch="1")", 0)).at({stages, stage_send});
+  EXPECT_EQ(one.count, dense.count);
+  EXPECT_DOUBLE_EQ(one.bytes, dense.bytes);
+  EXPECT_DOUBLE_EQ(sent("4").bytes, one.bytes);
 }
 
 /// Bytes of buckets as the scenario has them where nobody says any.
