@@ -40,6 +40,7 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
     return place;
   }
   if (metric != Metric::time_to_target && (run.spec.event_driven || !(run.step_seconds > 0))) return std::nullopt;
+  if (contender.arrivals.empty() && metric == Metric::time_to_target && !run.target_reached) return std::nullopt;
   const std::optional<estimate::Estimate> time = time_of(contender, metric);
   if (!time) return std::nullopt;
   place.seconds = time->value;

@@ -65,7 +65,6 @@ std::optional<estimate::Estimate> time_of(const estimate::Contender& contender, 
   estimate::Estimate time{contender.seconds, {}, {}};
   if (metric == Metric::time_to_target) {
     const auto reached = [](const auto& arrival) { return arrival.has_value(); };
-    if (contender.arrivals.empty() && !(contender.seconds > 0)) return std::nullopt;
     if (!std::ranges::all_of(contender.arrivals, reached)) return std::nullopt;
     if (contender.arrivals.size() > 1) time = mean_arrival(contender.arrivals, contender.scatter);
   } else if (contender.by_seed.size() > 1) {

@@ -201,7 +201,9 @@ constexpr std::array kFigures{
            Better::low),
     text("bound_by", "the resource that the critical path of the steps is on for longest; none for event-driven runs",
          [](Of of) { return of.run.bounds.empty() ? std::string() : name_of(of.run.bounds.front()); }),
-    text("bound_kind", "of it: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` or `overlap` ([timing.md](timing.md))",
+    text("bound_kind",
+         "of it: `bandwidth`, `latency`, `compute`, `queueing`, `framework`, `overhead` or `overlap` "
+         "([timing.md](timing.md))",
          [](Of of) { return of.run.bounds.empty() ? std::string() : of.run.bounds.front().kind; }),
     number("bound_share", "share", "of a step, on that resource",
            [](Of of) { return of.run.bounds.empty() ? kNone : of.run.bounds.front().share; }),
@@ -228,7 +230,8 @@ constexpr std::array kFigures{
         "and causal",
         of_throughput<&Throughput::masked_flops_utilisation>, Better::high),
     count("global_batch", "samples",
-          "of all workers per step, the mean, of the network that is timed; not known of event-driven runs", global_batch),
+          "of all workers per step, the mean, of the network that is timed; not known of event-driven runs",
+          global_batch),
     count(
         "known_steps", "steps",
         "that the workload which is timed is known to need with gradient sharing: published, as the scenario says, or "

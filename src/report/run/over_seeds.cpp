@@ -22,7 +22,7 @@ std::string with_deviation(const std::vector<double>& by_seed, const Text& text)
 std::string time_of_seeds(const RunResult& run, bool with_band) {
   const std::optional<estimate::Estimate> time =
       time_of(contender_of(run, Metric::time_to_target), Metric::time_to_target);
-  if (!time) {
+  if (!time || (run.arrivals.empty() && !run.target_reached)) {
     const auto missed = std::ranges::count(run.arrivals, false, &std::optional<estimate::Arrival>::has_value);
     return missed < std::ssize(run.arrivals) ? fmt::format("missed by {} of {}", missed, run.arrivals.size()) : "never";
   }

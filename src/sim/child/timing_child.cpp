@@ -65,7 +65,7 @@ class RunOfSchedules {
     link_use_.describe(*loaded_.network, use_);
     use_.messages = static_cast<double>(loaded_.connections->messages());
     choices_.note_quicker();  // behind all steps: it looks at ways that the run does not take
-    if (!fidelity_.by_flow()) look_into_messages();
+    look_into_causes();
     WireWriter message = about(TimingTopic::network);
     message << use_ << without_;
     sink_.send(message.bytes());
@@ -276,19 +276,25 @@ class RunOfSchedules {
     return std::make_unique<TimelineRecorder>(loaded_.nodes, settled_[i], begin, job_.request.most_spans);
   }
 
-  void look_into_messages() {
+  void look_into_causes() {
     const auto ranks = [this](std::size_t place) { return first_ranks(layout_, settled_[place].workers); };
     const bool differs = network_differs(job_.cluster);
-    for (std::size_t i = 0; i < timed_.size(); ++i) {
+    for (std::size_t i = 0; i < timed_.size() && !fidelity_.by_flow(); ++i) {
       if (!job_.plan.is_looked_into(i)) continue;
       without_.push_back({i, without_causes(loaded_.nodes, *loaded_.connections, ranks(i), settled_[i],
                                             jitter_.of_step(i), timed_[i], differs)});
     }
     if (!loaded_.has_tcp() || differs || loaded_.connections->shared() != nullptr) return;
-    loaded_.network->lift_limits();  // only messages tell what protocols of TCP take then
-    for (auto& [place, seconds] : without_)
-      seconds.network =
-          simulated_seconds(loaded_.nodes, *loaded_.connections, ranks(place), settled_[place], jitter_.of_step(place));
+    loaded_.network->lift_limits();  // only a simulation tells what protocols of TCP take then
+    StepsByFlow flow(loaded_.nodes, *loaded_.network, fidelity_.closed_form(), job_.cluster.flow_alone);
+    for (auto& [place, seconds] : without_) {
+      FlowStep step;
+      const bool by_flow = fidelity_.by_flow();
+      if (!by_flow || !flow.time(ranks(place), settled_[place], jitter_.of_step(place), step))
+        seconds.network = by_flow ? step.timing.seconds
+                                  : simulated_seconds(loaded_.nodes, *loaded_.connections, ranks(place),
+                                                      settled_[place], jitter_.of_step(place));
+    }
   }
 
   void post(TimingTopic topic, const step::StepTiming& timing) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "sim/step/replay.hpp"
@@ -11,7 +14,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kRounding = 1e-6;  // of a step
+constexpr double kRounding = 2e-6;  // of a step
 
 }  // namespace
 
@@ -27,13 +30,14 @@ void hold_to_savings(const SecondsWithout& without, step::StepTiming& timing) {
     if (!*cause) continue;
     double on_path = 0;
     for (const step::Bound& bound : timing.bounds) on_path += cause_of(bound) == cause ? bound.seconds : 0;
-    const double saved = std::clamp(timing.seconds - **cause, 0.0, on_path);
+    double saved = std::clamp(timing.seconds - **cause, 0.0, on_path);
+    if (on_path - saved <= kRounding * timing.seconds) saved = on_path;
     for (step::Bound& bound : timing.bounds) {
       if (cause_of(bound) == cause) bound.seconds *= saved / on_path;
     }
     overlap += on_path - saved;
   }
-  if (overlap > kRounding * timing.seconds) timing.bounds.push_back({"", "overlap", overlap});
+  if (overlap > 0) timing.bounds.push_back({"", "overlap", overlap});
   std::erase_if(timing.bounds, [](const step::Bound& bound) { return !(bound.seconds > 0); });
   for (step::Bound& bound : timing.bounds) bound.share = bound.seconds / timing.seconds;
   std::ranges::stable_sort(timing.bounds, std::greater(), &step::Bound::seconds);
@@ -53,6 +57,18 @@ double simulated_seconds(const Nodes& nodes, Connections& connections, const col
   return until_settled(replayer, layout, schedule, connections, false, slowdown).timing().seconds;
 }
 
+InstantNodes::InstantNodes(const Nodes& as) : nodes(as) {
+  std::map<std::tuple<std::string, double, double>, const spec::DeviceSpec*> known;
+  for (const spec::DeviceSpec*& device : nodes.devices) {
+    const auto [made, is_new] = known.try_emplace({device->name, device->slowdown, device->step_seconds}, nullptr);
+    if (is_new) {
+      made->second = devices_.emplace_back(std::make_unique<spec::DeviceSpec>(*device)).get();
+      devices_.back()->slowdown *= kNoTime;
+    }
+    device = made->second;
+  }
+}
+
 SecondsWithout without_causes(Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
                               const step::Schedule& schedule, const std::vector<double>& slowdown, double seconds,
                               bool differs) {
@@ -66,8 +82,7 @@ SecondsWithout without_causes(Nodes& nodes, Connections& connections, const coll
     }
     return without;
   }
-  const std::vector<double> at_once(nodes.hosts.size(), SecondsWithout::kNoTime);
-  without.computing = simulated_seconds(nodes, connections, layout, schedule, at_once);
+  without.computing = simulated_seconds(InstantNodes(nodes).nodes, connections, layout, schedule, slowdown);
   const spec::FrameworkSpec* framework = std::exchange(nodes.framework, nullptr);
   if (framework != nullptr && !framework->none())
     without.framework = simulated_seconds(nodes, connections, layout, schedule, slowdown);

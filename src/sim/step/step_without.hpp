@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,7 +15,6 @@ namespace dadsim::sim {
 
 /// Seconds of a step in which one of its causes takes no time, all else as it is; none: not known.
 struct SecondsWithout {
-  static constexpr double kNoTime = 1e-6;  ///< of the seconds of computations, where these take none
   std::optional<double> computing = {}, network = {}, framework = {};
 };
 
@@ -29,6 +29,17 @@ struct StepWithout {
 void hold_to_savings(const SecondsWithout& without, step::StepTiming& timing);
 /// The same of a step like one that took `seconds`, of which `without` is: in proportion.
 void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& timing);
+
+/// The same nodes with devices that compute in no time. Hosts take what they take to launch kernels.
+class InstantNodes {
+ public:
+  explicit InstantNodes(const Nodes& as);
+  Nodes nodes;
+
+ private:
+  static constexpr double kNoTime = 1e-6;                   ///< of the seconds of computations
+  std::vector<std::unique_ptr<spec::DeviceSpec>> devices_;  ///< that differ
+};
 
 /// Seconds of a step, message by message. `layout` is of the schedule's workers.
 double simulated_seconds(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,

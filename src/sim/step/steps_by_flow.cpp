@@ -56,7 +56,7 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
     known_.reset();
     known_ = std::make_unique<Known>(nodes_, layout, schedule, network_, closed_form_);
   }
-  FlowStepRequest request = request_of(slowdown);
+  FlowStepRequest request = request_of(nodes_, slowdown);
   if (Refused refused = choose(request, result)) return refused;
   if (recorder == nullptr) return {};
   // A timeline is of what was chosen.
@@ -69,8 +69,8 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Sch
   return refused;
 }
 
-FlowStepRequest StepsByFlow::request_of(const std::vector<double>& slowdown) const {
-  return {.nodes = nodes_,
+FlowStepRequest StepsByFlow::request_of(const Nodes& nodes, const std::vector<double>& slowdown) const {
+  return {.nodes = nodes,
           .parts = known_->parts,
           .schedule = *known_->schedule,
           .slowdown = slowdown,
@@ -81,17 +81,16 @@ FlowStepRequest StepsByFlow::request_of(const std::vector<double>& slowdown) con
 }
 
 SecondsWithout StepsByFlow::without(const std::vector<double>& slowdown) {
-  const auto seconds = [&](const std::vector<double>& slowed, Without what) -> std::optional<double> {
-    FlowStepRequest request = request_of(slowed);
+  const auto seconds = [&](const Nodes& nodes, Without what) -> std::optional<double> {
+    FlowStepRequest request = request_of(nodes, slowdown);
     request.without = what;
     FlowStep step;
     const Refused refused = what == Without::network ? step_by_flow(request, step) : choose(request, step);
     return refused ? std::nullopt : std::optional(step.timing.seconds);
   };
-  const std::vector<double> at_once(nodes_.hosts.size(), SecondsWithout::kNoTime);
-  SecondsWithout without{seconds(at_once, Without::nothing), seconds(slowdown, Without::network)};
-  if (nodes_.framework != nullptr && !nodes_.framework->none())
-    without.framework = seconds(slowdown, Without::framework);
+  const InstantNodes instant(nodes_);
+  SecondsWithout without{seconds(instant.nodes, Without::nothing), seconds(nodes_, Without::network)};
+  if (nodes_.framework != nullptr && !nodes_.framework->none()) without.framework = seconds(nodes_, Without::framework);
   return without;
 }
 

@@ -29,7 +29,7 @@ class StepsByFlow {
 
  private:
   struct Known;
-  FlowStepRequest request_of(const std::vector<double>& slowdown) const;
+  FlowStepRequest request_of(const Nodes& nodes, const std::vector<double>& slowdown) const;
   /// What becomes of late ranks, and what the step takes then.
   Refused choose(FlowStepRequest& request, FlowStep& result);
   static bool is_large(const step::Schedule& schedule);

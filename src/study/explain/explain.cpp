@@ -343,9 +343,9 @@ class Explainer {
          .factor = kBeyondMeasure,
          .change = {"computing-without-time"},
          .assumption = report::Statement{"limits-of-devices"}},
-        [](const scenario::Scenario& scenario, sim::Cluster& cluster) {
-          for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kBeyondMeasure, scenario);
-          speed_up(cluster.aggregator_device, kBeyondMeasure);
+        [](const scenario::Scenario&, sim::Cluster& cluster) {
+          for (spec::DeviceSpec& device : cluster.devices) device.slowdown /= kBeyondMeasure;
+          cluster.aggregator_device.slowdown /= kBeyondMeasure;
         });
   }
 

@@ -125,6 +125,8 @@ TEST(Json, DocumentsEveryFieldAndNoOther) {
                                                       .with("saving", 0.5)
                                                       .with("setting", std::string("NCCL_ALGO=Tree"));
   result.runs[0].throughput = Throughput{1024, 2048, 0.4, 0.8};
+  result.runs[0].arrivals = {estimate::Arrival{4, 6.5, 2}, estimate::Arrival{6.5, 9, 3}};
+  result.runs[0].final_accuracies = result.runs[0].best_accuracies = {0.95, 0.96};
   result.runs.push_back(result.runs[0]);
   result.runs[1].event_driven = sample_event_driven_run().event_driven;
   result.runs[1].curve = sample_event_driven_run().curve;

@@ -81,7 +81,7 @@ const std::map<std::string, Removed>& removals() {
       {"computing",
        {{"compute"},
         [](sim::Cluster& cluster) {
-          for (spec::DeviceSpec& device : cluster.devices) speed_up(device, kWithoutLimit);
+          for (spec::DeviceSpec& device : cluster.devices) device.slowdown /= kWithoutLimit;
         }}},
       {"the network",
        {{"bandwidth", "latency", "queueing"},

@@ -51,8 +51,8 @@ TEST(SweepTable, FewPointsHaveALineEach) {
   results.runs[1] = run(1, 2, "b", kNone);
   const std::string text = sweep_table(results);
   EXPECT_EQ(text,
-            "b reaches the target first at 4 of 6 points (all 4 with up at least 1 Mbit/s); a at 1. At 1 point no run "
-            "reaches it.\n"
+            "b reaches the target first at 4 of 6 points (all 4 with uplink of platform at least 1 Mbit/s); a at 1.\n"
+            "At 1 point no run reaches it.\n"
             "\n"
             "Grid: 6 points\n"
             "\n"
@@ -135,7 +135,6 @@ TEST(Winners, AreMeansOverSeedsWithTheirIntervals) {
                                                                estimate::Arrival{11.88, 12}};
   const estimate::Estimate of_run = report::mean_arrival(arrivals, 0);
   EXPECT_NEAR(outcome.ranked[0].seconds->low.value(), of_run.low.value(), 1e-9);
-  EXPECT_LT(outcome.ranked[0].seconds->low.value(), 11 - 4.302653 / std::sqrt(3));
   EXPECT_NEAR(outcome.ranked[0].seconds->high.value(), 11 + 4.302653 / std::sqrt(3), 1e-5);
 }
 
@@ -150,8 +149,8 @@ TEST(Winners, ReferenceEndsTakeNoPartBesideOthers) {
 
 TEST(Winners, AreThoseAtScaleWhereThatIsKnown) {
   SweepResults results = grid(1, 1);
-  results.runs[0].figures.set("scale_seconds", 100);
-  results.runs[1].figures.set("scale_seconds", 200);
+  results.runs[0].figures.set("scale_seconds", 100).set("workload", "resnet-50");
+  results.runs[1].figures.set("scale_seconds", 200).set("workload", "resnet-50");
   const PointOutcome outcome = outcomes(results).at(0);
   EXPECT_EQ(outcome.metric, report::Metric::time_at_scale);
   EXPECT_EQ(outcome.ranked.front().label, "a");
