@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -179,6 +181,17 @@ std::vector<std::string> in_order(const Sight& sight) {
   return names;
 }
 
+/// Whether a target is a quantity and not of classes: numbers that hardly come again, many or with fractions.
+bool is_quantity(const Sight& target, std::int64_t rows) {
+  constexpr std::size_t kMany = 10;
+  const auto has_fraction = [](const std::string& value) {
+    const double number = *number_of_field(value, ';');
+    return number != std::floor(number);
+  };
+  return target.number && 2 * std::ssize(target.values) > rows &&
+         (target.values.size() >= kMany || std::ranges::any_of(target.values, has_fraction));
+}
+
 /// What the first line may be in truth: a row, where every name is a number above numbers or one of the words below it,
 /// and that of the target one of its classes; or names with one missing, that of the numbers of rows.
 void note_first_line(const CsvTables& tables, const TableSights& sights, std::vector<std::string>& notes) {
@@ -263,6 +276,13 @@ CsvColumns inspect_csv(const CsvTables& tables) {
       if (sight.values.size() > kMaxCsvClasses) {
         errors.add(1, fmt::format("column '{}' takes more than {} values", name, kMaxCsvClasses),
                    "a target of classes");
+      }
+      const std::int64_t rows = std::accumulate(result.rows.begin(), result.rows.end(), std::int64_t{0});
+      if (is_quantity(sight, rows)) {
+        errors.add(1,
+                   fmt::format("target '{}' has {} different numbers in {} rows, and a target needs classes", name,
+                               sight.values.size(), rows),
+                   "a column of classes, e.g. these numbers in ranges (low, middle, high); numbers are not predicted");
       }
       if (sight.values.size() == 1) {
         errors.add(1, fmt::format("column '{}' takes one value alone", name), "a target of at least two classes");

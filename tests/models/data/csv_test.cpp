@@ -26,6 +26,20 @@ models::CsvColumns inspected(const std::string& content) {
   return models::inspect_csv({.train = {{"t.csv", content}}, .test = {}, .target = "class"});
 }
 
+TEST(Csv, SaysThatATargetOfPricesIsNoTargetOfClasses) {
+  EXPECT_TRUE(
+      holds(message("rooms,price\n4,310.5\n3,205.0\n5,398.9\n2,151.2\n", "price"),
+            "t.csv:1: target 'price' has 4 different numbers in 4 rows, and a target needs classes; a column of "
+            "classes, e.g. these numbers in ranges (low, middle, high)"));
+  std::string many = "x,n\n", few = "x,n\n";
+  for (int i = 0; i < 12; ++i) many += "1," + std::to_string(i) + "\n";
+  for (int i = 0; i < 24; ++i) few += "1," + std::to_string(i % 12) + ".5\n";
+  EXPECT_TRUE(holds(message(many, "n"), "12 different numbers in 12 rows"));
+  EXPECT_EQ(message(few, "n"), "") << "as the remedy has it: classes that come again";
+  EXPECT_EQ(message("x,class\n1,0\n2,1\n3,2\n"), "") << "codes of classes";
+  EXPECT_EQ(message("x,class\n1,low\n2,middle\n3,high\n"), "");
+}
+
 TEST(Csv, KnowsNumbersFromWords) {
   const models::CsvColumns table = inspected(
       "\xef\xbb\xbf"
