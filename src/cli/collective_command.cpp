@@ -256,8 +256,7 @@ void run_collective_command(const std::vector<std::string>& arguments) {
     options.sizes.clear();
     for (const study::CollectiveLog::Row& row : times->rows) options.sizes.push_back(row.size);
   }
-  report::CollectiveReport report =
-      time_operation(options, platform, ranks, !options.quiet && standard_error_is_terminal());
+  report::CollectiveReport report = time_operation(options, platform, ranks, !options.quiet);
   if (times) add_measured(*times, options, report);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(report));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));

@@ -14,7 +14,6 @@
 #include "study/explain/compare.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
-#include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -85,8 +84,8 @@ void run_compare_command(const std::vector<std::string>& arguments) {
   for (const std::string& change : against) names.push_back(end_of_path(change));
 
   const ThreadLimit limit(threads_to_use(options.threads));
-  const report::Comparison comparison = study::compare_scenarios(
-      before, after, fmt::format("{}", fmt::join(names, ", ")), !options.quiet && standard_error_is_terminal());
+  const report::Comparison comparison =
+      study::compare_scenarios(before, after, fmt::format("{}", fmt::join(names, ", ")), !options.quiet);
   if (!json.empty()) write_file_atomically(json, to_json(comparison));
   if (!options.quiet && !outputs.take_standard_output()) print(summary_of(comparison));
 }

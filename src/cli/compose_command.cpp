@@ -13,7 +13,6 @@
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "support/atomic_file.hpp"
-#include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -52,7 +51,7 @@ void run_compose_command(const std::vector<std::string>& arguments) {
   outputs.check_writable();
   const std::size_t threads = values.contains("threads") ? parse_threads(values["threads"].as<std::string>()) : 0;
   const ThreadLimit limit(threads_to_use(threads));
-  const bool show_progress = !values.contains("quiet") && standard_error_is_terminal();
+  const bool show_progress = !values.contains("quiet");
   if (words.empty()) {
     const study::Composition composition = study::compose_all(show_progress);
     if (!page.empty()) write_file_atomically(page, page_of(composition));

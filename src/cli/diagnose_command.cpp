@@ -25,7 +25,6 @@
 #include "study/measured/collective_tests.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/parse_whole.hpp"
-#include "support/progress.hpp"
 #include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
 #include "support/whole_file.hpp"
@@ -192,8 +191,7 @@ void run_diagnose_command(const std::vector<std::string>& arguments) {
   for (const Diagnostic& warning : study::take_collectives(measured, operation, scenario.all_devices().size()))
     say(fmt::format("dadsim: warning: {}\n", to_string(warning)));
   const ThreadLimit limit(threads_to_use(options.threads));
-  const report::Diagnosis diagnosis =
-      study::diagnose_scenario(scenario, measured, !options.quiet && standard_error_is_terminal());
+  const report::Diagnosis diagnosis = study::diagnose_scenario(scenario, measured, !options.quiet);
   files.write(diagnosis, report::About{.scenario = source.text(), .set = options.overrides});
 }
 

@@ -10,7 +10,6 @@
 #include "scenario/document/load.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
-#include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -45,7 +44,7 @@ void run_explain_command(const std::vector<std::string>& arguments) {
   const scenario::Scenario scenario = study::as_explained(asked);
   files.check_against_inputs();
   const ThreadLimit limit(threads_to_use(options.threads));
-  const bool show_progress = !options.quiet && standard_error_is_terminal();
+  const bool show_progress = !options.quiet;
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   report::Explanation explanation = study::explain_scenario(scenario, learned, show_progress);
   if (asked.training.stop != scenario.training.stop && !scenario.timing_only) {

@@ -21,7 +21,6 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
-#include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -100,7 +99,7 @@ void run_export_command(const std::vector<std::string>& arguments) {
   outputs.check_writable();
   scenario.runs = {scenario.runs[run_named(scenario, text_of(values, "run"))]};
   const ThreadLimit limit(threads_to_use(options.threads));
-  const bool show_progress = !options.quiet && standard_error_is_terminal();
+  const bool show_progress = !options.quiet;
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);
   const step::StepOperations operations =
       study::operations_of_step(scenario, learned, study::cluster_of(scenario), 0, step);

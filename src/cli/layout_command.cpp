@@ -17,7 +17,6 @@
 #include "spec/parallelism.hpp"
 #include "study/layout/search_layouts.hpp"
 #include "support/parse_whole.hpp"
-#include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -100,8 +99,7 @@ void run_layout_command(const std::vector<std::string>& arguments) {
   const scenario::ScenarioSource source(options.scenario);
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::LayoutReport report =
-      study::search_layouts(source, options.overrides, asked, !options.quiet && standard_error_is_terminal(),
-                            [&] { files.check_against_inputs(); });
+      study::search_layouts(source, options.overrides, asked, !options.quiet, [&] { files.check_against_inputs(); });
   files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
 }
 

@@ -21,7 +21,6 @@
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
-#include "support/progress.hpp"
 #include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
 #include "support/whole_file.hpp"
@@ -94,7 +93,7 @@ report::LessonRun shown(const report::LessonBlock& block, const Options& run, co
                         bool quiet) {
   const scenario::ScenarioSource source((folder / std::filesystem::path(run.scenario)).string());
   const scenario::Scenario scenario = source.load(run.overrides, study::make_catalog());
-  const bool show_progress = !quiet && standard_error_is_terminal();
+  const bool show_progress = !quiet;
   study::TraceRequest trace;
   trace.steps = run.trace_steps;
   const study::Learned learned = study::learn_scenario(scenario, nullptr, show_progress);

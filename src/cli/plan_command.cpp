@@ -10,7 +10,6 @@
 #include "cli/usage_words.hpp"
 #include "report/html/plan.hpp"
 #include "study/planning/plan_scenario.hpp"
-#include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -50,8 +49,8 @@ void run_plan_command(const std::vector<std::string>& arguments) {
     files.check_against_inputs();
     tasks.start();
   };
-  const report::PlanReport report = study::plan_scenario(
-      source, options.overrides, !options.quiet && standard_error_is_terminal(), on_read, tasks.queue());
+  const report::PlanReport report =
+      study::plan_scenario(source, options.overrides, !options.quiet, on_read, tasks.queue());
   files.check_against_inputs();  // what the changes that the goal allows named besides
   files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
 }

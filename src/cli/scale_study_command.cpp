@@ -10,7 +10,6 @@
 #include "cli/usage_words.hpp"
 #include "report/html/scale_study.hpp"
 #include "study/scale_study/scale_study.hpp"
-#include "support/progress.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -51,8 +50,8 @@ void run_scale_study_command(const std::vector<std::string>& arguments) {
     files.check_against_inputs();
     tasks.start();
   };
-  const report::ScaleStudyReport report = study::scale_study(
-      source, options.overrides, !options.quiet && standard_error_is_terminal(), on_read, tasks.queue());
+  const report::ScaleStudyReport report =
+      study::scale_study(source, options.overrides, !options.quiet, on_read, tasks.queue());
   files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
 }
 

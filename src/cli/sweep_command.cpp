@@ -27,7 +27,6 @@
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/parse_whole.hpp"
-#include "support/progress.hpp"
 #include "support/shell_word.hpp"
 #include "support/split.hpp"
 #include "support/terminal.hpp"
@@ -144,7 +143,7 @@ SweepArguments understand(const po::variables_map& values) {
   arguments.options.any_build = values.contains("any-build");
   arguments.options.threads = threads_to_use(study.threads);
   arguments.check = values.contains("check");
-  arguments.options.show_progress = !arguments.quiet && standard_error_is_terminal();
+  arguments.options.show_progress = !arguments.quiet;
   refuse_memory("--out", arguments.out);
   refuse_memory("--learned", arguments.options.learned);
   if (arguments.options.learn_only && !arguments.csv.empty())

@@ -19,7 +19,6 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
-#include "support/progress.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -140,8 +139,7 @@ void run_validate_command(const std::vector<std::string>& arguments) {
   std::map<std::string, std::size_t> left_out;
   const std::vector<study::MeasuredJob> jobs = jobs_asked_for(operands, most, left_out);
   const bool quiet = values.contains("quiet");
-  report::Validation validation =
-      study::validate_jobs(jobs, !quiet && standard_error_is_terminal(), [&] { outputs.check_against_inputs(); });
+  report::Validation validation = study::validate_jobs(jobs, !quiet, [&] { outputs.check_against_inputs(); });
   for (const auto& [table, rows] : left_out) {
     auto found = std::ranges::find(validation.tables, table, &report::ValidatedTable::name);
     if (found == validation.tables.end()) {

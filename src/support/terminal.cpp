@@ -173,6 +173,12 @@ void say_in_place(std::string_view text) noexcept {
   }
 }
 
+bool shows_in_place() noexcept {
+  Listening& listening = who_listens();
+  const std::lock_guard lock(listening.mutex);
+  return listening.listener != nullptr || ::isatty(STDERR_FILENO) == 1;
+}
+
 void tell_instead(std::function<void(std::string_view)> listener) {
   Listening& listening = who_listens();
   const std::lock_guard lock(listening.mutex);

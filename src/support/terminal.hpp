@@ -45,6 +45,8 @@ void complain(std::string_view text) noexcept;
 
 /// As say(), in place of what the current line shows; an empty text leaves the line empty.
 void say_in_place(std::string_view text) noexcept;
+/// Whether that is seen: on a terminal, or by who is told instead.
+bool shows_in_place() noexcept;
 
 /// From now on say_in_place() tells `listener` and not the terminal, from whatever thread, one call at a time; what it
 /// throws is lost. An empty function: the terminal again. It returns when no call of the one before goes on.

@@ -27,7 +27,7 @@
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel_forks.hpp"
-#include "support/terminal.hpp"
+#include "support/progress.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// How far a sweep is, on one line of the terminal.
+/// How far a sweep is.
 class SweepLine {
  public:
   SweepLine(std::int64_t done, std::int64_t trials, std::int64_t to_learn, std::size_t threads, bool enabled)
@@ -47,7 +47,7 @@ class SweepLine {
         threads_(static_cast<double>(threads)),
         enabled_(enabled) {}
   ~SweepLine() {
-    if (enabled_) say_in_place("");
+    if (enabled_) line_.clear();
   }
   SweepLine(const SweepLine&) = delete;
   SweepLine& operator=(const SweepLine&) = delete;
@@ -72,8 +72,8 @@ class SweepLine {
 
  private:
   void print() {
-    if (!enabled_ || seconds_since(last_) < 0.2) return;
-    last_ = Clock::now();
+    if (!enabled_ || line_.seconds() - last_ < 0.2) return;
+    last_ = line_.seconds();
     std::string line = fmt::format("sweep: {} of {} done", done_, trials_);
     if (to_learn_ > 1) line += fmt::format(", {} of {} learned", learned_, to_learn_);
     if (timed_ > 0) {
@@ -84,7 +84,7 @@ class SweepLine {
                        : 0;
       line += fmt::format(", about {} left", human_seconds(timing + learning));
     }
-    say_in_place(line);
+    line_.show(line);
   }
 
   std::mutex mutex_;
@@ -93,7 +93,8 @@ class SweepLine {
   bool enabled_;
   std::int64_t learned_ = 0, timed_ = 0;
   double learning_seconds_ = 0, timing_seconds_ = 0;
-  Clock::time_point last_{};
+  ProgressLine line_;
+  double last_ = -1;  ///< seconds: when something was shown
 };
 
 /// What is wrong with a trial of which that shows when it is learned or timed.
