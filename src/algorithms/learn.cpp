@@ -112,18 +112,19 @@ step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models:
   return mean;
 }
 
-/// Sees what the learners of a run send; `takes_over`: few of its steps are carried out.
-LeakMeter leak_meter_of(const spec::RunSpec& run, const LearningProblem& problem, const Learners& learners,
-                        std::int64_t steps, bool takes_over) {
+/// Sees what the learners of a run send from now on; `takes_over`: few of its steps are carried out.
+std::unique_ptr<LeakMeter> meter_leak(const spec::RunSpec& run, const LearningProblem& problem, Learners& learners,
+                                      std::int64_t steps, bool takes_over) {
   const MethodInfo& info = algorithm_registry().at(run.algorithm);
-  return {
-      problem,
-      *learners.networks().front(),
-      {.has_aggregator = info.communicates() && !info.decentralised() && run.exchange == spec::ExchangeMode::aggregator,
-       .own_weights = learners.own_weights(),
-       .steps = steps,
-       .every = problem.training.leak_every,
-       .takes_over = takes_over}};
+  const LeakSetting setting{
+      .has_aggregator = info.communicates() && !info.decentralised() && run.exchange == spec::ExchangeMode::aggregator,
+      .own_weights = learners.own_weights(),
+      .steps = steps,
+      .every = problem.training.leak_every,
+      .takes_over = takes_over};
+  auto meter = std::make_unique<LeakMeter>(problem, *learners.networks().front(), setting);
+  learners.set_leak_meter(meter.get());
+  return meter;
 }
 
 step::Leak leak_of(const spec::RunSpec& run, const LeakMeter& meter) {
@@ -152,8 +153,8 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
   trajectory.steps_per_epoch = batches.steps_per_epoch();
   const std::int64_t steps = std::max<std::int64_t>(1, budget_in_steps(training, trajectory.steps_per_epoch));
   const std::unique_ptr<Learners> learners = make_learners(run, problem, steps);
-  LeakMeter meter = leak_meter_of(run, problem, *learners, steps, false);
-  learners->set_leak_meter(&meter);
+  std::unique_ptr<LeakMeter> meter;
+  if (observer.measures_leak) meter = meter_leak(run, problem, *learners, steps, false);
   const std::int64_t every = training.evaluate_every > 0 ? training.evaluate_every : trajectory.steps_per_epoch;
   StepStore store(trajectory);
   RankAverages ranks;
@@ -220,12 +221,12 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     if (observer.progress) observer.progress(done, steps);
     if (observer.cancelled != nullptr && observer.cancelled->load(std::memory_order_relaxed)) throw Cancelled();
   }
-  trajectory.leak = leak_of(run, meter);
+  if (meter) trajectory.leak = leak_of(run, *meter);
   return trajectory;
 }
 
 step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& problem,
-                               const step::Trajectory& learned) {
+                               const step::Trajectory& learned, bool measures_leak) {
   Batches batches(problem.training, problem.partition, problem.seed);
   step::Trajectory trajectory;
   trajectory.steps_per_epoch = learned.steps_per_epoch;
@@ -233,8 +234,8 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
   trajectory.diverged_at = learned.diverged_at;
   const auto steps = static_cast<std::int64_t>(learned.steps.size());
   const std::unique_ptr<Learners> learners = make_learners(run, problem, steps);
-  LeakMeter meter = leak_meter_of(run, problem, *learners, steps, true);
-  learners->set_leak_meter(&meter);
+  std::unique_ptr<LeakMeter> meter;
+  if (measures_leak) meter = meter_leak(run, problem, *learners, steps, true);
   StepStore store(trajectory);
   struct Known {
     std::int32_t stored = 0;
@@ -247,7 +248,7 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
     for (const std::vector<std::int32_t>& of_site : batch) sizes.push_back(of_site.size());
     if (const auto same = known.find(sizes); same != known.end()) {
       trajectory.steps.push_back(same->second.stored);
-      meter.take_over(step, batch, same->second.step);
+      if (meter) meter->take_over(step, batch, same->second.step);
       continue;
     }
     const double rate = models::learning_rate(problem.training.optimizer, problem.training.schedule, step,
@@ -257,7 +258,7 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
     store.add(std::move(trained.structure), std::move(trained.sizes));
     known.emplace(std::move(sizes), Known{trajectory.steps.back(), step});
   }
-  trajectory.leak = leak_of(run, meter);
+  if (meter) trajectory.leak = leak_of(run, *meter);
   return trajectory;
 }
 

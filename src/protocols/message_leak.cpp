@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "algorithms/leak/leak_interval.hpp"
 #include "algorithms/leak/revealed_labels.hpp"
 #include "algorithms/leak/revealed_span.hpp"
 #include "algorithms/leak/row_finder.hpp"
@@ -28,6 +29,7 @@ constexpr unsigned bit_of(step::Adversary adversary) { return 1U << static_cast<
 constexpr std::size_t kMostSamples = 256;
 /// Sites whose part in a server's model is looked at, at most.
 constexpr std::size_t kMostSites = 4;
+constexpr std::size_t kSpreadSites = algorithms::kSampledSites / 2;
 
 models::Matrix matrix_at(std::span<const float> numbers, std::size_t offset, Eigen::Index rows, Eigen::Index columns) {
   return Eigen::Map<const models::Matrix>(numbers.data() + offset, rows, columns);
@@ -40,10 +42,8 @@ MessageLeak::MessageLeak(Learning& learning, const Setting& setting)
       setting_(setting),
       network_(learning.problem().data.shape, learning.problem().model, learning.problem().seed),
       rows_(learning.problem().data, learning.problem().partition, network_),
-      new_of_site_(setting.sites),
-      new_at_server_(setting.sites),
-      sent_by_(setting.sites, 0),
-      last_of_(setting.sites) {
+      forward_macs_(algorithms::forward_macs(network_)),
+      in_sample_(setting.sites, -1) {
   std::size_t at = 0;
   for (std::size_t m = 0; m < network_.layers(); ++m) {
     const models::WeightsOf<float>& weights = network_.layer(m);
@@ -53,10 +53,19 @@ MessageLeak::MessageLeak(Learning& learning, const Setting& setting)
     at += static_cast<std::size_t>(weights.weight.size() + weights.bias.size());
   }
   place_.assign(static_cast<std::size_t>(learning.problem().data.train.size()), 0);
-  for (const std::vector<std::int32_t>& samples : learning.problem().partition) {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      place_[static_cast<std::size_t>(samples[i])] = static_cast<std::int32_t>(i);
-    }
+  // Half of a sample is spread evenly, and the other half are those that train first: of many sites few may take part.
+  const bool all = setting.sites <= algorithms::kSampledSites;
+  for (const std::int32_t site : algorithms::sampled_sites(setting.sites, all ? setting.sites : kSpreadSites)) {
+    look_at(static_cast<std::size_t>(site));
+  }
+}
+
+void MessageLeak::look_at(std::size_t site) {
+  in_sample_[site] = static_cast<std::int32_t>(looked_.size());
+  looked_.push_back({.site = site});
+  const std::vector<std::int32_t>& samples = samples_at(looked_.back());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    place_[static_cast<std::size_t>(samples[i])] = static_cast<std::int32_t>(i);
   }
 }
 
@@ -69,46 +78,69 @@ bool MessageLeak::is_due(std::int64_t number) const {
 
 void MessageLeak::trained(std::size_t site, SiteBatches::How batches, std::int64_t first, std::int64_t steps,
                           std::int64_t data_version) {
-  if (site >= new_of_site_.size()) return;
+  if (site >= in_sample_.size()) return;
+  const algorithms::LearningProblem& problem = learning_.problem();
+  const auto batch = std::min(static_cast<std::size_t>(problem.training.batch), problem.partition[site].size());
+  trained_macs_ += 3 * forward_macs_ * static_cast<double>(steps) * static_cast<double>(batch);
   other_drift_ = other_drift_ || data_version != 0;
-  if (data_version == 0) new_of_site_[site].push_back({batches, first, steps, data_version});
+  if (place_of(site) < 0 && looked_.size() < algorithms::kSampledSites) look_at(site);
+  if (data_version == 0 && place_of(site) >= 0) {
+    looked_[static_cast<std::size_t>(place_of(site))].since_sent.push_back({batches, first, steps, data_version});
+  }
+}
+
+bool MessageLeak::affords(const Looked& looked, unsigned readers) {
+  const auto samples = static_cast<double>(std::min(kMostSamples, samples_at(looked).size()));
+  const double rows = samples * static_cast<double>(rows_.rows_per_sample());
+  // The span of the message, the batch and its control in front of it, and where the rows of the batch may stand.
+  const double directions = std::min({rows, static_cast<double>(rows_.outputs()), static_cast<double>(rows_.inputs())});
+  const double macs = algorithms::basis_macs(rows_, rows) + 2 * samples * forward_macs_ +
+                      2 * rows * directions * static_cast<double>(rows_.inputs());
+  const bool is_paid = setting_.every > 0 || measured_macs_ + macs <= algorithms::kLeakCost * trained_macs_;
+  if (!is_paid && (readers & ~ever_measured_) == 0) return false;
+  measured_macs_ += macs;
+  ever_measured_ |= readers;
+  return true;
 }
 
 void MessageLeak::sent(const world::Parcel& parcel) {
   if (parcel.values.empty()) return;
   const unsigned others = bit_of(step::Adversary::site) | bit_of(step::Adversary::line);
   if (parcel.from >= 0 && static_cast<std::size_t>(parcel.from) < setting_.sites) {
-    const auto site = static_cast<std::size_t>(parcel.from);
-    const Trainings trainings = std::exchange(new_of_site_[site], {});
+    const std::int32_t place = place_of(static_cast<std::size_t>(parcel.from));
+    ever_sent_ = ever_sent_ || place < 0;
+    if (place < 0) return;
+    Looked& site = looked_[static_cast<std::size_t>(place)];
+    const Trainings trainings = std::exchange(site.since_sent, {});
     if (trainings.empty()) return;
-    const std::int64_t number = sent_by_[site]++;
+    ever_sent_ = true;
+    const std::int64_t number = site.sent++;
     const bool to_server = parcel.to == setting_.server;
-    if (to_server) {
-      Trainings& there = new_at_server_[site];
-      there.insert(there.end(), trainings.begin(), trainings.end());
-    }
+    if (to_server) site.at_server.insert(site.at_server.end(), trainings.begin(), trainings.end());
     const unsigned readers = !to_server        ? others
                              : setting_.masked ? 0U
                                                : bit_of(step::Adversary::aggregator) | bit_of(step::Adversary::line);
-    const Value before = std::exchange(last_of_[site], {});
-    if (readers != 0 && is_due(number)) measure(parcel, number, site, trainings, before, readers);
-    if (readers != 0 && is_due(number + 1)) last_of_[site] = parcel.values.front();
+    const Value before = std::exchange(site.last, {});
+    if (readers != 0 && is_due(number) && affords(site, readers)) {
+      measure(parcel, number, static_cast<std::size_t>(place), trainings, before, readers);
+    }
+    if (readers != 0 && is_due(number + 1)) site.last = parcel.values.front();
     return;
   }
   if (parcel.from != setting_.server) return;
   const Value& model = parcel.values.front();
   if (last_model_ && model.key() == last_model_.key()) return;
   const Value before = std::exchange(last_model_, model);
-  if (std::ranges::all_of(new_at_server_, &Trainings::empty)) return;
+  if (std::ranges::all_of(looked_, [](const Looked& one) { return one.at_server.empty(); })) return;
   const std::int64_t number = models_++;
-  std::vector<Trainings> there = std::exchange(new_at_server_, std::vector<Trainings>(setting_.sites));
-  if (!is_due(number)) return;
+  const bool due = is_due(number);
   const unsigned readers = others | (setting_.masked ? bit_of(step::Adversary::secure_aggregator) : 0U);
   std::size_t done = 0;
-  for (std::size_t i = 0; i < setting_.sites && done < kMostSites; ++i) {
-    const std::size_t site = (static_cast<std::size_t>(number) + i) % setting_.sites;
-    if (there[site].empty()) continue;
-    measure(parcel, number, site, there[site], before, readers);
+  for (std::size_t i = 0; i < looked_.size(); ++i) {
+    const std::size_t s = (static_cast<std::size_t>(number) + i) % looked_.size();
+    const Trainings there = std::exchange(looked_[s].at_server, {});
+    if (!due || done == kMostSites || there.empty() || !affords(looked_[s], readers)) continue;
+    measure(parcel, number, s, there, before, readers);
     ++done;
   }
 }
@@ -129,9 +161,10 @@ std::vector<std::int32_t> MessageLeak::samples_of(std::size_t site, const Traini
   return samples;
 }
 
-void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std::size_t site,
-                          const Trainings& trainings, const Value& before, unsigned readers) {
+void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std::size_t s, const Trainings& trainings,
+                          const Value& before, unsigned readers) {
   const algorithms::LearningProblem& problem = learning_.problem();
+  const std::size_t site = looked_[s].site;
   const std::vector<std::int32_t> all = samples_of(site, trainings);
   if (all.empty() || rows_.inputs() == 0) return;
   const std::size_t count = std::min(kMostSamples, all.size());
@@ -142,7 +175,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
   // As many as are looked at.
   if (control.of_site.size() > count) control.of_site.resize(count);
   control.held_back.resize(std::min(control.held_back.size(), count - control.of_site.size()));
-  Measured measured{.site = site, .readers = readers, .number = number, .seconds = parcel.sent_at};
+  Measured measured{.site = s, .readers = readers, .number = number, .seconds = parcel.sent_at};
   measured.samples = samples;
   for (const std::int32_t sample : samples) measured.places.push_back(place_[static_cast<std::size_t>(sample)]);
   for (const std::int32_t sample : control.of_site) {
@@ -172,7 +205,8 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
     const models::Matrix others = algorithms::rows_of(control, rows_, network_);
     algorithms::RowFinder finder(rows);
     std::vector<char> found(finder.rows(), 0);
-    finder.find(sent, algorithms::tolerance_of(0), 0, found);
+    algorithms::RowFinder::Message message(sent, rows_.inputs());
+    finder.find(message, algorithms::tolerance_of(0), 0, found);
 
     algorithms::RevealedLabels told(rows_.last_inputs());
     const Eigen::Index last_inputs = rows_.last_inputs();
@@ -240,16 +274,16 @@ void MessageLeak::keep_best_image(const Measured& measured, const Datum& reading
     sample = measured.samples[i];
   }
   if (best && share <= best->share + algorithms::kMoreShown) return;
-  best = rows_.image(measured.number + 1, measured.site, sample, share, reading.numbers);
+  best = rows_.image(measured.number + 1, looked_[measured.site].site, sample, share, reading.numbers);
 }
 
 step::Leak MessageLeak::result() const {
   step::Leak leak{.adversaries = {}, .every = setting_.every, .measured = static_cast<std::int64_t>(measured_.size())};
-  const models::Partition& partition = learning_.problem().partition;
   std::vector<std::size_t> samples;
-  for (const auto& site : partition) samples.push_back(site.size());
-  double all_samples = 0;
-  for (const std::size_t count : samples) all_samples += static_cast<double>(count);
+  for (const Looked& one : looked_) {
+    samples.push_back(samples_at(one).size());
+    if (looked_.size() < setting_.sites) leak.sampled.push_back(static_cast<std::int32_t>(one.site));
+  }
   for (std::size_t a = 0; a < step::kAdversaries; ++a) {
     const auto adversary = static_cast<step::Adversary>(a);
     if (!exists(adversary)) continue;
@@ -283,20 +317,11 @@ step::Leak MessageLeak::result() const {
           found / static_cast<double>(measured.places.size()) / static_cast<double>(rows_.rows_per_sample());
       site.read(reading);
       keep_best_image(measured, *History::datum_of(measured.reading), one.best_image);
-      double handed = 0, sum = 0, weight = 0;
-      for (std::size_t s = 0; s < known.size(); ++s) {
-        handed += known[s].handed();
-        if (std::isnan(known[s].accumulated())) continue;
-        sum += known[s].accumulated() * static_cast<double>(samples[s]);
-        weight += static_cast<double>(samples[s]);
-      }
-      one.curve.push_back({.step = measured.number + 1,
-                           .seconds = measured.seconds,
-                           .samples_handed_over = handed / all_samples,
-                           .accumulated_excess = sum / weight});
+      one.curve.push_back(algorithms::point_of(known, measured.number + 1));
+      one.curve.back().seconds = measured.seconds;
     }
     // What was not seen is not known: figures of nothing are those of sites that have sent nothing.
-    const bool sent = read + unread > 0 || std::ranges::any_of(sent_by_, [](std::int64_t count) { return count > 0; });
+    const bool sent = read + unread > 0 || ever_sent_;
     for (const KnownOfSite& site : known) {
       one.sites.push_back(sent && read == 0 ? step::LeakFigures{} : site.figures(sent));
     }

@@ -21,6 +21,9 @@ namespace dadsim::protocols {
 ///
 /// What a site has trained with between two of its messages is what the second is about, and what has been sent to a
 /// server between two of its models is what the second of those is about.
+///
+/// Of many sites a sample is looked at, and measured as often as a share of the multiply-adds of training allows: a
+/// message costs as much whatever the number of sites.
 class MessageLeak final : public TrainingObserver {
  public:
   struct Setting {
@@ -48,7 +51,7 @@ class MessageLeak final : public TrainingObserver {
   using Trainings = std::vector<Training>;
   /// A measurement of one message and one site.
   struct Measured {
-    std::size_t site = 0;
+    std::size_t site = 0;  ///< of the sample
     unsigned readers = 0;  ///< bits of step::Adversary
     std::int64_t number = 0;
     double seconds = 0;
@@ -58,7 +61,23 @@ class MessageLeak final : public TrainingObserver {
 
   bool is_due(std::int64_t number) const;
   std::vector<std::int32_t> samples_of(std::size_t site, const Trainings& trainings) const;
-  void measure(const world::Parcel& parcel, std::int64_t number, std::size_t site, const Trainings& trainings,
+  /// A site of the sample.
+  struct Looked {
+    std::size_t site = 0;
+    Trainings since_sent = {}, at_server = {};
+    std::int64_t sent = 0;
+    world::Value last = {};  ///< where its next message is measured
+  };
+  void look_at(std::size_t site);
+  /// Its place in the sample; −1: it is not looked at.
+  std::int32_t place_of(std::size_t site) const { return in_sample_[site]; }
+  const std::vector<std::int32_t>& samples_at(const Looked& looked) const {
+    return learning_.problem().partition[looked.site];
+  }
+  /// Whether a measurement may be paid for; one by each set of readers always is. Counts it then.
+  bool affords(const Looked& looked, unsigned readers);
+  /// `s`: of the sample.
+  void measure(const world::Parcel& parcel, std::int64_t number, std::size_t s, const Trainings& trainings,
                const world::Value& before, unsigned readers);
   bool exists(step::Adversary adversary) const;
   /// Puts the best image of a message there if it was shown better than what is.
@@ -71,10 +90,13 @@ class MessageLeak final : public TrainingObserver {
   algorithms::SampleRows rows_;
   std::size_t offset_ = 0, last_offset_ = 0;  ///< of the first and of the last matrix in a row of numbers
   Eigen::Index last_outputs_ = 0;
-  std::vector<std::int32_t> place_;
-  std::vector<Trainings> new_of_site_, new_at_server_;
-  std::vector<std::int64_t> sent_by_;
-  std::vector<world::Value> last_of_;  ///< where the next message of that site is measured
+  double forward_macs_ = 0;                      ///< of a sample
+  double trained_macs_ = 0, measured_macs_ = 0;  ///< so far: of all sites; of what is measured
+  unsigned ever_measured_ = 0;                   ///< readers
+  std::vector<std::int32_t> place_;              ///< per sample of training, among those of its site
+  std::vector<std::int32_t> in_sample_;          ///< per site
+  std::vector<Looked> looked_;
+  bool ever_sent_ = false;
   std::int64_t models_ = 0;
   world::Value last_model_;
   std::vector<Measured> measured_;

@@ -63,9 +63,9 @@ struct ShownImage {
 /// All that one adversary got to know.
 struct AdversaryLeak {
   Adversary adversary = Adversary::aggregator;
-  LeakFigures all;                         ///< of all sites: rows added up, shares by samples or steps
-  std::vector<LeakFigures> sites;          ///< per site
-  std::vector<LeakPoint> curve;            ///< of all sites
+  LeakFigures all;                         ///< of these sites: rows added up, shares by samples or steps
+  std::vector<LeakFigures> sites;          ///< per site that was looked at
+  std::vector<LeakPoint> curve;            ///< of the same
   double epsilon = LeakFigures::kUnknown;  ///< of differential privacy, towards this adversary; no number: none
   double delta = LeakFigures::kUnknown;    ///< at which it is spent
   std::optional<Statement> why_not = {};   ///< where spans were not measured, or not always
@@ -76,9 +76,10 @@ struct AdversaryLeak {
 /// What the messages of a run reveal of the input rows, as far as it was measured.
 struct Leak {
   std::vector<AdversaryLeak> adversaries = {};
-  std::int64_t every = 0;                 ///< spans and labels were measured in every so many steps
-  std::int64_t measured = 0;              ///< in how many
-  std::optional<Statement> why_not = {};  ///< where nothing was measured
+  std::int64_t every = 0;                  ///< spans and labels were measured in every so many steps
+  std::int64_t measured = 0;               ///< in how many
+  std::vector<std::int32_t> sampled = {};  ///< the sites that were looked at, of many; empty: all were
+  std::optional<Statement> why_not = {};   ///< where nothing was measured
 };
 
 }  // namespace dadsim::step

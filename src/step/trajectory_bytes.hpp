@@ -83,7 +83,9 @@ void fields(auto& bytes, of<LeakPoint> auto& at) { bytes(at.step, at.samples_han
 void fields(auto& bytes, of<AdversaryLeak> auto& one) {
   bytes(one.adversary, one.all, one.sites, one.curve, one.epsilon, one.delta, one.why_not);
 }
-void fields(auto& bytes, of<Leak> auto& leak) { bytes(leak.adversaries, leak.every, leak.measured, leak.why_not); }
+void fields(auto& bytes, of<Leak> auto& leak) {
+  bytes(leak.adversaries, leak.every, leak.measured, leak.sampled, leak.why_not);
+}
 void fields(auto& bytes, of<Trajectory> auto& trajectory) {
   bytes(trajectory.structures, trajectory.distinct_steps, trajectory.steps, trajectory.curve, trajectory.ranks,
         trajectory.steps_per_epoch, trajectory.diverged_at, trajectory.leak);

@@ -76,6 +76,8 @@ class Exchange {
   spec::CompressSpec::Scope scope() const { return wire_.scope(); }
   /// Whether `part` of what is summed of the matrix at hand may be asked for, in this step or later.
   bool follows_parts() const { return observer_ != nullptr && observer_->follows_parts() && subject(); }
+  /// Whether an observer looks at messages of that site alone.
+  bool looks_at(std::size_t site) const { return observer_ != nullptr && observer_->looks_at(site); }
 
   /// Sums one row of numbers in the same way, that of all matrices and their biases: `of(site)` gives a site's.
   Pending<models::Matrix> sum_of_model(Eigen::Index numbers, const std::function<models::Matrix(std::size_t site)>& of);

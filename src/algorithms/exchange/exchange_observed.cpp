@@ -210,6 +210,8 @@ double Exchange::show_rows_of_sites(const Subject& on, const Contribution& own, 
       if (part.whole && !own.entries && !has_numbers) rows = std::max(rows, part.whole(site).size());
       if (part.codes) rows = std::max<std::size_t>(rows, part.codes(site).empty() ? 0 : 1);
     }
+    const std::size_t own_first = std::exchange(first, first + rows);
+    if (!looks_at(site)) continue;
     const Showing how{.sender = static_cast<std::int32_t>(site),
                       .of_all = false,
                       .readers = (by_peers ? kReadBySites : kReadByAggregator) | unsigned{kReadOnLine},
@@ -217,16 +219,16 @@ double Exchange::show_rows_of_sites(const Subject& on, const Contribution& own, 
                       .noise = own.noise.of_site,
                       .as_sent = !compresses()};
     show_rows(
-        on, own, all, [&](std::size_t part) { return own.parts[part].of(site); }, first, rows, how);
+        on, own, all, [&](std::size_t part) { return own.parts[part].of(site); }, own_first, rows, how);
     std::size_t matrix = 0;
     for (const Contribution::Part& part : own.parts) {
       if (!part.has_numbers()) continue;
       const models::Matrix& numbers = all.parts[matrix++];
       const models::ConstBlock sent = part.of(site);
-      if (sent.size() == 0 || numbers.rows() < static_cast<Eigen::Index>(first) + sent.rows()) continue;
-      largest = std::max(largest, error_of(numbers.middleRows(static_cast<Eigen::Index>(first), sent.rows()), sent));
+      const auto there = static_cast<Eigen::Index>(own_first);
+      if (sent.size() == 0 || numbers.rows() < there + sent.rows()) continue;
+      largest = std::max(largest, error_of(numbers.middleRows(there, sent.rows()), sent));
     }
-    first += rows;
   }
   return largest;
 }
@@ -254,6 +256,7 @@ void Exchange::show_blocks(const Subject& on, const std::vector<Contribution>& o
   const unsigned readers =
       (mode_ == spec::ExchangeMode::peer ? 0U : unsigned{kReadByAggregator}) | unsigned{kReadOnLine};
   for (std::size_t site = 0; site < sites(); ++site) {
+    if (!looks_at(site)) continue;
     std::vector<std::uint32_t> codes;
     for (const Contribution& block : own) {
       const std::span<const std::uint32_t> of_block = block.parts.front().codes(site);
@@ -298,7 +301,7 @@ void Exchange::show_neighbours(const Subject& on, const NeighbourMessage& messag
   for (std::size_t to = 0; to < arrivals.size(); ++to) {
     for (const Arrived& arrived : arrivals[to]) {
       const auto from = static_cast<std::size_t>(arrived.sender);
-      if (message.same_for_all && std::exchange(shown[from], 1) != 0) continue;
+      if (!looks_at(from) || (message.same_for_all && std::exchange(shown[from], 1) != 0)) continue;
       Showing how{arrived.sender, false, unsigned{kReadBySites} | kReadOnLine, 0, 0};
       std::size_t matrix = 0;
       for (const NeighbourMessage::Part& part : message.parts) {

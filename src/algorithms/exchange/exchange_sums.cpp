@@ -54,6 +54,7 @@ Pending<models::LayerGradient> Exchange::sum(
     if (const std::optional<Subject> on = subject()) {
       const auto biases = [](const models::LayerGradient& of) { return models::Matrix(of.bias.transpose()); };
       for (std::size_t site = 0; observer_->wants_parts() && site < sites(); ++site) {
+        if (!looks_at(site)) continue;
         models::LayerGradient own = zero();
         add_to(site, own);
         show_part(*on, site, own.weight, weights_of_matrix());
@@ -138,6 +139,7 @@ Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements,
                                                const PartOfSum& part, const AddedNoise& noise) {
   if (const std::optional<Subject> on = subject(); on && sum.size() > 0) {
     for (std::size_t site = 0; observer_->wants_parts() && site < sites(); ++site) {
+      if (!looks_at(site)) continue;
       if (part) {
         show_part(*on, site, part(site), elements, 0, noise.of_site);
       } else if (is_of_inputs(*on, elements)) {
@@ -164,7 +166,7 @@ Exchange::Sent Exchange::sent(std::int32_t site, models::Matrix matrix, std::uin
   Sent sent{models::Matrix(matrix.rows(), matrix.cols()), encoder.take(), kept};
   compress::Decoder decoder(sent.message);
   wire_.decode(decoder, number, sent.arrived);
-  if (subject()) sent.error = error_of(sent.arrived, matrix);
+  if (subject() && (site < 0 || looks_at(static_cast<std::size_t>(site)))) sent.error = error_of(sent.arrived, matrix);
   // What the message points to in the matrix has been read; it is counted by its length alone from here on.
   if (memory != nullptr) memory->keep(std::move(matrix), sent.arrived);
   return sent;
@@ -185,7 +187,7 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
       if (!sum.of[p].is_absent) {
         own = sent(static_cast<std::int32_t>(site), of(site, p), sum.of[p].number);
         sum.sums[p] += own.arrived;
-        if (on) show_part(*on, site, own.arrived, sum.of[p].elements, own.error);
+        if (on && looks_at(site)) show_part(*on, site, own.arrived, sum.of[p].elements, own.error);
       }
       shares[p].push_back(compress::share_of(own.kept, std::max<Eigen::Index>(1, sum.sums[p].size())));
       sum.messages.push_back(std::move(own.message));

@@ -55,6 +55,8 @@ class ExchangeObserver {
   virtual bool wants_parts() const = 0;
   /// Whether such parts may be asked for later, where they depend on what a site has kept from step to step.
   virtual bool follows_parts() const = 0;
+  /// Whether messages by that site alone matter: of many sites a sample is looked at.
+  virtual bool looks_at(std::size_t site) const = 0;
   virtual void see(const SeenMatrix& matrix) = 0;
 };
 

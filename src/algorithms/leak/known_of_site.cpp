@@ -56,6 +56,7 @@ void KnownOfSite::read(const Reading& reading) {
   best_in_ += batch.largest;
   rows_handed_ += reading.rows_handed;
   ++readings_;
+  accumulated_.reset();
   keep_largest(reading.samples, reading.batch, best_);
   if (reading.control.empty()) return;
   const Shares control = shares_of(reading.control);
@@ -75,7 +76,7 @@ void KnownOfSite::tell_labels(double share) {
   ++labelled_;
 }
 
-double KnownOfSite::accumulated() const {
+double KnownOfSite::work_out_accumulated() const {
   if (readings_ == 0) return step::LeakFigures::kUnknown;
   const double handed = rows_handed_ / static_cast<double>(readings_);
   std::vector<float> control = control_;
@@ -108,6 +109,22 @@ step::LeakFigures KnownOfSite::figures(bool ever_sent) const {
   figures.best_sample_excess = handed > 0 ? 1.0 : excess(best_in_ / count, best_out);
   figures.accumulated_excess = accumulated();
   return figures;
+}
+
+step::LeakPoint point_of(const std::vector<KnownOfSite>& sites, std::int64_t step) {
+  double samples = 0, handed = 0, sum = 0, weight = 0;
+  for (const KnownOfSite& site : sites) {
+    const auto of_site = static_cast<double>(site.samples());
+    samples += of_site;
+    handed += site.handed();
+    const double known = site.accumulated();
+    if (std::isnan(known)) continue;
+    sum += known * of_site;
+    weight += of_site;
+  }
+  return {.step = step,
+          .samples_handed_over = handed / samples,
+          .accumulated_excess = weight > 0 ? sum / weight : step::LeakFigures::kUnknown};
 }
 
 step::LeakFigures of_all(const std::vector<step::LeakFigures>& sites, const std::vector<std::size_t>& samples) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "algorithms/leak/revealed_span.hpp"
@@ -43,9 +44,12 @@ class KnownOfSite {
   /// `ever_sent`: whether messages of the first matrix were there at all, so that what was not measured is not known.
   step::LeakFigures figures(bool ever_sent) const;
   double handed() const { return static_cast<double>(count_); }
-  double accumulated() const;
+  /// What has become known by and by; worked out anew once something was read.
+  double accumulated() const { return accumulated_ ? *accumulated_ : *(accumulated_ = work_out_accumulated()); }
 
  private:
+  double work_out_accumulated() const;
+
   std::vector<char> handed_;
   std::int64_t rows_ = 0, count_ = 0;
   bool counts_ = true;
@@ -53,7 +57,11 @@ class KnownOfSite {
   std::map<std::int32_t, float> held_back_;  ///< the same of held-back samples
   double in_ = 0, out_ = 0, best_in_ = 0, best_out_ = 0, rows_handed_ = 0, labels_ = 0;
   std::int64_t readings_ = 0, unread_ = 0, controlled_ = 0, labelled_ = 0;
+  mutable std::optional<double> accumulated_;
 };
+
+/// How far it is with all of these sites.
+step::LeakPoint point_of(const std::vector<KnownOfSite>& sites, std::int64_t step);
 
 /// (in − out) ÷ (1 − out), from 0 to 1; 0 where the same is seen of anybody.
 double excess(double in, double out);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "algorithms/leak/sample_rows.hpp"
 
@@ -8,11 +9,28 @@ namespace dadsim::algorithms {
 
 /// Sites whose batches are measured in a step, at most; the others take turns.
 inline constexpr std::size_t kLeakSites = 4;
+/// Sites that are looked at, at most.
+inline constexpr std::size_t kSampledSites = 64;
+/// Share of the multiply-adds of learning that measuring may take.
+inline constexpr double kLeakCost = 0.02;
 
-/// In every how many steps spans are measured, so that all of a run takes some 2 % of the multiply-adds of its learning
-/// and is done some twelve times at most; in the first step and in the last it always is. `batch`: samples of a site in
-/// a step.
-std::int64_t leak_interval(const SampleRows& rows, const models::Network& network, std::int64_t batch,
-                           std::size_t sites, std::int64_t steps);
+/// The sites that are looked at of so many: all, or `most` that are evenly spread.
+std::vector<std::int32_t> sampled_sites(std::size_t sites, std::size_t most = kSampledSites);
+
+/// Multiply-adds of finding some `directions` in a message of the first matrix.
+double basis_macs(const SampleRows& rows, double directions);
+/// Multiply-adds of the forward pass of a sample.
+double forward_macs(const models::Network& network);
+
+/// How often spans are measured, and of how many sites at a time.
+struct LeakPlan {
+  std::int64_t every = 1;
+  std::size_t sites = kLeakSites;
+  bool last = true;  ///< also in the last step
+};
+/// So that all of a run takes some 2 % of the multiply-adds of its learning and is done some twelve times at most; in
+/// the first step it always is, of one site at least. `batch`: samples of a site in a step.
+LeakPlan leak_plan(const SampleRows& rows, const models::Network& network, std::int64_t batch, std::size_t sites,
+                   std::int64_t steps);
 
 }  // namespace dadsim::algorithms

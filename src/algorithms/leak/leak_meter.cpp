@@ -5,29 +5,33 @@
 #include <numeric>
 #include <utility>
 
-#include "algorithms/leak/leak_interval.hpp"
-
 namespace dadsim::algorithms {
 
 LeakMeter::LeakMeter(const LearningProblem& problem, const models::Network& network, const LeakSetting& setting)
-    : problem_(problem), setting_(setting), rows_(problem.data, problem.partition, network) {
+    : problem_(problem),
+      setting_(setting),
+      rows_(problem.data, problem.partition, network),
+      sampled_(sampled_sites(sites())),
+      in_sample_(sites(), -1) {
   place_.assign(static_cast<std::size_t>(problem.data.train.size()), 0);
-  for (std::size_t site = 0; site < sites(); ++site) {
-    const std::vector<std::int32_t>& samples = problem.partition[site];
+  for (std::size_t s = 0; s < sampled_.size(); ++s) {
+    in_sample_[static_cast<std::size_t>(sampled_[s])] = static_cast<std::int32_t>(s);
+    const std::vector<std::int32_t>& samples = partition(s);
     for (std::size_t i = 0; i < samples.size(); ++i) {
       place_[static_cast<std::size_t>(samples[i])] = static_cast<std::int32_t>(i);
     }
     for (auto& of_sites : known_) of_sites.emplace_back(samples.size());
   }
-  every_ = setting.every > 0 ? setting.every
-                             : leak_interval(rows_, network, problem_.training.batch, sites(), setting_.steps);
+  plan_ = setting.every > 0 ? LeakPlan{.every = setting.every}
+                            : leak_plan(rows_, network, problem_.training.batch, sites(), setting_.steps);
   // Following sites takes about as much again as learning does.
   constexpr std::int64_t kFollowed = 64;
   followed_ = setting.every > 0 ? setting.steps : (setting.steps + kFollowed - 1) / kFollowed;
 }
 
 bool LeakMeter::is_due(std::int64_t number) const {
-  return number % every_ == 0 || number + 1 == setting_.steps || (follows_ && number + 1 == followed_);
+  const bool last = plan_.last && (number + 1 == setting_.steps || (follows_ && number + 1 == followed_));
+  return number % plan_.every == 0 || last;
 }
 
 void LeakMeter::start(std::int64_t number, const models::Network& network) {
@@ -72,31 +76,36 @@ void LeakMeter::passed(const Batch& batch, const RowsOfSite& rows) {
 }
 
 void LeakMeter::set_sites(const Batch& batch, const RowsOfSite& rows, bool stay) {
-  sites_ = std::vector<Site>(sites());
+  sites_ = std::vector<Site>(sampled_.size());
+  if (&batch != &batch_) batch_ = batch;
   Eigen::Index first = 0;
-  for (std::size_t s = 0; s < sites(); ++s) {
-    Site& site = sites_[s];
-    site.samples = batch[s];
+  for (std::size_t number = 0; number < sites(); ++number) {
+    const Eigen::Index before = first;
+    first += std::ssize(batch[number]) * rows_.rows_per_sample();
+    if (in_sample_[number] < 0) continue;
+    Site& site = sites_[static_cast<std::size_t>(in_sample_[number])];
+    site.first_row = before;
+    site.samples = batch[number];
     for (const std::int32_t sample : site.samples) site.places.push_back(place_[static_cast<std::size_t>(sample)]);
     site.copied.resize(0, rows_.inputs());
-    if (!site.samples.empty() && !stay) site.copied = rows(s);
+    if (!site.samples.empty() && !stay) site.copied = rows(number);
     if (!site.samples.empty() && stay) {
-      site.rows.emplace(rows(s));
+      site.rows.emplace(rows(number));
     } else {
       site.rows.emplace(site.copied);
     }
     site.finder.emplace(*site.rows);
     if (rows_.has_table()) site.symbols = rows_.features(site.samples);
     if (rows_.has_table()) site.symbol_finder.emplace(site.symbols);
-    site.first_row = std::exchange(first, first + site.rows->rows());
     for (auto& found : site.found) found.assign(static_cast<std::size_t>(site.rows->rows()), 0);
   }
+  all_rows_ = first;
 }
 
-bool LeakMeter::concerns(const auto& message, std::size_t adversary, std::size_t site) const {
+bool LeakMeter::concerns(const auto& message, std::size_t adversary, std::size_t s) const {
   if ((message.readers & (1U << adversary)) == 0) return false;
   if (adversary == static_cast<std::size_t>(step::Adversary::site) && sites() < 2) return false;
-  return message.of_all || message.sender == static_cast<std::int32_t>(site);
+  return message.of_all || message.sender == sampled_[s];
 }
 
 void LeakMeter::see(const SeenMatrix& seen) {
@@ -170,22 +179,23 @@ void LeakMeter::find_rows(const SeenMatrix& seen) {
   const double tolerance = tolerance_of(seen.error);
   const bool symbols = seen.kind == SeenMatrix::Kind::symbols;
   models::Matrix sequences;
+  const Eigen::Index columns = symbols ? sites_.front().symbols.cols() : rows_.inputs();
   if (symbols) {
     // As many to a row as a sample has.
-    const Eigen::Index width = sites_.front().symbols.cols();
-    if (width == 0 || seen.numbers.rows() % width != 0) return;
-    sequences = models::Matrix(seen.numbers).reshaped<Eigen::RowMajor>(seen.numbers.rows() / width, width);
+    if (columns == 0 || seen.numbers.rows() % columns != 0) return;
+    sequences = models::Matrix(seen.numbers).reshaped<Eigen::RowMajor>(seen.numbers.rows() / columns, columns);
   }
-  for (std::size_t s = 0; s < sites(); ++s) {
+  RowFinder::Message message(symbols ? models::ConstBlock(sequences) : seen.numbers, columns);
+  for (std::size_t s = 0; s < sites_.size(); ++s) {
     Site& site = sites_[s];
-    if (site.samples.empty() || (!seen.of_all && seen.sender != static_cast<std::int32_t>(s))) continue;
+    if (site.samples.empty() || (!seen.of_all && seen.sender != sampled_[s])) continue;
     const RowFinder& finder = symbols ? *site.symbol_finder : *site.finder;
     std::vector<char> found(finder.rows(), 0);
     const Eigen::Index per_sample = std::max<Eigen::Index>(
         1, static_cast<Eigen::Index>(finder.rows()) / static_cast<Eigen::Index>(site.samples.size()));
     const Eigen::Index first = symbols ? site.first_row / rows_.rows_per_sample() : site.first_row;
-    if (symbols || !seen.sent || !finder.find_in_place(seen.sent(s), found)) {
-      finder.find(symbols ? models::ConstBlock(sequences) : seen.numbers, tolerance, seen.of_all ? first : 0, found);
+    if (symbols || !seen.sent || !finder.find_in_place(seen.sent(number_of(s)), found)) {
+      finder.find(message, tolerance, seen.of_all ? first : 0, found);
     }
     // Symbols stand for all rows that the network makes of them.
     const auto per = static_cast<std::size_t>(symbols ? rows_.rows_per_sample() : 1);
@@ -200,30 +210,26 @@ void LeakMeter::find_rows(const SeenMatrix& seen) {
   }
 }
 
-std::vector<std::int32_t> LeakMeter::labels_of(std::size_t site) const {
+std::vector<std::int32_t> LeakMeter::labels_of(const Batch& batch) const {
   const models::Samples& train = problem_.data.train;
   std::vector<std::int32_t> labels;
-  for (const std::int32_t sample : sites_[site].samples) {
-    const auto first = train.labels.begin() + sample * train.labels_per_sample;
-    labels.insert(labels.end(), first, first + train.labels_per_sample);
+  for (const std::vector<std::int32_t>& site : batch) {
+    for (const std::int32_t sample : site) {
+      const auto first = train.labels.begin() + sample * train.labels_per_sample;
+      labels.insert(labels.end(), first, first + train.labels_per_sample);
+    }
   }
   return labels;
 }
 
 void LeakMeter::measure_labels(std::size_t s) {
-  const std::vector<std::int32_t> own = labels_of(s);
+  const std::vector<std::int32_t> own = labels_of({sites_[s].samples}), all = labels_of(batch_);
   for (std::size_t a = 0; a < kAll; ++a) {
     double told = step::LeakFigures::kUnknown;
     for (const HeldLabels& held : labels_) {
       if (!concerns(held, a, s)) continue;
-      std::vector<std::int32_t> labels = own;
-      for (std::size_t other = 0; held.of_all && other < sites(); ++other) {
-        if (other == s) continue;
-        const std::vector<std::int32_t> more = labels_of(other);
-        labels.insert(labels.end(), more.begin(), more.end());
-      }
       // The better of the readings of two messages.
-      const double share = held.labels.share(labels);
+      const double share = held.labels.share(held.of_all ? all : own);
       if (!std::isnan(share)) told = std::isnan(told) ? share : std::max(told, share);
     }
     known_[a][s].tell_labels(told);
@@ -231,9 +237,9 @@ void LeakMeter::measure_labels(std::size_t s) {
 }
 
 void LeakMeter::measure() {
-  for (std::size_t i = 0, done = 0; i < sites() && done < kLeakSites; ++i) {
+  for (std::size_t i = 0, done = 0; i < sites_.size() && done < plan_.sites; ++i) {
     const std::size_t site = next_site_;
-    next_site_ = (next_site_ + 1) % sites();
+    next_site_ = (next_site_ + 1) % sites_.size();
     if (sites_[site].samples.empty()) continue;
     measure_spans(site);
     measure_labels(site);
@@ -257,7 +263,7 @@ void LeakMeter::end() {
   }
   if (!setting_.takes_over) return note_point();
   Handed& handed = handed_[number_];
-  handed.assign(sites(), {});
+  handed.assign(sampled_.size(), {});
   for (std::size_t s = 0; s < sites_.size(); ++s) {
     for (std::size_t a = 0; a < kAll; ++a) {
       for (std::size_t row = 0; row < sites_[s].finder->rows(); ++row) {
@@ -272,7 +278,7 @@ void LeakMeter::end() {
 
 void LeakMeter::take_over(std::int64_t number, const Batch& batch, std::int64_t like) {
   const Handed& handed = handed_.at(like);
-  for (std::size_t s = 0; s < sites(); ++s) {
+  for (std::size_t s = 0; s < sampled_.size(); ++s) {
     for (std::size_t a = 0; a < kAll; ++a) {
       const auto& [found, rows] = handed[s][a];
       if (found == 0) continue;
@@ -280,7 +286,7 @@ void LeakMeter::take_over(std::int64_t number, const Batch& batch, std::int64_t 
         known_[a][s].lose_count();
         continue;
       }
-      for (const std::int32_t sample : batch[s]) {
+      for (const std::int32_t sample : batch[number_of(s)]) {
         for (Eigen::Index r = 0; r < rows_.rows_per_sample(); ++r) {
           known_[a][s].hand_over(place_[static_cast<std::size_t>(sample)]);
         }
@@ -293,25 +299,13 @@ void LeakMeter::take_over(std::int64_t number, const Batch& batch, std::int64_t 
 
 void LeakMeter::note_point() {
   constexpr double kFine = 1.0 / 64;
-  double samples = 0;
-  for (const KnownOfSite& site : known_.front()) samples += static_cast<double>(site.samples());
   for (std::size_t a = 0; a < kAll; ++a) {
-    double handed = 0;
-    for (const KnownOfSite& site : known_[a]) handed += site.handed();
-    handed /= samples;
+    const step::LeakPoint now = point_of(known_[a], number_ + 1);
     std::vector<step::LeakPoint>& curve = curves_[a];
-    const bool last = number_ + 1 == setting_.steps;
-    if (!curve.empty() && !last && number_ % every_ != 0 && handed - curve.back().samples_handed_over < kFine) continue;
-    double sum = 0, weight = 0;
-    for (const KnownOfSite& site : known_[a]) {
-      const double known = site.accumulated();
-      if (std::isnan(known)) continue;
-      sum += known * static_cast<double>(site.samples());
-      weight += static_cast<double>(site.samples());
+    const bool due = number_ + 1 == setting_.steps || number_ % plan_.every == 0;
+    if (curve.empty() || due || now.samples_handed_over - curve.back().samples_handed_over >= kFine) {
+      curve.push_back(now);
     }
-    curve.push_back({.step = number_ + 1,
-                     .samples_handed_over = handed,
-                     .accumulated_excess = weight > 0 ? sum / weight : step::LeakFigures::kUnknown});
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "algorithms/exchange/observer.hpp"
 #include "algorithms/leak/known_of_site.hpp"
+#include "algorithms/leak/leak_interval.hpp"
 #include "algorithms/leak/revealed_labels.hpp"
 #include "algorithms/leak/row_finder.hpp"
 #include "algorithms/leak/sample_rows.hpp"
@@ -59,6 +60,9 @@ class LeakMeter final : public ExchangeObserver {
 
   bool wants_all() const override { return due_ || (setting_.own_weights && is_due(number_ + 1)); }
   bool wants_parts() const override { return due_; }
+  bool looks_at(std::size_t site) const override {
+    return in_sample_[present_.empty() ? site : static_cast<std::size_t>(present_[site])] >= 0;
+  }
   bool follows_parts() const override {
     follows_ = follows_ || number_ < followed_;
     return number_ < followed_ && present_.empty();
@@ -70,7 +74,7 @@ class LeakMeter final : public ExchangeObserver {
  private:
   static constexpr std::size_t kAll = step::kAdversaries;
 
-  /// What the meter looks for, for one site.
+  /// What the meter looks for, for one site of the sample.
   struct Site {
     std::vector<std::int32_t> samples, places;  ///< places among the samples of the site
     models::Matrix copied, symbols;             ///< rows that do not stay; the samples themselves in front of a table
@@ -94,13 +98,16 @@ class LeakMeter final : public ExchangeObserver {
     unsigned readers = 0;
     RevealedLabels labels;
   };
-  /// Per adversary and site: rows found, and rows that there were.
+  /// Per site and adversary: rows found, and rows that there were.
   using Handed = std::vector<std::array<std::pair<std::int64_t, std::int64_t>, kAll>>;
 
   std::size_t sites() const { return problem_.partition.size(); }
+  // Where sites are counted by `s`, they are those of the sample.
+  std::size_t number_of(std::size_t s) const { return static_cast<std::size_t>(sampled_[s]); }
+  const std::vector<std::int32_t>& partition(std::size_t s) const { return problem_.partition[number_of(s)]; }
   std::size_t place_among_present(std::size_t site) const;
   void look_at(const SeenMatrix& seen);
-  bool concerns(const auto& message, std::size_t adversary, std::size_t site) const;
+  bool concerns(const auto& message, std::size_t adversary, std::size_t s) const;
   void start(std::int64_t number, const models::Network& network);
   /// `stay`: the rows need not be copied.
   void set_sites(const Batch& batch, const RowsOfSite& rows, bool stay);
@@ -115,7 +122,7 @@ class LeakMeter final : public ExchangeObserver {
   void draw_best_images();
   void measure_labels(std::size_t site);
   const RevealedSpan& span_of(std::size_t message);
-  std::vector<std::int32_t> labels_of(std::size_t site) const;
+  std::vector<std::int32_t> labels_of(const Batch& batch) const;
   void note_point();
   bool is_due(std::int64_t number) const;
   /// Why spans, or some of them, were not measured.
@@ -124,6 +131,8 @@ class LeakMeter final : public ExchangeObserver {
   const LearningProblem problem_;
   LeakSetting setting_;
   SampleRows rows_;
+  std::vector<std::int32_t> sampled_;    ///< numbers of the sites that are looked at
+  std::vector<std::int32_t> in_sample_;  ///< per site, its place among them; −1: it is not looked at
   const models::Network* network_ = nullptr;
   std::vector<std::int32_t> place_;                   ///< per sample, among those of its site
   std::array<std::vector<KnownOfSite>, kAll> known_;  ///< per adversary and site
@@ -138,7 +147,8 @@ class LeakMeter final : public ExchangeObserver {
   unsigned ever_read_ = 0, ever_read_first_ = 0;        ///< Readers: of any message; of one about the first matrix
   std::map<std::int64_t, Handed> handed_;               ///< per step that was carried out
 
-  std::int64_t number_ = 0, every_ = 1, measured_ = 0;
+  std::int64_t number_ = 0, measured_ = 0;
+  LeakPlan plan_;
   std::int64_t followed_ = 0;     ///< steps in which sites are followed one by one
   mutable bool follows_ = false;  ///< where the method asks for it
   bool due_ = true;               ///< spans and labels are measured as soon as something is sent
@@ -146,7 +156,8 @@ class LeakMeter final : public ExchangeObserver {
   std::int64_t waited_ = 0;            ///< steps in which something was due, and nothing of the first matrix was sent
   std::size_t next_site_ = 0;          ///< whose turn it is
   std::vector<std::int32_t> present_;  ///< as begin() has it
-  Batch batch_;                        ///< that `pending_rows_` is of
+  Batch batch_;                        ///< of all sites, that rows are of
+  Eigen::Index all_rows_ = 0;          ///< of that batch
   RowsOfSite pending_rows_;
   std::vector<Site> sites_;
   std::vector<Held> held_;

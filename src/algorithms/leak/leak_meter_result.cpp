@@ -24,10 +24,11 @@ std::optional<Statement> LeakMeter::why_not(std::size_t adversary, const step::L
 }
 
 step::Leak LeakMeter::result() const {
-  step::Leak leak{.adversaries = {}, .every = every_, .measured = measured_};
+  step::Leak leak{.adversaries = {}, .every = plan_.every, .measured = measured_};
+  if (sampled_.size() < sites()) leak.sampled = sampled_;
   if (rows_.inputs() == 0) leak.why_not = Statement{"no-matrix-of-rows"};
   std::vector<std::size_t> samples;
-  for (const auto& site : problem_.partition) samples.push_back(site.size());
+  for (std::size_t s = 0; s < sampled_.size(); ++s) samples.push_back(partition(s).size());
   for (std::size_t a = 0; a < kAll; ++a) {
     const auto adversary = static_cast<step::Adversary>(a);
     const bool reads = (ever_read_ & (1U << a)) != 0;

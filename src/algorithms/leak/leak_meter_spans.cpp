@@ -23,10 +23,8 @@ models::Matrix one_above_the_other(const models::ConstBlock& first, const models
 const RevealedSpan& LeakMeter::span_of(std::size_t message) {
   if (const auto known = spans_.find(message); known != spans_.end()) return known->second;
   const Held& held = held_[message];
-  Eigen::Index likely = 0;
-  for (std::size_t s = 0; s < sites(); ++s) {
-    if (held.of_all || held.sender == static_cast<std::int32_t>(s)) likely += sites_[s].rows->rows();
-  }
+  const Eigen::Index likely =
+      held.of_all ? all_rows_ : std::ssize(batch_.at(static_cast<std::size_t>(held.sender))) * rows_.rows_per_sample();
   RevealedSpan span(rows_.inputs());
   span.add(held.numbers, held.noise, likely);
   return spans_.emplace(message, std::move(span)).first->second;
@@ -35,12 +33,12 @@ const RevealedSpan& LeakMeter::span_of(std::size_t message) {
 void LeakMeter::measure_spans(std::size_t s) {
   const Site& site = sites_[s];
   const ControlSamples others =
-      control_samples(problem_.data, problem_.partition[s], site.samples, problem_.seed, s, number_);
+      control_samples(problem_.data, partition(s), site.samples, problem_.seed, number_of(s), number_);
   KnownOfSite::Reading reading;
   reading.samples = site.places;
   reading.held_back = others.held_back;
   for (const std::int32_t sample : others.of_site) reading.others.push_back(place_[static_cast<std::size_t>(sample)]);
-  const models::Vector& mean = rows_.mean(s, *network_);
+  const models::Vector& mean = rows_.mean(number_of(s), *network_);
   models::Matrix rows(*site.rows);
   if (others.size() > 0) rows = one_above_the_other(*site.rows, rows_of(others, rows_, *network_));
   rows.rowwise() -= mean.transpose();
@@ -82,7 +80,8 @@ void LeakMeter::note_best_image(std::size_t a, std::size_t s, const Messages& me
   const auto best = std::ranges::max_element(batch, {}, &RevealedSpan::Energy::share);
   if (best == batch.end() || (best_images_[a] && best->share() <= best_images_[a]->share + kMoreShown)) return;
   const auto place = best - batch.begin();
-  best_images_[a] = rows_.image(number_ + 1, s, sites_[s].samples[static_cast<std::size_t>(place)], best->share(), {});
+  best_images_[a] =
+      rows_.image(number_ + 1, number_of(s), sites_[s].samples[static_cast<std::size_t>(place)], best->share(), {});
   to_draw_[a] = {.site = s, .place = place, .messages = messages};
 }
 
@@ -93,7 +92,7 @@ void LeakMeter::draw_best_images() {
     RevealedSpan span(rows_.inputs());
     for (const std::size_t message : best.messages) span.add(span_of(message));
     const models::Vector shown =
-        span.shown(sites_[best.site].rows->row(best.place).transpose(), rows_.mean(best.site, *network_));
+        span.shown(sites_[best.site].rows->row(best.place).transpose(), rows_.mean(number_of(best.site), *network_));
     best_images_[a]->shown.assign(shown.begin(), shown.end());
   }
 }

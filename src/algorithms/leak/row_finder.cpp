@@ -29,34 +29,15 @@ double tolerance_of(double error) {
   return error > kMost ? -1 : std::max(kFloat, kMargin * error);
 }
 
-/// A message that is looked through. Its rows have their length and the column of their largest number worked out where
-/// these are needed.
-class RowFinder::Message {
- public:
-  Message(const models::ConstBlock& rows, Eigen::Index columns)
-      : rows_(rows), columns_(columns), of_rows_(static_cast<std::size_t>(rows.rows())) {}
-
-  Eigen::Index rows() const { return rows_.rows(); }
-  const float* row(Eigen::Index k) const { return rows_.data() + k * rows_.outerStride(); }
-
-  struct Size {
-    double norm = -1;
-    Eigen::Index largest = 0;
-  };
-  const Size& size(Eigen::Index k) {
-    Size& size = of_rows_[static_cast<std::size_t>(k)];
-    if (size.norm >= 0) return size;
-    const Eigen::Map<const Eigen::RowVectorXf> numbers(row(k), columns_);
-    numbers.cwiseAbs().maxCoeff(&size.largest);
-    size.norm = std::sqrt(static_cast<double>(numbers.squaredNorm()));
-    return size;
-  }
-
- private:
-  const models::ConstBlock& rows_;
-  Eigen::Index columns_;
-  std::vector<Size> of_rows_;
-};
+const RowFinder::Message::Size& RowFinder::Message::size(Eigen::Index k) {
+  if (of_rows_.empty()) of_rows_.resize(static_cast<std::size_t>(rows()));
+  Size& size = of_rows_[static_cast<std::size_t>(k)];
+  if (size.norm >= 0) return size;
+  const Eigen::Map<const Eigen::RowVectorXf> numbers(row(k), columns_);
+  numbers.cwiseAbs().maxCoeff(&size.largest);
+  size.norm = std::sqrt(static_cast<double>(numbers.squaredNorm()));
+  return size;
+}
 
 RowFinder::RowFinder(const models::ConstBlock& rows)
     : rows_(rows),
@@ -109,10 +90,8 @@ bool RowFinder::is_near(std::size_t row, Message& message, Eigen::Index k, doubl
   return std::sqrt(static_cast<double>((there - here).squaredNorm())) <= tolerance * norm(row);
 }
 
-void RowFinder::find(const models::ConstBlock& numbers, double tolerance, Eigen::Index guess,
-                     std::vector<char>& found) const {
-  if (tolerance < 0 || numbers.cols() < rows_.cols() || rows_.cols() == 0) return;
-  Message message(numbers, rows_.cols());
+void RowFinder::find(Message& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const {
+  if (tolerance < 0 || message.columns() != rows_.cols() || rows_.cols() == 0) return;
   bool all = true;
   for (std::size_t row = 0; row < rows(); ++row) {
     if (found[row] != 0) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "models/matrix.hpp"
@@ -10,6 +11,30 @@ namespace dadsim::algorithms {
 /// error of the encoding allows. Rows of zeros stand nowhere: they would stand in everything.
 class RowFinder {
  public:
+  /// A message that is looked through, by all that look for their rows in it. Its rows have their length and the column
+  /// of their largest number worked out where these are needed.
+  class Message {
+   public:
+    /// Of rows that stay where they are the first `columns` numbers, or as many as there are.
+    Message(const models::ConstBlock& rows, Eigen::Index columns)
+        : rows_(rows), columns_(std::min(columns, rows.cols())) {}
+
+    Eigen::Index rows() const { return rows_.rows(); }
+    Eigen::Index columns() const { return columns_; }
+    const float* row(Eigen::Index k) const { return rows_.data() + k * rows_.outerStride(); }
+
+    struct Size {
+      double norm = -1;
+      Eigen::Index largest = 0;
+    };
+    const Size& size(Eigen::Index k);
+
+   private:
+    models::ConstBlock rows_;
+    Eigen::Index columns_;
+    std::vector<Size> of_rows_;
+  };
+
   /// Rows that are looked for, as they lie in memory; they are to stay there.
   explicit RowFinder(const models::ConstBlock& rows);
 
@@ -20,13 +45,11 @@ class RowFinder {
   /// needs to be compared. Returns whether all that are not zero are.
   bool find_in_place(const models::ConstBlock& block, std::vector<char>& found) const;
 
-  /// Sets found[i] to 1 for each row that stands in `message`, whose first columns are as wide as the rows, within
-  /// `tolerance` × its norm. `guess`: row i may well be row guess + i there, which is looked at first.
-  void find(const models::ConstBlock& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const;
+  /// Sets found[i] to 1 for each row that stands in `message`, as wide as the rows, within `tolerance` × its norm.
+  /// `guess`: row i may well be row guess + i there, which is looked at first.
+  void find(Message& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const;
 
  private:
-  class Message;
-
   const float* own(std::size_t row) const {
     return rows_.data() + static_cast<Eigen::Index>(row) * rows_.outerStride();
   }

@@ -10,8 +10,10 @@ void FollowedSites::add_gradients(TrainingStep& step, std::size_t l) {
     return;
   }
   const models::WeightsOf<float>& weights = step.weights(l);
-  if (of_sites_.empty()) of_sites_.assign(step.sites(), models::Matrix::Zero(weights.out(), weights.in()));
+  of_sites_.resize(step.sites());
   for (std::size_t site = 0; site < step.sites(); ++site) {
+    if (!step.exchange().looks_at(site)) continue;
+    if (of_sites_[site].size() == 0) of_sites_[site] = models::Matrix::Zero(weights.out(), weights.in());
     if (step.samples(site) == 0) continue;
     of_sites_[site].noalias() += step.delta(site, l).transpose() * step.input(site, l);
   }
@@ -22,6 +24,7 @@ void FollowedSites::take_off(const TrainingStep& step, const models::Matrix& app
   Eigen::Index all = 0;
   for (std::size_t site = 0; site < step.sites(); ++site) all += step.samples(site);
   for (std::size_t site = 0; site < step.sites(); ++site) {
+    if (of_sites_[site].size() == 0) continue;
     of_sites_[site] -= (static_cast<float>(step.samples(site)) / static_cast<float>(all)) * applied;
   }
 }

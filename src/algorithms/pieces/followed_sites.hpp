@@ -15,6 +15,7 @@ class FollowedSites {
   /// The gradients of this step are added. Of matrices that multiply rows.
   void add_gradients(TrainingStep& step, std::size_t l);
   bool known() const { return known_ && !of_sites_.empty(); }
+  /// Of a site that the observer looks at.
   const models::Matrix& operator[](std::size_t site) const { return of_sites_[site]; }
   /// Each site takes its share N_s ÷ ΣN of what all apply off again: what is left is E_s.
   void take_off(const TrainingStep& step, const models::Matrix& applied);

@@ -42,6 +42,7 @@ Json leak_in_json(const RunResult& run) {
     json["delta"] = known_or(one.delta, "none");
     json["every"] = run.leak->every;
     json["measured"] = run.leak->measured;
+    json["sites_looked_at"] = one.sites.size();
     if (one.why_not) json["not_measured"] = in_json(*one.why_not);
     Json& curve = json["curve"] = Json::array();
     for (const step::LeakPoint& point : one.curve) {
@@ -52,7 +53,7 @@ Json leak_in_json(const RunResult& run) {
     }
     Json& sites = json["sites"] = Json::array();
     for (std::size_t site = 0; site < one.sites.size(); ++site) {
-      Json of_site{{"site", site}};
+      Json of_site{{"site", run.leak->sampled.empty() ? site : static_cast<std::size_t>(run.leak->sampled[site])}};
       add_columns(one.sites[site], of_site);
       sites.push_back(std::move(of_site));
     }

@@ -143,6 +143,11 @@ std::string absence(const Statement& note) {
                                         : "; who is back gets the model first");
 }
 
+std::string leak_of_sample(const Statement& note) {
+  return fmt::format("what messages reveal was measured at {:.0f} of {:.0f} sites", note.number("sites"),
+                     note.number("of"));
+}
+
 constexpr std::array kNotes{
     StatementKind{"event-order", "of event-driven runs", event_order},
     StatementKind{"on-failure", "of event-driven runs", on_failure},
@@ -164,6 +169,7 @@ constexpr std::array kNotes{
     StatementKind{"censored-ranks", "ranks stood at the limit of the network that learned", censored_ranks},
     StatementKind{"above-peak", "more is done in a second than the peak of the devices has room for", above_peak},
     StatementKind{"tight-memory", "what is counted, and a tenth, is more than a device has", tight_memory},
+    StatementKind{"leak-of-sample", "what messages reveal was measured at some sites alone", leak_of_sample},
 };
 
 }  // namespace

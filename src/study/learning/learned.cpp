@@ -68,7 +68,6 @@ void forget_what_was_learned(LearnedRun& run) {
   for (step::Evaluation& at : trajectory.curve) at = {at.step, kNone, kNone, kNone, {}};
   trajectory.ranks.clear();
   trajectory.diverged_at = 0;
-  trajectory.leak.reset();
   if (cap > 0) run.remarks.push_back(report::Statement{"ranks-at-cap"}.with("cap", cap));
 }
 
@@ -95,7 +94,8 @@ spec::RunSpec settle(const scenario::Scenario& scenario, SharedCache& shared_cac
     // The first steps alone are not like the others: effective ranks rise.
     constexpr int kSteps = 20;
     const spec::TrainingSpec few_steps = first_steps(training, *problem, seed, kSteps);
-    return algorithms::learn(run, {problem->data, problem->partition, scenario.model, few_steps, seed});
+    return algorithms::learn(run, {problem->data, problem->partition, scenario.model, few_steps, seed},
+                             {.progress = {}, .measures_leak = false});
   });
 }
 
@@ -175,9 +175,10 @@ class Learner {
       algorithms::LearningObserver observer;
       observer.progress = [&progress, part](std::int64_t done, std::int64_t all) { progress.update(part, done, all); };
       observer.cancelled = &interrupted();
+      observer.measures_leak = !scenario_.timing_only;
       auto result = std::make_shared<LearnedRun>();
       if (beside != nullptr) {
-        result->trajectory = record_beside(run, asked, beside->trajectory);
+        result->trajectory = record_beside(run, asked, beside->trajectory, observer.measures_leak);
       } else if (!learns_on_cluster(scenario_, run)) {
         result->trajectory = dadsim::algorithms::learn(run, asked, observer);
       }
@@ -256,6 +257,7 @@ LearnedRunPtr learn_attended(const scenario::Scenario& scenario, const spec::Run
       scenario.timing_only ? first_steps(training, *problem, seed, scenario::kRecordedSteps) : training;
   algorithms::LearningObserver observer;
   observer.cancelled = &interrupted();
+  observer.measures_leak = !scenario.timing_only;
   const methods::MethodInfo* info = protocols::find_method(run.algorithm);
   const algorithms::RunContext planned =
       algorithms::planned_run({problem->data, problem->partition, scenario.model, training, seed});
@@ -282,6 +284,7 @@ LearnedRunPtr learn_first_steps(const scenario::Scenario& scenario, const spec::
   algorithms::LearningObserver observer;
   observer.cancelled = &interrupted();
   observer.most_steps = steps;
+  observer.measures_leak = !scenario.timing_only;
   auto result = std::make_shared<LearnedRun>(described);
   result->remarks.clear();
   const spec::RunSpec taken = scenario.timing_only ? run : settle(scenario, shared_cache, run, scenario.training, seed);

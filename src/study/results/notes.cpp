@@ -162,9 +162,17 @@ Said tight_memory(const NoteContext& context) {
       .with("device_bytes", context.run.device_memory);
 }
 
-constexpr std::array<Note, 15> kNotes{order,       failures,         absence,        pooling,    own_networks,
-                                      compression, remark_on_timed,  divergence,     at_chance,  statistics,
-                                      first_steps, idle_compression, censored_ranks, above_peak, tight_memory};
+/// Where what messages reveal was measured at some sites alone.
+Said leak_of_sample(const NoteContext& context) {
+  if (!context.run.leak || context.run.leak->sampled.empty()) return {};
+  return report::Statement{"leak-of-sample"}
+      .with("sites", count(std::ssize(context.run.leak->sampled)))
+      .with("of", static_cast<double>(context.run.workers));
+}
+
+constexpr std::array<Note, 16> kNotes{
+    order,     failures,   absence,     pooling,          own_networks,   compression, remark_on_timed, divergence,
+    at_chance, statistics, first_steps, idle_compression, censored_ranks, above_peak,  tight_memory,    leak_of_sample};
 
 }  // namespace
 

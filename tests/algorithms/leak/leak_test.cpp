@@ -6,7 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "algorithms/leak/leak_interval.hpp"
 #include "algorithms/learn.hpp"
+#include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "compress/registry.hpp"
 #include "models/data/digits.hpp"
@@ -282,6 +284,111 @@ TEST_F(Leak, WhatIsLearnedIsTheSameHoweverOftenIsMeasured) {
     EXPECT_EQ(often.steps, seldom.steps) << algorithm;
     EXPECT_LT(seldom.leak->measured, often.leak->measured) << algorithm;
   }
+}
+
+TEST_F(Leak, WhereNothingIsLearnedNothingIsMeasured) {
+  const spec::RunSpec run{"dad", "dad", spec::ExchangeMode::aggregator,
+                          default_parameters(algorithm_registry().at("dad"))};
+  const LearningProblem problem{data_, partition_, model_, training_, 3};
+  const step::Trajectory measured = learn(run, problem);
+  const step::Trajectory timed = learn(run, problem, {.progress = {}, .measures_leak = false});
+  EXPECT_TRUE(measured.leak.has_value());
+  EXPECT_FALSE(timed.leak.has_value());
+  EXPECT_EQ(timed.steps, measured.steps) << "steps are recorded as they are";
+  EXPECT_FALSE(record_beside(run, problem, measured, false).leak.has_value());
+}
+
+// However many sites there are, what is looked at is a sample of them that does not grow.
+TEST_F(Leak, OfManySitesASampleIsLookedAt) {
+  constexpr std::size_t kMany = 140;
+  partition_.assign(kMany, {});
+  for (std::int32_t i = 0; i < 420; ++i) partition_[static_cast<std::size_t>(i) % kMany].push_back(i);
+  partition_[1].insert(partition_[1].end(), partition_[2].begin(), partition_[2].end() - 1);  // of unequal size
+  partition_[2].erase(partition_[2].begin(), partition_[2].end() - 1);
+  training_.batch = 3;
+  for (const spec::ExchangeMode mode : {spec::ExchangeMode::aggregator, spec::ExchangeMode::peer}) {
+    for (const char* algorithm : {"dad", "gradient-sharing", "power-sgd", "top-k"}) {
+      const step::Leak leak = this->leak(algorithm, spec::ParameterValues{}, mode);
+      ASSERT_EQ(leak.sampled.size(), kSampledSites) << algorithm;
+      EXPECT_TRUE(std::ranges::is_sorted(leak.sampled)) << algorithm;
+      EXPECT_GT(leak.sampled.back(), 130) << algorithm << ": spread over all";
+      double samples = 0;
+      for (const std::int32_t site : leak.sampled)
+        samples += static_cast<double>(partition_[static_cast<std::size_t>(site)].size());
+      for (const step::AdversaryLeak& one : leak.adversaries) {
+        ASSERT_EQ(one.sites.size(), kSampledSites) << algorithm;
+        const bool hands_over = std::string(algorithm) == "dad";
+        EXPECT_EQ(one.all.samples_handed_over, hands_over ? 1 : 0) << algorithm;
+        EXPECT_FALSE(std::isnan(one.all.span_excess)) << algorithm << " " << spec::to_string(one.adversary);
+        if (!hands_over || one.adversary == Adversary::line) continue;
+        EXPECT_GE(one.all.rows_handed_over, samples) << "in each epoch";
+        EXPECT_LE(one.all.rows_handed_over, 3 * samples);
+      }
+    }
+  }
+  const step::Leak gossip = this->leak("d-psgd", spec::ParameterValues{}, spec::ExchangeMode::peer);
+  EXPECT_EQ(gossip.sampled.size(), kSampledSites);
+  EXPECT_GT(of(gossip, Adversary::site).all.span_in, 0.01) << "measured";
+}
+
+// Sums are told of the sites that are looked at alone: whoever makes their parts for the observer makes no others.
+TEST_F(Leak, AnObserverSeesMessagesOfItsSampleAlone) {
+  class Counting final : public ExchangeObserver {
+   public:
+    bool wants_all() const override { return true; }
+    bool wants_parts() const override { return true; }
+    bool follows_parts() const override { return true; }
+    bool looks_at(std::size_t site) const override { return site % 20 == 3; }
+    void see(const SeenMatrix& seen) override {
+      if (seen.sender >= 0) {
+        EXPECT_TRUE(looks_at(static_cast<std::size_t>(seen.sender)));
+      }
+      ++(seen.of_all ? of_all : of_sites);
+    }
+    int of_all = 0, of_sites = 0;
+  };
+  for (const char* algorithm : {"dad", "gradient-sharing", "power-sgd", "top-k", "sign-sgd"}) {
+    std::vector<int> seen;
+    for (const std::size_t sites : {20, 40}) {
+      partition_.assign(sites, {});
+      for (std::int32_t i = 0; i < 420; ++i) partition_[static_cast<std::size_t>(i) % sites].push_back(i);
+      const SynchronousMethod& info = algorithm_registry().at(algorithm);
+      const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator, default_parameters(info)};
+      const LearningProblem problem{data_, partition_, model_, training_, 3};
+      models::Network network(data_.shape, model_, 3);
+      const std::unique_ptr<Algorithm> method = make_algorithm(info, run);
+      TrainingStep step(network, run.exchange, problem, run.compress);
+      method->prepare(planned_run(problem));
+      Counting counting;
+      step.exchange().set_observer(&counting);
+      step.begin(0, data_.train, partition_, nullptr);
+      run_step(info, *method, step);
+      EXPECT_GT(counting.of_sites, 0) << algorithm;
+      seen.push_back(counting.of_sites);
+    }
+    EXPECT_EQ(seen[1], 2 * seen[0]) << algorithm << ": as many for each that is looked at";
+  }
+}
+
+TEST(LeakPlan, MeasuresNoMoreThanAShareOfLearning) {
+  models::Dataset data;
+  data.train = models::draw_digits(0, 100, 3);
+  data.shape = {28, 28, 1};
+  data.classes = 10;
+  spec::ModelSpec model;
+  model.layers = {spec::DenseSpec{48, spec::Activation::relu, true},
+                  spec::DenseSpec{10, spec::Activation::identity, true}};
+  const models::Network network(data.shape, model, 3);
+  const models::Partition partition{{0}};
+  const SampleRows rows(data, partition, network);
+  const LeakPlan little = leak_plan(rows, network, 10, 10, 2), much = leak_plan(rows, network, 10, 10'000, 2);
+  EXPECT_EQ(little.sites, 1U) << "of a run that takes next to nothing";
+  EXPECT_FALSE(little.last);
+  EXPECT_EQ(much.sites, kLeakSites);
+  EXPECT_TRUE(much.last);
+  EXPECT_EQ(leak_plan(rows, network, 10, 5, 10'000).sites, kLeakSites);
+  EXPECT_EQ(sampled_sites(5).size(), 5U);
+  EXPECT_EQ(sampled_sites(10'000).size(), kSampledSites);
 }
 
 TEST_F(Leak, IsTheSameForAnyNumberOfThreads) {

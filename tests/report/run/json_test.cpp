@@ -111,8 +111,17 @@ TEST(Json, SaysWhoReadsWhat) {
   EXPECT_EQ(leak[1]["adversary"], "site");
   EXPECT_EQ(leak[1]["epsilon"], 3.0);
   EXPECT_EQ(leak[1]["sites"][0]["rows_handed_over"], 30.0);
-  const std::string said = verdict(result);
+  EXPECT_EQ(leak[1]["sites"][0]["site"], 0);
+  EXPECT_EQ(leak[1]["sites_looked_at"], 1);
+  std::string said = verdict(result);
   EXPECT_NE(said.find("hold 50.0 % of the samples of the sites"), std::string::npos) << said;
+  EXPECT_EQ(said.find("were looked at"), std::string::npos) << said;
+  // Of many sites a sample is looked at, and the answer says so.
+  result.runs[0].leak->sampled = {7};
+  result.runs[0].workers = 200;
+  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["leak"][1]["sites"][0]["site"], 7);
+  said = verdict(result);
+  EXPECT_NE(said.find("(1 sites of 200 were looked at)"), std::string::npos) << said;
 }
 
 TEST(Json, DocumentsEveryFieldAndNoOther) {

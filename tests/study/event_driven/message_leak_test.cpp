@@ -1,6 +1,8 @@
 // What messages of event-driven runs reveal (docs/leak.md).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "scenario/document/load.hpp"
@@ -57,6 +59,36 @@ TEST(MessageLeak, AServerSeesWhatAClientLearned) {
 
   EXPECT_LT(of(result.runs[2], Adversary::aggregator)->all.span_excess, aggregator->all.span_excess)
       << "many steps on all samples say less of each";
+}
+
+TEST(MessageLeak, OfManyClientsASampleIsLookedAtAsFarAsTrainingPaysForIt) {
+  const auto clients = [](std::size_t count, const std::string& more) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.write("many.xml", fmt::format(R"(<scenario name="many" seed="1">
+  <platform><federation><sites name="c" count="{0}" up="10Mbps" down="50Mbps" latency="20ms"/></federation></platform>
+  <workers><worker hosts="c-[1-{0}]" device="rtx-3090"/><aggregator host="hub" device="xeon-8380"/></workers>
+  <data><digits train="{1}" test="20"/></data>
+  <model><dense units="8"/><dense units="10"/></model>
+  <training batch="3" epochs="2" {2}><sgd learning-rate="0.05"/></training>
+  <run algorithm="fedavg" rounds="2" local-epochs="1"/>
+  <run algorithm="fedavg" label="few" rounds="2" fraction="0.05" local-epochs="1"/>
+</scenario>)",
+                                                                  count, 3 * count, more));
+    return run_experiment(scenario::load_scenario(path, {}, make_catalog()), false);
+  };
+  const report::Result many = clients(400, "");
+  for (const report::RunResult& run : many.runs) {
+    ASSERT_EQ(run.leak->sampled.size(), 64U) << run.spec.label;
+    EXPECT_LT(run.leak->measured, 64) << run.spec.label << ": what a message costs counts";
+    for (const Adversary adversary : {Adversary::aggregator, Adversary::site, Adversary::line}) {
+      EXPECT_FALSE(std::isnan(of(run, adversary)->all.span_in)) << run.spec.label;
+      EXPECT_EQ(of(run, adversary)->sites.size(), 64U) << run.spec.label;
+    }
+    EXPECT_EQ(std::ranges::count(run.notes, "leak-of-sample", &report::Statement::kind), 1) << run.spec.label;
+  }
+  EXPECT_GE(many.runs[0].leak->measured, clients(100, "").runs[0].leak->measured);
+  const report::Result all = clients(70, "leak-every=\"1\"");
+  EXPECT_EQ(all.runs[0].leak->measured, 2 * 64 + 2 * 4) << "asked for, of the sites that are looked at";
 }
 
 TEST(MessageLeak, EveryMethodIsMeasuredOrSaysWhyNot) {

@@ -109,6 +109,7 @@ const std::vector<Law>& laws() {
        [](const Result&, const RunResult& run) {
          return run.device_memory > 0 && 1.1 * run.memory.total() > run.device_memory;
        }},
+      {"leak-of-sample", [](const Result&, const RunResult& run) { return run.leak && !run.leak->sampled.empty(); }},
       {"layer-statistics", [](const Result&, const RunResult& run) { return !run.statistics.empty(); }},
   };
   return all;
