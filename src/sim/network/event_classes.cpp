@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <span>
+#include <unordered_set>
 
 #include "sim/network/joint_colour.hpp"
 
@@ -106,6 +107,23 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
       }
     }
   }
+}
+
+bool MessageGraph::may_lose() const {
+  if (!is_complete_) return true;
+  std::vector<double> arriving(network_.links().size(), 0);
+  std::unordered_set<std::uint64_t> feeds;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    std::int32_t before = -1;
+    for (const std::int32_t link : way(i)) {
+      double& comes = arriving[static_cast<std::size_t>(link)];
+      if (before >= 0 && feeds.insert(Interconnect::feed_of(before, link)).second)
+        comes += network_.link(before).payload_rate();
+      if (network_.link(link).drops(comes)) return true;
+      before = link;
+    }
+  }
+  return false;
 }
 
 std::optional<EventClasses> MessageGraph::classes(const std::vector<double>& dates, bool of_all) const {

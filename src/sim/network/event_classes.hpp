@@ -59,7 +59,8 @@ class MessageGraph {
   /// For ranks that begin at these dates, seconds. Nothing where few are alike. `of_all`: with the class of each pair.
   std::optional<EventClasses> classes(const std::vector<double>& dates, bool of_all = false) const;
 
-  /// Whether all pairs are there; else there are too many, and no classes.
+  /// Whether packets may be lost at a link of TCP: were all pairs under way together, or where these are too many.
+  bool may_lose() const;
 
  private:
   struct Pair {

@@ -18,7 +18,7 @@ constexpr double kPlainDoubt = 0.01;  // of the time: three times what is let pa
 Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& dates) {
   if (followed_.again(rounds, dates)) return {};
   const std::vector<double> begin = dates;
-  const bool may_follow = FlowEvents::serves(ranks_.network);
+  const bool may_follow = FlowEvents::serves_without_loss(ranks_.network);
   const bool overlap = rounds.pace().in_flight > 1 || (follows_ && may_follow);
   double seconds = 0;
   for (bool to_the_end = !may_follow;; to_the_end = true, dates = begin) {
@@ -34,7 +34,7 @@ Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& d
                        : fmt::format("ranks get out of step, by up to {:.3g} s of {:.3g} s", check_.doubt(), seconds);
     }
     // Which links there are is known better by now.
-    if (!FlowEvents::serves(ranks_.network)) return FlowRefusal{reason, seconds};
+    if (!FlowEvents::serves_without_loss(ranks_.network)) return FlowRefusal{reason, seconds};
     dates = begin;
     keep_nothing();  // what was worked out in step is of no use any more
     const Refused refused = followed_.run(rounds, dates, account_, solved_);
@@ -48,6 +48,7 @@ Refused FlowModel::solve(const collectives::Rounds& rounds, std::vector<double>&
   solved_ = &solved;
   Refused refused = run(rounds, done);
   solved_ = nullptr;
+  if (!refused && followed_.may_lose(rounds)) solved.give_up();  // what is lost depends on who comes when
   if (!refused) solved.settle(done);
   return refused;
 }

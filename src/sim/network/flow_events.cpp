@@ -24,6 +24,10 @@ bool FlowEvents::serves(const Interconnect& network) {
                               [](const NetworkLink& link) { return link.use.transport == spec::Transport::tcp; });
 }
 
+bool FlowEvents::serves_without_loss(const Interconnect& network) {
+  return std::ranges::none_of(network.links(), [](const auto& link) { return link.drops(0) || link.use.is_goodput; });
+}
+
 Refused FlowEvents::run(const collectives::Rounds& rounds, std::vector<double>& dates, const EventClasses* classes) {
   classes_ = classes;
   if (classes == nullptr) {
@@ -258,7 +262,14 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   over.queue.push_back(
       {round, place_of(transfer.peer) * lanes + from % lanes, course, transfer.bytes, date, event, word});
   carry(over, course, transfer.bytes, 1);
-  if (over.queue.size() == 1) begins_.push(std::max(now_, date), number);
+  if (over.queue.size() == 1) begins_.push(leaves(over), number);
+}
+
+/// As TcpConnection::aim. Where the first bytes come to the tightest link later, they come so much sooner from there.
+double FlowEvents::leaves(Connection& over) {
+  const Message& first = over.queue.front();
+  cost_of(over, first.course, first.bytes);
+  return std::max(now_, first.ready + over.before) + over.post;
 }
 
 std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to, std::int32_t channel) {
@@ -339,14 +350,13 @@ void FlowEvents::deliver(std::int32_t number) {
   Connection& over = connections_[static_cast<std::size_t>(number)];
   const Message message = over.queue.front();
   over.queue.pop_front();
-  if (!over.queue.empty()) begins_.push(std::max(now_, over.queue.front().ready), number);
   Course& course = courses_[static_cast<std::size_t>(message.course)];
   cost_of(over, message.course, message.bytes);
-  const double latency = over.latency;
-  over.last = std::max(over.last, now_ + latency);  // no message overtakes the one before
+  over.last = std::max(over.last, now_ + over.latency);  // no message overtakes the one before
   Event& event = events_[static_cast<std::size_t>(message.event)];
   event.arrived = over.last;
-  event.latency = static_cast<float>(latency);
+  event.latency = static_cast<float>(over.latency);
+  if (!over.queue.empty()) begins_.push(leaves(over), number);
   event.bottleneck = fluid_.bottleneck(number);
   const double arrival = over.last;
   if (takes_down_) taken_.add(number, message.round * course.lanes + message.to % course.lanes, now_ - over.begun);
@@ -364,7 +374,9 @@ void FlowEvents::deliver(std::int32_t number) {
 void FlowEvents::carry(Connection& over, std::int32_t course, double bytes, double times) {
   over.payload += times * bytes;
   const collectives::Protocol protocol = courses_[static_cast<std::size_t>(course)].rounds->protocol();
-  over.wire += times * network_[over.path].use.cost(bytes, protocol).wire_bytes;
+  const PathUse& use = network_[over.path].use;
+  over.wire += times * (use.transport == spec::Transport::tcp ? bytes * use.carried(protocol) / use.efficiency
+                                                              : use.cost(bytes, protocol).wire_bytes);
 }
 
 const PathUse::Cost& FlowEvents::cost_of(Connection& over, std::int32_t course, double bytes) {
@@ -373,7 +385,14 @@ const PathUse::Cost& FlowEvents::cost_of(Connection& over, std::int32_t course, 
   const Path& path = network_[over.path];
   over.bytes = bytes;
   over.course = course;
-  over.cost = path.use.cost(bytes, rounds.protocol(), rounds.post_seconds());
+  if (path.use.transport == spec::Transport::tcp) {
+    over.before = path.use.software;
+    over.post = bytes > 0 ? rounds.post_seconds() : 0;
+    over.cost = {.wire_bytes = bytes * path.use.carried(rounds.protocol()) / path.use.efficiency,
+                 .overhead = path.use.overhead - path.use.software};
+  } else {
+    over.cost = path.use.cost(bytes, rounds.protocol(), rounds.post_seconds());
+  }
   over.latency = path.latency + over.cost.overhead;
   return over.cost;
 }

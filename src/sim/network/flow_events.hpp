@@ -42,8 +42,10 @@ class FlowEvents {
   /// Messages that are carried out one by one to know what the rounds take; a collective of more is not for flows of
   /// this kind.
   static constexpr double kMostMessages = 2e7;
-  /// Whether messages over links like those of the network are known here: not over TCP.
+  /// Whether messages over links like those of the network are known here, whatever is sent: not over TCP.
   static bool serves(const Interconnect& network);
+  /// The same of what overflows no queue: also over TCP between nodes of GPUs (MessageGraph::may_lose).
+  static bool serves_without_loss(const Interconnect& network);
 
   /// `dates`: per rank, when it begins, and afterwards when it is done (seconds). `classes`: hold for these; nullptr:
   /// every rank and every pair is followed by itself.
@@ -95,7 +97,8 @@ class FlowEvents {
     double share = 1;           ///< of its path that it gets at most
     double bytes = -1;          ///< payload of the last message that was asked for, and what such a one costs
     PathUse::Cost cost;
-    double latency = 0;            ///< seconds: of that message
+    double latency = 0;            ///< seconds: of that message, from the end of its transfer
+    double before = 0, post = 0;   ///< tcp: seconds of software, beside the transfer before, and behind that
     std::int32_t course = 0;       ///< that this one belongs to
     std::int32_t shares_in = 0;    ///< course of which `share` is
     std::int64_t round = -1;       ///< the last in which a message was handed over, rounds · lanes + lane
@@ -183,6 +186,8 @@ class FlowEvents {
             double date, std::int32_t cause, bool word = false);
   std::int32_t connection(collectives::Rank from, collectives::Rank to, std::int32_t channel);
   std::int32_t make_connection(collectives::Rank from, collectives::Rank to, const EventClasses::PairClass* pairs);
+  /// When the first message of a connection leaves.
+  double leaves(Connection& over);
   /// Byte/s of a message at most; infinity: what links have.
   double limit_of(const Connection& over) const;
   void carry(Connection& over, std::int32_t course, double bytes, double times);

@@ -44,12 +44,12 @@ void FlowEvents::describe(SolvedRounds& solved) {
   const auto message = [&](collectives::Rank rank, collectives::Rank lane, const collectives::Transfer& transfer,
                            std::int64_t from, std::int64_t until) -> SolvedRounds::Message {
     const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
-    const Connection& over = connections_[static_cast<std::size_t>(number)];
+    Connection& over = connections_[static_cast<std::size_t>(number)];
     const PathUse& use = network_[over.path].use;
-    const PathUse::Cost cost = use.cost(transfer.bytes, course.rounds->protocol(), course.rounds->post_seconds());
-    const double seconds = taken_.mean(number, carried_out(from), carried_out(until), course.lanes, lane);
-    const double alone = cost.wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, over.share));
-    return {0, seconds, network_[over.path].latency + cost.overhead, std::min(alone, seconds)};
+    const double wire_bytes = cost_of(over, 0, transfer.bytes).wire_bytes;
+    const double taken = taken_.mean(number, carried_out(from), carried_out(until), course.lanes, lane);
+    const double alone = wire_bytes * use.efficiency / (use.payload_rate * std::min(1.0, over.share));
+    return {over.before, taken + over.post, over.latency, std::min(alone, taken) + over.post};
   };
   describe_rounds(*course.rounds, message, solved);
 }

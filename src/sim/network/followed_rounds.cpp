@@ -21,8 +21,17 @@ bool FollowedRounds::again(const collectives::Rounds& rounds, std::vector<double
   return true;
 }
 
+bool FollowedRounds::may_lose(const collectives::Rounds& rounds) const {
+  return !FlowEvents::serves(ranks_.network) &&
+         (rounds.pace().handshake != collectives::Pace::Handshake::eager ||
+          MessageGraph(rounds, ranks_.routes(), ranks_.network, ranks_.hosts).may_lose());
+}
+
 Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
                             SolvedRounds* solved) {
+  if (known_ != &rounds && may_lose(rounds)) {
+    return FlowRefusal{"several lines may bring more to a link of TCP than it takes away, and packets be lost"};
+  }
   for (double& date : dates) date += rounds.start_seconds();
   const double begin = *std::ranges::min_element(dates);
   if (known_ != &rounds || (classes_ && !classes_->hold_for(dates))) {

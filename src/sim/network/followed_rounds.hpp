@@ -19,6 +19,8 @@ class FollowedRounds {
   /// Whether the last run was of these, from dates as far apart: then they take what they took, and the account is
   /// still theirs. `dates`: per rank, when it begins, and afterwards when it is done.
   bool again(const collectives::Rounds& rounds, std::vector<double>& dates) const;
+  /// Whether packets may be lost, which depends on who comes when: then rounds are not followed here.
+  bool may_lose(const collectives::Rounds& rounds) const;
   /// `rounds` are carried out in another way: the account is theirs from now on.
   void others_follow(const collectives::Rounds& rounds) {
     is_last_ = false;

@@ -27,13 +27,27 @@ Interconnect::Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec
   }
 }
 
+Interconnect::Interconnect(const Interconnect& loaded, const std::vector<Fixed>& numbers)
+    : varies_(false),
+      fallback_(loaded.fallback_),
+      window_(loaded.window_),
+      streams_(loaded.streams_),
+      latency_of_(loaded.latency_of_) {
+  for (const Fixed& one : numbers) {
+    const auto address = std::bit_cast<std::uintptr_t>(one.link);
+    *latency_of_.try_emplace(address, one.latency).first = one.latency;
+    *bandwidth_of_.try_emplace(address, one.bandwidth).first = one.bandwidth;
+  }
+}
+
 std::int32_t Interconnect::add(simgrid::s4u::Link* link) {
   const auto index = static_cast<std::int32_t>(links_.size());
   NetworkLink entry;
   entry.link = link;
   entry.name = link->get_name();
   entry.use = properties_of(link, fallback_);
-  entry.bandwidth = link->get_bandwidth();
+  const double* fixed = bandwidth_of_.find(std::bit_cast<std::uintptr_t>(link));
+  entry.bandwidth = fixed == nullptr ? link->get_bandwidth() : *fixed;
   entry.simulated = link->get_latency();
   const double* loaded = latency_of_.find(std::bit_cast<std::uintptr_t>(link));
   entry.latency = loaded == nullptr ? 0 : *loaded;

@@ -82,6 +82,14 @@ class Interconnect {
   /// path. Where latencies change over time they stay with SimGrid, and weigh.
   Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec::Transport fallback);
 
+  /// The same network where links have these numbers, for good: byte/s and seconds. For flows, which ask SimGrid
+  /// nothing.
+  struct Fixed {
+    const simgrid::s4u::Link* link = nullptr;
+    double bandwidth = 0, latency = 0;
+  };
+  Interconnect(const Interconnect& loaded, const std::vector<Fixed>& numbers);
+
   /// From now on a connection has `window` bytes under way at most, and a transfer `streams` of them; to be said before
   /// the first path is asked for.
   void limit_connections(double window, std::int64_t streams) {
@@ -166,7 +174,8 @@ class Interconnect {
       path_index_;
   FlatMap<std::int32_t> link_index_;                                                 ///< by address
   std::map<std::tuple<double, double, bool, LinkProperties>, std::uint64_t> kinds_;  ///< of links
-  FlatMap<double> latency_of_;  ///< of links, by address:< seconds, as loaded
+  FlatMap<double> latency_of_;    ///< of links, by address: seconds, as loaded
+  FlatMap<double> bandwidth_of_;  ///< likewise, where it is not SimGrid's: byte/s
   std::vector<Path> paths_;
   std::vector<NetworkLink> links_;
   std::vector<PathLink> on_path_;              // memory of read_again

@@ -141,7 +141,8 @@ Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
   };
   request.all_enter = known_->all_enter;
   if (Refused refused = timed(LateRanks::enter, result)) {
-    if (!refused->apart || request.all_enter || closed_form_ || !FlowEvents::serves(network_)) return refused;
+    if (!refused->apart || request.all_enter || closed_form_ || !FlowEvents::serves_without_loss(network_))
+      return refused;
     if (quick_ && nodes_.hosts.size() > kManyRanks) return refused;
     request.all_enter = known_->all_enter = true;
     if (Refused again = timed(LateRanks::enter, result)) return again;
@@ -164,7 +165,7 @@ Refused StepsByFlow::choose(FlowStepRequest& request, FlowStep& result) {
   const double seconds = result.timing.seconds;
   result.wrong_by += std::max({0.0, seconds - sooner.timing.seconds, later.timing.seconds - seconds});
   const bool few = result.messages <= (result.wrong_by > kTooWrong * seconds ? kSomeMessages : kFewMessages);
-  if (result.wrong_by > kMostWrong * seconds && few) {
+  if (result.wrong_by > kMostWrong * seconds && few && FlowEvents::serves(network_)) {
     FlowStep followed;
     if (!timed(LateRanks::followed, followed)) {
       result = std::move(followed);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <tuple>
@@ -352,11 +354,85 @@ TEST(FlowRefuses, NoUnequalDevices) {
   expect_taken(cluster, one_ring(16));
 }
 
-TEST(FlowRefuses, ANetworkThatChanges) {
+/// A step of 1 s, 40 ms of which are exchanges at first.
+std::vector<step::Schedule> many_steps(std::size_t count) {
+  test::Script script(16, false);
+  script.compute(0.96).wait(script.all_reduce(1e9));
+  return std::vector<step::Schedule>(count, script.schedule());
+}
+
+/// Seconds of each step.
+std::vector<double> seconds_of(Cluster cluster, spec::Fidelity fidelity, step::NetworkUse* use = nullptr) {
+  cluster.network.fidelity = fidelity;
+  const TimedRun run = time_schedules(cluster, many_steps(12));
+  EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
+  if (use != nullptr) *use = run.network;
+  std::vector<double> seconds;
+  for (const step::StepTiming& step : run.steps) seconds.push_back(step.seconds);
+  return seconds;
+}
+
+TEST(Flow, TakesANetworkThatChangesAsItIsAtEachDate) {
   Cluster cluster = two_nodes();
   cluster.platform.profiles.push_back(
-      {spec::PlatformSpec::Profile::Of::bandwidth, "node-0 rail-0_UP", {0, 1}, {1, 0.5}, 10});
-  expect_refused(cluster, one_ring(16), "changes over time");
+      {spec::PlatformSpec::Profile::Of::bandwidth, "node-0 rail-0_UP", {0, 4.5}, {1, 0.2}, 9});
+  cluster.platform.profiles.push_back(
+      {spec::PlatformSpec::Profile::Of::latency, "node-1 rail-0_UP", {0, 8}, {1, 100}, 0});
+  step::NetworkUse use;
+  const std::vector<double> by_flow = seconds_of(cluster, spec::Fidelity::flow, &use);
+  const std::vector<double> by_message = seconds_of(cluster, spec::Fidelity::message);
+  EXPECT_EQ(use.messages, 0) << "no message is followed";
+  EXPECT_GT(by_flow[5], 1.01 * by_flow[0]) << "a link has a fifth of its bandwidth";
+  double apart = 0, all = 0;
+  for (std::size_t i = 0; i < by_flow.size(); ++i) {
+    const bool changes = i == 4 || i == 8 || i == 7;  // links change during it
+    EXPECT_NEAR(by_flow[i], by_message[i], (changes ? 0.1 : kMostDeviation) * by_message[i]) << i;
+    apart += std::abs(by_flow[i] - by_message[i]);
+    all += by_message[i];
+  }
+  // What it says it may be wrong by holds.
+  const auto said = std::ranges::find(use.fidelity_notes, "changes-by-flow", &Statement::kind);
+  ASSERT_NE(said, use.fidelity_notes.end());
+  EXPECT_LE(apart, (said->number("share") + kMostDeviation) * all);
+}
+
+TEST(Flow, TakesASteadyProfileForTheLinkThatItMakes) {
+  Cluster cluster = two_nodes();
+  cluster.platform.profiles.push_back(
+      {spec::PlatformSpec::Profile::Of::bandwidth, "node-0 rail-0_UP", {0, 3}, {0.5, 0.5}, 10});
+  EXPECT_FALSE(network_differs(cluster));
+  Cluster changed = two_nodes();
+  changed.platform.changes.push_back({"node-0 rail-0_UP", 0.5, 1});
+  EXPECT_EQ(seconds_of(cluster, spec::Fidelity::flow), seconds_of(changed, spec::Fidelity::flow));
+}
+
+TEST(FlowRefuses, AFileWhoseLinksChange) {
+  const test::TemporaryFile changes("0 1e6\n1 5e5\n", ".bw");
+  test::Star star;
+  std::string text = star.xml();
+  const std::string link = "<link id=\"up0\"";
+  text.insert(text.find(link) + link.size(), fmt::format(" bandwidth_file=\"{}\"", changes.path()));
+  const test::TemporaryFile file(text);
+  test::Script script(2, false);
+  script.compute(1.0).wait(script.all_reduce(1e5));
+  expect_refused(test::cluster_on(file.path(), 2, false), script.schedule(), "changes over time");
+}
+
+/// Rings, where no port gets more than it takes away: nothing is lost over TCP either.
+TEST(Flow, FollowsWhatLosesNothingOverTcpBetweenNodes) {
+  const spec::LinkSpec port = test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8);
+  const spec::LinkSpec nic = test::line(25e9, 5e-6, spec::Transport::tcp, 1448.0 / 1538);
+  for (const std::int64_t rails : {1, 8}) {
+    spec::GpuClusterSpec cluster = test::cluster_of(4, 8, port, nic);
+    cluster.rails = rails;
+    std::vector<CollectiveJob> jobs;
+    for (const double bytes : {1e5, 1e7, 1e8}) {
+      jobs.push_back(test::job(all_reduce, "ring", bytes));
+      jobs.push_back(test::job(all_gather, "ring", bytes / 32));
+      jobs.push_back(test::job(reduce_scatter, "ring", bytes));
+    }
+    expect_same_collectives({"", cluster, {}, {}}, jobs);
+  }
 }
 
 TEST(FlowRefuses, TheTrafficOfOthers) {
