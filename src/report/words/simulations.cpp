@@ -32,6 +32,12 @@ std::string late_ranks_by_flow(const Statement& note) {
       100 * note.number("share"));
 }
 
+std::string changes_by_flow(const Statement& note) {
+  return fmt::format(
+      "a step during which links change has its share of the network before and after: steps may be wrong by {:.1f} %",
+      100 * note.number("share"));
+}
+
 constexpr const char* kEveryStepSimulated =
     "every step simulated: the network or the speed of computing changes over time, or others use it";
 
@@ -79,6 +85,8 @@ constexpr std::array kSimulations{
     StatementKind{"late-ranks-by-flow",
                   "by how much steps by flow may be wrong, as ranks come apart or collectives share links",
                   late_ranks_by_flow},
+    StatementKind{"changes-by-flow", "by how much steps by flow may be wrong, as links change during them",
+                  changes_by_flow},
     StatementKind{"every-step-simulated", "why no sample of the steps was simulated", as_it_is<kEveryStepSimulated>},
     StatementKind{"compared-by-flow", "with what the quickest collective was compared", compared_by_flow},
     StatementKind{"none-compared", "collectives are too large to be compared", as_it_is<kNoneCompared>},

@@ -20,7 +20,7 @@ const spec::DeviceSpec kNoDevice{};
 }  // namespace
 
 LoadedCluster::LoadedCluster(const Cluster& asked, const MessageSink& sink)
-    : engine(load_engine(asked.platform, asked.changes)) {
+    : engine(load_engine(asked.platform, asked.changes)), states(asked.platform, *engine) {
   namespace sg4 = simgrid::s4u;
   const auto add = [&](const std::string& name, const spec::DeviceSpec& device) {
     sg4::Host* host = engine->host_by_name_or_null(name);

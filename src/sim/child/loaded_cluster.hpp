@@ -5,6 +5,7 @@
 
 #include "sim/network/connection.hpp"
 #include "sim/network/interconnect.hpp"
+#include "sim/platform/profiles.hpp"
 #include "sim/process/child_process.hpp"
 #include "sim/simulator.hpp"
 #include "sim/step/nodes.hpp"
@@ -24,6 +25,7 @@ struct LoadedCluster {
 
   std::unique_ptr<simgrid::s4u::Engine> engine;
   Nodes nodes;
+  SteadyStates states;  ///< where links change
   std::unique_ptr<Interconnect> network;
   std::unique_ptr<Connections> connections;
 };

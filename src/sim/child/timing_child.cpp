@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/child/flow_through_changes.hpp"
 #include "sim/child/loaded_cluster.hpp"
 #include "sim/child/timing_messages.hpp"
 #include "sim/network/flow.hpp"
@@ -128,14 +129,17 @@ class RunOfSchedules {
   bool by_flow() {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
-    StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form(), job_.cluster.flow_alone);
+    FlowThroughChanges steps(job_.cluster, loaded_, fidelity_.closed_form());
+    double date = job_.request.begins_at, across = 0;  // seconds
     for (std::size_t i = 0; i < settled_.size(); ++i) {
       Refused refused;
       FlowStep step;
       if (has_barrier(settled_[i])) {
         if (wanted()[i].trace || (i == 0 && job_.request.trace_first)) recorders[i] = recorder_of(i, 0);
-        refused = steps.time(first_ranks(layout_, settled_[i].workers), settled_[i], jitter_.of_step(i), step,
+        refused = steps.time(date, first_ranks(layout_, settled_[i].workers), settled_[i], jitter_.of_step(i), step,
                              recorders[i].get());
+        date += step.timing.seconds;
+        across += step.across_changes;
       } else {
         refused = FlowRefusal{"there is no barrier between steps"};
       }
@@ -164,6 +168,12 @@ class RunOfSchedules {
       if (job_.plan.is_looked_into(i)) without_.push_back({i, steps.without(jitter_.of_step(i))});
       link_use_.add(step.loads, step.timing.seconds, wanted()[i].times);
       timings.push_back(std::move(step.timing));
+    }
+    if (!fidelity_.may_change(across / (date - job_.request.begins_at))) {
+      fidelity_.refuse(fmt::format("links change during steps, which may be {:.2g} % of them",
+                                   100 * across / (date - job_.request.begins_at)));
+      link_use_ = {};
+      return false;
     }
     fidelity_.timed_by_flow();
     fidelity_.describe(use_);
@@ -354,11 +364,13 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
   };
   FidelityChoice fidelity(cluster, timing.messages, effort, most_seconds);
   if (fidelity.by_flow()) {
-    const Refused refused =
-        collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
+    const bool steady = loaded.states.empty();
+    Refused refused = FlowRefusal{"the network changes over time"};
+    if (steady)
+      refused = collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
     timing.cold_seconds = timing.seconds;
     if (refused) {
-      fidelity.refuse(refused->fault, true);
+      fidelity.refuse(refused->fault, steady);
     } else {
       fidelity.timed_by_flow();
     }

@@ -20,6 +20,7 @@
 #include "sim/platform/engine.hpp"
 #include "sim/platform/event_rates.hpp"
 #include "sim/platform/platform_text.hpp"
+#include "sim/platform/profiles.hpp"
 #include "sim/platform/properties_of_link.hpp"
 #include "sim/platform/state_profiles.hpp"
 #include "sim/process/child_process.hpp"
@@ -388,7 +389,7 @@ std::vector<spec::StateProfileSpec> state_profiles(const spec::PlatformSpec& pla
 }
 
 bool varies_over_time(const spec::PlatformSpec& platform) {
-  if (!platform.profiles.empty()) return true;
+  if (!std::ranges::all_of(platform.profiles, is_steady)) return true;
   const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
   return file != nullptr && file_varies_over_time(file->path);
 }

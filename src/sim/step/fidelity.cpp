@@ -16,8 +16,13 @@ constexpr double kLittleTime = 20;              // seconds of a processor
 constexpr double kWorthSaying = 1e-3;           // of a step
 const std::int64_t kUnsaid = spec::NetworkSpec{}.message_budget;
 
+/// Others use the network, or SimGrid alone knows how it changes.
+bool changes_unknown(const Cluster& cluster) {
+  return !cluster.platform.background.empty() || (network_differs(cluster) && cluster.platform.profiles.empty());
+}
+
 /// Neither flow nor the closed form would take it, whatever is sent.
-bool by_messages_only(const Cluster& cluster) { return network_differs(cluster) || cluster.network.rendezvous; }
+bool by_messages_only(const Cluster& cluster) { return changes_unknown(cluster) || cluster.network.rendezvous; }
 
 }  // namespace
 
@@ -25,6 +30,7 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
                                double most_seconds)
     : asked_(cluster.network.fidelity),
       flow_alone_(cluster.flow_alone),
+      is_budget_unsaid_(cluster.network.message_budget == kUnsaid),
       messages_(messages),
       ask_effort_(std::move(effort)) {
   // On few ranks it is not worth asking.
@@ -49,14 +55,14 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
       } else if (!too_much().empty()) {
         by_flow_ = true;
         notes_ = {Statement{"flow-by-size"}.with("fault", too_much())};
-      } else if (budget == kUnsaid && this->effort().seconds > most_seconds) {
+      } else if (is_budget_unsaid_ && this->effort().seconds > most_seconds) {
         by_flow_ = true;
         notes_ = {Statement{"flow-by-effort"}.with("messages", messages).with("seconds", this->effort().seconds)};
       }
       break;
     }
   }
-  if (by_flow_ && network_differs(cluster)) {
+  if (by_flow_ && changes_unknown(cluster)) {
     refuse("the network changes over time, or others use it");
   }
   if (by_flow_ && cluster.network.rendezvous) refuse("messages wait for their receivers (rendezvous)");
@@ -93,9 +99,14 @@ void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
   by_flow_ = false;
   if (asked_ == spec::Fidelity::closed_form) asked_ = spec::Fidelity::flow;
   notes_ = {Statement{"not-by-flow"}.with("fault", reason)};
-  const std::string why = too_much();
+  std::string why = too_much(), wait;
+  // Who asks for messages, or says how many there may be, waits for them.
+  if (why.empty() && asked_ != spec::Fidelity::message && is_budget_unsaid_ && effort().seconds > kLittleTime) {
+    why = fmt::format("{:.3g} messages would take about {:.2g} s to simulate one by one", messages_, effort().seconds);
+    wait = "fidelity=\"message\" to wait for them, ";
+  }
   if (why.empty()) return;
-  throw std::runtime_error(fmt::format("{}, and not by flow: {}; use {}fewer workers", why, reason,
+  throw std::runtime_error(fmt::format("{}, and not by flow: {}; use {}{}fewer workers", why, reason, wait,
                                        only_flow ? "fidelity=\"closed-form\" for a first estimate, or " : ""));
 }
 
@@ -107,8 +118,17 @@ bool FidelityChoice::may_overlook(double share) {
   return share <= kMostOverlooked || flow_alone_ || !too_much().empty();
 }
 
+bool FidelityChoice::is_worth_messages(double share, double most) {
+  return share > most && !flow_alone_ && too_much().empty() && effort().seconds <= kLittleTime;
+}
+
+bool FidelityChoice::may_change(double share) {
+  changes_ = share;
+  return !is_worth_messages(share, kMostLate);
+}
+
 bool FidelityChoice::may_be_wrong(double share, double most) {
-  if (share > most && !flow_alone_ && too_much().empty() && effort().seconds <= kLittleTime) return false;
+  if (is_worth_messages(share, most)) return false;
   wrong_by_ = std::max(wrong_by_, share);
   return true;
 }
@@ -118,6 +138,9 @@ void FidelityChoice::describe(step::NetworkUse& use) const {
   use.fidelity_notes = by_flow_ && asked_ != spec::Fidelity::automatic ? std::vector<Statement>() : notes_;
   if (by_flow_ && wrong_by_ > kWorthSaying) {
     use.fidelity_notes.push_back(Statement{"late-ranks-by-flow"}.with("share", wrong_by_));
+  }
+  if (by_flow_ && changes_ > kWorthSaying) {
+    use.fidelity_notes.push_back(Statement{"changes-by-flow"}.with("share", changes_));
   }
 }
 

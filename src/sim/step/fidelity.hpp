@@ -27,8 +27,8 @@ class FidelityChoice {
   /// How it is simulated after all.
   spec::Fidelity chosen() const;
 
-  /// Message by message, then. Throws std::runtime_error where they are too many for that. `only_flow`: the closed form
-  /// would take it.
+  /// Message by message, then. Throws std::runtime_error where they are too many for that, or take longer than a run
+  /// may that does not ask for messages. `only_flow`: the closed form would take it.
   void refuse(const std::string& reason, bool only_flow = false);
   /// By flow it can be. Throws std::runtime_error, which advises it, where messages were asked for.
   void timed_by_flow();
@@ -39,12 +39,15 @@ class FidelityChoice {
   /// beside others on links that they share. False where messages are quick enough for them to say it better.
   bool may_enter_late(double share) { return may_be_wrong(share, kMostLate); }
   bool may_share_links(double share) { return may_be_wrong(share, kMostShared); }
+  /// The same of steps during which links change.
+  bool may_change(double share);
   void describe(step::NetworkUse& use) const;
 
  private:
   static constexpr double kMostLate = 0.01;  ///< of a step: above, messages say it better where they take little time
   static constexpr double kMostShared = 0.005;  ///< likewise
 
+  bool is_worth_messages(double share, double most);
   bool may_be_wrong(double share, double most);
   const MessageEffort& effort();
   /// Why it cannot be simulated message by message; empty if it can.
@@ -52,6 +55,7 @@ class FidelityChoice {
 
   spec::Fidelity asked_;
   bool flow_alone_;  ///< as Cluster::flow_alone
+  bool is_budget_unsaid_;
   double messages_;
   std::function<MessageEffort()> ask_effort_;
   std::optional<MessageEffort> effort_;
@@ -59,6 +63,7 @@ class FidelityChoice {
   bool is_refused_ = false;       ///< messages were asked for, and are too many
   std::vector<Statement> notes_;  ///< one at most
   double wrong_by_ = 0;           ///< share of a step
+  double changes_ = 0;            ///< likewise, as links change
 };
 
 }  // namespace dadsim::sim

@@ -24,6 +24,7 @@ struct FlowStep {
   double wrong_by = 0;      ///< seconds by which the step may be wrong for both
   /// Seconds of it for what collectives take beside others on links that they share.
   double shared_wrong_by = 0;
+  double across_changes = 0;  ///< seconds by which it may be wrong as links change during it
 };
 
 /// What becomes of a collective that ranks of unequal speed come to apart.

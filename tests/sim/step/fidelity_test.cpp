@@ -207,6 +207,40 @@ TEST(FidelityChoice, WhatItAdvisesIsNotRefusedForTheSameReason) {
   EXPECT_NE(why_not(waits, many, "").find("use fewer workers"), std::string::npos);
 }
 
+TEST(FidelityChoice, MessagesThatTakeLongHaveToBeAskedForWhereFlowRefuses) {
+  const MessageEffort slow{1e6, 195, 9};
+  for (const spec::Fidelity fidelity : {spec::Fidelity::automatic, spec::Fidelity::flow, spec::Fidelity::closed_form}) {
+    const std::string why = why_not(of_fidelity(fidelity), slow, "ranks get out of step");
+    EXPECT_NE(why.find("would take about 2e+02 s to simulate one by one, and not by flow: ranks get out of step; use "
+                       "fidelity=\"message\" to wait for them, fidelity=\"closed-form\" for a first estimate"),
+              std::string::npos)
+        << why;
+  }
+  EXPECT_EQ(why_not(of_fidelity(spec::Fidelity::message), slow, "ranks get out of step"), "") << "as it advises";
+  Cluster patient = of_fidelity(spec::Fidelity::automatic);
+  patient.network.message_budget = 999;
+  EXPECT_EQ(why_not(patient, slow, "ranks get out of step"), "") << "who says how many messages there may be waits too";
+  EXPECT_EQ(why_not(of_fidelity(spec::Fidelity::automatic), {1e6, 19, 9}, "ranks get out of step"), "");
+}
+
+TEST(FidelityChoice, StepsDuringWhichLinksChangeAreLeftToMessagesWhereTheseAreQuick) {
+  const auto taken = [](double seconds, double share) {
+    FidelityChoice choice(
+        of_fidelity(spec::Fidelity::automatic), 1e6,
+        [&] {
+          return MessageEffort{1e6, seconds, 9};
+        },
+        1);
+    if (!choice.may_change(share)) return std::string("refused");
+    step::NetworkUse use;
+    choice.describe(use);
+    return use.fidelity_notes.back().kind;
+  };
+  EXPECT_EQ(taken(10, 0.02), "refused");
+  EXPECT_EQ(taken(30, 0.02), "changes-by-flow");
+  EXPECT_EQ(taken(10, 0.0005), "flow-by-budget");
+}
+
 TEST(FidelityChoice, LateRanksAreLeftToMessagesWhereTheseAreQuick) {
   const auto taken = [](double seconds, double share, bool shared = false) {
     FidelityChoice choice(
@@ -343,6 +377,7 @@ TEST(FidelityChoice, WhatDrawnRefusalsAdviseIsAccepted) {
           EXPECT_FALSE(advice.empty()) << refusal;
           for (const std::string& one : advice) {
             Cluster cured = cluster;
+            if (one == "message") continue;  // takes long, as it says
             if (one == "flow") cured.network.fidelity = spec::Fidelity::flow;
             if (one == "closed-form") cured.network.fidelity = spec::Fidelity::closed_form;
             EXPECT_EQ(refusal_of(cured, one.empty() ? 8 : kMany), "") << "advised by: " << refusal;
