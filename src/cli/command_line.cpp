@@ -41,6 +41,7 @@
 #include "study/retiming/fit_retiming.hpp"
 #include "study/run/class_table.hpp"
 #include "study/run/experiment.hpp"
+#include "study/run/rate_as_tcp.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
 #include "support/build.hpp"
@@ -50,7 +51,6 @@
 #include "support/kernel_set.hpp"
 #include "support/last_resort.hpp"
 #include "support/output_error.hpp"
-#include "support/progress.hpp"
 #include "support/terminal.hpp"
 #include "support/thread_limit.hpp"
 #include "support/version.hpp"
@@ -66,15 +66,14 @@ OutputFiles outputs_of(const Options& options) {
           {{"the scenario", options.scenario}}};
 }
 
-/// `text`: of the scenario's file.
-void run_scenario(const Options& options, const scenario::Scenario& scenario, const std::string& text) {
+void run_scenario(const Options& options, const scenario::Scenario& scenario, const scenario::ScenarioSource& source) {
   const OutputFiles outputs = outputs_of(options);
   outputs.check_writable();
   const ThreadLimit limit(threads_to_use(options.threads));
   study::TraceRequest trace;
   const bool with_timeline = !options.report.empty() && options.sliders;  // a page plays a step
   if (!options.trace.empty() || with_timeline) trace.steps = options.trace_steps;
-  const bool show_progress = !options.quiet && standard_error_is_terminal();
+  const bool show_progress = !options.quiet;
   study::TaskQueue queue;
   study::MemoryLearningStore store;
   std::optional<DaskClient> client;
@@ -85,8 +84,8 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   const study::Learned learned = study::learn_scenario(scenario, client ? &store : nullptr, show_progress);
   // A run that is simulated once finds little that another has learned.
   if (!client && !with_timeline) learned.shared_cache->keep_histories_in(kHistoriesOfOneSimulation);
-  const report::Result result =
-      study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
+  report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
+  result.rate_as_tcp = study::rate_as_tcp(source, options.overrides, scenario, learned, result);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
   if (!options.trace.empty()) {
@@ -106,7 +105,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
     if (retiming.why_not && retiming.why_not->has("fault") && !options.quiet)
       say(fmt::format("dadsim: the page has no sliders: {}\n", retiming.why_not->text("fault")));
     const report::About about{.description = scenario.description,
-                              .scenario = text,
+                              .scenario = source.text(),
                               .set = options.overrides,
                               .classes = study::class_table_of(scenario, learned)};
     write_file_atomically(options.report, run_page(scenario, result, retiming, about, options.quiet));
@@ -177,7 +176,7 @@ void carry_out(const Options& options) {
     if (!options.quiet) print(fmt::format("{}: nothing wrong with it\n", options.scenario));
     return;
   }
-  run_scenario(options, scenario, source.text());
+  run_scenario(options, scenario, source);
 }
 
 constexpr const char* kNoThread = "a thread could not be started";

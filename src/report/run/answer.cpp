@@ -281,9 +281,10 @@ void say_handed_over(const Result& result, Answer& answer) {
     if (!(share > 0)) continue;
     statement.subjects.push_back(run.spec.label);
     shares.push_back(share);
+    if (const double sites = static_cast<double>(run.leak->sampled.size()); sites > 0)
+      statement.with("sites", sites).with("of", static_cast<double>(run.workers));
   }
-  if (shares.empty()) return;
-  answer.statements.push_back(statement.with("samples_handed_over", std::move(shares)));
+  if (!shares.empty()) answer.statements.push_back(statement.with("samples_handed_over", std::move(shares)));
 }
 
 /// What gets done in a second by the run that shares gradients, or the first that shares.
@@ -365,6 +366,7 @@ Answer answer_to(const Result& result) {
   say_stopped(result, answer);
   for (Statement& statement : spoilt_accuracies(result)) answer.statements.push_back(std::move(statement));
   say_handed_over(result, answer);
+  if (result.rate_as_tcp) answer.statements.push_back(*result.rate_as_tcp);
   return answer;
 }
 

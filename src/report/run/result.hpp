@@ -279,6 +279,7 @@ struct Result {
   bool stand_in = false;                 ///< nothing learns: the steps were recorded on a network of no interest
   std::vector<RunResult> runs;
 
+  std::optional<Statement> rate_as_tcp;                           ///< adapters are given by a rate alone
   std::optional<ScaleSetting> scale;                              ///< with a workload to time, or several seeds
   std::vector<std::int64_t> trace_steps;                          ///< of which timelines were asked for, from 1
   spec::AskedMetric asked_metric = spec::AskedMetric::automatic;  ///< what runs are to be compared by

@@ -205,8 +205,19 @@ std::string samples_in_messages(const Statement& statement) {
                             : *least == *most ? human_percent(*least) + " of the samples of the sites as they are"
                                               : fmt::format("{} to {} of the samples of the sites as they are",
                                                             human_percent(*least), human_percent(*most));
-  return fmt::format("Messages of {} hold {}: who receives them reads it (docs/leak.md).", listed(statement.subjects),
-                     share);
+  const std::string where = statement.has("of") ? fmt::format(" ({:.0f} sites of {:.0f} were looked at)",
+                                                              statement.number("sites"), statement.number("of"))
+                                                : "";
+  return fmt::format("Messages of {} hold {}: who receives them reads it{} (docs/leak.md).", listed(statement.subjects),
+                     share, where);
+}
+
+std::string rate_as_tcp(const Statement& statement) {
+  std::string text = "A rate by itself is Ethernet with TCP";
+  if (!statement.has("rdma_seconds")) return text + "; adapters that do RDMA need transport=\"rdma\".";
+  const std::string seconds = human_seconds(statement.number("rdma_seconds"));
+  return fmt::format("{}: with transport=\"rdma\" a step of {} takes {}, and not {}.", text, statement.subject(),
+                     seconds, human_seconds(statement.number("step_seconds")));
 }
 
 std::string memory_exceeded(const Statement& statement) {
@@ -351,6 +362,7 @@ constexpr std::array kAnswers{
     StatementKind{"memory-exceeded", "a run needs more memory than a device has, and is timed all the same",
                   memory_exceeded},
     StatementKind{"diverged", "the loss of a run grew beyond all bounds", diverged},
+    StatementKind{"rate-as-tcp", "adapters are given by a rate alone, which is taken as TCP", rate_as_tcp},
     StatementKind{"handed-over", "samples stand in the messages of some runs as they are", samples_in_messages},
 };
 
