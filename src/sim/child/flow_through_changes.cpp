@@ -83,6 +83,7 @@ Refused FlowThroughChanges::time(double date, const collectives::RankLayout& lay
   double left = 1, least = 0, most = 0;
   for (double now = date; left > 0;) {
     Steady& steady = steady_at(now);
+    last_ = &steady;
     if (Refused refused = time_in(steady, layout, schedule, slowdown, now == date ? recorder : nullptr)) return refused;
     const FlowStep& step = steady.last;
     if (loaded_.states.empty()) {

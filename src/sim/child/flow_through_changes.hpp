@@ -20,6 +20,9 @@ class FlowThroughChanges {
   [[nodiscard]] Refused time(double date, const collectives::RankLayout& layout, const step::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder);
 
+  /// As StepsByFlow::without, of the step that was timed last.
+  SecondsWithout without(const std::vector<double>& slowdown) { return last_->steps->without(slowdown); }
+
  private:
   struct Steady {
     std::unique_ptr<Interconnect> network;  ///< null: the loaded one
@@ -35,6 +38,7 @@ class FlowThroughChanges {
   LoadedCluster& loaded_;
   bool closed_form_, quick_;
   std::map<SteadyStates::State, Steady> known_;
+  Steady* last_ = nullptr;
 };
 
 }  // namespace dadsim::sim

@@ -159,6 +159,9 @@ class RunOfSchedules {
             fmt::format("ranks come late to collectives whose links they share, which may be {:.2g} % of the step",
                         100 * step.wrong_by / step.timing.seconds)};
       }
+      const double share = across / (date - job_.request.begins_at);
+      if (!refused && i + 1 == settled_.size() && !fidelity_.may_change(share))
+        refused = FlowRefusal{fmt::format("links change during steps, which may be {:.2g} % of them", 100 * share)};
       if (refused) {
         fidelity_.refuse(refused->fault, has_barrier(settled_[i]));
         link_use_ = {};
@@ -168,12 +171,6 @@ class RunOfSchedules {
       if (job_.plan.is_looked_into(i)) without_.push_back({i, steps.without(jitter_.of_step(i))});
       link_use_.add(step.loads, step.timing.seconds, wanted()[i].times);
       timings.push_back(std::move(step.timing));
-    }
-    if (!fidelity_.may_change(across / (date - job_.request.begins_at))) {
-      fidelity_.refuse(fmt::format("links change during steps, which may be {:.2g} % of them",
-                                   100 * across / (date - job_.request.begins_at)));
-      link_use_ = {};
-      return false;
     }
     fidelity_.timed_by_flow();
     fidelity_.describe(use_);
@@ -364,13 +361,12 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
   };
   FidelityChoice fidelity(cluster, timing.messages, effort, most_seconds);
   if (fidelity.by_flow()) {
-    const bool steady = loaded.states.empty();
     Refused refused = FlowRefusal{"the network changes over time"};
-    if (steady)
+    if (loaded.states.empty())
       refused = collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
     timing.cold_seconds = timing.seconds;
     if (refused) {
-      fidelity.refuse(refused->fault, steady);
+      fidelity.refuse(refused->fault, loaded.states.empty());
     } else {
       fidelity.timed_by_flow();
     }
