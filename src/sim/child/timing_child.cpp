@@ -365,11 +365,8 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
     if (loaded.states.empty())
       refused = collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
     timing.cold_seconds = timing.seconds;
-    if (refused) {
-      fidelity.refuse(refused->fault, loaded.states.empty());
-    } else {
-      fidelity.timed_by_flow();
-    }
+    if (refused) fidelity.refuse(refused->fault, loaded.states.empty());
+    if (!refused) fidelity.timed_by_flow();
   }
   if (!fidelity.by_flow()) {
     loaded.connections->close();
