@@ -40,6 +40,7 @@ constexpr double kMostSecondsOfRun = 20;
 constexpr double kMostSecondsWithoutTcp = 1;
 constexpr double kMostSecondsOfCollectives = 1;
 
+constexpr const char* kShared = "collectives that go on at the same time share links";
 constexpr std::size_t kStepsTraced = 4;     // of a run without a barrier: to see them drift apart
 constexpr std::size_t kStepsTogether = 64;  // that are replayed without a barrier where all differ; then there is one
 
@@ -109,8 +110,7 @@ class RunOfSchedules {
     return alone ? 1 : static_cast<double>(most_steps(schedule.workers));
   }
 
-  /// Timelines and replicas of several devices are left to messages where these can be had: they say more of who waits
-  /// for whom.
+  /// Leaves timelines and replicas of several devices to messages, which say more of who waits for whom.
   double most_seconds() const {
     const bool single = std::ranges::all_of(
         settled_, [](const step::Schedule& schedule) { return schedule.tensor * schedule.pipeline == 1; });
@@ -132,33 +132,23 @@ class RunOfSchedules {
     FlowThroughChanges steps(job_.cluster, loaded_, fidelity_.closed_form());
     double date = job_.request.begins_at, across = 0;  // seconds
     for (std::size_t i = 0; i < settled_.size(); ++i) {
-      Refused refused;
+      Refused refused = FlowRefusal{"there is no barrier between steps"};
       FlowStep step;
       if (has_barrier(settled_[i])) {
         if (wanted()[i].trace || (i == 0 && job_.request.trace_first)) recorders[i] = recorder_of(i, 0);
-        refused = steps.time(date, first_ranks(layout_, settled_[i].workers), settled_[i], jitter_.of_step(i), step,
-                             recorders[i].get());
+        refused = steps.time(date, ranks(i), settled_[i], jitter_.of_step(i), step, recorders[i].get());
         date += step.timing.seconds;
         across += step.across_changes;
-      } else {
-        refused = FlowRefusal{"there is no barrier between steps"};
       }
-      if (!refused && !fidelity_.may_overlook(step.overlooked / step.timing.seconds)) {
-        refused = FlowRefusal{
-            fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
-                        step.overlooked, step.timing.seconds)};
-      }
-      if (!refused && !fidelity_.may_share_links(step.shared_wrong_by / step.timing.seconds)) {
-        refused =
-            FlowRefusal{fmt::format("collectives that go on at the same time share links, which may be {:.2g} % of "
-                                    "the step",
-                                    100 * step.shared_wrong_by / step.timing.seconds)};
-      }
-      if (!refused && !fidelity_.may_enter_late(step.wrong_by / step.timing.seconds)) {
-        refused = FlowRefusal{
-            fmt::format("ranks come late to collectives whose links they share, which may be {:.2g} % of the step",
-                        100 * step.wrong_by / step.timing.seconds)};
-      }
+      const double seconds = step.timing.seconds;
+      constexpr const char* kMayBe = "{}, which may be {:.2g} % of the step";
+      if (!refused && !fidelity_.may_overlook(step.overlooked / seconds))
+        refused = FlowRefusal{fmt::format("{} ({:.3g} s of a step of {:.3g} s)", kShared, step.overlooked, seconds)};
+      if (!refused && !fidelity_.may_share_links(step.shared_wrong_by / seconds))
+        refused = FlowRefusal{fmt::format(kMayBe, kShared, 100 * step.shared_wrong_by / seconds)};
+      if (!refused && !fidelity_.may_enter_late(step.wrong_by / seconds))
+        refused = FlowRefusal{fmt::format(kMayBe, "ranks come late to collectives whose links they share",
+                                          100 * step.wrong_by / seconds)};
       const double share = across / (date - job_.request.begins_at);
       if (!refused && i + 1 == settled_.size() && !fidelity_.may_change(share))
         refused = FlowRefusal{fmt::format("links change during steps, which may be {:.2g} % of them", 100 * share)};
@@ -210,8 +200,8 @@ class RunOfSchedules {
   /// Steps from `i` on that have no barrier between them. Returns the last of those that are done.
   std::size_t without_barrier(StepReplayer& replayer, std::size_t i) {
     if (every_step_differs(job_.cluster)) return one_after_the_other(replayer, i);
-    const SteadyState state = until_settled(replayer, first_ranks(layout_, settled_[i].workers), settled_[i],
-                                            *loaded_.connections, i == 0 && loaded_.has_tcp());
+    const SteadyState state =
+        until_settled(replayer, ranks(i), settled_[i], *loaded_.connections, i == 0 && loaded_.has_tcp());
     if (i == 0) send_first_steps(*state.run);
     const step::StepTiming timing = state.timing();
     link_use_.add(take_mean_loads(state.steps), timing.seconds, wanted()[i].times);
@@ -227,7 +217,7 @@ class RunOfSchedules {
       if (has_barrier(settled_[k]) || settled_[k].workers != settled_[i].workers) break;
       steps.push_back({&settled_[k], jitter_.of_step(k)});
     }
-    const std::unique_ptr<StepRun> run = replayer.replay(first_ranks(layout_, settled_[i].workers), steps);
+    const std::unique_ptr<StepRun> run = replayer.replay(ranks(i), steps);
     if (i == 0) send_first_steps(*run);
     const auto count = static_cast<double>(steps.size());
     link_use_.add(take_mean_loads(steps.size()), run->timing(0, steps.size()).seconds, count);
@@ -244,7 +234,7 @@ class RunOfSchedules {
     TimelineRecorder recorder(loaded_.nodes, several, simgrid::s4u::Engine::get_clock(), job_.request.most_spans);
     loaded_.network->trace(&recorder.links());
     const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], jitter_.of_step(i)});
-    replayer.replay(first_ranks(layout_, settled_[i].workers), steps, &recorder);
+    replayer.replay(ranks(i), steps, &recorder);
     loaded_.network->trace(nullptr);
     loaded_.network->take_loads();  // a trace changes nothing about the run
     send_timeline(TimingTopic::timeline, recorder);
@@ -273,8 +263,7 @@ class RunOfSchedules {
       recorder = recorder_of(i, simgrid::s4u::Engine::get_clock());
       loaded_.network->trace(&recorder->links());
     }
-    step::StepTiming timing =
-        replayer.replay(first_ranks(layout_, settled_[i].workers), settled_[i], jitter_.of_step(i), recorder.get());
+    step::StepTiming timing = replayer.replay(ranks(i), settled_[i], jitter_.of_step(i), recorder.get());
     loaded_.network->trace(nullptr);
     return timing;
   }
@@ -284,7 +273,6 @@ class RunOfSchedules {
   }
 
   void look_into_causes() {
-    const auto ranks = [this](std::size_t place) { return first_ranks(layout_, settled_[place].workers); };
     const bool differs = network_differs(job_.cluster);
     for (std::size_t i = 0; i < timed_.size() && !fidelity_.by_flow(); ++i) {
       if (!job_.plan.is_looked_into(i)) continue;
@@ -317,6 +305,7 @@ class RunOfSchedules {
     sink_.send(message.bytes());
   }
 
+  collectives::RankLayout ranks(std::size_t i) const { return first_ranks(layout_, settled_[i].workers); }
   const std::vector<StepSelection::Simulated>& wanted() const { return job_.plan.simulated(); }
 
   const TimingJob& job_;
