@@ -23,7 +23,8 @@ std::optional<Divergence> divergence_of(const std::vector<CurvePoint>& curve) {
 
 bool ends_at_chance(const RunResult& run, const Guess& guess) {
   constexpr double kDeviations = 2;
-  return !run.divergence && run.steps > 0 && run.curve.size() > 1 &&
+  constexpr double kAsMuch = 0.95;
+  return !run.divergence && run.steps > 0 && run.curve.size() > 1 && run.curve.back().loss > kAsMuch * guess.loss &&
          run.final_accuracy <= guess.chance + kDeviations * guess.deviation;
 }
 

@@ -12,13 +12,14 @@ namespace dadsim::report {
 /// learned alone.
 std::optional<Divergence> divergence_of(const std::vector<CurvePoint>& curve);
 
-/// How often a guess is right on held-back samples, and the standard deviation of that over as many samples.
+/// How often a guess is right on held-back samples, the standard deviation of that over as many samples, and the loss
+/// of whoever knows how frequent classes are.
 struct Guess {
-  double chance = 0, deviation = 0;
+  double chance = 0, deviation = 0, loss = 0;
 };
 
-/// Whether training ends with an accuracy that cannot be told from that of a guess, by two standard deviations, and has
-/// not diverged.
+/// Whether training ends as good as a guess, and has not diverged: by accuracy within two standard deviations, and by
+/// loss within a twentieth.
 bool ends_at_chance(const RunResult& run, const Guess& guess);
 
 /// What the accuracies of some runs do not mean: which have diverged, and which end at chance as their notes say.

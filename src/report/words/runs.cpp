@@ -70,13 +70,13 @@ std::string divergence(const Statement& note) {
 std::string at_chance(const Statement& note) {
   if (!note.subjects.empty())
     return listed(note.subjects) + ": the accuracy at the end is that of a guess; a note says what to change.";
-  const bool rose = note.number("loss") > note.number("loss_before");
+  constexpr double kRose = 1.05;
+  const bool rose = note.number("loss") > kRose * note.number("loss_before");
   return fmt::format(
-      "ends at chance: it is right in {}, and the most frequent class is in {}; its loss {} from {:.3g} to "
+      "ends at chance: it is right in {}, and the most frequent class is in {}; its loss went from {:.3g} to "
       "{:.3g}, which asks for {}",
-      human_percent(note.number("accuracy")), human_percent(note.number("chance")), rose ? "rose" : "fell",
-      note.number("loss_before"), note.number("loss"),
-      rose ? "a smaller learning-rate" : "more epochs or a larger learning-rate");
+      human_percent(note.number("accuracy")), human_percent(note.number("chance")), note.number("loss_before"),
+      note.number("loss"), rose ? "a smaller learning-rate" : "more epochs or a larger learning-rate");
 }
 
 std::string layer_statistics(const Statement& note) {
@@ -162,7 +162,9 @@ constexpr std::array kNotes{
     StatementKind{"remark-on-timed", "the same, of the network that is timed, where that is another one", remark},
     StatementKind{"divergence", "the loss is no finite number at the end, or above ten times that before training",
                   divergence},
-    StatementKind{"at-chance", "the accuracy at the end is that of a guess, within two standard deviations", at_chance},
+    StatementKind{"at-chance",
+                  "the accuracy at the end is that of a guess within two standard deviations, and so is the loss",
+                  at_chance},
     StatementKind{"layer-statistics", "layers choose what sites hand over", layer_statistics},
     StatementKind{"no-barrier", "of runs without a barrier between their steps", no_barrier},
     StatementKind{"idle-compression", "a compression never took anything away", idle_compression},

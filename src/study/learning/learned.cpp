@@ -54,10 +54,14 @@ spec::TrainingSpec first_steps(const spec::TrainingSpec& training, const Problem
 report::Guess guess_of(const models::Samples& test) {
   std::map<std::int32_t, double> counts;
   for (const std::int32_t label : test.labels) counts[label] += 1;
-  double most = 0;
-  for (const auto& [label, count] : counts) most = std::max(most, count);
   const auto all = static_cast<double>(test.labels.size());
-  return {most / all, std::sqrt(most / all * (1 - most / all) / all)};
+  report::Guess guess;
+  for (const auto& [label, count] : counts) {
+    guess.chance = std::max(guess.chance, count / all);
+    guess.loss -= count / all * std::log(count / all);
+  }
+  guess.deviation = std::sqrt(guess.chance * (1 - guess.chance) / all);
+  return guess;
 }
 
 /// Leaves of a run what its steps compute and send.

@@ -11,7 +11,7 @@
 namespace dadsim::study {
 
 void fields(auto& bytes, of<LearnedRun> auto& run) {
-  bytes(run.shape, run.data, run.has_batch_statistics, run.rows, run.guess.chance, run.guess.deviation, run.remarks,
+  bytes(run.shape, run.data, run.has_batch_statistics, run.rows, run.guess.chance, run.guess.deviation, run.guess.loss, run.remarks,
         run.trajectory);
 }
 
