@@ -27,7 +27,10 @@ double EventDrivenResult::bytes_lost() const { return sum_of(log, &NodeUse::lost
 double EventDrivenResult::busy_seconds() const { return sum_over(log, workers, &NodeUse::busy); }
 double EventDrivenResult::down_seconds() const { return sum_over(log, workers, &NodeUse::down); }
 double EventDrivenResult::idle_seconds() const {
-  return static_cast<double>(workers) * log.seconds - busy_seconds() - down_seconds();
+  const double all = static_cast<double>(workers) * log.seconds;
+  const double idle = all - busy_seconds() - down_seconds();
+  constexpr double kRounding = 1e-9;
+  return idle < 0 && idle > -kRounding * all ? 0 : idle;
 }
 
 double EventDrivenResult::taking_part() const {

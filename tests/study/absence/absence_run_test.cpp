@@ -87,7 +87,7 @@ TEST(AbsenceRun, WhoLeavesInTheFirstStepBreaksItOff) {
     EXPECT_NEAR(goes_on.down_seconds(), goes_on.log.seconds - 1e-3, 1e-9) << algorithm;
   }
   const report::RunResult divided =
-      leaves(R"(nodes="4" gpus="2" rails="1")",
+      leaves(R"(nodes="4" gpus="2" rails="1" inside="nvlink-3")",
              R"(<workers><worker hosts="gpu-[0-7]" device="a100-sxm4-80"/></workers>)" + bert + R"( tensor="2"/>)",
              R"(<run algorithm="gradient-sharing" absent="without"/>)");
   ASSERT_EQ(divided.event_driven->per_worker().size(), 4U);
