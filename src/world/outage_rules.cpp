@@ -93,10 +93,12 @@ std::vector<OutageRule> outage_rules(const Outages& outages, const OutageSubject
     for (const std::size_t i : fit(one.links, one.match)) each.push_back({i, {i}});
     return each;
   };
+  const auto of_hosts =
+      static_cast<std::size_t>(std::ranges::count(outages.what.random, false, &spec::RandomFailureSpec::links));
   for (const spec::RandomFailureSpec& one : in_order(outages.what.random)) {
     // Hosts of a node draw the same numbers, so that they go and come at the same dates.
     for (const Together& node : together(one)) {
-      const std::size_t number = random_rules[node.first]++;
+      const std::size_t number = random_rules[node.first]++ + (one.links ? of_hosts : 0);
       for (const std::size_t i : node.all) rules.push_back({i, random_failures(one, stream(node.first, number))});
     }
   }
