@@ -1,6 +1,7 @@
 #pragma once
 
 #include "scenario/elements/read.hpp"
+#include "scenario/language/table.hpp"
 
 namespace dadsim::scenario {
 
