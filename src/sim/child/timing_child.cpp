@@ -273,22 +273,18 @@ class RunOfSchedules {
   }
 
   void look_into_causes() {
-    const bool differs = network_differs(job_.cluster);
-    for (std::size_t i = 0; i < timed_.size() && !fidelity_.by_flow(); ++i) {
-      if (!job_.plan.is_looked_into(i)) continue;
-      without_.push_back({i, without_causes(loaded_.nodes, *loaded_.connections, ranks(i), settled_[i],
-                                            jitter_.of_step(i), timed_[i], differs)});
+    const bool differs = network_differs(job_.cluster), by_flow = fidelity_.by_flow();
+    for (std::size_t i = 0; i < timed_.size() && !by_flow; ++i) {
+      if (job_.plan.is_looked_into(i))
+        without_.push_back({i, without_causes(loaded_.nodes, *loaded_.connections, ranks(i), settled_[i],
+                                              jitter_.of_step(i), timed_[i], differs)});
     }
     if (!loaded_.has_tcp() || differs || loaded_.connections->shared() != nullptr) return;
     loaded_.network->lift_limits();  // only a simulation tells what protocols of TCP take then
-    StepsByFlow flow(loaded_.nodes, *loaded_.network, fidelity_.closed_form(), job_.cluster.flow_alone);
     for (auto& [place, seconds] : without_) {
-      FlowStep step;
-      const bool by_flow = fidelity_.by_flow();
-      if (!by_flow || !flow.time(ranks(place), settled_[place], jitter_.of_step(place), step))
-        seconds.network = by_flow ? step.timing.seconds
-                                  : simulated_seconds(loaded_.nodes, *loaded_.connections, ranks(place),
-                                                      settled_[place], jitter_.of_step(place));
+      if (const auto now = seconds_now(loaded_.nodes, *loaded_.connections, ranks(place), settled_[place],
+                                       jitter_.of_step(place), by_flow, fidelity_.closed_form()))
+        seconds.network = now;
     }
   }
 

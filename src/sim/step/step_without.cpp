@@ -50,8 +50,15 @@ void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& t
   hold_to_savings(without, timing);
 }
 
-double simulated_seconds(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                         const step::Schedule& schedule, const std::vector<double>& slowdown) {
+std::optional<double> seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
+                                  const step::Schedule& schedule, const std::vector<double>& slowdown, bool by_flow,
+                                  bool closed_form) {
+  if (by_flow) {
+    StepsByFlow steps(nodes, connections.network(), closed_form);
+    FlowStep step;
+    if (steps.time(layout, schedule, slowdown, step)) return std::nullopt;
+    return step.timing.seconds;
+  }
   StepReplayer replayer(nodes, connections.network(), connections);
   if (has_barrier(schedule)) return replayer.replay(layout, schedule, slowdown).seconds;
   return until_settled(replayer, layout, schedule, connections, false, slowdown).timing().seconds;
@@ -82,10 +89,10 @@ SecondsWithout without_causes(Nodes& nodes, Connections& connections, const coll
     }
     return without;
   }
-  without.computing = simulated_seconds(InstantNodes(nodes).nodes, connections, layout, schedule, slowdown);
+  without.computing = seconds_now(InstantNodes(nodes).nodes, connections, layout, schedule, slowdown, false);
   const spec::FrameworkSpec* framework = std::exchange(nodes.framework, nullptr);
   if (framework != nullptr && !framework->none())
-    without.framework = simulated_seconds(nodes, connections, layout, schedule, slowdown);
+    without.framework = seconds_now(nodes, connections, layout, schedule, slowdown, false);
   nodes.framework = framework;
   return without;
 }

@@ -41,9 +41,11 @@ class InstantNodes {
   std::vector<std::unique_ptr<spec::DeviceSpec>> devices_;  ///< that differ
 };
 
-/// Seconds of a step, message by message. `layout` is of the schedule's workers.
-double simulated_seconds(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                         const step::Schedule& schedule, const std::vector<double>& slowdown);
+/// Seconds of a step as links are now, by flow or message by message; none where flow refuses. `layout` is of the
+/// schedule's workers.
+std::optional<double> seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
+                                  const step::Schedule& schedule, const std::vector<double>& slowdown, bool by_flow,
+                                  bool closed_form = false);
 
 /// A step that was timed message by message, and took `seconds`. Without computing, or without a framework, its
 /// messages are simulated again; without the network collectives take what software takes. Where the network `differs`
