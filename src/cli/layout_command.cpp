@@ -14,8 +14,10 @@
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "report/html/layout.hpp"
+#include "scenario/elements/read_parallelism.hpp"
 #include "spec/parallelism.hpp"
 #include "study/layout/search_layouts.hpp"
+#include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
 #include "support/thread_limit.hpp"
 
@@ -53,6 +55,8 @@ std::optional<std::int64_t> count_of(const po::variables_map& values, const char
 std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_map& values) {
   std::vector<std::pair<std::string, std::string>> fixed;
   if (!values.contains("fix")) return fixed;
+  scenario::Findings findings("");
+  spec::TimedAsSpec read;
   for (const std::string& text : values["fix"].as<std::vector<std::string>>()) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
@@ -62,6 +66,12 @@ std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_ma
     if (std::ranges::any_of(fixed, [&](const auto& one) { return one.first == name; }))
       throw UsageError(fmt::format("--fix {} is given twice; give one value of it", name));
     fixed.emplace_back(name, text.substr(equals + 1));
+    scenario::read_timed_as_attribute("--fix " + text, name, fixed.back().second, read, findings);
+  }
+  try {
+    findings.throw_if_any();
+  } catch (const InputError& wrong) {
+    throw UsageError(wrong.what());
   }
   return fixed;
 }

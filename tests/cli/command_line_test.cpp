@@ -135,6 +135,8 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
       {{""}, "an argument is empty"},
       {{"platform", ""}, "an argument is empty"},
       {{"layout", "--fix", "tensor=2", "--fix", "tensor=4", scenario}, "--fix tensor is given twice"},
+      {{"layout", "--fix", "tensor=abc", "--fix", "pipeline=-1", scenario}, "--fix pipeline=-1: "},
+      {{"layout", "--fix", "sharding=", scenario}, "one of none, optimizer, gradients, parameters"},
       {{"layout", "--fix", "tensor", scenario}, "use NAME=VALUE with NAME one of batch, tensor"},
       {{"layout", "--fix", "offload=optimizer", scenario}, "use NAME=VALUE with NAME one of batch, tensor"},
       {{"calibrate", "x.csv", "--device", "a\x1b[2J"}, "control characters"},

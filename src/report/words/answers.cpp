@@ -247,7 +247,8 @@ std::string rounds(const Statement& statement) {
   if (statement.has("server")) text += fmt::format(", {} at the server", human_seconds(statement.number("server")));
   const double idle = statement.number("workers") - statement.number("taking_part");
   text += fmt::format(" and {} network and waiting, means over {}{}. Each of them sends {} and receives {}",
-                      human_seconds(statement.number("waiting")), those_at_work(statement),
+                      human_seconds(statement.number("waiting")),
+                      idle > 0 ? those_at_work(statement) : fmt::format("{:.0f} workers", statement.number("workers")),
                       idle > 0 ? fmt::format("; {:.3g} sit idle", idle) : "", human_bytes(statement.number("bytes_up")),
                       human_bytes(statement.number("bytes_down")));
   if (!statement.has("currency")) return text + ".";
