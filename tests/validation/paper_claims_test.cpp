@@ -93,8 +93,11 @@ TEST_P(ClaimOfDad, IsDecidedOnEachLineAsThePageSays) {
   }
   EXPECT_EQ(test::verdict(bytes.at("rank-dAD, 8") < gradient), test::documented_verdict("rank-dad-bytes"));
 
+  // A verdict of the page rests on three seeds at least.
+  constexpr std::int64_t kSeeds = 3;
   std::vector<std::string> decided;
-  for (const PointOutcome& outcome : outcomes(results)) decided.push_back(who_is_first(outcome));
+  for (const PointOutcome& outcome : outcomes(results))
+    decided.push_back(results.identity.seeds < kSeeds ? "undecided here" : who_is_first(outcome));
   EXPECT_EQ(decided, documented_by_line(GetParam().scenario));
 }
 
