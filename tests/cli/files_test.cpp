@@ -56,7 +56,7 @@ class Files : public testing::Test {
     fs::create_hard_link(folder_.path() / "t.1.et", folder_.path() / "hard-trace.xml");
     write("joined.xml", R"(<cluster-platform><gpu-cluster name="g" nodes="2" gpus="2" inside="nvlink-3" nic="ib-hdr"/>
       </cluster-platform>)");
-    write("job.xml", R"(<scenario name="job"><platform file="joined.xml"/><workers><worker hosts="g-*"
+    write("job.xml", R"(<scenario name="job"><platform file="joined.xml"/><workers><worker hosts="g.gpu-*"
       device="a100-sxm4-80"/></workers><timed-as workload="resnet-50" batch="8"/><timing-only/>
       <run algorithm="gradient-sharing"/></scenario>)");
     write("jobs.csv", "scenario,time\njob.xml,300ms\n");
