@@ -42,6 +42,7 @@ constexpr double kMostSecondsOfCollectives = 1;
 
 constexpr const char* kShared = "collectives that go on at the same time share links";
 constexpr std::size_t kStepsTraced = 4;     // of a run without a barrier: to see them drift apart
+constexpr std::size_t kMostStreams = 4096;  // actors that time steps without their causes
 constexpr std::size_t kStepsTogether = 64;  // that are replayed without a barrier where all differ; then there is one
 
 /// The schedules of a run, in the driver's actor.
@@ -275,7 +276,7 @@ class RunOfSchedules {
   void look_into_causes() {
     const bool differs = network_differs(job_.cluster), by_flow = fidelity_.by_flow();
     for (std::size_t i = 0; i < timed_.size() && !by_flow; ++i) {
-      if (job_.plan.is_looked_into(i))
+      if (job_.plan.is_looked_into(i) && without_.size() * loaded_.nodes.hosts.size() < kMostStreams)
         without_.push_back({i, without_causes(loaded_.nodes, *loaded_.connections, ranks(i), settled_[i],
                                               jitter_.of_step(i), timed_[i], differs)});
     }
