@@ -311,13 +311,18 @@ std::string scenario_of_step(const std::string& name, const std::string& timed_a
 
 std::string scenario_of(const ImportedModel& model, const std::string& layers, std::int64_t batch,
                         const std::string& precision) {
-  constexpr std::array<AttributeText, 2> kSaving{{{"sharding", "parameters"}, {"recompute", "full"}}};
+  constexpr std::array<AttributeText, 3> kSaving{
+      {{"sharding", "parameters"}, {"recompute", "full"}, {"expert-parallel", "8"}}};
   constexpr std::int64_t kMostNodes = 1024;
   constexpr std::int64_t kGpus = 8;
   constexpr double kReserve = 0.1;
+  const bool experts = std::ranges::any_of(model.shape.layers, [](const spec::LayerShape& layer) {
+    return layer.experts > 1 && layer.experts % kGpus == 0;
+  });
+  const std::size_t most = kSaving.size() - (experts ? 0 : 1);
   std::string text;
   for (std::int64_t nodes = 1; nodes <= kMostNodes; nodes *= 2) {
-    for (std::size_t saved = nodes > 1 ? kSaving.size() : 0; saved <= kSaving.size(); ++saved) {
+    for (std::size_t saved = nodes > 1 ? most : 0; saved <= most; ++saved) {
       const std::string element = timed_as_element(model, layers, batch, precision, std::span(kSaving).first(saved));
       text = scenario_on(model.type, element, nodes, kGpus, "");
       if (model.workload.empty()) return text;

@@ -57,7 +57,7 @@ void check_workload_made_of(const std::string& file, const std::string& workload
 std::string scenario_of_step(const std::string& name, const std::string& timed_as, std::int64_t devices);
 
 /// Writes a whole scenario that times it, data parallel on a node of eight H100. Where memory does not suffice, workers
-/// divide parameters, then blocks are computed again, then there are twice as many nodes until it does.
+/// divide parameters, then blocks are computed again, then devices of a node divide experts, then there are more nodes.
 std::string scenario_of(const ImportedModel& model, const std::string& layers, std::int64_t batch,
                         const std::string& precision);
 
