@@ -239,7 +239,11 @@ TEST(PlatformCheck, HostsAreCountedBeforeTheyAreBuilt) {
       zones += "<host id=\"h" + std::to_string(zone) + "-" + std::to_string(i) + "\" speed=\"1Gf\"/>";
     zones += "</zone>";
   }
-  expect_file_error(platform_xml(zones), "take 2.30 GB with those of the zones before it", "zones within it");
+  expect_file_error(
+      platform_xml(zones),
+      "FILE:5: the routes of a zone with routing=\"Full\" and 12,000 hosts, routers and zones take 2.30 GB "
+      "with those of the zones before it",
+      "zones within it");
 }
 
 // Finding 8: a name of 47 kB ended std::regex, and the process with it, where SimGrid named it in an error.
