@@ -228,7 +228,9 @@ TEST(NotesAtChance, SayWhatTheLossAsksFor) {
     EXPECT_TRUE(says(notes_on(run, "1e-9"), "ends at chance: ")) << method;
     EXPECT_TRUE(says(notes_on(run, "1e-9"), "asks for more epochs or a larger learning-rate")) << method;
     EXPECT_FALSE(says(notes_on(run, "1e-9", true), "chance")) << method << ", only timed";
-    if (method != std::string("no-sharing")) EXPECT_FALSE(says(notes_on(run, "0.3"), "chance")) << method;
+    if (method != std::string("no-sharing")) {
+      EXPECT_FALSE(says(notes_on(run, "0.3"), "chance")) << method;
+    }
   }
 }
 
