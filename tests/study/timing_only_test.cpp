@@ -87,7 +87,7 @@ report::Result federation(const std::vector<std::string>& overrides, const std::
   const std::string text = fmt::format(
       R"(<scenario name="clients" seed="1"><platform><federation><sites name="client" count="20" up="100Mbps" down="100Mbps"
          latency="10ms"/><hub up="10Gbps" down="10Gbps" latency="1ms"/></federation></platform>
-         <workers><worker hosts="client-[1-20]"/><aggregator host="hub"/></workers>
+         <workers><worker hosts="client-[1-20]" device="rtx-4090"/><aggregator host="hub" device="xeon-8380"/></workers>
          <timing-only {}/><run algorithm="{}" rounds="10"/></scenario>)",
       timed, run);
   return run_experiment(scenario::ScenarioSource("clients.xml", text).load(overrides, make_catalog()), false);

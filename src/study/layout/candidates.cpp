@@ -241,6 +241,7 @@ bool LayoutSpace::holds(const report::Layout& layout) const {
   spec::TimedAsSpec timed;
   timed.batch = layout.batch;
   timed.parallelism = layout.how;
+  if (layout.how.micro_batch == 0) timed.parallelism.micro_batch = layout.batch;
   return std::ranges::all_of(
       fixed, [&](const auto& one) { return scenario::timed_as_attribute(timed, one.first) == one.second; });
 }
