@@ -99,7 +99,8 @@ TEST(TimingOnly, FiguresOfARoundAreThoseOfClientsThatTakePart) {
     const report::Result some = federation({fmt::format("run[fedavg].fraction={}", fraction)});
     const report::RunResult& run = some.runs.front();
     EXPECT_NEAR(run.event_driven->taking_part(), 20 * fraction, 1e-9);
-    EXPECT_NEAR(run.compute_seconds, 24.6, 1e-6) << fraction;
+    EXPECT_NEAR(run.compute_seconds, all.runs.front().compute_seconds, 1e-6) << fraction;
+    EXPECT_NEAR(run.compute_seconds, 24.6, 0.001) << fraction;  // and what unpacking takes
     EXPECT_NEAR(run.compute_seconds + run.exposed_seconds, run.step_seconds, 1e-9);
     for (const auto bytes : {&report::RunResult::bytes_up_per_worker, &report::RunResult::bytes_down_per_worker})
       EXPECT_NEAR(run.*bytes, all.runs.front().*bytes, 0.001 * run.*bytes) << fraction;
