@@ -53,6 +53,16 @@ void keep_sums(const report::Result& as, scenario::Scenario& scenario) {
     scenario.runs[i].all_reduce = chosen_sum(as.runs[i], scenario.runs[i].all_reduce);
 }
 
+void keep_fidelity(const report::Result& as, sim::Cluster& cluster) {
+  std::string fidelity;
+  for (const report::RunResult& run : as.runs) {
+    if (run.spec.event_driven || run.network.links_used == 0) continue;
+    if (!fidelity.empty() && run.network.fidelity != fidelity) return;
+    fidelity = run.network.fidelity;
+  }
+  if (const auto known = spec::parse<spec::Fidelity>(fidelity)) cluster.network.fidelity = *known;
+}
+
 spec::FrameworkSpec without_time(const spec::FrameworkSpec& framework) {
   spec::FrameworkSpec other;
   other.evaluates = framework.evaluates;

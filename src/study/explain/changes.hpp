@@ -21,6 +21,8 @@ void speed_up(spec::FrameworkSpec& framework, double factor);
 /// Sums of each run stay what they were carried out as, where that was one algorithm: no library has a choice for links
 /// without limits.
 void keep_sums(const report::Result& as, scenario::Scenario& scenario);
+/// What is tried is simulated as closely as what it is compared with, where all runs were simulated alike.
+void keep_fidelity(const report::Result& as, sim::Cluster& cluster);
 /// One that sends the same and takes no time.
 spec::FrameworkSpec without_time(const spec::FrameworkSpec& framework);
 

@@ -36,7 +36,6 @@ struct Variation {
   std::function<void(scenario::Scenario&, sim::Cluster&)> make;
 };
 
-/// A change of something by a factor.
 report::Statement of_speed(const char* kind, const std::string& on, double factor) {
   return report::Statement{kind, {on}}.with("factor", factor);
 }
@@ -94,6 +93,7 @@ class Explainer {
   sim::Cluster cluster_to_try() const {
     sim::Cluster cluster = study::cluster_of(scenario_);
     if (timed_steps_ > 0) cluster.network.timed_steps = timed_steps_;
+    keep_fidelity(explanation_.result, cluster);
     return cluster;
   }
 

@@ -1,9 +1,13 @@
 // The law of shares: what a cause has of a step is never more than what the step saves without that cause. Of drawn
-// scenarios, some in the suite, 200 with DADSIM_DRAWS=200, each with every algorithm that carries out its sums.
+// scenarios, some in the suite, 200 with DADSIM_DRAWS=200, each with every algorithm that carries out its sums. Over
+// TCP a library lays out other sockets for links without limits, and steps that begin together lose more: there one
+// case is held to the law, the one whose shares were printed wrong.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
@@ -41,8 +45,7 @@ class DrawnCluster {
   std::string text() {
     const int nodes = 1 << number(0, 2);
     const int gpus = nodes == 1 ? 4 : number(1, 4);
-    const std::string nic = one_of({"ethernet-1g", "ethernet-10g", "ethernet-25g", "ethernet-100g", "roce-25",
-                                    "roce-100", "ib-edr", "ib-ndr", "efa-100"});
+    const std::string nic = one_of({"roce-25", "roce-100", "roce-400", "ib-edr", "ib-ndr", "efa-100"});
     const std::string device = one_of({"v100-sxm2", "a100-sxm4-40", "h100-sxm5", "rtx-3090"});
     const std::string workload = one_of({"resnet-18", "resnet-50", "bert-base-512", "gpt-2-small", "vit-b-16"});
     std::string divided;
@@ -123,6 +126,7 @@ class Shares {
       }
       sim::Cluster cluster = cluster_of(scenario);
       removed.make(cluster);
+      keep_fidelity(result, cluster);
       const double saving = 1 - timed(cluster).step_seconds / run.step_seconds;
       EXPECT_LE(share, saving + kRounding) << name << " with " << sums << ", " << run.network.fidelity << "\n"
                                            << causes_in_words(run) << "\n"
@@ -150,6 +154,16 @@ TEST(Shares, AreNeverMoreThanWhatIsSavedWithoutTheirCause) {
   }
   fmt::print("{} steps, {} with overlap, {} refused\n", shares.looked_at, shares.with_overlap, refused);
   EXPECT_GT(shares.looked_at, 6 * count);
+}
+
+TEST(Shares, HoldWhereATreeOverTcpWasTakenForComputing) {
+  std::ifstream file(DADSIM_SOURCE_DIR "/scenarios/questions/gpus.xml");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::string slow = text;
+  slow.replace(slow.find("25Gbps"), 6, "ethernet-10g");
+  Shares shares;
+  shares.check(slow, "tree");
+  EXPECT_EQ(shares.with_overlap, 1);
 }
 
 }  // namespace
