@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -411,7 +412,8 @@ TEST(FlowRefuses, AFileWhoseLinksChange) {
   test::Star star;
   std::string text = star.xml();
   const std::string link = "<link id=\"up0\"";
-  text.insert(text.find(link) + link.size(), fmt::format(" bandwidth_file=\"{}\"", changes.path()));
+  text.insert(text.find(link) + link.size(),
+              fmt::format(" bandwidth_file=\"{}\"", std::filesystem::path(changes.path()).filename().string()));
   const test::TemporaryFile file(text);
   test::Script script(2, false);
   script.compute(1.0).wait(script.all_reduce(1e5));
