@@ -71,7 +71,7 @@ TEST(FrameworkCheck, SendsWhatThereIsOfAState) {
             std::string::npos);
   EXPECT_EQ(framework_faults(timed_as(R"(name="flower")", "vit-b-16", fedavg)), "") << "the framework's own";
   for (const std::string& run :
-       {fedavg, std::string(R"(<run algorithm="ad-psgd" graph="star" updates="4"/>)"),
+       {fedavg, std::string(R"(<run algorithm="ad-psgd" graph="complete" updates="4"/>)"),
         std::string(R"(<run algorithm="diloco" period="2" rounds="2"/>)"),
         std::string(R"(<run algorithm="streaming-diloco" period="4" fragments="2" rounds="2"/>)"),
         std::string(R"(<run algorithm="async-sgd" updates="4"/>)")}) {
