@@ -35,7 +35,6 @@ const std::vector<std::string> kSums{"auto",
                                      "hierarchical",
                                      "halving-doubling",
                                      "parameter-server",
-                                     "gloo",
                                      "best"};
 
 class DrawnCluster {
@@ -43,8 +42,8 @@ class DrawnCluster {
   explicit DrawnCluster(std::uint32_t seed) : random_(seed) {}
 
   std::string text() {
-    const int nodes = 1 << number(0, 2);
-    const int gpus = nodes == 1 ? 4 : number(1, 4);
+    const int nodes = 1 << number(1, 2);
+    const int gpus = number(1, 4);
     const std::string nic = one_of({"roce-25", "roce-100", "roce-400", "ib-edr", "ib-ndr", "efa-100"});
     const std::string device = one_of({"v100-sxm2", "a100-sxm4-40", "h100-sxm5", "rtx-3090"});
     const std::string workload = one_of({"resnet-18", "resnet-50", "bert-base-512", "gpt-2-small", "vit-b-16"});

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "report/run/contender.hpp"
+#include "report/run/uncertainty.hpp"
 #include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/winners.hpp"
 
@@ -23,6 +24,7 @@ SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, 
       .set("target_reached", std::isfinite(seconds) ? 1 : 0)
       .set("target_seconds", seconds)
       .set("target_after_seconds", 0.99 * seconds);  // evaluations are close together
+  one.uncertainty = report::to_text({.parts = {}, .arrivals = {}, .seed_scatter = 0.08});
   return one;
 }
 
