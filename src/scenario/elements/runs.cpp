@@ -281,9 +281,6 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
     check_collectives(node, run, context);
     run.compress = read_compress(node, *algorithm, context);
     read_share(node, *algorithm, run, context);
-    if (timed && run.bucket_bytes > 0 && !node.has("bucket") && !node.has("first-bucket") &&
-        algorithm->sums_gradients(run))
-      take_default_buckets(*timed, workers, run);
     read_conditions(node, placed, context, run);
     for (const spec::ParameterSpec& parameter : algorithm->parameters) {
       run.parameters[parameter.name] = read_parameter(node, parameter, context);
@@ -291,6 +288,9 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
         run.files.push_back(parameter.name);
       }
     }
+    if (timed && run.bucket_bytes > 0 && !node.has("bucket") && !node.has("first-bucket") &&
+        algorithm->sums_gradients(run))
+      take_default_buckets(*timed, workers, run);
     check_parameter_names(node, {algorithm->name, algorithm->parameters}, owners, context);
     if (run.compress.memory && !algorithm->remembers()) {
       node.fail(fmt::format("<compress memory=\"true\"> means nothing to '{}'", algorithm->name),

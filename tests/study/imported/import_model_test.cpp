@@ -321,7 +321,9 @@ TEST(ImportModel, AScenarioFitsItsDevices) {
 TEST(ImportModel, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(refused("{"), "is no config.json of a model");
   EXPECT_EQ(refused(R"({"hidden_size": 8})"), "is no config.json of a model");
-  EXPECT_EQ(refused(R"({"model_type": "mamba"})"), "is of model_type 'mamba', whose keys are not known here");
+  EXPECT_EQ(refused(R"({"model_type": "mamba"})"),
+            "is of model_type 'mamba', with blocks of Mamba: no workload has these");
+  EXPECT_EQ(refused(R"({"model_type": "imagined"})"), "is of model_type 'imagined', whose keys are not known here");
   EXPECT_EQ(
       refused(R"({"model_type": "qwen3_next"})"),
       "is of model_type 'qwen3_next', with linear attention (Gated DeltaNet) in three blocks of four: no workload "
