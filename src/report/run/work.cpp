@@ -14,9 +14,8 @@ constexpr double kJoulesPerKwh = 3.6e6;
 
 bool is_known(double value) { return std::isfinite(value) && value > 0; }
 
-bool differ(double one, double other) {
-  constexpr double kRounding = 0.001;
-  return is_known(one) && is_known(other) && std::abs(one / other - 1) > kRounding;
+bool differ(double one, double other, double margin = 0.001) {
+  return is_known(one) && is_known(other) && std::abs(one / other - 1) > margin;
 }
 
 /// What published runs of a workload say of batches; none where they do not.
@@ -43,7 +42,8 @@ Work work_of(const FigureValues& figures) {
 }
 
 bool do_other_work(const Work& one, const Work& other) {
-  return one.workload == other.workload && differ(one.per_step(), other.per_step());
+  // Seeds deal other shares of the data: mean rows of the same batch move by less than a hundredth.
+  return one.workload == other.workload && differ(one.per_step(), other.per_step(), 0.01);
 }
 
 bool is_of_work(Metric metric) {

@@ -24,7 +24,8 @@ SweepRun run(std::int64_t point, std::int64_t number, const std::string& label, 
       .set("target_reached", std::isfinite(seconds) ? 1 : 0)
       .set("target_seconds", seconds)
       .set("target_after_seconds", 0.99 * seconds);  // evaluations are close together
-  one.uncertainty = report::to_text({.parts = {}, .arrivals = {}, .seed_scatter = 0.08});
+  one.uncertainty =
+      report::to_text({.parts = {}, .arrivals = {}, .seed_scatter = 0.08 / std::sqrt(2)});  // 8 % of a pair
   return one;
 }
 
