@@ -226,7 +226,9 @@ TEST(SameFigures, InEveryOutput) {
     if (HasFailure()) return;
   }
   for (const Figure& figure : figures()) {
-    if (std::string_view(figure.name) == "epsilon") continue;  // no run that is drawn here is private
+    // No run that is drawn here is private, and none has attention with a mask on devices of a known peak.
+    if (std::string_view(figure.name) == "epsilon" || std::string_view(figure.name) == "masked_flops_utilisation")
+      continue;
     EXPECT_GT(known[figure.name], 0) << figure.name << " was never known";
   }
 }
