@@ -124,20 +124,22 @@ class SampleSweep {
     for (std::size_t run = 0; run < report_.runs.size(); ++run) {
       const double mean = seconds(at, run);
       const double half = static_cast<double>(report_.seeds - 1) / 2;
+      std::vector<double> times;
       for (std::int64_t seed = 0; seed < report_.seeds; ++seed) {
         SweepReport::Row row{.point = index, .seed = seed, .run = run};
         row.values.assign(page_figures().size(), kNone);
         // Evenly around the mean.
         const double share = 1 + 0.05 * (static_cast<double>(seed) - half);
-        set(row, "target_seconds", mean * share);
-        set(row, "target_after_seconds", mean * share);  // evaluations leave nothing open
+        set(row, "target_seconds", times.emplace_back(mean * share));
         set(row, "target_step", 100 * share);
         set(row, "final_accuracy", 0.95 + 0.01 * static_cast<double>(run));
         set(row, "step_seconds", mean / 100);
         set(row, "total_bytes", 1e9 / static_cast<double>(run + 1));
         report_.rows.push_back(std::move(row));
       }
-      if (report_.runs[run].communicates) point.ranked.push_back({run, estimate::Estimate{mean, {}, {}}});
+      if (report_.runs[run].communicates)
+        point.ranked.push_back({run, times.size() > 1 ? estimate::ratio_of_means(times, std::vector(times.size(), 1.0))
+                                                      : estimate::Estimate{mean, {}, {}}});
     }
     std::ranges::sort(point.ranked, {}, [](const SweepReport::Time& time) { return time.seconds->value; });
     for (SweepReport::Time& time : point.ranked) {
