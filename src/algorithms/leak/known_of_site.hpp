@@ -44,7 +44,7 @@ class KnownOfSite {
   /// `ever_sent`: whether messages of the first matrix were there at all, so that what was not measured is not known.
   step::LeakFigures figures(bool ever_sent) const;
   double handed() const { return static_cast<double>(count_); }
-  /// What has become known by and by; worked out anew once something was read.
+  /// Data known so far; computed again after each read.
   double accumulated() const { return accumulated_ ? *accumulated_ : *(accumulated_ = work_out_accumulated()); }
 
  private:
@@ -60,7 +60,7 @@ class KnownOfSite {
   mutable std::optional<double> accumulated_;
 };
 
-/// How far it is with all of these sites.
+/// Progress over all sites.
 step::LeakPoint point_of(const std::vector<KnownOfSite>& sites, std::int64_t step);
 
 /// (in − out) ÷ (1 − out), from 0 to 1; 0 where the same is seen of anybody.
