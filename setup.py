@@ -19,6 +19,12 @@ def version():
         return re.search(r"project\(dadsim VERSION (\S+)", file.read()).group(1)
 
 
+def generator(build):
+    """Ninja, which the packages of scripts/packages.txt bring; make may be missing. A configured folder keeps its generator."""
+    chosen = "CMAKE_GENERATOR" in os.environ or os.path.exists(os.path.join(build, "CMakeCache.txt"))
+    return ["-G", "Ninja"] if not chosen and shutil.which("ninja") else []
+
+
 class CMakeBuild(build_ext):
     """The module, the library that it is linked with, and the program, in the folder of the package."""
 
@@ -26,8 +32,8 @@ class CMakeBuild(build_ext):
         build = os.environ.get("DADSIM_BUILD", "")
         if not build:
             build = os.path.join(HERE, "build", "python")
-            subprocess.run(["cmake", "-S", HERE, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DDADSIM_UNITY=ON", "-DDADSIM_TESTS=OFF",
-                            f"-DPython_EXECUTABLE={sys.executable}"], check=True)
+            subprocess.run(["cmake", "-S", HERE, "-B", build, *generator(build), "-DCMAKE_BUILD_TYPE=Release", "-DDADSIM_UNITY=ON",
+                            "-DDADSIM_TESTS=OFF", f"-DPython_EXECUTABLE={sys.executable}"], check=True)
             subprocess.run(["cmake", "--build", build, "--parallel", str(os.cpu_count() or 1), "--target", "dadsim", "dadsim_python"],
                            check=True)
         stage = os.path.abspath(os.path.join(self.build_temp, "stage"))
