@@ -6,7 +6,6 @@
 #include "cli/collective_command.hpp"
 #include "cli/collective_options.hpp"
 #include "cli/compare_command.hpp"
-#include "cli/compose_command.hpp"
 #include "cli/diagnose_command.hpp"
 #include "cli/explain_command.hpp"
 #include "cli/export_command.hpp"
@@ -46,8 +45,6 @@ const std::vector<Command>& commands() {
        Operand::file, run_import_command, usage_of_import},
       {"compare", "A.xml B.xml", "how much quicker the second is, and why (docs/compare.md)", Operand::scenario,
        run_compare_command, usage_of_compare},
-      {"compose", "[WORD [WORD]]", "which features go together in one scenario (docs/composition.md)", Operand::none,
-       run_compose_command, usage_of_compose},
       {"calibrate", "FILE --device NAME", "fit a device to measured steps of your own (docs/calibrate.md)",
        Operand::file, run_calibrate_command, usage_of_calibrate},
       {"plan", "scenario.xml", "how its <goal> can be reached (docs/plan.md)", Operand::scenario, run_plan_command,

@@ -1,27 +1,60 @@
-#include "study/composition/draft.hpp"
+#pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "protocols/registry.hpp"
 
 namespace dadsim::study {
-namespace {
+
+using DraftAttributes = std::vector<std::pair<std::string, std::string>>;
+
+/// A small scenario that features are put into: four sites around a hub, of whom each trains on ten digits. What of it
+/// a feature needs otherwise it says.
+struct Draft {
+  /// What is asked of it.
+  enum class Question { run, plan, sweep, explain, compare };
+
+  std::string method;
+  DraftAttributes run = {};       ///< further attributes of <run>, parameters among them
+  std::string inside_run = {};    ///< elements
+  DraftAttributes training = {};  ///< replace those of the same name
+  std::string optimizer = {};     ///< element; empty: as the method needs
+  std::string schedule = {};      ///< element
+  std::string first_layers = {};  ///< elements in front of the dense layers
+  bool symbols = false;           ///< sequences of symbols in the place of digits
+  std::string inside_data = {}, inside_platform = {}, inside_network = {};
+  DraftAttributes network = {}, timed_as = {}, workers = {}, worker = {};
+  std::string device = "a100-sxm4-80";  ///< of the sites
+  std::string beside = {};              ///< elements of the scenario itself
+  bool learns = true;                   ///< false: <timing-only>
+  bool times_alone = false;             ///< with --timing-only
+  std::string split = {};               ///< element
+  Question question = Question::run;
+
+  /// Sets or replaces one.
+  static void set(DraftAttributes& attributes, const std::string& name, const std::string& value);
+  /// As a scenario file; paths in it are relative to wherever that lies.
+  std::string xml() const;
+};
 
 /// Attributes of <timed-as> that want a network of blocks.
-constexpr std::string_view kOfBlocks[] = {"tensor", "pipeline", "context", "offload", "adapters", "recompute"};
+inline constexpr std::string_view kOfBlocks[] = {"tensor", "pipeline", "context", "offload", "adapters", "recompute"};
 
-std::string text_of(const DraftAttributes& attributes) {
+inline std::string text_of(const DraftAttributes& attributes) {
   std::string text;
   for (const auto& [name, value] : attributes) text += fmt::format(" {}=\"{}\"", name, value);
   return text;
 }
 
 /// The shortest that such a method can be asked for: a parameter of these names, where it has one, says so.
-void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
+inline void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
   for (const auto& [name, value] : {std::pair{"rounds", "2"},
                                     {"updates", "6"},
                                     {"duration", "20"},
@@ -38,18 +71,16 @@ void shorten(const methods::MethodInfo& info, DraftAttributes& run) {
   }
 }
 
-const char* optimizer_of(const methods::MethodInfo& info) {
+inline const char* optimizer_of(const methods::MethodInfo& info) {
   return info.optimizer == methods::Needs::plain_sgd ? "<sgd learning-rate=\"0.05\"/>" : "<adam/>";
 }
 
-}  // namespace
-
-void Draft::set(DraftAttributes& attributes, const std::string& name, const std::string& value) {
+inline void Draft::set(DraftAttributes& attributes, const std::string& name, const std::string& value) {
   std::erase_if(attributes, [&](const auto& one) { return one.first == name; });
   attributes.emplace_back(name, value);
 }
 
-std::string Draft::xml() const {
+inline std::string Draft::xml() const {
   const methods::MethodInfo* info = protocols::find_method(method);
   DraftAttributes asked_run = run, asked_training{{"batch", "5"}, {"epochs", "2"}}, asked_timed_as = timed_as;
   for (const auto& [name, value] : training) set(asked_training, name, value);

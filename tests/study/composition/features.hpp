@@ -1,26 +1,43 @@
-#include "study/composition/features.hpp"
+#pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "compress/registry.hpp"
+#include "methods/method.hpp"
 #include "protocols/registry.hpp"
+#include "study/composition/draft.hpp"
 
 namespace dadsim::study {
-namespace {
 
-using methods::MethodInfo;
+/// Something that a scenario may ask for beside other things.
+struct Feature {
+  std::string axis, name;
+  std::function<void(Draft&)> add;
+  /// Methods that it is about, where it is about some; beside another feature one of these is asked for it.
+  std::function<bool(const methods::MethodInfo&)> is_about = nullptr;
+  bool wanted_of_all = false;  ///< it would mean something to the other methods too
+  /// Of these, methods to which it would mean nothing all the same; none: there are none.
+  std::function<bool(const methods::MethodInfo&)> is_empty_for = nullptr;
+  bool is_method() const { return axis == kMethods; }
 
-const spec::ParameterSpec* parameter_of(const MethodInfo& info, const std::string& name) {
+  static constexpr const char* kMethods = "method";
+};
+
+inline const spec::ParameterSpec* parameter_of(const methods::MethodInfo& info, const std::string& name) {
   const auto found = std::ranges::find(info.parameters, name, &spec::ParameterSpec::name);
   return found == info.parameters.end() ? nullptr : &*found;
 }
 
 /// Methods with a parameter of that name that takes the value.
-std::function<bool(const MethodInfo&)> takes(std::string name, std::string value) {
-  return [name = std::move(name), value = std::move(value)](const MethodInfo& info) {
+inline std::function<bool(const methods::MethodInfo&)> takes(std::string name, std::string value) {
+  return [name = std::move(name), value = std::move(value)](const methods::MethodInfo& info) {
     const spec::ParameterSpec* parameter = parameter_of(info, name);
     if (parameter == nullptr) return false;
     return parameter->type != spec::ParameterSpec::Type::choice ||
@@ -28,10 +45,10 @@ std::function<bool(const MethodInfo&)> takes(std::string name, std::string value
   };
 }
 
-bool follows_events(const MethodInfo& info) { return info.event_driven(); }
+inline bool follows_events(const methods::MethodInfo& info) { return info.event_driven(); }
 
 /// Nobody sums what sites send: there is nothing to sum, or they exchange it among neighbours.
-bool has_no_server(const MethodInfo& info) {
+inline bool has_no_server(const methods::MethodInfo& info) {
   return !info.communicates() || info.decentralised() || (info.event_driven() && !info.needs_server);
 }
 
@@ -76,7 +93,7 @@ class FeatureList {
   }
 
   void every_method() {
-    for (const MethodInfo* info : protocols::all_methods())
+    for (const methods::MethodInfo* info : protocols::all_methods())
       add(Feature::kMethods, info->name, [name = info->name](Draft& draft) { draft.method = name; });
   }
 
@@ -84,7 +101,7 @@ class FeatureList {
     constexpr const char* kAxis = "exchange, graph";
     for (const char* exchange : {"aggregator", "peer"}) attributes(kAxis, &Draft::run, {{"exchange", exchange}});
     std::vector<std::string> graphs;
-    for (const MethodInfo* info : protocols::all_methods()) {
+    for (const methods::MethodInfo* info : protocols::all_methods()) {
       const spec::ParameterSpec* graph = parameter_of(*info, "graph");
       if (graph == nullptr) continue;
       for (const std::string& name : graph->choices) {
@@ -169,10 +186,10 @@ class FeatureList {
     add({{"noise-multiplier", "1"}});
     // Who adds noise says whom it protects from: of those who send nothing to anybody, there is no such question.
     for (const char* who : {"local", "per-site"})
-      add({{"noise", who}}).is_empty_for = [](const MethodInfo& info) { return !info.communicates(); };
+      add({{"noise", who}}).is_empty_for = [](const methods::MethodInfo& info) { return !info.communicates(); };
     add({{"noise", "central"}}).is_empty_for = has_no_server;
     // A sum hides its parts from who forms it; of what is applied as it arrives there is none.
-    add({{"secure", "yes"}}).is_empty_for = [](const MethodInfo& info) {
+    add({{"secure", "yes"}}).is_empty_for = [](const methods::MethodInfo& info) {
       const bool by_itself = info.objective == methods::Objective::arrivals && parameter_of(info, "buffer") == nullptr;
       return has_no_server(info) || by_itself;
     };
@@ -225,7 +242,7 @@ class FeatureList {
         add(draft);
         if (experts) put_experts(draft);
         if (context) put(draft, {{"workload", "gpt-2-small"}});  // every layer has rows for each position
-        const MethodInfo* info = protocols::find_method(draft.method);
+        const methods::MethodInfo* info = protocols::find_method(draft.method);
         if (info == nullptr || !info->communicates() || info->event_driven() || info->decentralised()) return;
         if (std::ranges::find(draft.run, "exchange", &std::pair<std::string, std::string>::first) == draft.run.end())
           Draft::set(draft.run, "exchange", "peer");
@@ -318,8 +335,8 @@ class FeatureList {
   std::vector<Feature> features_;
 };
 
-}  // namespace
-
-std::vector<Feature> all_features() { return FeatureList().all(); }
+/// Axis by axis, in the order of presentation: every method and compressor of the registries, every graph, and what
+/// else the language has that shapes a run. A name says what stands in the scenario.
+inline std::vector<Feature> all_features() { return FeatureList().all(); }
 
 }  // namespace dadsim::study

@@ -1,28 +1,59 @@
-#include "study/composition/composition.hpp"
+#pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "algorithms/registry.hpp"
 #include "protocols/registry.hpp"
 #include "scenario/document/load.hpp"
+#include "scenario/language/catalog.hpp"
+#include "study/composition/features.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parallel_forks.hpp"
-#include "support/progress.hpp"
 
 namespace dadsim::study {
-namespace {
 
-constexpr std::size_t kMostMethods = 8;  // that are asked for a pair before it is said to be refused
+/// What becomes of two features in one scenario.
+enum class Composes : std::uint8_t {
+  answers,        ///< the scenario is accepted
+  means_nothing,  ///< refused: the two have no meaning together
+  not_built,      ///< refused: the two have a meaning that dadsim does not implement
+};
+
+/// Two features of different axes, and what is said of them together.
+struct FeaturePair {
+  std::size_t a = 0, b = 0;  ///< indices of features, the smaller first
+  Composes how = Composes::answers;
+  std::string method = {};             ///< that was asked for both
+  std::string what = {}, remedy = {};  ///< of a refusal
+};
+
+struct Composition {
+  std::vector<Feature> features;
+  std::vector<FeaturePair> pairs;
+
+  struct Counts {
+    std::size_t answers = 0, means_nothing = 0, not_built = 0;
+    std::size_t all() const { return answers + means_nothing + not_built; }
+    /// Of the pairs that mean something.
+    double share() const;
+  };
+  Counts counts() const;
+  Counts counts(const std::string& axis, const std::string& other) const;
+  std::vector<std::string> axes() const;
+};
+
+inline constexpr std::size_t kMostMethods = 8;  // that are asked for a pair before it is said to be refused
 
 /// The catalogues that drafts of one platform are checked against. They remember what was found out about the platform:
 /// each look at one forks a process, and thousands of drafts have the same.
@@ -56,7 +87,7 @@ class DraftCatalogs {
   std::map<Asked, Answer> answers_;
 };
 
-const DraftCatalogs& catalogs_of(const Draft& draft) {
+inline const DraftCatalogs& catalogs_of(const Draft& draft) {
   static std::mutex mutex;
   static std::map<std::string, DraftCatalogs> by_platform;
   const std::lock_guard lock(mutex);
@@ -64,7 +95,7 @@ const DraftCatalogs& catalogs_of(const Draft& draft) {
 }
 
 /// Everything that --check has against it.
-std::vector<Diagnostic> faults_of(const Draft& draft) {
+inline std::vector<Diagnostic> faults_of(const Draft& draft) {
   try {
     const scenario::ScenarioSource source("composition.xml", draft.xml());
     const DraftCatalogs& catalogs = catalogs_of(draft);
@@ -76,7 +107,7 @@ std::vector<Diagnostic> faults_of(const Draft& draft) {
 }
 
 /// The methods that are to be asked for both, the best known first.
-std::vector<const methods::MethodInfo*> methods_for(const Feature& a, const Feature& b) {
+inline std::vector<const methods::MethodInfo*> methods_for(const Feature& a, const Feature& b) {
   std::vector<const methods::MethodInfo*> all = protocols::all_methods();
   for (const Feature* one : {&a, &b}) {
     if (one->is_method()) return {protocols::find_method(one->name)};
@@ -96,8 +127,16 @@ std::vector<const methods::MethodInfo*> methods_for(const Feature& a, const Feat
   return chosen;
 }
 
-FeaturePair compose_with(const std::vector<Feature>& features, std::size_t a, std::size_t b,
-                         const methods::MethodInfo& info) {
+/// Puts both features into a scenario of that method.
+inline Draft draft_of(const Feature& a, const Feature& b, const std::string& method) {
+  Draft draft{.method = method};
+  a.add(draft);
+  b.add(draft);
+  return draft;
+}
+
+inline FeaturePair compose_with(const std::vector<Feature>& features, std::size_t a, std::size_t b,
+                                const methods::MethodInfo& info) {
   FeaturePair pair{a, b, Composes::answers, info.name};
   const std::vector<Diagnostic> faults = faults_of(draft_of(features[a], features[b], info.name));
   if (!faults.empty()) {
@@ -115,15 +154,13 @@ FeaturePair compose_with(const std::vector<Feature>& features, std::size_t a, st
   return pair;
 }
 
-}  // namespace
-
-double Composition::Counts::share() const {
+inline double Composition::Counts::share() const {
   return answers == 0 ? 0 : static_cast<double>(answers) / static_cast<double>(answers + not_built);
 }
 
-Composition::Counts Composition::counts() const { return counts("", ""); }
+inline Composition::Counts Composition::counts() const { return counts("", ""); }
 
-Composition::Counts Composition::counts(const std::string& axis, const std::string& other) const {
+inline Composition::Counts Composition::counts(const std::string& axis, const std::string& other) const {
   Counts counts;
   for (const FeaturePair& pair : pairs) {
     const std::string& first = features[pair.a].axis;
@@ -137,7 +174,7 @@ Composition::Counts Composition::counts(const std::string& axis, const std::stri
   return counts;
 }
 
-std::vector<std::string> Composition::axes() const {
+inline std::vector<std::string> Composition::axes() const {
   std::vector<std::string> axes;
   for (const Feature& feature : features) {
     if (std::ranges::find(axes, feature.axis) == axes.end()) axes.push_back(feature.axis);
@@ -145,14 +182,9 @@ std::vector<std::string> Composition::axes() const {
   return axes;
 }
 
-Draft draft_of(const Feature& a, const Feature& b, const std::string& method) {
-  Draft draft{.method = method};
-  a.add(draft);
-  b.add(draft);
-  return draft;
-}
-
-FeaturePair compose(const std::vector<Feature>& features, std::size_t a, std::size_t b) {
+/// Checks a scenario with both features, as --check does, for the methods that the features are about, in turn until
+/// one is accepted.
+inline FeaturePair compose(const std::vector<Feature>& features, std::size_t a, std::size_t b) {
   FeaturePair first;
   bool asked = false;
   for (const methods::MethodInfo* info : methods_for(features[a], features[b])) {
@@ -163,21 +195,18 @@ FeaturePair compose(const std::vector<Feature>& features, std::size_t a, std::si
   return first;
 }
 
-Composition compose_all(bool show_progress, const std::function<bool(const Feature&, const Feature&)>& is_wanted) {
+/// Every pair of features of different axes.
+inline Composition compose_all() {
   Composition composition{all_features(), {}};
   const std::vector<Feature>& features = composition.features;
   for (std::size_t a = 0; a < features.size(); ++a) {
     for (std::size_t b = a + 1; b < features.size(); ++b) {
-      if (features[a].axis == features[b].axis) continue;
-      if (!is_wanted || is_wanted(features[a], features[b])) composition.pairs.push_back({.a = a, .b = b});
+      if (features[a].axis != features[b].axis) composition.pairs.push_back({.a = a, .b = b});
     }
   }
-  std::atomic<std::int64_t> done{0};
-  Progress progress("composing", 1, show_progress);
   parallel_for_forks(composition.pairs.size(), [&](std::size_t i) {
     FeaturePair& pair = composition.pairs[i];
     pair = compose(features, pair.a, pair.b);
-    progress.update(0, ++done, static_cast<std::int64_t>(composition.pairs.size()));
   });
   return composition;
 }
