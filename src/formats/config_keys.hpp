@@ -73,4 +73,10 @@ inline void read_sizes(const ConfigKeys& keys, std::initializer_list<SizeKey> ro
     sizes[row.size] = row.otherwise ? keys.size_or(row.key, *row.otherwise, row.least) : keys.size(row.key, row.least);
 }
 
+/// Reads the sizes that most classes name alike.
+inline void read_usual_sizes(const ConfigKeys& keys, spec::Sizes& sizes) {
+  read_sizes(keys, {{"layers", "num_hidden_layers"}, {"hidden", "hidden_size"}, {"heads", "num_attention_heads"}},
+             sizes);
+}
+
 }  // namespace dadsim::formats

@@ -1,19 +1,17 @@
 #pragma once
 
-#include <span>
+#include <string>
+#include <vector>
 
 #include "formats/config_keys.hpp"
 #include "formats/model_config.hpp"
 
 namespace dadsim::formats {
 
-/// A type of model, and how its keys are read.
-struct ConfigType {
-  const char* name;
-  void (*read)(const ConfigKeys& keys, ModelConfig& model);
-};
+/// Types of model that are one causal stack, in alphabetical order.
+std::vector<std::string> decoder_types();
 
-/// Those that are one causal stack.
-std::span<const ConfigType> decoder_configs();
+/// Reads the keys of such a type; false where it is none.
+bool read_decoder(const std::string& type, const ConfigKeys& keys, ModelConfig& model);
 
 }  // namespace dadsim::formats

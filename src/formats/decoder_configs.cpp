@@ -1,6 +1,7 @@
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "formats/config_types.hpp"
@@ -8,9 +9,37 @@
 namespace dadsim::formats {
 namespace {
 
+enum class Windows { none, if_asked, unless_refused };
+
+/// A size that a type of decoder sets: always, or if a flag of its file is set.
+struct FixedSize {
+  const char* size;
+  std::int64_t value;
+  const char* flag = nullptr;
+  bool otherwise = true;  ///< value of a flag that is left out
+};
+
+/// What a type of decoder has beside the sizes that nearly all share.
+struct DecoderTraits {
+  bool tied = false;  ///< whether words and output share weights, where the file does not say it
+  std::vector<FixedSize> sizes = {};
+  const char *experts = nullptr, *expert_width = nullptr;  ///< keys; none: no experts
+  Windows windows = Windows::none;
+  std::int64_t full_every = 0;  ///< blocks from one without a window to the next, where the file does not say it
+  void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;       ///< adds what no other type has
+  void (*read_all)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< reads a file with other keys altogether
+};
+
+struct DecoderType {
+  const char* name;
+  DecoderTraits traits;
+};
+
 /// Windows, and which blocks have none.
-void add_windows(const ConfigKeys& keys, bool used, ModelConfig& model) {
-  const std::int64_t window = keys.flag("use_sliding_window", used) ? keys.size_or("sliding_window", 0) : 0;
+void add_windows(const ConfigKeys& keys, Windows windows, ModelConfig& model) {
+  if (windows == Windows::none) return;
+  const bool used = keys.flag("use_sliding_window", windows == Windows::unless_refused);
+  const std::int64_t window = used ? keys.size_or("sliding_window", 0) : 0;
   if (window == 0) return;
   std::int64_t full_every = keys.size_or("sliding_window_pattern", 0);
   if (keys.is_list("layer_types")) {
@@ -37,14 +66,10 @@ void add_windows(const ConfigKeys& keys, bool used, ModelConfig& model) {
 void add_decoder(const ConfigKeys& keys, bool tied, ModelConfig& model) {
   model.architecture = "decoder";
   auto& sizes = model.sizes;
+  read_usual_sizes(keys, sizes);
   read_sizes(keys,
-             {{"layers", "num_hidden_layers"},
-              {"hidden", "hidden_size"},
-              {"heads", "num_attention_heads"},
-              {"vocabulary", "vocab_size"}},
-             sizes);
-  read_sizes(keys,
-             {{"kv-heads", "num_key_value_heads", sizes["heads"]},
+             {{"vocabulary", "vocab_size"},
+              {"kv-heads", "num_key_value_heads", sizes["heads"]},
               {"feed-forward", "intermediate_size", 4 * sizes["hidden"], 0}},
              sizes);
   sizes["tied"] = keys.flag("tie_word_embeddings", tied) ? 1 : 0;
@@ -59,8 +84,7 @@ void add_experts(const ConfigKeys& keys, const char* number, const char* width, 
   model.sizes["expert-feed-forward"] = keys.size(width);
 }
 
-void of_llama(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
+void add_llama_biases(const ConfigKeys& keys, ModelConfig& model) {
   const bool attention = keys.flag("attention_bias", false);
   if (attention && keys.flag("mlp_bias", false)) {
     model.sizes["biases"] = 2;
@@ -70,16 +94,10 @@ void of_llama(const ConfigKeys& keys, ModelConfig& model) {
   }
 }
 
-void of_granitemoe(const ConfigKeys& keys, ModelConfig& model) {
-  of_llama(keys, model);
-  add_experts(keys, "num_local_experts", "intermediate_size", model);
-}
-
 /// Blocks with experts have a shared one as wide. Blocks without positions see all, others a chunk.
-void of_llama4(const ConfigKeys& keys, ModelConfig& model) {
+void add_llama4(const ConfigKeys& keys, ModelConfig& model) {
   constexpr std::int64_t kWhole = 4;  // every so many-th block
-  of_llama(keys, model);
-  add_experts(keys, "num_local_experts", "intermediate_size", model);
+  add_llama_biases(keys, model);
   auto& sizes = model.sizes;
   sizes["shared-feed-forward"] = sizes["expert-feed-forward"];
   sizes["feed-forward"] = keys.size("intermediate_size_mlp");
@@ -88,134 +106,18 @@ void of_llama4(const ConfigKeys& keys, ModelConfig& model) {
   sizes["full-every"] = kWhole;
 }
 
-void of_minimax_m2(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  add_experts(keys, "num_local_experts", "intermediate_size", model);
-  model.sizes["qk-norm"] = 2;
-  model.sizes["router-bias"] = 1;
-}
-
-void of_seed_oss(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  if (keys.flag("attention_bias", true)) model.sizes["biases"] = 1;
-}
-
-void of_mistral(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  add_windows(keys, true, model);
-}
-
-void of_mixtral(const ConfigKeys& keys, ModelConfig& model) {
-  of_mistral(keys, model);
-  add_experts(keys, "num_local_experts", "intermediate_size", model);
-}
-
-void of_qwen2(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  model.sizes["biases"] = 1;
-  add_windows(keys, false, model);
-}
-
-void of_qwen2_moe(const ConfigKeys& keys, ModelConfig& model) {
-  of_qwen2(keys, model);
-  add_experts(keys, "num_experts", "moe_intermediate_size", model);
+void add_qwen2_moe(const ConfigKeys& keys, ModelConfig& model) {
   model.sizes["shared-feed-forward"] = keys.size("shared_expert_intermediate_size");
   model.sizes["shared-gate"] = 1;
 }
 
-void of_qwen3(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  if (keys.flag("attention_bias", false)) model.sizes["biases"] = 1;
-  model.sizes["qk-norm"] = 1;
-  add_windows(keys, false, model);
-}
-
-void of_qwen3_moe(const ConfigKeys& keys, ModelConfig& model) {
-  of_qwen3(keys, model);
-  add_experts(keys, "num_experts", "moe_intermediate_size", model);
+void add_qwen3_moe(const ConfigKeys& keys, ModelConfig& model) {
   if (const std::int64_t every = keys.size_or("decoder_sparse_step", 1); every > 1)
     model.sizes["experts-every"] = every;
 }
 
-void of_gemma(const ConfigKeys& keys, ModelConfig& model) { add_decoder(keys, true, model); }
-
-void of_gemma2(const ConfigKeys& keys, ModelConfig& model) {
-  of_gemma(keys, model);
-  model.sizes["norms"] = 4;
-  add_windows(keys, true, model);
-  if (model.sizes.contains("window")) model.sizes.emplace("full-every", 2);
-}
-
-void of_gemma3(const ConfigKeys& keys, ModelConfig& model) {
-  constexpr std::int64_t kEvery = 6;
-  of_gemma(keys, model);
-  model.sizes["norms"] = 4;
-  model.sizes["qk-norm"] = 1;
-  add_windows(keys, true, model);
-  if (model.sizes.contains("window")) model.sizes.emplace("full-every", kEvery);
-}
-
-void of_phi3(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  add_windows(keys, true, model);
-}
-
-void of_gpt_neox(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  model.sizes["mlp"] = 1;
-  model.sizes["biases"] = 2;
-  model.sizes["norm"] = 1;
-}
-
-void of_starcoder2(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, true, model);
-  model.sizes["mlp"] = 1;
-  model.sizes["norm"] = 1;
-  if (keys.flag("use_bias", true)) model.sizes["biases"] = 2;
-  add_windows(keys, true, model);
-}
-
-void of_olmo(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  model.sizes["norm"] = 2;
-}
-
-void of_olmo2(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  model.sizes["qk-norm"] = 2;
-}
-
-void of_olmo3(const ConfigKeys& keys, ModelConfig& model) {
-  of_olmo2(keys, model);
-  add_windows(keys, true, model);
-  if (model.sizes.contains("window")) model.sizes.emplace("full-every", 4);
-}
-
-void of_stablelm(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  model.sizes["norm"] = 1;
-  if (keys.flag("use_qkv_bias", false)) model.sizes["biases"] = 1;
-  if (keys.flag("use_parallel_residual", false)) model.sizes["norms"] = 1;
-}
-
-/// Both halves of a block stand behind one norm, which has no shift.
-void of_cohere(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, true, model);
-  model.sizes["norms"] = 1;
-  if (keys.flag("use_qk_norm", false)) model.sizes["qk-norm"] = 1;
-}
-
-void of_nemotron(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  model.sizes["mlp"] = 1;
-  model.sizes["norm"] = 1;
-}
-
-void of_smollm3(const ConfigKeys& keys, ModelConfig& model) { add_decoder(keys, true, model); }
-
 /// Keys and values out of a latent vector (DeepSeek-V2, arXiv:2405.04434, section 2.1).
-void of_deepseek(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
+void add_deepseek(const ConfigKeys& keys, ModelConfig& model) {
   auto& sizes = model.sizes;
   sizes["kv-heads"] = sizes["heads"];
   read_sizes(keys,
@@ -226,30 +128,14 @@ void of_deepseek(const ConfigKeys& keys, ModelConfig& model) {
               {"value-size", "v_head_dim"},
               {"dense-layers", "first_k_dense_replace", 0, 0}},
              sizes);
-  add_experts(keys, "n_routed_experts", "moe_intermediate_size", model);
   sizes["shared-feed-forward"] = keys.size_or("n_shared_experts", 0) * keys.size("moe_intermediate_size");
   if (model.type != "deepseek_v2") sizes["router-bias"] = 1;
 }
 
-void of_glm4_moe(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
+void add_glm4_moe(const ConfigKeys& keys, ModelConfig& model) {
   auto& sizes = model.sizes;
-  if (keys.flag("attention_bias", false)) sizes["biases"] = 1;
-  if (keys.flag("use_qk_norm", false)) sizes["qk-norm"] = 1;
-  add_experts(keys, "n_routed_experts", "moe_intermediate_size", model);
   sizes["shared-feed-forward"] = keys.size_or("n_shared_experts", 1) * keys.size("moe_intermediate_size");
   sizes["dense-layers"] = keys.size_or("first_k_dense_replace", 1);
-  sizes["router-bias"] = 1;
-}
-
-void of_gpt_oss(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  add_experts(keys, "num_local_experts", "intermediate_size", model);
-  model.sizes["biases"] = 2;
-  model.sizes["router-bias"] = 1;
-  model.sizes["sinks"] = 1;
-  add_windows(keys, true, model);
-  if (model.sizes.contains("window")) model.sizes.emplace("full-every", 2);
 }
 
 /// Names of GPT-2's first code, which several took over.
@@ -287,13 +173,7 @@ void of_gptj(const ConfigKeys& keys, ModelConfig& model) {
   model.remarks.push_back(ModelRemark::feed_forward_bias);
 }
 
-void of_phi(const ConfigKeys& keys, ModelConfig& model) {
-  add_decoder(keys, false, model);
-  auto& sizes = model.sizes;
-  sizes["norms"] = sizes["norm"] = sizes["mlp"] = 1;
-  sizes["biases"] = 2;
-  model.remarks.push_back(ModelRemark::decoder_bias);
-}
+void add_phi(const ConfigKeys&, ModelConfig& model) { model.remarks.push_back(ModelRemark::decoder_bias); }
 
 void of_bloom(const ConfigKeys& keys, ModelConfig& model) {
   add_older_names(keys, model);
@@ -318,14 +198,10 @@ void of_falcon(const ConfigKeys& keys, ModelConfig& model) {
   model.longest = keys.size_or("max_position_embeddings", 2048);
 }
 
-void of_opt(const ConfigKeys& keys, ModelConfig& model) {
+void add_opt(const ConfigKeys& keys, ModelConfig& model) {
   constexpr std::int64_t kOffset = 2;  // rows of the table of positions that padding has
-  add_decoder(keys, true, model);
   auto& sizes = model.sizes;
   sizes["feed-forward"] = keys.size("ffn_dim");
-  sizes["mlp"] = 1;
-  sizes["biases"] = 2;
-  sizes["norm"] = 1;
   model.longest = keys.size_or("max_position_embeddings", 2048);
   sizes["positions"] = model.longest + kOffset;
   if (keys.size_or("word_embed_proj_dim", sizes["hidden"]) != sizes["hidden"])
@@ -350,49 +226,109 @@ void of_mpt(const ConfigKeys& keys, ModelConfig& model) {
   if (!keys.within("attn_config").flag("alibi", true)) sizes["positions"] = model.longest;
 }
 
-constexpr std::array<ConfigType, 40> kDecoders{{{"bloom", of_bloom},
-                                                {"cohere", of_cohere},
-                                                {"deepseek_v2", of_deepseek},
-                                                {"deepseek_v3", of_deepseek},
-                                                {"falcon", of_falcon},
-                                                {"gemma", of_gemma},
-                                                {"gemma2", of_gemma2},
-                                                {"gemma3_text", of_gemma3},
-                                                {"glm4_moe", of_glm4_moe},
-                                                {"gpt2", of_gpt2},
-                                                {"gpt_neox", of_gpt_neox},
-                                                {"gpt_oss", of_gpt_oss},
-                                                {"gptj", of_gptj},
-                                                {"granite", of_llama},
-                                                {"granitemoe", of_granitemoe},
-                                                {"kimi_k2", of_deepseek},
-                                                {"llama", of_llama},
-                                                {"llama4_text", of_llama4},
-                                                {"minimax_m2", of_minimax_m2},
-                                                {"mistral", of_mistral},
-                                                {"mixtral", of_mixtral},
-                                                {"mpt", of_mpt},
-                                                {"nemotron", of_nemotron},
-                                                {"olmo", of_olmo},
-                                                {"olmo2", of_olmo2},
-                                                {"olmo3", of_olmo3},
-                                                {"opt", of_opt},
-                                                {"phi", of_phi},
-                                                {"phi3", of_phi3},
-                                                {"qwen2", of_qwen2},
-                                                {"qwen2_5_vl_text", of_qwen2},
-                                                {"qwen2_moe", of_qwen2_moe},
-                                                {"qwen2_vl_text", of_qwen2},
-                                                {"qwen3", of_qwen3},
-                                                {"qwen3_moe", of_qwen3_moe},
-                                                {"qwen3_vl_text", of_qwen3},
-                                                {"seed_oss", of_seed_oss},
-                                                {"smollm3", of_smollm3},
-                                                {"stablelm", of_stablelm},
-                                                {"starcoder2", of_starcoder2}}};
+const std::vector<DecoderType>& decoders() {
+  using enum Windows;
+  static const DecoderTraits kDeepseek{
+      .experts = "n_routed_experts", .expert_width = "moe_intermediate_size", .add = add_deepseek};
+  static const DecoderTraits kQwen2{.sizes = {{"biases", 1}}, .windows = if_asked};
+  static const DecoderTraits kQwen3{.sizes = {{"biases", 1, "attention_bias", false}, {"qk-norm", 1}},
+                                    .windows = if_asked};
+  static const std::vector<DecoderType> kAll{
+      {"bloom", {.read_all = of_bloom}},
+      // Both halves of a block have one norm, which has no shift.
+      {"cohere", {.tied = true, .sizes = {{"norms", 1}, {"qk-norm", 1, "use_qk_norm", false}}}},
+      {"deepseek_v2", kDeepseek},
+      {"deepseek_v3", kDeepseek},
+      {"falcon", {.read_all = of_falcon}},
+      {"gemma", {.tied = true}},
+      {"gemma2", {.tied = true, .sizes = {{"norms", 4}}, .windows = unless_refused, .full_every = 2}},
+      {"gemma3_text",
+       {.tied = true, .sizes = {{"norms", 4}, {"qk-norm", 1}}, .windows = unless_refused, .full_every = 6}},
+      {"glm4_moe",
+       {.sizes = {{"biases", 1, "attention_bias", false}, {"qk-norm", 1, "use_qk_norm", false}, {"router-bias", 1}},
+        .experts = "n_routed_experts",
+        .expert_width = "moe_intermediate_size",
+        .add = add_glm4_moe}},
+      {"gpt2", {.read_all = of_gpt2}},
+      {"gpt_neox", {.sizes = {{"mlp", 1}, {"biases", 2}, {"norm", 1}}}},
+      {"gpt_oss",
+       {.sizes = {{"biases", 2}, {"router-bias", 1}, {"sinks", 1}},
+        .experts = "num_local_experts",
+        .expert_width = "intermediate_size",
+        .windows = unless_refused,
+        .full_every = 2}},
+      {"gptj", {.read_all = of_gptj}},
+      {"granite", {.add = add_llama_biases}},
+      {"granitemoe", {.experts = "num_local_experts", .expert_width = "intermediate_size", .add = add_llama_biases}},
+      {"kimi_k2", kDeepseek},
+      {"llama", {.add = add_llama_biases}},
+      {"llama4_text", {.experts = "num_local_experts", .expert_width = "intermediate_size", .add = add_llama4}},
+      {"minimax_m2",
+       {.sizes = {{"qk-norm", 2}, {"router-bias", 1}},
+        .experts = "num_local_experts",
+        .expert_width = "intermediate_size"}},
+      {"mistral", {.windows = unless_refused}},
+      {"mixtral", {.experts = "num_local_experts", .expert_width = "intermediate_size", .windows = unless_refused}},
+      {"mpt", {.read_all = of_mpt}},
+      {"nemotron", {.sizes = {{"mlp", 1}, {"norm", 1}}}},
+      {"olmo", {.sizes = {{"norm", 2}}}},
+      {"olmo2", {.sizes = {{"qk-norm", 2}}}},
+      {"olmo3", {.sizes = {{"qk-norm", 2}}, .windows = unless_refused, .full_every = 4}},
+      {"opt", {.tied = true, .sizes = {{"mlp", 1}, {"biases", 2}, {"norm", 1}}, .add = add_opt}},
+      // Both halves of a block have one norm.
+      {"phi", {.sizes = {{"norms", 1}, {"norm", 1}, {"mlp", 1}, {"biases", 2}}, .add = add_phi}},
+      {"phi3", {.windows = unless_refused}},
+      {"qwen2", kQwen2},
+      {"qwen2_5_vl_text", kQwen2},
+      {"qwen2_moe",
+       {.sizes = {{"biases", 1}},
+        .experts = "num_experts",
+        .expert_width = "moe_intermediate_size",
+        .windows = if_asked,
+        .add = add_qwen2_moe}},
+      {"qwen2_vl_text", kQwen2},
+      {"qwen3", kQwen3},
+      {"qwen3_moe",
+       {.sizes = {{"biases", 1, "attention_bias", false}, {"qk-norm", 1}},
+        .experts = "num_experts",
+        .expert_width = "moe_intermediate_size",
+        .windows = if_asked,
+        .add = add_qwen3_moe}},
+      {"qwen3_vl_text", kQwen3},
+      {"seed_oss", {.sizes = {{"biases", 1, "attention_bias"}}}},
+      {"smollm3", {.tied = true}},
+      {"stablelm",
+       {.sizes = {{"norm", 1}, {"biases", 1, "use_qkv_bias", false}, {"norms", 1, "use_parallel_residual", false}}}},
+      {"starcoder2",
+       {.tied = true, .sizes = {{"mlp", 1}, {"norm", 1}, {"biases", 2, "use_bias"}}, .windows = unless_refused}}};
+  return kAll;
+}
 
 }  // namespace
 
-std::span<const ConfigType> decoder_configs() { return kDecoders; }
+std::vector<std::string> decoder_types() {
+  std::vector<std::string> names;
+  for (const DecoderType& one : decoders()) names.emplace_back(one.name);
+  return names;
+}
+
+bool read_decoder(const std::string& type, const ConfigKeys& keys, ModelConfig& model) {
+  const auto found = std::ranges::find(decoders(), type, &DecoderType::name);
+  if (found == decoders().end()) return false;
+  const DecoderTraits& traits = found->traits;
+  if (traits.read_all != nullptr) {
+    traits.read_all(keys, model);
+    return true;
+  }
+  add_decoder(keys, traits.tied, model);
+  for (const FixedSize& one : traits.sizes) {
+    if (one.flag == nullptr || keys.flag(one.flag, one.otherwise)) model.sizes[one.size] = one.value;
+  }
+  if (traits.experts != nullptr) add_experts(keys, traits.experts, traits.expert_width, model);
+  add_windows(keys, traits.windows, model);
+  if (traits.full_every > 0 && model.sizes.contains("window")) model.sizes.emplace("full-every", traits.full_every);
+  if (traits.add != nullptr) traits.add(keys, model);
+  return true;
+}
 
 }  // namespace dadsim::formats

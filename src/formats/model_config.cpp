@@ -21,11 +21,9 @@ constexpr std::int64_t kUsualTokens = 4096;
 void of_bert(const ConfigKeys& keys, ModelConfig& model) {
   model.architecture = "bert";
   auto& sizes = model.sizes;
+  read_usual_sizes(keys, sizes);
   read_sizes(keys,
-             {{"layers", "num_hidden_layers"},
-              {"hidden", "hidden_size"},
-              {"heads", "num_attention_heads"},
-              {"vocabulary", "vocab_size"},
+             {{"vocabulary", "vocab_size"},
               {"positions", "max_position_embeddings", 512, 0},
               {"segments", "type_vocab_size", 2, 0}},
              sizes);
@@ -65,13 +63,8 @@ void of_roberta(const ConfigKeys& keys, ModelConfig& model) {
 void of_vit(const ConfigKeys& keys, ModelConfig& model) {
   model.architecture = "vit";
   auto& sizes = model.sizes;
-  read_sizes(keys,
-             {{"layers", "num_hidden_layers"},
-              {"hidden", "hidden_size"},
-              {"heads", "num_attention_heads"},
-              {"image", "image_size", 224, 0},
-              {"patch", "patch_size", 16}},
-             sizes);
+  read_usual_sizes(keys, sizes);
+  read_sizes(keys, {{"image", "image_size", 224, 0}, {"patch", "patch_size", 16}}, sizes);
   if (const std::int64_t between = keys.size_or("intermediate_size", 4 * sizes["hidden"]);
       between != 4 * sizes["hidden"])
     sizes["feed-forward"] = between;
@@ -125,13 +118,8 @@ void of_clip(const ConfigKeys& keys, ModelConfig& model) {
   const Json text = with_defaults(keys.json("text_config"), "clip_text_model");
   const Json image = with_defaults(keys.json("vision_config"), "clip_vision_model");
   model.architecture = "clip";
-  read_sizes(ConfigKeys(image),
-             {{"layers", "num_hidden_layers"},
-              {"hidden", "hidden_size"},
-              {"heads", "num_attention_heads"},
-              {"image", "image_size"},
-              {"patch", "patch_size"}},
-             model.sizes);
+  read_usual_sizes(ConfigKeys(image), model.sizes);
+  read_sizes(ConfigKeys(image), {{"image", "image_size"}, {"patch", "patch_size"}}, model.sizes);
   read_sizes(ConfigKeys(text),
              {{"text-layers", "num_hidden_layers"},
               {"text-hidden", "hidden_size"},
@@ -146,6 +134,11 @@ void of_clip(const ConfigKeys& keys, ModelConfig& model) {
     throw std::runtime_error("has an 'intermediate_size' of text that is not four times 'hidden_size'");
 }
 
+/// A type of model, and what reads its keys.
+struct ConfigType {
+  const char* name;
+  void (*read)(const ConfigKeys& keys, ModelConfig& model);
+};
 constexpr std::array<ConfigType, 6> kEncoders{{{"bert", of_bert},
                                                {"camembert", of_roberta},
                                                {"distilbert", of_distilbert},
@@ -220,10 +213,8 @@ std::string quantisation_of(const ConfigKeys& keys) {
 
 std::vector<std::string> known_model_types() {
   std::vector<std::string> types;
-  for (const ConfigType& one : decoder_configs()) {
-    const std::string name = one.name;
+  for (const std::string& name : decoder_types())
     types.push_back(name.ends_with("_text") ? name.substr(0, name.rfind('_')) : name);
-  }
   for (const ConfigType& one : kEncoders) types.emplace_back(one.name);
   for (const ConfigType& one : kOfOtherSamples) types.emplace_back(one.name);
   return types;
@@ -267,28 +258,24 @@ std::optional<ModelConfig> model_config_of(const std::string& text, std::int64_t
     return model;
   }
   // The language part of a model that sees pictures too; older files have its keys beside those of the towers.
-  const auto known = [](const std::string& type) {
-    return std::ranges::find(decoder_configs(), type, &ConfigType::name);
-  };
   const bool nested = whole.has("text_config") && !whole.has("hidden_size");
   const std::string part = nested ? whole.within("text_config").text("model_type") : model.type;
-  auto decoder = known(part);
-  for (const std::string& type : {model.type, model.type + "_text"}) {
-    if (decoder == decoder_configs().end()) decoder = known(type);
+  const std::vector<std::string> decoders = decoder_types();
+  std::string type;
+  for (const std::string& one : {part, model.type, model.type + "_text"}) {
+    if (type.empty() && std::ranges::find(decoders, one) != decoders.end()) type = one;
   }
-  if (nested || (decoder != decoder_configs().end() && whole.has("vision_config")))
-    model.remarks.push_back(ModelRemark::language_part);
+  if (nested || (!type.empty() && whole.has("vision_config"))) model.remarks.push_back(ModelRemark::language_part);
   const auto* encoder = std::ranges::find(kEncoders, model.type, &ConfigType::name);
-  if (decoder == decoder_configs().end() && encoder == kEncoders.end()) {
-    for (const auto& [type, why] : kUnlike) {
-      if (part == type || model.type == type)
-        throw std::runtime_error(fmt::format("is of model_type '{}', with {}: no workload has these", type, why));
+  if (type.empty() && encoder == kEncoders.end()) {
+    for (const auto& [unlike, why] : kUnlike) {
+      if (part == unlike || model.type == unlike)
+        throw std::runtime_error(fmt::format("is of model_type '{}', with {}: no workload has these", unlike, why));
     }
     throw std::runtime_error(fmt::format("is of model_type '{}', whose keys are not known here", model.type));
   }
-  const ConfigType& reader = decoder != decoder_configs().end() ? *decoder : *encoder;
-  const Json keys = with_defaults(nested ? whole.json("text_config") : config, reader.name);
-  reader.read(ConfigKeys(keys), model);
+  const Json keys = with_defaults(nested ? whole.json("text_config") : config, type.empty() ? encoder->name : type);
+  if (!read_decoder(type, ConfigKeys(keys), model)) encoder->read(ConfigKeys(keys), model);
   std::int64_t& tokens = model.sizes["sequence"];
   tokens = sequence > 0 ? sequence : model.longest > 0 ? std::min(model.longest, kUsualTokens) : kUsualTokens;
   if (model.architecture == "bert" && !model.sizes.contains("masked")) {
