@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 namespace dadsim::report {
 namespace {
@@ -13,28 +12,8 @@ constexpr double kElementBytes = 4;  // float32
 }  // namespace
 
 step::CollectiveKind kind_of(Operation operation) {
-  switch (operation) {
-    case Operation::all_reduce:
-      return step::CollectiveKind::all_reduce;
-    case Operation::all_gather:
-      return step::CollectiveKind::all_gather;
-    case Operation::reduce_scatter:
-      return step::CollectiveKind::reduce_scatter;
-    case Operation::broadcast:
-      return step::CollectiveKind::broadcast;
-    case Operation::reduce:
-      return step::CollectiveKind::reduce;
-    case Operation::gather:
-      return step::CollectiveKind::gather;
-    case Operation::scatter:
-      return step::CollectiveKind::scatter;
-    case Operation::all_to_all:
-      return step::CollectiveKind::all_to_all;
-    case Operation::neighbour_exchange:
-    case Operation::send:
-      return step::CollectiveKind::neighbour_exchange;
-  }
-  throw std::logic_error("unknown operation");
+  if (operation == Operation::send) return step::CollectiveKind::neighbour_exchange;
+  return spec::parse<step::CollectiveKind>(to_string(operation)).value();
 }
 
 bool has_blocks(Operation operation) {

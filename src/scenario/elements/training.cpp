@@ -9,44 +9,38 @@
 namespace dadsim::scenario {
 namespace {
 
+/// The attributes of Adam and of what is made of it.
+std::vector<Row<spec::OptimizerSpec>> adam_rows(const char* words_of_decay) {
+  using Spec = spec::OptimizerSpec;
+  return {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
+          attribute("beta1", &Spec::beta1, real(kDecay), "Decay of the mean of gradients."),
+          attribute("beta2", &Spec::beta2, real(kDecay), "Decay of the mean of squared gradients."),
+          attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the root of the second moment."),
+          attribute("weight-decay", &Spec::weight_decay, real(kNonNegative), words_of_decay)};
+}
+
 const Table<spec::OptimizerSpec>& adam_table() {
   using Spec = spec::OptimizerSpec;
-  static const Table<Spec> kTable = Table<Spec>(
-      "adam", "Adam (Kingma and Ba, arXiv 1412.6980); the default.",
-      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
-       attribute("beta1", &Spec::beta1, real(kDecay), "Decay of the mean of gradients."),
-       attribute("beta2", &Spec::beta2, real(kDecay), "Decay of the mean of squared gradients."),
-       attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the root of the second moment."),
-       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
-                 "Factor of the weights that is added to the gradient (L2).")},
-      {.kind = Spec::Kind::adam});
+  static const Table<Spec> kTable =
+      Table<Spec>("adam", "Adam (Kingma and Ba, arXiv 1412.6980); the default.",
+                  adam_rows("Factor of the weights that is added to the gradient (L2)."), {.kind = Spec::Kind::adam});
   return kTable;
 }
 
 const Table<spec::OptimizerSpec>& adamw_table() {
   using Spec = spec::OptimizerSpec;
-  static const Table<Spec> kTable = Table<Spec>(
-      "adamw", "AdamW (Loshchilov and Hutter, arXiv 1711.05101).",
-      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
-       attribute("beta1", &Spec::beta1, real(kDecay), "Decay of the mean of gradients."),
-       attribute("beta2", &Spec::beta2, real(kDecay), "Decay of the mean of squared gradients."),
-       attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the root of the second moment."),
-       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative), "Decoupled weight decay.")},
-      {.kind = Spec::Kind::adamw, .weight_decay = 0.01});
+  static const Table<Spec> kTable =
+      Table<Spec>("adamw", "AdamW (Loshchilov and Hutter, arXiv 1711.05101).", adam_rows("Decoupled weight decay."),
+                  {.kind = Spec::Kind::adamw, .weight_decay = 0.01});
   return kTable;
 }
 
 const Table<spec::OptimizerSpec>& lamb_table() {
   using Spec = spec::OptimizerSpec;
-  static const Table<Spec> kTable = Table<Spec>(
-      "lamb", "LAMB (You et al., arXiv 1904.00962).",
-      {attribute("learning-rate", &Spec::learning_rate, real(kPositive), "Step size."),
-       attribute("beta1", &Spec::beta1, real(kDecay), "Decay of the mean of gradients."),
-       attribute("beta2", &Spec::beta2, real(kDecay), "Decay of the mean of squared gradients."),
-       attribute("epsilon", &Spec::epsilon, real(kPositiveShare), "Added to the root of the second moment."),
-       attribute("weight-decay", &Spec::weight_decay, real(kNonNegative),
-                 "Of the weights, added to the step before its norm is taken.")},
-      {.kind = Spec::Kind::lamb, .weight_decay = 0.01, .epsilon = 1e-6});
+  static const Table<Spec> kTable =
+      Table<Spec>("lamb", "LAMB (You et al., arXiv 1904.00962).",
+                  adam_rows("Of the weights, added to the step before its norm is taken."),
+                  {.kind = Spec::Kind::lamb, .weight_decay = 0.01, .epsilon = 1e-6});
   return kTable;
 }
 
