@@ -1,5 +1,3 @@
-#include "cli/diagnose_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +10,13 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
-#include "report/html/diagnose.hpp"
+#include "report/html/document.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/platform.hpp"
 #include "study/diagnose/diagnose_scenario.hpp"
@@ -169,18 +168,7 @@ std::optional<report::Operation> operation_of(const po::variables_map& values) {
   return operation;
 }
 
-}  // namespace
-
-std::string usage_of_diagnose() {
-  return "dadsim diagnose [options] scenario.xml\n"
-         "says whether a time that was measured is what the scenario has to take, and what may be wrong where it is "
-         "not:\neach cause is simulated (docs/diagnose.md).\n\n" +
-         words_of_options(diagnose_options());
-}
-
-void run_diagnose_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, diagnose_options());
-  if (values.contains("help")) return print(usage_of_diagnose());
+void run_diagnose(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "diagnose");
   const StudyFiles files(values, options, {{"--log", text_of(values, "log")}});
   const std::optional<report::Operation> operation = operation_of(values);
@@ -192,7 +180,21 @@ void run_diagnose_command(const std::vector<std::string>& arguments) {
     say(fmt::format("dadsim: warning: {}\n", to_string(warning)));
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::Diagnosis diagnosis = study::diagnose_scenario(scenario, measured, !options.quiet);
-  files.write(diagnosis, report::About{.scenario = source.text(), .set = options.overrides});
+  files.write(document_of(diagnosis), report::About{.scenario = source.text(), .set = options.overrides});
+}
+
+}  // namespace
+
+Command diagnose_command() {
+  return {"diagnose",
+          "scenario.xml",
+          "whether a measured time is normal, and why not (docs/diagnose.md)",
+          Command::Operand::scenario,
+          "dadsim diagnose [options] scenario.xml\n"
+          "says whether a time that was measured is what the scenario has to take, and what may be wrong where it is "
+          "not:\neach cause is simulated (docs/diagnose.md).\n\n",
+          diagnose_options,
+          run_diagnose};
 }
 
 }  // namespace dadsim::cli

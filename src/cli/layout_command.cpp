@@ -1,5 +1,3 @@
-#include "cli/layout_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,12 +6,13 @@
 #include <optional>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
-#include "report/html/layout.hpp"
+#include "report/html/document.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/parallelism.hpp"
 #include "study/layout/search_layouts.hpp"
@@ -91,18 +90,7 @@ study::LayoutOptions search_options(const po::variables_map& values) {
   return options;
 }
 
-}  // namespace
-
-std::string usage_of_layout() {
-  return "dadsim layout [options] scenario.xml\n"
-         "looks for the quickest way to divide what the scenario times among its devices, at its global batch: data,\n"
-         "tensor and pipeline parallelism, micro-batches, recomputation and sharding (docs/layout.md).\n\n" +
-         words_of_options(layout_options());
-}
-
-void run_layout_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, layout_options());
-  if (values.contains("help")) return print(usage_of_layout());
+void run_layout(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "layout");
   const study::LayoutOptions asked = search_options(values);
   const StudyFiles files(values, options);
@@ -110,7 +98,21 @@ void run_layout_command(const std::vector<std::string>& arguments) {
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::LayoutReport report =
       study::search_layouts(source, options.overrides, asked, !options.quiet, [&] { files.check_against_inputs(); });
-  files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
+  files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
+}
+
+}  // namespace
+
+Command layout_command() {
+  return {"layout",
+          "scenario.xml",
+          "how a network is best divided among its devices (docs/layout.md)",
+          Command::Operand::scenario,
+          "dadsim layout [options] scenario.xml\n"
+          "looks for the quickest way to divide what the scenario times among its devices, at its global batch: data,\n"
+          "tensor and pipeline parallelism, micro-batches, recomputation and sharding (docs/layout.md).\n\n",
+          layout_options,
+          run_layout};
 }
 
 }  // namespace dadsim::cli

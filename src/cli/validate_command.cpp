@@ -1,5 +1,3 @@
-#include "cli/validate_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
@@ -59,6 +58,20 @@ std::int64_t most_devices(const po::variables_map& values) {
   return *number;
 }
 
+std::vector<std::string> tables_to_validate() {
+  std::vector<std::string> names;
+  for (const study::MeasuredJob& job : study::published_jobs()) {
+    if (std::ranges::find(names, job.table) == names.end()) names.push_back(job.table);
+  }
+  return names;
+}
+
+Command::Names names_of_tables() {
+  Command::Names names;
+  for (const std::string& table : tables_to_validate()) names.emplace_back(table, "");
+  return names;
+}
+
 std::string list_of_tables() {
   std::string text;
   for (const std::string& table : tables_to_validate()) {
@@ -96,27 +109,7 @@ std::vector<study::MeasuredJob> jobs_asked_for(const std::vector<std::string>& o
   return jobs;
 }
 
-}  // namespace
-
-std::vector<std::string> tables_to_validate() {
-  std::vector<std::string> names;
-  for (const study::MeasuredJob& job : study::published_jobs()) {
-    if (std::ranges::find(names, job.table) == names.end()) names.push_back(job.table);
-  }
-  return names;
-}
-
-std::string usage_of_validate() {
-  return "dadsim validate [options] [TABLE|FILE.csv]...\n"
-         "predicts steps of training that others measured and published, or that you did, and says how far they are\n"
-         "off and how many lie in their bands (docs/validate.md). A file has a line of columns, as scenario,time, and\n"
-         "a measurement a line, as lab.xml,312ms.\n\n" +
-         words_of_options(validate_options());
-}
-
-void run_validate_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, validate_options());
-  if (values.contains("help")) return print(usage_of_validate());
+void run_validate(const po::variables_map& values) {
   if (values.contains("list")) return print(list_of_tables());
   const std::vector<std::string> operands = operands_of(values);
   const std::vector<std::string> names = tables_to_validate();
@@ -148,10 +141,28 @@ void run_validate_command(const std::vector<std::string>& arguments) {
     }
     found->left_out = rows;
   }
-  if (!json.empty()) write_file_atomically(json, to_json(validation));
-  if (quiet || outputs.take_standard_output()) return;
   const bool own = std::ranges::any_of(operands, is_file_name);
-  print(summary_of(validation, own || values.contains("verbose")));
+  const report::Document document = document_of(validation, own || values.contains("verbose"));
+  if (!json.empty()) write_file_atomically(json, to_json(document));
+  if (quiet || outputs.take_standard_output()) return;
+  print(summary_of(document, false));
+}
+
+}  // namespace
+
+Command validate_command() {
+  return {
+      "validate",
+      "[TABLE|FILE.csv]...",
+      "predict steps that others measured, or you (docs/validate.md)",
+      Command::Operand::name_or_file,
+      "dadsim validate [options] [TABLE|FILE.csv]...\n"
+      "predicts steps of training that others measured and published, or that you did, and says how far they are\n"
+      "off and how many lie in their bands (docs/validate.md). A file has a line of columns, as scenario,time, and\n"
+      "a measurement a line, as lab.xml,312ms.\n\n",
+      validate_options,
+      run_validate,
+      names_of_tables};
 }
 
 }  // namespace dadsim::cli

@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 
-#include "report/run/table.hpp"
-#include "report/text/grid.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -44,22 +41,39 @@ std::string label_of(const Diagnosis& diagnosis, const DiagnosedTime& time) {
   return diagnosis.collective ? human_bytes(time.bytes) : human_count(time.devices);
 }
 
-/// Of several sizes: what each took, and what was expected.
-std::string times_of(const Diagnosis& diagnosis) {
-  std::vector<std::vector<std::string>> rows{
-      {diagnosis.collective ? "size" : "devices", "measured", "expected", "nine of ten", "÷ expected"}};
+DocumentTable times_of(const Diagnosis& diagnosis) {
+  DocumentTable times;
   for (const DiagnosedTime& time : diagnosis.times) {
-    rows.push_back({label_of(diagnosis, time), human_seconds(time.measured), human_seconds(time.expected),
-                    fmt::format("{} … {}", human_seconds(time.low), human_seconds(time.high)),
-                    fmt::format("{:.2f}", time.measured / time.expected)});
+    times.add_row()
+        .say(diagnosis.collective ? "size" : "devices", label_of(diagnosis, time))
+        .add("bytes", diagnosis.collective ? DocumentValue(time.bytes) : DocumentValue())
+        .add("devices", time.devices)
+        .add("measured", "measured", time.measured, Unit::seconds)
+        .add("expected", "expected", time.expected, Unit::seconds)
+        .say("nine of ten", fmt::format("{} … {}", human_seconds(time.low), human_seconds(time.high)))
+        .add("low", time.low)
+        .add("high", time.high)
+        .say("÷ expected", fmt::format("{:.2f}", time.measured / time.expected));
   }
-  std::vector<std::size_t> columns(rows.front().size());
-  std::iota(columns.begin(), columns.end(), std::size_t{0});
-  return report::grid(rows, columns) + '\n';
+  return times;
 }
 
-/// What is shown of a cause, and above it: what it would take beside what was measured, of each size and of computing,
-/// and the distance that comes of them where there are several.
+DocumentTable suspicions_of(const Diagnosis& diagnosis) {
+  DocumentTable suspicions;
+  for (const Suspicion& one : diagnosis.suspicions) {
+    suspicions.add_row()
+        .add("cause", one.cause)
+        .add("check", check_of(one))
+        .add("seconds", one.seconds)
+        .add("computing", one.computing ? DocumentValue(*one.computing) : DocumentValue())
+        .add("distance", one.distance)
+        .add("explains", one.explains);
+  }
+  return suspicions;
+}
+
+/// Cells of each cause, below a line of headings: its time against the measured one for each size and for computing,
+/// and the distance where there are several.
 std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std::size_t count) {
   const bool single = diagnosis.times.size() == 1;
   std::vector<std::vector<std::string>> rows(1);
@@ -80,6 +94,27 @@ std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std
     if (row.size() < rows[0].size()) row.push_back(fmt::format("{:.2f}", one.distance));
   }
   return rows;
+}
+
+/// The first `count` causes with their times and checks, for people.
+std::string causes_of(const Diagnosis& diagnosis, std::size_t count) {
+  if (count == 0) return {};
+  const std::vector<std::vector<std::string>> rows = columns_of(diagnosis, count);
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string said;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      said += right_aligned(cells[i], std::max<std::size_t>(8, display_width(rows[0][i]))) + "  ";
+    return said;
+  };
+  const std::size_t indent = 2 + display_width(line(rows[0]));
+  std::string text = fmt::format("  {}what may be wrong\n", line(rows[0]));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Suspicion& one = diagnosis.suspicions[i];
+    text += wrapped(fmt::format("{} {}{}", one.explains ? "✓" : " ", line(rows[i + 1]), in_words(one.cause)),
+                    table_width(), indent);
+    text += wrapped(fmt::format("{:{}}{}", "", indent, in_words(check_of(one))), table_width(), indent);
+  }
+  return text + '\n';
 }
 
 }  // namespace
@@ -145,37 +180,27 @@ std::vector<Statement> answer_of(const Diagnosis& diagnosis) {
   return answer;
 }
 
-Summary summary_of(const Diagnosis& diagnosis, bool verbose) {
-  Summary summary;
-  summary.answer = paragraph(as_paragraph(answer_of(diagnosis)));
-  std::string& text = summary.body;
-  if (diagnosis.times.size() > 1) text += times_of(diagnosis);
-  if (!diagnosis.evidence.empty()) text += paragraph(as_paragraph(diagnosis.evidence));
-  const std::size_t count =
-      verbose ? diagnosis.suspicions.size() : std::min(kMostSuspicions, diagnosis.suspicions.size());
-  if (count > 0) {
-    const std::vector<std::vector<std::string>> rows = columns_of(diagnosis, count);
-    const auto line = [&](const std::vector<std::string>& cells) {
-      std::string said;
-      for (std::size_t i = 0; i < cells.size(); ++i)
-        said += right_aligned(cells[i], std::max<std::size_t>(8, display_width(rows[0][i]))) + "  ";
-      return said;
-    };
-    const std::size_t indent = 2 + display_width(line(rows[0]));
-    text += fmt::format("  {}what may be wrong\n", line(rows[0]));
-    for (std::size_t i = 0; i < count; ++i) {
-      const Suspicion& one = diagnosis.suspicions[i];
-      text += wrapped(fmt::format("{} {}{}", one.explains ? "✓" : " ", line(rows[i + 1]), in_words(one.cause)),
-                      table_width(), indent);
-      text += wrapped(fmt::format("{:{}}{}", "", indent, in_words(check_of(one))), table_width(), indent);
-    }
-    text += '\n';
-  }
-  for (const Statement& one : diagnosis.free) text += paragraph(in_words(one));
-  summary.background = background_of(diagnosis, verbose);
-  return summary;
+Document document_of(const Diagnosis& diagnosis) {
+  Document document{diagnosis, answer_of(diagnosis)};
+  document.page = PageKind::diagnose;
+  document.add("of", diagnosis.of);
+  document.add("source", diagnosis.source);
+  document.add("verdict", to_string(diagnosis.verdict));
+  const bool several = diagnosis.times.size() > 1;
+  document.parts.push_back({.name = "times",
+                            .shown = several ? Shown::always : Shown::never,
+                            .what = times_of(diagnosis),
+                            .text = several ? "\n" : ""});
+  document.add("computing", diagnosis.computing ? DocumentValue(*diagnosis.computing) : DocumentValue());
+  if (!diagnosis.evidence.empty())
+    document.parts.push_back({.shown = Shown::always, .text = paragraph(as_paragraph(diagnosis.evidence))});
+  document.parts.push_back({.name = "suspicions", .what = suspicions_of(diagnosis)});
+  const std::size_t brief = std::min(kMostSuspicions, diagnosis.suspicions.size());
+  document.parts.push_back({.shown = Shown::brief, .text = causes_of(diagnosis, brief)});
+  document.parts.push_back({.shown = Shown::verbose, .text = causes_of(diagnosis, diagnosis.suspicions.size())});
+  document.parts.push_back({.name = "free", .shown = Shown::always, .what = diagnosis.free});
+  document.add("evidence", diagnosis.evidence);
+  return document;
 }
-
-std::string to_table(const Diagnosis& diagnosis) { return summary_of(diagnosis, true).all(); }
 
 }  // namespace dadsim::report

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/text/paragraph.hpp"
+#include "report/document/document.hpp"
 #include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 
@@ -57,9 +57,7 @@ inline constexpr std::size_t kMostSuspicions = 6;  ///< that are listed on a ter
 
 /// Whether it is normal; where not, what explains it best.
 std::vector<Statement> answer_of(const Diagnosis& diagnosis);
-Summary summary_of(const Diagnosis& diagnosis, bool verbose);
-std::string to_table(const Diagnosis& diagnosis);
-/// As JSON; every field is documented in docs/diagnose.md.
-std::string to_json(const Diagnosis& diagnosis);
+/// Every member is documented in docs/diagnose.md.
+Document document_of(const Diagnosis& diagnosis);
 
 }  // namespace dadsim::report

@@ -13,6 +13,7 @@ endfunction()
 
 # In the order in which a page reads them: what a file uses stands in one before it.
 set(html_scripts_shared format elements theme charts causes about page)
+set(html_scripts_document document/report)
 set(html_scripts_run
   run/runs run/curves run/steps run/retiming run/timeline run/bounds run/participation run/shifts run/leak run/scale run/costs run/ranks run/data run/network run/memory run/provenance run/report)
 set(html_scripts_sweep
@@ -22,13 +23,13 @@ set(html_scripts_explain explain/words explain/steps explain/causes explain/chan
 set(html_scripts_layout layout/layouts layout/parts layout/report)
 set(html_scripts_diagnose diagnose/times diagnose/suspicions diagnose/report)
 set(html_scripts_scale_study scale-study/ladder scale-study/runs scale-study/report)
-foreach(part shared run sweep plan explain layout diagnose scale_study)
+foreach(part shared document run sweep plan explain layout diagnose scale_study)
   set(DADSIM_SCRIPT_${part} "")
   foreach(name IN LISTS html_scripts_${part})
     read_html_part(DADSIM_SCRIPT_${part} ${html_folder}/script/${name}.js)
   endforeach()
 endforeach()
-foreach(part run sweep plan explain layout diagnose scale_study)
+foreach(part document run sweep plan explain layout diagnose scale_study)
   set(DADSIM_SECTIONS_${part} "")
   read_html_part(DADSIM_SECTIONS_${part} ${html_folder}/${part}.html)
 endforeach()

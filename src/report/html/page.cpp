@@ -56,6 +56,8 @@ struct KindParts {
 
 KindParts parts_of(PageKind kind) {
   switch (kind) {
+    case PageKind::document:
+      return {"dadsim", kDocumentSections, kDocumentScript};
     case PageKind::run:
       return {"dadsim report", kRunSections, kRunScript};
     case PageKind::sweep:

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-namespace dadsim::report {
+#include "report/document/page_kind.hpp"
 
-enum class PageKind { run, sweep, plan, explain, layout, diagnose, scale_study };
+namespace dadsim::report {
 
 /// What differs between pages of one kind. Text is escaped here, markup is not.
 struct PageContent {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "report/document/document.hpp"
 #include "report/run/result.hpp"
-#include "report/text/paragraph.hpp"
 #include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 #include "spec/parallelism.hpp"
@@ -83,9 +83,7 @@ std::vector<std::string> assignments_of(const Layout& layout);
 /// What is found, what bounds it, and how what is written stands to it.
 std::vector<Statement> answer_of(const LayoutReport& report);
 
-Summary summary_of(const LayoutReport& report, bool verbose);
-std::string to_table(const LayoutReport& report);
-/// As JSON; every field is documented in docs/layout.md.
-std::string to_json(const LayoutReport& report);
+/// Every member is documented in docs/layout.md.
+Document document_of(const LayoutReport& report);
 
 }  // namespace dadsim::report

@@ -6,64 +6,76 @@
 #include <cmath>
 
 #include "estimate/kendall_tau.hpp"
-#include "report/text/grid.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
 
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
-std::string half_width_in_words(double half) { return fmt::format("±{:.0f} %", 100 * half); }
-
-std::vector<std::string> line_of(const ValidatedTable& table) {
-  const TableFigures figures = figures_of(table);
-  const std::string rows = table.left_out == 0 ? fmt::format("{}", figures.rows)
-                                               : fmt::format("{} of {}", figures.rows, figures.rows + table.left_out);
-  if (figures.rows == 0) return {table.name, rows, "–", "–", "–", "–", "–"};
-  return {table.name,
-          rows,
-          human_percent(figures.mean_error),
-          signed_percent(figures.signed_error),
-          figures.order ? fmt::format("{:.2f}", *figures.order) : "–",
-          fmt::format("{} of {}", figures.inside, figures.rows),
-          half_width_in_words(figures.half_width)};
-}
-
-std::string rows_of(const ValidatedTable& table) {
-  std::vector<std::vector<std::string>> rows{
-      {table.name, "devices", "predicted", "9 of 10", "measured", "error", "inside"}};
-  std::string refusals;
+/// Rows of a table, with its name above their names.
+DocumentTable rows_of(const ValidatedTable& table) {
+  DocumentTable rows;
   for (const ValidatedRow& row : table.rows) {
-    if (row.refused) {
-      refusals += paragraph(fmt::format("{}: {}:{}: {}", row.name, table.source, row.line, row.refused->what));
-      continue;
-    }
-    rows.push_back({row.name, row.devices > 0 ? fmt::format("{}", row.devices) : "", human_seconds(row.predicted),
-                    fmt::format("{} … {}", human_seconds(row.band.low * row.predicted),
-                                human_seconds(row.band.high * row.predicted)),
-                    human_seconds(row.measured), signed_percent(row.error()), row.inside() ? "yes" : "no"});
+    TableRow line = rows.add_row();
+    line.add("name", table.name, row.name, Unit::plain)
+        .add("line", row.line)
+        .add("devices", "devices", row.devices > 0 ? DocumentValue(row.devices) : DocumentValue(), Unit::plain,
+             row.devices > 0 ? fmt::format("{}", row.devices) : "")
+        .add("refused", row.refused ? DocumentValue(row.refused->what) : DocumentValue());
+    if (row.refused) continue;
+    line.add("predicted_s", "predicted", row.predicted, Unit::seconds)
+        .say("9 of 10", fmt::format("{} … {}", human_seconds(row.band.low * row.predicted),
+                                    human_seconds(row.band.high * row.predicted)))
+        .add("measured_s", "measured", row.measured, Unit::seconds)
+        .add("low_s", row.band.low * row.predicted)
+        .add("high_s", row.band.high * row.predicted)
+        .add("error", "error", row.error(), Unit::signed_share)
+        .add("inside", "inside", row.inside(), Unit::plain)
+        .add("category", row.category);
   }
-  return '\n' + grid(rows, {0, 1, 2, 3, 4, 5, 6}) + refusals;
+  return rows;
 }
 
-std::string answer_of(const Validation& validation) {
-  std::size_t rows = 0;
-  std::size_t inside = 0;
-  std::size_t refused = 0;
-  double error = 0;
+DocumentTable tables_of(const Validation& validation) {
+  DocumentTable tables;
   for (const ValidatedTable& table : validation.tables) {
     const TableFigures figures = figures_of(table);
-    rows += figures.rows;
-    inside += figures.inside;
-    refused += figures.refused;
+    const auto words = [&](std::string said) { return figures.rows == 0 ? "–" : std::move(said); };
+    const std::size_t asked = figures.rows + table.left_out;
+    tables.add_row()
+        .add("name", "table", table.name, Unit::plain)
+        .add("source", table.source)
+        .add("predicted", "rows", static_cast<std::int64_t>(figures.rows), Unit::plain,
+             table.left_out == 0 ? fmt::format("{}", figures.rows) : fmt::format("{} of {}", figures.rows, asked))
+        .add("refused", static_cast<std::int64_t>(figures.refused))
+        .add("left_out", static_cast<std::int64_t>(table.left_out))
+        .add("mean_error", "mean error", figures.mean_error, Unit::share, words(human_percent(figures.mean_error)))
+        .add("signed_error", "signed", figures.signed_error, Unit::signed_share,
+             words(fmt::format("{:+.1f} %", 100 * figures.signed_error)))
+        .add("kendall_tau", "tau", figures.order ? DocumentValue(*figures.order) : DocumentValue(), Unit::plain,
+             figures.order ? fmt::format("{:.2f}", *figures.order) : "–")
+        .add("inside", "in band", static_cast<std::int64_t>(figures.inside), Unit::plain,
+             words(fmt::format("{} of {}", figures.inside, figures.rows)))
+        .add("half_width", "width", figures.half_width, Unit::share,
+             words(fmt::format("±{:.0f} %", 100 * figures.half_width)))
+        .add("measured_over_predicted", figures.offset)
+        .add("scatter", figures.scatter)
+        .add("rows", std::vector<DocumentTable>{rows_of(table)});
+  }
+  return tables;
+}
+
+std::vector<Statement> answer_of(const Validation& validation) {
+  Statement answer{"validated"};
+  double rows = 0, inside = 0, refused = 0, error = 0;
+  for (const ValidatedTable& table : validation.tables) {
+    const TableFigures figures = figures_of(table);
+    rows += static_cast<double>(figures.rows);
+    inside += static_cast<double>(figures.inside);
+    refused += static_cast<double>(figures.refused);
     error += figures.mean_error * static_cast<double>(figures.rows);
   }
-  if (rows == 0) return paragraph("Nothing was predicted.");
-  std::string text = fmt::format("{} of {} measurements lie in the band of their prediction ({}); mean error {}",
-                                 inside, rows, human_percent(static_cast<double>(inside) / static_cast<double>(rows)),
-                                 human_percent(error / static_cast<double>(rows)));
-  if (refused > 0) text += fmt::format("; {} more {} refused", refused, refused == 1 ? "is" : "are");
-  return paragraph(text + ".");
+  if (rows > 0) answer.with("mean_error", error / rows);
+  return {answer.with("rows", rows).with("inside", inside).with("refused", refused)};
 }
 
 }  // namespace
@@ -97,32 +109,28 @@ TableFigures figures_of(const ValidatedTable& table) {
   return figures;
 }
 
-Summary summary_of(const Validation& validation, bool every_row) {
-  Summary summary;
-  summary.answer = answer_of(validation);
-  std::vector<std::vector<std::string>> lines{{"table", "rows", "mean error", "signed", "tau", "in band", "width"}};
-  std::size_t left_out = 0;
+Document document_of(const Validation& validation, bool every_row) {
+  Document document{validation, answer_of(validation)};
+  document.parts.push_back({.name = "tables", .shown = Shown::always, .what = tables_of(validation)});
+  std::vector<Statement> offsets;
+  double left_out = 0;
   for (const ValidatedTable& table : validation.tables) {
-    lines.push_back(line_of(table));
-    left_out += table.left_out;
-  }
-  summary.body = grid(lines, {0, 1, 2, 3, 4, 5, 6});
-  for (const ValidatedTable& table : validation.tables) {
-    if (every_row && !table.rows.empty()) summary.body += rows_of(table);
-  }
-  for (const ValidatedTable& table : validation.tables) {
+    left_out += static_cast<double>(table.left_out);
+    if (!every_row || table.rows.empty()) continue;
+    DocumentPart rows{.shown = Shown::always, .what = rows_of(table), .text = {}};
+    for (const ValidatedRow& row : table.rows)
+      if (row.refused)
+        rows.text += paragraph(fmt::format("{}: {}:{}: {}", row.name, table.source, row.line, row.refused->what));
+    document.parts.push_back(std::move(rows));
     const TableFigures figures = figures_of(table);
-    if (!every_row || figures.rows < 2) continue;
-    summary.body += paragraph(fmt::format(
-        "{}: measured ÷ predicted is {:.2f} in the mean, and rows differ by {} among themselves; a device that is "
-        "calibrated on one of them (dadsim calibrate) keeps the second alone.",
-        table.name, figures.offset, human_percent(figures.scatter)));
+    if (figures.rows < 2) continue;
+    offsets.push_back(
+        Statement{"validated-offset", {table.name}}.with("offset", figures.offset).with("scatter", figures.scatter));
   }
-  if (left_out > 0) summary.body += paragraph(fmt::format("{} rows are of more devices: --devices all.", left_out));
-  summary.background = paragraph(
-      "Errors are predicted ÷ measured − 1; a band holds nine measurements of ten of a table that nobody has seen "
-      "(docs/bands.md); its width is half of what lies between its ends.");
-  return summary;
+  if (left_out > 0) offsets.push_back(Statement{"rows-left-out"}.with("rows", left_out));
+  offsets.push_back(Statement{"error-of-prediction"});
+  document.say(std::move(offsets));
+  return document;
 }
 
 }  // namespace dadsim::report

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimate/bands.hpp"
-#include "report/text/paragraph.hpp"
+#include "report/document/document.hpp"
 #include "support/diagnostics.hpp"
 
 // Steps of training that were measured beside what is predicted of them (docs/validate.md).
@@ -47,13 +47,11 @@ struct TableFigures {
 };
 TableFigures figures_of(const ValidatedTable& table);
 
-struct Validation {
-  std::string version, build, simgrid;
+struct Validation : ReportHead {
   std::vector<ValidatedTable> tables;
 };
 
-std::string to_json(const Validation& validation);
-/// A line a table; `every_row`: and one for each of its rows.
-Summary summary_of(const Validation& validation, bool every_row);
+/// A line per table; `every_row`: and one for each of its rows. Every member is documented in docs/validate.md.
+Document document_of(const Validation& validation, bool every_row);
 
 }  // namespace dadsim::report

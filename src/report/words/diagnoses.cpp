@@ -202,6 +202,32 @@ std::string idle_device(const Statement& statement) {
       human_percent(statement.number("share")));
 }
 
+std::string validated(const Statement& statement) {
+  const double rows = statement.number("rows");
+  if (rows == 0) return "Nothing was predicted.";
+  const double refused = statement.number("refused");
+  const double inside = statement.number("inside");
+  return fmt::format("{} of {} measurements lie in the band of their prediction ({}); mean error {}{}.", inside, rows,
+                     human_percent(inside / rows), human_percent(statement.number("mean_error")),
+                     refused > 0 ? fmt::format("; {} more {} refused", refused, refused == 1 ? "is" : "are") : "");
+}
+
+std::string validated_offset(const Statement& statement) {
+  return fmt::format(
+      "{}: measured ÷ predicted is {:.2f} in the mean, and rows differ by {} among themselves; a device that is "
+      "calibrated on one of them (dadsim calibrate) keeps the second alone.",
+      statement.subjects.at(0), statement.number("offset"), human_percent(statement.number("scatter")));
+}
+
+std::string rows_left_out(const Statement& statement) {
+  return fmt::format("{} rows are of more devices: --devices all.", statement.number("rows"));
+}
+
+std::string error_of_prediction(const Statement& /*statement*/) {
+  return "Errors are predicted ÷ measured − 1; a band holds nine measurements of ten of a table that nobody has seen "
+         "(docs/bands.md); its width is half of what lies between its ends.";
+}
+
 constexpr std::array kDiagnoses{
     StatementKind{"cause", "something that may be wrong: a part of sentences", cause},
     StatementKind{"cause-check", "what tells whether it is", cause_check},
@@ -215,6 +241,10 @@ constexpr std::array kDiagnoses{
     StatementKind{"input-bound", "what an input would have to be that takes as long", input_bound},
     StatementKind{"host-bound", "the same of a host", host_bound},
     StatementKind{"profiled", "what a profile says of a step", profiled},
+    StatementKind{"validated", "how many measured steps lie in the bands of their predictions", validated},
+    StatementKind{"validated-offset", "how far a table of measured steps is off as a whole", validated_offset},
+    StatementKind{"rows-left-out", "rows of published tables that --devices leaves out", rows_left_out},
+    StatementKind{"error-of-prediction", "how errors and widths of bands are counted", error_of_prediction},
     StatementKind{"idle-device", "a profile shows a device that waits for nothing of the network", idle_device},
 };
 

@@ -39,7 +39,7 @@ TEST(Validation, CountsErrorsAndBands) {
 }
 
 TEST(Validation, AnswersFirst) {
-  const Summary summary = summary_of(sample(), true);
+  const Summary summary = summary_of(document_of(sample(), true), false);
   EXPECT_EQ(summary.answer.find("1 of 2 measurements lie in the band of their prediction (50.0 %); mean error 30.0 %"),
             0U)
       << summary.answer;
@@ -47,14 +47,14 @@ TEST(Validation, AnswersFirst) {
                            "2 rows are of more devices", "2.00 s", "1.60 s … 2.80 s"}) {
     EXPECT_NE(summary.body.find(part), std::string::npos) << part << "\n" << summary.body;
   }
-  EXPECT_EQ(summary_of(sample(), false).body.find("no memory"), std::string::npos);
+  EXPECT_EQ(summary_of(document_of(sample(), false), false).body.find("no memory"), std::string::npos);
   std::istringstream lines(summary.all());
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), kTableWidth) << line;
 }
 
 TEST(Validation, WritesWhatIsDocumented) {
-  EXPECT_EQ(test::fields_of(to_json(sample())), test::documented_in("validate.md", "JSON"));
-  const Json json = Json::parse(to_json(sample()));
+  EXPECT_EQ(test::fields_of(to_json(document_of(sample(), true))), test::documented_in("validate.md", "JSON"));
+  const Json json = Json::parse(to_json(document_of(sample(), true)));
   EXPECT_EQ(json["tables"][0]["inside"], 1);
   EXPECT_EQ(json["tables"][0]["rows"][1]["low_s"], 1.6);
   EXPECT_FALSE(json["tables"][0]["rows"][2].contains("measured_s"));

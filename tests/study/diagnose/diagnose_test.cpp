@@ -173,7 +173,7 @@ TEST(Diagnose, SeveralSizesAreRankedByWhatIsShown) {
     EXPECT_EQ(first_cause(diagnosis), cause);
     const auto ranked = [](const report::Suspicion& one) { return std::pair{!one.explains, one.distance}; };
     EXPECT_TRUE(std::ranges::is_sorted(diagnosis.suspicions, {}, ranked));
-    const std::string shown = to_table(diagnosis);
+    const std::string shown = summary_of(document_of(diagnosis), true).all();
     EXPECT_NE(shown.find("at 4     at 12  distance  what may be wrong"), std::string::npos) << shown;
     // What is ticked is named in the headline.
     const std::string headline = report::as_paragraph(answer_of(diagnosis));
@@ -215,7 +215,7 @@ TEST(Diagnose, NoAdviceOnNcclForATpu) {
              "\"/></workers><timing-only/><training><adam learning-rate=\"1e-3\"/></training><timed-as "
              "workload=\"gpt-2-medium\" batch=\"4\" precision=\"bf16\"/><run algorithm=\"gradient-sharing\" "
              "exchange=\"peer\"/></scenario>");
-    return to_table(diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = 3}}}, false));
+    return summary_of(document_of(diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = 3}}}, false)), true).all();
   };
   const std::string tpu =
       shown_of("tpu-v6e", "nic=\"ici-v6e\" rails=\"4\"><torus link=\"ici-v6e\" dimensions=\"4x4\"/>");

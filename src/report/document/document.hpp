@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "report/document/page_kind.hpp"
+#include "report/text/paragraph.hpp"
+#include "report/words/report_head.hpp"
+#include "report/words/statement.hpp"
+
+// A result of a study as data: its answer, statements and tables. A study returns a Document; the printers of the
+// terminal, JSON, CSV and pages (html/document.hpp) print any Document and decide nothing.
+
+namespace dadsim::report {
+
+struct DocumentTable;
+
+/// Leaves a member out of the JSON, where std::monostate writes null.
+struct Omitted {};
+
+/// A value of a document: null, a flag, a number, text, lists, statements, or tables.
+using DocumentValue = std::variant<std::monostate, Omitted, bool, std::int64_t, double, std::string,
+                                   std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>, Statement,
+                                   std::vector<Statement>, std::vector<DocumentTable>>;
+
+/// The unit of a column, which says how people read its numbers.
+enum class Unit : std::uint8_t { plain, count, seconds, bytes, share, signed_share, rate };
+
+/// "312 ms", "8.2 GB", "41 %"; "–" for null.
+std::string in_words(const DocumentValue& value, Unit unit);
+
+/// A row of a table under construction: a member of the JSON and a column for people, one call each.
+class TableRow {
+ public:
+  /// A member of the JSON alone; "a.b" is member b of member a.
+  TableRow& add(std::string name, DocumentValue value) {
+    return add(std::move(name), {}, std::move(value), Unit::plain);
+  }
+  /// The same with a column `title` for people; `words` in place of those of the value.
+  TableRow& add(std::string name, std::string title, DocumentValue value, Unit unit,
+                std::optional<std::string> words = {});
+  /// A column for people alone.
+  TableRow& say(std::string title, std::string words) {
+    return add({}, std::move(title), {}, Unit::plain, std::move(words));
+  }
+
+ private:
+  friend struct DocumentTable;
+  explicit TableRow(DocumentTable& table) : table_(table) {}
+  DocumentTable& table_;
+};
+
+/// Rows of values, each with its words. All rows add the same columns in the same order; a row that ends early lacks
+/// the other members in the JSON and is not shown to people.
+struct DocumentTable {
+  struct Head {
+    std::string name, title;
+  };
+  struct Cell {
+    DocumentValue value;
+    std::string words;
+  };
+  std::vector<Head> columns = {};
+  std::vector<std::vector<Cell>> rows = {};
+  std::vector<std::size_t> detail = {};  ///< rows that a terminal shows with --verbose alone
+  bool object = false;                   ///< at most one row: an object in the JSON, null without a row
+
+  TableRow add_row(bool is_detail = false);
+};
+
+/// Whether a terminal shows a part: `brief` without --verbose alone, `verbose` with it alone.
+enum class Shown : std::uint8_t { never, brief, verbose, always };
+
+/// A part of a document.
+struct DocumentPart {
+  std::string name = {};  ///< member of the JSON; empty: none
+  Shown shown = Shown::never;
+  std::string heading = {};  ///< above a table, for people
+  std::variant<DocumentValue, DocumentTable, std::vector<Statement>> what = {};
+  std::string text = {};  ///< for people alone: lines below the part
+};
+
+/// What a study has found.
+struct Document {
+  ReportHead head;
+  std::vector<Statement> answer;
+  std::vector<DocumentPart> parts = {};  ///< in the order of both the JSON and the terminal
+  PageKind page = PageKind::document;
+
+  void add(std::string name, DocumentValue value) {
+    parts.push_back({.name = std::move(name), .what = std::move(value)});
+  }
+  /// Statements that are printed, each as a paragraph.
+  void say(std::vector<Statement> statements) {
+    parts.push_back({.shown = Shown::always, .what = std::move(statements)});
+  }
+};
+
+/// For a terminal.
+Summary summary_of(const Document& document, bool verbose);
+/// JSON: head, answer, parts by their names, assumptions.
+std::string to_json(const Document& document);
+/// CSV of the first table that has names: a header, then a line per row.
+std::string to_csv(const Document& document);
+
+}  // namespace dadsim::report

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/document/document.hpp"
+#include "report/text/grid.hpp"
+#include "report/text/rate.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+std::string number_in_words(double value, Unit unit) {
+  switch (unit) {
+    case Unit::seconds:
+      return human_seconds(value);
+    case Unit::bytes:
+      return human_bytes(value);
+    case Unit::share:
+      return human_percent(value);
+    case Unit::signed_share:
+      return fmt::format("{:+.1f} %", 100 * value);
+    case Unit::rate:
+      return rate_in_words(value);
+    case Unit::count:
+      return human_count(static_cast<std::int64_t>(value));
+    case Unit::plain:
+      break;
+  }
+  return fmt::format("{}", value);
+}
+
+/// Columns with a title and with something to read.
+std::vector<std::size_t> shown_columns(const DocumentTable& table) {
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool empty =
+        std::ranges::all_of(table.rows, [&](const auto& row) { return i >= row.size() || row[i].words == "–"; });
+    if (!table.columns[i].title.empty() && !(empty && i > 0)) columns.push_back(i);
+  }
+  return columns;
+}
+
+std::string grid_of(const DocumentTable& table, bool verbose) {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const DocumentTable::Head& head : table.columns) lines[0].push_back(head.title);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    if (table.rows[i].size() < table.columns.size()) continue;
+    if (!verbose && std::ranges::find(table.detail, i) != table.detail.end()) continue;
+    std::vector<std::string>& line = lines.emplace_back();
+    for (const DocumentTable::Cell& cell : table.rows[i]) line.push_back(cell.words);
+  }
+  return lines.size() > 1 ? report::grid(lines, shown_columns(table)) : std::string();
+}
+
+std::string text_of(const DocumentPart& part, bool verbose) {
+  std::string text;
+  if (const DocumentTable* table = std::get_if<DocumentTable>(&part.what)) {
+    text = grid_of(*table, verbose);
+    if (!text.empty() && !part.heading.empty()) text = '\n' + part.heading + '\n' + text;
+  } else if (const auto* statements = std::get_if<std::vector<Statement>>(&part.what)) {
+    for (const Statement& one : *statements) text += paragraph(in_words(one));
+  }
+  return text + part.text;
+}
+
+}  // namespace
+
+std::string in_words(const DocumentValue& value, Unit unit) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "yes" : "no";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+    return unit == Unit::plain ? fmt::format("{}", *whole) : number_in_words(static_cast<double>(*whole), unit);
+  }
+  if (const auto* number = std::get_if<double>(&value)) return number_in_words(*number, unit);
+  return "–";
+}
+
+Summary summary_of(const Document& document, bool verbose) {
+  Summary summary;
+  summary.answer = paragraph(as_paragraph(document.answer));
+  for (const DocumentPart& part : document.parts) {
+    if (part.shown == Shown::always || part.shown == (verbose ? Shown::verbose : Shown::brief))
+      summary.body += text_of(part, verbose);
+  }
+  summary.background = background_of(document.head, verbose);
+  return summary;
+}
+
+}  // namespace dadsim::report

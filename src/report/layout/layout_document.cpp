@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/layout/layout_report.hpp"
+#include "report/text/rate.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+/// "8×8×2": data × tensor × pipeline. Chunks of a stage in brackets; ZB is ZB-H1, V DualPipeV, G GPipe; CP and EP
+/// count the devices of a sequence and of the experts.
+std::string division_of(const LayoutTrial& trial) {
+  const spec::ParallelismSpec& how = trial.layout.how;
+  const char* order = how.order == spec::PipelineOrder::zero_bubble  ? " ZB"
+                      : how.order == spec::PipelineOrder::dualpipe_v ? " V"
+                      : how.order == spec::PipelineOrder::gpipe      ? " G"
+                                                                     : "";
+  const auto where_several = [](const char* name, std::int32_t count) {
+    return count > 1 ? fmt::format(" {} {}", name, count) : std::string();
+  };
+  return fmt::format("{}×{}×{}{}{}{}{}{}", trial.layout.replicas, how.tensor, how.pipeline,
+                     how.interleave > 1 ? fmt::format(" ({})", how.interleave) : "", order,
+                     where_several("CP", how.context), where_several("EP", how.experts), trial.written ? " *" : "");
+}
+
+std::string zero_of(const spec::ParallelismSpec& how) {
+  if (how.sharding == spec::Sharding::none) return "–";
+  return fmt::format("ZeRO-{}{}", static_cast<int>(how.sharding),
+                     how.sharding_group > 0 ? fmt::format(" of {}", how.sharding_group) : "");
+}
+
+/// A step with the share by which it may be wrong, from 1 % on.
+std::string step_of(const RunResult& run) {
+  constexpr double kLeast = 0.01;
+  const double doubt = doubt_of(run);
+  return human_seconds(run.step_seconds) + (doubt >= kLeast ? fmt::format(" ±{:.0f} %", 100 * doubt) : "");
+}
+
+DocumentValue number_or_null(const std::optional<double>& value) {
+  return value ? DocumentValue(*value) : DocumentValue();
+}
+
+void add_layout(TableRow row, const LayoutTrial& trial) {
+  const spec::ParallelismSpec& how = trial.layout.how;
+  const bool again = how.recomputation != spec::Recomputation::none;
+  row.say("data×tensor×pipeline", division_of(trial))
+      .add("replicas", trial.layout.replicas)
+      .add("batch", trial.layout.batch)
+      .add("tensor", how.tensor)
+      .add("sequence_parallel", how.sequence_parallel)
+      .add("context", how.context)
+      .add("pipeline", how.pipeline)
+      .add("interleave", how.interleave)
+      .add("schedule", spec::to_string(how.order))
+      .add("micro_batch", "micro", how.micro_batch > 0 ? how.micro_batch : trial.layout.batch, Unit::plain)
+      .add("recompute", "again", spec::to_string(how.recomputation), Unit::plain,
+           again ? spec::to_string(how.recomputation) : "–")
+      .add("sharding", "sharding", spec::to_string(how.sharding), Unit::plain, zero_of(how))
+      .add("sharding_group", how.sharding_group > 0 ? DocumentValue(how.sharding_group) : DocumentValue())
+      .add("expert_parallel", how.experts)
+      .add("set", assignments_of(trial.layout))
+      .add("written", trial.written);
+}
+
+void add_parts(TableRow row, const std::string& of, const StepParts& parts, bool for_people) {
+  const auto add = [&](const char* name, const char* title, double seconds) {
+    row.add(of + name, for_people ? title : "", seconds, Unit::seconds, human_percent(seconds / parts.total()));
+  };
+  add(".computing_seconds", "computing", parts.computing);
+  add(".tensor_seconds", "layer sums", parts.tensor);
+  add(".bubble_seconds", "bubble", parts.bubble);
+  add(".exchange_seconds", "exchange", parts.exchange);
+}
+
+void add_trial(TableRow row, const LayoutTrial& trial, const LayoutReport& report) {
+  add_layout(row, trial);
+  row.add("memory_bytes", trial.bytes).add("fits", report.fits(trial.bytes));
+  add_parts(row, "estimate", trial.estimate, false);
+  if (!trial.simulated) {
+    row.add("simulated", DocumentValue());
+    return;
+  }
+  const RunResult& run = *trial.simulated;
+  const Throughput* done = run.throughput ? &*run.throughput : nullptr;
+  const bool tokens = done != nullptr && done->tokens;
+  row.add("simulated.step_seconds", "a step", run.step_seconds, Unit::seconds, step_of(run))
+      .add("simulated.low", run.step_band ? DocumentValue(run.step_band->low) : DocumentValue())
+      .add("simulated.high", run.step_band ? DocumentValue(run.step_band->high) : DocumentValue())
+      .add("simulated.may_be_wrong_by", doubt_of(run))
+      .add("simulated.tokens_per_second", tokens ? "tokens/s" : "",
+           done ? number_or_null(done->tokens) : DocumentValue(), Unit::rate)
+      .add("simulated.samples_per_second", tokens ? "" : "samples/s",
+           done ? DocumentValue(done->samples) : DocumentValue(), Unit::rate)
+      .add("simulated.model_flops_utilisation", "MFU",
+           done ? number_or_null(done->model_flops_utilisation) : DocumentValue(), Unit::share)
+      .say("memory", human_bytes(trial.bytes));
+  add_parts(row, "simulated", trial.parts, true);
+}
+
+DocumentTable object_of(const LayoutTrial* trial, const LayoutReport& report) {
+  DocumentTable table{.object = true};
+  if (trial != nullptr) add_trial(table.add_row(), *trial, report);
+  return table;
+}
+
+}  // namespace
+
+Document document_of(const LayoutReport& report) {
+  Document document{report, answer_of(report)};
+  document.page = PageKind::layout;
+  document.add("workload", report.workload);
+  document.add("run", report.run);
+  document.add("device", report.device);
+  document.add("devices", report.devices);
+  document.add("global_batch", report.global_batch);
+  document.add("device_bytes", report.device_bytes > 0 ? DocumentValue(report.device_bytes) : DocumentValue());
+  document.add("memory_margin", report.margin);
+  document.add("divisible", static_cast<std::int64_t>(report.divisible));
+  document.add("fitting", static_cast<std::int64_t>(report.fitting));
+  DocumentTable failed;
+  for (const FailedLayout& one : report.failed)
+    failed.add_row().add("set", assignments_of(one.layout)).add("why", one.fault);
+  document.parts.push_back({.name = "failed", .what = std::move(failed)});
+  document.add("tied", static_cast<std::int64_t>(report.tied));
+  DocumentTable layouts;
+  for (std::size_t i = 0; i < report.trials.size(); ++i)
+    add_trial(layouts.add_row(i >= kBestLayouts && !report.trials[i].written), report.trials[i], report);
+  const bool written = std::ranges::any_of(report.trials, &LayoutTrial::written);
+  document.parts.push_back({.name = "layouts",
+                            .shown = Shown::always,
+                            .what = std::move(layouts),
+                            .text = written ? "* as the scenario has it\n" : ""});
+  document.add("front", std::vector<std::int64_t>(report.front.begin(), report.front.end()));
+  if (report.front.size() > 1) {
+    DocumentTable front;
+    for (const std::size_t i : report.front) add_trial(front.add_row(), report.trials[i], report);
+    document.parts.push_back({.shown = Shown::always,
+                              .heading = "From the quickest to what needs the least memory:",
+                              .what = std::move(front)});
+  }
+  if (!report.trials.empty()) {
+    document.parts.push_back(
+        {.shown = Shown::always,
+         .text = '\n' + paragraph(fmt::format("To have it: --set {}",
+                                              fmt::join(assignments_of(report.trials.front().layout), " --set ")))});
+  }
+  document.parts.push_back(
+      {.name = "without_room", .what = object_of(report.roomy ? &*report.roomy : nullptr, report)});
+  document.add("fixed", report.fixed);
+  document.parts.push_back({.name = "written_unasked",
+                            .what = object_of(report.unasked.empty() ? nullptr : &report.unasked.front(), report)});
+  document.parts.push_back(
+      {.name = "written_without_room", .what = object_of(report.unfit ? &*report.unfit : nullptr, report)});
+  document.say({Statement{"layouts-searched"}
+                    .with("divisible", static_cast<double>(report.divisible))
+                    .with("fitting", static_cast<double>(report.fitting))
+                    .with("simulated", static_cast<double>(report.trials.size()))
+                    .with("margin", report.margin)});
+  if (!report.failed.empty()) {
+    document.say({Statement{"layouts-failed"}
+                      .with("layouts", static_cast<double>(report.failed.size()))
+                      .with("fault", report.failed.front().fault)});
+  }
+  return document;
+}
+
+}  // namespace dadsim::report
