@@ -1,5 +1,3 @@
-#include "cli/calibrate_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
@@ -170,20 +169,7 @@ std::string in_words(const study::Calibration& calibration,
   return text;
 }
 
-}  // namespace
-
-std::string usage_of_calibrate() {
-  return "dadsim calibrate [options] measurements.csv|profile.json --device NAME\n"
-         "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
-         "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
-         "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms. A profile of torch.profiler will do\n"
-         "as well (its trace as JSON, or key_averages().table()), with --workload and --batch.\n\n" +
-         words_of_options(calibrate_options());
-}
-
-void run_calibrate_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, calibrate_options());
-  if (values.contains("help")) return print(usage_of_calibrate());
+void run_calibrate(const po::variables_map& values) {
   const std::string file = only_operand(values, "no measurements are named", "one file", "calibrate");
   const std::string name = text_of(values, "device");
   if (name.empty()) throw UsageError("--device NAME is missing: what the device is to be called");
@@ -208,6 +194,23 @@ void run_calibrate_command(const std::vector<std::string>& arguments) {
   const std::string text = in_words(calibration, measurements);
   if (to_file) return print(text);
   say(text);
+}
+
+}  // namespace
+
+Command calibrate_command() {
+  return {
+      "calibrate",
+      "FILE --device NAME",
+      "fit a device to measured steps of your own (docs/calibrate.md)",
+      Command::Operand::file,
+      "dadsim calibrate [options] measurements.csv|profile.json --device NAME\n"
+      "fits a device to a few measured steps of a single one, and writes it as the <device> of a scenario\n"
+      "(docs/calibrate.md). The file has a line of columns (workload,batch,time; precision and gpus if wanted) and\n"
+      "a measurement a line, as resnet-50,128,398/s or resnet-50,128,321ms. A profile of torch.profiler will do\n"
+      "as well (its trace as JSON, or key_averages().table()), with --workload and --batch.\n\n",
+      calibrate_options,
+      run_calibrate};
 }
 
 }  // namespace dadsim::cli

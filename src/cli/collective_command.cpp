@@ -1,5 +1,3 @@
-#include "cli/collective_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <stdexcept>
 
 #include "cli/collective_options.hpp"
+#include "cli/commands.hpp"
 #include "cli/output_files.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/print.hpp"
@@ -235,11 +234,8 @@ void add_measured(const study::CollectiveTimes& times, const CollectiveOptions& 
   if (!any) throw UsageError("--sizes: none of them was measured; leave it out for those of the log");
 }
 
-}  // namespace
-
-void run_collective_command(const std::vector<std::string>& arguments) {
-  CollectiveOptions options = parse_collective_options(arguments);
-  if (options.help) return print(usage_of_collective());
+void run_collective(const boost::program_options::variables_map& values) {
+  CollectiveOptions options = collective_options_of(values);
   const OutputFiles outputs({{"--json", options.json}, {"--csv", options.csv}},
                             {{"the platform", options.platform}, {"--measured", options.measured}});
   outputs.check_writable();
@@ -262,6 +258,19 @@ void run_collective_command(const std::vector<std::string>& arguments) {
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));
   // A result that goes to standard output is not mixed with the table.
   if (!options.quiet && !outputs.take_standard_output()) print(to_table(report));
+}
+
+}  // namespace
+
+Command collective_command() {
+  return {"collective",
+          "--platform FILE --op OP",
+          "time a collective alone, size by size",
+          Command::Operand::none,
+          "dadsim collective --platform FILE --op OP [options]\n"
+          "times a collective by itself on a platform, size by size, with the columns of nccl-tests.\n\n",
+          collective_options,
+          run_collective};
 }
 
 }  // namespace dadsim::cli

@@ -32,43 +32,6 @@ constexpr std::array kOperations{
 constexpr std::array kFidelities{spec::Fidelity::automatic, spec::Fidelity::message, spec::Fidelity::flow,
                                  spec::Fidelity::closed_form};
 
-po::options_description collective_options() {
-  po::options_description options("Options");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()  //
-      ("platform", text("FILE"),
-       "a platform file (of SimGrid, or <cluster-platform>), or a scenario for its platform")  //
-      ("op", text("OP"),
-       "all-reduce, all-gather, reduce-scatter, broadcast, reduce, gather, scatter, all-to-all, neighbour-exchange "
-       "(along "
-       "--pairs), send (a message along each of --pairs)")  //
-      ("algorithm", text("A"),
-       "how it is carried out: one of dadsim collectives; auto (default) takes what the "
-       "devices' library takes (NCCL, RCCL, MPI), best takes the quickest of those that fit")  //
-      ("sizes", text("S"),
-       "sizes in bytes: 1KB:1GB (doubling), 1KB:1GB:4, 1MB,4MB; powers of 1024; counted as nccl-tests do, over all "
-       "ranks (default 1KB:1GB:4)")                                //
-      ("per-rank", "sizes are those of one rank's block instead")  //
-      ("ranks", text("N"), "the first N hosts")                    //
-      ("hosts", text("HOSTS"),
-       "these hosts in this order, e.g. \"gpu-[0-15]\", \"'Edge 1' Node\\ *\": names with blanks in quotation marks or "
-       "with backslashes, * for anything (default: all; of a federation without hubs)")                         //
-      ("root", text("R"), "rank of the root (default 0)")                                                       //
-      ("pairs", text("PAIRS"), "directed pairs of ranks, e.g. \"0>1,2>3\" (send: 0>1 by default)")              //
-      ("cold", "the time on new connections instead of warm ones")                                              //
-      ("rendezvous", "messages leave when their receivers have posted them")                                    //
-      ("fidelity", text("F"), "auto (default), message, flow or closed-form")                                   //
-      ("transport", text("T"), "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
-      ("measured", text("LOG"),
-       "what nccl-tests, OSU, UCC or NVSHMEM wrote: predicted beside measured; without --sizes of its sizes")  //
-      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")     //
-      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")       //
-      ("quiet", "no table and no progress")                                                                    //
-      ("help", "this text");
-  add_colour_option(options);
-  return options;
-}
-
 template <class Value, std::size_t n>
 Value one_of(const std::array<Value, n>& values, const std::string& option, const std::string& text) {
   std::vector<std::string> names;
@@ -161,11 +124,45 @@ void check(const CollectiveOptions& options) {
 
 }  // namespace
 
-CollectiveOptions parse_collective_options(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, collective_options());
+po::options_description collective_options() {
+  po::options_description options("Options");
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  options.add_options()  //
+      ("platform", text("FILE"),
+       "a platform file (of SimGrid, or <cluster-platform>), or a scenario for its platform")  //
+      ("op", text("OP"),
+       "all-reduce, all-gather, reduce-scatter, broadcast, reduce, gather, scatter, all-to-all, neighbour-exchange "
+       "(along "
+       "--pairs), send (a message along each of --pairs)")  //
+      ("algorithm", text("A"),
+       "how it is carried out: one of dadsim collectives; auto (default) takes what the "
+       "devices' library takes (NCCL, RCCL, MPI), best takes the quickest of those that fit")  //
+      ("sizes", text("S"),
+       "sizes in bytes: 1KB:1GB (doubling), 1KB:1GB:4, 1MB,4MB; powers of 1024; counted as nccl-tests do, over all "
+       "ranks (default 1KB:1GB:4)")                                //
+      ("per-rank", "sizes are those of one rank's block instead")  //
+      ("ranks", text("N"), "the first N hosts")                    //
+      ("hosts", text("HOSTS"),
+       "these hosts in this order, e.g. \"gpu-[0-15]\", \"'Edge 1' Node\\ *\": names with blanks in quotation marks or "
+       "with backslashes, * for anything (default: all; of a federation without hubs)")                         //
+      ("root", text("R"), "rank of the root (default 0)")                                                       //
+      ("pairs", text("PAIRS"), "directed pairs of ranks, e.g. \"0>1,2>3\" (send: 0>1 by default)")              //
+      ("cold", "the time on new connections instead of warm ones")                                              //
+      ("rendezvous", "messages leave when their receivers have posted them")                                    //
+      ("fidelity", text("F"), "auto (default), message, flow or closed-form")                                   //
+      ("transport", text("T"), "how the links of a SimGrid file are used: plain (default), tcp, rdma, nvlink")  //
+      ("measured", text("LOG"),
+       "what nccl-tests, OSU, UCC or NVSHMEM wrote: predicted beside measured; without --sizes of its sizes")  //
+      ("json", text("FILE"), "write the result as JSON (docs/output-collective.md); - is standard output")     //
+      ("csv", text("FILE"), "write the result as CSV (docs/output-collective.md); - is standard output")       //
+      ("quiet", "no table and no progress")                                                                    //
+      ("help", "this text");
+  add_colour_option(options);
+  return options;
+}
+
+CollectiveOptions collective_options_of(const po::variables_map& values) {
   CollectiveOptions options;
-  options.help = values.contains("help");
-  if (options.help) return options;
   if (const auto operands = operands_of(values); !operands.empty()) {
     throw UsageError(
         fmt::format("'{}' is one argument too many; dadsim collective --platform FILE --op OP", operands[0]));
@@ -217,12 +214,6 @@ std::vector<std::string> fidelity_names() {
   std::vector<std::string> names;
   for (const spec::Fidelity fidelity : kFidelities) names.emplace_back(to_string(fidelity));
   return names;
-}
-
-std::string usage_of_collective() {
-  return "dadsim collective --platform FILE --op OP [options]\n"
-         "times a collective by itself on a platform, size by size, with the columns of nccl-tests.\n\n" +
-         words_of_options(collective_options());
 }
 
 }  // namespace dadsim::cli

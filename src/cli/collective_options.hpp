@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/program_options.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +13,6 @@ namespace dadsim::cli {
 
 /// What `dadsim collective` is asked for, as far as it can be checked without the platform.
 struct CollectiveOptions {
-  bool help = false;
   std::string platform;
   report::Operation operation = report::Operation::all_reduce;
   std::string algorithm = "auto";
@@ -33,9 +33,9 @@ struct CollectiveOptions {
 };
 
 /// Throws UsageError.
-CollectiveOptions parse_collective_options(const std::vector<std::string>& arguments);
+CollectiveOptions collective_options_of(const boost::program_options::variables_map& values);
 
-std::string usage_of_collective();
+boost::program_options::options_description collective_options();
 
 /// What --op and --fidelity may be.
 std::vector<std::string> operation_names();

@@ -153,7 +153,7 @@ void carry_out(const Options& options) {
       if (!options.pages.empty()) return write_pages(options.pages);
       return print(entries_with(find_listing(options.listing)->text(), options.words));
     case Options::Command::own_options:
-      return options.own->run(options.arguments);
+      return cli::run(*options.own, options.arguments);
     case Options::Command::completion:
       return write_file_atomically("-", candidates_in_lines(options.arguments));
     case Options::Command::run:

@@ -1,9 +1,8 @@
-#include "cli/compare_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
@@ -40,19 +39,7 @@ std::string end_of_path(const std::string& change) {
   return dot == std::string::npos ? change : change.substr(dot + 1);
 }
 
-}  // namespace
-
-std::string usage_of_compare() {
-  return "dadsim compare [options] a.xml b.xml\n"
-         "dadsim compare [options] a.xml --against PATH=VALUE ...\n"
-         "says how much quicker the second is than the first, what its time had gone into, and what differs between\n"
-         "the two (docs/compare.md).\n\n" +
-         words_of_options(compare_options());
-}
-
-void run_compare_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, compare_options());
-  if (values.contains("help")) return print(usage_of_compare());
+void run_compare(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   std::vector<std::string> against;
   if (values.contains("against")) against = values["against"].as<std::vector<std::string>>();
@@ -88,6 +75,21 @@ void run_compare_command(const std::vector<std::string>& arguments) {
       study::compare_scenarios(before, after, fmt::format("{}", fmt::join(names, ", ")), !options.quiet);
   if (!json.empty()) write_file_atomically(json, to_json(comparison));
   if (!options.quiet && !outputs.take_standard_output()) print(summary_of(comparison));
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {"compare",
+          "A.xml B.xml",
+          "how much quicker the second is, and why (docs/compare.md)",
+          Command::Operand::scenario,
+          "dadsim compare [options] a.xml b.xml\n"
+          "dadsim compare [options] a.xml --against PATH=VALUE ...\n"
+          "says how much quicker the second is than the first, what its time had gone into, and what differs between\n"
+          "the two (docs/compare.md).\n\n",
+          compare_options,
+          run_compare};
 }
 
 }  // namespace dadsim::cli

@@ -11,11 +11,8 @@
 #include "cli/listings.hpp"
 #include "cli/names.hpp"
 #include "cli/options.hpp"
-#include "cli/support_command.hpp"
-#include "cli/templates.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
-#include "cli/validate_command.hpp"
 #include "scenario/language/rule.hpp"
 
 namespace dadsim::cli {
@@ -124,21 +121,14 @@ void complete_operand(Completion& completion, const Command* command, const std:
     case Operand::none:
       return;
     case Operand::name_or_file:
-      offer_all(completion, begun, tables_to_validate());
       completion.files = ".csv";
-      return;
+      break;
     case Operand::name:
+      if (before > 0 && command->name == "new") completion.files = ".xml";
+      if (before > 0) return;
       break;
   }
-  if (before > 0) {
-    if (command->name == "new") completion.files = ".xml";
-    return;
-  }
-  if (command->name == "new") {
-    for (const Template& one : templates()) offer(completion, begun, one.name, one.question);
-  } else {
-    for (const SupportFile& file : support_files()) offer(completion, begun, file.name, file.what);
-  }
+  for (const auto& [name, words] : command->names()) offer(completion, begun, name, words);
 }
 
 }  // namespace
@@ -151,7 +141,7 @@ Completion complete(const std::string& line) {
   if (words.empty()) return completion;
   const Command* command = words.size() > 1 ? find_command(words[1]) : nullptr;
   const Listing* listing = words.size() > 1 ? find_listing(words[1]) : nullptr;
-  const std::vector<OptionWords> options = options_in(command != nullptr ? command->usage() : usage());
+  const std::vector<OptionWords> options = options_in(command != nullptr ? usage_of(*command) : usage());
   const auto find_option = [&](const std::string& name) {
     const auto found = std::ranges::find(options, name, &OptionWords::name);
     return found == options.end() ? nullptr : &*found;

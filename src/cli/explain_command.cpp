@@ -1,6 +1,5 @@
-#include "cli/explain_command.hpp"
-
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
@@ -24,18 +23,7 @@ po::options_description explain_options() {
   return options;
 }
 
-}  // namespace
-
-std::string usage_of_explain() {
-  return "dadsim explain [options] scenario.xml\n"
-         "says what a step of each run spends its time on, and what would help: it learns once and times that again\n"
-         "with one thing changed at a time (docs/explain.md).\n\n" +
-         words_of_options(explain_options());
-}
-
-void run_explain_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, explain_options());
-  if (values.contains("help")) return print(usage_of_explain());
+void run_explain(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "explain");
   const StudyFiles files(values, options);
 
@@ -54,6 +42,20 @@ void run_explain_command(const std::vector<std::string>& arguments) {
       explanation,
       report::About{
           .description = asked.description, .scenario = source.text(), .set = options.overrides, .classes = {}});
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {"explain",
+          "scenario.xml",
+          "what holds each run back, and what would help",
+          Command::Operand::scenario,
+          "dadsim explain [options] scenario.xml\n"
+          "says what a step of each run spends its time on, and what would help: it learns once and times that again\n"
+          "with one thing changed at a time (docs/explain.md).\n\n",
+          explain_options,
+          run_explain};
 }
 
 }  // namespace dadsim::cli

@@ -1,5 +1,3 @@
-#include "cli/export_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
@@ -75,17 +74,7 @@ OutputFiles outputs_of(const StudyOptions& options, const std::string& goal, con
   return {std::move(outputs), {{"the scenario", options.scenario}}};
 }
 
-}  // namespace
-
-std::string usage_of_export() {
-  return "dadsim export [options] scenario.xml\n"
-         "writes a step of a run as its nodes carry it out, for other simulators (docs/exchange.md).\n\n" +
-         words_of_options(export_options());
-}
-
-void run_export_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, export_options());
-  if (values.contains("help")) return print(usage_of_export());
+void run_export(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "export");
   const std::string goal = text_of(values, "goal");
   const std::string chakra = text_of(values, "chakra");
@@ -117,6 +106,19 @@ void run_export_command(const std::vector<std::string>& arguments) {
   for (const step::StepOperations::Node& node : operations.nodes) count += node.operations.size();
   print(fmt::format("Step {} of '{}': {} nodes, {} operations.\n", step, scenario.runs[0].label,
                     operations.nodes.size(), count));
+}
+
+}  // namespace
+
+Command export_command() {
+  return {"export",
+          "scenario.xml",
+          "write a step for other simulators: GOAL, Chakra (docs/exchange.md)",
+          Command::Operand::scenario,
+          "dadsim export [options] scenario.xml\n"
+          "writes a step of a run as its nodes carry it out, for other simulators (docs/exchange.md).\n\n",
+          export_options,
+          run_export};
 }
 
 }  // namespace dadsim::cli

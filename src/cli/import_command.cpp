@@ -1,5 +1,3 @@
-#include "cli/import_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/import_files.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
@@ -167,23 +166,7 @@ void import_config(const po::variables_map& values, const ReadFile& file, const 
   write_import(values, text, in_words(model));
 }
 
-}  // namespace
-
-std::string usage_of_import() {
-  return "dadsim import [options] FILE...\n"
-         "turns what other programs write into what a scenario times: the config.json of a model of Hugging Face (with "
-         "it\n"
-         "the adapter_config.json of PEFT), or a params.json of Llama, into <timed-as workload=\"…\"/> with its sizes\n"
-         "(docs/workloads.md), an execution trace of Chakra (NAME.0.et, and\n"
-         "with it NAME.1.et …) into a recorded step (docs/exchange.md), logs of clients of NVIDIA FLARE or of a "
-         "server\n"
-         "of Flower into a federation (docs/frameworks.md).\n\n" +
-         words_of_options(import_options());
-}
-
-void run_import_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, import_options());
-  if (values.contains("help")) return print(usage_of_import());
+void run_import(const po::variables_map& values) {
   const std::vector<std::string> files = operands_of(values);
   if (files.empty() || is_chakra_trace(files[0]))
     return import_chakra_trace(
@@ -197,6 +180,26 @@ void run_import_command(const std::vector<std::string>& arguments) {
   }
   only_operand(values, "no file is named", "one file, or an adapter_config.json and its base's config.json", "import");
   import_config(values, first, std::nullopt);
+}
+
+}  // namespace
+
+Command import_command() {
+  return {
+      "import",
+      "FILE...",
+      "time what others describe: a model of Hugging Face, a Chakra trace, logs of a federation",
+      Command::Operand::file,
+      "dadsim import [options] FILE...\n"
+      "turns what other programs write into what a scenario times: the config.json of a model of Hugging Face (with "
+      "it\n"
+      "the adapter_config.json of PEFT), or a params.json of Llama, into <timed-as workload=\"…\"/> with its sizes\n"
+      "(docs/workloads.md), an execution trace of Chakra (NAME.0.et, and\n"
+      "with it NAME.1.et …) into a recorded step (docs/exchange.md), logs of clients of NVIDIA FLARE or of a "
+      "server\n"
+      "of Flower into a federation (docs/frameworks.md).\n\n",
+      import_options,
+      run_import};
 }
 
 }  // namespace dadsim::cli

@@ -1,5 +1,3 @@
-#include "cli/kernel_command.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +7,7 @@
 #include <string_view>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
@@ -108,17 +107,7 @@ double operand_bytes(sim::KernelFormat format) {
   return format == sim::KernelFormat::nvfp4 ? 0.5 : 1;
 }
 
-}  // namespace
-
-std::string usage_of_kernel() {
-  return "dadsim kernel --on DEVICE --product MxNxK | --attention HxSxD [options]\n"
-         "says what one kernel takes by itself, as published measurements of kernels have it (docs/kernels.md).\n\n" +
-         words_of_options(kernel_options());
-}
-
-void run_kernel_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, kernel_options());
-  if (values.contains("help")) return print(usage_of_kernel());
+void run_kernel(const po::variables_map& values) {
   if (const auto operands = operands_of(values); !operands.empty())
     throw UsageError(fmt::format("'{}' is no option; --product or --attention before it", operands.front()));
   if (values.contains("product") == values.contains("attention"))
@@ -155,6 +144,19 @@ void run_kernel_command(const std::vector<std::string>& arguments) {
                          values.contains("causal") ? "causal " : "", backward ? " backward" : "", heads, size,
                          positions, spec::to_string(format), device.name),
              attention_seconds(*kernel, *rates, {flops, size, seen, backward}), flops, *rates));
+}
+
+}  // namespace
+
+Command kernel_command() {
+  return {"kernel",
+          "--on DEVICE",
+          "what one product or fused attention takes on a device (docs/kernels.md)",
+          Command::Operand::none,
+          "dadsim kernel --on DEVICE --product MxNxK | --attention HxSxD [options]\n"
+          "says what one kernel takes by itself, as published measurements of kernels have it (docs/kernels.md).\n\n",
+          kernel_options,
+          run_kernel};
 }
 
 }  // namespace dadsim::cli

@@ -1,11 +1,10 @@
-#include "cli/lesson_command.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <optional>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/lessons.hpp"
 #include "cli/options.hpp"
 #include "cli/output_files.hpp"
@@ -107,19 +106,7 @@ report::LessonRun shown(const report::LessonBlock& block, const Options& run, co
   return {block.name, fmt::format("Result of {}", block.command), run_page(scenario, result, retiming, about, quiet)};
 }
 
-}  // namespace
-
-std::string usage_of_lesson() {
-  return "dadsim lesson [N]\n"
-         "lists the lessons, or writes lesson N as a page for a browser: its text, its questions with answers to "
-         "reveal,\n"
-         "and the results of its runs (docs/lessons).\n\n" +
-         words_of_options(lesson_options());
-}
-
-void run_lesson_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, lesson_options());
-  if (values.contains("help")) return print(usage_of_lesson());
+void run_lesson(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.size() > 1)
     throw UsageError(fmt::format("'{}' is one argument too many; one lesson at a time", operands[1]));
@@ -144,6 +131,21 @@ void run_lesson_command(const std::vector<std::string>& arguments) {
   outputs.check_against_inputs();
   write_file_atomically(out, report::lesson_page(lesson.text, runs));
   if (!quiet && !outputs.take_standard_output()) print(fmt::format("{}: {}\n", out, report::title_of(lesson.text)));
+}
+
+}  // namespace
+
+Command lesson_command() {
+  return {"lesson",
+          "[N]",
+          "a lesson as a page for a browser, with its runs",
+          Command::Operand::none,
+          "dadsim lesson [N]\n"
+          "lists the lessons, or writes lesson N as a page for a browser: its text, its questions with answers to "
+          "reveal,\n"
+          "and the results of its runs (docs/lessons).\n\n",
+          lesson_options,
+          run_lesson};
 }
 
 }  // namespace dadsim::cli

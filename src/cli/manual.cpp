@@ -77,7 +77,7 @@ std::string manual_page() {
   text += ".SH OPTIONS\n" + options_section(all);
   text += ".SH COMMANDS\n";
   for (const Command& command : commands()) {
-    const std::string words = command.usage();
+    const std::string words = usage_of(command);
     text += fmt::format(".SS dadsim {}\n{}.\n.PP\n{}{}", roff(command.name), roff(command.summary),
                         description_of(words), options_section(words));
   }

@@ -1,5 +1,3 @@
-#include "cli/new_command.hpp"
-
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/print.hpp"
 #include "cli/schema_place.hpp"
 #include "cli/templates.hpp"
@@ -60,19 +59,13 @@ std::string next_steps(const Template& one, const std::string& path) {
   return fmt::format("{}\n  {}{}\n", one.question, one.command, path);
 }
 
-}  // namespace
-
-std::string usage_of_new() {
-  return "dadsim new [options] TEMPLATE [FILE]\n"
-         "writes a scenario to begin with, full of comments and with its schema named for editors, into FILE, which\n"
-         "is TEMPLATE.xml in the current folder unless said; - is standard output. Without a template it lists "
-         "them:\n\n" +
-         list_templates() + "\n" + words_of_options(new_options());
+Command::Names names_of_templates() {
+  Command::Names names;
+  for (const Template& one : templates()) names.emplace_back(one.name, one.question);
+  return names;
 }
 
-void run_new_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, new_options());
-  if (values.contains("help")) return print(usage_of_new());
+void run_new(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.empty()) return print(list_templates());
   if (operands.size() > 2) {
@@ -120,6 +113,23 @@ void run_new_command(const std::vector<std::string>& arguments) {
   if (schema == "scenario.xsd") {
     print(std::string("For editors: dadsim support schema > scenario.xsd, beside the scenario.\n"));
   }
+}
+
+}  // namespace
+
+Command new_command() {
+  return {"new",
+          "TEMPLATE [FILE]",
+          "write a scenario to begin with; without a name, list them",
+          Command::Operand::name,
+          "dadsim new [options] TEMPLATE [FILE]\n"
+          "writes a scenario to begin with, full of comments and with its schema named for editors, into FILE, which\n"
+          "is TEMPLATE.xml in the current folder unless said; - is standard output. Without a template it lists "
+          "them:\n\n" +
+              list_templates() + "\n",
+          new_options,
+          run_new,
+          names_of_templates};
 }
 
 }  // namespace dadsim::cli

@@ -1,8 +1,7 @@
-#include "cli/plan_command.hpp"
-
 #include <string>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/dask_client.hpp"
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
@@ -27,18 +26,7 @@ po::options_description plan_options() {
   return options;
 }
 
-}  // namespace
-
-std::string usage_of_plan() {
-  return "dadsim plan [options] scenario.xml\n"
-         "finds how the <goal> of a scenario can be reached with the changes that it allows, each answer by a full\n"
-         "timing run, with the neighbour that misses it (docs/plan.md).\n\n" +
-         words_of_options(plan_options());
-}
-
-void run_plan_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, plan_options());
-  if (values.contains("help")) return print(usage_of_plan());
+void run_plan(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "plan");
   const StudyFiles files(values, options);
 
@@ -53,6 +41,20 @@ void run_plan_command(const std::vector<std::string>& arguments) {
       study::plan_scenario(source, options.overrides, !options.quiet, on_read, tasks.queue());
   files.check_against_inputs();  // what the changes that the goal allows named besides
   files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
+}
+
+}  // namespace
+
+Command plan_command() {
+  return {"plan",
+          "scenario.xml",
+          "how its <goal> can be reached (docs/plan.md)",
+          Command::Operand::scenario,
+          "dadsim plan [options] scenario.xml\n"
+          "finds how the <goal> of a scenario can be reached with the changes that it allows, each answer by a full\n"
+          "timing run, with the neighbour that misses it (docs/plan.md).\n\n",
+          plan_options,
+          run_plan};
 }
 
 }  // namespace dadsim::cli

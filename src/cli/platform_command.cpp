@@ -1,11 +1,10 @@
-#include "cli/platform_command.hpp"
-
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
 #include <optional>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/graphviz.hpp"
 #include "cli/output_files.hpp"
 #include "cli/platform_argument.hpp"
@@ -92,18 +91,7 @@ std::string routes_as_csv(const spec::PlatformSpec& platform) {
   return text;
 }
 
-}  // namespace
-
-std::string usage_of_platform() {
-  return "dadsim platform [options] FILE\n"
-         "says what is built from a platform file (one of SimGrid, or <cluster-platform>) or for a scenario: hosts,\n"
-         "links, the best and the worst route, the bisection bandwidth, and what the links' transports do.\n\n" +
-         words_of_options(platform_options());
-}
-
-void run_platform_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, platform_options());
-  if (values.contains("help")) return print(usage_of_platform());
+void run_platform(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.empty()) {
     throw UsageError("no platform is named; dadsim platform FILE, or see dadsim platform --help");
@@ -139,6 +127,20 @@ void run_platform_command(const std::vector<std::string>& arguments) {
   if (!json.empty()) write_file_atomically(json, to_json(operands[0], platform, report));
   if (!routes.empty()) write_file_atomically(routes, routes_text);
   if (!values.contains("quiet") && !outputs.take_standard_output()) print(text);
+}
+
+}  // namespace
+
+Command platform_command() {
+  return {"platform",
+          "FILE",
+          "look at a platform: links, routes, bisection; pictures",
+          Command::Operand::platform,
+          "dadsim platform [options] FILE\n"
+          "says what is built from a platform file (one of SimGrid, or <cluster-platform>) or for a scenario: hosts,\n"
+          "links, the best and the worst route, the bisection bandwidth, and what the links' transports do.\n\n",
+          platform_options,
+          run_platform};
 }
 
 }  // namespace dadsim::cli

@@ -1,8 +1,7 @@
-#include "cli/scale_study_command.hpp"
-
 #include <string>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/dask_client.hpp"
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
@@ -28,18 +27,7 @@ po::options_description scale_study_options() {
   return options;
 }
 
-}  // namespace
-
-std::string usage_of_scale_study() {
-  return "dadsim scale-study [options] scenario.xml\n"
-         "learns the family of networks of the <scale-study> of a scenario, fits how relative steps move with size,\n"
-         "tests the fit on the largest, and says what to expect of the workload (docs/scale-study.md).\n\n" +
-         words_of_options(scale_study_options());
-}
-
-void run_scale_study_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, scale_study_options());
-  if (values.contains("help")) return print(usage_of_scale_study());
+void run_scale_study(const po::variables_map& values) {
   const StudyOptions options = study_options_of(values, "scale-study");
   const StudyFiles files(values, options);
 
@@ -53,6 +41,20 @@ void run_scale_study_command(const std::vector<std::string>& arguments) {
   const report::ScaleStudyReport report =
       study::scale_study(source, options.overrides, !options.quiet, on_read, tasks.queue());
   files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
+}
+
+}  // namespace
+
+Command scale_study_command() {
+  return {"scale-study",
+          "scenario.xml",
+          "how relative steps move with the size of a network (docs/scale-study.md)",
+          Command::Operand::scenario,
+          "dadsim scale-study [options] scenario.xml\n"
+          "learns the family of networks of the <scale-study> of a scenario, fits how relative steps move with size,\n"
+          "tests the fit on the largest, and says what to expect of the workload (docs/scale-study.md).\n\n",
+          scale_study_options,
+          run_scale_study};
 }
 
 }  // namespace dadsim::cli

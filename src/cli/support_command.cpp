@@ -1,10 +1,9 @@
-#include "cli/support_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/manual.hpp"
 #include "cli/names.hpp"
 #include "cli/print.hpp"
@@ -25,7 +24,12 @@ po::options_description support_options() {
   return options;
 }
 
-}  // namespace
+/// What others know of dadsim: printed by `dadsim support NAME`, and installed where they look for it.
+struct SupportFile {
+  std::string name;  ///< "bash"
+  std::string what;  ///< for the usage text
+  std::string (*text)();
+};
 
 const std::vector<SupportFile>& support_files() {
   static const std::vector<SupportFile> all{
@@ -40,17 +44,21 @@ const std::vector<SupportFile>& support_files() {
   return all;
 }
 
-std::string usage_of_support() {
+Command::Names names_of_files() {
+  Command::Names names;
+  for (const SupportFile& file : support_files()) names.emplace_back(file.name, file.what);
+  return names;
+}
+
+std::string about_support() {
   std::string text =
       "dadsim support NAME\n"
       "prints what shells, editors and man know of dadsim; where it is installed, so is this:\n\n";
   for (const SupportFile& file : support_files()) text += fmt::format("  {:<9}{}\n", file.name, file.what);
-  return text + "\n" + words_of_options(support_options());
+  return text + "\n";
 }
 
-void run_support_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, support_options());
-  if (values.contains("help")) return print(usage_of_support());
+void run_support(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.size() != 1) throw UsageError("dadsim support takes one name; see dadsim support --help");
   const auto found = std::ranges::find(support_files(), operands[0], &SupportFile::name);
@@ -60,6 +68,19 @@ void run_support_command(const std::vector<std::string>& arguments) {
     throw UsageError(fmt::format("there is no '{}'; {}", operands[0], suggestion(operands[0], names)));
   }
   write_file_atomically("-", found->text());
+}
+
+}  // namespace
+
+Command support_command() {
+  return {"support",
+          "NAME",
+          "print what shells, editors and man know of dadsim",
+          Command::Operand::name,
+          about_support(),
+          support_options,
+          run_support,
+          names_of_files};
 }
 
 }  // namespace dadsim::cli

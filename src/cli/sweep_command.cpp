@@ -1,5 +1,3 @@
-#include "cli/sweep_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/arguments.hpp"
+#include "cli/commands.hpp"
 #include "cli/dask_client.hpp"
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
@@ -225,24 +224,20 @@ void run_on_dask(const SweepArguments& asked, study::SweepPoints points) {
 }
 
 po::options_description merge_options() {
-  po::options_description options;
-  options.add_options()("csv", po::value<std::string>(), "")("report", po::value<std::string>(), "")("quiet", "")(
-      "any-build", "")("salvage", "")("help", "");
+  po::options_description options("Options");
+  options.add_options()                                                                                 //
+      ("any-build", "also of files that different builds of dadsim made")                               //
+      ("salvage", "of damaged files what is whole; what is lost is said, and the sweep does it again")  //
+      ("csv", po::value<std::string>()->value_name("FILE"),
+       "write all results as CSV (docs/sweep.md); - is standard output")  //
+      ("report", po::value<std::string>()->value_name("FILE"),
+       "write them as a page for a browser (docs/sweep.md); - is standard output")  //
+      ("quiet", "no text")                                                          //
+      ("help", "this text");
   return options;
 }
 
-}  // namespace
-
-std::string usage_of_sweep() {
-  return "dadsim sweep [options] scenario.xml\n"
-         "runs a scenario at every point of its <sweep>. What points have in common is learned once. Killed at any\n"
-         "moment, it goes on from there when it is started again.\n\n" +
-         words_of_options(sweep_options());
-}
-
-void run_sweep_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, sweep_options());
-  if (values.contains("help")) return print(usage_of_sweep());
+void run_sweep(const po::variables_map& values) {
   const SweepArguments asked = understand(values);
   const OutputFiles outputs = asked.check ? OutputFiles({}, {}) : outputs_of(asked);
   outputs.check_writable();
@@ -276,23 +271,23 @@ void run_sweep_command(const std::vector<std::string>& arguments) {
   }
 }
 
-std::string usage_of_merge() {
-  return "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\n"
-         "puts the results of the shards of a sweep (dadsim sweep --shard) into one new file, and says what is "
-         "missing.\n"
-         "dadsim sweep --out OUT.sqlite goes on with that.\n\n"
-         "Options:\n"
-         "  --any-build    also of files that different builds of dadsim made\n"
-         "  --salvage      of damaged files what is whole; what is lost is said, and the sweep does it again\n"
-         "  --csv FILE     write all results as CSV (docs/sweep.md); - is standard output\n"
-         "  --report FILE  write them as a page for a browser (docs/sweep.md); - is standard output\n"
-         "  --quiet        no text\n"
-         "  --help         this text\n";
+}  // namespace
+
+Command sweep_command() {
+  return {"sweep",
+          "scenario.xml",
+          "run it at every point of its <sweep> (docs/sweep.md)",
+          Command::Operand::scenario,
+          "dadsim sweep [options] scenario.xml\n"
+          "runs a scenario at every point of its <sweep>. What points have in common is learned once. Killed at any\n"
+          "moment, it goes on from there when it is started again.\n\n",
+          sweep_options,
+          run_sweep};
 }
 
-void run_merge_command(const std::vector<std::string>& arguments) {
-  const po::variables_map values = read_arguments(arguments, merge_options());
-  if (values.contains("help")) return print(usage_of_merge());
+namespace {
+
+void run_merge(const po::variables_map& values) {
   const std::vector<std::string> operands = operands_of(values);
   if (operands.size() < 2)
     throw UsageError(
@@ -328,6 +323,21 @@ void run_merge_command(const std::vector<std::string>& arguments) {
   if (merged.failed > 0)
     throw sim::SimulationError(
         fmt::format("the simulation of {} of the merged trials failed", human_count(merged.failed)));
+}
+
+}  // namespace
+
+Command merge_command() {
+  return {"merge",
+          "OUT FILE...",
+          "put the shards of a sweep together",
+          Command::Operand::file,
+          "dadsim merge OUT.sqlite A.sqlite B.sqlite ...\n"
+          "puts the results of the shards of a sweep (dadsim sweep --shard) into one new file, and says what is "
+          "missing.\n"
+          "dadsim sweep --out OUT.sqlite goes on with that.\n\n",
+          merge_options,
+          run_merge};
 }
 
 }  // namespace dadsim::cli

@@ -93,7 +93,7 @@ TEST(Completion, OptionsAreReadFromUsageTexts) {
   EXPECT_EQ(options[2].value, "");
   for (const Command& command : commands()) {
     std::set<std::string> names;
-    for (const OptionWords& option : options_in(command.usage())) {
+    for (const OptionWords& option : options_in(usage_of(command))) {
       EXPECT_TRUE(names.insert(option.name).second) << command.name << " " << option.name;
       EXPECT_FALSE(option.help.empty()) << command.name << " " << option.name;
     }
@@ -120,7 +120,7 @@ TEST(Support, TheManualPageTellsEveryCommandAndOption) {
   };
   for (const Command& command : commands()) {
     EXPECT_NE(page.find(".SS dadsim " + escaped(command.name) + "\n"), std::string::npos) << command.name;
-    for (const OptionWords& option : options_in(command.usage())) {
+    for (const OptionWords& option : options_in(usage_of(command))) {
       EXPECT_NE(page.find("\\fB" + escaped(option.name) + "\\fR"), std::string::npos) << option.name;
     }
   }
