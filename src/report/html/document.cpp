@@ -19,6 +19,7 @@ std::string parts_in_words(const Document& document) {
       for (const DocumentTable::Head& head : table->columns)
         if (!head.title.empty()) columns.push_back(head.title);
       for (const auto& row : table->rows) {
+        if (row.size() < table->columns.size()) continue;
         Json& cells = rows.emplace_back(Json::array());
         for (std::size_t i = 0; i < row.size(); ++i)
           if (!table->columns[i].title.empty()) cells.push_back(row[i].words);
