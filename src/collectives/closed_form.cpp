@@ -1,6 +1,7 @@
 #include "collectives/closed_form.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "collectives/blocks.hpp"
 
@@ -42,7 +43,8 @@ double closed_form_seconds(const Rounds& rounds, const std::function<double(std:
     for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
       const std::int64_t round = phase.first + i;
       const double times = phase.uniform ? static_cast<double>(phase.rounds) : 1;
-      seconds += times * (latencies * latency(round) + busiest_bytes(rounds, round) / bandwidth);
+      seconds += times * latencies * latency(round);
+      if (std::isfinite(bandwidth)) seconds += times * busiest_bytes(rounds, round) / bandwidth;
     }
   }
   return seconds;

@@ -11,6 +11,7 @@
 #include "sim/child/timing_messages.hpp"
 #include "sim/platform.hpp"
 #include "sim/platform/engine.hpp"
+#include "sim/platform/link_changes.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -33,13 +34,23 @@ LoadedCluster::LoadedCluster(const Cluster& asked, const MessageSink& sink)
   nodes.workers = asked.hosts.size();
   nodes.framework = &asked.framework;
   if (!asked.aggregator_host.empty()) add(asked.aggregator_host, asked.aggregator_device);
+  connect(asked);
+  sg4::Engine::on_deadlock_cb(
+      [&sink] { fail(sink, "nothing can go on any more: every stream waits for another (deadlock)"); });
+}
+
+void LoadedCluster::connect(const Cluster& asked) {
   const auto* file = std::get_if<spec::PlatformFileSpec>(&asked.platform.what);
   network = std::make_unique<Interconnect>(*engine, varies_over_time(asked.platform),
                                            file == nullptr ? spec::Transport::plain : file->transport);
   network->limit_connections(asked.network.window, asked.network.streams);
   connections = std::make_unique<Connections>(*network, nodes.hosts, asked.network.rendezvous);
-  sg4::Engine::on_deadlock_cb(
-      [&sink] { fail(sink, "nothing can go on any more: every stream waits for another (deadlock)"); });
+}
+
+void LoadedCluster::lift_limits(const Cluster& asked) {
+  const spec::LinkChange all{"*", 1e6, 0};
+  apply_link_changes({&all, 1}, asked.platform, *engine);
+  connect(asked);
 }
 
 void LoadedCluster::act(const MessageSink& sink, const std::function<void()>& code) {

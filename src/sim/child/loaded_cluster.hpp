@@ -20,6 +20,10 @@ struct LoadedCluster {
   /// Runs in an actor, and ends the child.
   [[noreturn]] void act(const MessageSink& sink, const std::function<void()>& code);
 
+  /// Gives all links a million times their bandwidth and no latency, and makes all connections anew: software and
+  /// protocols take what is left of a time. The caller must see to it that nothing is on its way, and nothing varies.
+  void lift_limits(const Cluster& asked);
+
   /// Whether connections are cold or warm (those of other transports remember nothing).
   bool has_tcp() const;
 
@@ -28,6 +32,9 @@ struct LoadedCluster {
   SteadyStates states;  ///< where links change
   std::unique_ptr<Interconnect> network;
   std::unique_ptr<Connections> connections;
+
+ private:
+  void connect(const Cluster& asked);
 };
 
 }  // namespace dadsim::sim

@@ -41,9 +41,11 @@ constexpr double kMostSecondsWithoutTcp = 1;
 constexpr double kMostSecondsOfCollectives = 1;
 
 constexpr const char* kShared = "collectives that go on at the same time share links";
-constexpr std::size_t kStepsTraced = 4;     // of a run without a barrier: to see them drift apart
-constexpr std::size_t kMostStreams = 4096;  // actors that time steps without their causes
-constexpr std::size_t kStepsTogether = 64;  // that are replayed without a barrier where all differ; then there is one
+constexpr std::size_t kStepsTraced = 4;        // of a run without a barrier: to see them drift apart
+constexpr std::size_t kMostStreams = 4096;     // actors that time steps without their causes
+constexpr std::size_t kRanksTimedAgain = 256;  // by flow: without a cause they are timed by what the run has worked out
+constexpr double kMessagesTimedAgain = 2e5;  // simulated in a second or two, where flow refuses a step without a cause
+constexpr std::size_t kStepsTogether = 64;   // that are replayed without a barrier where all differ; then there is one
 
 /// The schedules of a run, in the driver's actor.
 class RunOfSchedules {
@@ -68,7 +70,7 @@ class RunOfSchedules {
     link_use_.describe(*loaded_.network, use_);
     use_.messages = static_cast<double>(loaded_.connections->messages());
     choices_.note_quicker();  // behind all steps: it looks at ways that the run does not take
-    look_into_causes();
+    if (fidelity_.by_flow() != looks_in_place()) look_into_causes();
     WireWriter message = about(TimingTopic::network);
     message << use_ << without_;
     sink_.send(message.bytes());
@@ -159,7 +161,7 @@ class RunOfSchedules {
         without_.clear();
         return false;
       }
-      if (job_.plan.is_looked_into(i)) without_.push_back({i, steps.without(jitter_.of_step(i))});
+      if (looks_in_place() && job_.plan.is_looked_into(i)) without_.push_back({i, steps.without(jitter_.of_step(i))});
       link_use_.add(step.loads, step.timing.seconds, wanted()[i].times);
       timings.push_back(std::move(step.timing));
     }
@@ -174,6 +176,7 @@ class RunOfSchedules {
 
   void by_messages() {
     fidelity_.describe(use_);
+    if (!looks_in_place()) look_into_causes();
     StepReplayer replayer(loaded_.nodes, *loaded_.network, *loaded_.connections);
     for (std::size_t i = 0; i < settled_.size(); ++i) {
       if (!has_barrier(settled_[i])) {
@@ -273,20 +276,56 @@ class RunOfSchedules {
     return std::make_unique<TimelineRecorder>(loaded_.nodes, settled_[i], begin, job_.request.most_spans);
   }
 
+  /// Whether a step again would be another one, or takes as long as the run.
+  bool looks_in_place() const {
+    return network_differs(job_.cluster) || (fidelity_.by_flow() && loaded_.nodes.hosts.size() > kRanksTimedAgain);
+  }
+
   void look_into_causes() {
-    const bool differs = network_differs(job_.cluster), by_flow = fidelity_.by_flow();
-    for (std::size_t i = 0; i < timed_.size() && !by_flow; ++i) {
-      if (job_.plan.is_looked_into(i) && without_.size() * loaded_.nodes.hosts.size() < kMostStreams)
-        without_.push_back({i, without_causes(loaded_.nodes, *loaded_.connections, ranks(i), settled_[i],
-                                              jitter_.of_step(i), timed_[i], differs)});
+    for (std::size_t i = 0; i < settled_.size(); ++i) {
+      const bool fits = fidelity_.by_flow() || without_.size() * loaded_.nodes.hosts.size() < kMostStreams;
+      if (job_.plan.is_looked_into(i) && fits) without_.push_back({i});
     }
-    if (!loaded_.has_tcp() || differs || loaded_.connections->shared() != nullptr) return;
-    loaded_.network->lift_limits();  // only a simulation tells what protocols of TCP take then
-    for (auto& [place, seconds] : without_) {
-      if (const auto now = seconds_now(loaded_.nodes, *loaded_.connections, ranks(place), settled_[place],
-                                       jitter_.of_step(place), by_flow, fidelity_.closed_form()))
-        seconds.network = now;
+    if (looks_in_place()) {
+      for (auto& [place, seconds] : without_)
+        seconds = without_by_closed_form(loaded_.nodes, *loaded_.network, ranks(place), settled_[place],
+                                         jitter_.of_step(place), timed_[place]);
+      return;
     }
+    look_into(&SecondsWithout::computing);
+    look_into(&SecondsWithout::network);
+    if (!job_.cluster.framework.none()) look_into(&SecondsWithout::framework);
+  }
+
+  /// Times steps without one of their causes, in a process of its own: nothing has gone over its connections.
+  void look_into(std::optional<double> SecondsWithout::*cause) {
+    std::size_t known = 0;
+    run_in_child(
+        [&](const MessageSink& sink) {
+          const InstantNodes instant(loaded_.nodes);
+          if (cause == &SecondsWithout::computing) loaded_.nodes = instant.nodes;
+          if (cause == &SecondsWithout::framework) loaded_.nodes.framework = nullptr;
+          if (cause == &SecondsWithout::network) {
+            loaded_.lift_limits(job_.cluster);
+            layout_ = layout_of_workers();  // libraries cut vectors otherwise for links without limits
+          }
+          StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form());
+          for (const StepWithout& one : without_) {
+            const std::vector<double> slowdown = jitter_.of_step(one.place);
+            std::optional<double> seconds;
+            FlowStep step;
+            if (fidelity_.by_flow() && !steps.time(ranks(one.place), settled_[one.place], slowdown, step)) {
+              seconds = step.timing.seconds;
+            } else if (!fidelity_.by_flow() || messages_ <= kMessagesTimedAgain) {
+              seconds =
+                  seconds_now(loaded_.nodes, *loaded_.connections, ranks(one.place), settled_[one.place], slowdown);
+            }
+            WireWriter message;
+            message << seconds;
+            sink.send(message.bytes());
+          }
+        },
+        [&](std::string_view bytes) { WireReader(bytes) >> without_.at(known++).seconds.*cause; });
   }
 
   void post(TimingTopic topic, const step::StepTiming& timing) {

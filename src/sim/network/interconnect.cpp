@@ -113,21 +113,6 @@ void Interconnect::limit(Path& path) const {
   }
 }
 
-void Interconnect::lift_limits() {
-  constexpr double kBeyondMeasure = 1e6;
-  without_limits_ = true;
-  for (NetworkLink& entry : links_) {
-    entry.bandwidth *= kBeyondMeasure;
-    entry.link->set_bandwidth(entry.bandwidth);
-  }
-  for (Path& path : paths_) {
-    for (const std::int32_t index : path.links) path.latency -= link(index).latency;
-    path.latency = path.latency > kTrifle ? path.latency : 0;
-    read_again(path);
-  }
-  for (NetworkLink& entry : links_) entry.latency = 0;
-}
-
 double Interconnect::latency_now(std::int32_t index) {
   Path& path = paths_[static_cast<std::size_t>(index)];
   if (varies_) {

@@ -116,11 +116,6 @@ class Interconnect {
   /// Whether bandwidths, latencies or speeds change while time passes.
   bool varies() const { return varies_; }
 
-  /// From now on links have a million times their bandwidth and no latency: what is left of a time is software's and
-  /// protocols'. To be called where nothing is on its way, and nothing varies.
-  void lift_limits();
-  bool without_limits() const { return without_limits_; }
-
   /// Latency of the path as it is now, seconds.
   double latency_now(std::int32_t path);
 
@@ -165,7 +160,7 @@ class Interconnect {
     double rate = 0;  ///< byte/s of payload
   };
 
-  bool varies_, without_limits_ = false;
+  bool varies_;
   spec::Transport fallback_;
   std::unordered_map<std::uint64_t, Feed> feeds_;  ///< by feed_of
   double window_ = spec::NetworkSpec{}.window;     ///< bytes

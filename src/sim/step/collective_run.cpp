@@ -48,9 +48,8 @@ void CollectiveRun::open_connections() {
 }
 
 void CollectiveRun::begin(collectives::Rank rank, double date, EventGraph::Id cause, Outbox& outbox) {
-  const double lost = connections_.network().without_limits() ? 0 : rounds_.lost_seconds();
-  if (const double start = rounds_.start_seconds() - rounds_.lost_seconds() + lost; start > 0) {
-    cause = graph_.add_start(rank, date, date + start, lost, cause);
+  if (const double start = rounds_.start_seconds(); start > 0) {
+    cause = graph_.add_start(rank, date, date + start, rounds_.lost_seconds(), cause);
     date += start;
   }
   for (collectives::Rank lane = 0; lane < rounds_.lanes(); ++lane) {

@@ -172,9 +172,6 @@ Refused FlowCollectives::carry_out(FlowPart& part, std::vector<double>& dates, d
                                            : std::make_unique<FlowModel>(network_, part.hosts, true, memory_);
     model->follow(follow);
     if (Refused refused = model->run(*part.rounds, dates)) return refused;
-    if (network_.without_limits()) {
-      for (double& date : dates) date -= part.rounds->lost_seconds();
-    }
     outcome.spent = model->spent();
     add_start(*part.rounds, outcome.spent);
     if (part.traffic == nullptr) {

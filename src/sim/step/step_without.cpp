@@ -50,15 +50,8 @@ void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& t
   hold_to_savings(without, timing);
 }
 
-std::optional<double> seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                                  const step::Schedule& schedule, const std::vector<double>& slowdown, bool by_flow,
-                                  bool closed_form) {
-  if (by_flow) {
-    StepsByFlow steps(nodes, connections.network(), closed_form);
-    FlowStep step;
-    if (steps.time(layout, schedule, slowdown, step)) return std::nullopt;
-    return step.timing.seconds;
-  }
+double seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
+                   const step::Schedule& schedule, const std::vector<double>& slowdown) {
   StepReplayer replayer(nodes, connections.network(), connections);
   const bool has_tcp = std::ranges::any_of(connections.network().links(), [](const NetworkLink& link) {
     return link.use.transport == spec::Transport::tcp;
@@ -85,24 +78,16 @@ InstantNodes::InstantNodes(const Nodes& as) : nodes(as) {
   }
 }
 
-SecondsWithout without_causes(Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                              const step::Schedule& schedule, const std::vector<double>& slowdown, double seconds,
-                              bool differs) {
-  StepsByFlow closed(nodes, connections.network(), true);
+SecondsWithout without_by_closed_form(const Nodes& nodes, Interconnect& network, const collectives::RankLayout& layout,
+                                      const step::Schedule& schedule, const std::vector<double>& slowdown,
+                                      double seconds) {
+  StepsByFlow closed(nodes, network, true);
   FlowStep step;
-  const Refused refused = closed.time(layout, schedule, slowdown, step);
+  if (closed.time(layout, schedule, slowdown, step)) return {};
   SecondsWithout without = closed.without(slowdown);
-  if (differs) {
-    for (std::optional<double>* one : {&without.computing, &without.framework}) {
-      if (*one) *one = refused ? std::nullopt : std::optional(**one * seconds / step.timing.seconds);
-    }
-    return without;
+  for (std::optional<double>* one : {&without.computing, &without.framework}) {
+    if (*one) **one *= seconds / step.timing.seconds;
   }
-  without.computing = seconds_now(InstantNodes(nodes).nodes, connections, layout, schedule, slowdown, false);
-  const spec::FrameworkSpec* framework = std::exchange(nodes.framework, nullptr);
-  if (framework != nullptr && !framework->none())
-    without.framework = seconds_now(nodes, connections, layout, schedule, slowdown, false);
-  nodes.framework = framework;
   return without;
 }
 

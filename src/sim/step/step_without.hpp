@@ -41,17 +41,13 @@ class InstantNodes {
   std::vector<std::unique_ptr<spec::DeviceSpec>> devices_;  ///< that differ
 };
 
-/// Seconds of a step as links are now, by flow or message by message; none where flow refuses. `layout` is of the
-/// schedule's workers.
-std::optional<double> seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                                  const step::Schedule& schedule, const std::vector<double>& slowdown, bool by_flow,
-                                  bool closed_form = false);
+/// Simulates a step message by message, as links are now. `layout` is of the schedule's workers. Returns seconds.
+double seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
+                   const step::Schedule& schedule, const std::vector<double>& slowdown);
 
-/// A step that was timed message by message, and took `seconds`. Without computing, or without a framework, its
-/// messages are simulated again; without the network collectives take what software takes. Where the network `differs`
-/// from step to step, a step again would be another one, and the closed form says what is saved.
-SecondsWithout without_causes(Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                              const step::Schedule& schedule, const std::vector<double>& slowdown, double seconds,
-                              bool differs);
+/// Tells by the closed form what a step saves that took `seconds` on a network which differs from step to step.
+SecondsWithout without_by_closed_form(const Nodes& nodes, Interconnect& network, const collectives::RankLayout& layout,
+                                      const step::Schedule& schedule, const std::vector<double>& slowdown,
+                                      double seconds);
 
 }  // namespace dadsim::sim
