@@ -1,5 +1,6 @@
 // What the observer of messages costs beside learning (docs/leak.md): each method with and without it in turn, three
-// times, and the ratio of the processor time of one thread.
+// times, and the ratio of the processor time of one thread. With numbers of sites as arguments: dAD and gradient
+// sharing among so many, 20 steps.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <tbb/global_control.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -21,8 +23,7 @@
 namespace dadsim {
 namespace {
 
-constexpr std::int64_t kSteps = 360;
-constexpr std::size_t kSites = 5;
+constexpr std::int64_t kSteps = 360, kFewSteps = 20;
 
 /// Five sites of unequal size that hold few classes each, as scenarios/hospitals.xml has them.
 struct Setting {
@@ -30,14 +31,15 @@ struct Setting {
   models::Partition partition;
   spec::ModelSpec model;
   spec::TrainingSpec training;
+  std::int64_t steps = kSteps;
 
-  explicit Setting(std::int64_t width) {
-    data.train = models::draw_digits(0, 4000, 1);
-    data.test = models::draw_digits(4000, 100, 1);
+  explicit Setting(std::int64_t width, std::size_t sites = 5, std::int64_t samples = 4000) {
+    data.train = models::draw_digits(0, samples, 1);
+    data.test = models::draw_digits(samples, 100, 1);
     data.shape = {28, 28, 1};
     data.classes = 10;
     const spec::SplitSpec split{.kind = spec::SplitSpec::Kind::dirichlet, .alpha = 0.5, .shards = 2, .sizes = {}};
-    partition = split_over_sites(split, data.train, 10, kSites, 1);
+    partition = split_over_sites(split, data.train, 10, sites, 1);
     model.layers = {spec::DenseSpec{width, spec::Activation::relu, true},
                     spec::DenseSpec{10, spec::Activation::identity, true}};
     training.batch = 32;
@@ -50,27 +52,25 @@ double learn(const std::string& algorithm, const Setting& setting, bool observed
   const spec::RunSpec run{algorithm, algorithm, spec::ExchangeMode::aggregator, methods::default_parameters(info)};
   const algorithms::LearningProblem problem{setting.data, setting.partition, setting.model, setting.training, 1};
   algorithms::Batches batches(setting.training, setting.partition, 1);
-  const std::unique_ptr<algorithms::Learners> learners = make_learners(run, problem, kSteps);
-  algorithms::LeakMeter meter(problem, *learners->networks().front(), {.has_aggregator = true, .steps = kSteps});
+  const std::unique_ptr<algorithms::Learners> learners = make_learners(run, problem, setting.steps);
+  algorithms::LeakMeter meter(problem, *learners->networks().front(), {.has_aggregator = true, .steps = setting.steps});
   if (observed) learners->set_leak_meter(&meter);
   const std::clock_t start = std::clock();
-  for (std::int64_t step = 0; step < kSteps; ++step) learners->train(step, 0.05, batches.next());
+  for (std::int64_t step = 0; step < setting.steps; ++step) learners->train(step, 0.05, batches.next());
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-void compare(std::int64_t width) {
-  const Setting setting(width);
-  for (const char* algorithm : {"gradient-sharing", "dad", "edad", "rank-dad", "power-sgd", "top-k"}) {
+void compare(const Setting& setting, const std::string& name, const std::vector<std::string>& methods) {
+  for (const std::string& algorithm : methods) {
     std::array<double, 3> with{}, without{};
     for (std::size_t i = 0; i < with.size(); ++i) {
       without[i] = learn(algorithm, setting, false);
       with[i] = learn(algorithm, setting, true);
     }
     const double least = std::ranges::min(without), observed = std::ranges::min(with);
-    fmt::print(
-        "784-{}-10 {:17} {:7.0f} ms without, {:7.0f} with: {:+.1f} %  ({:.0f} {:.0f} {:.0f}; {:.0f} {:.0f} {:.0f})\n",
-        width, algorithm, 1e3 * least, 1e3 * observed, 1e2 * (observed / least - 1), 1e3 * without[0], 1e3 * without[1],
-        1e3 * without[2], 1e3 * with[0], 1e3 * with[1], 1e3 * with[2]);
+    fmt::print("{} {:17} {:7.0f} ms without, {:7.0f} with: {:+.1f} %  ({:.0f} {:.0f} {:.0f}; {:.0f} {:.0f} {:.0f})\n",
+               name, algorithm, 1e3 * least, 1e3 * observed, 1e2 * (observed / least - 1), 1e3 * without[0],
+               1e3 * without[1], 1e3 * without[2], 1e3 * with[0], 1e3 * with[1], 1e3 * with[2]);
     std::fflush(stdout);
   }
 }
@@ -78,11 +78,22 @@ void compare(std::int64_t width) {
 }  // namespace
 }  // namespace dadsim
 
-int main() {
+int main(int argc, char** argv) {
   // Else memory is given back to the system and taken again in every step, or not, by who has held most before.
   constexpr int kNever = 1 << 30;
   ::mallopt(M_MMAP_THRESHOLD, kNever);
   ::mallopt(M_TRIM_THRESHOLD, kNever);
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
-  for (const std::int64_t width : {128, 512}) dadsim::compare(width);
+  for (int i = 1; i < argc; ++i) {
+    const auto sites = std::strtoull(argv[i], nullptr, 10);
+    dadsim::Setting setting(64, sites, static_cast<std::int64_t>(std::max(4000ULL, 8 * sites)));
+    setting.training.batch = 4;
+    setting.steps = dadsim::kFewSteps;
+    dadsim::compare(setting, fmt::format("{} sites", sites), {"dad", "gradient-sharing"});
+  }
+  for (const std::int64_t width : {128, 512}) {
+    if (argc > 1) break;
+    dadsim::compare(dadsim::Setting(width), fmt::format("784-{}-10", width),
+                    {"gradient-sharing", "dad", "edad", "rank-dad", "power-sgd", "top-k"});
+  }
 }

@@ -18,9 +18,9 @@ double forward_macs(const models::Network& network) {
   return forward;
 }
 
-double basis_macs(const SampleRows& rows, double directions) {
+double basis_macs(const SampleRows& rows, double directions, double rows_read) {
   const auto p = static_cast<double>(rows.inputs());
-  const auto q = static_cast<double>(rows.outputs());
+  const auto q = std::max(rows_read, static_cast<double>(rows.outputs()));
   // Among q rows of p numbers (orthonormal.hpp): of combinations, or of the rows.
   const double combinations = std::min(directions, p) + 8, found = std::min({directions, q, p});
   const bool mixed = 2 * combinations <= q;
@@ -42,7 +42,7 @@ LeakPlan leak_plan(const SampleRows& rows, const models::Network& network, std::
   const double own = std::min({of_site, q, p});
   const double all = std::min({count * of_site, q, p});
   const double read = 2 * of_site * (own + all) * p + own * (own + all) * p;
-  const double once = basis_macs(rows, count * of_site);
+  const double once = basis_macs(rows, count * of_site, sites > kSampledSites ? kSampledRows : 0);
   const double each = basis_macs(rows, of_site) + read + forward * samples;
   const auto of_run = static_cast<double>(steps);
   const double most = kLeakCost * of_run * step;

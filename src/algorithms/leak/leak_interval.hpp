@@ -11,14 +11,16 @@ namespace dadsim::algorithms {
 inline constexpr std::size_t kLeakSites = 4;
 /// Sites that are looked at, at most.
 inline constexpr std::size_t kSampledSites = 64;
+/// Rows that are read of what all of more sites have sent together, at most, and those of the sites that are measured.
+inline constexpr Eigen::Index kSampledRows = 256;
 /// Share of the multiply-adds of learning that measuring may take.
 inline constexpr double kLeakCost = 0.02;
 
 /// The sites that are looked at of so many: all, or `most` that are evenly spread.
 std::vector<std::int32_t> sampled_sites(std::size_t sites, std::size_t most = kSampledSites);
 
-/// Multiply-adds of finding some `directions` in a message of the first matrix.
-double basis_macs(const SampleRows& rows, double directions);
+/// Multiply-adds of finding some `directions` in a gradient of the first matrix, or in `rows_read` rows if more.
+double basis_macs(const SampleRows& rows, double directions, double rows_read = 0);
 /// Multiply-adds of the forward pass of a sample.
 double forward_macs(const models::Network& network);
 

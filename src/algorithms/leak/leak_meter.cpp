@@ -130,7 +130,10 @@ void LeakMeter::look_at(const SeenMatrix& seen) {
   if ((!of_first && !of_last) || (!due_ && !setting_.own_weights)) return;
   float sign = 1;
   const bool goes_on = setting_.own_weights && (seen.kind == gradient || seen.kind == biases);
-  models::Matrix numbers = goes_on ? news(seen, sign) : models::Matrix(seen.numbers);
+  const bool sampled = of_first && rows && seen.of_all && !of_last && sites() > kSampledSites;
+  models::Matrix numbers = goes_on   ? news(seen, sign)
+                           : sampled ? sampled_rows(seen.numbers)
+                                     : models::Matrix(seen.numbers);
   if (!due_ || sites_.empty()) return;  // without sites: weights, before there was a batch
   if (of_last) {
     const auto same = [&](const HeldLabels& held) {

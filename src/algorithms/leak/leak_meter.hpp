@@ -112,6 +112,8 @@ class LeakMeter final : public ExchangeObserver {
   /// `stay`: the rows need not be copied.
   void set_sites(const Batch& batch, const RowsOfSite& rows, bool stay);
   void find_rows(const SeenMatrix& seen);
+  /// Rows of what many sites have sent together: of the sites that are measured next, and others evenly spread.
+  models::Matrix sampled_rows(const models::ConstBlock& numbers) const;
   /// What is new in weights that go on from message to message; the sign of what has moved against a gradient.
   models::Matrix news(const SeenMatrix& seen, float& sign);
   void measure();

@@ -20,6 +20,24 @@ models::Matrix one_above_the_other(const models::ConstBlock& first, const models
 
 }  // namespace
 
+models::Matrix LeakMeter::sampled_rows(const models::ConstBlock& numbers) const {
+  const Eigen::Index rows = numbers.rows();
+  if (rows <= kSampledRows || sites_.empty()) return numbers;
+  std::vector<char> chosen(static_cast<std::size_t>(rows), 0);
+  for (Eigen::Index i = 0; i < kSampledRows; ++i) chosen[static_cast<std::size_t>(i * rows / kSampledRows)] = 1;
+  for (std::size_t i = 0, s = next_site_; i < plan_.sites; s = (s + 1) % sites_.size(), ++i) {
+    const Site& site = sites_[s];
+    const auto own = std::ssize(site.samples) * rows_.rows_per_sample();
+    for (Eigen::Index r = site.first_row * rows / all_rows_; r < (site.first_row + own) * rows / all_rows_; ++r)
+      chosen[static_cast<std::size_t>(r)] = 1;
+  }
+  models::Matrix result(std::ranges::count(chosen, 1), numbers.cols());
+  for (Eigen::Index r = 0, to = 0; r < rows; ++r) {
+    if (chosen[static_cast<std::size_t>(r)] != 0) result.row(to++) = numbers.row(r);
+  }
+  return result;
+}
+
 const RevealedSpan& LeakMeter::span_of(std::size_t message) {
   if (const auto known = spans_.find(message); known != spans_.end()) return known->second;
   const Held& held = held_[message];
