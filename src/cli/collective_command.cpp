@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "cli/collective_options.hpp"
 #include "cli/commands.hpp"
@@ -16,7 +17,7 @@
 #include "sim/simulator.hpp"
 #include "study/measured/collective_tests.hpp"
 #include "study/measured/collective_times.hpp"
-#include "study/results/network_category.hpp"
+#include "study/measured/timed_sizes.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/input_files.hpp"
@@ -96,41 +97,18 @@ std::vector<std::pair<std::size_t, std::size_t>> pairs_to_check(const Collective
   return pairs;
 }
 
-/// The request of a size as it was given, and what the size is called in the report.
-std::pair<collectives::CollectiveRequest, report::CollectiveRow> request_of(const CollectiveOptions& options,
-                                                                            double size, std::size_t ranks) {
-  const auto n = static_cast<double>(ranks);
-  const bool blocks = has_blocks(options.operation);
-  report::CollectiveRow row;
-  row.size_bytes = blocks && options.per_rank ? size * n : size;
-  row.block_bytes = blocks ? row.size_bytes / n : size;
-  collectives::CollectiveRequest request = study::request_of(options.operation, row.size_bytes, ranks, options.pairs);
-  request.root = static_cast<collectives::Rank>(options.root.value_or(0));
-  return {std::move(request), row};
-}
-
-/// Messages that one rank gets at the same time.
-double most_received(const CollectiveOptions& options) {
-  std::map<std::int64_t, double> of_rank;
-  double most = 1;
-  for (const auto& [from, to] : options.pairs) most = std::max(most, ++of_rank[to]);
-  return most;
-}
-
-/// By what was measured of messages like these: between what factors of its time nine of ten are expected.
-void add_band(const CollectiveOptions& options, const step::NetworkUse& network, std::size_t ranks,
-              report::CollectiveRow& row) {
-  if (network.links.empty()) return;
-  const step::NetworkUse::Collective collective{.kind = to_string(options.operation),
-                                                .algorithm = row.algorithm,
-                                                .least_bytes = row.block_bytes,
-                                                .most_bytes = row.block_bytes};
-  const double at_once = options.pairs.empty() ? study::bytes_at_once(collective, static_cast<double>(ranks))
-                                               : most_received(options) * row.block_bytes;
-  row.category = study::category_of_messages(
-      network, {row.size_bytes, at_once, options.rendezvous || row.algorithm.starts_with("gloo")});
-  const estimate::Spread& spread = estimate::error_category(row.category).spread;
-  row.band = {spread.low, spread.high};
+/// The whole vectors of the sizes as they were given.
+study::CollectiveSizes sizes_of(const CollectiveOptions& options, std::size_t ranks) {
+  study::CollectiveSizes sizes{.operation = options.operation,
+                               .bytes = options.sizes,
+                               .algorithm = options.algorithm,
+                               .pairs = options.pairs,
+                               .root = options.root.value_or(0),
+                               .rendezvous = options.rendezvous};
+  if (options.per_rank && has_blocks(options.operation)) {
+    for (double& bytes : sizes.bytes) bytes *= static_cast<double>(ranks);
+  }
+  return sizes;
 }
 
 /// Nodes are numbered anew among those that take part.
@@ -150,23 +128,13 @@ bool has_root(const CollectiveOptions& options) {
          options.operation == report::Operation::scatter;
 }
 
-bool uses_tcp(const step::NetworkUse& network) {
-  return std::ranges::any_of(network.links,
-                             [](const auto& link) { return link.transport == to_string(spec::Transport::tcp); });
-}
-
 report::CollectiveReport time_operation(const CollectiveOptions& options, const spec::PlatformSpec& platform,
                                         const std::vector<sim::PlatformHost>& ranks, bool show_progress) {
   check_pairs(options, ranks.size());
-  report::CollectiveReport report;
-  std::vector<sim::CollectiveJob> jobs;
-  for (const double size : options.sizes) {
-    auto [request, row] = request_of(options, size, ranks.size());
-    jobs.push_back({std::move(request), options.algorithm});
-    report.rows.push_back(row);
-  }
+  const study::CollectiveSizes sizes = sizes_of(options, ranks.size());
   try {
-    lay_out(jobs.front().request, options.algorithm, layout_of(ranks));
+    lay_out(study::request_of(sizes.operation, sizes.bytes.front(), ranks.size(), sizes.pairs), sizes.algorithm,
+            layout_of(ranks));
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
@@ -179,25 +147,13 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
   cluster.network.fidelity = options.cold ? spec::Fidelity::message : options.fidelity;
 
   Progress progress("timing", 1, show_progress);
-  const sim::TimedCollectives timed = time_collectives(cluster, jobs, [&](std::size_t done) {
+  study::TimedSizes timed = study::time_sizes(cluster, sizes, [&](std::size_t done) {
     if (interrupted().load()) throw Cancelled();
-    progress.update(0, static_cast<std::int64_t>(done), static_cast<std::int64_t>(jobs.size()));
+    progress.update(0, static_cast<std::int64_t>(done), static_cast<std::int64_t>(sizes.bytes.size()));
   });
   if (interrupted().load()) throw Cancelled();
-  const bool tcp = uses_tcp(timed.network);
-  for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    report::CollectiveRow& row = report.rows[i];
-    const sim::CollectiveTiming& timing = timed.timings.at(i);
-    row.algorithm = timing.algorithm;
-    row.compared = timing.compared;
-    row.protocol = timing.protocol;
-    row.quicker = timing.quicker;
-    row.fidelity = timing.fidelity;
-    row.warm_seconds = timing.seconds;
-    if (tcp && timing.fidelity == spec::Fidelity::message) row.cold_seconds = timing.cold_seconds;
-    row.messages = timing.messages;
-    add_band(options, timed.network, ranks.size(), row);
-  }
+  report::CollectiveReport report;
+  report.rows = std::move(timed.rows);
   report.version = kVersion;
   report.simgrid = sim::simgrid_version();
   report.network_model = sim::network_model_description();
@@ -211,7 +167,7 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
   report.cold = options.cold;
   report.rendezvous = options.rendezvous;
   report.choice = options.algorithm;
-  report.network = timed.network;
+  report.network = std::move(timed.network);
   return report;
 }
 

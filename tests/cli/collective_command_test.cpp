@@ -1,6 +1,7 @@
 // `dadsim collective`, through the real program, against closed forms on a star: a message takes α + b/B.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
@@ -233,6 +234,57 @@ TEST(CollectiveCommand, PredictedStandsBesideMeasured) {
   const Outcome other = run_dadsim(collective(platform.path(), "all-gather", ring));
   EXPECT_EQ(other.exit_code, 3);
   EXPECT_NE(other.err.find("is of all_reduce_perf; a log of all_gather_perf"), std::string::npos) << other.err;
+}
+
+// A tree between two nodes, rings among four, sockets, PCIe, other operations: of one log both commands expect one
+// time.
+TEST(CollectiveCommand, PredictsWhatDiagnoseExpects) {
+  struct Case {
+    std::string cluster, device, operation, test;
+    int ranks;
+  };
+  for (const Case& one :
+       std::vector<Case>{{R"(nodes="2" gpus="8" inside="nvlink-3" rails="4" nic="ib-hdr")", "a100-sxm4-80",
+                          "all-reduce", "all_reduce", 16},
+                         {R"(nodes="4" gpus="4" inside="nvlink-4" rails="4" nic="ib-ndr")", "h100-sxm5", "all-reduce",
+                          "all_reduce", 16},
+                         {R"(nodes="4" gpus="4" inside="nvlink-4" rails="4" nic="ib-ndr")", "h100-sxm5", "all-gather",
+                          "all_gather", 16},
+                         {R"(nodes="4" gpus="1" nic="ethernet-25g")", "v100-pcie", "all-reduce", "all_reduce", 4},
+                         {R"(nodes="2" gpus="4" inside="pcie-3" rails="1" nic="ib-edr")", "v100-pcie", "all-reduce",
+                          "all_reduce", 8}}) {
+    SCOPED_TRACE(one.cluster + ' ' + one.operation);
+    const TemporaryFolder folder;
+    const std::string scenario =
+        folder.write("s.xml", "<scenario name=\"x\" seed=\"1\"><platform><gpu-cluster " + one.cluster +
+                                  "/></platform><workers><worker hosts=\"*\" device=\"" + one.device +
+                                  "\"/></workers><timing-only/><timed-as workload=\"resnet-50\" batch=\"32\"/>"
+                                  "<run algorithm=\"gradient-sharing\" exchange=\"peer\"/></scenario>");
+    std::string log = "# Collective test starting: " + one.test + "_perf\n";
+    for (int rank = 0; rank < one.ranks; ++rank)
+      log += "# Rank " + std::to_string(rank) + " Group 0 Pid 7 on n device 0\n";
+    log += "# size count type redop root time algbw busbw #wrong\n";
+    const std::vector<double> sizes{8 << 20, 32 << 20, 128 << 20, 1 << 30};
+    for (const double size : sizes) {
+      log += std::to_string(std::llround(size)) + " " + std::to_string(std::llround(size / 4)) + " float sum -1 " +
+             std::to_string(size / 1e3) + " 1.00 1.00 0\n";
+    }
+    const std::string measured = folder.write("nccl.log", log);
+    const json predicted = timed(scenario, one.operation, {"--measured", measured});
+    const Outcome outcome = run_dadsim({"diagnose", scenario, "--log", measured, "--json", "-"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const json diagnosed = json::parse(outcome.out);
+    ASSERT_EQ(diagnosed["times"].size(), sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      EXPECT_EQ(diagnosed["times"][i]["bytes"], predicted["sizes"][i]["size_bytes"]);
+      const double expected = 1e6 * diagnosed["times"][i]["expected"].get<double>();
+      EXPECT_NEAR(expected / predicted["sizes"][i]["time_us"].get<double>(), 1, 1e-9) << sizes[i];
+      EXPECT_LE(1e6 * diagnosed["times"][i]["low"].get<double>(),
+                predicted["sizes"][i]["low_us"].get<double>() * (1 + 1e-9));
+      EXPECT_GE(1e6 * diagnosed["times"][i]["high"].get<double>(),
+                predicted["sizes"][i]["high_us"].get<double>() * (1 - 1e-9));
+    }
+  }
 }
 
 // Names with blanks are usual in platforms of SimGrid; what a message proposes can be written.

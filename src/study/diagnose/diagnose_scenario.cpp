@@ -12,7 +12,7 @@
 #include "estimate/bands.hpp"
 #include "study/diagnose/suspects.hpp"
 #include "study/measured/collective_tests.hpp"
-#include "study/results/network_category.hpp"
+#include "study/measured/timed_sizes.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "support/build.hpp"
@@ -30,10 +30,11 @@ constexpr double kIdle = 0.15;          // of a step, of a device that a profile
 
 /// What something takes, as simulated.
 struct Simulated {
-  std::vector<double> seconds = {};          ///< per time that was measured
-  std::optional<double> computing = {};      ///< of a step
-  std::vector<report::RunResult> runs = {};  ///< per step that was measured
-  step::NetworkUse network = {};
+  std::vector<double> seconds = {};                   ///< per time that was measured
+  std::optional<double> computing = {};               ///< of a step
+  std::vector<report::RunResult> runs = {};           ///< per step that was measured
+  std::vector<report::CollectiveRow> rows = {};       ///< per collective, as the library carries it out
+  std::vector<report::CollectiveRow> alternate = {};  ///< the same by rings
 };
 
 double distance_of(double simulated, double measured) { return std::log(simulated / measured); }
@@ -132,28 +133,22 @@ class Diagnoser {
     return simulated;
   }
 
-  /// By the algorithm that the library takes, or rings: which of them it was a bandwidth does not say (between two
-  /// nodes a tree needs half of what rings do), so that the one counts that is nearer to what was measured.
+  /// By the algorithm that the library takes, and by rings: the time by itself does not show which of them was taken
+  /// (between two nodes a tree needs half of what rings do), so that `seconds` has the nearer one.
   Simulated simulate_collectives(const sim::Cluster& cluster) const {
-    std::vector<sim::CollectiveJob> jobs;
-    for (const MeasuredCollective& one : measured_.collectives) {
-      collectives::CollectiveRequest request = request_of(measured_.operation, one.bytes, ranks());
-      const bool has_rings = std::ranges::any_of(collectives::collective_registry(), [&](const auto& algorithm) {
-        return algorithm.kind == request.kind && algorithm.name == "ring";
-      });
-      jobs.push_back({request});
-      jobs.push_back({std::move(request), has_rings ? "ring" : "auto"});
-    }
-    const sim::TimedCollectives timed = sim::time_collectives(cluster, jobs);
+    CollectiveSizes sizes{.operation = measured_.operation, .bytes = {}};
+    for (const MeasuredCollective& one : measured_.collectives) sizes.bytes.push_back(one.bytes);
     Simulated simulated;
-    for (std::size_t i = 0; i < measured_.collectives.size(); ++i) {
+    simulated.rows = simulated.alternate = time_sizes(cluster, sizes).rows;
+    sizes.algorithm = "ring";
+    if (sizes.operation == report::Operation::all_reduce) simulated.alternate = time_sizes(cluster, sizes).rows;
+    for (std::size_t i = 0; i < sizes.bytes.size(); ++i) {
       const double measured = measured_collective(measured_.collectives[i]);
-      const double chosen = timed.timings[2 * i].seconds;
-      const double ring = timed.timings[2 * i + 1].seconds;
+      const double chosen = simulated.rows[i].warm_seconds;
+      const double ring = simulated.alternate[i].warm_seconds;
       const bool nearer = std::abs(distance_of(ring, measured)) < std::abs(distance_of(chosen, measured));
       simulated.seconds.push_back(nearer ? ring : chosen);
     }
-    simulated.network = timed.network;
     return simulated;
   }
 
@@ -186,25 +181,19 @@ class Diagnoser {
     diagnosis_.network_model = sim::network_model_description();
   }
 
-  /// Factors of what a collective takes, by what its messages travelled over.
-  estimate::Spread spread_of(const Simulated& expected, double bytes) const {
-    // Which algorithm carried it is not known: over TCP it may be one that overflows queues.
-    const CarriedMessages carried{.most_bytes = bytes, .at_once_bytes = bytes * static_cast<double>(ranks())};
-    return estimate::error_category(category_of_messages(expected.network, carried)).spread;
-  }
-
   void compare(const Simulated& expected) {
     if (diagnosis_.collective) {
       for (std::size_t i = 0; i < measured_.collectives.size(); ++i) {
         const MeasuredCollective& one = measured_.collectives[i];
-        const estimate::Spread spread = spread_of(expected, one.bytes);
-        const double seconds = expected.seconds[i];
-        diagnosis_.times.push_back({.bytes = one.bytes,
-                                    .devices = static_cast<std::int64_t>(ranks()),
-                                    .measured = measured_collective(one),
-                                    .expected = seconds,
-                                    .low = spread.low * seconds,
-                                    .high = spread.high * seconds});
+        const report::CollectiveRow& row = expected.rows[i];
+        const report::CollectiveRow& ring = expected.alternate[i];
+        diagnosis_.times.push_back(
+            {.bytes = one.bytes,
+             .devices = static_cast<std::int64_t>(ranks()),
+             .measured = measured_collective(one),
+             .expected = row.warm_seconds,
+             .low = std::min(row.band.low * row.warm_seconds, ring.band.low * ring.warm_seconds),
+             .high = std::max(row.band.high * row.warm_seconds, ring.band.high * ring.warm_seconds)});
       }
     } else {
       for (std::size_t i = 0; i < sizes_.size(); ++i) {
@@ -306,7 +295,8 @@ class Diagnoser {
   /// band of the ratio of two of them is than that of a time, to `kNoDifference` at least.
   double weight_of_differences(const Simulated& one) const {
     if (diagnosis_.collective) {
-      const estimate::Spread spread = spread_of(one, measured_.collectives.back().bytes);
+      const std::string& category = one.rows.back().category;
+      const estimate::Spread spread = category.empty() ? estimate::Spread{} : estimate::error_category(category).spread;
       return spread.within > 0 ? std::hypot(spread.between, spread.within) / spread.within : 1;
     }
     const auto& first = one.runs.front().step_band;
@@ -348,8 +338,9 @@ class Diagnoser {
                           diagnosis_.computing ? simulated.computing : std::nullopt, distance_to_measured(simulated)};
     if (suspect.rate > 0) one.cause.with("rate", suspect.rate);
     const double ratio = std::exp(log_ratio / static_cast<double>(simulated.seconds.size()));
-    const double low = diagnosis_.low() / diagnosis_.expected();
-    const double high = diagnosis_.high() / diagnosis_.expected();
+    const report::CollectiveRow* row = diagnosis_.collective ? &expected.rows.back() : nullptr;
+    const double low = row != nullptr ? row->band.low : diagnosis_.low() / diagnosis_.expected();
+    const double high = row != nullptr ? row->band.high : diagnosis_.high() / diagnosis_.expected();
     one.explains = ratio >= low && ratio <= high;
     for (std::size_t i = 0; i < simulated.seconds.size() && !diagnosis_.collective; ++i) {  // each size by itself
       const report::DiagnosedTime& time = diagnosis_.times[i];

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/collective/collective_report.hpp"
+#include "sim/simulator.hpp"
+
+namespace dadsim::study {
+
+/// A collective of several sizes.
+struct CollectiveSizes {
+  report::Operation operation = report::Operation::all_reduce;
+  std::vector<double> bytes;  ///< per size, of the whole vector, as nccl-tests count
+  std::string algorithm = "auto";
+  std::vector<std::pair<int, int>> pairs = {};  ///< from → to: of messages
+  std::size_t root = 0;
+  bool rendezvous = false;
+};
+
+struct TimedSizes {
+  std::vector<report::CollectiveRow> rows;  ///< per size, with its band
+  step::NetworkUse network;
+};
+
+/// Returns what each size takes among the hosts of the cluster: what `dadsim collective` predicts of a size and what
+/// `dadsim diagnose` expects of it. `progress` is called with the number done. Throws SimulationError.
+TimedSizes time_sizes(const sim::Cluster& cluster, const CollectiveSizes& sizes,
+                      const std::function<void(std::size_t)>& progress = {});
+
+}  // namespace dadsim::study
