@@ -27,6 +27,7 @@ std::optional<double> time_of(const RunResult& run, Metric metric) {
       if (run.at_scale && run.at_scale->time) return run.at_scale->time->value;
       return std::nullopt;
     case Metric::time_per_step:
+    case Metric::time_per_round:
     case Metric::throughput:
     case Metric::per_money:
     case Metric::per_energy:

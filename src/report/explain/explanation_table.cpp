@@ -82,11 +82,12 @@ std::string sensitivities(const Explanation& explanation, std::size_t run) {
       continue;
     }
     const Effect& effect = what_if.effects[run];
-    const std::string to_target = effect.target_seconds ? human_seconds(*effect.target_seconds) : "–";
-    text += wrapped(fmt::format("    {}  {}  {}  {}", right_aligned(change_text(saving), 9),
-                                right_aligned(human_seconds(effect.step_seconds), 12), right_aligned(to_target, 12),
-                                in_words(what_if)),
-                    table_width(), 43);
+    std::string to_target;
+    if (!explanation.result.timing_only)
+      to_target = right_aligned(effect.target_seconds ? human_seconds(*effect.target_seconds) : "–", 14);
+    text += wrapped(fmt::format("    {}  {}{}  {}", right_aligned(change_text(saving), 9),
+                                right_aligned(human_seconds(effect.step_seconds), 12), to_target, in_words(what_if)),
+                    table_width(), to_target.empty() ? 29 : 43);
   }
   if (without_effect > 0) text += fmt::format("    changes that make no difference of 0.1 %: {}\n", without_effect);
   return text;
@@ -101,12 +102,14 @@ std::string advice(const Explanation& explanation, std::size_t index) {
     const WhatIf& one = *best[i];
     const Effect& effect = one.effects[index];
     const bool target = run.target_reached && effect.target_seconds;
-    text += paragraph(
-        fmt::format("  {}. {}: {} {} → {}{}.", i + 1, in_words(one.change), target ? "time to the target" : "a step",
-                    human_seconds(target ? run.target_seconds : run.step_seconds),
-                    human_seconds(target ? *effect.target_seconds : effect.step_seconds),
-                    one.assumption ? ", " + in_words(*one.assumption) : ""),
-        5);
+    text += paragraph(fmt::format("  {}. {}: {} {} → {}{}.", i + 1, in_words(one.change),
+                                  target             ? "time to the target"
+                                  : run.event_driven ? "a round"
+                                                     : "a step",
+                                  human_seconds(target ? run.target_seconds : run.step_seconds),
+                                  human_seconds(target ? *effect.target_seconds : effect.step_seconds),
+                                  one.assumption ? ", " + in_words(*one.assumption) : ""),
+                      5);
   }
   return text;
 }
@@ -152,7 +155,9 @@ Summary summary_of(const Explanation& explanation, bool verbose) {
     } else {
       text += "  On its critical path (share, time per step):\n" + critical_path(explanation, i);
     }
-    text += "  What if (change of the time to the target or of the step; step; time to the target):\n" +
+    text += fmt::format("  What if (change of {}):\n",
+                        result.timing_only ? fmt::format("the {0}; {0}", run.event_driven ? "round" : "step")
+                                           : "the time to the target or of the step; step; time to the target") +
             sensitivities(explanation, i);
     text += "  Most useful:\n" + advice(explanation, i);
   }

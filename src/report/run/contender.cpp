@@ -23,6 +23,7 @@ estimate::Contender contender_of(const RunResult& run, Metric metric) {
       if (run.at_scale) contender.relative = run.at_scale->relative.ratio;
       break;
     case Metric::time_per_step:
+    case Metric::time_per_round:
       contender.seconds = run.step_seconds;
       break;
     case Metric::throughput:

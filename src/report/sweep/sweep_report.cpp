@@ -147,7 +147,8 @@ Statement of_points(const char* kind, std::size_t points) {
 
 Statement all_missed(const SweepReport& report, std::size_t points) {
   Statement statement = of_points("points-all-missed", points);
-  if (report.metric == Metric::time_per_step) return statement.with("by_step", true);
+  if (report.metric == Metric::time_per_step) return statement.with("by", std::string("step"));
+  if (report.metric == Metric::time_per_round) return statement.with("by", std::string("round"));
   double best = 0;
   for (const SweepReport::Row& one : report.rows) best = std::max(best, one["best_accuracy"]);
   if (best > 0) statement.with("best_accuracy", best);

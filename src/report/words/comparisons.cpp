@@ -46,7 +46,8 @@ std::string times_of_both(const Statement& statement) {
 /// What the slower side's time went into.
 std::string end_with_causes(const Statement& statement) {
   std::string text;
-  if (statement.text("metric") != to_string(Metric::time_per_step)) {
+  const std::string& metric = statement.text("metric");
+  if (metric != to_string(Metric::time_per_step) && metric != to_string(Metric::time_per_round)) {
     text += fmt::format(", {} {} instead of {}", statement.has("round") ? "a round" : "a step",
                         human_seconds(statement.number("after_step_seconds")),
                         human_seconds(statement.number("before_step_seconds")));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/text/factor_text.hpp"
@@ -64,7 +65,7 @@ constexpr const char* kNoPoint = "No point has a result yet.";
 
 std::string points_all_missed(const Statement& statement) {
   const std::string points = points_in_words(statement.number("points"));
-  if (statement.is("by_step")) return fmt::format("No run has a step at any of {}.", points);
+  if (statement.has("by")) return fmt::format("No run has a {} at any of {}.", statement.text("by"), points);
   return fmt::format(
       "No run reaches the target at any of {}{}.", points,
       statement.has("best_accuracy") ? ": the best is " + human_percent(statement.number("best_accuracy")) : "");
@@ -80,9 +81,9 @@ std::string points_all_undecided(const Statement& statement) {
 
 std::string win_in_words(const Statement& statement) {
   const std::string& metric = statement.text("metric");
-  if (metric == to_string(Metric::time_per_step)) {
+  for (const auto& [by, what] : {std::pair{Metric::time_per_step, "step"}, {Metric::time_per_round, "round"}}) {
     const std::string& of = statement.text("of");
-    return "has the shortest step" + (of.empty() ? of : " of " + of);
+    if (metric == to_string(by)) return fmt::format("has the shortest {}{}{}", what, of.empty() ? "" : " of ", of);
   }
   if (metric == to_string(Metric::throughput)) return "has the most throughput of " + statement.text("of");
   if (metric == to_string(Metric::per_money))

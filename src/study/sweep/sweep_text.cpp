@@ -84,9 +84,10 @@ std::string amount_text(const estimate::Estimate& amount, report::Metric metric)
 
 std::string amount_title(const SweepResults& results, report::Metric metric) {
   if (report::is_of_work(metric)) return rate_unit(metric, counts_tokens(results), results.identity.currency);
-  return metric == report::Metric::time_per_step   ? "a step"
-         : metric == report::Metric::time_at_scale ? "time to accuracy"
-                                                   : "time to target";
+  return metric == report::Metric::time_per_step    ? "a step"
+         : metric == report::Metric::time_per_round ? "a round"
+         : metric == report::Metric::time_at_scale  ? "time to accuracy"
+                                                    : "time to target";
 }
 
 /// Those that are not told apart from the quickest, and that one before them: "equal: dad, edad", "open: dad, edad".
@@ -151,9 +152,10 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
   for (const std::string& name : short_paths(results.columns)) head.push_back(cut(name));
   const report::Metric metric = metric_of(all);
   const std::string measure = measured_run(results);
-  head.emplace_back(metric == report::Metric::time_per_step ? "shortest step"
-                    : report::is_of_work(metric)            ? "best"
-                                                            : "quickest");
+  head.emplace_back(metric == report::Metric::time_per_step    ? "shortest step"
+                    : metric == report::Metric::time_per_round ? "shortest round"
+                    : report::is_of_work(metric)               ? "best"
+                                                               : "quickest");
   head.push_back(amount_title(results, metric));
   head.emplace_back("next");
   if (!measure.empty()) {
@@ -274,6 +276,7 @@ std::string metric_in_words(const SweepResults& results, report::Metric metric) 
   const std::string of = run == results.runs.end() ? "what is timed" : run->figures.text("workload");
   if (metric == report::Metric::time_at_scale) return fmt::format("; times to accuracy of {}", of);
   if (report::is_of_work(metric)) return fmt::format("; {} of {}", amount_title(results, metric), of);
+  if (metric == report::Metric::time_per_round) return fmt::format("; rounds of {}", of);
   return fmt::format("; steps of {}, whose number is not known here", of);
 }
 

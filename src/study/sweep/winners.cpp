@@ -96,6 +96,7 @@ Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
   const auto has_learned = [](const SweepRun* run) {
     return std::isfinite(run->figures["final_accuracy"]) || std::isfinite(run->figures["target_seconds"]);
   };
+  if (are_rounds(runs)) return Metric::time_per_round;
   return report::natural_metric(std::ranges::any_of(runs, is_of_other_network), std::ranges::any_of(runs, is_known),
                                 std::ranges::any_of(runs, has_learned));
 }
@@ -131,7 +132,8 @@ PointOutcome decide_point(std::size_t point, const std::vector<const SweepRun*>&
   std::vector<OverSeeds> all;  // in the order of the scenario
   for (const SweepRun* run : runs) {
     // An event-driven one has no time of a workload.
-    if (outcome.metric != Metric::time_to_target && run->event_driven() && !are_rounds(runs)) continue;
+    const bool by_steps = outcome.metric != Metric::time_to_target && outcome.metric != Metric::time_per_round;
+    if (by_steps && run->event_driven()) continue;
     auto own = std::ranges::find(all, run->label(), &OverSeeds::label);
     if (own == all.end()) {
       all.push_back({.label = run->label(), .competes = !some_communicate || run->figures.is("communicates")});

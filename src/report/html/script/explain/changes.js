@@ -26,6 +26,7 @@ function changesOf(page, run) {
   const idle = sorted.filter((change) => !(Math.abs(change.saving) >= kLeastSaving));
   const said = ({ change, assumption }) => `${change.words}${assumption ? ` (${assumption.words})` : ""}`;
   const what = isNumber(run.target_seconds) ? "the time to the target" : "a step";
+  const aims = sorted.some((change) => isNumber(change.target_seconds));
   const entries = telling.map((change) =>
     element(
       "li",
@@ -46,14 +47,14 @@ function changesOf(page, run) {
         { title: "change" },
         { title: "saving", number: true },
         { title: "a step", number: true },
-        { title: "to the target", number: true },
+        ...(aims ? [{ title: "to the target", number: true }] : []),
         { title: "kind" },
       ],
       sorted.map((change) => [
         said(change),
         savingText(change.saving),
         humanSeconds(change.step_seconds),
-        humanSeconds(change.target_seconds),
+        ...(aims ? [humanSeconds(change.target_seconds)] : []),
         kChangeKinds[change.kind] ?? change.kind,
       ]),
     ),

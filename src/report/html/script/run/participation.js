@@ -236,16 +236,20 @@ function addParticipation(page, section) {
     { title: "late", number: true, group: "parts of clients" },
     { title: "failed", number: true, group: "parts of clients" },
     { title: "staleness", number: true },
-    { title: "computing", number: true, group: "of the workers' time" },
-    { title: "waiting", number: true, group: "of the workers' time" },
-    { title: "down", number: true, group: "of the workers' time" },
+    { title: "computing", number: true, group: "of the time of those who take part" },
+    { title: "waiting", number: true, group: "of the time of those who take part" },
+    { title: "down", number: true, group: "of all workers' time" },
     { title: "computing", number: true, group: "wasted" },
     { title: "sent", number: true, group: "wasted" },
     { title: "outages", number: true },
   ];
   const rows = runs.map((run) => {
-    const { contributions, busy_seconds: busy, idle_seconds: idle, outages } = run.event_run;
+    const { contributions, busy_seconds: busy, idle_seconds: idle, outages, per_worker: workers } = run.event_run;
     const all = busy + idle + run.down_seconds;
+    // Workers that are down have often not been asked, where some take part alone.
+    const some = run.taking_part < workers.host.length;
+    const theirs = some ? (all * run.taking_part) / workers.host.length : all;
+    const waiting = some ? theirs - busy : idle;
     return [
       nameOf(page, run),
       humanCount(run.steps),
@@ -254,7 +258,9 @@ function addParticipation(page, section) {
       humanCount(contributions.late),
       humanCount(contributions.failed),
       withDigits(run.mean_staleness),
-      ...[busy, idle, run.down_seconds].map((part) => shareText(part / all)),
+      shareText(busy / theirs),
+      shareText(waiting / theirs),
+      shareText(run.down_seconds / all),
       humanSeconds(run.wasted_seconds),
       humanBytes(run.wasted_bytes),
       humanCount(outages.hosts + outages.links),
@@ -262,8 +268,10 @@ function addParticipation(page, section) {
   });
   section.append(
     lead(
-      "In these runs the order of events decides what is learned: they were played on the cluster, and learned as they " +
-        "were played. What is said of a step elsewhere on this page is of a round, or of an update of the model.",
+      (page.result.timing_only
+        ? "These runs were simulated event by event on the cluster. "
+        : "In these runs the order of events decides what is learned: they were played on the cluster, and learned as " +
+          "they were played. ") + "A step elsewhere on this page is a round, or an update of the model.",
     ),
     table("What became of those who took part", columns, rows),
   );

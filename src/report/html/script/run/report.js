@@ -13,11 +13,17 @@ startPage(
       runs: result.runs,
       marks: marks(result.runs.map(shares)),
       target: result.scenario.target_accuracy,
+      // What is repeated: where nothing is learned, event-driven runs alone have rounds.
+      turn: result.timing_only && result.runs.every((run) => run.event_run || !shares(run)) ? "round" : "step",
       // Up to 2^64, where a number of JavaScript is no longer whole: the digits as they are written.
       seed: /"seed":\s*(\d+)/.exec(text)?.[1] ?? String(result.scenario.seed),
     };
     document.getElementById("setting").textContent = settingText(result, result.timing_only);
 
+    for (const id of ["step", "bytes"]) {
+      const heading = document.getElementById(`${id}-heading`);
+      heading.textContent = heading.textContent.replace("step", page.turn);
+    }
     showDescription(page.about);
     addSection(page, "answer", addRanking);
     addSection(page, "retimed", addRetiming);

@@ -96,9 +96,9 @@ function addRuns(page, section) {
     { title: "steps", number: true, group: target },
     { title: "final", number: true, group: "accuracy" },
     { title: "best", number: true, group: "accuracy" },
-    { title: "a step", number: true },
-    { title: "up", number: true, group: "bytes per worker and step" },
-    { title: "down", number: true, group: "bytes per worker and step" },
+    { title: `a ${page.turn}`, number: true },
+    { title: "up", number: true, group: `bytes per worker and ${page.turn}` },
+    { title: "down", number: true, group: `bytes per worker and ${page.turn}` },
     { title: "sent in all", number: true },
     { title: "bound by most" },
   ];
@@ -135,7 +135,7 @@ function addRuns(page, section) {
     table(
       page.runs.some((run) => run.over_seeds)
         ? "Every run, mean ± standard deviation over the seeds; times are simulated, a step is the mean over the run"
-        : "Every run; times are simulated, a step is the mean over the run",
+        : `Every run; times are simulated, a ${page.turn} is the mean over the run`,
       left.map((at) => columns[at]),
       rows.map((row) => left.map((at) => row[at])),
       first,

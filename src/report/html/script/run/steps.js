@@ -57,13 +57,15 @@ function addStepTimes(page, section) {
   const parts = stepParts(page.runs);
   const totals = page.runs.map((run) => run.step_seconds);
   const caption =
-    "A step of the worker that ends last: busy computing, and standing still for the network or for others";
+    page.turn === "round"
+      ? "A round: workers that take part computing, and waiting for the network or for others"
+      : "A step of the worker that ends last: busy computing, and standing still for the network or for others";
   const description =
     "Stacked bars: " +
-    page.runs.map((run) => `${run.label} ${humanSeconds(run.step_seconds)} a step`).join("; ") +
+    page.runs.map((run) => `${run.label} ${humanSeconds(run.step_seconds)} a ${page.turn}`).join("; ") +
     ".";
   const figure = chartFigure(description, [], () =>
-    partsTable(page, caption, parts, humanSeconds, { title: "step", values: totals }),
+    partsTable(page, caption, parts, humanSeconds, { title: page.turn, values: totals }),
   );
   section.append(lead(`${caption}; mean over the run.`), key(parts), figure.figure);
   const sums = page.runs.map((_, i) => parts.reduce((sum, part) => sum + (part.values[i] ?? 0), 0));
@@ -79,16 +81,16 @@ function addStepBytes(page, section) {
     { label: "up (sent)", part: kParts.up, values: runs.map((run) => run.bytes_up_per_worker) },
     { label: "down (received)", part: kParts.down, values: runs.map((run) => run.bytes_down_per_worker) },
   ];
-  const caption = "Payload that a worker sends and receives in a step";
+  const caption = `Payload that a worker sends and receives in a ${page.turn}`;
   const described = runs.map(
     (run, i) => `${run.label} ${humanBytes(parts[0].values[i])} up, ${humanBytes(parts[1].values[i])} down`,
   );
   let redraw = null;
   const controls = [checkbox("Logarithmic", false, (log) => redraw({ log, ends: ends(log) }))];
   const figure = chartFigure(`Bars: ${described.join("; ")}.`, controls, () =>
-    partsTable(page, `${caption}; mean over workers and steps`, parts, humanBytes),
+    partsTable(page, `${caption}; mean over workers and ${page.turn}s`, parts, humanBytes),
   );
-  section.append(lead(`${caption}; mean over workers and steps.`), key(parts), figure.figure);
+  section.append(lead(`${caption}; mean over workers and ${page.turn}s.`), key(parts), figure.figure);
   // On a logarithmic axis nothing has no place, and so no text.
   const ends = (log) =>
     parts.map((part) =>

@@ -360,8 +360,8 @@ function leadOfMap(sweep) {
   const { at_scale: atScale, metric, seeds, rate_unit: unit } = sweep.result.sweep;
   const time = atScale
     ? "the time to accuracy at scale"
-    : metric === "time-per-step"
-      ? "the time of a step"
+    : metric === "time-per-step" || metric === "time-per-round"
+      ? `the time of a ${metric.slice("time-per-".length)}`
       : "the simulated time to the target accuracy";
   const what = unit || time;
   const mean = seeds > 1 ? `, mean over ${humanCount(seeds)} seeds` : "";

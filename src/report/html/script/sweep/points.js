@@ -6,7 +6,9 @@ const kFigureKinds = { s: "seconds", B: "bytes", J: "energy", share: "share", cu
 /** What is known of a run at a point. `decides` of what points are decided by. */
 function figuresOf(result) {
   const time =
-    { "time-at-scale": "scale_seconds", "time-per-step": "step_seconds" }[result.sweep.metric] ?? "target_seconds";
+    { "time-at-scale": "scale_seconds", "time-per-step": "step_seconds", "time-per-round": "step_seconds" }[
+      result.sweep.metric
+    ] ?? "target_seconds";
   const money = (value) => moneyText(value, result.sweep.currency);
   kKinds.money = { units: [{ name: result.sweep.currency, factor: 1 }], text: money };
   return result.figures.about.map((figure) => {

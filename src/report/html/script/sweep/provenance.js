@@ -31,7 +31,9 @@ function addSweepProvenance(sweep, section) {
     ["Scenario", `${scenario.name} (${scenario.file}), hash ${scenario.hash}`],
     ["Learned on", one(setting.learned_on)],
     ["Timed as", one(setting.timed_as)],
-    ["Target", `accuracy ${targetText(scenario.target_accuracy)}, unless the sweep changes it`],
+    ...(setting.learned_on.length > 0
+      ? [["Target", `accuracy ${targetText(scenario.target_accuracy)}, unless the sweep changes it`]]
+      : []),
     ["Points", pointsText(sweep)],
     [
       "Seeds",
