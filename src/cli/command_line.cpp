@@ -85,7 +85,8 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   // A run that is simulated once finds little that another has learned.
   if (!client && !with_timeline) learned.shared_cache->keep_histories_in(kHistoriesOfOneSimulation);
   report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
-  result.rate_as_tcp = study::rate_as_tcp(source, options.overrides, scenario, learned, result);
+  result.rate_as_tcp = study::rate_as_tcp(scenario);
+  study::add_step_with_rdma(source, options.overrides, scenario, learned, result);
   if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
   if (!options.trace.empty()) {

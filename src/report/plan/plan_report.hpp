@@ -106,6 +106,7 @@ struct PlanReport : ReportHead {
   std::string of;                             ///< the workload that is timed; may be empty
   std::optional<estimate::KnownSteps> known;  ///< how much work that is, as the scenario stands; none: not known
   std::vector<GoalAnswer> answers;            ///< those that meet the goal first, the best first
+  std::optional<Statement> rate_as_tcp;       ///< adapters are given by a rate alone
   std::size_t timing_runs = 0;                ///< made for it
   std::size_t learned_runs = 0;
 };

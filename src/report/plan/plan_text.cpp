@@ -282,9 +282,7 @@ std::optional<Statement> front_of(const PlanReport& report) {
   return statement.parts.size() < 2 ? std::nullopt : std::optional(statement);
 }
 
-}  // namespace
-
-std::vector<Statement> answer_of(const PlanReport& report) {
+std::vector<Statement> answer_to_goal(const PlanReport& report) {
   const GoalAnswer& best = report.answers.front();
   if (nothing_was_timed(report)) {
     Statement answer{"target-never-reached", {best.run}};
@@ -306,6 +304,14 @@ std::vector<Statement> answer_of(const PlanReport& report) {
   if (const std::optional<Statement> again = missed_again_of(best))
     answer.push_back(Statement{"missed-beyond", {best.run}}.with("value", best.answer->value).with(*again));
   if (std::optional<Statement> front = front_of(report)) answer.push_back(*std::move(front));
+  return answer;
+}
+
+}  // namespace
+
+std::vector<Statement> answer_of(const PlanReport& report) {
+  std::vector<Statement> answer = answer_to_goal(report);
+  if (report.rate_as_tcp) answer.push_back(*report.rate_as_tcp);
   return answer;
 }
 

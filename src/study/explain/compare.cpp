@@ -5,6 +5,7 @@
 #include "scenario/document/differences.hpp"
 #include "study/learning/memory_store.hpp"
 #include "study/run/experiment.hpp"
+#include "study/run/rate_as_tcp.hpp"
 
 namespace dadsim::study {
 
@@ -13,7 +14,9 @@ report::Comparison compare_scenarios(const scenario::Scenario& before, const sce
   MemoryLearningStore store;
   const auto time = [&](const scenario::Scenario& scenario) {
     const Learned learned = learn_scenario(scenario, &store, show_progress);
-    return time_scenario(scenario, learned, cluster_of(scenario), show_progress);
+    report::Result result = time_scenario(scenario, learned, cluster_of(scenario), show_progress);
+    result.rate_as_tcp = rate_as_tcp(scenario);
+    return result;
   };
   report::Comparison comparison;
   comparison.name = std::move(name);

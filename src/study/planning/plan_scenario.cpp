@@ -22,6 +22,7 @@
 #include "study/remote/learn_elsewhere.hpp"
 #include "study/remote/remote_learning.hpp"
 #include "study/run/experiment.hpp"
+#include "study/run/rate_as_tcp.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/load_base.hpp"
 #include "study/setting/outages_of.hpp"
@@ -169,6 +170,7 @@ class Planner {
     report.build = build();
     report.description = base_.description;
     report.timing_only = base_.stand_in;
+    report.rate_as_tcp = rate_as_tcp(base_);
     if (const auto scale = scale_setting(base_)) {
       report.of = scale->workload;
       report.known = scale->known;

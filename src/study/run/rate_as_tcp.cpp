@@ -12,20 +12,19 @@
 
 namespace dadsim::study {
 
-std::optional<report::Statement> rate_as_tcp(const scenario::ScenarioSource& source,
-                                             const std::vector<std::string>& overrides,
-                                             const scenario::Scenario& scenario, const Learned& learned,
-                                             const report::Result& result) {
+std::optional<report::Statement> rate_as_tcp(const scenario::Scenario& scenario) {
   const auto* cluster = std::get_if<spec::GpuClusterSpec>(&scenario.platform.what);
   if (cluster == nullptr || spec::all_nodes(*cluster) < 2 || !scenario::is_own_link(cluster->nic)) return {};
   const bool by_events = std::ranges::any_of(
       scenario.runs, [&](const spec::RunSpec& run) { return run.event_driven || may_be_absent(scenario, run); });
-  if (cluster->nic.transport != spec::Transport::tcp || by_events) return {};
-  const auto run =
-      std::ranges::find_if(result.runs, [](const report::RunResult& one) { return one.spec.communicates; });
-  if (run == result.runs.end()) return {};
-  report::Statement statement{"rate-as-tcp", {run->spec.label}};
-  statement.with("rate", cluster->nic.bandwidth).with("step_seconds", run->step_seconds);
+  const auto run = std::ranges::find(scenario.runs, true, &spec::RunSpec::communicates);
+  if (cluster->nic.transport != spec::Transport::tcp || by_events || run == scenario.runs.end()) return {};
+  return report::Statement{"rate-as-tcp", {run->label}}.with("rate", cluster->nic.bandwidth);
+}
+
+void add_step_with_rdma(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
+                        const scenario::Scenario& scenario, const Learned& learned, report::Result& result) {
+  if (!result.rate_as_tcp) return;
   std::vector<std::string> by_rdma = overrides;
   by_rdma.emplace_back("platform.gpu-cluster.transport=rdma");
   try {
@@ -33,11 +32,14 @@ std::optional<report::Statement> rate_as_tcp(const scenario::ScenarioSource& sou
         source.load(by_rdma, scenario.timing_only ? make_catalog_without_learning() : make_catalog());
     other.timing_only = scenario.timing_only;
     const report::Result timed = time_scenario(other, learned, cluster_of(other), false);
-    statement.with("rdma_seconds", timed.runs.at(static_cast<std::size_t>(run - result.runs.begin())).step_seconds);
+    const auto step_of = [&](const report::Result& one) {
+      const auto shares = [](const report::RunResult& run) { return run.spec.communicates; };
+      return std::ranges::find_if(one.runs, shares)->step_seconds;
+    };
+    result.rate_as_tcp->with("step_seconds", step_of(result)).with("rdma_seconds", step_of(timed));
   } catch (const InputError&) {  // the platform lies in another file
   } catch (const sim::SimulationError&) {
   }
-  return statement;
 }
 
 }  // namespace dadsim::study

@@ -95,6 +95,7 @@ SweepSettings settings_of(const report::Result& result) {
   if (!result.learned_on.empty() && !result.timing_only) settings.insert({"learned_on", result.learned_on});
   settings.insert({"timed_as", result.timed_as});
   if (result.asked_metric != spec::AskedMetric::automatic) settings.insert({"metric", to_string(result.asked_metric)});
+  if (result.rate_as_tcp) settings.insert({"rate-as-tcp", report::in_words(*result.rate_as_tcp)});
   for (const report::Statement& one : result.assumptions) settings.insert({"assumption", report::to_text(one)});
   return settings;
 }

@@ -19,6 +19,7 @@
 #include "study/learning/shared_cache.hpp"
 #include "study/learning/timing_memory.hpp"
 #include "study/run/experiment.hpp"
+#include "study/run/rate_as_tcp.hpp"
 #include "study/sweep/history_store.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"
@@ -217,6 +218,7 @@ class Timers {
     const scenario::Scenario scenario = scenario_of_(job.point, job.seed);
     try {
       result = study::time_scenario(scenario, *job.learned, study::cluster_of(scenario), false);
+      result.rate_as_tcp = rate_as_tcp(scenario);
     } catch (const sim::SimulationError& error) {
       // What ends the terminal's processes ends the simulations too.
       if (interrupted().load()) throw Cancelled();

@@ -323,6 +323,9 @@ report::Summary summary_of(const SweepResults& results) {
   report::Summary summary;
   for (const report::Statement& statement : answer_to(sweep_report_of(results)))
     summary.answer += report::paragraph(report::in_words(statement));
+  for (const auto& [what, words] : results.settings) {
+    if (what == "rate-as-tcp") summary.answer += report::paragraph(words);
+  }
   summary.body = report::paragraph(text) + '\n' +
                  (results.points.size() <= kMostRows ? table_of_points(results, all) : table_of_winners(results, all)) +
                  spread_of_relative_steps(results);
