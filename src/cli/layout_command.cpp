@@ -13,6 +13,7 @@
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "report/html/document.hpp"
+#include "report/layout/layout_report.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/parallelism.hpp"
 #include "study/layout/search_layouts.hpp"
@@ -98,6 +99,8 @@ void run_layout(const po::variables_map& values) {
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::LayoutReport report =
       study::search_layouts(source, options.overrides, asked, !options.quiet, [&] { files.check_against_inputs(); });
+  if (report.divisible == 0 && !report.fixed.empty())
+    throw UsageError(report::in_words(report::answer_of(report).front()) + " Without --fix it lists layouts.");
   files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
 }
 

@@ -149,6 +149,22 @@ TEST(CommandLine, WrongUseIsToldAndExitsWithTwo) {
   }
 }
 
+TEST(CommandLine, ALayoutThatTheDevicesDoNotHaveIsWrongUse) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "four.xml")
+      << R"(<scenario name="small" seed="1"><platform><gpu-cluster nodes="2" gpus="2" inside="nvlink-3" rails="1" nic="ib-hdr"/>
+         </platform><workers><worker hosts="gpu-[0-3]" device="a100-sxm4-80"/></workers><timing-only/>
+         <timed-as workload="bert-base" batch="8" precision="bf16"/><run algorithm="gradient-sharing"/></scenario>)";
+  for (const std::string value : {"tensor=3", "pipeline=5"}) {
+    const Outcome outcome = run_dadsim({"layout", "four.xml", "--fix", value, "--json", "-"}, folder.path());
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_NE(outcome.err.find("No layout has " + value + " on 4 devices"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+  const Outcome found = run_dadsim({"layout", "four.xml", "--fix", "tensor=2", "--simulate", "1"}, folder.path());
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+}
+
 TEST(CommandLine, ShippedScenariosAreRight) {
   for (const std::string name : {"hospitals.xml", "infiniband.xml", "failures.xml", "stragglers.xml", "phones.xml",
                                  "forward-gradient.xml", "cogd.xml"}) {
