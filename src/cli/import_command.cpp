@@ -92,6 +92,10 @@ const char* words_of(formats::ModelRemark remark) {
       return "feed-forward layers and the decoder have biases there, and none here";
     case formats::ModelRemark::decoder_bias:
       return "the decoder has a bias there, and none here";
+    case formats::ModelRemark::no_room:
+      return "it needs more memory than 1,024 nodes of eight H100 have, at which the search stopped; a smaller --batch "
+             "or "
+             "--sequence, or other devices";
   }
   return "";
 }

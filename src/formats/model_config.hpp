@@ -20,6 +20,7 @@ enum class ModelRemark : std::uint8_t {
   language_part,      ///< it has towers for pictures or sound as well
   feed_forward_bias,  ///< feed-forward layers and the decoder have biases, and none here
   decoder_bias,       ///< the decoder has a bias, and none here
+  no_room,            ///< a scenario of it with enough nodes was not found
 };
 
 /// What a config.json of Hugging Face's transformers says of a network.

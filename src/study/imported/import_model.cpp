@@ -309,7 +309,7 @@ std::string scenario_of_step(const std::string& name, const std::string& timed_a
                      "");
 }
 
-std::string scenario_of(const ImportedModel& model, const std::string& layers, std::int64_t batch,
+std::string scenario_of(ImportedModel& model, const std::string& layers, std::int64_t batch,
                         const std::string& precision) {
   constexpr std::array<AttributeText, 3> kSaving{
       {{"sharding", "parameters"}, {"recompute", "full"}, {"expert-parallel", "8"}}};
@@ -332,6 +332,7 @@ std::string scenario_of(const ImportedModel& model, const std::string& layers, s
       if ((1 + kReserve) * memory.use.total() <= memory.available) return text;
     }
   }
+  model.remarks.push_back(formats::ModelRemark::no_room);
   return text;
 }
 

@@ -58,7 +58,8 @@ std::string scenario_of_step(const std::string& name, const std::string& timed_a
 
 /// Writes a whole scenario that times it, data parallel on a node of eight H100. Where memory does not suffice, workers
 /// divide parameters, then blocks are computed again, then devices of a node divide experts, then there are more nodes.
-std::string scenario_of(const ImportedModel& model, const std::string& layers, std::int64_t batch,
+/// Adds a remark to the model where it does not fit the memory of 1,024 nodes.
+std::string scenario_of(ImportedModel& model, const std::string& layers, std::int64_t batch,
                         const std::string& precision);
 
 }  // namespace dadsim::study

@@ -53,7 +53,7 @@ std::string of_gpt_oss() {
 class PublicConfig : public testing::TestWithParam<PublicModel> {};
 
 TEST_P(PublicConfig, GivesTheReleasedParametersToTheUnitAndAScenarioThatReads) {
-  const ImportedModel model = import_model("config.json", GetParam().config, 0);
+  ImportedModel model = import_model("config.json", GetParam().config, 0);
   EXPECT_EQ(model.shape.parameters(), GetParam().parameters);
   EXPECT_EQ(model.workload, GetParam().workload);
   if (model.workload.empty()) return;
@@ -304,7 +304,8 @@ TEST(ImportModel, TakesAnAdapterWithItsBaseOrByItsName) {
 /// What is written is timed as it stands, with memory checked.
 TEST(ImportModel, AScenarioFitsItsDevices) {
   const auto written = [](const char* text) {
-    return scenario_of(import_model("config.json", text, 4096), "", 1, "bf16");
+    ImportedModel model = import_model("config.json", text, 4096);
+    return scenario_of(model, "", 1, "bf16");
   };
   const std::string small = written(R"({"model_type": "gpt2"})");
   EXPECT_EQ(small.find("sharding"), std::string::npos) << small;
@@ -316,6 +317,17 @@ TEST(ImportModel, AScenarioFitsItsDevices) {
     EXPECT_EQ(text.find("memory="), std::string::npos);
     EXPECT_NO_THROW(scenario::ScenarioSource("imported.xml", text).load({}, make_catalog_without_learning()));
   }
+}
+
+/// The search for nodes ends at 1,024, and says so where they are too few.
+TEST(ImportModel, RemarksOnAScenarioThatFitsNowhere) {
+  const auto has_room = [](std::int64_t batch) {
+    ImportedModel model = import_model("config.json", R"({"model_type": "gpt2"})", 1024);
+    scenario_of(model, "", batch, "bf16");
+    return std::ranges::find(model.remarks, formats::ModelRemark::no_room) == model.remarks.end();
+  };
+  EXPECT_TRUE(has_room(1));
+  EXPECT_FALSE(has_room(1'000'000));
 }
 
 TEST(ImportModel, SaysWhatIsWrongWithAFile) {
