@@ -38,8 +38,8 @@ class OwnWeightsStep {
   void set_leak_meter(LeakMeter* meter);
 
   /// Sets the batch: per site, the indices of its samples (a site may have none). `rate`: of learning. With `attendees`
-  /// the others neither train nor exchange anything: their edges are not there, and their weights stay. Those that are
-  /// there step as far as they do with all there: each moves its own weights, and nobody steps for a site that is away.
+  /// the other sites neither train nor exchange anything: they have no edges, and their weights stay. A site that is
+  /// present takes the step that it takes with all sites present, whatever number of them is absent.
   void begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch,
              const Attendees* attendees = nullptr);
 
