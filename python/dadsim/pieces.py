@@ -129,11 +129,14 @@ class Handing:
     def submit(self, piece):
         self.attempt += 1
         bundle = self.bundle()
-        elsewhere = [worker for worker in self.client.nthreads() if worker not in piece.tried] if piece.tried else None
+        there = self.client.nthreads() if piece.tried else ()
+        elsewhere = [worker for worker in there if worker not in piece.tried]
+        # An idle worker without room would take the piece back from a busy one, if it were allowed to.
+        piece.only = elsewhere if len(elsewhere) < len(there) else []
         future = self.client.submit(
             type(self).do, bundle.future, bundle.name, self.path, self.data, _dadsim.build(), *self.arguments(piece),
             key=f"dadsim-{self.name}-{bundle.name[:12]}-{id(self):x}-{self.attempt}",
-            workers=elsewhere or None, allow_other_workers=bool(elsewhere), pure=False,
+            workers=piece.only or None, pure=False,
         )
         self.futures[future.key] = future, piece
         future.add_done_callback(lambda one: self.returned.put(one.key))
@@ -144,6 +147,7 @@ class Handing:
             key = self.returned.get(timeout=seconds)
         except queue.Empty:
             key = None
+            self.submit_stranded()
         if self.client.status == "running":
             self.silent_since = None
         elif self.silent_since is None:
@@ -153,6 +157,16 @@ class Handing:
             raise OSError("the scheduler is gone")
         if key is not None:
             self.take(key)
+
+    def submit_stranded(self):
+        """Submits again what only workers may do that have gone."""
+        bound = [key for key, (_, piece) in self.futures.items() if piece.only]
+        there = self.client.nthreads() if bound and self.client.status == "running" else ()
+        for key in bound if there else ():
+            if not any(worker in there for worker in self.futures[key][1].only):
+                future, piece = self.futures.pop(key)
+                future.cancel()
+                self.submit(piece)
 
     def take(self, key):
         future, piece = self.futures.pop(key, (None, None))
