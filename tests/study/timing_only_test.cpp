@@ -63,6 +63,32 @@ TEST(TimingOnly, AgreesWithTheCollectiveAlone) {
   EXPECT_NEAR(result.runs[0].exposed_seconds / alone.timings[0].seconds, 1, 0.01);
 }
 
+// Devices that divide sequences do the work of one: MFU counts the same flops of a sample, in whole and under a mask.
+TEST(TimingOnly, CountsTheSameFlopsHoweverSequencesAreDivided) {
+  for (const std::string attention : {"plain", "flash-3"}) {
+    std::vector<double> flops, masked;  // of a sample ÷ the peak of a device
+    for (const std::string context : {"1", "2", "4"}) {
+      const std::string text =
+          R"(<scenario name="x" seed="1"><platform><gpu-cluster nodes="1" gpus="4" inside="nvlink-4" rails="1" nic="ib-ndr"/>
+             </platform><workers memory="ignore"><worker hosts="gpu-*" device="h100-sxm5"/></workers><timing-only/>
+             <training><adam/></training><timed-as workload="llama-3.2-1b" sequence="32768" batch="1" precision="bf16" attention=")" +
+          attention + "\" context=\"" + context +
+          R"("/><run algorithm="gradient-sharing" exchange="peer"/></scenario>)";
+      const scenario::Scenario scenario = scenario::ScenarioSource("x.xml", text).load({}, make_catalog());
+      const report::RunResult run = run_experiment(scenario, false).runs.front();
+      const report::Throughput& done = run.throughput.value();
+      EXPECT_LE(done.model_flops_utilisation.value(), 1) << attention << ' ' << context;
+      flops.push_back(4 * *done.model_flops_utilisation / done.samples);
+      masked.push_back(4 * done.masked_flops_utilisation.value_or(*done.model_flops_utilisation) / done.samples);
+    }
+    for (std::size_t i = 1; i < flops.size(); ++i) {
+      EXPECT_NEAR(flops[i] / flops[0], 1, 1e-9) << attention;
+      EXPECT_NEAR(masked[i] / masked[0], 1, 1e-9) << attention;
+    }
+    EXPECT_EQ(masked[0] < flops[0], attention != "plain");
+  }
+}
+
 TEST(TimingOnly, ComparedWithAWiderAdapterSaysAFactorAndItsReason) {
   const report::Comparison comparison =
       compare_scenarios(shipped(), shipped({"platform.gpu-cluster.nic=roce-400"}), "nic=roce-400", false);
