@@ -25,13 +25,13 @@ class RateAsTcp : public testing::Test {
         "two.xml",
         R"(<scenario name="two" seed="1"><platform><gpu-cluster nodes="2" gpus="2" inside="nvlink-3" rails="1" nic="100Gbps"/>
            </platform><workers><worker hosts="gpu-*" device="a100-sxm4-80"/></workers><timing-only/>
-           <training><adam/></training><timed-as workload="bert-base" batch="8" precision="bf16" tokens="1G"/>
+           <training><adam/></training><timed-as workload="bert-base" batch="8" precision="bf16" tokens="1B"/>
            <run algorithm="gradient-sharing" exchange="peer"/>
            <sweep><vary path="timed-as.batch" values="8 16"/></sweep>
            <goal within="300d"><allow path="timed-as.batch" values="8 16"/></goal></scenario>)");
   }
   /// What is printed, its lines joined.
-  std::string printed(std::vector<std::string> arguments) {
+  std::string printed(const std::vector<std::string>& arguments) {
     const Outcome outcome = run_dadsim(arguments, folder_.path());
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     std::string text;
