@@ -12,7 +12,7 @@
 #include "cli/usage_error.hpp"
 #include "cli/usage_words.hpp"
 #include "spec/precision.hpp"
-#include "study/imported/import_model.hpp"
+#include "study/import/import_model.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"

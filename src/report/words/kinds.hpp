@@ -31,7 +31,7 @@ std::span<const StatementKind> of_layouts();
 /// Who is first at how many points of a sweep.
 std::span<const StatementKind> of_sweeps();
 /// Why a number is not known, and where one comes from: parts of sentences.
-std::span<const StatementKind> of_unknowns();
+std::span<const StatementKind> of_provenance();
 /// Why a scale study says nothing, and what it assumes: parts of sentences.
 std::span<const StatementKind> of_scale_studies();
 /// How a simulation was chosen: parts of sentences.

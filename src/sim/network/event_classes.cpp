@@ -6,7 +6,7 @@
 #include <span>
 #include <unordered_set>
 
-#include "sim/network/joint_colour.hpp"
+#include "sim/network/hash_combine.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -77,12 +77,12 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
           transfers.clear();
           rounds.lane_sends(rank, lane, round, transfers);
           const std::uint64_t when =
-              joint_colour(static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(lane) + 1);
+              hash_combine(static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(lane) + 1);
           for (const collectives::Transfer& transfer : transfers) {
             last = place(transfer.peer, transfer.channel);
             Pair& pair = pairs_[last];
             pair.messages =
-                joint_colour(joint_colour(pair.messages, when), std::bit_cast<std::uint64_t>(transfer.bytes));
+                hash_combine(hash_combine(pair.messages, when), std::bit_cast<std::uint64_t>(transfer.bytes));
           }
         }
       }
@@ -99,11 +99,11 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
           routes.links(static_cast<std::size_t>(rank), static_cast<std::size_t>(pair.to));
       links_.insert(links_.end(), links.begin(), links.end());
       offsets_.push_back(links_.size());
-      pair.messages = joint_colour(pair.messages, std::bit_cast<std::uint64_t>(rounds.lane_share(rank, pair.to)));
+      pair.messages = hash_combine(pair.messages, std::bit_cast<std::uint64_t>(rounds.lane_share(rank, pair.to)));
       if (!routes.are_links_alone()) {
         const std::int32_t path =
             network.path(hosts[static_cast<std::size_t>(rank)], hosts[static_cast<std::size_t>(pair.to)]);
-        pair.messages = joint_colour(pair.messages, std::bit_cast<std::uint64_t>(network[path].latency));
+        pair.messages = hash_combine(pair.messages, std::bit_cast<std::uint64_t>(network[path].latency));
       }
     }
   }
@@ -146,26 +146,26 @@ std::optional<EventClasses> MessageGraph::classes(const std::vector<double>& dat
       const Pair& pair = pairs_[i];
       const auto from = static_cast<std::size_t>(pair.from);
       const auto to = static_cast<std::size_t>(pair.to);
-      std::uint64_t colour = joint_colour(joint_colour(pair.messages, of_ranks[from]), of_ranks[to]);
-      for (const std::int32_t link : way(i)) colour = joint_colour(colour, of_links[static_cast<std::size_t>(link)]);
+      std::uint64_t colour = hash_combine(hash_combine(pair.messages, of_ranks[from]), of_ranks[to]);
+      for (const std::int32_t link : way(i)) colour = hash_combine(colour, of_links[static_cast<std::size_t>(link)]);
       of_pairs[i] = colour;
-      at_rank[from] += joint_colour(colour, 1);
-      at_rank[to] += joint_colour(colour, 2);
-      const std::uint64_t contribution = joint_colour(colour, 3);
+      at_rank[from] += hash_combine(colour, 1);
+      at_rank[to] += hash_combine(colour, 2);
+      const std::uint64_t contribution = hash_combine(colour, 3);
       for (const std::int32_t link : way(i)) on_link[static_cast<std::size_t>(link)] += contribution;
     }
     std::vector<std::uint64_t> next_ranks(ranks_);
     std::vector<std::uint64_t> next_links = of_links;
     ColourNumbers ranks;
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
-      next_ranks[rank] = joint_colour(of_ranks[rank], at_rank[rank]);
+      next_ranks[rank] = hash_combine(of_ranks[rank], at_rank[rank]);
       ranks.of(next_ranks[rank]);
     }
     if (2 * ranks.count() > ranks_) return std::nullopt;
     ColourNumbers links;
     for (std::size_t link = 0; link < of_links.size(); ++link) {
       if (on_link[link] == 0) continue;
-      next_links[link] = joint_colour(of_links[link], on_link[link]);
+      next_links[link] = hash_combine(of_links[link], on_link[link]);
       links.of(next_links[link]);
     }
     const std::size_t now = ranks.count() + links.count();

@@ -44,7 +44,7 @@ Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& d
   }
 }
 
-Refused FlowModel::solve(const collectives::Rounds& rounds, std::vector<double>& done, SolvedRounds& solved) {
+Refused FlowModel::solve(const collectives::Rounds& rounds, std::vector<double>& done, MaxPlusRounds& solved) {
   solved_ = &solved;
   Refused refused = run(rounds, done);
   solved_ = nullptr;
@@ -84,7 +84,7 @@ FlowModel::InStep FlowModel::run_lanes(const collectives::Rounds& rounds, std::v
   dates_.forget_patterns();
   if (known_ == &rounds) {
     const double begin = *std::ranges::max_element(dates);
-    for (const TimedRounds& timed : timed_) {
+    for (const RoundFlows& timed : timed_) {
       if (Refused refused = go_on(timed, dates)) return {.refused = std::move(refused)};
       if (!to_the_end && timed.reached > 0 && is_plain(timed.reached, rounds.count(), dates, begin))
         return {.to_the_end = false};
@@ -151,7 +151,7 @@ Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::ve
   } else {
     rates_.share_once(known.pattern, flows_);
   }
-  TimedRounds timed;
+  RoundFlows timed;
   timed.known = &known;
   timed.rounds = rounds;
   timed.flows = flows_;
@@ -183,8 +183,8 @@ Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::ve
   return {};
 }
 
-void FlowModel::describe(const TimedRounds& timed) {
-  std::vector<SolvedRounds::Message> messages;
+void FlowModel::describe(const RoundFlows& timed) {
+  std::vector<MaxPlusRounds::Message> messages;
   for (const RoundFlow& flow : timed.flows) {
     messages.push_back({flow.before + flow.in_turn, flow.seconds, flow.after,
                         flow.wire_bytes > 0 ? std::min(flow.seconds, rates_.alone(flow)) : 0});
@@ -195,7 +195,7 @@ void FlowModel::describe(const TimedRounds& timed) {
   }
 }
 
-Refused FlowModel::go_on(const TimedRounds& timed, std::vector<double>& dates) {
+Refused FlowModel::go_on(const RoundFlows& timed, std::vector<double>& dates) {
   double seconds = 0;
   if (Refused refused = dates_.go_on(timed, dates, seconds)) return refused;
   account_.spend(timed, seconds);

@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "sim/network/event_rounds.hpp"
 #include "sim/network/flow_account.hpp"
 #include "sim/network/flow_rates.hpp"
-#include "sim/network/followed_rounds.hpp"
 #include "sim/network/in_step_check.hpp"
+#include "sim/network/max_plus_rounds.hpp"
 #include "sim/network/rank_dates.hpp"
 #include "sim/network/round_patterns.hpp"
-#include "sim/network/solved_rounds.hpp"
 
 namespace dadsim::sim {
 
@@ -18,7 +18,7 @@ namespace dadsim::sim {
 /// with the same pairs (FlowRates), and the rounds follow from these rates and the latencies (RankDates). What that
 /// takes is that all pairs of a round are at work at the same time, and nobody else: ranks keep in step, and the
 /// network is idle and steady (InStepCheck). Where they do not keep in step by more than kMostDoubt of the time, the
-/// messages are followed one by one (FollowedRounds), or it is refused.
+/// messages are followed one by one (EventRounds), or it is refused.
 ///
 /// Rates are those of equivalence classes of pairs (RoundPatterns), dates those of ranks.
 class FlowModel {
@@ -40,7 +40,7 @@ class FlowModel {
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates);
 
   /// The first run, of ranks that begin together at date 0: `solved` takes ranks that do not.
-  [[nodiscard]] Refused solve(const collectives::Rounds& rounds, std::vector<double>& done, SolvedRounds& solved);
+  [[nodiscard]] Refused solve(const collectives::Rounds& rounds, std::vector<double>& done, MaxPlusRounds& solved);
 
   /// Whether messages are followed one by one from now on, as far as they can be, however well ranks keep in step.
   void follow(bool follows) { follows_ = follows; }
@@ -75,11 +75,11 @@ class FlowModel {
   InStep work_out(const collectives::Rounds& rounds, std::vector<double>& dates, bool to_the_end);
   /// Carries out a round of the pattern, or several that are alike, and keeps it if there is room.
   Refused time_rounds(KnownPattern& known, std::int64_t rounds, std::vector<double>& dates);
-  Refused go_on(const TimedRounds& timed, std::vector<double>& dates);
+  Refused go_on(const RoundFlows& timed, std::vector<double>& dates);
   /// Whether it is plain that ranks do not keep in step, of which the last was through with so many rounds at these
   /// dates, of `all` that began at `begin`.
   bool is_plain(std::int64_t rounds, std::int64_t all, const std::vector<double>& dates, double begin) const;
-  void describe(const TimedRounds& timed);
+  void describe(const RoundFlows& timed);
   void keep_nothing();
 
   FlowNetwork ranks_;
@@ -89,13 +89,13 @@ class FlowModel {
   InStepCheck check_{ranks_, rates_};
   RankDates dates_{check_};
   RoundPatterns patterns_{ranks_, memory_};
-  FollowedRounds followed_{ranks_};
+  EventRounds followed_{ranks_};
   std::vector<RoundFlow> flows_;                ///< of the round at hand
   const collectives::Rounds* known_ = nullptr;  ///< whose rounds `played_` has, all of them
-  std::vector<TimedRounds> timed_;
+  std::vector<RoundFlows> timed_;
   bool keeps_ = true;  ///< all of them; else only patterns, for the rounds that follow
   bool follows_ = false;
-  SolvedRounds* solved_ = nullptr;             ///< that is told what messages take
+  MaxPlusRounds* solved_ = nullptr;            ///< that is told what messages take
   const collectives::Rounds* once_ = nullptr;  ///< whose first run was one from one date
 };
 

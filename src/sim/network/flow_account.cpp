@@ -24,7 +24,7 @@ void FlowAccount::count_loads(const KnownPattern& known) {
   }
 }
 
-void FlowAccount::describe(TimedRounds& timed) const {
+void FlowAccount::describe(RoundFlows& timed) const {
   const FlowPattern& pattern = timed.known->pattern;
   const auto whole = [](const RoundFlow& flow) { return flow.before + flow.in_turn + flow.seconds + flow.after; };
   std::size_t longest = 0;
@@ -56,7 +56,7 @@ void FlowAccount::describe(TimedRounds& timed) const {
   }
 }
 
-void FlowAccount::spend(const TimedRounds& timed, double seconds) {
+void FlowAccount::spend(const RoundFlows& timed, double seconds) {
   const double latency = std::min(seconds, static_cast<double>(timed.rounds) * timed.latency);
   const double software = std::min(latency, static_cast<double>(timed.rounds) * timed.software);
   spent_[{"overhead", ""}] += software;

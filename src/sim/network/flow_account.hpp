@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/network/timed_rounds.hpp"
+#include "sim/network/round_flows.hpp"
 
 namespace dadsim::sim {
 
@@ -30,9 +30,9 @@ class FlowAccount {
   }
 
   /// What the time of rounds goes to: the pair that takes longest.
-  void describe(TimedRounds& timed) const;
+  void describe(RoundFlows& timed) const;
   /// They took so long.
-  void spend(const TimedRounds& timed, double seconds);
+  void spend(const RoundFlows& timed, double seconds);
   /// What the rounds of a pattern have carried. All links of a class carry the same.
   void count_loads(const KnownPattern& known);
 

@@ -16,7 +16,7 @@
 #include "sim/network/flow_refusal.hpp"
 #include "sim/network/fluid.hpp"
 #include "sim/network/interconnect.hpp"
-#include "sim/network/solved_rounds.hpp"
+#include "sim/network/max_plus_rounds.hpp"
 #include "sim/network/transfer_times.hpp"
 #include "support/flat_map.hpp"
 
@@ -70,7 +70,7 @@ class FlowEvents {
   void take_down() { takes_down_ = true; }
   /// Of the last run, in which transfers were taken down: every message of every rank, and what it took. Of classes
   /// these have to know all pairs.
-  void describe(SolvedRounds& solved);
+  void describe(MaxPlusRounds& solved);
 
   const SpentSeconds& spent() const { return spent_; }
   const std::vector<LinkLoad>& loads() const { return loads_; }

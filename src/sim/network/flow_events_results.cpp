@@ -32,7 +32,7 @@ void FlowEvents::add_loads() {
 }
 
 /// Rounds that are alike have what they take in the mean.
-void FlowEvents::describe(SolvedRounds& solved) {
+void FlowEvents::describe(MaxPlusRounds& solved) {
   const Course& course = courses_.front();
   solved.begin(*course.rounds);
   if (course.pace.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
@@ -42,7 +42,7 @@ void FlowEvents::describe(SolvedRounds& solved) {
     return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
   };
   const auto message = [&](collectives::Rank rank, collectives::Rank lane, const collectives::Transfer& transfer,
-                           std::int64_t from, std::int64_t until) -> SolvedRounds::Message {
+                           std::int64_t from, std::int64_t until) -> MaxPlusRounds::Message {
     const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
     Connection& over = connections_[static_cast<std::size_t>(number)];
     const PathUse& use = network_[over.path].use;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/network/joint_colour.hpp"
+#include "sim/network/hash_combine.hpp"
 #include "support/flat_map.hpp"
 
 namespace dadsim::sim {
@@ -74,7 +74,7 @@ class Refinement {
       const std::size_t before = colours_in_use();
       colours_before_ = colours_;
       for (std::size_t link = 0; link < colours_.size(); ++link) {
-        if (flows_on_[link] != 0) colours_[link] = joint_colour(colours_[link], flows_on_[link]);
+        if (flows_on_[link] != 0) colours_[link] = hash_combine(colours_[link], flows_on_[link]);
       }
       const std::size_t now = colours_in_use();
       if (now == before) return settle();
@@ -143,11 +143,11 @@ class Refinement {
       auto colour = static_cast<std::uint64_t>(pair.flow);
       const std::span<const std::int32_t> links = ways_.of(i);
       if (flows_on_.size() < network_.links().size()) flows_on_.resize(network_.links().size(), 0);
-      for (const std::int32_t link : links) colour = joint_colour(colour, colour_of(link));
+      for (const std::int32_t link : links) colour = hash_combine(colour, colour_of(link));
       if (!routes_.are_links_alone()) {
-        colour = joint_colour(colour, std::bit_cast<std::uint64_t>(network_[path_of(pair)].latency));
+        colour = hash_combine(colour, std::bit_cast<std::uint64_t>(network_[path_of(pair)].latency));
       }
-      const std::uint64_t contribution = joint_colour(colour, 1);
+      const std::uint64_t contribution = hash_combine(colour, 1);
       for (const std::int32_t link : links) flows_on_[static_cast<std::size_t>(link)] += contribution;
       const auto [known, added] = class_of_colour_.try_emplace(colour, static_cast<std::int32_t>(found_.size()));
       if (added) {

@@ -4,7 +4,7 @@
 
 #include "sim/network/flow_network.hpp"
 #include "sim/network/flow_refusal.hpp"
-#include "sim/network/timed_rounds.hpp"
+#include "sim/network/round_flows.hpp"
 
 namespace dadsim::sim {
 

@@ -28,7 +28,7 @@ void InStepCheck::begin_phase(bool checked) {
 
 void InStepCheck::is_busy_until(double date) { busy_until_ = std::max(busy_until_, date); }
 
-bool InStepCheck::begins_in_step(const TimedRounds& timed, const std::vector<Pair>& pairs,
+bool InStepCheck::begins_in_step(const RoundFlows& timed, const std::vector<Pair>& pairs,
                                  const std::vector<double>& dates) {
   double first = kNotYet;
   double last = -kNotYet;
@@ -61,7 +61,7 @@ void InStepCheck::check_last_in_step() {
   check(*last.known, last.known->pattern.pairs, last.flows, begins, {}, true, 1);
 }
 
-Refused InStepCheck::out_of_step(const TimedRounds& timed, const std::vector<double>& dates, std::vector<Pair>& pairs,
+Refused InStepCheck::out_of_step(const RoundFlows& timed, const std::vector<double>& dates, std::vector<Pair>& pairs,
                                  std::vector<RoundFlow>& flows) {
   check_last_in_step();
   const KnownPattern& known = *timed.known;

@@ -24,9 +24,9 @@ class InStepCheck {
   double doubt() const { return doubt_; }  ///< seconds by which the ranks' dates may be wrong
 
   /// A round that all enter at one date, behind all that was sent before: noted, and nothing is in doubt.
-  bool begins_in_step(const TimedRounds& timed, const std::vector<Pair>& pairs, const std::vector<double>& dates);
+  bool begins_in_step(const RoundFlows& timed, const std::vector<Pair>& pairs, const std::vector<double>& dates);
   /// One round that is not. What its pairs take is worked out again, by when each begins (`flows`, of `pairs`).
-  Refused out_of_step(const TimedRounds& timed, const std::vector<double>& dates, std::vector<Pair>& pairs,
+  Refused out_of_step(const RoundFlows& timed, const std::vector<double>& dates, std::vector<Pair>& pairs,
                       std::vector<RoundFlow>& flows);
   /// Rounds of one pattern follow.
   void begin_phase(bool checked);

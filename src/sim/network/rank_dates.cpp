@@ -43,7 +43,7 @@ std::uint64_t rank_colour(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-Refused RankDates::go_on(const TimedRounds& timed, std::vector<double>& dates, double& seconds) {
+Refused RankDates::go_on(const RoundFlows& timed, std::vector<double>& dates, double& seconds) {
   KnownPattern& known = *timed.known;
   const bool many = timed.rounds > 1;
   const auto steps_of = [&](std::size_t pairs) { return timed.rounds * static_cast<std::int64_t>(pairs); };
@@ -156,7 +156,7 @@ void RankDates::one_round(const std::vector<Pair>& pairs, const std::vector<Roun
   dates.swap(after);
 }
 
-Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const TimedRounds& timed, bool checked,
+Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const RoundFlows& timed, bool checked,
                                std::vector<double>& dates) {
   std::int64_t most_in_line = kManyInLine;
   for (const RoundFlow& flow : timed.flows) most_in_line = std::min(most_in_line, flow.most_in_line);
@@ -193,7 +193,7 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const TimedRounds
 /// another, or moves on to the next pair with the message's latency. Staying pays on the slowest pair; moving through a
 /// pair gains (its whole time − the slowest transfer). So the time is that of the slowest pair in every round, plus the
 /// best gain of a stretch of at most `rounds` pairs in a row, which may go around more than once.
-Refused RankDates::around_rings(const TimedRounds& timed, std::vector<double>& dates) {
+Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& dates) {
   const std::vector<Pair>& pairs = timed.known->pattern.pairs;
   const auto flow_of = [&](std::size_t pair) -> const RoundFlow& {
     return timed.flows[static_cast<std::size_t>(pairs[pair].flow)];

@@ -13,7 +13,7 @@ class RankDates {
   explicit RankDates(InStepCheck& check) : check_(check) {}
 
   /// `dates`, which may be those of classes afterwards (expand). `seconds`: by how much the last rank is later.
-  Refused go_on(const TimedRounds& timed, std::vector<double>& dates, double& seconds);
+  Refused go_on(const RoundFlows& timed, std::vector<double>& dates, double& seconds);
   /// Dates by rank again.
   void expand(std::vector<double>& dates);
   /// Patterns that were seen are no longer there.
@@ -30,9 +30,9 @@ class RankDates {
   static void find_classes_of_ranks(KnownPattern& known, std::size_t ranks);
   static void one_round(const std::vector<Pair>& pairs, const std::vector<RoundFlow>& flows,
                         std::vector<double>& dates);
-  Refused many_rounds(const std::vector<Pair>& pairs, const TimedRounds& timed, bool checked,
+  Refused many_rounds(const std::vector<Pair>& pairs, const RoundFlows& timed, bool checked,
                       std::vector<double>& dates);
-  static Refused around_rings(const TimedRounds& timed, std::vector<double>& dates);
+  static Refused around_rings(const RoundFlows& timed, std::vector<double>& dates);
 
   InStepCheck& check_;
   KnownPattern* condensed_ = nullptr;  ///< whose classes `class_dates_` are of; nullptr: dates are by rank

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/network/flow_network.hpp"
-#include "sim/network/timed_rounds.hpp"
+#include "sim/network/round_flows.hpp"
 
 namespace dadsim::sim {
 

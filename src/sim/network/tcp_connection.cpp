@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/network/carrying.hpp"
 #include "sim/network/connection.hpp"
+#include "sim/network/connection_coroutine.hpp"
 #include "sim/network/fifo.hpp"
 #include "sim/network/limited_feed.hpp"
 #include "sim/network/path_queues.hpp"
@@ -168,7 +168,7 @@ class TcpConnection : public Connection {
     });
   }
 
-  CarrierWait<TcpConnection> wait(WaitFor what, double amount = 0) { return {*this, what, amount}; }
+  ConnectionWait<TcpConnection> wait(WaitFor what, double amount = 0) { return {*this, what, amount}; }
 
   void wake() {
     if (!idle_ || written_ == 0) return;
@@ -212,7 +212,7 @@ class TcpConnection : public Connection {
     return false;
   }
 
-  Carrying<TcpConnection> carry() {
+  ConnectionCoroutine<TcpConnection> carry() {
     for (;;) {
       idle_ = written_ == 0;
       if (idle_ && !in_actor_) co_return;  // it begins anew

@@ -31,9 +31,9 @@ double TransferTimes::mean(std::int32_t connection, std::int64_t from, std::int6
 
 void describe_rounds(
     const collectives::Rounds& rounds,
-    const std::function<SolvedRounds::Message(collectives::Rank, collectives::Rank, const collectives::Transfer&,
-                                              std::int64_t from, std::int64_t until)>& message,
-    SolvedRounds& solved) {
+    const std::function<MaxPlusRounds::Message(collectives::Rank, collectives::Rank, const collectives::Transfer&,
+                                               std::int64_t from, std::int64_t until)>& message,
+    MaxPlusRounds& solved) {
   std::vector<collectives::Transfer> transfers;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
     const std::int64_t alike = phase.uniform ? phase.rounds : 1;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collectives/rounds.hpp"
-#include "sim/network/solved_rounds.hpp"
+#include "sim/network/max_plus_rounds.hpp"
 
 namespace dadsim::sim {
 
@@ -35,8 +35,8 @@ class TransferTimes {
 /// `from` to before `until`, which are alike. Puts the rounds into `solved`.
 void describe_rounds(
     const collectives::Rounds& rounds,
-    const std::function<SolvedRounds::Message(collectives::Rank, collectives::Rank, const collectives::Transfer&,
-                                              std::int64_t from, std::int64_t until)>& message,
-    SolvedRounds& solved);
+    const std::function<MaxPlusRounds::Message(collectives::Rank, collectives::Rank, const collectives::Transfer&,
+                                               std::int64_t from, std::int64_t until)>& message,
+    MaxPlusRounds& solved);
 
 }  // namespace dadsim::sim

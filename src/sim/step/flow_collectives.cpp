@@ -206,7 +206,7 @@ Refused FlowCollectives::carry_out_apart(FlowPart& part, std::vector<double>& da
 
 Refused FlowCollectives::solve(FlowPart& part) {
   if (part.solved != nullptr) return {};
-  auto solved = std::make_unique<SolvedRounds>();
+  auto solved = std::make_unique<MaxPlusRounds>();
   if (by_closed_form_ || !FlowEvents::serves_without_loss(network_)) {
     part.solved = std::move(solved);
     return {};

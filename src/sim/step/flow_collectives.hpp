@@ -49,7 +49,7 @@ struct FlowPart {
   std::unique_ptr<const FlowOutcome> together;          ///< where all begin together, once that is known
   std::vector<std::unique_ptr<const FlowApart>> apart;  ///< where they began apart: the last that differ, oldest first
   std::unique_ptr<const FlowTraffic> traffic;           ///< once it has been carried out
-  std::unique_ptr<const SolvedRounds> solved;           ///< once that was asked for; may not be known
+  std::unique_ptr<const MaxPlusRounds> solved;          ///< once that was asked for; may not be known
   std::unique_ptr<FlowModel> model;  ///< the same, kept: other dates are put into what it has worked out
   std::int64_t times = 0;            ///< that they have begun together
   std::optional<bool> is_large;      ///< once that was asked for

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sim/network/flow_refusal.hpp"
-#include "sim/network/solved_rounds.hpp"
+#include "sim/network/max_plus_rounds.hpp"
 #include "sim/step/stage_seconds.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "step/schedule.hpp"
@@ -45,7 +45,7 @@ class FlowDoubts {
   /// A collective is followed from the dates at which its ranks come, the first at `first`, until they are through:
   /// where others are still in the one before on the same line, they share links.
   void followed(std::size_t stage, const step::Task& task, double first, const std::vector<double>& through,
-                const SolvedRounds& solved) {
+                const MaxPlusRounds& solved) {
     double& before = through_[{stage, Parts::line_of(task)}];
     if (before > first) apart(stage, task, solved.doubt(before - first));
     before = *std::ranges::max_element(through);

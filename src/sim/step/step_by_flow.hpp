@@ -29,7 +29,7 @@ struct FlowStep {
 
 /// What becomes of a collective that ranks of unequal speed come to apart.
 enum class LateRanks : std::uint8_t {
-  enter,    ///< they enter it, and share links as if all had begun together (SolvedRounds)
+  enter,    ///< they enter it, and share links as if all had begun together (MaxPlusRounds)
   sooner,   ///< the same, and all are through sooner by all that this may be wrong by
   later,    ///< or later
   followed  ///< all collectives are followed message by message (FollowedStep), or each by itself where they cannot

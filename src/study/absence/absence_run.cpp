@@ -10,7 +10,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "protocols/registry.hpp"
 #include "sim/platform.hpp"
-#include "study/choice/layer_choices.hpp"
+#include "study/layer_choices/layer_choices.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/outages_of.hpp"
 #include "support/interrupt.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/operations.hpp"
-#include "study/choice/layer_choices.hpp"
+#include "study/layer_choices/layer_choices.hpp"
 #include "study/setting/outages_of.hpp"
 #include "study/setting/timed_as.hpp"
 #include "support/diagnostics.hpp"

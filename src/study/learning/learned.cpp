@@ -22,7 +22,7 @@
 #include "scenario/elements/stand_in.hpp"
 #include "spec/model_shape.hpp"
 #include "step/censored_rank.hpp"
-#include "study/choice/layer_choices.hpp"
+#include "study/layer_choices/layer_choices.hpp"
 #include "study/learning/privacy_towards.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/cluster_of.hpp"

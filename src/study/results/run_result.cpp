@@ -5,7 +5,7 @@
 
 #include "algorithms/registry.hpp"
 #include "report/run/divergence.hpp"
-#include "study/choice/layer_choices.hpp"
+#include "study/layer_choices/layer_choices.hpp"
 #include "study/results/arrivals.hpp"
 #include "study/results/costs.hpp"
 #include "study/results/notes.hpp"

@@ -8,7 +8,7 @@
 #include "algorithms/registry.hpp"
 #include "scenario/document/print.hpp"
 #include "study/setting/answer_memory.hpp"
-#include "study/setting/each_link.hpp"
+#include "study/setting/for_each_link.hpp"
 
 namespace dadsim::study {
 namespace {

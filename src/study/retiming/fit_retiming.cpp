@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "sim/platform.hpp"
-#include "study/choice/layer_choices.hpp"
 #include "study/explain/link_groups.hpp"
+#include "study/layer_choices/layer_choices.hpp"
 #include "study/retiming/fit_points.hpp"
 #include "study/retiming/spline.hpp"
 #include "study/run/experiment.hpp"

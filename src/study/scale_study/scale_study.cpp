@@ -18,7 +18,7 @@
 #include "study/setting/ladder_of.hpp"
 #include "study/setting/network_size.hpp"
 #include "study/setting/scale_setting.hpp"
-#include "study/sweep/lay_out.hpp"
+#include "study/sweep/point_layout.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "support/build.hpp"
 #include "support/interrupt.hpp"
@@ -65,7 +65,7 @@ class Study {
                         "a family, e.g. <scale-study><vary path=\"model.dense[1].units\" values=\"16 32 64 "
                         "128\"/></scale-study>"});
     }
-    points_ = lay_out(base_.scale_study->rungs);
+    points_ = all_points(base_.scale_study->rungs);
     read_rungs();
     ScaleStudyReport sizes;
     sizes.against = base_.scale_study->against;

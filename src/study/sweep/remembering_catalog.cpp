@@ -11,7 +11,7 @@
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/print_platform.hpp"
 #include "study/setting/answer_memory.hpp"
-#include "study/setting/each_link.hpp"
+#include "study/setting/for_each_link.hpp"
 
 namespace dadsim::study {
 namespace {

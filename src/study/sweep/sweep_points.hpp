@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scenario/document/load.hpp"
-#include "study/sweep/lay_out.hpp"
+#include "study/sweep/point_layout.hpp"
 
 namespace dadsim::study {
 

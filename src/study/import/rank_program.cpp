@@ -1,4 +1,4 @@
-#include "study/imported/rank_program.hpp"
+#include "study/import/rank_program.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "study/sweep/lay_out.hpp"
+#include "study/sweep/point_layout.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -69,7 +69,7 @@ PointValues PointLayout::at(std::size_t point) const {
   return values;
 }
 
-std::vector<PointValues> lay_out(const spec::SweepSpec& sweep) {
+std::vector<PointValues> all_points(const spec::SweepSpec& sweep) {
   const PointLayout layout(sweep);
   std::vector<PointValues> points;
   points.reserve(layout.count());

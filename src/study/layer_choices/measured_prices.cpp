@@ -1,4 +1,4 @@
-#include "study/choice/measured_prices.hpp"
+#include "study/layer_choices/measured_prices.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "sim/network/followed_rounds.hpp"
+#include "sim/network/event_rounds.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ constexpr double kSameDates = 1e-12;  // seconds, as events count as one
 
 }  // namespace
 
-bool FollowedRounds::again(const collectives::Rounds& rounds, std::vector<double>& dates) const {
+bool EventRounds::again(const collectives::Rounds& rounds, std::vector<double>& dates) const {
   if (known_ != &rounds || !is_last_) return false;
   const double begin = *std::ranges::min_element(dates);
   const auto is_same = [&](double date, double before) { return std::abs(date - begin - before) < kSameDates; };
@@ -21,14 +21,14 @@ bool FollowedRounds::again(const collectives::Rounds& rounds, std::vector<double
   return true;
 }
 
-bool FollowedRounds::may_lose(const collectives::Rounds& rounds) const {
+bool EventRounds::may_lose(const collectives::Rounds& rounds) const {
   return !FlowEvents::serves(ranks_.network) &&
          (rounds.pace().handshake != collectives::Pace::Handshake::eager ||
           MessageGraph(rounds, ranks_.routes(), ranks_.network, ranks_.hosts).may_lose());
 }
 
-Refused FollowedRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
-                            SolvedRounds* solved) {
+Refused EventRounds::run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
+                         MaxPlusRounds* solved) {
   if (known_ != &rounds && may_lose(rounds)) {
     return FlowRefusal{"several lines may bring more to a link of TCP than it takes away, and packets be lost"};
   }

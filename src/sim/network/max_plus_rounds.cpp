@@ -1,10 +1,10 @@
-#include "sim/network/solved_rounds.hpp"
+#include "sim/network/max_plus_rounds.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 
-#include "sim/network/joint_colour.hpp"
+#include "sim/network/hash_combine.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -13,15 +13,15 @@ constexpr double kSameStride = 1e-9;              // relative: by which all are 
 constexpr std::int64_t kGoneThrough = 2'000'000;  // messages of a ring that are gone through one by one
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-std::uint64_t bits_of(const SolvedRounds::Message& message) {
+std::uint64_t bits_of(const MaxPlusRounds::Message& message) {
   const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
-  return joint_colour(joint_colour(bits(message.before), bits(message.seconds)),
-                      joint_colour(bits(message.after), bits(message.alone)));
+  return hash_combine(hash_combine(bits(message.before), bits(message.seconds)),
+                      hash_combine(bits(message.after), bits(message.alone)));
 }
 
 }  // namespace
 
-void SolvedRounds::begin(const collectives::Rounds& rounds) {
+void MaxPlusRounds::begin(const collectives::Rounds& rounds) {
   *this = {};
   ranks_ = rounds.ranks();
   lanes_ = rounds.lanes();
@@ -29,23 +29,23 @@ void SolvedRounds::begin(const collectives::Rounds& rounds) {
   start_ = rounds.start_seconds();
 }
 
-void SolvedRounds::give_up() {
+void MaxPlusRounds::give_up() {
   full_ = true;
   messages_ = {};
   rounds_ = {};
 }
 
-void SolvedRounds::add_round(std::int64_t times) {
+void MaxPlusRounds::add_round(std::int64_t times) {
   if (!full_) rounds_.push_back({messages_.size(), times});
 }
 
-std::int32_t SolvedRounds::kind_of(const Message& message) {
+std::int32_t MaxPlusRounds::kind_of(const Message& message) {
   const auto [known, added] = kind_of_.try_emplace(bits_of(message), static_cast<std::int32_t>(kinds_.size()));
   if (added) kinds_.push_back(message);
   return *known;
 }
 
-void SolvedRounds::add(std::int32_t from, std::int32_t to, std::int32_t channel, const Message& message) {
+void MaxPlusRounds::add(std::int32_t from, std::int32_t to, std::int32_t channel, const Message& message) {
   if (full_) return;
   if (messages_.size() == kMostMessages) return give_up();
   const auto places = static_cast<std::uint64_t>(ranks_) * static_cast<std::uint64_t>(lanes_);
@@ -64,7 +64,7 @@ void SolvedRounds::add(std::int32_t from, std::int32_t to, std::int32_t channel,
   rounds_.back().end = messages_.size();
 }
 
-void SolvedRounds::settle(const std::vector<double>& done) {
+void MaxPlusRounds::settle(const std::vector<double>& done) {
   if (full_) return;
   kind_of_.clear();
   line_of_.clear();
@@ -83,7 +83,7 @@ void SolvedRounds::settle(const std::vector<double>& done) {
   known_ = true;
 }
 
-void SolvedRounds::enter(std::vector<double>& dates) const {
+void MaxPlusRounds::enter(std::vector<double>& dates) const {
   const std::vector<double> done = pass(dates, false);
   for (std::size_t rank = 0; rank < dates.size(); ++rank) {
     dates[rank] = std::max(dates[rank], done[rank] + correction_[rank]);
@@ -91,9 +91,9 @@ void SolvedRounds::enter(std::vector<double>& dates) const {
 }
 
 /// Goes through the rounds.
-class SolvedRounds::Passage {
+class MaxPlusRounds::Passage {
  public:
-  Passage(const SolvedRounds& of, std::vector<double> dates, bool alone)
+  Passage(const MaxPlusRounds& of, std::vector<double> dates, bool alone)
       : of_(of), alone_(alone), now_(std::move(dates)), free_(of.used_in_.size(), kNever) {
     if (of.pace_.in_flight > 1) through_.assign(static_cast<std::size_t>(of.pace_.in_flight), now_);
   }
@@ -221,7 +221,7 @@ class SolvedRounds::Passage {
     }
   }
 
-  const SolvedRounds& of_;
+  const MaxPlusRounds& of_;
   bool alone_;
   std::vector<double> now_, before_;          ///< per place: through with the last round, and the one before it
   std::vector<std::vector<double>> through_;  ///< the last as many as ranks may be in at a time; empty: one
@@ -229,7 +229,7 @@ class SolvedRounds::Passage {
   std::int64_t number_ = 0;                   ///< of the round
 };
 
-std::vector<double> SolvedRounds::pass(const std::vector<double>& dates, bool alone) const {
+std::vector<double> MaxPlusRounds::pass(const std::vector<double>& dates, bool alone) const {
   const auto lanes = static_cast<std::size_t>(lanes_);
   std::vector<double> places(dates.size() * lanes);
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = dates[i / lanes] + start_;
@@ -245,7 +245,7 @@ std::vector<double> SolvedRounds::pass(const std::vector<double>& dates, bool al
   return done;
 }
 
-bool SolvedRounds::in_single_file(std::span<const Entry> messages, std::size_t places) const {
+bool MaxPlusRounds::in_single_file(std::span<const Entry> messages, std::size_t places) const {
   if (messages.size() > places) return false;
   std::vector<bool> sends(places);
   std::vector<bool> receives(places);

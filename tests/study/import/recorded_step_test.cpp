@@ -1,4 +1,4 @@
-#include "study/imported/recorded_step.hpp"
+#include "study/import/recorded_step.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "sim/network/solved_rounds.hpp"
+#include "sim/network/max_plus_rounds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,14 +28,14 @@ std::unique_ptr<collectives::Rounds> some_ring() {
 
 struct Sent {
   std::int32_t from, to;
-  SolvedRounds::Message takes;
+  MaxPlusRounds::Message takes;
 };
 
 /// `times` rounds of these messages: as one that is repeated, or each by
 /// itself.
-SolvedRounds solved(const std::vector<Sent>& sent, std::int64_t times, bool one_by_one) {
+MaxPlusRounds solved(const std::vector<Sent>& sent, std::int64_t times, bool one_by_one) {
   const auto rounds = some_ring();
-  SolvedRounds result;
+  MaxPlusRounds result;
   result.begin(*rounds);
   for (std::int64_t i = 0; i < (one_by_one ? times : 1); ++i) {
     result.add_round(one_by_one ? 1 : times);
@@ -74,7 +74,7 @@ std::vector<Sent> rings(std::mt19937& random, bool halves, bool same) {
   return sent;
 }
 
-TEST(SolvedRounds, ManyRoundsAroundRingsAreThoseOneByOne) {
+TEST(MaxPlusRounds, ManyRoundsAroundRingsAreThoseOneByOne) {
   // So many that a formula takes their place; 2 seconds of each rank's lateness
   // make no difference to it.
   for (unsigned seed = 0; seed < 2; ++seed) {
@@ -83,7 +83,7 @@ TEST(SolvedRounds, ManyRoundsAroundRingsAreThoseOneByOne) {
   }
 }
 
-TEST(SolvedRounds, RoundsThatHaveSettledAreThoseOneByOne) {
+TEST(MaxPlusRounds, RoundsThatHaveSettledAreThoseOneByOne) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     std::mt19937 random(seed);
     std::vector<Sent> sent = rings(random, seed % 2 == 1, seed < 3);
@@ -94,9 +94,9 @@ TEST(SolvedRounds, RoundsThatHaveSettledAreThoseOneByOne) {
   }
 }
 
-TEST(SolvedRounds, WhoBeginTogetherTakeWhatWasWorkedOut) {
+TEST(MaxPlusRounds, WhoBeginTogetherTakeWhatWasWorkedOut) {
   std::mt19937 random(7);
-  const SolvedRounds rounds = solved(rings(random, false, false), 50, false);
+  const MaxPlusRounds rounds = solved(rings(random, false, false), 50, false);
   std::vector<double> dates(kRanks, 5);
   rounds.enter(dates);
   for (const double date : dates) EXPECT_NEAR(date, 6, 1e-12);

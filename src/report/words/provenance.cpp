@@ -141,7 +141,7 @@ std::string waits_less(const Statement& why) {
                      human_seconds(why.number("alone_seconds")), human_seconds(why.number("exposed_seconds")));
 }
 
-constexpr std::array kUnknowns{
+constexpr std::array kProvenance{
     StatementKind{"no-published-steps", "why the steps of a workload are not known: nobody has published any",
                   no_published_steps},
     StatementKind{"batch-beyond-published", "the same: nobody has at this batch", batch_beyond_published},
@@ -185,6 +185,6 @@ constexpr std::array kUnknowns{
 
 }  // namespace
 
-std::span<const StatementKind> of_unknowns() { return kUnknowns; }
+std::span<const StatementKind> of_provenance() { return kProvenance; }
 
 }  // namespace dadsim::report::words

@@ -1,4 +1,4 @@
-#include "study/sweep/lay_out.hpp"
+#include "study/sweep/point_layout.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(Points, TheFormHoldsTheValue) {
 TEST(Points, AGridHasEveryValueWithEveryOther) {
   spec::SweepSpec sweep;
   sweep.axes = {{listed("a", {"1", "2"})}, {listed("b", {"x", "y", "z"}), listed("c", {"X", "Y", "Z"})}};
-  EXPECT_EQ(lay_out(sweep),
+  EXPECT_EQ(all_points(sweep),
             (std::vector<PointValues>{
                 {"1", "x", "X"}, {"1", "y", "Y"}, {"1", "z", "Z"}, {"2", "x", "X"}, {"2", "y", "Y"}, {"2", "z", "Z"}}));
   EXPECT_EQ(count_points(sweep), 6);
@@ -56,7 +56,7 @@ TEST(Points, AListTakesValuesInStep) {
   spec::SweepSpec sweep;
   sweep.method = spec::SweepSpec::Method::list;
   sweep.axes = {{listed("a", {"1", "2"})}, {listed("b", {"x", "y"})}};
-  EXPECT_EQ(lay_out(sweep), (std::vector<PointValues>{{"1", "x"}, {"2", "y"}}));
+  EXPECT_EQ(all_points(sweep), (std::vector<PointValues>{{"1", "x"}, {"2", "y"}}));
 }
 
 TEST(Points, ALatinHypercubeCoversEveryAxisEvenly) {
@@ -65,7 +65,7 @@ TEST(Points, ALatinHypercubeCoversEveryAxisEvenly) {
   sweep.method = spec::SweepSpec::Method::latin_hypercube;
   sweep.points = kPoints;
   sweep.axes = {{ranged("a", 0, 100, 0)}, {ranged("b", 1, 10000, 0, true)}, {listed("c", {"x", "y", "z", "w"})}};
-  const std::vector<PointValues> points = lay_out(sweep);
+  const std::vector<PointValues> points = all_points(sweep);
   ASSERT_EQ(points.size(), static_cast<std::size_t>(kPoints));
   std::set<int> parts_of_a;
   std::set<int> parts_of_b;
@@ -88,10 +88,10 @@ TEST(Points, DrawnPointsAreTheSameWithTheSameSeedAlone) {
   for (const auto method : {spec::SweepSpec::Method::random, spec::SweepSpec::Method::latin_hypercube}) {
     sweep.method = method;
     sweep.seed = 1;
-    const std::vector<PointValues> first = lay_out(sweep);
-    EXPECT_EQ(lay_out(sweep), first);
+    const std::vector<PointValues> first = all_points(sweep);
+    EXPECT_EQ(all_points(sweep), first);
     sweep.seed = 2;
-    EXPECT_NE(lay_out(sweep), first);
+    EXPECT_NE(all_points(sweep), first);
   }
 }
 
@@ -101,7 +101,7 @@ TEST(Points, DrawnWholeNumbersAllOccur) {
   sweep.points = 6000;
   sweep.axes = {{ranged("a", 1, 6, 0, false, true)}};
   std::map<std::string, int> times;
-  for (const PointValues& point : lay_out(sweep)) ++times[point[0]];
+  for (const PointValues& point : all_points(sweep)) ++times[point[0]];
   ASSERT_EQ(times.size(), 6U);
   // Binomial with mean 1000 and deviation 29.
   for (const auto& [value, count] : times) EXPECT_NEAR(count, 1000, 120) << value;
@@ -112,7 +112,7 @@ TEST(Points, LinkedPathsTakeTheSamePlaceInTheirRanges) {
   sweep.method = spec::SweepSpec::Method::random;
   sweep.points = 20;
   sweep.axes = {{ranged("a", 0, 1, 0), ranged("b", 0, 100, 0)}};
-  for (const PointValues& point : lay_out(sweep)) EXPECT_NEAR(100 * std::stod(point[0]), std::stod(point[1]), 1e-3);
+  for (const PointValues& point : all_points(sweep)) EXPECT_NEAR(100 * std::stod(point[0]), std::stod(point[1]), 1e-3);
 }
 
 TEST(Points, TooManyAreCountedWithoutEnd) {

@@ -30,6 +30,6 @@ class PointLayout {
 };
 
 /// Every point of the sweep.
-std::vector<PointValues> lay_out(const spec::SweepSpec& sweep);
+std::vector<PointValues> all_points(const spec::SweepSpec& sweep);
 
 }  // namespace dadsim::study

@@ -1,4 +1,4 @@
-#include "study/choice/layer_choices.hpp"
+#include "study/layer_choices/layer_choices.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "study/choice/measured_prices.hpp"
+#include "study/layer_choices/measured_prices.hpp"
 #include "study/setting/schedule_memory.hpp"
 
 namespace dadsim::study {

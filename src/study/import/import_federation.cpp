@@ -1,4 +1,4 @@
-#include "study/imported/import_federation.hpp"
+#include "study/import/import_federation.hpp"
 
 #include <fmt/format.h>
 

@@ -46,7 +46,7 @@ struct KnownPattern {
 };
 
 /// What dates do not change about one round, or about all of a phase that are alike.
-struct TimedRounds {
+struct RoundFlows {
   KnownPattern* known = nullptr;
   std::vector<RoundFlow> flows;  ///< per class of the pattern
   std::int64_t rounds = 1;

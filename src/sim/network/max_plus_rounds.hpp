@@ -20,7 +20,7 @@ namespace dadsim::sim {
 ///
 /// What is approximated is who shares a link with whom: late ranks have it as if all were there. Ranks that begin
 /// together get the dates that they had when it was worked out; by how much others may be wrong says doubt().
-class SolvedRounds {
+class MaxPlusRounds {
  public:
   /// What a message takes, seconds.
   struct Message {

@@ -14,12 +14,12 @@ namespace dadsim::sim {
 /// - `bool in_actor()`, and `void stand_still(WaitFor, double)` there;
 /// - `void resume_behind(WaitFor, double, std::coroutine_handle<>)` elsewhere.
 template <class Own>
-struct Carrying {
+struct ConnectionCoroutine {
   // NOLINTBEGIN(readability-convert-member-functions-to-static): as the language wants them
   struct promise_type {
     static void* operator new(std::size_t bytes, Own& own) { return own.frame(bytes); }
     static void operator delete(void* /*frame*/) {}
-    Carrying get_return_object() { return {}; }
+    ConnectionCoroutine get_return_object() { return {}; }
     std::suspend_never initial_suspend() noexcept { return {}; }
     std::suspend_never final_suspend() noexcept { return {}; }
     void return_void() {}
@@ -38,7 +38,7 @@ enum class WaitFor : std::uint8_t {
 
 /// To be awaited.
 template <class Own>
-struct CarrierWait {
+struct ConnectionWait {
   Own& own;
   WaitFor what;
   double amount = 0;

@@ -1,4 +1,4 @@
-#include "study/imported/import_model.hpp"
+#include "study/import/import_model.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

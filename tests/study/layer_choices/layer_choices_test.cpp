@@ -1,4 +1,4 @@
-#include "study/choice/layer_choices.hpp"
+#include "study/layer_choices/layer_choices.hpp"
 
 #include <gtest/gtest.h>
 

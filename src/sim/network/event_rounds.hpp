@@ -7,14 +7,14 @@
 #include "sim/network/flow_account.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/flow_refusal.hpp"
-#include "sim/network/solved_rounds.hpp"
+#include "sim/network/max_plus_rounds.hpp"
 
 namespace dadsim::sim {
 
 /// Rounds whose ranks do not keep in step, message by message (FlowEvents), and what came out the last time.
-class FollowedRounds {
+class EventRounds {
  public:
-  explicit FollowedRounds(FlowNetwork& ranks) : ranks_(ranks) {}
+  explicit EventRounds(FlowNetwork& ranks) : ranks_(ranks) {}
 
   /// Whether the last run was of these, from dates as far apart: then they take what they took, and the account is
   /// still theirs. `dates`: per rank, when it begins, and afterwards when it is done.
@@ -28,7 +28,7 @@ class FollowedRounds {
   }
   /// `dates` as above. `solved`, if any, gets what messages took; the rounds must not be those of the last run then.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates, FlowAccount& account,
-                            SolvedRounds* solved = nullptr);
+                            MaxPlusRounds* solved = nullptr);
 
  private:
   FlowNetwork& ranks_;

@@ -1,4 +1,4 @@
-#include "study/imported/recorded_step.hpp"
+#include "study/import/recorded_step.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "scenario/xml/xml_writer.hpp"
-#include "study/imported/rank_program.hpp"
+#include "study/import/rank_program.hpp"
 #include "support/terminal.hpp"
 
 namespace dadsim::study {

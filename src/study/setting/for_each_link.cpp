@@ -1,4 +1,4 @@
-#include "study/setting/each_link.hpp"
+#include "study/setting/for_each_link.hpp"
 
 #include <variant>
 

@@ -4,8 +4,8 @@
 
 namespace dadsim::sim {
 
-/// Two colours as one (the finalizer of MurmurHash3, A. Appleby, on a sum that tells the order).
-inline std::uint64_t joint_colour(std::uint64_t a, std::uint64_t b) {
+/// Combines two hashes in their order (the finalizer of MurmurHash3, A. Appleby).
+inline std::uint64_t hash_combine(std::uint64_t a, std::uint64_t b) {
   std::uint64_t h = a * 0x9e3779b97f4a7c15ULL + b;
   h ^= h >> 33U;
   h *= 0xff51afd7ed558ccdULL;
