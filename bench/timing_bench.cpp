@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "schedule/fuse.hpp"
 #include "sim/declared.hpp"
 #include "sim/device.hpp"
 #include "sim/smpi_collective.hpp"
 #include "sim/star.hpp"
-#include "step/fuse.hpp"
 #include "step/step_recorder.hpp"
 
 // clang-format off
@@ -40,12 +40,12 @@ double children_megabytes() {
 // ---- recorded steps ----
 
 /// Distinct gather–broadcast steps of five hospitals, three layers.
-std::vector<step::Schedule> hospital_steps(std::size_t count) {
+std::vector<schedule::Schedule> hospital_steps(std::size_t count) {
   using namespace step::extent;
   spec::ModelShape model{"mlp",
                          {spec::dense_shape("fc1", 784, 512, true), spec::dense_shape("fc2", 512, 256, true),
                           spec::dense_shape("fc3", 256, 10, true)}};
-  std::vector<step::Schedule> schedules;
+  std::vector<schedule::Schedule> schedules;
   for (std::size_t i = 0; i < count; ++i) {
     step::StepRecorder recorder;
     recorder.begin(std::vector<std::int32_t>(5, static_cast<std::int32_t>(8 + i)));
@@ -62,7 +62,7 @@ std::vector<step::Schedule> hospital_steps(std::size_t count) {
       recorder.add(step::WaitOp{step::Role::workers, down});
     }
     const auto [structure, sizes] = recorder.take();
-    schedules.push_back(instantiate(structure, sizes, model, model));
+    schedules.push_back(schedule::instantiate(structure, sizes, model, model));
   }
   return schedules;
 }
@@ -75,7 +75,7 @@ void timing(benchmark::State& state) {
   cluster.devices.assign(5, sim::device_catalog().all().front());
   cluster.aggregator_host = "hub";
   cluster.aggregator_device = sim::device_catalog().all().front();
-  const std::vector<step::Schedule> schedules = hospital_steps(static_cast<std::size_t>(state.range(0)));
+  const std::vector<schedule::Schedule> schedules = hospital_steps(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(time_schedules(cluster, schedules));
   state.counters["s/step"] = benchmark::Counter(static_cast<double>(state.iterations() * state.range(0)),
                                                 benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
@@ -158,7 +158,7 @@ void platform_alone(benchmark::State& state) {
 }
 
 /// Gradient sharing of BERT-large (335 M parameters): backward layer by layer, gradients into buckets of 25 MB.
-step::Schedule bert_step(std::size_t workers) {
+schedule::Schedule bert_step(std::size_t workers) {
   test::Script script(workers, false);
   std::vector<std::int32_t> sums;
   const auto layer = [&](double parameters) {
@@ -179,7 +179,7 @@ step::Schedule bert_step(std::size_t workers) {
 void bert_step_by_flow(benchmark::State& state) {
   sim::Cluster cluster = test::workers_on(pod(state.range(0)), spec::Fidelity::flow);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
-  const std::vector<step::Schedule> schedules{bert_step(cluster.hosts.size())};
+  const std::vector<schedule::Schedule> schedules{bert_step(cluster.hosts.size())};
   double messages = 0;
   for (auto _ : state) messages += time_schedules(cluster, schedules).network.messages;
   if (messages > 0) state.SkipWithError("was not timed by flow");

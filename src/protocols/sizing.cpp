@@ -15,7 +15,7 @@
 #include "models/flat.hpp"
 #include "models/network.hpp"
 #include "models/optimizer.hpp"
-#include "step/divide.hpp"
+#include "schedule/divide.hpp"
 #include "step/step_recorder.hpp"
 
 namespace dadsim::protocols {
@@ -26,13 +26,13 @@ step::Work update_work(const spec::TrainingSpec& training) {
                                   models::update_flops_per_parameter(training.optimizer));
 }
 
-bool is_update(const step::Task& task) {
-  const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+bool is_update(const schedule::Task& task) {
+  const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
   return compute != nullptr && compute->phase == step::Phase::update;
 }
 
-bool is_no_forward_pass(const step::Task& task) {
-  const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+bool is_no_forward_pass(const schedule::Task& task) {
+  const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
   return compute != nullptr && compute->phase != step::Phase::forward;
 }
 
@@ -86,25 +86,25 @@ Sizing::~Sizing() = default;
 Sizing::SchedulePtr Sizing::put_in(const step::StepStructure& structure, std::int64_t samples) const {
   step::StepSizes sizes;
   sizes.samples = {static_cast<std::int32_t>(samples)};
-  return std::make_shared<const step::Schedule>(
-      instantiate(structure, sizes, learned_, timed_.shape, timed_.sample_scale, timed_.precision));
+  return std::make_shared<const schedule::Schedule>(
+      schedule::instantiate(structure, sizes, learned_, timed_.shape, timed_.sample_scale, timed_.precision));
 }
 
 Sizing::SchedulePtr Sizing::in_passes(std::int64_t samples) const {
   step::StepSizes sizes;
   sizes.samples = {static_cast<std::int32_t>(samples)};
   const auto of_layers = [&](const spec::LayerRange& layers, double sample_scale) {
-    return instantiate(local_step_, sizes, learned_, timed_.shape, sample_scale, timed_.precision, nullptr, {},
-                       &layers);
+    return schedule::instantiate(local_step_, sizes, learned_, timed_.shape, sample_scale, timed_.precision, nullptr,
+                                 {}, &layers);
   };
   const double timed_samples = static_cast<double>(samples) * timed_.sample_scale;
-  return std::make_shared<const step::Schedule>(
-      step::divide({.step = of_layers,
-                    .whole = timed_.shape,
-                    .device = timed_.shape,
-                    .batch = std::max<std::int64_t>(1, std::llround(timed_samples)),
-                    .sample_scale = timed_.sample_scale},
-                   timed_.passes, 1));
+  return std::make_shared<const schedule::Schedule>(
+      schedule::divide({.step = of_layers,
+                        .whole = timed_.shape,
+                        .device = timed_.shape,
+                        .batch = std::max<std::int64_t>(1, std::llround(timed_samples)),
+                        .sample_scale = timed_.sample_scale},
+                       timed_.passes, 1));
 }
 
 Sizing::SchedulePtr Sizing::local_step(std::int64_t samples) const {
@@ -221,8 +221,8 @@ double Sizing::bytes_of(const compress::Compressor* compressor) const {
   send(recorder);
   double bytes = 0;
   const SchedulePtr schedule = put_in(recorder.take().first, 1);
-  for (const step::Task& task : schedule->tasks) {
-    if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) bytes += collective->bytes[0];
+  for (const schedule::Task& task : schedule->tasks) {
+    if (const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what)) bytes += collective->bytes[0];
   }
   return bytes;
 }

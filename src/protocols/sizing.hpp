@@ -10,8 +10,8 @@
 #include "algorithms/learning_problem.hpp"
 #include "compress/compressor.hpp"
 #include "protocols/site_batches.hpp"
+#include "schedule/schedule.hpp"
 #include "spec/parallelism.hpp"
-#include "step/schedule.hpp"
 #include "world/world.hpp"
 
 namespace dadsim::protocols {
@@ -74,7 +74,7 @@ class Sizing {
   const TimedNetwork& timed() const { return timed_; }
 
  private:
-  using SchedulePtr = std::shared_ptr<const step::Schedule>;
+  using SchedulePtr = std::shared_ptr<const schedule::Schedule>;
   SchedulePtr local_step(std::int64_t samples) const;
   world::Work whole(SchedulePtr schedule, step::Role who, double times = 1) const;
   SchedulePtr put_in(const step::StepStructure& structure, std::int64_t samples) const;

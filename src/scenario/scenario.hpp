@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "spec/cost_specification.hpp"
 #include "spec/evaluation_specification.hpp"
 #include "spec/failure_specification.hpp"
@@ -16,7 +17,6 @@
 #include "spec/scale_study_specification.hpp"
 #include "spec/specification.hpp"
 #include "spec/sweep_specification.hpp"
-#include "step/schedule.hpp"
 
 namespace dadsim::scenario {
 
@@ -50,8 +50,9 @@ struct Scenario {
   spec::ModelSpec model;
   spec::TrainingSpec training;
   std::optional<spec::TimedAsSpec> timed_as;
-  std::shared_ptr<const step::Schedule> recorded;  ///< the step that the file of timed_as holds; null: it has layers
-  bool timing_only = false;                        ///< nothing is learned: steps are recorded for their sizes alone
+  std::shared_ptr<const schedule::Schedule>
+      recorded;              ///< the step that the file of timed_as holds; null: it has layers
+  bool timing_only = false;  ///< nothing is learned: steps are recorded for their sizes alone
   /// There is no network that learns: `data`, `model` and most of `training` are of one that steps are recorded on.
   bool stand_in = false;
   spec::PayloadSpec payload;  ///< what stands for a network and data there

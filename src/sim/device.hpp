@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "spec/device_specification.hpp"
 #include "spec/layer_shape.hpp"
-#include "step/schedule.hpp"
 #include "support/registry.hpp"
 
 namespace dadsim::sim {
@@ -27,7 +27,7 @@ bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& l
 /// products: fp32 and the efficiency of dense layers, by the bandwidth as a rule. Everything else passes over memory;
 /// its additions and multiplications are rarely fused: half of the fp32 peak. Throws std::logic_error for a device
 /// without that precision, and for amounts that make no sense.
-double seconds_on(const spec::DeviceSpec& device, const step::ComputeTask& task, std::size_t entry,
+double seconds_on(const spec::DeviceSpec& device, const schedule::ComputeTask& task, std::size_t entry,
                   spec::Precision precision);
 
 }  // namespace dadsim::sim

@@ -31,7 +31,7 @@ using step::StepOperations;
 
 struct TooMany {};
 
-std::string name_of(const step::Task& task, const char* what, const std::string& how = {}) {
+std::string name_of(const schedule::Task& task, const char* what, const std::string& how = {}) {
   std::string name = task.layer.empty() ? std::string(what) : fmt::format("{} {}", task.layer, what);
   if (!how.empty()) name += fmt::format(" ({})", how);
   return name;
@@ -40,7 +40,7 @@ std::string name_of(const step::Task& task, const char* what, const std::string&
 /// Writes the streams of every node down, one task after the other.
 class OperationWriter {
  public:
-  OperationWriter(const step::Schedule& schedule, const collectives::RankLayout& layout, const Nodes& cluster)
+  OperationWriter(const schedule::Schedule& schedule, const collectives::RankLayout& layout, const Nodes& cluster)
       : schedule_(schedule),
         parts_(schedule, cluster.workers),
         layouts_(schedule, layout),
@@ -58,14 +58,14 @@ class OperationWriter {
 
   StepOperations write() {
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
-      const step::Task& task = schedule_.tasks[i];
+      const schedule::Task& task = schedule_.tasks[i];
       result_.tasks.emplace_back();
-      if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
+      if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
         write_computation(i, *compute);
-      } else if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+      } else if (const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what)) {
         write_collective(i, *collective);
       } else {
-        write_wait(i, std::get<step::WaitTask>(task.what));
+        write_wait(i, std::get<schedule::WaitTask>(task.what));
       }
     }
     return std::move(result_);
@@ -81,8 +81,8 @@ class OperationWriter {
     return static_cast<std::int32_t>(all.size() - 1);
   }
 
-  void write_computation(std::size_t i, const step::ComputeTask& compute) {
-    const step::Task& task = schedule_.tasks[i];
+  void write_computation(std::size_t i, const schedule::ComputeTask& compute) {
+    const schedule::Task& task = schedule_.tasks[i];
     result_.tasks[i].name = name_of(task, to_string(compute.phase));
     for (std::size_t node = 0; node < parts_.nodes(); ++node) {
       if (!parts_.concerns(task, node)) continue;
@@ -91,7 +91,7 @@ class OperationWriter {
       operation.task = static_cast<std::int32_t>(i);
       operation.seconds = seconds;
       operation.after = streams_[node];
-      if (compute.copy == step::HostCopy::none) {
+      if (compute.copy == schedule::HostCopy::none) {
         streams_[node] = {add(node, std::move(operation))};
       } else {
         write_copy(node, compute.copy, std::move(operation));
@@ -100,21 +100,22 @@ class OperationWriter {
   }
 
   /// Beside the compute stream, each behind the last of its direction; back behind those that are on their way there.
-  void write_copy(std::size_t node, step::HostCopy copy, StepOperations::Operation operation) {
+  void write_copy(std::size_t node, schedule::HostCopy copy, StepOperations::Operation operation) {
     auto& [there, back, launched] = copies_[node];
-    const bool leaves = copy == step::HostCopy::to_host || copy == step::HostCopy::wait_to_host;
-    const bool launches = copy == step::HostCopy::launch || copy == step::HostCopy::wait_launch;
+    const bool leaves = copy == schedule::HostCopy::to_host || copy == schedule::HostCopy::wait_to_host;
+    const bool launches = copy == schedule::HostCopy::launch || copy == schedule::HostCopy::wait_launch;
     Operations& line = leaves ? there : launches ? launched : back;
     operation.after.insert(operation.after.end(), line.begin(), line.end());
-    if (copy == step::HostCopy::from_host) operation.after.insert(operation.after.end(), there.begin(), there.end());
-    const bool waits = copy == step::HostCopy::wait_to_host || copy == step::HostCopy::wait_from_host ||
-                       copy == step::HostCopy::wait_launch;
+    if (copy == schedule::HostCopy::from_host)
+      operation.after.insert(operation.after.end(), there.begin(), there.end());
+    const bool waits = copy == schedule::HostCopy::wait_to_host || copy == schedule::HostCopy::wait_from_host ||
+                       copy == schedule::HostCopy::wait_launch;
     if (waits) operation.kind = StepOperations::Kind::meet;
     (waits ? streams_[node] : line) = {add(node, std::move(operation))};
   }
 
-  void write_collective(std::size_t i, const step::CollectiveTask& collective) {
-    const step::Task& task = schedule_.tasks[i];
+  void write_collective(std::size_t i, const schedule::CollectiveTask& collective) {
+    const schedule::Task& task = schedule_.tasks[i];
     StepOperations::Task& written = result_.tasks[i];
     written.name =
         name_of(task, to_string(collective.kind), step::is_star(collective.kind) ? "" : collective.algorithm);
@@ -133,7 +134,7 @@ class OperationWriter {
     tags_ += static_cast<std::int32_t>(rounds.count());
   }
 
-  double uplink_bytes(const step::CollectiveTask& collective, std::size_t node) const {
+  double uplink_bytes(const schedule::CollectiveTask& collective, std::size_t node) const {
     return collective.kind == step::CollectiveKind::broadcast ? collective.bytes[0]
                                                               : collective.bytes[parts_.entry(node)];
   }
@@ -141,7 +142,7 @@ class OperationWriter {
   /// A node goes through the rounds of a collective: into each when it is through with the one that lies as many before
   /// it as may be in flight. It ends in a meeting of all that it has sent and received.
   void write_part(std::size_t i, std::size_t node, const collectives::Rounds& rounds, double bytes) {
-    const step::Task& task = schedule_.tasks[i];
+    const schedule::Task& task = schedule_.tasks[i];
     const auto number = static_cast<std::int32_t>(i);
     StepOperations::Part part;
     part.task = number;
@@ -191,8 +192,8 @@ class OperationWriter {
     result_.nodes[node].parts.push_back(std::move(part));
   }
 
-  void write_wait(std::size_t i, const step::WaitTask& wait) {
-    const step::Task& task = schedule_.tasks[i];
+  void write_wait(std::size_t i, const schedule::WaitTask& wait) {
+    const schedule::Task& task = schedule_.tasks[i];
     const auto collective = static_cast<std::size_t>(wait.collective);
     result_.tasks[i].name = "wait for " + result_.tasks[collective].name;
     for (std::size_t node = 0; node < parts_.nodes(); ++node) {
@@ -204,9 +205,9 @@ class OperationWriter {
     }
   }
 
-  std::size_t line_of(const step::Task& task) const { return parts_.lines() == 1 ? 0 : Parts::line_of(task); }
+  std::size_t line_of(const schedule::Task& task) const { return parts_.lines() == 1 ? 0 : Parts::line_of(task); }
 
-  const step::Schedule& schedule_;
+  const schedule::Schedule& schedule_;
   Parts parts_;
   CollectiveLayouts layouts_;
   ComputeTime measured_;
@@ -228,7 +229,7 @@ void tell(const StepOperations& operations, const MessageSink& sink) {
   sink.send(message.bytes());
 }
 
-[[noreturn]] void write_operations(const Cluster& cluster, const step::Schedule& asked, const MessageSink& sink) {
+[[noreturn]] void write_operations(const Cluster& cluster, const schedule::Schedule& asked, const MessageSink& sink) {
   LoadedCluster loaded(cluster, sink);
   loaded.act(sink, [&] {
     const auto& hosts = loaded.nodes.hosts;
@@ -239,7 +240,7 @@ void tell(const StepOperations& operations, const MessageSink& sink) {
             ? rank_layout(workers, *loaded.network, std::span(loaded.nodes.devices).first(workers.size()))
             : ranks_apart(workers.size());
     step::NetworkUse use;
-    step::Schedule settled = asked;
+    schedule::Schedule settled = asked;
     CollectiveChoices choices(layout, use, hosts, loaded.network.get());
     choices.settle(settled);
     try {
@@ -252,7 +253,7 @@ void tell(const StepOperations& operations, const MessageSink& sink) {
 
 }  // namespace
 
-step::StepOperations operations_of(const Cluster& cluster, const step::Schedule& schedule) {
+step::StepOperations operations_of(const Cluster& cluster, const schedule::Schedule& schedule) {
   std::string failure;
   std::optional<StepOperations> operations;
   const auto on_message = [&](std::string_view bytes) {
@@ -270,7 +271,8 @@ step::StepOperations operations_of(const Cluster& cluster, const step::Schedule&
   throw SimulationError(failure.empty() ? "the platform could not be loaded: it " + outcome.description() : failure);
 }
 
-std::optional<Fault> fault_of_collectives(const step::Schedule& schedule, const std::vector<std::int32_t>& node_of) {
+std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule,
+                                          const std::vector<std::int32_t>& node_of) {
   collectives::RankLayout devices;
   std::map<std::int32_t, std::int32_t> number_of;  // as they come, without gaps
   for (const std::int32_t node : node_of) {
@@ -278,10 +280,10 @@ std::optional<Fault> fault_of_collectives(const step::Schedule& schedule, const 
     devices.node_of.push_back(number_of.try_emplace(node, next).first->second);
   }
   std::set<std::tuple<step::CollectiveKind, std::int32_t, std::string>> seen;
-  for (const step::Task& task : schedule.tasks) {
-    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+  for (const schedule::Task& task : schedule.tasks) {
+    const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     // Other groups take what the library does where they cannot do what is named.
-    if (collective == nullptr || collective->among != step::Among::replicas) continue;
+    if (collective == nullptr || collective->among != schedule::Among::replicas) continue;
     if (collective->algorithm == "auto" || collective->algorithm == "best") continue;
     if (!seen.emplace(collective->kind, task.stage, collective->algorithm).second) continue;
     for (const Request& request : requests_of(task, schedule, devices)) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "schedule/schedule_check.hpp"
 #include "sim/child/timing_child.hpp"
 #include "sim/child/timing_messages.hpp"
 #include "sim/platform.hpp"
@@ -18,7 +19,6 @@
 #include "sim/process/failed_child.hpp"
 #include "sim/step/step_selection.hpp"
 #include "sim/step/step_without.hpp"
-#include "step/schedule_check.hpp"
 #include "step/timing_bytes.hpp"
 
 namespace dadsim::sim {
@@ -45,7 +45,7 @@ bool every_step_differs(const Cluster& cluster) {
   return network_differs(cluster) || !(cluster.network.jitter == spec::JitterSpec{});
 }
 
-TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> schedules,
+TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedule> schedules,
                         const std::function<void(std::size_t)>& progress, const TimingRequest& request) {
   TimedRun result;
   if (schedules.empty()) return result;
@@ -54,13 +54,13 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
                                       cluster.devices.size()));
   }
   const auto check = [&](std::size_t i) {
-    const std::string fault = step::fault_of(schedules[i], cluster.hosts.size(), !cluster.aggregator_host.empty());
+    const std::string fault = schedule::fault_of(schedules[i], cluster.hosts.size(), !cluster.aggregator_host.empty());
     if (!fault.empty()) throw SimulationError(fmt::format("schedule {} {}", i, fault));
   };
   const bool every_step = every_step_differs(cluster);
-  const step::StepKinds* kinds = every_step ? nullptr : request.kinds;
+  const schedule::StepKinds* kinds = every_step ? nullptr : request.kinds;
   const bool known = kinds != nullptr;
-  std::optional<step::StepKinds> own_kinds;
+  std::optional<schedule::StepKinds> own_kinds;
   if (!known) {
     for (std::size_t i = 0; i < schedules.size(); ++i) check(i);
     if (!every_step) kinds = &own_kinds.emplace(schedules);
@@ -71,7 +71,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
   if (known) {
     for (const StepSelection::Simulated& one : plan.simulated()) check(one.schedule);
   }
-  std::vector<step::Traffic> others;
+  std::vector<schedule::Traffic> others;
   others.reserve(plan.others().size());
   // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): where there are no kinds there are no others
   for (const std::size_t kind : plan.others()) others.push_back(kinds->kinds()[kind].star_traffic);
@@ -107,10 +107,10 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> 
         return;
       case TimingTopic::traffic: {
         std::uint64_t kind = 0;
-        step::Traffic more;
+        schedule::Traffic more;
         message >> kind >> more.sent >> more.received;
         const auto place = std::ranges::lower_bound(plan.others(), kind) - plan.others().begin();
-        step::Traffic& all = others.at(static_cast<std::size_t>(place));
+        schedule::Traffic& all = others.at(static_cast<std::size_t>(place));
         std::ranges::transform(all.sent, more.sent, all.sent.begin(), std::plus{});
         std::ranges::transform(all.received, more.received, all.received.begin(), std::plus{});
         return;

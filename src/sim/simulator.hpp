@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "schedule/schedule.hpp"
+#include "schedule/step_kinds.hpp"
 #include "spec/framework_specification.hpp"
 #include "spec/specification.hpp"
-#include "step/schedule.hpp"
-#include "step/step_kinds.hpp"
 #include "step/timeline.hpp"
 #include "step/timing.hpp"
 #include "support/statement.hpp"
@@ -55,7 +55,7 @@ struct TimedRun {
   /// the run. Empty: as many as it occurs.
   std::vector<double> stand_for;
   std::optional<step::StepTiming> first;  ///< the first schedule on cold connections, where that makes a difference
-  /// For a run without a barrier between its steps (see step::has_barrier), the seconds from its beginning, on cold
+  /// For a run without a barrier between its steps (see schedule::has_barrier), the seconds from its beginning, on cold
   /// connections, until the last worker was done with the first, the second … step, until every further step takes what
   /// `steps` says. Otherwise empty.
   std::vector<double> first_steps;
@@ -68,8 +68,8 @@ struct TimedRun {
 struct TimingRequest {
   /// Per schedule: how many steps of the run are it, for means over the run. Empty: one each.
   std::vector<double> occurrences;
-  const step::StepKinds* kinds = nullptr;  ///< of the schedules, where they are known already
-  std::vector<std::size_t> trace;          ///< schedules of which a timeline is wanted
+  const schedule::StepKinds* kinds = nullptr;  ///< of the schedules, where they are known already
+  std::vector<std::size_t> trace;              ///< schedules of which a timeline is wanted
   /// A timeline of the first schedule as the first of the run: on cold connections, where that makes a difference.
   bool trace_first = false;
   std::size_t first_step = 0;        ///< of a run, by which speeds jitter: the number of the first schedule
@@ -83,7 +83,7 @@ struct TimingRequest {
 /// see every_step_differs. A schedule without a barrier is timed as one of many like it that follow one another: its
 /// seconds are those by which every further step delays the end. `progress` is called with the number done. Throws
 /// SimulationError.
-TimedRun time_schedules(const Cluster& cluster, std::span<const step::Schedule> schedules,
+TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedule> schedules,
                         const std::function<void(std::size_t)>& progress = {}, const TimingRequest& request = {});
 
 /// Whether equal steps take different times (the platform varies over time, others use it too, or computing jitters):

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::world {
 
@@ -20,7 +20,7 @@ using Activity = std::int64_t;
 /// reference to the recorded schedule, so that a thousand clients share it.
 struct Work {
   struct Piece {
-    std::shared_ptr<const step::Schedule> schedule;
+    std::shared_ptr<const schedule::Schedule> schedule;
     step::Role who = step::Role::workers;  ///< computations of others are none of its
     std::size_t entry = 0;                 ///< worker of the schedule whose part it does; 0 for the aggregator
     std::size_t first = 0, behind = 0;     ///< its tasks, until the one behind the last

@@ -204,10 +204,10 @@ LAW(BytesRecordedAreBytesHandedOver, [](const Variant& one) { return !one.gossip
 
 /// Flops that the recorded step charges, in all; of each computation the branch that is taken.
 double flops_charged(const OneStep& step) {
-  const step::Schedule schedule = instantiate(step.structure, step.sizes, step.shape, step.shape);
+  const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape);
   double flops = 0;
-  for (const step::Task& task : schedule.tasks) {
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+  for (const schedule::Task& task : schedule.tasks) {
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
     const std::size_t count = compute == nullptr ? 0 : compute->who == step::Role::workers ? schedule.workers : 1;
     for (std::size_t i = 0; i < count; ++i) flops += compute->flops[i];
   }

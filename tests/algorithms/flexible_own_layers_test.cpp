@@ -7,7 +7,7 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/run_of.hpp"
 #include "models/data/digits.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -151,8 +151,8 @@ TEST(OwnLayers, RecordsWhatItSends) {
   const spec::ModelShape shape = step->network().shape();
   const auto [structure, sizes] = step->recorder().take();
   std::vector<double> recorded(3, 0.0);
-  for (const step::Task& task : instantiate(structure, sizes, shape, shape).tasks) {
-    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+  for (const schedule::Task& task : schedule::instantiate(structure, sizes, shape, shape).tasks) {
+    const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     if (collective == nullptr || collective->kind == step::CollectiveKind::broadcast) continue;
     for (std::size_t site = 0; site < 3; ++site) recorded[site] += collective->bytes[site];
   }

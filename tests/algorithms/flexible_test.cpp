@@ -4,7 +4,7 @@
 #include "algorithms/learn.hpp"
 #include "algorithms/one_step.hpp"
 #include "models/data/digits.hpp"
-#include "step/assignment.hpp"
+#include "schedule/assignment.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -151,8 +151,10 @@ TEST(Flexible, EveryKStepsIsABatchKTimesAsLarge) {
     const auto bytes = [&](const step::Trajectory& trajectory, std::size_t step, const spec::ModelShape& shape) {
       const step::Step& one = trajectory.distinct_steps[static_cast<std::size_t>(trajectory.steps.at(step))];
       double sum = 0;
-      for (const step::Task& task :
-           instantiate(trajectory.structures[static_cast<std::size_t>(one.structure)], one.sizes, shape, shape).tasks) {
+      for (const schedule::Task& task :
+           schedule::instantiate(trajectory.structures[static_cast<std::size_t>(one.structure)], one.sizes, shape,
+                                 shape)
+               .tasks) {
         sum += bytes_sent(task, 2);
       }
       return sum;
@@ -187,8 +189,9 @@ TEST(Flexible, ALayerStaysBetweenItsUpdates) {
 double bytes_of(const OneStep& step, const spec::ModelShape& timed, double scale,
                 const step::Assignment* taken = nullptr) {
   double sum = 0;
-  for (const step::Task& task :
-       instantiate(step.structure, step.sizes, step.shape, timed, scale, spec::Precision::fp32, taken).tasks) {
+  for (const schedule::Task& task :
+       schedule::instantiate(step.structure, step.sizes, step.shape, timed, scale, spec::Precision::fp32, taken)
+           .tasks) {
     sum += bytes_sent(task, step.sizes.samples.size());
   }
   return sum;

@@ -11,7 +11,7 @@
 #include "algorithms/run_of.hpp"
 #include "algorithms/step/training_step.hpp"
 #include "models/gemm/work_count.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::test {
@@ -134,10 +134,10 @@ struct OneStep {
     double down = 0;
   };
   Recorded recorded(const spec::ModelShape& timed, double sample_scale = 1) const {
-    const step::Schedule schedule = instantiate(structure, sizes, shape, timed, sample_scale);
+    const schedule::Schedule schedule = schedule::instantiate(structure, sizes, shape, timed, sample_scale);
     Recorded bytes{std::vector<double>(schedule.workers, 0.0), 0};
-    for (const step::Task& task : schedule.tasks) {
-      if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+    for (const schedule::Task& task : schedule.tasks) {
+      if (const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what)) {
         if (collective->kind == step::CollectiveKind::broadcast) {
           bytes.down += collective->bytes[0];
         } else {

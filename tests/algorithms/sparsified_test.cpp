@@ -280,10 +280,10 @@ TEST(Sparsified, TensorsOfAllLayersAreOneMessageOfWhateverIsTimed) {
       const OneStep step("gradient-sharing", setup);
       EXPECT_EQ(step.recorded().over, step.uplink_bytes) << method;
       EXPECT_EQ(step.recorded().down, step.downlink_bytes) << method;
-      const step::Schedule schedule = instantiate(step.structure, step.sizes, step.shape, timed, 1);
+      const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, timed, 1);
       int up = 0, down = 0;
-      for (const step::Task& task : schedule.tasks) {
-        const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+      for (const schedule::Task& task : schedule.tasks) {
+        const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
         if (collective == nullptr) continue;
         (collective->kind == step::CollectiveKind::broadcast ? down : up) += 1;
         EXPECT_EQ(task.layer, "b … a") << method;

@@ -122,9 +122,9 @@ double simulated(const std::string& algorithm, spec::ExchangeMode mode, const sp
   setup.exchange = mode;
   setup.parameters = parameters;
   const OneStep step(algorithm, setup);
-  std::vector<step::Schedule> schedules{instantiate(step.structure, step.sizes, step.shape, step.shape)};
-  for (step::Task& task : schedules[0].tasks) {
-    auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+  std::vector<schedule::Schedule> schedules{schedule::instantiate(step.structure, step.sizes, step.shape, step.shape)};
+  for (schedule::Task& task : schedules[0].tasks) {
+    auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     // What peers sum or gather goes around a ring; `auto` would take other ways for vectors as small as these.
     if (collective != nullptr && mode == spec::ExchangeMode::peer) collective->algorithm = "ring";
   }

@@ -17,7 +17,7 @@ double kernels_of(const world::Work& work) {
   double kernels = 0;
   for (const world::Work::Piece& piece : work.pieces) {
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
-      const auto* compute = std::get_if<step::ComputeTask>(&piece.schedule->tasks[i].what);
+      const auto* compute = std::get_if<schedule::ComputeTask>(&piece.schedule->tasks[i].what);
       if (compute == nullptr || compute->who != piece.who) continue;
       kernels += piece.times * compute->launches[piece.entry];
     }

@@ -48,8 +48,8 @@ LocalStep local_step(const algorithms::LearningProblem& problem, const spec::Par
   const protocols::Sizing sizing(problem, {}, {.shape = shape, .sample_scale = 0.8, .passes = passes});
   constexpr std::array<std::int64_t, 1> kFive{5};
   LocalStep step;
-  for (const step::Task& task : sizing.training(kFive, 0).pieces.front().schedule->tasks) {
-    const auto& compute = std::get<step::ComputeTask>(task.what);
+  for (const schedule::Task& task : sizing.training(kFive, 0).pieces.front().schedule->tasks) {
+    const auto& compute = std::get<schedule::ComputeTask>(task.what);
     step.flops += compute.flops[0];
     step.bytes += compute.bytes_moved[0];
     step.forward += compute.phase == step::Phase::forward ? 1 : 0;

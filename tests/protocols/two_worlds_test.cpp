@@ -13,7 +13,7 @@ double seconds_of(const spec::DeviceSpec& device, const world::Work& work) {
   double seconds = 0;
   for (const world::Work::Piece& piece : work.pieces) {
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
-      const auto* task = std::get_if<step::ComputeTask>(&piece.schedule->tasks.at(i).what);
+      const auto* task = std::get_if<schedule::ComputeTask>(&piece.schedule->tasks.at(i).what);
       if (task == nullptr || task->who != piece.who) continue;
       seconds += piece.times * sim::seconds_on(device, *task, piece.entry, piece.schedule->precision);
     }

@@ -24,9 +24,9 @@ spec::DeviceSpec device_of(double flops) {
   return device;
 }
 
-step::Task compute(double flops) {
-  return {"layer", step::ComputeTask{step::Phase::forward, step::Role::workers, step::PerWorker({flops}),
-                                     step::PerWorker({0.0}), step::PerWorker({0.0})}};
+schedule::Task compute(double flops) {
+  return {"layer", schedule::ComputeTask{step::Phase::forward, step::Role::workers, schedule::PerWorker({flops}),
+                                         schedule::PerWorker({0.0}), schedule::PerWorker({0.0})}};
 }
 
 TEST(Energy, IsThatOfSimGridsPlugin) {
@@ -42,13 +42,14 @@ TEST(Energy, IsThatOfSimGridsPlugin) {
   spec::PlatformSpec platform;
   platform.what = spec::PlatformFileSpec{file.path()};
 
-  step::Schedule schedule;
+  schedule::Schedule schedule;
   schedule.workers = 2;
-  schedule.tasks = {compute(3e9),
-                    {"layer", step::CollectiveTask{step::CollectiveKind::all_reduce, step::PerWorker({4e5}), "ring"}},
-                    compute(1e9),
-                    {"layer", step::WaitTask{step::Role::workers, 1}},
-                    compute(5e8)};
+  schedule.tasks = {
+      compute(3e9),
+      {"layer", schedule::CollectiveTask{step::CollectiveKind::all_reduce, schedule::PerWorker({4e5}), "ring"}},
+      compute(1e9),
+      {"layer", schedule::WaitTask{step::Role::workers, 1}},
+      compute(5e8)};
 
   std::vector<double> joules;
   std::vector<double> busy;

@@ -321,7 +321,7 @@ TimedRun rounds_apart(const std::vector<std::vector<double>>& late, spec::Fideli
     std::vector<double> seconds;
     seconds.reserve(of_round.size());
     for (const double more : of_round) seconds.push_back(0.1 + more);
-    script.compute(step::PerWorker(seconds));
+    script.compute(schedule::PerWorker(seconds));
     script.wait(script.collective(all_reduce, test::same(1e6), "ring"));
   }
   return time_schedules(cluster, std::vector{script.schedule()});
@@ -354,7 +354,7 @@ TEST(Flow, TakesVeryManyMessagesAsBegunTogetherWhereRanksAreApartByATrifle) {
     std::vector<double> seconds(480, 0.1);
     seconds[7] += late;
     test::Script script(480, false);
-    script.compute(step::PerWorker(seconds));
+    script.compute(schedule::PerWorker(seconds));
     script.wait(script.collective(all_gather, test::same(4096), "direct"));
     return time_schedules(cluster, std::vector{script.schedule()}).steps[0].seconds;
   };

@@ -24,7 +24,7 @@ using test::Star;
 using test::TemporaryFile;
 
 /// 0.25 s of computing, `bytes` from each worker to the hub, an empty message back.
-step::Schedule gather_step(double bytes) {
+schedule::Schedule gather_step(double bytes) {
   Script script(2);
   script.compute(0.25).gather_and_answer(bytes);
   return script.schedule();
@@ -46,9 +46,9 @@ void expect_identical(const step::StepTiming& a, const step::StepTiming& b) {
 }
 
 /// What time_schedules has to say against it; empty if nothing.
-std::string refusal(const Cluster& cluster, const step::Schedule& schedule) {
+std::string refusal(const Cluster& cluster, const schedule::Schedule& schedule) {
   try {
-    const std::vector<step::Schedule> schedules{schedule};
+    const std::vector<schedule::Schedule> schedules{schedule};
     time_schedules(cluster, schedules);
   } catch (const SimulationError& error) {
     return error.what();
@@ -62,8 +62,8 @@ void expect_contains(const std::string& text, const std::string& part) {
 
 TEST(Simulator, SchedulesThatAreEqualAreSimulatedOnce) {
   const TemporaryFile file(Star{}.xml());
-  const std::vector<step::Schedule> schedules{gather_step(1e6), gather_step(2e6), gather_step(1e6), gather_step(1e6),
-                                              gather_step(3e6)};
+  const std::vector<schedule::Schedule> schedules{gather_step(1e6), gather_step(2e6), gather_step(1e6),
+                                                  gather_step(1e6), gather_step(3e6)};
   std::vector<std::size_t> done;
   const auto timings =
       time_schedules(cluster_on(file.path(), 2), schedules, [&](std::size_t count) { done.push_back(count); }).steps;
@@ -83,7 +83,7 @@ TEST(Simulator, APlatformThatVariesIsFollowedOverTime) {
   Script script(1, false);
   script.compute(1.0);
   const Cluster cluster = cluster_on(platform.path(), 1, false);
-  const std::vector<step::Schedule> schedules(3, script.schedule());
+  const std::vector<schedule::Schedule> schedules(3, script.schedule());
   const std::vector<step::StepTiming> timings = time_schedules(cluster, schedules).steps;
   EXPECT_NEAR(timings[0].seconds, 1.0, 1e-6);
   EXPECT_NEAR(timings[1].seconds, 2.0, 1e-6);
@@ -97,11 +97,11 @@ TEST(Simulator, NoSchedulesTakeNoSimulation) {
 
 TEST(Simulator, CallsAreIdenticalBitByBit) {
   const TemporaryFile file(Star{.workers = 4, .hub_rate = 1.7e6}.xml());
-  std::vector<step::Schedule> schedules;
+  std::vector<schedule::Schedule> schedules;
   for (int i = 0; i < 20; ++i) {
     Script script(4);
-    script.compute(step::PerWorker({0.1, 0.2, 0.3 * i, 0.01}));
-    const auto up = script.gather(step::PerWorker({1e5, 2e5 + i, 3e5, 0}));
+    script.compute(schedule::PerWorker({0.1, 0.2, 0.3 * i, 0.01}));
+    const auto up = script.gather(schedule::PerWorker({1e5, 2e5 + i, 3e5, 0}));
     script.wait(up, step::Role::aggregator).compute(0.1, step::Role::aggregator);
     script.wait(script.broadcast(4e5)).wait(script.all_reduce(1e5 * i)).compute(0.05);
     schedules.push_back(script.schedule());
@@ -117,7 +117,7 @@ TEST(Simulator, WhatCameBeforeDoesNotMatter) {
   const TemporaryFile file(Star{}.xml());
   Script unfinished(2);
   unfinished.gather(9e6);  // still under way when the step ends
-  const std::vector<step::Schedule> schedules{gather_step(1e6), unfinished.schedule(), gather_step(1e6 + 1)};
+  const std::vector<schedule::Schedule> schedules{gather_step(1e6), unfinished.schedule(), gather_step(1e6 + 1)};
   const auto timings = time_schedules(cluster_on(file.path(), 2), schedules).steps;
   EXPECT_NEAR(timings[2].seconds, timings[0].seconds + 1e-6, 1e-12);
 }
@@ -129,14 +129,14 @@ TEST(Simulator, ThousandsOfSecondsOnTheClockDoNotBlurMicroseconds) {
   fast.compute(5e-6).wait(fast.all_reduce(1000));
   Script slow(2, false);
   slow.compute(1e4);
-  const std::vector<step::Schedule> schedules{slow.schedule(), fast.schedule()};
+  const std::vector<schedule::Schedule> schedules{slow.schedule(), fast.schedule()};
   const auto timings = time_schedules(cluster_on(file.path(), 2, false), schedules).steps;
   EXPECT_NEAR(timings[1].seconds, 5e-6 + 2 * star.between(500), 1e-6 * timings[1].seconds);
 }
 
 TEST(Simulator, AScheduleOfFewerWorkersUsesTheFirst) {
   const TemporaryFile file(Star{.workers = 5}.xml());
-  const std::vector<step::Schedule> schedules{gather_step(1e6)};
+  const std::vector<schedule::Schedule> schedules{gather_step(1e6)};
   const step::StepTiming timing = time_schedules(cluster_on(file.path(), 5), schedules).steps.at(0);
   EXPECT_EQ(timing.bytes_received, (std::vector<double>{0, 0, 2e6}));
   EXPECT_EQ(timing.bounds.at(0).resource, "up0");
@@ -149,7 +149,7 @@ TEST(Simulator, WorkersMayShareAHostWithEnoughCores) {
                    "<route src=\"w0\" dst=\"hub\"><link_ctn id=\"l\"/></route>"));
   Cluster cluster = cluster_on(file.path(), 2);
   cluster.hosts = {"w0", "w0"};
-  const std::vector<step::Schedule> schedules{gather_step(5e5)};
+  const std::vector<schedule::Schedule> schedules{gather_step(5e5)};
   const step::StepTiming timing = time_schedules(cluster, schedules).steps.at(0);
   EXPECT_NEAR(timing.seconds, 0.25 + 0.001 + 1.0 + 0.001, 1e-9);  // both on one link
 }
@@ -179,20 +179,20 @@ TEST(Simulator, RefusesSchedulesThatAreNone) {
   expect_contains(with([](Script& s) { s.compute(-1); }), "computes an amount");
   expect_contains(with([](Script& s) { s.compute(std::numeric_limits<double>::infinity()); }), "computes an amount");
   expect_contains(with([](Script& s) {
-                    s.collective(step::CollectiveKind::all_reduce, step::PerWorker({1, 2}));
+                    s.collective(step::CollectiveKind::all_reduce, schedule::PerWorker({1, 2}));
                   }),
                   "unequal size");
   Script wide(2);
-  wide.gather(step::PerWorker({1, 2, 3}));
+  wide.gather(schedule::PerWorker({1, 2, 3}));
   EXPECT_EQ(refusal(cluster, wide.schedule()), "");  // more values than workers: the first ones
   Script four(4);
-  four.gather(step::PerWorker({1, 2}));
+  four.gather(schedule::PerWorker({1, 2}));
   const TemporaryFile larger(Star{.workers = 4}.xml());
   expect_contains(refusal(cluster_on(larger.path(), 4), four.schedule()), "values for fewer workers");
 }
 
 TEST(Simulator, SaysWhatSimGridSaid) {
-  const step::Schedule step = gather_step(1e6);
+  const schedule::Schedule step = gather_step(1e6);
   const TemporaryFile broken(platform_xml("<host id=\"w0\" speed=\"1Gf\"/><link/>"));
   expect_contains(refusal(cluster_on(broken.path(), 2), step), broken.path() + ":5: Invalid XML");
   const TemporaryFile twice(platform_xml("<host id=\"w0\" speed=\"1Gf\"/><host id=\"w0\" speed=\"1Gf\"/>"));
@@ -215,7 +215,7 @@ TEST(Simulator, SaysWhatSimGridSaid) {
 
 TEST(Simulator, SurvivesItsChildBeingKilled) {
   const TemporaryFile file(Star{}.xml());
-  std::vector<step::Schedule> schedules;
+  std::vector<schedule::Schedule> schedules;
   for (int i = 0; i < 5000; ++i) schedules.push_back(gather_step(1e6 + i));
   try {
     time_schedules(cluster_on(file.path(), 2), schedules, [](std::size_t) {
@@ -228,13 +228,14 @@ TEST(Simulator, SurvivesItsChildBeingKilled) {
     expect_contains(error.what(), "was killed by signal 9 (Killed)");
   }
   // and the next call is none the worse for it
-  EXPECT_EQ(time_schedules(cluster_on(file.path(), 2), std::vector<step::Schedule>{gather_step(1)}).steps.size(), 1U);
+  EXPECT_EQ(time_schedules(cluster_on(file.path(), 2), std::vector<schedule::Schedule>{gather_step(1)}).steps.size(),
+            1U);
 }
 
 // `explain` left a line out, with exit code 0, where SimGrid crashed for want of memory in one of what it tried.
 TEST(Simulator, ACrashIsNoFinding) {
   const TemporaryFile file(Star{}.xml());
-  std::vector<step::Schedule> schedules;
+  std::vector<schedule::Schedule> schedules;
   for (int i = 0; i < 5000; ++i) schedules.push_back(gather_step(1e6 + i));
   try {
     time_schedules(cluster_on(file.path(), 2), schedules, [](std::size_t) {
@@ -252,7 +253,7 @@ TEST(Simulator, ACrashIsNoFinding) {
 
 TEST(Simulator, PassesOnWhatTheProgressCallThrows) {
   const TemporaryFile file(Star{}.xml());
-  const std::vector<step::Schedule> schedules{gather_step(1), gather_step(2)};
+  const std::vector<schedule::Schedule> schedules{gather_step(1), gather_step(2)};
   EXPECT_THROW(
       time_schedules(cluster_on(file.path(), 2), schedules, [](std::size_t) { throw std::runtime_error("stop"); }),
       std::runtime_error);

@@ -26,7 +26,7 @@ TEST(SlowerDevices, StepsTakeAsLongAsTheSlowestOne) {
   const TemporaryFile platform(Star{.workers = 3}.xml());
   Script script(3);
   script.compute(4).gather_and_answer(1e6);
-  const std::vector<step::Schedule> schedules{script.schedule()};
+  const std::vector<schedule::Schedule> schedules{script.schedule()};
   for (const auto fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
     for (const double measured : {0.0, 7.0}) {
       const step::StepTiming timing =
@@ -42,7 +42,7 @@ TEST(SlowerDevices, PlaysTakeAsLongAsSteps) {
   const TemporaryFile platform(Star{.workers = 3}.xml());
   Script script(3);
   script.compute(4);
-  const auto schedule = std::make_shared<step::Schedule>(script.schedule());
+  const auto schedule = std::make_shared<schedule::Schedule>(script.schedule());
   for (const double measured : {0.0, 7.0}) {
     const auto world = sim::simulate_world(uneven_star(platform.path(), spec::Fidelity::message, measured));
     const double seconds = measured > 0 ? measured : 4;

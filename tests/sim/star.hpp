@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "sim/simulator.hpp"
-#include "step/schedule.hpp"
 
 // What the tests of the simulation are made of: a star platform whose times can be worked out by hand, and schedules.
 
@@ -124,7 +124,7 @@ inline sim::Cluster cluster_on(const std::string& platform, std::size_t workers,
   return cluster;
 }
 
-inline step::PerWorker same(double value) { return step::PerWorker(std::vector<double>{value}); }
+inline schedule::PerWorker same(double value) { return schedule::PerWorker(std::vector<double>{value}); }
 
 /// A schedule, task by task. Collectives return their index, to wait for.
 class Script {
@@ -133,21 +133,21 @@ class Script {
     schedule_.workers = workers;
     schedule_.uses_aggregator = aggregator;
   }
-  Script& compute(step::PerWorker seconds, step::Role who = step::Role::workers) {
+  Script& compute(schedule::PerWorker seconds, step::Role who = step::Role::workers) {
     schedule_.tasks.push_back(
-        {"layer", step::ComputeTask{step::Phase::forward, who, same(0), same(0), std::move(seconds)}});
+        {"layer", schedule::ComputeTask{step::Phase::forward, who, same(0), same(0), std::move(seconds)}});
     return *this;
   }
   Script& compute(double seconds, step::Role who = step::Role::workers) { return compute(same(seconds), who); }
-  std::int32_t collective(step::CollectiveKind kind, step::PerWorker bytes, const std::string& algorithm = "auto") {
-    schedule_.tasks.push_back({"layer", step::CollectiveTask{kind, std::move(bytes), algorithm}});
+  std::int32_t collective(step::CollectiveKind kind, schedule::PerWorker bytes, const std::string& algorithm = "auto") {
+    schedule_.tasks.push_back({"layer", schedule::CollectiveTask{kind, std::move(bytes), algorithm}});
     return static_cast<std::int32_t>(schedule_.tasks.size()) - 1;
   }
-  std::int32_t gather(step::PerWorker bytes) { return collective(step::CollectiveKind::gather, std::move(bytes)); }
+  std::int32_t gather(schedule::PerWorker bytes) { return collective(step::CollectiveKind::gather, std::move(bytes)); }
   std::int32_t gather(double bytes) { return gather(same(bytes)); }
   /// Workers do not wait for what they have sent. Here they wait until the aggregator has everything and has said so,
   /// with an empty message.
-  Script& gather_and_answer(step::PerWorker bytes) {
+  Script& gather_and_answer(schedule::PerWorker bytes) {
     wait(gather(std::move(bytes)), step::Role::aggregator);
     return wait(broadcast(0));
   }
@@ -156,23 +156,23 @@ class Script {
   /// Around a ring.
   std::int32_t all_reduce(double bytes) { return collective(step::CollectiveKind::all_reduce, same(bytes), "ring"); }
   /// Around a ring.
-  std::int32_t all_gather(step::PerWorker bytes) {
+  std::int32_t all_gather(schedule::PerWorker bytes) {
     return collective(step::CollectiveKind::all_gather, std::move(bytes), "ring");
   }
   Script& wait(std::int32_t index, step::Role who = step::Role::workers) {
-    schedule_.tasks.push_back({"layer", step::WaitTask{who, index}});
+    schedule_.tasks.push_back({"layer", schedule::WaitTask{who, index}});
     return *this;
   }
-  step::Schedule schedule() const { return schedule_; }
+  schedule::Schedule schedule() const { return schedule_; }
 
  private:
-  step::Schedule schedule_;
+  schedule::Schedule schedule_;
 };
 
 /// One schedule on a star.
-inline step::StepTiming time_on(const Star& star, const step::Schedule& schedule) {
+inline step::StepTiming time_on(const Star& star, const schedule::Schedule& schedule) {
   const TemporaryFile file(star.xml());
-  const std::vector<step::Schedule> schedules{schedule};
+  const std::vector<schedule::Schedule> schedules{schedule};
   return sim::time_schedules(cluster_on(file.path(), star.workers, schedule.uses_aggregator), schedules).steps.at(0);
 }
 

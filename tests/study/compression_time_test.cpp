@@ -19,11 +19,11 @@ double encode_seconds(const std::string& device, const std::string& method, doub
   const auto compressor = info.make(values);
   const compress::Amount amount(step::Expression(numbers), step::Expression(0.001 * numbers));
   const auto seconds = [&](const step::Work& work) {
-    const step::ComputeTask task{.phase = step::Phase::encode,
-                                 .who = step::Role::workers,
-                                 .flops = step::PerWorker({work.flops.evaluate({})}),
-                                 .bytes_moved = step::PerWorker({work.bytes_moved.evaluate({})}),
-                                 .launches = step::PerWorker({work.launches.evaluate({})})};
+    const schedule::ComputeTask task{.phase = step::Phase::encode,
+                                     .who = step::Role::workers,
+                                     .flops = schedule::PerWorker({work.flops.evaluate({})}),
+                                     .bytes_moved = schedule::PerWorker({work.bytes_moved.evaluate({})}),
+                                     .launches = schedule::PerWorker({work.launches.evaluate({})})};
     return sim::seconds_on(sim::device_catalog().at(device), task, 0, spec::Precision::fp32);
   };
   return seconds(compressor->encode_work(amount)) + (memory ? seconds(compressor->memory_work(amount)) : 0.0);

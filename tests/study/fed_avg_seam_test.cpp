@@ -60,26 +60,27 @@ std::vector<double> learned_first(const test::SmallProblem& small) {
 }
 
 /// A round as a schedule: local steps, then gather, sum and broadcast.
-step::Schedule round_as_schedule(const protocols::Sizing& sizing) {
-  step::Schedule schedule;
+schedule::Schedule round_as_schedule(const protocols::Sizing& sizing) {
+  schedule::Schedule schedule;
   schedule.workers = kSites;
   schedule.uses_aggregator = true;
   const std::vector<std::int64_t> samples(kSteps, 10);
   const world::Work training = sizing.training(samples, 0);
   for (std::int64_t i = 0; i < kSteps; ++i) {
-    for (const step::Task& task : training.pieces.front().schedule->tasks) schedule.tasks.push_back(task);
+    for (const schedule::Task& task : training.pieces.front().schedule->tasks) schedule.tasks.push_back(task);
   }
-  const auto add = [&](step::Task task) {
+  const auto add = [&](schedule::Task task) {
     schedule.tasks.push_back(std::move(task));
     return static_cast<std::int32_t>(schedule.tasks.size() - 1);
   };
-  const step::PerWorker bytes({sizing.plain_bytes()});
-  const std::int32_t up = add({"all", step::CollectiveTask{.kind = step::CollectiveKind::gather, .bytes = bytes}});
-  add({"all", step::WaitTask{step::Role::aggregator, up}});
+  const schedule::PerWorker bytes({sizing.plain_bytes()});
+  const std::int32_t up = add({"all", schedule::CollectiveTask{.kind = step::CollectiveKind::gather, .bytes = bytes}});
+  add({"all", schedule::WaitTask{step::Role::aggregator, up}});
   const world::Work sum = sizing.sum(step::Role::aggregator, kSites);
-  for (const step::Task& task : sum.pieces.front().schedule->tasks) add(task);
-  const std::int32_t down = add({"all", step::CollectiveTask{.kind = step::CollectiveKind::broadcast, .bytes = bytes}});
-  add({"all", step::WaitTask{step::Role::workers, down}});
+  for (const schedule::Task& task : sum.pieces.front().schedule->tasks) add(task);
+  const std::int32_t down =
+      add({"all", schedule::CollectiveTask{.kind = step::CollectiveKind::broadcast, .bytes = bytes}});
+  add({"all", schedule::WaitTask{step::Role::workers, down}});
   return schedule;
 }
 
@@ -107,7 +108,7 @@ TEST(Seam, FedAvgOfAllClientsHasTheNumbersAndTheTimesOfItsLearnedFirstForm) {
   const algorithms::LearningProblem problem = small.problem();
   const models::Network network(problem.data.shape, problem.model, problem.seed);
   const protocols::Sizing sizing(problem, {}, {.shape = network.shape()});
-  const step::Schedule round = round_as_schedule(sizing);
+  const schedule::Schedule round = round_as_schedule(sizing);
   const sim::TimedRun timed = sim::time_schedules(cluster, std::span(&round, 1));
   const std::vector<double> losses = learned_first(small);
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "step/assignment.hpp"
+#include "schedule/assignment.hpp"
 
 namespace dadsim::algorithms {
 
@@ -23,8 +23,8 @@ void LayerAlternatives::carry_out(std::size_t l, step::AlternativeSet alternativ
 void LayerAlternatives::offer(step::Alternatives alternatives) {
   step_.recorder().offer(std::move(alternatives));
   const spec::ModelShape& shape = step_.network().shape();
-  const step::Assignment fewest = step::fewest_bytes(step_.recorder().structure(), step_.recorder().sizes(), shape,
-                                                     shape, 1, spec::Precision::fp32);
+  const step::Assignment fewest = schedule::fewest_bytes(step_.recorder().structure(), step_.recorder().sizes(), shape,
+                                                         shape, 1, spec::Precision::fp32);
   std::vector<std::int32_t> of_layer;
   for (const std::int32_t one : fewest) {
     if (one >= 0) of_layer.push_back(one);

@@ -152,9 +152,9 @@ PartialParticipation::Step& PartialParticipation::step(std::int64_t number) {
 /// Whether nothing is handed back behind the last that sites send (of rank 0, say, in the last layer): they hear that
 /// the step is over.
 bool PartialParticipation::ends_with_a_notice(const Step& step) {
-  const auto sends_last = [](const step::Schedule& schedule) {
+  const auto sends_last = [](const schedule::Schedule& schedule) {
     const auto last = std::ranges::find_if(schedule.tasks | std::views::reverse,
-                                           [](const step::Task& task) { return collective_of(task) != nullptr; });
+                                           [](const schedule::Task& task) { return collective_of(task) != nullptr; });
     return last == schedule.tasks.rend() || is_gather(*last);
   };
   return sends_last(*step.schedule) || (step.merged && sends_last(*step.merged));
@@ -280,7 +280,7 @@ void PartialParticipation::redistribute() {
       if (step.given_up) send(kNotice, first);
       if (!step.given_up && ends_with_a_notice(step)) send(kNotice, over_message(number));
       for (std::size_t task = 0; task < schedule->tasks.size() && !step.given_up; ++task) {
-        const step::CollectiveTask* collective = collective_of(schedule->tasks[task]);
+        const schedule::CollectiveTask* collective = collective_of(schedule->tasks[task]);
         if (collective == nullptr || collective->kind != step::CollectiveKind::broadcast) continue;
         send(collective->bytes[0], first + static_cast<std::int64_t>(task));
       }
@@ -363,11 +363,11 @@ Task<> PartialParticipation::server() {
       const SchedulePtr schedule = now.merged ? now.merged : now.schedule;
       if (task >= schedule->tasks.size()) break;  // who is there found less than those who were asked
       const auto& what = schedule->tasks[task].what;
-      if (const auto* wait = std::get_if<step::WaitTask>(&what)) {
+      if (const auto* wait = std::get_if<schedule::WaitTask>(&what)) {
         if (wait->who == step::Role::aggregator && !now.closed) {
           co_await gather(at, static_cast<std::size_t>(wait->collective), kNever);
         }
-      } else if (const auto* compute = std::get_if<step::ComputeTask>(&what)) {
+      } else if (const auto* compute = std::get_if<schedule::ComputeTask>(&what)) {
         if (compute->who == step::Role::aggregator) {
           co_await loop.compute(me, piece(schedule, step::Role::aggregator, 0, task, task + 1, at));
         }

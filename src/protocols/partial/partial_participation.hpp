@@ -50,7 +50,7 @@ class PartialParticipation final : public Protocol {
   void begin() override;
 
  private:
-  using SchedulePtr = std::shared_ptr<const step::Schedule>;
+  using SchedulePtr = std::shared_ptr<const schedule::Schedule>;
 
   static constexpr world::Channel kUp =
       "statistics";  ///< to the aggregator: of a step, or a site that asks for weights
@@ -100,11 +100,11 @@ class PartialParticipation final : public Protocol {
   void merge(std::int64_t at);
   void through(std::int64_t at);
   static world::Node node_of(std::size_t site) { return static_cast<world::Node>(site); }
-  static const step::CollectiveTask* collective_of(const step::Task& task) {
-    return std::get_if<step::CollectiveTask>(&task.what);
+  static const schedule::CollectiveTask* collective_of(const schedule::Task& task) {
+    return std::get_if<schedule::CollectiveTask>(&task.what);
   }
-  static bool is_gather(const step::Task& task) {
-    const step::CollectiveTask* collective = collective_of(task);
+  static bool is_gather(const schedule::Task& task) {
+    const schedule::CollectiveTask* collective = collective_of(task);
     return collective != nullptr && collective->kind == step::CollectiveKind::gather;
   }
   world::Work piece(const SchedulePtr& schedule, step::Role who, std::size_t entry, std::size_t first,

@@ -102,14 +102,14 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   const double begin = loop.now();
   for (std::size_t task = 0; task <= count; ++task) {
     const SchedulePtr schedule = steps_.at(at).merged ? steps_.at(at).merged : asked;
-    const step::Task* now = task < std::min(count, schedule->tasks.size()) ? &schedule->tasks[task] : nullptr;
-    const auto* compute = now != nullptr ? std::get_if<step::ComputeTask>(&now->what) : nullptr;
+    const schedule::Task* now = task < std::min(count, schedule->tasks.size()) ? &schedule->tasks[task] : nullptr;
+    const auto* compute = now != nullptr ? std::get_if<schedule::ComputeTask>(&now->what) : nullptr;
     const bool mine = compute != nullptr && compute->who == step::Role::workers;
     if (mine && (takes_part || waited)) {
       computing_from = std::min(computing_from, task);
       continue;
     }
-    const auto* wait = now != nullptr ? std::get_if<step::WaitTask>(&now->what) : nullptr;
+    const auto* wait = now != nullptr ? std::get_if<schedule::WaitTask>(&now->what) : nullptr;
     const bool sends = now != nullptr && is_gather(*now) && takes_part;
     const bool waits = wait != nullptr && wait->who == step::Role::workers;
     if (task < count && !sends && !waits) continue;  // of the aggregator's

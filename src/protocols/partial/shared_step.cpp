@@ -142,7 +142,7 @@ Value SharedStep::after(const Value& weights, const Sites& sites) {
   });
 }
 
-std::shared_ptr<const step::Schedule> SharedStep::schedule(const Value& weights, const Sites& sites) {
+std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weights, const Sites& sites) {
   step::StepSizes sizes;
   const algorithms::LearningProblem& problem = learning_.problem();
   for (std::size_t site = 0; site < sites.there.size(); ++site) {
@@ -160,8 +160,8 @@ std::shared_ptr<const step::Schedule> SharedStep::schedule(const Value& weights,
     }
   }
   const TimedNetwork& timed = sizing_.timed();
-  return std::make_shared<const step::Schedule>(
-      instantiate(structure_, sizes, learned_, timed.shape, timed.sample_scale, timed.precision));
+  return std::make_shared<const schedule::Schedule>(
+      schedule::instantiate(structure_, sizes, learned_, timed.shape, timed.sample_scale, timed.precision));
 }
 
 }  // namespace dadsim::protocols

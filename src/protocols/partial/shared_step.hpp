@@ -7,7 +7,7 @@
 
 #include "protocols/learning.hpp"
 #include "protocols/sizing.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::protocols {
 
@@ -32,7 +32,7 @@ class SharedStep {
   world::Value after(const world::Value& weights_with_state, const Sites& sites);
   /// What that step computes and sends, through an aggregator. Where sizes depend on numbers, these are worked out now.
   /// Of sites without samples it is what they would send of none.
-  std::shared_ptr<const step::Schedule> schedule(const world::Value& weights_with_state, const Sites& sites);
+  std::shared_ptr<const schedule::Schedule> schedule(const world::Value& weights_with_state, const Sites& sites);
 
  private:
   class Stage;

@@ -44,7 +44,7 @@ void check_precision(const Scenario& scenario, const std::vector<spec::Placement
                      const std::vector<Origin>& origins, const Element* timed_as, const ReadContext& context);
 /// `recorded` becomes the step that its file holds, if it holds one.
 spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context,
-                                std::shared_ptr<const step::Schedule>& recorded);
+                                std::shared_ptr<const schedule::Schedule>& recorded);
 /// Reads the network that learns.
 struct LearningNetwork {
   const spec::ModelSpec* model;     ///< null where something is wrong with it

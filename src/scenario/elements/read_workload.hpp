@@ -6,8 +6,8 @@
 #include <string>
 
 #include "scenario/xml/findings.hpp"
+#include "schedule/schedule.hpp"
 #include "spec/layer_shape.hpp"
-#include "step/schedule.hpp"
 
 namespace dadsim::scenario {
 
@@ -16,7 +16,7 @@ struct OwnWorkload {
   spec::ModelShape shape;
   std::int64_t dataset_size = 0;  ///< samples per epoch; 0: not said
   /// A step that was recorded in the place of layers; null: layers.
-  std::shared_ptr<const step::Schedule> recorded = nullptr;
+  std::shared_ptr<const schedule::Schedule> recorded = nullptr;
 };
 
 /// Reads a workload from a file: XML (<workload> with <layer> inside, or <recorded-step>) or CSV (a heading, then a

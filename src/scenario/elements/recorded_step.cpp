@@ -10,10 +10,10 @@
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/xml/white_space.hpp"
+#include "schedule/schedule.hpp"
+#include "schedule/schedule_check.hpp"
 #include "spec/payload_specification.hpp"
 #include "spec/precision.hpp"
-#include "step/schedule.hpp"
-#include "step/schedule_check.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -150,23 +150,24 @@ const Table<RecordedWait>& recorded_wait_table() {
 }
 
 /// One number for all, or one for each of `count`.
-step::PerWorker amounts(const Node& node, const char* attribute, const std::string& said, std::size_t count) {
+schedule::PerWorker amounts(const Node& node, const char* attribute, const std::string& said, std::size_t count) {
   const std::vector<std::string> words = split_words(said);
   std::vector<double> values;
   for (const std::string& word : words) {
     const std::optional<double> value = parse_real(word);
     if (value && *value >= 0 && *value <= 1e18) values.push_back(*value);
   }
-  if (values.size() == words.size() && (values.size() == 1 || values.size() == count)) return step::PerWorker(values);
+  if (values.size() == words.size() && (values.size() == 1 || values.size() == count))
+    return schedule::PerWorker(values);
   if (node.has(attribute))
     node.fail_at(
         attribute, "is no list of amounts",
         count == 1 ? std::string("one number from 0 on") : fmt::format("one number from 0 on for all, or {}", count));
-  return step::PerWorker(std::vector<double>(count, 0.0));
+  return schedule::PerWorker(std::vector<double>(count, 0.0));
 }
 
 std::int32_t stage_of(const std::optional<std::int64_t>& said) {
-  return said ? static_cast<std::int32_t>(*said) : step::kEveryStage;
+  return said ? static_cast<std::int32_t>(*said) : schedule::kEveryStage;
 }
 
 class RecordedStepReader {
@@ -190,18 +191,18 @@ class RecordedStepReader {
     }
   }
 
-  std::shared_ptr<const step::Schedule> take(const Origin& origin) {
+  std::shared_ptr<const schedule::Schedule> take(const Origin& origin) {
     if (!context_.findings.empty()) return nullptr;
     if (schedule_.tasks.empty()) context_.findings.add(origin, "nothing is in the step", "<compute> or <collective>");
-    if (const std::string fault = step::fault_of(schedule_, schedule_.workers, false); !fault.empty())
+    if (const std::string fault = schedule::fault_of(schedule_, schedule_.workers, false); !fault.empty())
       context_.findings.add(origin, "the step " + fault, "a step that `dadsim import` has written");
-    return std::make_shared<const step::Schedule>(std::move(schedule_));
+    return std::make_shared<const schedule::Schedule>(std::move(schedule_));
   }
 
  private:
   void add_compute(const Node& node) {
     const RecordedCompute one = recorded_compute_table().read(node, context_);
-    step::ComputeTask task;
+    schedule::ComputeTask task;
     task.kind = spec::LayerKind::element_wise;
     task.seconds = amounts(node, "seconds", one.seconds, replicas_);
     task.recorded = true;
@@ -210,12 +211,12 @@ class RecordedStepReader {
 
   void add_collective(const Node& node) {
     const RecordedCollective one = recorded_collective_table().read(node, context_);
-    step::CollectiveTask task;
+    schedule::CollectiveTask task;
     task.kind = kind_of(one.kind);
     task.bytes = amounts(node, "bytes", one.bytes, replicas_);
-    task.among = one.kind == RecordedKind::send       ? step::Among::stages
-                 : one.among == RecordedGroup::tensor ? step::Among::tensor
-                                                      : step::Among::replicas;
+    task.among = one.kind == RecordedKind::send       ? schedule::Among::stages
+                 : one.among == RecordedGroup::tensor ? schedule::Among::tensor
+                                                      : schedule::Among::replicas;
     if (one.to) task.to_stage = static_cast<std::int32_t>(*one.to);
     collectives_.push_back(static_cast<std::int32_t>(schedule_.tasks.size()));
     schedule_.tasks.push_back({one.name, std::move(task), stage_of(one.stage)});
@@ -228,11 +229,11 @@ class RecordedStepReader {
       node.fail_at("for", "is no collective before it", fmt::format("there are {}", collectives_.size()));
       return;
     }
-    schedule_.tasks.push_back({"", step::WaitTask{.collective = collectives_[number - 1]}, stage_of(one.stage)});
+    schedule_.tasks.push_back({"", schedule::WaitTask{.collective = collectives_[number - 1]}, stage_of(one.stage)});
   }
 
   const ReadContext& context_;
-  step::Schedule schedule_;
+  schedule::Schedule schedule_;
   std::size_t replicas_ = 1;
   std::vector<std::int32_t> collectives_;  ///< their tasks
 };

@@ -61,7 +61,7 @@ std::vector<Row<spec::TimedAsSpec>> size_rows() {
 
 /// Fills in what file="…" names.
 void read_own_workload(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context,
-                       std::shared_ptr<const step::Schedule>& recorded) {
+                       std::shared_ptr<const schedule::Schedule>& recorded) {
   const std::optional<std::string> name = node.required_text("file", "the path of a workload file");
   if (!name) return;
   timed.file = beside(context.path, *name);
@@ -316,7 +316,7 @@ std::int64_t devices_per_worker(const Element* timed_as) {
 }
 
 spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, const ReadContext& context,
-                                std::shared_ptr<const step::Schedule>& recorded) {
+                                std::shared_ptr<const schedule::Schedule>& recorded) {
   const Node node(element, context.findings);
   spec::TimedAsSpec timed;
   timed.batch = batch;

@@ -35,7 +35,7 @@ FlowThroughChanges::Steady& FlowThroughChanges::steady_at(double date) {
 }
 
 Refused FlowThroughChanges::time_in(Steady& steady, const collectives::RankLayout& layout,
-                                    const step::Schedule& schedule, const std::vector<double>& slowdown,
+                                    const schedule::Schedule& schedule, const std::vector<double>& slowdown,
                                     TimelineRecorder* recorder) {
   const bool again = steady.schedule != nullptr && slowdown.empty() && recorder == nullptr &&
                      (steady.schedule == &schedule || *steady.schedule == schedule);
@@ -78,7 +78,7 @@ void FlowThroughChanges::add(const FlowStep& step, const Steady& steady, double 
   }
 }
 
-Refused FlowThroughChanges::time(double date, const collectives::RankLayout& layout, const step::Schedule& schedule,
+Refused FlowThroughChanges::time(double date, const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                                  const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder) {
   double left = 1, least = 0, most = 0;
   for (double now = date; left > 0;) {

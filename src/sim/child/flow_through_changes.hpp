@@ -17,7 +17,7 @@ class FlowThroughChanges {
   FlowThroughChanges(const Cluster& cluster, LoadedCluster& loaded, bool closed_form);
 
   /// As StepsByFlow::time, of a step that begins at `date`, seconds. Loads are those of links of the loaded network.
-  [[nodiscard]] Refused time(double date, const collectives::RankLayout& layout, const step::Schedule& schedule,
+  [[nodiscard]] Refused time(double date, const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder);
 
   /// As StepsByFlow::without, of the step that was timed last.
@@ -27,11 +27,11 @@ class FlowThroughChanges {
   struct Steady {
     std::unique_ptr<Interconnect> network;  ///< null: the loaded one
     std::unique_ptr<StepsByFlow> steps;
-    const step::Schedule* schedule = nullptr;  ///< of which `last` is, where steps do not jitter
+    const schedule::Schedule* schedule = nullptr;  ///< of which `last` is, where steps do not jitter
     FlowStep last;
   };
   Steady& steady_at(double date);
-  Refused time_in(Steady& steady, const collectives::RankLayout& layout, const step::Schedule& schedule,
+  Refused time_in(Steady& steady, const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                   const std::vector<double>& slowdown, TimelineRecorder* recorder);
   void add(const FlowStep& step, const Steady& steady, double share, FlowStep& sum);
 

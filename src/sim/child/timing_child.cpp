@@ -96,11 +96,11 @@ class RunOfSchedules {
       messages += own * times_of(settled_.back());
     }
     for (const std::size_t i : job_.plan.others()) {
-      const step::StepKinds::Kind& kind = job_.kinds->kinds()[i];
+      const schedule::StepKinds::Kind& kind = job_.kinds->kinds()[i];
       choices_.note(kind);
       if (kind.elsewhere.empty()) continue;
       WireWriter message = about(TimingTopic::traffic);
-      const step::Traffic traffic = choices_.traffic_elsewhere(kind, job_.schedules[kind.first]);
+      const schedule::Traffic traffic = choices_.traffic_elsewhere(kind, job_.schedules[kind.first]);
       message << std::uint64_t{i} << traffic.sent << traffic.received;
       sink_.post(message.bytes());
     }
@@ -108,7 +108,7 @@ class RunOfSchedules {
   }
 
   /// How often a schedule is simulated.
-  double times_of(const step::Schedule& schedule) const {
+  double times_of(const schedule::Schedule& schedule) const {
     const bool alone = has_barrier(schedule) || every_step_differs(job_.cluster);
     return alone ? 1 : static_cast<double>(most_steps(schedule.workers));
   }
@@ -116,7 +116,7 @@ class RunOfSchedules {
   /// Leaves timelines and replicas of several devices to messages, which say more of who waits for whom.
   double most_seconds() const {
     const bool single = std::ranges::all_of(
-        settled_, [](const step::Schedule& schedule) { return schedule.tensor * schedule.pipeline == 1; });
+        settled_, [](const schedule::Schedule& schedule) { return schedule.tensor * schedule.pipeline == 1; });
     const bool traced = job_.request.trace_first || std::ranges::any_of(wanted(), &StepSelection::Simulated::trace);
     return single && !traced && !loaded_.has_tcp() ? kMostSecondsWithoutTcp : kMostSecondsOfRun;
   }
@@ -124,7 +124,7 @@ class RunOfSchedules {
   MessageEffort effort_of_run() const {
     const auto of_run = std::span(settled_).first(std::min(settled_.size(), job_.plan.of_run()));
     std::vector<double> times;
-    for (const step::Schedule& schedule : of_run) times.push_back(times_of(schedule));
+    for (const schedule::Schedule& schedule : of_run) times.push_back(times_of(schedule));
     return effort_of(of_run, times, layout_);
   }
 
@@ -234,7 +234,7 @@ class RunOfSchedules {
 
   /// A timeline of some of the steps from the first on, in which they get out of step.
   void trace_first_steps(StepReplayer& replayer, std::size_t i) {
-    const step::Schedule several = repeated(settled_[i], kStepsTraced);
+    const schedule::Schedule several = repeated(settled_[i], kStepsTraced);
     TimelineRecorder recorder(loaded_.nodes, several, simgrid::s4u::Engine::get_clock(), job_.request.most_spans);
     loaded_.network->trace(&recorder.links());
     const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], jitter_.of_step(i)});
@@ -350,8 +350,8 @@ class RunOfSchedules {
   step::NetworkUse use_;
   collectives::RankLayout layout_;  ///< of all workers
   CollectiveChoices choices_;
-  std::vector<step::Schedule> settled_;  ///< those of the plan, with the algorithms of their collectives
-  double messages_;                      ///< of the run
+  std::vector<schedule::Schedule> settled_;  ///< those of the plan, with the algorithms of their collectives
+  double messages_;                          ///< of the run
   FidelityChoice fidelity_;
   Jitter jitter_;
   LinkUseCount link_use_;

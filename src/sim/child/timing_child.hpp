@@ -14,8 +14,8 @@ namespace dadsim::sim {
 /// What is simulated of a run.
 struct TimingJob {
   const Cluster& cluster;
-  std::span<const step::Schedule> schedules;
-  const step::StepKinds* kinds = nullptr;  ///< of the schedules; null where every step differs
+  std::span<const schedule::Schedule> schedules;
+  const schedule::StepKinds* kinds = nullptr;  ///< of the schedules; null where every step differs
   const StepSelection& plan;
   const TimingRequest& request;
 };

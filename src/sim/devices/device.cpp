@@ -19,7 +19,7 @@ bool may_filter_minimally(spec::LayerKind kind, double overlap, spec::Precision 
   return kind == spec::LayerKind::convolution && precision == spec::Precision::fp32 && overlap == kThreeByThree;
 }
 
-bool is_layer_product(const step::ComputeTask& task) {
+bool is_layer_product(const schedule::ComputeTask& task) {
   if (task.phase != step::Phase::forward && task.phase != step::Phase::backpropagate &&
       task.phase != step::Phase::weight_gradient)
     return false;
@@ -56,11 +56,11 @@ bool tells_kernels_apart(spec::Precision precision) {
   return precision == spec::Precision::bf16 || spec::casts_operands(precision);
 }
 
-bool is_told(const step::ComputeTask& task) { return task.shape.program != spec::Program::tuned; }
+bool is_told(const schedule::ComputeTask& task) { return task.shape.program != spec::Program::tuned; }
 
 /// Of a program whose operators are known products alone are left for a share of the peak: that of kernels, whose clock
 /// is not that of products without an end, as they are about half of a step. A user's own share comes first.
-double product_share(const spec::DeviceSpec& device, const step::ComputeTask& task, const ProductKernel& kernel,
+double product_share(const spec::DeviceSpec& device, const schedule::ComputeTask& task, const ProductKernel& kernel,
                      spec::Precision precision) {
   const bool own = std::ranges::any_of(device.efficiencies, [&](const spec::KindEfficiency& one) {
     return one.source.empty() && one.kind == task.kind && one.precision.value_or(precision) == precision;
@@ -70,7 +70,7 @@ double product_share(const spec::DeviceSpec& device, const step::ComputeTask& ta
 }
 
 /// The kernels of the device's family for the products of a layer; null: nothing is known of them.
-const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const step::ComputeTask& task,
+const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const schedule::ComputeTask& task,
                                   spec::Precision precision) {
   const bool known = tells_kernels_apart(precision) || (is_told(task) && precision == spec::Precision::fp16);
   if (!known || task.kind != spec::LayerKind::dense || !(task.shape.in >= 1) || !(task.shape.out >= 1)) return nullptr;
@@ -78,7 +78,7 @@ const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const step::Co
 }
 
 /// The product of one kernel of a dense layer: of each expert where there are several.
-Product layer_product(const step::ComputeTask& task, double flops) {
+Product layer_product(const schedule::ComputeTask& task, double flops) {
   const double matrix = task.shape.in * task.shape.out;
   const double experts = std::max(1.0, task.weights / matrix);
   const double rows = std::max(1.0, flops / task.sequential / (2 * matrix * experts));
@@ -89,14 +89,14 @@ Product layer_product(const step::ComputeTask& task, double flops) {
 
 /// Products that fused attention would have if its scores were written: those above the diagonal, and not the fifth of
 /// the backward pass that computes them again.
-double unfused_flops(const step::ComputeTask& task, double flops) {
+double unfused_flops(const schedule::ComputeTask& task, double flops) {
   constexpr double kFourOfFive = 0.8;
   return flops * task.shape.skipped * (task.phase == step::Phase::backpropagate ? kFourOfFive : 1);
 }
 
 /// Bytes that such attention passes over, of a program whose operators are known; elsewhere 0. `flops`: of its
 /// products.
-double unfused_bytes(const step::ComputeTask& task, double flops) {
+double unfused_bytes(const schedule::ComputeTask& task, double flops) {
   const bool backward = task.phase == step::Phase::backpropagate;
   const double each = backward ? task.shape.unfused_back : task.shape.unfused_forward;
   return each * flops / ((backward ? 8 : 4) * task.shape.head_size);
@@ -104,14 +104,14 @@ double unfused_bytes(const step::ComputeTask& task, double flops) {
 
 /// Of attention whose scores are written: two products of which one sums over a head and gives positions, and the other
 /// sums over positions and gives a head. The mean of both.
-double plain_attention_factor(const ProductKernel& kernel, const step::KernelShape& shape) {
+double plain_attention_factor(const ProductKernel& kernel, const schedule::KernelShape& shape) {
   const double positions = shape.seen * shape.skipped;
   return 1 + (kernel.depth / shape.head_size + kernel.depth / positions) / 2;
 }
 
 /// Seconds of attention by the kernels of the device's family; nothing is known of others.
-std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
-                                           spec::Precision precision) {
+std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const schedule::ComputeTask& task,
+                                           double flops, spec::Precision precision) {
   const bool narrow = precision == spec::Precision::bf16 || precision == spec::Precision::fp16;
   const ProductKernel* products = product_kernel(device.kernels, KernelFormat::bits16);
   const bool backward = task.phase == step::Phase::backpropagate;
@@ -149,7 +149,7 @@ double measured_fp4_peak(const spec::DeviceSpec& device) {
 }
 
 /// Seconds of the arithmetic of matrix products.
-double product_seconds(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
+double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTask& task, double flops,
                        spec::Precision precision) {
   if (flops == 0) return 0;
   // Casts to 8 bit are of the operands of dense layers with a matrix of their own (Micikevicius et al.,
@@ -187,7 +187,7 @@ double cast_bytes(spec::Precision precision) {
 
 /// Bytes of the casts of a dense layer's operands: forward of what comes in, and back of the gradient of what came out.
 /// Weights are cast once for all micro-batches.
-double cast_bytes(const step::ComputeTask& task, double flops, spec::Precision precision) {
+double cast_bytes(const schedule::ComputeTask& task, double flops, spec::Precision precision) {
   if (!spec::casts_operands(precision) || task.kind != spec::LayerKind::dense || task.weights == 0 ||
       !(task.shape.in >= 1) || !(task.shape.out >= 1))
     return 0;
@@ -196,8 +196,8 @@ double cast_bytes(const step::ComputeTask& task, double flops, spec::Precision p
 }
 
 /// The same of a program whose operators are known, on any device.
-double bytes_of_program(const step::ComputeTask& task, double flops) {
-  const step::KernelShape& shape = task.shape;
+double bytes_of_program(const schedule::ComputeTask& task, double flops) {
+  const schedule::KernelShape& shape = task.shape;
   const bool backward = task.phase == step::Phase::backpropagate;
   const double each = backward                                     ? shape.passed_back
                       : task.phase == step::Phase::weight_gradient ? shape.passed_weights
@@ -211,7 +211,7 @@ double bytes_of_program(const step::ComputeTask& task, double flops) {
 }
 
 /// Bytes that kernels before and behind a product pass over, where a device's own are counted like that.
-double passed_bytes(const spec::DeviceSpec& device, const step::ComputeTask& task, double flops,
+double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask& task, double flops,
                     spec::Precision precision) {
   if (is_told(task)) return cast_bytes(task, flops, precision) + bytes_of_program(task, flops);
   const bool backward = task.phase == step::Phase::backpropagate;
@@ -234,7 +234,7 @@ bool filters_minimally(const spec::DeviceSpec& device, const spec::LayerShape& l
   return device.winograd_share < 1 && may_filter_minimally(layer.kind, layer.overlap(), precision);
 }
 
-double seconds_on(const spec::DeviceSpec& device, const step::ComputeTask& task, std::size_t entry,
+double seconds_on(const spec::DeviceSpec& device, const schedule::ComputeTask& task, std::size_t entry,
                   spec::Precision precision) {
   check(device);
   const double flops = task.flops[entry];

@@ -19,9 +19,9 @@ namespace {
 /// What `auto` stands for. Groups may lie on nodes in different manners, and not every algorithm serves all of these:
 /// of what they would choose, the first that does is taken. What a run names for its workers need not serve the groups
 /// in which the devices of a stage lie (`hierarchical` inside one node): these take what the library does.
-std::string settle_algorithm(std::vector<Request>& requests, step::Among among) {
+std::string settle_algorithm(std::vector<Request>& requests, schedule::Among among) {
   const std::string& asked = requests.front().algorithm;
-  const bool serves = among == step::Among::replicas || among == step::Among::stages ||
+  const bool serves = among == schedule::Among::replicas || among == schedule::Among::stages ||
                       std::ranges::none_of(requests, [&](const Request& request) {
                         return fault_of(request.collective, asked, request.layout).has_value();
                       });
@@ -54,14 +54,14 @@ collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::
   return result;
 }
 
-bool workers_meet(std::span<const step::Schedule> schedules, const step::StepKinds* kinds) {
+bool workers_meet(std::span<const schedule::Schedule> schedules, const schedule::StepKinds* kinds) {
   if (kinds != nullptr) {
     return std::ranges::any_of(kinds->kinds(),
-                               [](const step::StepKinds::Kind& kind) { return !kind.elsewhere.empty(); });
+                               [](const schedule::StepKinds::Kind& kind) { return !kind.elsewhere.empty(); });
   }
-  return std::ranges::any_of(schedules, [](const step::Schedule& schedule) {
-    return std::ranges::any_of(schedule.tasks, [](const step::Task& task) {
-      const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+  return std::ranges::any_of(schedules, [](const schedule::Schedule& schedule) {
+    return std::ranges::any_of(schedule.tasks, [](const schedule::Task& task) {
+      const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
       return collective != nullptr && !is_star(collective->kind);
     });
   });
@@ -73,12 +73,12 @@ collectives::RankLayout ranks_apart(std::size_t ranks) {
   return layout;
 }
 
-double CollectiveChoices::settle(step::Schedule& schedule) {
+double CollectiveChoices::settle(schedule::Schedule& schedule) {
   double messages = 0;
   const collectives::RankLayout layout = first_ranks(layout_, schedule.workers);
   PerCollective<Chosen> known;
-  for (step::Task& task : schedule.tasks) {
-    auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+  for (schedule::Task& task : schedule.tasks) {
+    auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
     const Chosen& chosen = choose(task, schedule, layout, known);
     collective->algorithm = chosen.algorithm;
@@ -87,19 +87,20 @@ double CollectiveChoices::settle(step::Schedule& schedule) {
   return messages;
 }
 
-step::Traffic CollectiveChoices::traffic_elsewhere(const step::StepKinds::Kind& kind, const step::Schedule& schedule) {
+schedule::Traffic CollectiveChoices::traffic_elsewhere(const schedule::StepKinds::Kind& kind,
+                                                       const schedule::Schedule& schedule) {
   const std::size_t nodes = kind.star_traffic.sent.size();
   const collectives::RankLayout layout = first_ranks(layout_, schedule.workers);
   PerCollective<Chosen> known;
-  step::Traffic traffic{std::vector<double>(nodes), std::vector<double>(nodes)};
+  schedule::Traffic traffic{std::vector<double>(nodes), std::vector<double>(nodes)};
   for (const std::size_t task : kind.elsewhere) {
     add_traffic(*choose(schedule.tasks[task], schedule, layout, known).rounds, traffic.sent, traffic.received);
   }
   return traffic;
 }
 
-void CollectiveChoices::note(const step::StepKinds::Kind& kind) {
-  for (const step::StepKinds::Collective& one : kind.at_star) note(to_string(one.kind), "flat", one.bytes);
+void CollectiveChoices::note(const schedule::StepKinds::Kind& kind) {
+  for (const schedule::StepKinds::Collective& one : kind.at_star) note(to_string(one.kind), "flat", one.bytes);
 }
 
 double CollectiveChoices::messages_of(const collectives::Rounds& rounds) {
@@ -129,16 +130,16 @@ void CollectiveChoices::note(std::string_view kind, std::string_view algorithm, 
   ++found->count;
 }
 
-CollectiveChoices::Chosen& CollectiveChoices::choose(const step::Task& task, const step::Schedule& schedule,
+CollectiveChoices::Chosen& CollectiveChoices::choose(const schedule::Task& task, const schedule::Schedule& schedule,
                                                      const collectives::RankLayout& layout,
                                                      PerCollective<Chosen>& known) {
-  const step::CollectiveKind kind = std::get<step::CollectiveTask>(task.what).kind;
+  const step::CollectiveKind kind = std::get<schedule::CollectiveTask>(task.what).kind;
   Chosen* chosen = known.find(task);
   if (chosen == nullptr) {
     std::vector<Request> requests = requests_of(task, schedule, layout);
     Chosen made;
     if (!of_peers_.empty() && kind == step::CollectiveKind::all_reduce && requests.front().algorithm == "auto" &&
-        std::get<step::CollectiveTask>(task.what).among == step::Among::replicas) {
+        std::get<schedule::CollectiveTask>(task.what).among == schedule::Among::replicas) {
       for (Request& request : requests) request.algorithm = of_peers_;
     }
     if (network_ != nullptr && is_compared(requests.front(), hosts_)) {
@@ -146,7 +147,7 @@ CollectiveChoices::Chosen& CollectiveChoices::choose(const step::Task& task, con
       for (Request& request : requests) request.algorithm = made.algorithm;
     } else {
       const bool by_library = requests.front().algorithm == "auto";
-      made.algorithm = settle_algorithm(requests, std::get<step::CollectiveTask>(task.what).among);
+      made.algorithm = settle_algorithm(requests, std::get<schedule::CollectiveTask>(task.what).among);
       for (Request& request : requests) request.algorithm = made.algorithm;
       if (by_library) keep_largest(requests.front());
     }

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "schedule/schedule.hpp"
+#include "schedule/step_kinds.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/step/collective_requests.hpp"
 #include "sim/step/per_collective.hpp"
-#include "step/schedule.hpp"
-#include "step/step_kinds.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::sim {
@@ -27,7 +27,7 @@ collectives::RankLayout ranks_apart(std::size_t ranks);
 
 /// Whether workers send to one another in any of the schedules. If all they know is an aggregator, the platform needs
 /// no routes between them.
-bool workers_meet(std::span<const step::Schedule> schedules, const step::StepKinds* kinds);
+bool workers_meet(std::span<const schedule::Schedule> schedules, const schedule::StepKinds* kinds);
 
 /// How the collectives of the schedules are carried out: `auto` replaced by what it stands for, and counted.
 class CollectiveChoices {
@@ -40,11 +40,11 @@ class CollectiveChoices {
       : layout_(layout), use_(use), hosts_(std::move(hosts)), network_(network), of_peers_(std::move(of_peers)) {}
 
   /// Messages of all collectives.
-  double settle(step::Schedule& schedule);
+  double settle(schedule::Schedule& schedule);
   /// What is sent and received in the collectives that the kind of schedule has elsewhere than at a star.
-  step::Traffic traffic_elsewhere(const step::StepKinds::Kind& kind, const step::Schedule& schedule);
+  schedule::Traffic traffic_elsewhere(const schedule::StepKinds::Kind& kind, const schedule::Schedule& schedule);
   /// What the kind of schedule does at a star.
-  void note(const step::StepKinds::Kind& kind);
+  void note(const schedule::StepKinds::Kind& kind);
   void note(std::string_view kind, std::string_view algorithm, double bytes);
   /// Of the largest of each kind that the library chose for: whether something else of the library is quicker. Once
   /// all have been settled.
@@ -62,7 +62,7 @@ class CollectiveChoices {
     std::shared_ptr<const collectives::Rounds> rounds;  ///< where they were asked for
   };
   /// Known: those of the same schedule.
-  Chosen& choose(const step::Task& task, const step::Schedule& schedule, const collectives::RankLayout& layout,
+  Chosen& choose(const schedule::Task& task, const schedule::Schedule& schedule, const collectives::RankLayout& layout,
                  PerCollective<Chosen>& known);
 
   const collectives::RankLayout& layout_;

@@ -19,10 +19,10 @@ struct CollectiveLayout {
 /// The collectives of a schedule, those that are equal laid out once.
 class CollectiveLayouts {
  public:
-  CollectiveLayouts(const step::Schedule& schedule, const collectives::RankLayout& devices)
+  CollectiveLayouts(const schedule::Schedule& schedule, const collectives::RankLayout& devices)
       : schedule_(schedule), devices_(devices) {}
 
-  std::shared_ptr<const CollectiveLayout> of(const step::Task& task) {
+  std::shared_ptr<const CollectiveLayout> of(const schedule::Task& task) {
     if (const auto* known = known_.find(task); known != nullptr) return *known;
     auto made = std::make_shared<CollectiveLayout>();
     const std::size_t nodes = schedule_.workers + (schedule_.uses_aggregator ? 1 : 0);
@@ -38,7 +38,7 @@ class CollectiveLayouts {
   }
 
  private:
-  const step::Schedule& schedule_;
+  const schedule::Schedule& schedule_;
   const collectives::RankLayout& devices_;
   PerCollective<std::shared_ptr<const CollectiveLayout>> known_;
 };

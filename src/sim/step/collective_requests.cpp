@@ -15,14 +15,14 @@ namespace dadsim::sim {
 namespace {
 
 /// Whether a task is between a collective and the wait for it, that its devices compute.
-bool is_computed_beside(const step::Schedule& schedule, std::size_t collective) {
+bool is_computed_beside(const schedule::Schedule& schedule, std::size_t collective) {
   const std::int32_t stage = schedule.tasks[collective].stage;
   for (std::size_t i = collective + 1; i < schedule.tasks.size(); ++i) {
-    const step::Task& task = schedule.tasks[i];
-    const auto* wait = std::get_if<step::WaitTask>(&task.what);
+    const schedule::Task& task = schedule.tasks[i];
+    const auto* wait = std::get_if<schedule::WaitTask>(&task.what);
     if (wait != nullptr && wait->collective == static_cast<std::int32_t>(collective)) return false;
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
-    const bool same = stage == step::kEveryStage || task.stage == step::kEveryStage || task.stage == stage;
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+    const bool same = stage == schedule::kEveryStage || task.stage == schedule::kEveryStage || task.stage == stage;
     if (compute != nullptr && same && compute->who == step::Role::workers) return true;
   }
   return false;
@@ -31,22 +31,22 @@ bool is_computed_beside(const step::Schedule& schedule, std::size_t collective) 
 /// Whether devices compute while the collective, or one of the same, is on its way: of what is divided among replicas.
 /// What it costs is known of such steps in 16 bit and less, not of sums alone (post beside of
 /// collectives/nccl_constants.csv).
-bool is_beside_kernels(const step::CollectiveTask& collective, const step::Schedule& schedule) {
-  using enum step::Among;
+bool is_beside_kernels(const schedule::CollectiveTask& collective, const schedule::Schedule& schedule) {
+  using enum schedule::Among;
   const bool held = schedule.precision == spec::Precision::bf16 || spec::casts_operands(schedule.precision);
   const bool divided = (collective.among == replicas && collective.kind != step::CollectiveKind::all_reduce) ||
                        collective.among == shard_group || collective.among == shard_copies ||
                        collective.among == expert_copies;
   if (!held || !divided) return false;
   for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
-    const auto* other = std::get_if<step::CollectiveTask>(&schedule.tasks[i].what);
+    const auto* other = std::get_if<schedule::CollectiveTask>(&schedule.tasks[i].what);
     if (other != nullptr && *other == collective && is_computed_beside(schedule, i)) return true;
   }
   return false;
 }
 
 /// Among the workers of a schedule whose replicas are single devices.
-Request among_all(const step::CollectiveTask& task, const step::Schedule& schedule,
+Request among_all(const schedule::CollectiveTask& task, const schedule::Schedule& schedule,
                   const collectives::RankLayout& workers) {
   Request request;
   request.collective.kind = task.kind;
@@ -81,7 +81,8 @@ Request among_all(const step::CollectiveTask& task, const step::Schedule& schedu
 /// The groups of a schedule whose replicas are of several devices, as they are found.
 class Groups {
  public:
-  Groups(const step::CollectiveTask& task, const step::Schedule& schedule, const collectives::RankLayout& devices)
+  Groups(const schedule::CollectiveTask& task, const schedule::Schedule& schedule,
+         const collectives::RankLayout& devices)
       : task_(task), devices_(devices), beside_kernels_(is_beside_kernels(task, schedule)) {}
 
   /// What each rank hands over, or one value.
@@ -125,7 +126,7 @@ class Groups {
     return layout;
   }
 
-  const step::CollectiveTask& task_;
+  const schedule::CollectiveTask& task_;
   const collectives::RankLayout& devices_;
   bool beside_kernels_;
   std::map<std::pair<std::vector<double>, std::vector<std::int32_t>>, std::size_t> known_;
@@ -139,24 +140,24 @@ struct Stride {
   bool begins_at(std::int32_t device) const { return device % (size * step) < step; }
 };
 
-Stride stride_of(step::Among among, const step::Schedule& schedule, std::int32_t of_stage) {
+Stride stride_of(schedule::Among among, const schedule::Schedule& schedule, std::int32_t of_stage) {
   const std::int32_t of_replica = schedule.tensor * schedule.context;
   switch (among) {
-    case step::Among::replicas:  // and the parts of sequences, whose gradients belong together
+    case schedule::Among::replicas:  // and the parts of sequences, whose gradients belong together
       return {of_stage / schedule.tensor, schedule.tensor};
-    case step::Among::tensor:
+    case schedule::Among::tensor:
       return {schedule.tensor, 1};
-    case step::Among::context:
+    case schedule::Among::context:
       return {schedule.context, schedule.tensor};
-    case step::Among::shard_group:
+    case schedule::Among::shard_group:
       return {schedule.shard_group, of_replica};
-    case step::Among::shard_copies:
+    case schedule::Among::shard_copies:
       return {of_stage / of_replica / schedule.shard_group, of_replica * schedule.shard_group};
-    case step::Among::experts:
+    case schedule::Among::experts:
       return {schedule.experts, schedule.expert_tensor};
-    case step::Among::expert_copies:
+    case schedule::Among::expert_copies:
       return {of_stage / (schedule.experts * schedule.expert_tensor), schedule.experts * schedule.expert_tensor};
-    case step::Among::stages:
+    case schedule::Among::stages:
       break;
   }
   throw std::logic_error("no groups of one stage");
@@ -164,9 +165,9 @@ Stride stride_of(step::Among among, const step::Schedule& schedule, std::int32_t
 
 }  // namespace
 
-std::vector<Request> requests_of(const step::Task& task, const step::Schedule& schedule,
+std::vector<Request> requests_of(const schedule::Task& task, const schedule::Schedule& schedule,
                                  const collectives::RankLayout& devices) {
-  const auto& collective = std::get<step::CollectiveTask>(task.what);
+  const auto& collective = std::get<schedule::CollectiveTask>(task.what);
   if (schedule.devices() * schedule.experts == 1 && schedule.shard_group == 0)
     return {among_all(collective, schedule, devices)};
   const std::int32_t of_replica = schedule.tensor * schedule.context;
@@ -174,7 +175,7 @@ std::vector<Request> requests_of(const step::Task& task, const step::Schedule& s
   const std::int32_t of_stage = of_replica * replicas;
   const auto bytes = [&](std::int32_t replica) { return collective.bytes[static_cast<std::size_t>(replica)]; };
   Groups groups(collective, schedule, devices);
-  if (collective.among == step::Among::stages) {
+  if (collective.among == schedule::Among::stages) {
     for (std::int32_t device = 0; device < of_stage; ++device) {
       groups.add({device + of_stage * task.stage, device + of_stage * collective.to_stage},
                  {bytes(device / of_replica)});
@@ -186,8 +187,8 @@ std::vector<Request> requests_of(const step::Task& task, const step::Schedule& s
     for (std::int32_t replica = 1; replica < replicas; ++replica) of_replicas.push_back(bytes(replica));
   }
   const Stride stride = stride_of(collective.among, schedule, of_stage);
-  const bool one_each = collective.among == step::Among::replicas && schedule.context == 1;
-  const bool every = task.stage == step::kEveryStage;
+  const bool one_each = collective.among == schedule::Among::replicas && schedule.context == 1;
+  const bool every = task.stage == schedule::kEveryStage;
   for (std::int32_t stage = every ? 0 : task.stage; stage < (every ? schedule.pipeline : task.stage + 1); ++stage) {
     for (std::int32_t first = 0; first < of_stage; ++first) {
       if (!stride.begins_at(first)) continue;

@@ -5,7 +5,7 @@
 
 #include "collectives/collective.hpp"
 #include "collectives/groups.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::sim {
 
@@ -20,7 +20,7 @@ struct Request {
 
 /// What a task of the schedule comes to, a collective: where replicas are single devices, one group of all. Gathers and
 /// broadcasts go straight to and from the aggregator. `devices`: where they are.
-std::vector<Request> requests_of(const step::Task& task, const step::Schedule& schedule,
+std::vector<Request> requests_of(const schedule::Task& task, const schedule::Schedule& schedule,
                                  const collectives::RankLayout& devices);
 
 /// The requests' groups, laid out.

@@ -22,11 +22,11 @@ std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Sta
   own.pieces.clear();
   for (; next < stage.behind; ++next) {
     if (!parts_.concerns(*tasks_[next], node)) continue;
-    const auto* task = std::get_if<step::ComputeTask>(&tasks_[next]->what);
+    const auto* task = std::get_if<schedule::ComputeTask>(&tasks_[next]->what);
     if (task == nullptr || (together > 0 && network_.varies())) break;
     double seconds = stage.measured->seconds(parts_.host_index(node), *task, parts_.entry(node));
     if (!slowdown.empty()) seconds *= slowdown[parts_.host_index(node)];
-    if (task->copy != step::HostCopy::none) {
+    if (task->copy != schedule::HostCopy::none) {
       if (together > 0) break;
       carry(next, *task, seconds, node);
       continue;
@@ -43,7 +43,8 @@ std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Sta
   double since = begin;
   for (const auto& [task, seconds] : own.pieces) {
     const double until = seconds < together ? begin + (end - begin) * (seconds / together) : end;
-    if (is_compression(std::get<step::ComputeTask>(tasks_[task]->what).phase)) own.time.compressing += until - since;
+    if (is_compression(std::get<schedule::ComputeTask>(tasks_[task]->what).phase))
+      own.time.compressing += until - since;
     if (recorder_ != nullptr) recorder_->computed(node, task, since, until);
     since = until;
   }
@@ -91,7 +92,7 @@ double StepRun::communicates_until(std::size_t node) const {
 }
 
 /// A copy between a device and its host, or a wait for some.
-void StepRun::carry(std::size_t index, const step::ComputeTask& task, double seconds, std::size_t node) {
+void StepRun::carry(std::size_t index, const schedule::ComputeTask& task, double seconds, std::size_t node) {
   ComputeStream& own = streams_[node];
   const double begin = date_now();
   const double end = own.host_link.carry(task.copy, begin, seconds);

@@ -19,26 +19,26 @@ bool is_compression(step::Phase phase) {
 namespace {
 
 /// Whether a host begins kernels one by one, in a program of which that is known.
-bool takes_host(const step::Schedule& schedule) {
-  return std::ranges::any_of(schedule.tasks, [](const step::Task& task) {
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+bool takes_host(const schedule::Schedule& schedule) {
+  return std::ranges::any_of(schedule.tasks, [](const schedule::Task& task) {
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
     return compute != nullptr && compute->shape.host > 0;
   });
 }
 
 }  // namespace
 
-double step_factor(const spec::DeviceSpec& device, const step::Schedule& schedule, step::Role who, std::size_t entry,
-                   std::int32_t stage) {
+double step_factor(const spec::DeviceSpec& device, const schedule::Schedule& schedule, step::Role who,
+                   std::size_t entry, std::int32_t stage) {
   const bool measured = device.step_seconds > 0;
   if (!measured && !takes_host(schedule)) return 1;
   double sum = 0, host = 0;
-  for (const step::Task& task : schedule.tasks) {
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+  for (const schedule::Task& task : schedule.tasks) {
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
     if (compute == nullptr || compute->who != who || is_compression(compute->phase) ||
-        compute->copy != step::HostCopy::none)
+        compute->copy != schedule::HostCopy::none)
       continue;
-    if (stage != step::kEveryStage && task.stage != step::kEveryStage && task.stage != stage) continue;
+    if (stage != schedule::kEveryStage && task.stage != schedule::kEveryStage && task.stage != stage) continue;
     host += compute->shape.host;
     sum += seconds_on(device, *compute, entry, schedule.precision);
   }
@@ -46,22 +46,22 @@ double step_factor(const spec::DeviceSpec& device, const step::Schedule& schedul
   return measured ? device.slowdown * device.step_seconds / sum : std::max(1.0, host / sum);
 }
 
-double seconds_in_schedule(const spec::DeviceSpec& device, const step::Schedule& schedule,
-                           const step::ComputeTask& task, std::size_t entry) {
+double seconds_in_schedule(const spec::DeviceSpec& device, const schedule::Schedule& schedule,
+                           const schedule::ComputeTask& task, std::size_t entry) {
   const double seconds = seconds_on(device, task, entry, schedule.precision);
-  return task.copy != step::HostCopy::none || is_compression(task.phase)
+  return task.copy != schedule::HostCopy::none || is_compression(task.phase)
              ? seconds
              : seconds * step_factor(device, schedule, task.who, entry);
 }
 
-ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const step::Schedule& schedule)
+ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const schedule::Schedule& schedule)
     : devices_(devices), precision_(schedule.precision) {
   if (std::ranges::none_of(devices, [](const spec::DeviceSpec* device) { return device->step_seconds > 0; }) &&
       !takes_host(schedule))
     return;
   const Parts parts(schedule, devices.size());
-  const bool uniform = std::ranges::all_of(schedule.tasks, [](const step::Task& task) {
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+  const bool uniform = std::ranges::all_of(schedule.tasks, [](const schedule::Task& task) {
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
     return compute == nullptr || (compute->flops.is_uniform() && compute->bytes_moved.is_uniform() &&
                                   compute->launches.is_uniform() && compute->seconds.is_uniform());
   });
@@ -70,7 +70,7 @@ ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, co
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const spec::DeviceSpec& device = *devices[i];
     const bool worker = i < schedule.workers;
-    const std::int32_t stage = worker ? parts.stage_of(i) : step::kEveryStage;
+    const std::int32_t stage = worker ? parts.stage_of(i) : schedule::kEveryStage;
     const std::size_t entry = worker ? parts.entry(i) : 0;
     const auto [factor, added] =
         known.try_emplace({device.name, device.step_seconds, device.slowdown, worker, stage, uniform ? 0 : entry}, 1);
@@ -82,9 +82,9 @@ ComputeTime::ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, co
   }
 }
 
-double ComputeTime::seconds(std::size_t device, const step::ComputeTask& task, std::size_t entry) const {
+double ComputeTime::seconds(std::size_t device, const schedule::ComputeTask& task, std::size_t entry) const {
   const double seconds = seconds_on(*devices_[device], task, entry, precision_);
-  const bool counted = !factor_.empty() && !is_compression(task.phase) && task.copy == step::HostCopy::none;
+  const bool counted = !factor_.empty() && !is_compression(task.phase) && task.copy == schedule::HostCopy::none;
   return counted ? seconds * factor_[device] : seconds;
 }
 

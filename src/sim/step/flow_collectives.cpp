@@ -77,18 +77,18 @@ class DisjointSets {
 }  // namespace
 
 FlowCollectives::FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
-                                 const step::Schedule& schedule, Interconnect& network, bool by_closed_form)
+                                 const schedule::Schedule& schedule, Interconnect& network, bool by_closed_form)
     : parts_(parts), layout_(layout), schedule_(schedule), network_(network), by_closed_form_(by_closed_form) {
   for (std::size_t node = 0; node < parts.nodes(); ++node) hosts_.push_back(nodes.hosts[parts.host_index(node)]);
 }
 
-std::vector<FlowPart>& FlowCollectives::of(const step::Task& task) {
+std::vector<FlowPart>& FlowCollectives::of(const schedule::Task& task) {
   if (auto* known = known_.find(task); known != nullptr) return *known;
   const std::vector<collectives::RankGroup> groups = lay_out(requests_of(task, schedule_, layout_));
   Groups all;
   for (const collectives::RankGroup& group : groups) all.push_back(&group);
   std::vector<FlowPart> made = divided(all);
-  if (task.stage == step::kEveryStage && schedule_.pipeline > 1) {
+  if (task.stage == schedule::kEveryStage && schedule_.pipeline > 1) {
     const auto of_stage = static_cast<std::size_t>(schedule_.tensor * schedule_.context) * schedule_.replicas();
     for (FlowPart& part : made) {
       std::map<std::size_t, Groups> by_stage;
@@ -234,8 +234,8 @@ void FlowCollectives::begin_step(bool known) {
 
 Refused FlowCollectives::carry_out_largest(bool over_free_links) {
   if (over_free_links || by_closed_form_ || parts_.nodes() < kFewNodes) return {};
-  for (const step::Task& task : schedule_.tasks) {
-    if (std::holds_alternative<step::CollectiveTask>(task.what)) of(task);
+  for (const schedule::Task& task : schedule_.tasks) {
+    if (std::holds_alternative<schedule::CollectiveTask>(task.what)) of(task);
   }
   std::vector<std::pair<double, FlowPart*>> large;
   known_.for_each([&](std::vector<FlowPart>& parts) {

@@ -68,10 +68,10 @@ struct FlowPart {
 class FlowCollectives {
  public:
   FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
-                  const step::Schedule& schedule, Interconnect& network, bool by_closed_form);
+                  const schedule::Schedule& schedule, Interconnect& network, bool by_closed_form);
 
   /// The task's groups, by part. They stay where they are.
-  std::vector<FlowPart>& of(const step::Task& task);
+  std::vector<FlowPart>& of(const schedule::Task& task);
   /// `dates`: per rank, when it begins, and afterwards when it is done; `earliest` and `latest` of those.
   [[nodiscard]] Refused carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
                                   FlowOutcome& outcome, bool follow = false);
@@ -123,7 +123,7 @@ class FlowCollectives {
 
   const Parts& parts_;
   const collectives::RankLayout& layout_;
-  const step::Schedule& schedule_;
+  const schedule::Schedule& schedule_;
   Interconnect& network_;
   bool by_closed_form_;
   std::vector<simgrid::s4u::Host*> hosts_;                               ///< per node

@@ -11,11 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "sim/network/flow_refusal.hpp"
 #include "sim/network/max_plus_rounds.hpp"
 #include "sim/step/stage_seconds.hpp"
 #include "sim/step/step_semantics.hpp"
-#include "step/schedule.hpp"
 
 namespace dadsim::sim {
 
@@ -31,10 +31,10 @@ class FlowDoubts {
     overlooked_.next();
   }
   /// So many seconds lie between the first and the last who begin a collective that is taken to be begun together.
-  void apart(std::size_t stage, const step::Task& task, double seconds) {
+  void apart(std::size_t stage, const schedule::Task& task, double seconds) {
     if (seconds > worst_apart_) {
       worst_apart_ = seconds;
-      worst_ = fmt::format("{} for {}", to_string(std::get<step::CollectiveTask>(task.what).kind), task.layer);
+      worst_ = fmt::format("{} for {}", to_string(std::get<schedule::CollectiveTask>(task.what).kind), task.layer);
     }
     apart_.add(stage, seconds);
   }
@@ -44,7 +44,7 @@ class FlowDoubts {
   double overlooked() const { return overlooked_.most(); }
   /// A collective is followed from the dates at which its ranks come, the first at `first`, until they are through:
   /// where others are still in the one before on the same line, they share links.
-  void followed(std::size_t stage, const step::Task& task, double first, const std::vector<double>& through,
+  void followed(std::size_t stage, const schedule::Task& task, double first, const std::vector<double>& through,
                 const MaxPlusRounds& solved) {
     double& before = through_[{stage, Parts::line_of(task)}];
     if (before > first) apart(stage, task, solved.doubt(before - first));

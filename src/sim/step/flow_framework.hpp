@@ -6,12 +6,12 @@
 #include <variant>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/framework_costs.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"
-#include "step/schedule.hpp"
 
 namespace dadsim::sim {
 
@@ -24,12 +24,12 @@ class FlowFramework {
       : nodes_(nodes), parts_(parts), collectives_(collectives), network_(network), no_time_(no_time) {}
 
   /// By rank; empty: nothing.
-  const std::vector<FrameworkCost>& of(const step::Task& task, FlowPart& part) const {
+  const std::vector<FrameworkCost>& of(const schedule::Task& task, FlowPart& part) const {
     if (no_time_) return none_;
-    const auto& collective = std::get<step::CollectiveTask>(task.what);
+    const auto& collective = std::get<schedule::CollectiveTask>(task.what);
     if (part.framework) return *part.framework;
     part.framework.emplace();
-    if (nodes_.framework == nullptr || collective.among != step::Among::replicas) return *part.framework;
+    if (nodes_.framework == nullptr || collective.among != schedule::Among::replicas) return *part.framework;
     *part.framework = framework_costs(
         *nodes_.framework, *part.rounds,
         [&](std::size_t rank) { return collective.bytes[parts_.entry(part.nodes[rank])]; },

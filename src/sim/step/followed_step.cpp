@@ -15,10 +15,10 @@ bool FollowedStep::serves(bool with_framework) {
   std::map<const FlowPart*, double> messages_of;
   double messages = 0;
   for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
-    const step::Task& task = schedule_.tasks[i];
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
-    if (compute != nullptr && compute->copy != step::HostCopy::none) return false;
-    if (!std::holds_alternative<step::CollectiveTask>(task.what)) continue;
+    const schedule::Task& task = schedule_.tasks[i];
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+    if (compute != nullptr && compute->copy != schedule::HostCopy::none) return false;
+    if (!std::holds_alternative<schedule::CollectiveTask>(task.what)) continue;
     const std::vector<FlowPart>& parts = collectives_.of(task);
     if (parts.size() != 1) return false;
     const FlowPart& part = parts.front();
@@ -56,8 +56,8 @@ void FollowedStep::list_actions(NodeSeconds& seconds) {
   actions_.clear();
   seconds_.clear();
   for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
-    const step::Task& task = schedule_.tasks[i];
-    if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
+    const schedule::Task& task = schedule_.tasks[i];
+    if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
       if (compute->who != step::Role::workers) continue;
       // Computations that follow one another are one.
       if (actions_.empty() || actions_.back().kind != Action::Kind::compute) {
@@ -67,7 +67,7 @@ void FollowedStep::list_actions(NodeSeconds& seconds) {
       seconds.begin(*compute);
       for (std::size_t worker = 0; worker < parts_.workers(); ++worker)
         seconds_.back()[worker] += seconds.of(worker, *compute);
-    } else if (const auto* wait = std::get_if<step::WaitTask>(&task.what)) {
+    } else if (const auto* wait = std::get_if<schedule::WaitTask>(&task.what)) {
       if (wait->who != step::Role::workers) continue;
       actions_.push_back({.wait = number_of_[static_cast<std::size_t>(wait->collective)], .kind = Action::Kind::wait});
     } else {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "sim/network/flow_events.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/node_seconds.hpp"
 #include "sim/step/step_semantics.hpp"
-#include "step/schedule.hpp"
 
 namespace dadsim::sim {
 
@@ -19,7 +19,7 @@ class FollowedStep {
  public:
   static constexpr double kMostMessages = 2.5e6;  ///< that are followed, some 40 bytes each
 
-  FollowedStep(const Parts& parts, const step::Schedule& schedule, FlowCollectives& collectives)
+  FollowedStep(const Parts& parts, const schedule::Schedule& schedule, FlowCollectives& collectives)
       : parts_(parts), schedule_(schedule), collectives_(collectives) {}
 
   /// Whether the step is one for this: replicas are of one device each, all of them are in each collective, which are
@@ -50,7 +50,7 @@ class FollowedStep {
   FlowEvents::Moment go_on(std::size_t worker, std::size_t collective, const FlowEvents::Moment& through);
 
   const Parts& parts_;
-  const step::Schedule& schedule_;
+  const schedule::Schedule& schedule_;
   FlowCollectives& collectives_;
   std::vector<const FlowPart*> sequence_;  ///< per collective
   std::vector<std::size_t> number_of_;     ///< per task, if it is a collective

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::sim {
 
@@ -12,24 +12,24 @@ class HostLink {
  public:
   /// The compute stream of the device comes to a copy, or to a wait for copies, at `date`: the date at which it goes
   /// on. The copy takes `seconds`.
-  double carry(step::HostCopy copy, double date, double seconds) {
+  double carry(schedule::HostCopy copy, double date, double seconds) {
     switch (copy) {
-      case step::HostCopy::none:
+      case schedule::HostCopy::none:
         break;
-      case step::HostCopy::to_host:
+      case schedule::HostCopy::to_host:
         there_ = std::max(there_, date) + seconds;
         break;
-      case step::HostCopy::from_host:
+      case schedule::HostCopy::from_host:
         back_ = std::max({there_, back_, date}) + seconds;
         break;
-      case step::HostCopy::wait_to_host:
+      case schedule::HostCopy::wait_to_host:
         return std::max(date, there_);
-      case step::HostCopy::wait_from_host:
+      case schedule::HostCopy::wait_from_host:
         return std::max(date, back_);
-      case step::HostCopy::launch:
+      case schedule::HostCopy::launch:
         launched_ = std::max(launched_, date) + seconds;
         break;
-      case step::HostCopy::wait_launch:
+      case schedule::HostCopy::wait_launch:
         return std::max(date, launched_);
     }
     return date;

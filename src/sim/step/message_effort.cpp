@@ -78,21 +78,21 @@ MessageEffort MessageEffortCount::effort() const {
   return effort;
 }
 
-MessageEffort effort_of(std::span<const step::Schedule> schedules, std::span<const double> times,
+MessageEffort effort_of(std::span<const schedule::Schedule> schedules, std::span<const double> times,
                         const collectives::RankLayout& layout) {
   std::size_t most = 0;
-  for (const step::Schedule& schedule : schedules) {
+  for (const schedule::Schedule& schedule : schedules) {
     most = std::max(most, schedule.workers + (schedule.uses_aggregator ? 1 : 0));
   }
   MessageEffortCount count(most);
   for (std::size_t i = 0; i < schedules.size(); ++i) {
-    const step::Schedule& schedule = schedules[i];
+    const schedule::Schedule& schedule = schedules[i];
     const collectives::RankLayout own = first_ranks(layout, schedule.workers);
     // What occurs again is counted once.
     PerCollective<double> occurrences;
-    std::vector<const step::Task*> different;
-    for (const step::Task& task : schedule.tasks) {
-      if (!std::holds_alternative<step::CollectiveTask>(task.what)) continue;
+    std::vector<const schedule::Task*> different;
+    for (const schedule::Task& task : schedule.tasks) {
+      if (!std::holds_alternative<schedule::CollectiveTask>(task.what)) continue;
       if (double* known = occurrences.find(task)) {
         ++*known;
         continue;
@@ -100,7 +100,7 @@ MessageEffort effort_of(std::span<const step::Schedule> schedules, std::span<con
       occurrences.add(task, 1);
       different.push_back(&task);
     }
-    for (const step::Task* task : different) {
+    for (const schedule::Task* task : different) {
       for (const collectives::RankGroup& group : lay_out(requests_of(*task, schedule, own))) {
         count.add(*group.rounds, group.ranks, times[i] * *occurrences.find(*task));
       }

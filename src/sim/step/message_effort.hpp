@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "collectives/rounds.hpp"
+#include "schedule/schedule.hpp"
 #include "sim/network/connection.hpp"
 #include "sim/step/collective_requests.hpp"
-#include "step/schedule.hpp"
 
 namespace dadsim::sim {
 
@@ -45,7 +45,7 @@ class MessageEffortCount {
 };
 
 /// Of schedules whose algorithms are settled, as they are given, each `times[i]` times.
-MessageEffort effort_of(std::span<const step::Schedule> schedules, std::span<const double> times,
+MessageEffort effort_of(std::span<const schedule::Schedule> schedules, std::span<const double> times,
                         const collectives::RankLayout& layout);
 
 }  // namespace dadsim::sim

@@ -20,7 +20,7 @@ namespace dadsim::sim {
 class NodeSeconds {
  public:
   /// `slowdown`: per host, multiplies the seconds; empty: 1.
-  NodeSeconds(const Nodes& nodes, const Parts& parts, const step::Schedule& schedule,
+  NodeSeconds(const Nodes& nodes, const Parts& parts, const schedule::Schedule& schedule,
               const std::vector<double>& slowdown)
       : parts_(parts), schedule_(schedule), slowdown_(slowdown), compute_(nodes.devices, schedule) {
     std::map<std::pair<std::string, double>, std::size_t> classes;
@@ -29,8 +29,8 @@ class NodeSeconds {
       class_of_.push_back(classes.try_emplace({device.name, device.slowdown}, classes.size()).first->second);
     }
     known_.resize(classes.size());
-    const auto differs = [](const step::Task& task) {
-      const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+    const auto differs = [](const schedule::Task& task) {
+      const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
       return compute != nullptr && !is_uniform(*compute);
     };
     const auto workers = std::span(class_of_).first(parts.workers());
@@ -46,9 +46,9 @@ class NodeSeconds {
   double of_step() {
     if (of_step_ < 0) {
       of_step_ = 0;
-      for (const step::Task& task : schedule_.tasks) {
-        const auto* compute = std::get_if<step::ComputeTask>(&task.what);
-        if (compute == nullptr || compute->who != step::Role::workers || compute->copy != step::HostCopy::none)
+      for (const schedule::Task& task : schedule_.tasks) {
+        const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+        if (compute == nullptr || compute->who != step::Role::workers || compute->copy != schedule::HostCopy::none)
           continue;
         begin(*compute);
         of_step_ += of(0, *compute);
@@ -57,12 +57,12 @@ class NodeSeconds {
     return of_step_;
   }
 
-  void begin(const step::ComputeTask& task) {
+  void begin(const schedule::ComputeTask& task) {
     uniform_ = is_uniform(task);
     std::ranges::fill(known_, -1);
   }
   /// Of the task that has begun.
-  double of(std::size_t node, const step::ComputeTask& task) {
+  double of(std::size_t node, const schedule::ComputeTask& task) {
     double seconds = uniform_ ? known_[class_of_[node]] : -1;
     if (seconds < 0) {
       seconds = compute_.seconds(parts_.host_index(node), task, parts_.entry(node));
@@ -72,13 +72,13 @@ class NodeSeconds {
   }
 
  private:
-  static bool is_uniform(const step::ComputeTask& task) {
+  static bool is_uniform(const schedule::ComputeTask& task) {
     return task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform() &&
            task.seconds.is_uniform();
   }
 
   const Parts& parts_;
-  const step::Schedule& schedule_;
+  const schedule::Schedule& schedule_;
   const std::vector<double>& slowdown_;
   ComputeTime compute_;
   std::vector<std::size_t> class_of_;  ///< per node: a number for its device, and how slow it is

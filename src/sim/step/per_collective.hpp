@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::sim {
 
@@ -20,20 +20,20 @@ template <class Value>
 class PerCollective {
  public:
   /// Null if there is nothing yet for what the task is.
-  Value* find(const step::Task& task) {
+  Value* find(const schedule::Task& task) {
     const auto [from, to] = places_.equal_range(hash_of(task));
     for (auto place = from; place != to; ++place) {
       Entry& entry = entries_[place->second];
-      if (entry.stage == task.stage && entry.collective == std::get<step::CollectiveTask>(task.what)) {
+      if (entry.stage == task.stage && entry.collective == std::get<schedule::CollectiveTask>(task.what)) {
         return &entry.value;
       }
     }
     return nullptr;
   }
 
-  Value& add(const step::Task& task, Value value) {
+  Value& add(const schedule::Task& task, Value value) {
     places_.emplace(hash_of(task), entries_.size());
-    return entries_.emplace_back(task.stage, std::get<step::CollectiveTask>(task.what), std::move(value)).value;
+    return entries_.emplace_back(task.stage, std::get<schedule::CollectiveTask>(task.what), std::move(value)).value;
   }
 
   template <class Visit>
@@ -43,16 +43,16 @@ class PerCollective {
 
  private:
   struct Entry {
-    Entry(std::int32_t of_stage, step::CollectiveTask what, Value known)
+    Entry(std::int32_t of_stage, schedule::CollectiveTask what, Value known)
         : stage(of_stage), collective(std::move(what)), value(std::move(known)) {}
     std::int32_t stage;
-    step::CollectiveTask collective;
+    schedule::CollectiveTask collective;
     Value value;
   };
 
   /// Of what differs most often.
-  static std::uint64_t hash_of(const step::Task& task) {
-    const auto& collective = std::get<step::CollectiveTask>(task.what);
+  static std::uint64_t hash_of(const schedule::Task& task) {
+    const auto& collective = std::get<schedule::CollectiveTask>(task.what);
     std::uint64_t mixed = std::hash<std::string>()(collective.algorithm);
     const auto add = [&mixed](std::uint64_t bits) { mixed = std::rotl(mixed ^ bits, 23) * 0x9e3779b97f4a7c15U; };
     add(std::bit_cast<std::uint64_t>(collective.bytes[0]));

@@ -76,7 +76,7 @@ std::unique_ptr<StepRun> StepReplayer::replay(const collectives::RankLayout& lay
   return run;
 }
 
-step::StepTiming StepReplayer::replay(const collectives::RankLayout& layout, const step::Schedule& schedule,
+step::StepTiming StepReplayer::replay(const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                                       const std::vector<double>& slowdown, TimelineRecorder* recorder) {
   const ReplayStep step{&schedule, slowdown};
   return replay(layout, std::span(&step, 1), recorder)->timing(0, 1);

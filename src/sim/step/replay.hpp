@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "schedule/schedule.hpp"
 #include "sim/network/connection.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_run.hpp"
-#include "step/schedule.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::sim {
@@ -23,7 +23,7 @@ class StepReplayer {
   /// One step by itself, from now on; to be called inside an actor of its own. `layout` is of the schedule's workers.
   /// `slowdown` multiplies the seconds of computations, per node (empty: 1). `recorder`, if any, takes down what
   /// happens. Returns when all messages are through.
-  step::StepTiming replay(const collectives::RankLayout& layout, const step::Schedule& schedule,
+  step::StepTiming replay(const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                           const std::vector<double>& slowdown = {}, TimelineRecorder* recorder = nullptr);
 
   /// Steps without a barrier between them, likewise; they have the same workers. `steps` is used until it returns.

@@ -34,8 +34,9 @@ std::optional<std::size_t> period_of(const std::vector<std::vector<double>>& fin
 
 std::size_t most_steps(std::size_t workers) { return std::min(4 * workers + 16, kMostSteps); }
 
-SteadyState until_settled(StepReplayer& replayer, const collectives::RankLayout& layout, const step::Schedule& schedule,
-                          Connections& connections, bool cold, const std::vector<double>& slowdown) {
+SteadyState until_settled(StepReplayer& replayer, const collectives::RankLayout& layout,
+                          const schedule::Schedule& schedule, Connections& connections, bool cold,
+                          const std::vector<double>& slowdown) {
   const std::size_t most = most_steps(schedule.workers);
   SteadyState state;
   for (std::size_t steps = kFewestSteps; state.period == 0; steps *= 2) {

@@ -36,7 +36,8 @@ std::size_t most_steps(std::size_t workers);
 
 /// Replays more and more of the schedule, until it has settled. `cold`: every run on connections as if new. `slowdown`:
 /// per host, multiplies the seconds of computations; empty: 1.
-SteadyState until_settled(StepReplayer& replayer, const collectives::RankLayout& layout, const step::Schedule& schedule,
-                          Connections& connections, bool cold, const std::vector<double>& slowdown = {});
+SteadyState until_settled(StepReplayer& replayer, const collectives::RankLayout& layout,
+                          const schedule::Schedule& schedule, Connections& connections, bool cold,
+                          const std::vector<double>& slowdown = {});
 
 }  // namespace dadsim::sim

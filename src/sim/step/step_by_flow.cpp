@@ -51,7 +51,7 @@ class StepByFlow {
         carried_(parts_.nodes()),
         doubts_(schedule_.pipeline) {
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
-      const auto* wait = std::get_if<step::WaitTask>(&schedule_.tasks[i].what);
+      const auto* wait = std::get_if<schedule::WaitTask>(&schedule_.tasks[i].what);
       if (wait != nullptr) last_wait_[static_cast<std::size_t>(wait->collective)] = i;
     }
     const KnownOverlaps known = request.known_overlaps;
@@ -70,13 +70,13 @@ class StepByFlow {
       if (followed_) followed_->run(network_, seconds_);
     }
     for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
-      const step::Task& task = schedule_.tasks[i];
-      if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
+      const schedule::Task& task = schedule_.tasks[i];
+      if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
         execute(i, *compute);
-      } else if (std::holds_alternative<step::CollectiveTask>(task.what)) {
+      } else if (std::holds_alternative<schedule::CollectiveTask>(task.what)) {
         if (Refused refused = communicate(i)) return refused;
       } else {
-        const auto& wait = std::get<step::WaitTask>(task.what);
+        const auto& wait = std::get<schedule::WaitTask>(task.what);
         const auto awaited = static_cast<std::size_t>(wait.collective);
         const Parts::Range nodes = parts_.with(wait.who, task.stage);
         for (std::size_t node = nodes.first; node < nodes.behind; ++node) wait_for(i, awaited, node);
@@ -101,13 +101,13 @@ class StepByFlow {
   }
 
  private:
-  void execute(std::size_t index, const step::ComputeTask& task) {
+  void execute(std::size_t index, const schedule::ComputeTask& task) {
     const Parts::Range nodes = parts_.with(task.who, schedule_.tasks[index].stage);
     seconds_.begin(task);
     for (std::size_t node = nodes.first; node < nodes.behind; ++node) {
       double seconds = seconds_.of(node, task);
       StreamTime& stream = streams_[node];
-      const bool copies = task.copy != step::HostCopy::none;
+      const bool copies = task.copy != schedule::HostCopy::none;
       seconds = copies ? host_links_[node].carry(task.copy, stream.end, seconds) - stream.end
                        : beside_.seconds(node, stream.end, seconds, free_);
       if (copies && seconds == 0) continue;
@@ -121,7 +121,7 @@ class StepByFlow {
 
   void wait_for(std::size_t index, std::size_t awaited, std::size_t node) {
     StreamTime& stream = streams_[node];
-    const step::Task& task = schedule_.tasks[awaited];
+    const schedule::Task& task = schedule_.tasks[awaited];
     const double begin = stream.end;
     const std::size_t slot = slot_of(task, node);
     const double end = CollectiveDates::of(progress_[awaited].done, slot);
@@ -139,13 +139,13 @@ class StepByFlow {
     }
   }
 
-  std::size_t slot_of(const step::Task& task, std::size_t node) const {
+  std::size_t slot_of(const schedule::Task& task, std::size_t node) const {
     const Parts::Range issuers = parts_.issuers(task);
     return issuers.holds(node) ? node - issuers.first : issuers.size() + node - parts_.receivers(task).first;
   }
 
   Refused communicate(std::size_t index) {
-    const step::Task& task = schedule_.tasks[index];
+    const schedule::Task& task = schedule_.tasks[index];
     const std::size_t slots = parts_.issuers(task).size() + parts_.receivers(task).size();
     CollectiveDates& progress = progress_[index];
     const bool awaited = last_wait_[index] > 0;
@@ -160,7 +160,7 @@ class StepByFlow {
   }
 
   Refused communicate(std::size_t index, FlowPart& part) {
-    const step::Task& task = schedule_.tasks[index];
+    const schedule::Task& task = schedule_.tasks[index];
     const std::size_t ranks = part.nodes.size();
     const Parts::Range receivers = parts_.receivers(task);
     double earliest = std::numeric_limits<double>::infinity(), latest = 0;
@@ -283,16 +283,16 @@ class StepByFlow {
   }
 
   bool single() const { return parts_.single_devices(); }
-  double& free_at(const step::Task& task, std::size_t node) {
+  double& free_at(const schedule::Task& task, std::size_t node) {
     return free_[node * parts_.lines() + Parts::line_of(task)];
   }
 
   /// When the last had issued it of those that a rank gets something from: all of its group, or its neighbours.
   void issue(std::size_t index, const FlowPart& part) {
     if (last_wait_[index] == 0) return;
-    const step::Task& task = schedule_.tasks[index];
+    const schedule::Task& task = schedule_.tasks[index];
     const Parts::Range issuers = parts_.issuers(task);
-    const step::Neighbours* neighbours = std::get<step::CollectiveTask>(task.what).neighbours.get();
+    const step::Neighbours* neighbours = std::get<schedule::CollectiveTask>(task.what).neighbours.get();
     std::vector<double>& issued = progress_[index].issued;
     for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
       if (neighbours != nullptr) {
@@ -315,8 +315,8 @@ class StepByFlow {
   /// Once `dates_` says when messages are through.
   void finish(std::size_t index, FlowPart& part) {
     framework_.add(part, dates_, single() ? spent_ : part.spent);
-    const step::Task& task = schedule_.tasks[index];
-    const auto& collective = std::get<step::CollectiveTask>(task.what);
+    const schedule::Task& task = schedule_.tasks[index];
+    const auto& collective = std::get<schedule::CollectiveTask>(task.what);
     const step::CollectiveKind kind = collective.kind;
     const Parts::Range receivers = parts_.receivers(task);
     const bool sends_ahead = kind == step::CollectiveKind::gather || kind == step::CollectiveKind::stage_send;
@@ -359,7 +359,7 @@ class StepByFlow {
   }
 
   const Nodes& nodes_;
-  const step::Schedule& schedule_;
+  const schedule::Schedule& schedule_;
   Interconnect& network_;
   bool by_closed_form_, all_enter_;
   LateRanks late_ranks_;

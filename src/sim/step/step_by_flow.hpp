@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "sim/network/flow_refusal.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/flow_overlaps.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/replay.hpp"
 #include "sim/step/step_semantics.hpp"
-#include "step/schedule.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::sim {
@@ -52,7 +52,7 @@ enum class Without : std::uint8_t {
 struct FlowStepRequest {
   const Nodes& nodes;
   const Parts& parts;
-  const step::Schedule& schedule;
+  const schedule::Schedule& schedule;
   const std::vector<double>& slowdown;  ///< per host, multiplies the seconds of computations; empty: 1
   FlowCollectives& collectives;         ///< of the schedule
   Interconnect& network;

@@ -52,12 +52,12 @@ void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& l
   stage.sent.resize(count);
   stage.received.resize(count);
   CollectiveLayouts layouts(*step.schedule, layout);
-  for (const step::Task& task : step.schedule->tasks) {
+  for (const schedule::Task& task : step.schedule->tasks) {
     const std::size_t i = stage.behind++;
     tasks_.push_back(&task);
     stage_of_.push_back(stages_.size());
     Operation& operation = operations_.emplace_back();
-    if (!std::holds_alternative<step::CollectiveTask>(task.what)) continue;
+    if (!std::holds_alternative<schedule::CollectiveTask>(task.what)) continue;
     operation.laid_out = again ? operations_[first_before + i - stage.first].laid_out : layouts.of(task);
     operation.parts.resize(count);
     operation.framework =
@@ -71,10 +71,10 @@ void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& l
   stages_.push_back(std::move(stage));
 }
 
-std::shared_ptr<const std::vector<FrameworkCost>> StepRun::framework_of(const step::Task& task,
+std::shared_ptr<const std::vector<FrameworkCost>> StepRun::framework_of(const schedule::Task& task,
                                                                         const collectives::Rounds& rounds) const {
-  const auto& collective = std::get<step::CollectiveTask>(task.what);
-  if (nodes_.framework == nullptr || collective.among != step::Among::replicas)
+  const auto& collective = std::get<schedule::CollectiveTask>(task.what);
+  if (nodes_.framework == nullptr || collective.among != schedule::Among::replicas)
     return std::make_shared<const std::vector<FrameworkCost>>();
   return std::make_shared<const std::vector<FrameworkCost>>(framework_costs(
       *nodes_.framework, rounds, [&](std::size_t node) { return collective.bytes[parts_.entry(node)]; },
@@ -117,11 +117,11 @@ void StepRun::compute_in_order(std::size_t node) {
   begin_receiving(node);
   for (Stage& stage : stages_) {
     for (std::size_t i = stage.first; i < stage.behind; ++i) {
-      const step::Task& task = *tasks_[i];
+      const schedule::Task& task = *tasks_[i];
       if (!parts_.concerns(task, node)) continue;
-      if (std::holds_alternative<step::ComputeTask>(task.what)) {
+      if (std::holds_alternative<schedule::ComputeTask>(task.what)) {
         i = execute_from(i, node, stage) - 1;
-      } else if (const auto* wait = std::get_if<step::WaitTask>(&task.what)) {
+      } else if (const auto* wait = std::get_if<schedule::WaitTask>(&task.what)) {
         wait_for(i, stage.first + static_cast<std::size_t>(wait->collective), node);
       } else {
         issue(i, node);
@@ -161,7 +161,7 @@ double StepRun::all_issued(std::size_t task, std::size_t node) const {
   const auto count = [&](collectives::Rank peer) {
     last = std::max(last, operation.parts[static_cast<std::size_t>(peer)].issued_at);
   };
-  if (std::get<step::CollectiveTask>(tasks_[task]->what).kind == step::CollectiveKind::neighbour_exchange) {
+  if (std::get<schedule::CollectiveTask>(tasks_[task]->what).kind == step::CollectiveKind::neighbour_exchange) {
     std::vector<collectives::Transfer> from;
     if (laid_out.rounds->count() > 0) laid_out.rounds->receives(static_cast<collectives::Rank>(node), 0, from);
     for (const collectives::Transfer& transfer : from) count(transfer.peer);
@@ -195,7 +195,7 @@ void StepRun::issue(std::size_t task, std::size_t node) {
 }
 
 /// Begins what the node has issued on the line of this one, in order, as far as its library lets it.
-void StepRun::begin_next(std::size_t node, const step::Task& of_line, Outbox& outbox) {
+void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox& outbox) {
   Line& own = line(node, of_line);
   const auto on_line = [&](std::size_t task) {
     return operations_[task].run && &line(node, *tasks_[task]) == &own && parts_.issues(*tasks_[task], node);
@@ -265,7 +265,7 @@ void StepRun::record_collectives() {
   std::vector<double> shown(streams_.size(), begin_);  // per node: until when
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     if (!operations_[i].run) continue;
-    const step::Task& task = *tasks_[i];
+    const schedule::Task& task = *tasks_[i];
     const bool alone = operations_[i].laid_out->rounds->pace().at_once == 1;
     const std::vector<Part>& parts = operations_[i].parts;
     for (const collectives::RankGroup& group : operations_[i].laid_out->groups) {
@@ -280,7 +280,7 @@ void StepRun::record_collectives() {
         const bool receives = parts_.only_receives(task, node);
         if (receives) {
           recorder_->communicated(node, i, first, part.done_at, true);
-        } else if (is_one_way(std::get<step::CollectiveTask>(task.what).kind)) {
+        } else if (is_one_way(std::get<schedule::CollectiveTask>(task.what).kind)) {
           recorder_->communicated(node, i, part.begun_at, std::max(part.done_at, part.through_at), false);
         } else {
           const double begin = alone ? part.begun_at : std::max(part.begun_at, shown[node]);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "schedule/schedule.hpp"
 #include "sim/network/connection.hpp"
 #include "sim/network/event_graph.hpp"
 #include "sim/step/beside_communication.hpp"
@@ -17,7 +18,6 @@
 #include "sim/step/host_link.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"
-#include "step/schedule.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::sim {
@@ -26,7 +26,7 @@ class TimelineRecorder;
 
 /// A step that is to be replayed.
 struct ReplayStep {
-  const step::Schedule* schedule = nullptr;
+  const schedule::Schedule* schedule = nullptr;
   std::vector<double> slowdown{};  ///< per host: multiplies the seconds of computations; empty: 1
 };
 
@@ -126,14 +126,16 @@ class StepRun {
   void compute(std::size_t node, double seconds);
   bool communicates(std::size_t node) const;
   double communicates_until(std::size_t node) const;
-  void carry(std::size_t index, const step::ComputeTask& task, double seconds, std::size_t node);
+  void carry(std::size_t index, const schedule::ComputeTask& task, double seconds, std::size_t node);
   void wait_for(std::size_t index, std::size_t task, std::size_t node);
   double all_issued(std::size_t task, std::size_t node) const;
   void begin_receiving(std::size_t node);
   void issue(std::size_t task, std::size_t node);
-  Line& line(std::size_t node, const step::Task& task) { return lines_[node * parts_.lines() + Parts::line_of(task)]; }
-  void begin_next(std::size_t node, const step::Task& of_line, Outbox& outbox);
-  std::shared_ptr<const std::vector<FrameworkCost>> framework_of(const step::Task& task,
+  Line& line(std::size_t node, const schedule::Task& task) {
+    return lines_[node * parts_.lines() + Parts::line_of(task)];
+  }
+  void begin_next(std::size_t node, const schedule::Task& of_line, Outbox& outbox);
+  std::shared_ptr<const std::vector<FrameworkCost>> framework_of(const schedule::Task& task,
                                                                  const collectives::Rounds& rounds) const;
   void done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox);
   void record_collectives();
@@ -149,12 +151,12 @@ class StepRun {
   EventGraph graph_;
   std::vector<std::unique_ptr<ComputeTime>> measured_;  ///< of the schedules that differ
   std::vector<Stage> stages_;
-  std::vector<const step::Task*> tasks_;    ///< of all stages, one behind the other
-  std::vector<std::size_t> stage_of_;       ///< per task
-  std::vector<simgrid::s4u::Host*> hosts_;  ///< per node
-  std::vector<ComputeStream> streams_;      ///< per node
-  std::vector<Operation> operations_;       ///< per task; empty where the task is no collective
-  std::vector<Line> lines_;                 ///< per node and line
+  std::vector<const schedule::Task*> tasks_;  ///< of all stages, one behind the other
+  std::vector<std::size_t> stage_of_;         ///< per task
+  std::vector<simgrid::s4u::Host*> hosts_;    ///< per node
+  std::vector<ComputeStream> streams_;        ///< per node
+  std::vector<Operation> operations_;         ///< per task; empty where the task is no collective
+  std::vector<Line> lines_;                   ///< per node and line
 };
 
 }  // namespace dadsim::sim

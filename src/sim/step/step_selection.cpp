@@ -7,7 +7,7 @@
 
 namespace dadsim::sim {
 
-StepSelection::StepSelection(std::size_t schedules, const step::StepKinds* kinds, const Asked& asked) {
+StepSelection::StepSelection(std::size_t schedules, const schedule::StepKinds* kinds, const Asked& asked) {
   if (!asked.occurrences.empty() && asked.occurrences.size() != schedules) {
     throw std::invalid_argument(fmt::format("{} occurrences for {} schedules", asked.occurrences.size(), schedules));
   }
@@ -55,7 +55,7 @@ std::size_t StepSelection::done_after(std::size_t simulated) const {
 }
 
 std::vector<step::StepTiming> StepSelection::timings_of_all(std::vector<step::StepTiming> simulated,
-                                                            std::vector<step::Traffic> others) const {
+                                                            std::vector<schedule::Traffic> others) const {
   if (simulated.size() != simulated_.size() || others.size() != others_.size()) {
     throw std::logic_error(fmt::format("{} timings and {} of bytes for {} and {}", simulated.size(), others.size(),
                                        simulated_.size(), others_.size()));
@@ -71,9 +71,9 @@ std::vector<step::StepTiming> StepSelection::timings_of_all(std::vector<step::St
         continue;
       }
       const bool for_trace = place < simulated_.size();
-      step::Traffic traffic =
-          for_trace ? step::Traffic{std::move(simulated[place].bytes_sent), std::move(simulated[place].bytes_received)}
-                    : std::move(others[place - simulated_.size()]);
+      schedule::Traffic traffic = for_trace ? schedule::Traffic{std::move(simulated[place].bytes_sent),
+                                                                std::move(simulated[place].bytes_received)}
+                                            : std::move(others[place - simulated_.size()]);
       kinds[kind].seconds = seconds[kind];
       kinds[kind].bytes_sent = std::move(traffic.sent);
       kinds[kind].bytes_received = std::move(traffic.received);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "step/step_kinds.hpp"
+#include "schedule/step_kinds.hpp"
 #include "step/step_sample.hpp"
 #include "step/timing.hpp"
 
@@ -21,7 +21,7 @@ class StepSelection {
   };
   /// Without kinds (null), equal schedules differ too: all are simulated, in order. Throws std::invalid_argument for
   /// another number of occurrences than of schedules.
-  StepSelection(std::size_t schedules, const step::StepKinds* kinds, const Asked& asked);
+  StepSelection(std::size_t schedules, const schedule::StepKinds* kinds, const Asked& asked);
 
   struct Simulated {
     std::size_t schedule = 0;  ///< index
@@ -42,7 +42,7 @@ class StepSelection {
   /// Timings of all schedules, from those of simulated() and the bytes of others(): those that are interpolated have
   /// seconds and bytes alone.
   std::vector<step::StepTiming> timings_of_all(std::vector<step::StepTiming> simulated,
-                                               std::vector<step::Traffic> others) const;
+                                               std::vector<schedule::Traffic> others) const;
   /// Where there is a sample: per schedule, how many steps of the run the parts of its time stand for. Otherwise empty.
   std::vector<double> stand_for() const;
   /// How good the sample is; nothing if all that differ are simulated.

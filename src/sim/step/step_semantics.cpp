@@ -5,49 +5,49 @@
 
 namespace dadsim::sim {
 
-Parts::Range Parts::issuers(const step::Task& task) const {
-  const auto& collective = std::get<step::CollectiveTask>(task.what);
+Parts::Range Parts::issuers(const schedule::Task& task) const {
+  const auto& collective = std::get<schedule::CollectiveTask>(task.what);
   return with(collective.kind == step::CollectiveKind::broadcast ? step::Role::aggregator : step::Role::workers,
               task.stage);
 }
 
-Parts::Range Parts::receivers(const step::Task& task) const {
-  const auto& collective = std::get<step::CollectiveTask>(task.what);
+Parts::Range Parts::receivers(const schedule::Task& task) const {
+  const auto& collective = std::get<schedule::CollectiveTask>(task.what);
   if (collective.kind == step::CollectiveKind::gather) return with(step::Role::aggregator, task.stage);
   if (collective.kind == step::CollectiveKind::broadcast) return with(step::Role::workers, task.stage);
   if (collective.kind == step::CollectiveKind::stage_send) return with(step::Role::workers, collective.to_stage);
   return {};
 }
 
-bool Parts::gets_something(const step::Task& task, std::size_t node) const {
-  const step::CollectiveKind kind = std::get<step::CollectiveTask>(task.what).kind;
+bool Parts::gets_something(const schedule::Task& task, std::size_t node) const {
+  const step::CollectiveKind kind = std::get<schedule::CollectiveTask>(task.what).kind;
   const bool one_way = kind == step::CollectiveKind::gather || kind == step::CollectiveKind::stage_send;
   return !one_way || only_receives(task, node);
 }
 
-bool Parts::concerns(const step::Task& task, std::size_t node) const {
-  if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
+bool Parts::concerns(const schedule::Task& task, std::size_t node) const {
+  if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
     return with(compute->who, task.stage).holds(node);
   }
-  if (const auto* wait = std::get_if<step::WaitTask>(&task.what)) return with(wait->who, task.stage).holds(node);
+  if (const auto* wait = std::get_if<schedule::WaitTask>(&task.what)) return with(wait->who, task.stage).holds(node);
   return issues(task, node);
 }
 
-std::size_t Parts::line_of(const step::Task& task) {
-  const auto& collective = std::get<step::CollectiveTask>(task.what);
+std::size_t Parts::line_of(const schedule::Task& task) {
+  const auto& collective = std::get<schedule::CollectiveTask>(task.what);
   switch (collective.among) {
-    case step::Among::replicas:
-    case step::Among::expert_copies:
-    case step::Among::shard_group:
-    case step::Among::shard_copies:
+    case schedule::Among::replicas:
+    case schedule::Among::expert_copies:
+    case schedule::Among::shard_group:
+    case schedule::Among::shard_copies:
       return 0;
-    case step::Among::tensor:
+    case schedule::Among::tensor:
       return 1;
-    case step::Among::stages:
+    case schedule::Among::stages:
       if (collective.to_stage == task.stage + 1) return 2;
       return collective.to_stage + 1 == task.stage ? 3 : 5;
-    case step::Among::context:
-    case step::Among::experts:
+    case schedule::Among::context:
+    case schedule::Among::experts:
       return 4;
   }
   throw std::logic_error("a collective among nobody");

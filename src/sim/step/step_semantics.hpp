@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 #include "step/timing.hpp"
 
 // What a schedule means to the nodes that simulate it, message by message or by flow.
@@ -21,7 +21,7 @@ constexpr bool is_one_way(step::CollectiveKind kind) {
 class Parts {
  public:
   /// `cluster_workers`: the cluster's aggregator comes behind all of its workers, of which a schedule may use fewer.
-  Parts(const step::Schedule& schedule, std::size_t cluster_workers)
+  Parts(const schedule::Schedule& schedule, std::size_t cluster_workers)
       : workers_(schedule.workers),
         nodes_(schedule.workers + (schedule.uses_aggregator ? 1 : 0)),
         cluster_workers_(cluster_workers),
@@ -46,7 +46,7 @@ class Parts {
 
   /// Of a worker; kEveryStage where replicas are of one device each.
   std::int32_t stage_of(std::size_t worker) const {
-    return single_ ? step::kEveryStage : static_cast<std::int32_t>(worker / of_stage_);
+    return single_ ? schedule::kEveryStage : static_cast<std::int32_t>(worker / of_stage_);
   }
 
   /// Nodes that follow one another.
@@ -58,29 +58,29 @@ class Parts {
   /// Those with a role in a stage.
   Range with(step::Role who, std::int32_t stage) const {
     if (who == step::Role::aggregator) return {workers_, nodes_};
-    if (single_ || stage == step::kEveryStage) return {0, workers_};
+    if (single_ || stage == schedule::kEveryStage) return {0, workers_};
     const std::size_t first = of_stage_ * static_cast<std::size_t>(stage);
     return {first, first + of_stage_};
   }
 
   /// Who has to issue a collective: takes part, and not only by receiving. The aggregator has no part in what the
   /// workers do among themselves. `task` is a collective, here and below.
-  Range issuers(const step::Task& task) const;
+  Range issuers(const schedule::Task& task) const;
   /// Who only receives: it takes part from the start, without being asked.
-  Range receivers(const step::Task& task) const;
-  bool issues(const step::Task& task, std::size_t node) const { return issuers(task).holds(node); }
-  bool only_receives(const step::Task& task, std::size_t node) const { return receivers(task).holds(node); }
+  Range receivers(const schedule::Task& task) const;
+  bool issues(const schedule::Task& task, std::size_t node) const { return issuers(task).holds(node); }
+  bool only_receives(const schedule::Task& task, std::size_t node) const { return receivers(task).holds(node); }
   /// Whether a node of a collective gets something out of it: for others, to wait is to see what they sent arrive.
-  bool gets_something(const step::Task& task, std::size_t node) const;
+  bool gets_something(const schedule::Task& task, std::size_t node) const;
   /// Whether the compute stream of a node has anything to do with a task.
-  bool concerns(const step::Task& task, std::size_t node) const;
+  bool concerns(const schedule::Task& task, std::size_t node) const;
 
   /// Of a node, the collectives that it issues on one line go one after the other, and those on different lines go on
   /// beside one another. What it hands to stages has a line for each of them: the next one, the one before, and the one
   /// that is no neighbour, where the last and the first send each other something (pieces of stages, a tied table).
   static constexpr std::size_t kMostLines = 6;
   std::size_t lines() const { return single_ ? 1 : kMostLines; }
-  static std::size_t line_of(const step::Task& task);
+  static std::size_t line_of(const schedule::Task& task);
   static bool is_between_stages(std::size_t line) { return line == 2 || line == 3 || line == 5; }
 
  private:

@@ -51,7 +51,7 @@ void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& t
 }
 
 double seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                   const step::Schedule& schedule, const std::vector<double>& slowdown) {
+                   const schedule::Schedule& schedule, const std::vector<double>& slowdown) {
   StepReplayer replayer(nodes, connections.network(), connections);
   const bool has_tcp = std::ranges::any_of(connections.network().links(), [](const NetworkLink& link) {
     return link.use.transport == spec::Transport::tcp;
@@ -79,7 +79,7 @@ InstantNodes::InstantNodes(const Nodes& as) : nodes(as) {
 }
 
 SecondsWithout without_by_closed_form(const Nodes& nodes, Interconnect& network, const collectives::RankLayout& layout,
-                                      const step::Schedule& schedule, const std::vector<double>& slowdown,
+                                      const schedule::Schedule& schedule, const std::vector<double>& slowdown,
                                       double seconds) {
   StepsByFlow closed(nodes, network, true);
   FlowStep step;

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "schedule/schedule.hpp"
 #include "sim/network/connection.hpp"
 #include "sim/step/nodes.hpp"
-#include "step/schedule.hpp"
 #include "step/timing.hpp"
 
 namespace dadsim::sim {
@@ -43,11 +43,11 @@ class InstantNodes {
 
 /// Simulates a step message by message, as links are now. `layout` is of the schedule's workers. Returns seconds.
 double seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                   const step::Schedule& schedule, const std::vector<double>& slowdown);
+                   const schedule::Schedule& schedule, const std::vector<double>& slowdown);
 
 /// Tells by the closed form what a step saves that took `seconds` on a network which differs from step to step.
 SecondsWithout without_by_closed_form(const Nodes& nodes, Interconnect& network, const collectives::RankLayout& layout,
-                                      const step::Schedule& schedule, const std::vector<double>& slowdown,
+                                      const schedule::Schedule& schedule, const std::vector<double>& slowdown,
                                       double seconds);
 
 }  // namespace dadsim::sim

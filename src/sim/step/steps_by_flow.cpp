@@ -30,7 +30,7 @@ constexpr double kSomeMessages = 2.5e6;  // and are followed in a tenth of it
 }  // namespace
 
 struct StepsByFlow::Known {
-  Known(const Nodes& nodes, const collectives::RankLayout& of, const step::Schedule& what, Interconnect& network,
+  Known(const Nodes& nodes, const collectives::RankLayout& of, const schedule::Schedule& what, Interconnect& network,
         bool closed_form)
       : layout(of),
         schedule(&what),
@@ -39,7 +39,7 @@ struct StepsByFlow::Known {
         overlaps(network) {}
 
   const collectives::RankLayout layout;
-  const step::Schedule* schedule;
+  const schedule::Schedule* schedule;
   const Parts parts;
   FlowCollectives collectives;
   FlowOverlaps overlaps;
@@ -50,7 +50,7 @@ StepsByFlow::StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_
     : nodes_(nodes), network_(network), closed_form_(closed_form), quick_(quick) {}
 StepsByFlow::~StepsByFlow() = default;
 
-Refused StepsByFlow::time(const collectives::RankLayout& layout, const step::Schedule& schedule,
+Refused StepsByFlow::time(const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                           const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder) {
   if (known_ == nullptr || (known_->schedule != &schedule && *known_->schedule != schedule)) {
     known_.reset();
@@ -94,7 +94,7 @@ SecondsWithout StepsByFlow::without(const std::vector<double>& slowdown) {
   return without;
 }
 
-bool StepsByFlow::is_large(const step::Schedule& schedule) {
+bool StepsByFlow::is_large(const schedule::Schedule& schedule) {
   return static_cast<double>(schedule.tasks.size()) *
              static_cast<double>(schedule.workers / static_cast<std::size_t>(schedule.pipeline)) >
          kLarge;

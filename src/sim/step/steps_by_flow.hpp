@@ -21,7 +21,7 @@ class StepsByFlow {
 
   /// `slowdown`: per host, multiplies the seconds of computations; empty: 1. `recorder`, if any, takes down what
   /// happens, but for the links. `schedule` stays where it is until another is timed.
-  [[nodiscard]] Refused time(const collectives::RankLayout& layout, const step::Schedule& schedule,
+  [[nodiscard]] Refused time(const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result,
                              TimelineRecorder* recorder = nullptr);
   /// Of the schedule that was timed last: what it takes where one of the causes takes no time.
@@ -32,7 +32,7 @@ class StepsByFlow {
   FlowStepRequest request_of(const Nodes& nodes, const std::vector<double>& slowdown) const;
   /// What becomes of late ranks, and what the step takes then.
   Refused choose(FlowStepRequest& request, FlowStep& result);
-  static bool is_large(const step::Schedule& schedule);
+  static bool is_large(const schedule::Schedule& schedule);
   Refused settle_overlaps(FlowStepRequest& request, FlowStep& result);
   static Refused doubt_sharing(FlowStepRequest& request, FlowStep& result);
   const Nodes& nodes_;

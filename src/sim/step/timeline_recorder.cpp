@@ -28,7 +28,7 @@ std::string with_layer(const std::string& layer, const std::string& words, bool 
 
 }  // namespace
 
-TimelineRecorder::TimelineRecorder(const Nodes& nodes, const step::Schedule& schedule, double begin,
+TimelineRecorder::TimelineRecorder(const Nodes& nodes, const schedule::Schedule& schedule, double begin,
                                    std::size_t most_spans)
     : nodes_(nodes), schedule_(schedule), parts_(schedule, nodes.workers), begin_(begin), most_spans_(most_spans) {
   const std::size_t count = parts_.nodes();
@@ -50,18 +50,19 @@ void TimelineRecorder::add(std::size_t node, std::size_t task, double begin, dou
 std::vector<step::Timeline::Label> TimelineRecorder::labels() const {
   using Activity = step::Timeline::Activity;
   std::vector<step::Timeline::Label> labels;
-  for (const step::Task& task : schedule_.tasks) {
-    if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) {
+  for (const schedule::Task& task : schedule_.tasks) {
+    if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
       const std::string phase = to_string(compute->phase);
       labels.push_back({Activity::computing, with_layer(task.layer, phase, false), task.layer, phase, ""});
-    } else if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+    } else if (const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what)) {
       const std::string kind = to_string(collective->kind);
       const bool star = is_star(collective->kind);
       const std::string algorithm = star ? "flat" : collective->algorithm;
       labels.push_back({Activity::communicating, fmt::format("{} ({})", with_layer(task.layer, kind, true), algorithm),
                         task.layer, kind, algorithm});
     } else {
-      step::Timeline::Label label = labels.at(static_cast<std::size_t>(std::get<step::WaitTask>(task.what).collective));
+      step::Timeline::Label label =
+          labels.at(static_cast<std::size_t>(std::get<schedule::WaitTask>(task.what).collective));
       label.activity = Activity::waiting;
       label.name = "wait for " + label.name;
       labels.push_back(std::move(label));
@@ -74,8 +75,8 @@ std::vector<step::Timeline::Label> TimelineRecorder::labels() const {
 double TimelineRecorder::amount(std::size_t node, std::size_t task) const {
   const auto& what = schedule_.tasks[task].what;
   const bool worker = parts_.is_worker(node);
-  if (const auto* compute = std::get_if<step::ComputeTask>(&what)) return compute->flops[parts_.entry(node)];
-  if (const auto* collective = std::get_if<step::CollectiveTask>(&what)) {
+  if (const auto* compute = std::get_if<schedule::ComputeTask>(&what)) return compute->flops[parts_.entry(node)];
+  if (const auto* collective = std::get_if<schedule::CollectiveTask>(&what)) {
     if (collective->kind == step::CollectiveKind::broadcast) return collective->bytes[0];
     if (worker) return collective->bytes[parts_.entry(node)];
     double all = 0;  // what the aggregator gets

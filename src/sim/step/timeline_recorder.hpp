@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/network/link_trace.hpp"
 #include "sim/step/replay.hpp"
-#include "step/schedule.hpp"
 #include "step/timeline.hpp"
 
 namespace dadsim::sim {
@@ -17,7 +17,7 @@ namespace dadsim::sim {
 class TimelineRecorder {
  public:
   /// `begin`: date of the step's beginning. `most_spans`: that its timeline may have, roughly.
-  TimelineRecorder(const Nodes& nodes, const step::Schedule& schedule, double begin, std::size_t most_spans);
+  TimelineRecorder(const Nodes& nodes, const schedule::Schedule& schedule, double begin, std::size_t most_spans);
 
   /// `node`: of the schedule, workers first, then the aggregator. `task`: of the schedule.
   void computed(std::size_t node, std::size_t task, double begin, double end) { add(node, task, begin, end, 0); }
@@ -54,7 +54,7 @@ class TimelineRecorder {
   std::vector<std::size_t> links_to_show(std::size_t budget) const;
 
   const Nodes& nodes_;
-  const step::Schedule& schedule_;
+  const schedule::Schedule& schedule_;
   Parts parts_;
   double begin_;
   double seconds_ = 0;

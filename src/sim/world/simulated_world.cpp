@@ -66,7 +66,7 @@ class NodeSpeeds {
     if (!added) return position->second;
     kept_.push_back(piece.schedule);  // so that no other comes to lie in its place
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
-      const auto* task = std::get_if<step::ComputeTask>(&piece.schedule->tasks.at(i).what);
+      const auto* task = std::get_if<schedule::ComputeTask>(&piece.schedule->tasks.at(i).what);
       if (task == nullptr || task->who != piece.who) continue;
       position->second += seconds_in_schedule(device, *piece.schedule, *task, piece.entry);
     }
@@ -88,8 +88,8 @@ class NodeSpeeds {
   std::vector<double> slowdown_;         ///< per node
   Jitter jitter_;
   bool jitters_;
-  std::map<std::tuple<const step::Schedule*, std::size_t, std::size_t, std::size_t, std::size_t>, double> known_;
-  std::vector<std::shared_ptr<const step::Schedule>> kept_;
+  std::map<std::tuple<const schedule::Schedule*, std::size_t, std::size_t, std::size_t, std::size_t>, double> known_;
+  std::vector<std::shared_ptr<const schedule::Schedule>> kept_;
 };
 
 class ServedWorld final : public SimulatedWorld {

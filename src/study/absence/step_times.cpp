@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "estimate/memory.hpp"
-#include "step/restrict.hpp"
+#include "schedule/restrict.hpp"
 #include "study/setting/input_limit.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "support/interrupt.hpp"
@@ -15,9 +15,9 @@ namespace dadsim::study {
 namespace {
 
 /// One message to each of some workers: from the aggregator, or from worker 0 to the others.
-step::Schedule message_to(std::size_t workers, bool from_aggregator, double bytes) {
-  step::CollectiveTask message;
-  message.bytes = step::PerWorker({bytes});
+schedule::Schedule message_to(std::size_t workers, bool from_aggregator, double bytes) {
+  schedule::CollectiveTask message;
+  message.bytes = schedule::PerWorker({bytes});
   if (from_aggregator) {
     message.kind = step::CollectiveKind::broadcast;
   } else {
@@ -27,11 +27,11 @@ step::Schedule message_to(std::size_t workers, bool from_aggregator, double byte
     for (std::size_t to = 1; to < workers; ++to) graph->to[0].push_back(static_cast<std::int32_t>(to));
     message.neighbours = std::move(graph);
   }
-  step::Schedule schedule;
+  schedule::Schedule schedule;
   schedule.workers = workers;
   schedule.uses_aggregator = from_aggregator;
   schedule.tasks.push_back({"model", std::move(message)});
-  schedule.tasks.push_back({"model", step::WaitTask{step::Role::workers, 0}});
+  schedule.tasks.push_back({"model", schedule::WaitTask{step::Role::workers, 0}});
   return schedule;
 }
 
@@ -113,7 +113,7 @@ void StepTimes::count(const Known& known) {
 void StepTimes::know_all(const step::Trajectory& trajectory, const std::vector<step::Assignment>& assignment) {
   assignment_ = assignment;
   if (every_step_differs_ || trajectory.distinct_steps.empty()) return;
-  std::vector<step::Schedule> schedules;
+  std::vector<schedule::Schedule> schedules;
   for (const step::Step& step : trajectory.distinct_steps) schedules.push_back(schedule(trajectory, step));
   sim::TimingRequest request;
   request.occurrences.resize(schedules.size());
@@ -129,12 +129,12 @@ void StepTimes::know_all(const step::Trajectory& trajectory, const std::vector<s
     known_[static_cast<std::size_t>(trajectory.steps.front())].first = in_places(*timed.first, all_sites());
 }
 
-step::Schedule StepTimes::schedule(const step::Trajectory& trajectory, const step::Step& step) const {
+schedule::Schedule StepTimes::schedule(const step::Trajectory& trajectory, const step::Step& step) const {
   const step::Assignment* taken =
       assignment_.empty() ? nullptr : &assignment_.at(static_cast<std::size_t>(step.structure));
-  step::Schedule schedule = schedule_of(run_, trajectory, step, learned_, timed_, taken);
+  schedule::Schedule schedule = schedule_of(run_, trajectory, step, learned_, timed_, taken);
   // Sites with weights of their own are taken down with those that miss the step; else there are none of these in it.
-  return decentralised_ && !step.sites.empty() ? step::restricted(schedule, step.sites) : schedule;
+  return decentralised_ && !step.sites.empty() ? schedule::restricted(schedule, step.sites) : schedule;
 }
 
 step::StepTiming StepTimes::of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number,
@@ -156,7 +156,7 @@ const StepTimes::Known& StepTimes::known(const step::Trajectory& trajectory, std
   if (every_step_differs_ && last_asked_ == std::tuple(index, number, date)) return last_known_;
   const step::Step& step = trajectory.distinct_steps[index];
   const Sites sites = step.sites.empty() ? all_sites() : step.sites;
-  const step::Schedule one = schedule(trajectory, step);
+  const schedule::Schedule one = schedule(trajectory, step);
   sim::TimingRequest request;
   if (every_step_differs_) {
     request.first_step = static_cast<std::size_t>(number);
@@ -187,7 +187,7 @@ step::StepTiming StepTimes::hand_over(std::int32_t from, const std::vector<std::
   Sites sites;
   if (from >= 0) sites.push_back(from);
   sites.insert(sites.end(), to.begin(), to.end());
-  const step::Schedule schedule = message_to(sites.size(), from < 0, model_bytes_);
+  const schedule::Schedule schedule = message_to(sites.size(), from < 0, model_bytes_);
   sim::TimingRequest request;
   if (every_step_differs_) request.begins_at = date;
   const sim::TimedRun timed = sim::time_schedules(cluster_of_sites(sites, true), std::span(&schedule, 1), {}, request);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "scenario/scenario.hpp"
+#include "schedule/assignment.hpp"
 #include "sim/simulator.hpp"
-#include "step/assignment.hpp"
 #include "step/trajectory.hpp"
 #include "study/setting/timed_as.hpp"
 
@@ -51,7 +51,7 @@ class StepTimes {
   };
   const Known& known(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
   Sites all_sites() const;
-  step::Schedule schedule(const step::Trajectory& trajectory, const step::Step& step) const;
+  schedule::Schedule schedule(const step::Trajectory& trajectory, const step::Step& step) const;
   sim::Cluster cluster_of_sites(const Sites& sites, bool one_device) const;
   step::StepTiming in_places(step::StepTiming timing, const Sites& sites, bool one_device = false) const;
   void count(const Known& known);

@@ -46,7 +46,7 @@ class PlanSearch {
     cluster_.network.timed_steps = 0;
   }
 
-  step::Assignment fewest_bytes() const { return best_by(step::bytes_sent); }
+  step::Assignment fewest_bytes() const { return best_by(schedule::bytes_sent); }
 
   step::Assignment quickest() {
     const std::vector<step::Assignment> same = uniform();
@@ -82,11 +82,12 @@ class PlanSearch {
     return some;
   }
 
-  std::vector<step::LayerCosts> costs_by(const step::Price& price) const {
-    return costs_of_alternatives(trajectory_.structures[static_cast<std::size_t>(step_.structure)], step_.sizes,
-                                 learned_, timed_.shape, timed_.sample_scale, timed_.precision, price);
+  std::vector<schedule::LayerCosts> costs_by(const schedule::Price& price) const {
+    return schedule::costs_of_alternatives(trajectory_.structures[static_cast<std::size_t>(step_.structure)],
+                                           step_.sizes, learned_, timed_.shape, timed_.sample_scale, timed_.precision,
+                                           price);
   }
-  step::Assignment best_by(const step::Price& price) const {
+  step::Assignment best_by(const schedule::Price& price) const {
     return choose(alternatives_, costs_by(price), timed_.shape.layers.size());
   }
 
@@ -96,12 +97,12 @@ class PlanSearch {
     std::set<std::string> done;
     for (const step::Alternative& wanted : alternatives_.all) {
       if (!done.insert(wanted.name).second) continue;
-      std::vector<step::LayerCosts> layers = costs_by(step::bytes_sent);
+      std::vector<schedule::LayerCosts> layers = costs_by(schedule::bytes_sent);
       double all = 1;
-      for (const step::LayerCosts& layer : layers) {
+      for (const schedule::LayerCosts& layer : layers) {
         for (const double cost : layer.costs) all += cost < std::numeric_limits<double>::infinity() ? cost : 0;
       }
-      for (step::LayerCosts& layer : layers) {
+      for (schedule::LayerCosts& layer : layers) {
         for (std::size_t a = 0; a < layer.costs.size(); ++a) {
           if (alternatives_.all[a].name != wanted.name) layer.costs[a] += all;
         }
@@ -113,15 +114,15 @@ class PlanSearch {
 
   /// What is best by sums in which the ways up, the ways down and computing weigh more or less.
   std::vector<step::Assignment> by_weights() {
-    const step::Prices prices =
+    const schedule::Prices prices =
         measured_prices(run_, step_.sizes.samples.size(), timed_.precision,
-                        [&](const std::vector<step::Schedule>& schedules) { return seconds_of(schedules); });
+                        [&](const std::vector<schedule::Schedule>& schedules) { return seconds_of(schedules); });
     std::vector<step::Assignment> plans;
     for (const double up : {0.0, 0.25, 0.5, 0.75, 1.0}) {
       for (const double computing : {0.0, 0.1, 0.3, 1.0, 3.0, 10.0}) {
-        plans.push_back(best_by([&](const step::Task& task, std::size_t workers) {
+        plans.push_back(best_by([&](const schedule::Task& task, std::size_t workers) {
           double weight = 1;
-          if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+          if (const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what)) {
             if (collective->kind == step::CollectiveKind::gather) weight = 2 * up;
             if (collective->kind == step::CollectiveKind::broadcast) weight = 2 * (1 - up);
           } else {
@@ -134,7 +135,7 @@ class PlanSearch {
     return plans;
   }
 
-  std::vector<double> seconds_of(const std::vector<step::Schedule>& schedules) const {
+  std::vector<double> seconds_of(const std::vector<schedule::Schedule>& schedules) const {
     std::vector<double> seconds;
     for (const step::StepTiming& timing : sim::time_schedules(cluster_, schedules).steps) {
       seconds.push_back(timing.seconds);
@@ -144,7 +145,7 @@ class PlanSearch {
 
   /// Mean seconds of a step, per plan.
   std::vector<double> seconds_with(const std::vector<step::Assignment>& plans, const Steps& steps) const {
-    std::vector<step::Schedule> schedules;
+    std::vector<schedule::Schedule> schedules;
     for (const step::Assignment& plan : plans) {
       for (const step::Step* one : steps) {
         schedules.push_back(schedule_of(run_, trajectory_, *one, learned_, timed_, &plan));
@@ -174,7 +175,7 @@ class PlanSearch {
   /// Every layer in turn takes something else, and the others what fits that best; then those changes together that
   /// gain something each, the best one, two, four … of them.
   void improve() {
-    const std::vector<step::LayerCosts> layers = costs_by(step::bytes_sent);
+    const std::vector<schedule::LayerCosts> layers = costs_by(schedule::bytes_sent);
     struct Change {
       double gain = 0;
       std::size_t layer = 0, alternative = 0;
@@ -211,7 +212,7 @@ class PlanSearch {
   /// The plan with as many layers exact as a step can have without taking more than a hundredth longer: steps are known
   /// no better than that, and what is exact needs fewer of them.
   step::Assignment exact_for_nothing(const step::Assignment& plan, double seconds) const {
-    const std::vector<step::LayerCosts> layers = costs_by(step::bytes_sent);
+    const std::vector<schedule::LayerCosts> layers = costs_by(schedule::bytes_sent);
     std::vector<std::size_t> lossy;
     std::vector<step::Assignment> plans;
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -249,7 +250,7 @@ class PlanSearch {
   }
 
   /// The plan that changes the fewest layers of `plan` if layer i takes a.
-  std::optional<step::Assignment> nearest(std::vector<step::LayerCosts> layers, const step::Assignment& plan,
+  std::optional<step::Assignment> nearest(std::vector<schedule::LayerCosts> layers, const step::Assignment& plan,
                                           std::size_t i, std::size_t a) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     if (layers[i].costs[a] == kNever || (alternatives_.all[a].from_above && !layers[i].chained)) return {};
@@ -308,7 +309,7 @@ spec::RunSpec settled(const spec::RunSpec& run, const spec::ModelShape& learned,
   }
   std::vector<std::size_t> stands_for(names.size()), exact(names.size());
   for (std::size_t i = 0; i < assignment.size(); ++i) {
-    const std::size_t stand_in = step::layer_at_same_depth(i, assignment.size(), names.size());
+    const std::size_t stand_in = schedule::layer_at_same_depth(i, assignment.size(), names.size());
     ++stands_for[stand_in];
     if (!is_lossy(info, assignment[i].statistic)) ++exact[stand_in];
   }

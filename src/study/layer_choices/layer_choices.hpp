@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "report/run/result.hpp"
+#include "schedule/assignment.hpp"
 #include "sim/simulator.hpp"
 #include "spec/specification.hpp"
-#include "step/assignment.hpp"
 #include "step/trajectory.hpp"
 #include "study/setting/timed_as.hpp"
 

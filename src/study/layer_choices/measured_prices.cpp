@@ -13,43 +13,43 @@ struct Probes {
   std::size_t workers;
   spec::Precision precision;
 
-  step::Task collective(step::CollectiveKind kind, double bytes) const {
-    step::CollectiveTask task;
+  schedule::Task collective(step::CollectiveKind kind, double bytes) const {
+    schedule::CollectiveTask task;
     task.kind = kind;
-    task.bytes = step::PerWorker({bytes});
+    task.bytes = schedule::PerWorker({bytes});
     if (kind == step::CollectiveKind::all_reduce) task.algorithm = run.all_reduce;
     if (kind == step::CollectiveKind::all_gather) task.algorithm = run.all_gather;
     return {"price", std::move(task)};
   }
 
   /// Through the aggregator: so many bytes up, and so many down.
-  step::Schedule round_trip(double up, double down) const {
-    step::Schedule schedule{workers, true, {}, precision};
+  schedule::Schedule round_trip(double up, double down) const {
+    schedule::Schedule schedule{workers, true, {}, precision};
     schedule.tasks = {collective(step::CollectiveKind::gather, up),
-                      {"price", step::WaitTask{step::Role::aggregator, 0}},
+                      {"price", schedule::WaitTask{step::Role::aggregator, 0}},
                       collective(step::CollectiveKind::broadcast, down),
-                      {"price", step::WaitTask{step::Role::workers, 2}}};
+                      {"price", schedule::WaitTask{step::Role::workers, 2}}};
     return schedule;
   }
-  step::Schedule among_peers(step::CollectiveKind kind, double bytes) const {
-    step::Schedule schedule{workers, false, {}, precision};
-    schedule.tasks = {collective(kind, bytes), {"price", step::WaitTask{step::Role::workers, 0}}};
+  schedule::Schedule among_peers(step::CollectiveKind kind, double bytes) const {
+    schedule::Schedule schedule{workers, false, {}, precision};
+    schedule.tasks = {collective(kind, bytes), {"price", schedule::WaitTask{step::Role::workers, 0}}};
     return schedule;
   }
-  step::Schedule computing(step::Role who, double flops, double bytes, double launches) const {
-    step::Schedule schedule{workers, who == step::Role::aggregator, {}, precision};
-    step::ComputeTask task{step::Phase::factorise, who, step::PerWorker({flops}), step::PerWorker({bytes}),
-                           step::PerWorker({launches})};
+  schedule::Schedule computing(step::Role who, double flops, double bytes, double launches) const {
+    schedule::Schedule schedule{workers, who == step::Role::aggregator, {}, precision};
+    schedule::ComputeTask task{step::Phase::factorise, who, schedule::PerWorker({flops}), schedule::PerWorker({bytes}),
+                               schedule::PerWorker({launches})};
     task.weights = 1e6;
     schedule.tasks.push_back({"price", std::move(task)});
     if (who == step::Role::aggregator) {
       // Workers wait for it with a byte up and a byte down.
-      const step::Schedule there = round_trip(1, 1);
+      const schedule::Schedule there = round_trip(1, 1);
       schedule.tasks = {there.tasks[0],
                         there.tasks[1],
                         schedule.tasks[0],
                         there.tasks[2],
-                        {"price", step::WaitTask{step::Role::workers, 3}}};
+                        {"price", schedule::WaitTask{step::Role::workers, 3}}};
     }
     return schedule;
   }
@@ -57,21 +57,21 @@ struct Probes {
 
 }  // namespace
 
-step::Prices measured_prices(
+schedule::Prices measured_prices(
     const spec::RunSpec& run, std::size_t workers, spec::Precision precision,
-    const std::function<std::vector<double>(const std::vector<step::Schedule>& steps)>& seconds_of) {
+    const std::function<std::vector<double>(const std::vector<schedule::Schedule>& steps)>& seconds_of) {
   const Probes probes{run, workers, precision};
   constexpr double kFew = 1e3;
   constexpr double kMany = 1e6;
   constexpr double kFlops = 1e11;
   constexpr double kMoved = 1e9;
   constexpr double kLaunches = 1e3;
-  step::Prices prices;
+  schedule::Prices prices;
   const auto line = [&](double few, double many) {
     const double per_byte = std::max(0.0, (many - few) / (kMany - kFew));
-    return step::Prices::Collective{std::max(0.0, few - kFew * per_byte), per_byte};
+    return schedule::Prices::Collective{std::max(0.0, few - kFew * per_byte), per_byte};
   };
-  std::vector<step::Schedule> asked;
+  std::vector<schedule::Schedule> asked;
   const auto device = [&](step::Role who) {
     for (const auto& [flops, bytes, launches] : {std::tuple(1.0, 1.0, 0.0), std::tuple(kFlops, 1.0, 0.0),
                                                  std::tuple(1.0, kMoved, 0.0), std::tuple(1.0, 1.0, kLaunches)}) {
@@ -93,7 +93,7 @@ step::Prices measured_prices(
   const std::vector<double> seconds = seconds_of(asked);
   const auto device_price = [&](std::size_t at) {
     const auto beyond = [&](std::size_t i) { return std::max(0.0, seconds[at + i] - seconds[at]); };
-    return step::Prices::Device{beyond(1) / kFlops, beyond(2) / kMoved, beyond(3) / kLaunches};
+    return schedule::Prices::Device{beyond(1) / kFlops, beyond(2) / kMoved, beyond(3) / kLaunches};
   };
   prices.worker = device_price(0);
   if (star) {

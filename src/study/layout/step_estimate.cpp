@@ -62,9 +62,9 @@ const StepEstimate::Layers& StepEstimate::layers_of(const report::Layout& layout
     one->assign(count, 0);
   std::map<std::string, std::size_t, std::less<>> position;
   for (std::size_t i = 0; i < count; ++i) position[part.layers[i].name] = i;
-  const step::Schedule schedule = plain_.of(part, micro_batch, timed_.precision);
-  for (const step::Task& task : schedule.tasks) {
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+  const schedule::Schedule schedule = plain_.of(part, micro_batch, timed_.precision);
+  for (const schedule::Task& task : schedule.tasks) {
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
     if (compute == nullptr) continue;
     const auto found = position.find(task.layer);
     const std::size_t layer = found == position.end() ? count - 1 : found->second;

@@ -20,8 +20,8 @@
 #include "protocols/registry.hpp"
 #include "scenario/document/print.hpp"
 #include "scenario/elements/stand_in.hpp"
+#include "schedule/censored_rank.hpp"
 #include "spec/model_shape.hpp"
-#include "step/censored_rank.hpp"
 #include "study/layer_choices/layer_choices.hpp"
 #include "study/learning/privacy_towards.hpp"
 #include "study/learning/shared_cache.hpp"
@@ -68,7 +68,7 @@ report::Guess guess_of(const models::Samples& test) {
 void forget_what_was_learned(LearnedRun& run) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   step::Trajectory& trajectory = run.trajectory;
-  const double cap = step::assume_rank_cap(trajectory);
+  const double cap = schedule::assume_rank_cap(trajectory);
   for (step::Evaluation& at : trajectory.curve) at = {at.step, kNone, kNone, kNone, {}};
   trajectory.ranks.clear();
   trajectory.diverged_at = 0;

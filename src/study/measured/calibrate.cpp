@@ -12,8 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "schedule/schedule.hpp"
 #include "spec/workload.hpp"
-#include "step/schedule.hpp"
 #include "study/setting/plain_step.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
@@ -83,7 +83,7 @@ class Fit {
     }
   }
 
-  const std::vector<step::Schedule>& schedules() const { return schedules_; }
+  const std::vector<schedule::Schedule>& schedules() const { return schedules_; }
 
   /// log(predicted ÷ measured) per measurement.
   Row residuals(const DeviceSpec& device) const {
@@ -180,7 +180,7 @@ class Fit {
   }
 
   std::span<const MeasuredDeviceStep> measurements_;
-  std::vector<step::Schedule> schedules_;
+  std::vector<schedule::Schedule> schedules_;
 };
 
 /// In the order in which they are tried: efficiencies by how much depends on them, then memory, ramp, kernels.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "report/run/result.hpp"
-#include "step/assignment.hpp"
+#include "schedule/assignment.hpp"
 #include "study/learning/learned.hpp"
 #include "study/setting/timed_as.hpp"
 

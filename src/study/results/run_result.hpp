@@ -7,8 +7,8 @@
 
 #include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
+#include "schedule/assignment.hpp"
 #include "sim/simulator.hpp"
-#include "step/assignment.hpp"
 #include "study/learning/learned.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/setting/timed_as.hpp"

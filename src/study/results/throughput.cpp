@@ -5,10 +5,10 @@
 
 #include "algorithms/registry.hpp"
 #include "scenario/elements/stand_in.hpp"
+#include "schedule/op_sizing.hpp"
 #include "sim/device.hpp"
 #include "sim/simulator.hpp"
 #include "spec/workload.hpp"
-#include "step/op_sizing.hpp"
 #include "study/results/step_alone.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/tokens_per_sample.hpp"
@@ -68,7 +68,7 @@ report::Statement why_above_linear(const scenario::Scenario& scenario, const Ste
 double mean_rows(const step::Trajectory& trajectory, double sample_scale) {
   std::vector<double> rows;
   for (const step::Step& step : trajectory.distinct_steps) {
-    const step::StepSizes sizes = step::scale_samples(step.sizes, sample_scale);
+    const step::StepSizes sizes = schedule::scale_samples(step.sizes, sample_scale);
     rows.push_back(std::accumulate(sizes.samples.begin(), sizes.samples.end(), 0.0));
   }
   double all = 0;

@@ -10,9 +10,9 @@
 #include "algorithms/registry.hpp"
 #include "models/data/dataset.hpp"
 #include "scenario/xml/findings.hpp"
+#include "schedule/censored_rank.hpp"
 #include "sim/platform.hpp"
 #include "spec/model_shape.hpp"
-#include "step/censored_rank.hpp"
 #include "study/results/time_at_scale.hpp"
 #include "support/diagnostics.hpp"
 
@@ -51,7 +51,7 @@ std::optional<bool> is_lossy(const scenario::Scenario& scenario, const spec::Run
   if (!algorithms::compresses_gradients(algorithms::algorithm_registry().at(run.algorithm), run)) return std::nullopt;
   const auto [here, there] = lossy_layers_of(scenario, run, learned.shape, timed);
   if (here.layers == 0 && there.layers > 0) return false;
-  const step::CensoredCount found = count_censored(learned.trajectory, learned.shape);
+  const schedule::CensoredCount found = schedule::count_censored(learned.trajectory, learned.shape);
   if (found.looked > 0 && found.left_out == 0) return false;
   return reference == nullptr || !learned_the_same(learned.trajectory, reference->trajectory);
 }
@@ -63,7 +63,7 @@ void annotate_transfer(const scenario::Scenario& scenario, const Learned& learne
   result.is_lossy = is_lossy(scenario, scenario.runs[run], *learned.runs[run], timed, reference_of(scenario, learned));
   const LearnedRun& learned_run = *learned.runs[run];
   const std::set<std::size_t> layers =
-      censored_layers(learned_run.trajectory, learned_run.shape, timed.shape, timed.sample_scale);
+      schedule::censored_layers(learned_run.trajectory, learned_run.shape, timed.shape, timed.sample_scale);
   result.censored_layers = static_cast<std::int64_t>(layers.size());
 }
 

@@ -55,7 +55,7 @@ struct Timed {
 /// Steps of a run, evenly over it; those of which nothing differs once.
 struct Sample {
   step::Trajectory steps;  ///< as a trajectory of their own
-  std::vector<step::Schedule> schedules;
+  std::vector<schedule::Schedule> schedules;
 };
 
 class Retimer {
@@ -160,7 +160,7 @@ class Retimer {
     nominal_many_ = time(Point(retiming_.knobs.size(), 0.0), many_);
     double tasks = 0;
     for (const Sample& sample : few_) {
-      for (const step::Schedule& schedule : sample.schedules)
+      for (const schedule::Schedule& schedule : sample.schedules)
         tasks += static_cast<double>(schedule.tasks.size() * schedule.workers);
     }
     const auto too_many = [](double count, const char* of) {
@@ -187,7 +187,7 @@ class Retimer {
         if (fidelity == spec::to_string(one)) cluster.network.fidelity = one;
       }
       turn(retiming_, at, cluster);
-      std::vector<step::Schedule> schedules;
+      std::vector<schedule::Schedule> schedules;
       step::Trajectory steps;
       for (const std::size_t r : together) {
         schedules.insert(schedules.end(), samples[r].schedules.begin(), samples[r].schedules.end());

@@ -32,7 +32,7 @@
 namespace dadsim::study {
 namespace {
 
-sim::TimedRun time_run(std::span<const step::Schedule> schedules, const step::StepKinds* kinds,
+sim::TimedRun time_run(std::span<const schedule::Schedule> schedules, const schedule::StepKinds* kinds,
                        const step::Trajectory& trajectory, const sim::Cluster& cluster, const TraceRequest& trace,
                        std::size_t most_spans, const std::function<void(std::size_t)>& progress) {
   sim::TimingRequest request;
@@ -60,8 +60,9 @@ step::Trajectory unfolded(const step::Trajectory& trajectory) {
   return result;
 }
 
-std::vector<step::Schedule> unfolded(const std::vector<step::Schedule>& schedules, const step::Trajectory& trajectory) {
-  std::vector<step::Schedule> result;
+std::vector<schedule::Schedule> unfolded(const std::vector<schedule::Schedule>& schedules,
+                                         const step::Trajectory& trajectory) {
+  std::vector<schedule::Schedule> result;
   result.reserve(trajectory.steps.size());
   for (const std::int32_t index : trajectory.steps) result.push_back(schedules[static_cast<std::size_t>(index)]);
   return result;
@@ -231,7 +232,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
     const ScheduleMemory::Pointer known =
         learned.schedules->of(scenario.runs[i], {learned.runs[i], &run.trajectory}, run.shape, timed, assignment);
     std::optional<step::Trajectory> every_step;
-    std::vector<step::Schedule> every_schedule;
+    std::vector<schedule::Schedule> every_schedule;
     if (in_order) every_step = unfolded(run.trajectory);
     if (in_order) every_schedule = unfolded(known->schedules, run.trajectory);
     const step::Trajectory& trajectory = in_order ? *every_step : run.trajectory;

@@ -36,7 +36,7 @@ PlainSteps::PlainSteps() : problem_(std::make_unique<SmallProblem>()) {
 
 PlainSteps::~PlainSteps() = default;
 
-step::Schedule PlainSteps::of(const spec::ModelShape& shape, std::int64_t batch, spec::Precision precision) const {
+schedule::Schedule PlainSteps::of(const spec::ModelShape& shape, std::int64_t batch, spec::Precision precision) const {
   const protocols::Sizing sizing(
       {problem_->data, problem_->partition, problem_->model, problem_->training, kSeed, nullptr}, spec::CompressSpec{},
       {shape, static_cast<double>(batch), precision});
@@ -44,10 +44,10 @@ step::Schedule PlainSteps::of(const spec::ModelShape& shape, std::int64_t batch,
   return *sizing.training(kOne, 0).pieces.front().schedule;
 }
 
-double seconds_of(const spec::DeviceSpec& device, const step::Schedule& schedule) {
+double seconds_of(const spec::DeviceSpec& device, const schedule::Schedule& schedule) {
   double seconds = 0;
-  for (const step::Task& task : schedule.tasks) {
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+  for (const schedule::Task& task : schedule.tasks) {
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
     if (compute != nullptr && compute->who == step::Role::workers)
       seconds += sim::seconds_on(device, *compute, 0, schedule.precision);
   }

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "schedule/schedule.hpp"
 #include "spec/device_specification.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/precision.hpp"
-#include "step/schedule.hpp"
 
 namespace dadsim::study {
 
@@ -21,13 +21,13 @@ class PlainSteps {
   PlainSteps& operator=(const PlainSteps&) = delete;
 
   /// Of a network that is timed, `batch` samples a step.
-  step::Schedule of(const spec::ModelShape& shape, std::int64_t batch, spec::Precision precision) const;
+  schedule::Schedule of(const spec::ModelShape& shape, std::int64_t batch, spec::Precision precision) const;
 
  private:
   std::unique_ptr<SmallProblem> problem_;  ///< what a step does is seen on a small network
 };
 
 /// The sum of its computations' times on one device, by the roofline alone (sim::seconds_on).
-double seconds_of(const spec::DeviceSpec& device, const step::Schedule& schedule);
+double seconds_of(const spec::DeviceSpec& device, const schedule::Schedule& schedule);
 
 }  // namespace dadsim::study

@@ -4,17 +4,17 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "schedule/divide.hpp"
+#include "schedule/fuse.hpp"
 #include "spec/tensor_parallel.hpp"
-#include "step/divide.hpp"
-#include "step/fuse.hpp"
 
 namespace dadsim::study {
 namespace {
 
-double bytes_of(const step::Schedule& schedule) {
+double bytes_of(const schedule::Schedule& schedule) {
   // A computation has three values per worker where workers differ; most schedules have some that do.
   return static_cast<double>(schedule.tasks.size()) *
-         (sizeof(step::Task) + 3.0 * sizeof(double) * static_cast<double>(schedule.workers));
+         (sizeof(schedule::Task) + 3.0 * sizeof(double) * static_cast<double>(schedule.workers));
 }
 
 bool sums_gradients(const spec::RunSpec& run) {
@@ -23,22 +23,22 @@ bool sums_gradients(const spec::RunSpec& run) {
 }
 
 /// The step as it was recorded, for some layers of what one device has, or all.
-step::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStructure& structure,
-                                  const step::Step& step, const spec::ModelShape& learned,
-                                  const spec::ModelShape& device, const TimedAs& timed, double sample_scale,
-                                  const step::Assignment* assignment, const spec::LayerRange* layers) {
+schedule::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStructure& structure,
+                                      const step::Step& step, const spec::ModelShape& learned,
+                                      const spec::ModelShape& device, const TimedAs& timed, double sample_scale,
+                                      const step::Assignment* assignment, const spec::LayerRange* layers) {
   // Stages put what each bucket sends together themselves.
   const bool staged = run.exchange == spec::ExchangeMode::peer &&
                       std::ranges::any_of(structure.sweeps, [](const step::Sweep& sweep) { return sweep.stage > 0; });
-  step::Schedule schedule =
-      instantiate(structure, step.sizes, learned, device, sample_scale, timed.precision, assignment,
-                  {.bytes = staged ? run.bucket_bytes : 0, .first = run.first_bucket_bytes}, layers);
-  for (step::Task& task : schedule.tasks) {
-    if (auto* compute = std::get_if<step::ComputeTask>(&task.what);
+  schedule::Schedule schedule =
+      schedule::instantiate(structure, step.sizes, learned, device, sample_scale, timed.precision, assignment,
+                            {.bytes = staged ? run.bucket_bytes : 0, .first = run.first_bucket_bytes}, layers);
+  for (schedule::Task& task : schedule.tasks) {
+    if (auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
         compute != nullptr && compute->phase == step::Phase::update && timed.update_share != 1) {
       compute->bytes_moved = compute->bytes_moved.scaled(timed.update_share);
     }
-    auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+    auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
     if (sums_in_fp32(run, timed)) collective->bytes = collective->bytes.scaled(timed.gradient_width);
     if (collective->kind == step::CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
@@ -49,9 +49,9 @@ step::Schedule undivided_schedule(const spec::RunSpec& run, const step::StepStru
 }
 
 /// The step as it was recorded, with the collectives that the run asks for.
-step::Schedule recorded_schedule(const spec::RunSpec& run, step::Schedule schedule) {
-  for (step::Task& task : schedule.tasks) {
-    auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+schedule::Schedule recorded_schedule(const spec::RunSpec& run, schedule::Schedule schedule) {
+  for (schedule::Task& task : schedule.tasks) {
+    auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
     if (collective->kind == step::CollectiveKind::all_reduce) collective->algorithm = run.all_reduce;
     if (collective->kind == step::CollectiveKind::all_gather) collective->algorithm = run.all_gather;
@@ -62,8 +62,9 @@ step::Schedule recorded_schedule(const spec::RunSpec& run, step::Schedule schedu
 
 }  // namespace
 
-step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
-                           const spec::ModelShape& learned, const TimedAs& timed, const step::Assignment* assignment) {
+schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
+                               const spec::ModelShape& learned, const TimedAs& timed,
+                               const step::Assignment* assignment) {
   if (timed.recorded) return recorded_schedule(run, *timed.recorded);
   const step::StepStructure& structure = trajectory.structures[static_cast<std::size_t>(step.structure)];
   if (!timed.parallelism.divides()) {
@@ -74,16 +75,16 @@ step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& tra
   const auto of_layers = [&](const spec::LayerRange& layers, double sample_scale) {
     return undivided_schedule(run, structure, step, learned, device, timed, sample_scale, assignment, &layers);
   };
-  return step::divide({.step = of_layers,
-                       .whole = timed.shape,
-                       .device = device,
-                       .batch = timed.batch,
-                       .sample_scale = timed.sample_scale,
-                       .all_reduce = run.all_reduce,
-                       .all_gather = run.all_gather,
-                       .reduce_scatter = run.reduce_scatter,
-                       .sums_gradients = sums_gradients(run)},
-                      timed.parallelism, step.sizes.samples.size());
+  return schedule::divide({.step = of_layers,
+                           .whole = timed.shape,
+                           .device = device,
+                           .batch = timed.batch,
+                           .sample_scale = timed.sample_scale,
+                           .all_reduce = run.all_reduce,
+                           .all_gather = run.all_gather,
+                           .reduce_scatter = run.reduce_scatter,
+                           .sums_gradients = sums_gradients(run)},
+                          timed.parallelism, step.sizes.samples.size());
 }
 
 bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
@@ -108,7 +109,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
       return found->schedules;
     }
   }
-  std::vector<step::Schedule> schedules;
+  std::vector<schedule::Schedule> schedules;
   schedules.reserve(trajectory->distinct_steps.size());
   double bytes = 0;
   for (const step::Step& step : trajectory->distinct_steps) {
@@ -117,7 +118,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
     schedules.push_back(schedule_of(run, *trajectory, step, learned, timed, of_step));
     bytes += bytes_of(schedules.back());
   }
-  step::StepKinds kinds(schedules);
+  schedule::StepKinds kinds(schedules);
   auto made = std::make_shared<const Schedules>(Schedules{std::move(schedules), std::move(kinds)});
   if (bytes > kMostBytes) return made;
   const std::lock_guard lock(mutex_);

@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "schedule/schedule.hpp"
+#include "schedule/step_kinds.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/specification.hpp"
-#include "step/schedule.hpp"
-#include "step/step_kinds.hpp"
 #include "step/trajectory.hpp"
 #include "study/setting/timed_as.hpp"
 
 namespace dadsim::study {
 
-/// Puts numbers in one learned step, with the collectives that the run asks for. `taken`: see step::instantiate.
-step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
-                           const spec::ModelShape& learned, const TimedAs& timed,
-                           const step::Assignment* assignment = nullptr);
+/// Puts numbers in one learned step, with the collectives that the run asks for. `taken`: see schedule::instantiate.
+schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& trajectory, const step::Step& step,
+                               const spec::ModelShape& learned, const TimedAs& timed,
+                               const step::Assignment* assignment = nullptr);
 
 /// Schedules of learned runs' distinct steps, kept for the next platform that they are timed on: a sweep asks for the
 /// same ones hundreds of times, and making them can take longer than their simulation. May be asked by several threads
@@ -26,8 +26,8 @@ step::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory& tra
 class ScheduleMemory {
  public:
   struct Schedules {
-    std::vector<step::Schedule> schedules;  ///< per distinct step of the trajectory
-    step::StepKinds kinds;
+    std::vector<schedule::Schedule> schedules;  ///< per distinct step of the trajectory
+    schedule::StepKinds kinds;
   };
   using Pointer = std::shared_ptr<const Schedules>;
 
@@ -46,7 +46,7 @@ class ScheduleMemory {
     double sample_scale = 1;
     spec::Precision precision = spec::Precision::fp32;
     double gradient_width = 1, update_share = 1;
-    std::shared_ptr<const step::Schedule> recorded;
+    std::shared_ptr<const schedule::Schedule> recorded;
     std::vector<step::Assignment> assignment;
     Pointer schedules;
     double bytes = 0;  ///< of memory, roughly

@@ -7,10 +7,10 @@
 
 #include "estimate/memory.hpp"
 #include "scenario/scenario.hpp"
+#include "schedule/schedule.hpp"
 #include "spec/layer_shape.hpp"
 #include "spec/parallelism.hpp"
 #include "spec/precision.hpp"
-#include "step/schedule.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {
@@ -30,7 +30,8 @@ struct TimedAs {
   double update_share = 1;            ///< bytes that an update moves ÷ those with masters and moments in fp32
   double step_seconds = 0;            ///< of a payload: what a local step takes where no step was measured
   double saved_numbers = 0;           ///< that a framework sends with a model beside its parameters
-  std::shared_ptr<const step::Schedule> recorded;  ///< the step itself, where it was recorded; null: it follows layers
+  std::shared_ptr<const schedule::Schedule>
+      recorded;  ///< the step itself, where it was recorded; null: it follows layers
 };
 
 /// `learned`: the network that learns, which is what is timed where the scenario names nothing else. `rows`: of a

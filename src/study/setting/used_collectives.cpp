@@ -40,11 +40,11 @@ Kinds recorded_kinds(const step::StepStructure& structure) {
   return kinds;
 }
 
-Kinds scheduled_kinds(const step::Schedule& schedule) {
+Kinds scheduled_kinds(const schedule::Schedule& schedule) {
   Kinds kinds;
-  for (const step::Task& task : schedule.tasks) {
-    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
-    if (collective == nullptr || (collective->among == step::Among::replicas && schedule.workers < 2)) continue;
+  for (const schedule::Task& task : schedule.tasks) {
+    const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
+    if (collective == nullptr || (collective->among == schedule::Among::replicas && schedule.workers < 2)) continue;
     kinds.insert(collective->kind);
   }
   return kinds;
@@ -79,7 +79,7 @@ Carried carried_out(const scenario::Scenario& scenario, const spec::RunSpec& run
   const step::Trajectory trajectory = take_step(scenario, run);
   if (!trajectory.structures.front().alternatives.all.empty())
     return {recorded_kinds(trajectory.structures.front()), std::nullopt};
-  const step::Schedule schedule = schedule_of(run, trajectory, trajectory.distinct_steps.front(), learned, timed);
+  const schedule::Schedule schedule = schedule_of(run, trajectory, trajectory.distinct_steps.front(), learned, timed);
   Carried carried{scheduled_kinds(schedule), std::nullopt};
   // Otherwise all workers take part, who have been looked at.
   if (!timed.parallelism.divides() && !timed.recorded) return carried;

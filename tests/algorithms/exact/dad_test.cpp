@@ -21,18 +21,18 @@ OneStep::Setup setup(spec::ExchangeMode mode, bool separate) {
 // pass and each waited for before anything else.
 TEST(Dad, SeparateSharesOneMatrixAfterTheOther) {
   const OneStep step("dad", setup(spec::ExchangeMode::peer, true));
-  const step::Schedule schedule = instantiate(step.structure, step.sizes, step.shape, step.shape, 1);
+  const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1);
   std::vector<double> bytes;
   for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
-    const auto* compute = std::get_if<step::ComputeTask>(&schedule.tasks[i].what);
+    const auto* compute = std::get_if<schedule::ComputeTask>(&schedule.tasks[i].what);
     const bool backward = compute != nullptr && compute->phase == step::Phase::backpropagate;
     EXPECT_FALSE(backward && !bytes.empty()) << "the backward pass is over when the first matrix leaves";
-    const auto* gather = std::get_if<step::CollectiveTask>(&schedule.tasks[i].what);
+    const auto* gather = std::get_if<schedule::CollectiveTask>(&schedule.tasks[i].what);
     if (gather == nullptr) continue;
     EXPECT_EQ(gather->kind, step::CollectiveKind::all_gather);
     bytes.push_back(gather->bytes[0]);
     ASSERT_LT(i + 1, schedule.tasks.size());
-    const auto* wait = std::get_if<step::WaitTask>(&schedule.tasks[i + 1].what);
+    const auto* wait = std::get_if<schedule::WaitTask>(&schedule.tasks[i + 1].what);
     ASSERT_NE(wait, nullptr);
     EXPECT_EQ(wait->collective, static_cast<std::int32_t>(i));
   }

@@ -7,7 +7,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "models/data/digits.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -145,12 +145,12 @@ TEST_F(DPsgdTest, TheRecordedStepSendsItsWeightsToNeighbours) {
   const models::Network network(data_.shape, all.model, all.seed);
   ASSERT_FALSE(trajectory.distinct_steps.empty());
   const step::Step& first = trajectory.distinct_steps.front();
-  const step::Schedule schedule = instantiate(trajectory.structures[static_cast<std::size_t>(first.structure)],
-                                              first.sizes, network.shape(), network.shape());
+  const schedule::Schedule schedule = schedule::instantiate(
+      trajectory.structures[static_cast<std::size_t>(first.structure)], first.sizes, network.shape(), network.shape());
   EXPECT_EQ(schedule.workers, 8U);
   double bytes = 0;
-  for (const step::Task& task : schedule.tasks) {
-    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+  for (const schedule::Task& task : schedule.tasks) {
+    const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
     if (collective == nullptr) continue;
     EXPECT_EQ(collective->kind, step::CollectiveKind::neighbour_exchange);
     ASSERT_NE(collective->neighbours, nullptr);

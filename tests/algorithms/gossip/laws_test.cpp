@@ -9,7 +9,7 @@
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/run_of.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {
@@ -138,10 +138,10 @@ TEST_P(GossipLaws, BytesRecordedAreBytesHandedOver) {
           const std::vector<double> uplink_bytes = step.exchange().uplink_bytes();
           const auto [structure, sizes] = step.recorder().take();
           const spec::ModelShape& shape = step.network(0).shape();
-          const step::Schedule schedule = instantiate(structure, sizes, shape, shape);
+          const schedule::Schedule schedule = schedule::instantiate(structure, sizes, shape, shape);
           std::vector<double> recorded(6, 0.0);
-          for (const step::Task& task : schedule.tasks) {
-            const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+          for (const schedule::Task& task : schedule.tasks) {
+            const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
             if (collective == nullptr) continue;
             ASSERT_NE(collective->neighbours, nullptr);
             for (std::size_t i = 0; i < 6; ++i) {

@@ -14,8 +14,8 @@
 #include "algorithms/one_step.hpp"
 #include "algorithms/sign/several_steps.hpp"
 #include "models/data/digits.hpp"
+#include "schedule/fuse.hpp"
 #include "spec/workloads/layers.hpp"
-#include "step/fuse.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -315,10 +315,10 @@ OneStep::Setup hook_setup(const std::string& rank) {
   return setup;
 }
 
-std::vector<double> all_reduces(const step::Schedule& schedule) {
+std::vector<double> all_reduces(const schedule::Schedule& schedule) {
   std::vector<double> bytes;
-  for (const step::Task& task : schedule.tasks) {
-    if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+  for (const schedule::Task& task : schedule.tasks) {
+    if (const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what)) {
       EXPECT_EQ(collective->kind, step::CollectiveKind::all_reduce);
       bytes.push_back(collective->bytes[0]);
     }
@@ -330,10 +330,10 @@ std::vector<double> all_reduces(const step::Schedule& schedule) {
 TEST(PowerSgd, InBucketsThreeAllReducesAreLeft) {
   for (const int rank : {1, 2, 4}) {
     const OneStep step("power-sgd", hook_setup(std::to_string(rank)));
-    const step::Schedule schedule = instantiate(step.structure, step.sizes, step.shape, step.shape);
+    const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape);
     EXPECT_EQ(all_reduces(schedule).size(), 9U);
-    const step::Schedule in_one = instantiate(step.structure, step.sizes, step.shape, step.shape, 1,
-                                              spec::Precision::fp32, nullptr, {25e6, 25e6});
+    const schedule::Schedule in_one = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1,
+                                                            spec::Precision::fp32, nullptr, {25e6, 25e6});
     EXPECT_EQ(all_reduces(in_one), (std::vector<double>{8232, rank * 2058.0 * 4, rank * 2832.0 * 4}));
   }
   const OneStep two("power-sgd", hook_setup("2"));
@@ -433,16 +433,16 @@ TEST(PowerSgd, AMatrixThatWouldHardlyShrinkIsSentAsItIs) {
 TEST(PowerSgd, BucketsTravelBesideTheBackwardPass) {
   const OneStep step("power-sgd", hook_setup("2"));
   // Three matrices from the last to the first, of 40 kB, 4.2 MB and 3.2 MB: each a bucket of its own.
-  const step::Schedule schedule =
-      instantiate(step.structure, step.sizes, step.shape, step.shape, 1, spec::Precision::fp32, nullptr, {1e6, 1e4});
+  const schedule::Schedule schedule = schedule::instantiate(step.structure, step.sizes, step.shape, step.shape, 1,
+                                                            spec::Precision::fp32, nullptr, {1e6, 1e4});
   std::string order;
   std::vector<std::size_t> collectives;
   for (std::size_t i = 0; i < schedule.tasks.size(); ++i) {
-    const step::Task& task = schedule.tasks[i];
-    if (std::holds_alternative<step::CollectiveTask>(task.what)) {
+    const schedule::Task& task = schedule.tasks[i];
+    if (std::holds_alternative<schedule::CollectiveTask>(task.what)) {
       order += "S" + task.layer.substr(task.layer.size() - 1);
       collectives.push_back(i);
-    } else if (const auto* wait = std::get_if<step::WaitTask>(&task.what)) {
+    } else if (const auto* wait = std::get_if<schedule::WaitTask>(&task.what)) {
       order += "w" + schedule.tasks[static_cast<std::size_t>(wait->collective)].layer.substr(task.layer.size() - 1);
       EXPECT_LT(wait->collective, static_cast<std::int32_t>(i));
     }

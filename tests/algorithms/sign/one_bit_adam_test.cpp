@@ -12,7 +12,7 @@
 #include "algorithms/run_of.hpp"
 #include "algorithms/sign/several_steps.hpp"
 #include "models/data/digits.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -260,11 +260,12 @@ TEST(OneBitAdam, SendsABitForEveryNumberTwice) {
     const spec::ModelShape large{"large", {spec::dense_shape("a", 1000, 300, true)}};
     for (const bool timed_as_large : {false, true}) {
       const spec::ModelShape& learned = run.steps().shape();
-      const step::Schedule schedule = instantiate(structure, sizes, learned, timed_as_large ? large : learned);
+      const schedule::Schedule schedule =
+          schedule::instantiate(structure, sizes, learned, timed_as_large ? large : learned);
       double over = 0;
       double down = 0;
-      for (const step::Task& task : schedule.tasks) {
-        const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+      for (const schedule::Task& task : schedule.tasks) {
+        const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
         if (collective == nullptr) continue;
         const double times = collective->kind == step::CollectiveKind::all_to_all ? 2 : 1;
         (collective->kind == step::CollectiveKind::broadcast ? down : over) += times * collective->bytes[0];

@@ -5,7 +5,7 @@
 #include "algorithms/algorithm.hpp"
 #include "algorithms/exact/gradient_sharing.hpp"
 #include "algorithms/flexible/layer_rows.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -54,9 +54,10 @@ TEST(LayerAlternatives, CountWhatThisNetworkTakes) {
   const auto [structure, sizes] = step.recorder().take();
   const auto bytes_with = [&, &structure = structure, &sizes = sizes](const step::Assignment* assignment) {
     double up = 0;
-    for (const step::Task& task :
-         instantiate(structure, sizes, network.shape(), network.shape(), 1, spec::Precision::fp32, assignment).tasks) {
-      const auto* sent = std::get_if<step::CollectiveTask>(&task.what);
+    for (const schedule::Task& task :
+         schedule::instantiate(structure, sizes, network.shape(), network.shape(), 1, spec::Precision::fp32, assignment)
+             .tasks) {
+      const auto* sent = std::get_if<schedule::CollectiveTask>(&task.what);
       if (sent != nullptr && sent->kind == step::CollectiveKind::gather) up += sent->bytes[0] + sent->bytes[1];
     }
     return up;

@@ -22,16 +22,16 @@ const spec::DeviceSpec& device(const std::string& name) {
   throw std::runtime_error("no device " + name);
 }
 
-step::PerWorker one(double value) { return step::PerWorker({value}); }
+schedule::PerWorker one(double value) { return schedule::PerWorker({value}); }
 
-step::ComputeTask task(step::Phase phase, double flops, double bytes, double launches,
-                       spec::LayerKind kind = spec::LayerKind::dense) {
-  step::ComputeTask result{phase, step::Role::workers, one(flops), one(bytes), one(launches)};
+schedule::ComputeTask task(step::Phase phase, double flops, double bytes, double launches,
+                           spec::LayerKind kind = spec::LayerKind::dense) {
+  schedule::ComputeTask result{phase, step::Role::workers, one(flops), one(bytes), one(launches)};
   result.kind = kind;
   return result;
 }
 
-double seconds(const spec::DeviceSpec& spec, const step::ComputeTask& what,
+double seconds(const spec::DeviceSpec& spec, const schedule::ComputeTask& what,
                spec::Precision precision = spec::Precision::fp32) {
   return seconds_on(spec, what, 0, precision);
 }
@@ -164,7 +164,7 @@ TEST(Devices, MatrixProductsOfAnA100) {
   const spec::DeviceSpec& a100 = device("a100-sxm4-40");
   const double n = 4096;
   const double flops = 2 * n * n * n;
-  const step::ComputeTask product = task(step::Phase::weight_gradient, flops, 3 * n * n * 4, 1);
+  const schedule::ComputeTask product = task(step::Phase::weight_gradient, flops, 3 * n * n * 4, 1);
   EXPECT_DOUBLE_EQ(seconds(a100, product), 5e-6 + (flops + 19.5e12 * 10e-6) / (19.5e12 * 0.72));
   EXPECT_NEAR(seconds(a100, product), 9.8e-3, 0.1e-3);
   EXPECT_DOUBLE_EQ(seconds(a100, product, spec::Precision::bf16), 5e-6 + (flops + 312e12 * 10e-6) / (0.701 * 312e12));
@@ -174,13 +174,13 @@ TEST(Devices, MatrixProductsOfAnA100) {
 TEST(Devices, EightBitsAreForDenseLayersAlone) {
   const spec::DeviceSpec& h100 = device("h100-sxm5");
   const double flops = 1e15;
-  step::ComputeTask product = task(step::Phase::weight_gradient, flops, 0, 1);
+  schedule::ComputeTask product = task(step::Phase::weight_gradient, flops, 0, 1);
   product.weights = 4096.0 * 4096;
   EXPECT_DOUBLE_EQ(seconds(h100, product, spec::Precision::fp8), 5e-6 + (flops + 1979e12 * 10e-6) / (0.7 * 1402.6e12));
   EXPECT_DOUBLE_EQ(seconds(h100, product, spec::Precision::bf16), 5e-6 + (flops + 989e12 * 10e-6) / (0.46 * 989e12));
   product.weights = 0;
   EXPECT_EQ(seconds(h100, product, spec::Precision::fp8), seconds(h100, product, spec::Precision::bf16));
-  const step::ComputeTask attention = task(step::Phase::forward, flops, 0, 1, spec::LayerKind::attention);
+  const schedule::ComputeTask attention = task(step::Phase::forward, flops, 0, 1, spec::LayerKind::attention);
   EXPECT_EQ(seconds(h100, attention, spec::Precision::fp8), seconds(h100, attention, spec::Precision::bf16));
 }
 
@@ -233,7 +233,7 @@ TEST(Devices, SmallProductsReachLess) {
 TEST(Devices, ARecurrenceIsManySmallProducts) {
   spec::DeviceSpec spec = plain();
   spec.ramp_seconds = 2;
-  step::ComputeTask whole = task(step::Phase::forward, 1000, 0, 0);
+  schedule::ComputeTask whole = task(step::Phase::forward, 1000, 0, 0);
   const double at_once = seconds(spec, whole);
   whole.sequential = 10;
   EXPECT_DOUBLE_EQ(at_once, 1200.0 / 50);
@@ -243,7 +243,7 @@ TEST(Devices, ARecurrenceIsManySmallProducts) {
 TEST(Devices, FewerRowsThanATileTakeAsLongAsATile) {
   spec::DeviceSpec spec = plain();
   spec.tile_rows = 16;
-  step::ComputeTask product = task(step::Phase::forward, 0, 0, 0);
+  schedule::ComputeTask product = task(step::Phase::forward, 0, 0, 0);
   product.weights = 50;
   const auto with_rows = [&](double rows, step::Phase phase) {
     product.phase = phase;
@@ -261,7 +261,7 @@ TEST(Devices, ThreeByThreeConvolutionsTakeFewerMultiplicationsInFp32) {
   spec::DeviceSpec spec = plain();
   spec.fp16_flops = 100;
   spec.winograd_share = 0.5;
-  step::ComputeTask convolution = task(step::Phase::forward, 100, 0, 0, spec::LayerKind::convolution);
+  schedule::ComputeTask convolution = task(step::Phase::forward, 100, 0, 0, spec::LayerKind::convolution);
   EXPECT_DOUBLE_EQ(seconds(spec, convolution), 2);
   convolution.overlap = 9;
   EXPECT_DOUBLE_EQ(seconds(spec, convolution), 1);
@@ -276,7 +276,7 @@ TEST(Devices, TwiceTheBatchNeverTakesLess) {
       if (spec.peak(precision) == 0) continue;
       double last = 0;
       for (double rows = 1; rows <= 4096; rows *= 2) {
-        step::ComputeTask product = task(step::Phase::forward, 2 * rows * 1e6, 4 * (1e6 + 2e3 * rows), 2);
+        schedule::ComputeTask product = task(step::Phase::forward, 2 * rows * 1e6, 4 * (1e6 + 2e3 * rows), 2);
         product.weights = 1e6;
         const double now = seconds(spec, product, precision);
         EXPECT_GE(now, last) << spec.name;
@@ -299,13 +299,13 @@ TEST(Devices, NoAmountWithoutSense) {
 TEST(Devices, AMeasuredStepIsDividedByTheRoofline) {
   spec::DeviceSpec spec = plain();
   spec.step_seconds = 10;
-  step::Schedule schedule;
+  schedule::Schedule schedule;
   schedule.workers = 1;
   schedule.tasks = {{"a", task(step::Phase::forward, 150, 0, 0)}, {"b", task(step::Phase::update, 50, 0, 0)}};
   const std::vector<const spec::DeviceSpec*> devices{&spec};
   const ComputeTime time(devices, schedule);
-  EXPECT_DOUBLE_EQ(time.seconds(0, std::get<step::ComputeTask>(schedule.tasks[0].what), 0), 7.5);
-  EXPECT_DOUBLE_EQ(time.seconds(0, std::get<step::ComputeTask>(schedule.tasks[1].what), 0), 2.5);
+  EXPECT_DOUBLE_EQ(time.seconds(0, std::get<schedule::ComputeTask>(schedule.tasks[0].what), 0), 7.5);
+  EXPECT_DOUBLE_EQ(time.seconds(0, std::get<schedule::ComputeTask>(schedule.tasks[1].what), 0), 2.5);
 }
 
 }  // namespace

@@ -77,9 +77,9 @@ TEST(Kernels, OfTheCatalogueAreKnownInTheirFormats) {
 
 // ---- in a step ----
 
-step::ComputeTask task_of(step::Phase phase, double flops, spec::LayerKind kind) {
-  step::ComputeTask task{phase, step::Role::workers, step::PerWorker({flops}), step::PerWorker({0.0}),
-                         step::PerWorker({0.0})};
+schedule::ComputeTask task_of(step::Phase phase, double flops, spec::LayerKind kind) {
+  schedule::ComputeTask task{phase, step::Role::workers, schedule::PerWorker({flops}), schedule::PerWorker({0.0}),
+                             schedule::PerWorker({0.0})};
   task.kind = kind;
   return task;
 }
@@ -93,7 +93,7 @@ spec::DeviceSpec with_kernels(spec::KernelFamily family) {
 TEST(Kernels, OfALayerMakeNarrowProductsSlower) {
   const spec::DeviceSpec hopper = with_kernels(spec::KernelFamily::hopper);
   const ProductKernel& kernel = *product_kernel(spec::KernelFamily::hopper, KernelFormat::bits16);
-  step::ComputeTask dense = task_of(step::Phase::forward, 2e12, spec::LayerKind::dense);
+  schedule::ComputeTask dense = task_of(step::Phase::forward, 2e12, spec::LayerKind::dense);
   dense.shape = {.in = 100, .out = 1000};
   dense.weights = 1e5;
   const double endless = 2e12 / (hopper.bf16_flops * hopper.efficiency(dense.kind, spec::Precision::bf16));
@@ -120,11 +120,11 @@ TEST(Kernels, FusedAttentionIsNeverSlowerThanPlain) {
       for (const double seen : {64.0, 512.0, 8192.0}) {
         for (const double skipped : {1.0, 2.0}) {
           for (const step::Phase phase : {step::Phase::forward, step::Phase::backpropagate}) {
-            step::ComputeTask plain = task_of(phase, 1e11, spec::LayerKind::attention);
+            schedule::ComputeTask plain = task_of(phase, 1e11, spec::LayerKind::attention);
             plain.shape = {.head_size = 64, .seen = skipped * seen};
-            step::ComputeTask fused = plain;
+            schedule::ComputeTask fused = plain;
             const double again = phase == step::Phase::backpropagate ? 1.25 : 1;
-            fused.flops = step::PerWorker({1e11 * again / skipped});
+            fused.flops = schedule::PerWorker({1e11 * again / skipped});
             fused.shape.seen = seen;
             fused.shape.skipped = skipped;
             fused.shape.fused = true;
@@ -146,11 +146,11 @@ TEST(Kernels, FusedAttentionOfAProgramIsNeverSlowerThanPlain) {
       for (const double flops : {1e7, 1e11}) {
         for (const step::Phase phase : {step::Phase::forward, step::Phase::backpropagate}) {
           const bool backward = phase == step::Phase::backpropagate;
-          step::ComputeTask plain = task_of(phase, flops, spec::LayerKind::attention);
+          schedule::ComputeTask plain = task_of(phase, flops, spec::LayerKind::attention);
           plain.shape = {.head_size = 64, .seen = 2 * seen, .program = spec::Program::eager};
-          step::ComputeTask fused = plain;
+          schedule::ComputeTask fused = plain;
           plain.shape.passed_forward = plain.shape.passed_back = 40;
-          fused.flops = step::PerWorker({flops * (backward ? 1.25 : 1) / 2});
+          fused.flops = schedule::PerWorker({flops * (backward ? 1.25 : 1) / 2});
           fused.shape.seen = seen;
           fused.shape.skipped = 2;
           fused.shape.fused = true;
@@ -184,8 +184,8 @@ TEST(Kernels, OfALibraryOfAttentionAreItsOwn) {
 TEST(Kernels, OfAProgramAreGapsPassesAndProductsAtTheirOwnShare) {
   const spec::DeviceSpec hopper = with_kernels(spec::KernelFamily::hopper);
   const ProductKernel& kernel = *product_kernel(spec::KernelFamily::hopper, KernelFormat::bits16);
-  step::ComputeTask dense = task_of(step::Phase::forward, 2e12, spec::LayerKind::dense);
-  dense.launches = step::PerWorker({2.0});
+  schedule::ComputeTask dense = task_of(step::Phase::forward, 2e12, spec::LayerKind::dense);
+  dense.launches = schedule::PerWorker({2.0});
   dense.shape = {.in = 100, .out = 1000};
   dense.weights = 1e5;
   dense.shape.program = spec::Program::eager;

@@ -18,8 +18,8 @@ constexpr double kEvery = 0.25;  // s
 
 double seconds_at(const Cluster& cluster, double date) {
   Script script(3);
-  script.wait(script.gather(step::PerWorker({1e5, 2e5, 3e5})), step::Role::aggregator).wait(script.broadcast(1e5));
-  const std::vector<step::Schedule> one{script.schedule()};
+  script.wait(script.gather(schedule::PerWorker({1e5, 2e5, 3e5})), step::Role::aggregator).wait(script.broadcast(1e5));
+  const std::vector<schedule::Schedule> one{script.schedule()};
   TimingRequest request;
   request.begins_at = date;
   return time_schedules(cluster, one, {}, request).steps.front().seconds;

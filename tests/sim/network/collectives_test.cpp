@@ -39,7 +39,7 @@ void expect_consistent(const step::StepTiming& timing) {
 TEST(Collectives, GatherTakesTheLongestMessage) {
   const Star star{.workers = 3};
   Script script(3);
-  script.gather_and_answer(step::PerWorker({1e6, 3e6, 2e6}));
+  script.gather_and_answer(schedule::PerWorker({1e6, 3e6, 2e6}));
   const step::StepTiming timing = time_on(star, script.schedule());
   expect_near_relative(timing.seconds, star.to_hub(3e6) + star.to_hub(0));
   EXPECT_EQ(timing.compute_seconds, 0);
@@ -117,7 +117,7 @@ TEST(Collectives, RingAllReduceTakesTwiceWorkersLessOneSteps) {
 TEST(Collectives, RingAllGatherWithOneLargeBlock) {
   const Star star{.workers = 4};
   Script script(4, false);
-  script.wait(script.all_gather(step::PerWorker({4e6, 1e3, 1e3, 1e3})));
+  script.wait(script.all_gather(schedule::PerWorker({4e6, 1e3, 1e3, 1e3})));
   const step::StepTiming timing = time_on(star, script.schedule());
   expect_near_relative(timing.seconds, 3 * star.between(4e6));  // the large block travels three times
   EXPECT_EQ(timing.bytes_sent,
@@ -130,7 +130,7 @@ TEST(Collectives, RingAllGatherOfUnequalBlocks) {
   const Star star{.workers = 5};
   const std::vector<double> blocks{7e5, 1e5, 3e6, 0, 9e5};
   Script script(5, false);
-  script.wait(script.all_gather(step::PerWorker(blocks)));
+  script.wait(script.all_gather(schedule::PerWorker(blocks)));
   const step::StepTiming timing = time_on(star, script.schedule());
   // Worker w enters step k + 1 when its message of step k has arrived. What it sends follows its message before, and
   // arrives a latency of two links after its transfer.
@@ -225,12 +225,12 @@ TEST(Contention, EqualMessagesShareTheHubEqually) {
 TEST(Contention, WhatAShortMessageLeavesTheLongOneGets) {
   const Star star{.workers = 2, .rate = 10e6, .hub_rate = 2e6};
   Script both(2);
-  both.gather_and_answer(step::PerWorker({1e6, 3e6}));
+  both.gather_and_answer(schedule::PerWorker({1e6, 3e6}));
   expect_near_relative(time_on(star, both.schedule()).seconds, star.latency + (1e6 + 3e6) / 2e6 + star.latency);
   // The short one by itself: served at half the rate for one second. What comes last of each pair is empty.
   Script first(2);
-  const auto shorter = first.gather(step::PerWorker({1e6, 0}));
-  first.gather(step::PerWorker({0, 3e6}));
+  const auto shorter = first.gather(schedule::PerWorker({1e6, 0}));
+  first.gather(schedule::PerWorker({0, 3e6}));
   first.wait(shorter, step::Role::aggregator).compute(5.0, step::Role::aggregator).wait(first.broadcast(0));
   expect_near_relative(time_on(star, first.schedule()).seconds, star.latency + 1.0 + 5.0 + star.latency);
 }
@@ -261,10 +261,10 @@ TEST(Contention, SharesAreEqualWhateverTheLatency) {
       "<route src=\"w0\" dst=\"hub\"><link_ctn id=\"near\"/><link_ctn id=\"hub-in\"/></route>"
       "<route src=\"w1\" dst=\"hub\"><link_ctn id=\"far\"/><link_ctn id=\"hub-in\"/></route>"));
   Script script(2);
-  const auto near = script.gather(step::PerWorker({1e6, 0}));
-  script.gather(step::PerWorker({0, 9e6}));
+  const auto near = script.gather(schedule::PerWorker({1e6, 0}));
+  script.gather(schedule::PerWorker({0, 9e6}));
   script.wait(near, step::Role::aggregator).compute(50.0, step::Role::aggregator).wait(script.broadcast(0));
-  const std::vector<step::Schedule> schedules{script.schedule()};
+  const std::vector<schedule::Schedule> schedules{script.schedule()};
   const double seconds = time_schedules(test::cluster_on(file.path(), 2), schedules).steps.at(0).seconds;
   // Worker 0's message: 1 MB at 0.5 MB/s, and 10 ms. The empty answer to the far worker: 20 ms.
   expect_near_relative(seconds, 2.0 + 0.01 + 50.0 + 0.02);
@@ -276,7 +276,7 @@ TEST(Contention, WorkersOnOneHostTalkOverTheLoopback) {
   cluster.hosts = {"hub"};
   Script script(1);
   script.wait(script.broadcast(1e10));
-  const std::vector<step::Schedule> schedules{script.schedule()};
+  const std::vector<schedule::Schedule> schedules{script.schedule()};
   expect_near_relative(time_schedules(cluster, schedules).steps.at(0).seconds, 1.0);
 }
 
@@ -348,10 +348,10 @@ TEST(Steps, GatherMergeBroadcastInAPipelineOfTwoLayers) {
 TEST(Steps, AWorkerWaitsForTheSlowestAndTheBoundSaysSo) {
   const Star star{.workers = 3};
   Script script(3);
-  script.compute(step::PerWorker({1.0, 4.0, 2.0}));
+  script.compute(schedule::PerWorker({1.0, 4.0, 2.0}));
   const auto up = script.gather(1e5);
   script.wait(up, step::Role::aggregator).compute(0.5, step::Role::aggregator);
-  script.wait(script.broadcast(1e5)).compute(step::PerWorker({0.3, 0.1, 0.2}));
+  script.wait(script.broadcast(1e5)).compute(schedule::PerWorker({0.3, 0.1, 0.2}));
   const step::StepTiming timing = time_on(star, script.schedule());
   expect_near_relative(timing.seconds, 4.0 + star.to_hub(1e5) + 0.5 + star.to_hub(1e5) + 0.3);
   expect_near_relative(timing.compute_seconds, 1.3);  // worker 0 ends last
@@ -366,9 +366,9 @@ TEST(Steps, AWorkerWaitsForTheSlowestAndTheBoundSaysSo) {
 TEST(Steps, AFastWorkersSecondGatherDoesNotWaitForASlowWorkersFirst) {
   const Star star{.workers = 2};
   Script script(2);
-  script.compute(step::PerWorker({0.0, 10.0}));
-  const auto first = script.gather(step::PerWorker({1e6, 1e6}));
-  const auto second = script.gather(step::PerWorker({1e6, 0.0}));
+  script.compute(schedule::PerWorker({0.0, 10.0}));
+  const auto first = script.gather(schedule::PerWorker({1e6, 1e6}));
+  const auto second = script.gather(schedule::PerWorker({1e6, 0.0}));
   script.wait(first, step::Role::aggregator).wait(second, step::Role::aggregator).wait(script.broadcast(0));
   const step::StepTiming timing = time_on(star, script.schedule());
   // Worker 1's second message is empty: it is there with its first. Worker 0's have long been.
@@ -410,12 +410,12 @@ TEST(Steps, RingsAndStarCollectivesInterleaveWithoutDeadlock) {
   Script script(3);
   std::vector<std::int32_t> all;
   for (int round = 0; round < 6; ++round) {
-    script.compute(step::PerWorker({0.1 * round, 0.3, 0.05}));
-    const auto up = script.gather(step::PerWorker({1e4, 0, 3e4}));
+    script.compute(schedule::PerWorker({0.1 * round, 0.3, 0.05}));
+    const auto up = script.gather(schedule::PerWorker({1e4, 0, 3e4}));
     all.push_back(script.all_reduce(3e4));
     script.wait(up, step::Role::aggregator).compute(0.2, step::Role::aggregator);
     all.push_back(script.broadcast(2e4));
-    all.push_back(script.all_gather(step::PerWorker({1e4, 2e4, 0})));
+    all.push_back(script.all_gather(schedule::PerWorker({1e4, 2e4, 0})));
     if (round % 2 == 1) script.wait(all[all.size() - 2]);
   }
   for (const std::int32_t collective : all) script.wait(collective);

@@ -74,7 +74,7 @@ void expect_same_collectives(const spec::PlatformSpec& platform, const std::vect
 }
 
 /// Every worker's share to the aggregator, on the last host, and the vector back to all.
-step::Schedule exchange(std::size_t workers, double bytes) {
+schedule::Schedule exchange(std::size_t workers, double bytes) {
   test::Script script(workers);
   const std::int32_t up = script.gather(bytes / static_cast<double>(workers));
   script.wait(up, step::Role::aggregator).compute(1e-4, step::Role::aggregator).wait(script.broadcast(bytes));
@@ -95,7 +95,7 @@ void expect_same_exchange(const spec::PlatformSpec& platform) {
   for (const double bytes : {1e6, 1e8}) {
     const auto time = [&](spec::Fidelity fidelity) {
       const Cluster cluster = with_aggregator(platform, fidelity);
-      const std::vector<step::Schedule> schedules{exchange(cluster.hosts.size(), bytes)};
+      const std::vector<schedule::Schedule> schedules{exchange(cluster.hosts.size(), bytes)};
       const TimedRun run = time_schedules(cluster, schedules);
       EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
       return run.steps.at(0).seconds;
@@ -302,8 +302,8 @@ INSTANTIATE_TEST_SUITE_P(ByHandOverWans, LargeFlowOfRings, testing::ValuesIn(by_
 // ---- where flow fidelity does not hold ----
 
 /// Refused: the result is that of message fidelity, and says why.
-void expect_refused(Cluster cluster, const step::Schedule& schedule, const std::string& why) {
-  const std::vector<step::Schedule> schedules{schedule};
+void expect_refused(Cluster cluster, const schedule::Schedule& schedule, const std::string& why) {
+  const std::vector<schedule::Schedule> schedules{schedule};
   cluster.network.fidelity = spec::Fidelity::flow;
   const TimedRun asked = time_schedules(cluster, schedules);
   cluster.network.fidelity = spec::Fidelity::message;
@@ -313,7 +313,7 @@ void expect_refused(Cluster cluster, const step::Schedule& schedule, const std::
   EXPECT_EQ(asked.steps.at(0).seconds, reference.steps.at(0).seconds);
 }
 
-step::Schedule one_ring(std::size_t workers) {
+schedule::Schedule one_ring(std::size_t workers) {
   test::Script script(workers, false);
   script.compute(1.0).wait(script.all_reduce(1e6));
   return script.schedule();
@@ -326,15 +326,15 @@ Cluster two_nodes() {
 }
 
 TEST(FlowRefuses, NothingWhereAllIsEven) {
-  const std::vector<step::Schedule> schedules{one_ring(16)};
+  const std::vector<schedule::Schedule> schedules{one_ring(16)};
   const TimedRun run = time_schedules(two_nodes(), schedules);
   EXPECT_EQ(run.network.fidelity, "flow");
   EXPECT_EQ(run.network.messages, 0);
 }
 
 /// Not refused, though ranks come apart.
-void expect_taken(Cluster cluster, const step::Schedule& schedule) {
-  const std::vector<step::Schedule> schedules{schedule};
+void expect_taken(Cluster cluster, const schedule::Schedule& schedule) {
+  const std::vector<schedule::Schedule> schedules{schedule};
   const TimedRun asked = time_schedules(cluster, schedules);
   cluster.network.fidelity = spec::Fidelity::message;
   const double reference = time_schedules(cluster, schedules).steps.at(0).seconds;
@@ -356,10 +356,10 @@ TEST(FlowRefuses, NoUnequalDevices) {
 }
 
 /// A step of 1 s, 40 ms of which are exchanges at first.
-std::vector<step::Schedule> many_steps(std::size_t count) {
+std::vector<schedule::Schedule> many_steps(std::size_t count) {
   test::Script script(16, false);
   script.compute(0.96).wait(script.all_reduce(1e9));
-  return std::vector<step::Schedule>(count, script.schedule());
+  return std::vector<schedule::Schedule>(count, script.schedule());
 }
 
 /// Seconds of each step.

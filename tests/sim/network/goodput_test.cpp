@@ -83,7 +83,7 @@ double seconds(const Line& line) {
   cluster.network.streams = line.streams;
   Script script(line.senders);
   script.gather_and_answer(same(line.bytes));
-  return time_schedules(cluster, std::vector<step::Schedule>{script.schedule()}).steps.at(0).seconds;
+  return time_schedules(cluster, std::vector<schedule::Schedule>{script.schedule()}).steps.at(0).seconds;
 }
 
 /// What the bytes of all senders take at that rate, and there and back.

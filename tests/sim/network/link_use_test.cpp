@@ -34,9 +34,9 @@ TEST(LinkUse, OfAStarIsWhatWasSent) {
   const Star star{.workers = 3, .hub_rate = 1.5e6};
   const TemporaryFile file(star.xml());
   Script script(3);
-  script.compute(0.25).wait(script.gather(step::PerWorker({1e6, 2e6, 5e5})), step::Role::aggregator);
+  script.compute(0.25).wait(script.gather(schedule::PerWorker({1e6, 2e6, 5e5})), step::Role::aggregator);
   script.wait(script.broadcast(3e5));
-  const TimedRun run = time_schedules(cluster_on(file.path(), 3), std::vector<step::Schedule>{script.schedule()});
+  const TimedRun run = time_schedules(cluster_on(file.path(), 3), std::vector<schedule::Schedule>{script.schedule()});
   const step::StepTiming& step = run.steps.at(0);
   const auto use = by_name(run.network);
   ASSERT_EQ(run.network.links_used, 8);  // up and down of three, in and out of the hub
@@ -62,7 +62,7 @@ TEST(LinkUse, IsTheMeanOverTheStepsOfTheRun) {
     script.gather_and_answer(bytes);
     return script.schedule();
   };
-  const std::vector<step::Schedule> schedules{step(1e6), step(4e6)};
+  const std::vector<schedule::Schedule> schedules{step(1e6), step(4e6)};
   TimingRequest request;
   request.occurrences = {3, 1};
   const TimedRun run = time_schedules(cluster_on(file.path(), 2), schedules, {}, request);
@@ -70,7 +70,7 @@ TEST(LinkUse, IsTheMeanOverTheStepsOfTheRun) {
   EXPECT_DOUBLE_EQ(up.bytes_per_step, (3 * 1e6 + 4e6) / 4);
   EXPECT_DOUBLE_EQ(up.busy_share, 7.0 / (3 * run.steps[0].seconds + run.steps[1].seconds));
   // Equal schedules that come again are the same as one that occurs more often.
-  const std::vector<step::Schedule> all{schedules[0], schedules[1], schedules[0], schedules[0]};
+  const std::vector<schedule::Schedule> all{schedules[0], schedules[1], schedules[0], schedules[0]};
   EXPECT_EQ(by_name(time_schedules(cluster_on(file.path(), 2), all).network).at("up0").busy_share, up.busy_share);
 }
 
@@ -90,7 +90,7 @@ TimedRun on_a_fat_tree(spec::Fidelity fidelity, const spec::LinkSpec& port, cons
   script.wait(script.collective(step::CollectiveKind::all_reduce, same(2e6), "hierarchical"));
   script.wait(script.all_reduce(3e6));
   script.wait(script.collective(step::CollectiveKind::all_gather, same(1e5), "bruck"));
-  return time_schedules(cluster, std::vector<step::Schedule>{script.schedule()});
+  return time_schedules(cluster, std::vector<schedule::Schedule>{script.schedule()});
 }
 
 TEST(LinkUse, IsConservedOnAFatTreeAndTheSameByFlow) {
@@ -134,7 +134,7 @@ TEST(LinkUse, ListsTheBusiestOfMany) {
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
   Script script(2100, false);
   script.wait(script.all_reduce(1e6));
-  const TimedRun run = time_schedules(cluster, std::vector<step::Schedule>{script.schedule()});
+  const TimedRun run = time_schedules(cluster, std::vector<schedule::Schedule>{script.schedule()});
   EXPECT_EQ(run.network.links_used, 4200);
   EXPECT_EQ(run.network.link_use.size(), step::NetworkUse::kMostLinks);
 }
@@ -142,7 +142,7 @@ TEST(LinkUse, ListsTheBusiestOfMany) {
 TEST(StepParts, WaitingIsUntilTheLastHasIssued) {
   const Star star{.workers = 2};
   Script script(2, false);
-  script.compute(step::PerWorker({1, 3})).wait(script.all_reduce(1e6)).compute(step::PerWorker({1, 0}));
+  script.compute(schedule::PerWorker({1, 3})).wait(script.all_reduce(1e6)).compute(schedule::PerWorker({1, 0}));
   const step::StepTiming step = test::time_on(star, script.schedule());
   EXPECT_NEAR(step.waiting_seconds, 2, 1e-9);
   // Its own first part is with the other long before that has come.
@@ -150,7 +150,7 @@ TEST(StepParts, WaitingIsUntilTheLastHasIssued) {
   EXPECT_EQ(step.compression_seconds, 0);
   // The one that comes last waits for nobody.
   Script other(2, false);
-  other.compute(step::PerWorker({1, 3})).wait(other.all_reduce(1e6)).compute(step::PerWorker({0, 1}));
+  other.compute(schedule::PerWorker({1, 3})).wait(other.all_reduce(1e6)).compute(schedule::PerWorker({0, 1}));
   const step::StepTiming late = test::time_on(star, other.schedule());
   EXPECT_EQ(late.waiting_seconds, 0);
   EXPECT_NEAR(late.exposed_seconds, 2 * star.between(5e5), 1e-9);
@@ -170,14 +170,14 @@ TEST(StepParts, WaitingByFlowIsThatByMessage) {
   const Star star{.workers = 4};
   const TemporaryFile file(star.xml());
   Script script(4, false);
-  script.compute(step::PerWorker({10, 10.01, 10.02, 10}))
+  script.compute(schedule::PerWorker({10, 10.01, 10.02, 10}))
       .wait(script.all_reduce(1e6))
-      .compute(step::PerWorker({1, 0, 0, 0}));
+      .compute(schedule::PerWorker({1, 0, 0, 0}));
   Cluster cluster = cluster_on(file.path(), 4, false);
   double waiting[2];
   for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
     cluster.network.fidelity = fidelity;
-    const TimedRun run = time_schedules(cluster, std::vector<step::Schedule>{script.schedule()});
+    const TimedRun run = time_schedules(cluster, std::vector<schedule::Schedule>{script.schedule()});
     ASSERT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
     waiting[fidelity == spec::Fidelity::flow ? 1 : 0] = run.steps[0].waiting_seconds;
   }
@@ -188,16 +188,16 @@ TEST(StepParts, WaitingByFlowIsThatByMessage) {
 TEST(StepParts, CompressionIsWhatAnAlgorithmComputesBesideAPlainStep) {
   Script script(2, false);
   script.compute(1).compute(0.5).compute(0.25).compute(0.125).wait(script.all_reduce(1e6));
-  step::Schedule schedule = script.schedule();
-  std::get<step::ComputeTask>(schedule.tasks[1].what).phase = step::Phase::factorise;
-  std::get<step::ComputeTask>(schedule.tasks[2].what).phase = step::Phase::add;
-  std::get<step::ComputeTask>(schedule.tasks[3].what).phase = step::Phase::update;
+  schedule::Schedule schedule = script.schedule();
+  std::get<schedule::ComputeTask>(schedule.tasks[1].what).phase = step::Phase::factorise;
+  std::get<schedule::ComputeTask>(schedule.tasks[2].what).phase = step::Phase::add;
+  std::get<schedule::ComputeTask>(schedule.tasks[3].what).phase = step::Phase::update;
   const Star star;
   const TemporaryFile file(star.xml());
   Cluster cluster = cluster_on(file.path(), 2, false);
   for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
     cluster.network.fidelity = fidelity;
-    const step::StepTiming step = time_schedules(cluster, std::vector<step::Schedule>{schedule}).steps[0];
+    const step::StepTiming step = time_schedules(cluster, std::vector<schedule::Schedule>{schedule}).steps[0];
     EXPECT_NEAR(step.compute_seconds, 1.875, 1e-9);
     EXPECT_NEAR(step.compression_seconds, 0.75, 1e-9);
   }
@@ -214,7 +214,7 @@ TEST(StepParts, WhatIsComputedBesideABusyNetworkIsOnNoCriticalPath) {
   for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
     Cluster cluster = cluster_on(file.path(), 2, false);
     cluster.network.fidelity = fidelity;
-    const step::StepTiming step = time_schedules(cluster, std::vector<step::Schedule>{script.schedule()}).steps[0];
+    const step::StepTiming step = time_schedules(cluster, std::vector<schedule::Schedule>{script.schedule()}).steps[0];
     double computing = 0;
     double path = 0;
     for (const step::Bound& bound : step.bounds) {

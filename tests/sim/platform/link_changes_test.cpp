@@ -20,17 +20,17 @@ using test::Star;
 using test::TemporaryFile;
 
 /// 1 MB from worker 0 to the hub, and an empty answer: 1 s on a link of 1 MB/s.
-step::Schedule one_transfer() {
+schedule::Schedule one_transfer() {
   Script script(1);
   script.gather_and_answer(1e6);
   return script.schedule();
 }
 
-step::StepTiming time_with(const std::string& file, std::size_t workers, const step::Schedule& schedule,
+step::StepTiming time_with(const std::string& file, std::size_t workers, const schedule::Schedule& schedule,
                            const std::vector<spec::LinkChange>& changes) {
   Cluster cluster = cluster_on(file, workers, schedule.uses_aggregator);
   cluster.changes = changes;
-  return time_schedules(cluster, std::vector<step::Schedule>{schedule}).steps.at(0);
+  return time_schedules(cluster, std::vector<schedule::Schedule>{schedule}).steps.at(0);
 }
 
 std::string refusal(const std::string& file, const std::vector<spec::LinkChange>& changes) {

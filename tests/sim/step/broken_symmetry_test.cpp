@@ -25,7 +25,7 @@ constexpr double kMostApart = 0.01;  // of the step: what docs/timing.md promise
 struct Drawn {
   std::string name;
   Cluster cluster;
-  step::Schedule schedule;
+  schedule::Schedule schedule;
 };
 
 class Draws {
@@ -123,7 +123,7 @@ TEST(BrokenSymmetry, FlowIsMessagesWithinAPercentOrSaysWhy) {
     if (only != nullptr && std::atoi(only) != i) continue;
     Drawn drawn = drawn_step(static_cast<unsigned>(i),
                              size != nullptr ? std::atoi(size) : sizes[static_cast<std::size_t>(i) % 3]);
-    const std::vector<step::Schedule> schedules{drawn.schedule};
+    const std::vector<schedule::Schedule> schedules{drawn.schedule};
     drawn.cluster.network.fidelity = spec::Fidelity::flow;
     const TimedRun flow = time_schedules(drawn.cluster, schedules);
     if (flow.network.fidelity != "flow") {

@@ -9,24 +9,24 @@
 namespace dadsim::sim {
 namespace {
 
-step::ComputeTask computation(step::Phase phase, step::Role who, double launches) {
-  step::ComputeTask task;
+schedule::ComputeTask computation(step::Phase phase, step::Role who, double launches) {
+  schedule::ComputeTask task;
   task.phase = phase;
   task.who = who;
-  task.launches = step::PerWorker({launches});
+  task.launches = schedule::PerWorker({launches});
   return task;
 }
 
 // A second per launch on the roofline; the measured step takes half a minute.
 TEST(ComputeTime, AMeasuredStepIsDividedAndWhatTheAlgorithmAddsIsNot) {
-  const step::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
-  const step::ComputeTask update = computation(step::Phase::update, step::Role::workers, 8);
-  const step::ComputeTask factorise = computation(step::Phase::factorise, step::Role::workers, 5);
-  const step::ComputeTask merge = computation(step::Phase::merge, step::Role::aggregator, 7);
-  step::Schedule schedule;
+  const schedule::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
+  const schedule::ComputeTask update = computation(step::Phase::update, step::Role::workers, 8);
+  const schedule::ComputeTask factorise = computation(step::Phase::factorise, step::Role::workers, 5);
+  const schedule::ComputeTask merge = computation(step::Phase::merge, step::Role::aggregator, 7);
+  schedule::Schedule schedule;
   schedule.workers = 2;
   schedule.uses_aggregator = true;
-  for (const step::ComputeTask& task : {forward, factorise, merge, update}) schedule.tasks.push_back({"fc1", task});
+  for (const schedule::ComputeTask& task : {forward, factorise, merge, update}) schedule.tasks.push_back({"fc1", task});
 
   const spec::DeviceSpec on_roofline = test::clockwork();
   spec::DeviceSpec measured = on_roofline;
@@ -41,9 +41,9 @@ TEST(ComputeTime, AMeasuredStepIsDividedAndWhatTheAlgorithmAddsIsNot) {
 }
 
 TEST(ComputeTime, OfAPipelineADeviceIsMeasuredAtWhatItsStageDoes) {
-  const step::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
-  const step::ComputeTask update = computation(step::Phase::update, step::Role::workers, 1);
-  step::Schedule schedule;
+  const schedule::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
+  const schedule::ComputeTask update = computation(step::Phase::update, step::Role::workers, 1);
+  schedule::Schedule schedule;
   schedule.workers = 4;
   schedule.pipeline = 2;
   for (const std::int32_t stage : {0, 1, 1}) schedule.tasks.push_back({"block", forward, stage});
@@ -60,19 +60,19 @@ TEST(ComputeTime, OfAPipelineADeviceIsMeasuredAtWhatItsStageDoes) {
 
 // The host runs ahead of the device: the longer of both sums counts, not that of each computation.
 TEST(ComputeTime, AHostThatTakesLongerThanTheDeviceIsTheFloorOfAStep) {
-  step::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
-  step::ComputeTask update = computation(step::Phase::update, step::Role::workers, 8);
-  const step::ComputeTask factorise = computation(step::Phase::factorise, step::Role::workers, 5);
+  schedule::ComputeTask forward = computation(step::Phase::forward, step::Role::workers, 2);
+  schedule::ComputeTask update = computation(step::Phase::update, step::Role::workers, 8);
+  const schedule::ComputeTask factorise = computation(step::Phase::factorise, step::Role::workers, 5);
   forward.shape.host = 9;
   const spec::DeviceSpec device = test::clockwork();
   const std::vector<const spec::DeviceSpec*> devices{&device};
-  step::Schedule schedule;
+  schedule::Schedule schedule;
   schedule.workers = 1;
-  for (const step::ComputeTask& task : {forward, update, factorise}) schedule.tasks.push_back({"fc1", task});
+  for (const schedule::ComputeTask& task : {forward, update, factorise}) schedule.tasks.push_back({"fc1", task});
   EXPECT_DOUBLE_EQ(ComputeTime(devices, schedule).seconds(0, forward, 0), 2) << "9 s of 10";
   forward.shape.host = 14;
-  std::get<step::ComputeTask>(schedule.tasks[0].what).shape.host = 14;
-  std::get<step::ComputeTask>(schedule.tasks[1].what).shape.host = 6;
+  std::get<schedule::ComputeTask>(schedule.tasks[0].what).shape.host = 14;
+  std::get<schedule::ComputeTask>(schedule.tasks[1].what).shape.host = 6;
   const ComputeTime bound(devices, schedule);
   EXPECT_DOUBLE_EQ(bound.seconds(0, forward, 0), 4) << "20 s in place of 10";
   EXPECT_DOUBLE_EQ(bound.seconds(0, update, 0), 16);

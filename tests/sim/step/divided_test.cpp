@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
+#include "schedule/divide.hpp"
 #include "sim/declared.hpp"
 #include "sim/simulator.hpp"
 #include "sim/star.hpp"
 #include "spec/tensor_parallel.hpp"
-#include "step/divide.hpp"
 
 namespace dadsim::sim {
 namespace {
@@ -41,12 +41,12 @@ spec::ModelShape network(std::int32_t blocks, bool divided = false) {
 }
 
 /// Gradient sharing of those layers: seconds are launches of the clockwork.
-step::Schedule gradient_sharing(const spec::ModelShape& device, std::size_t replicas, const spec::LayerRange& layers,
-                                double samples) {
-  step::Schedule schedule;
+schedule::Schedule gradient_sharing(const spec::ModelShape& device, std::size_t replicas,
+                                    const spec::LayerRange& layers, double samples) {
+  schedule::Schedule schedule;
   schedule.workers = replicas;
   const auto compute = [&](const std::string& layer, step::Phase phase, double seconds, bool of_pass) {
-    step::ComputeTask task{phase, step::Role::workers, test::same(0), test::same(0), test::same(seconds)};
+    schedule::ComputeTask task{phase, step::Role::workers, test::same(0), test::same(0), test::same(seconds)};
     task.of_pass = of_pass;
     schedule.tasks.push_back({layer, std::move(task)});
   };
@@ -58,33 +58,33 @@ step::Schedule gradient_sharing(const spec::ModelShape& device, std::size_t repl
     sums.push_back(static_cast<std::int32_t>(schedule.tasks.size()));
     const double bytes = kElement * static_cast<double>(device.layers[i].parameters);
     schedule.tasks.push_back(
-        {device.layers[i].name, step::CollectiveTask{step::CollectiveKind::all_reduce, test::same(bytes), "ring"}});
+        {device.layers[i].name, schedule::CollectiveTask{step::CollectiveKind::all_reduce, test::same(bytes), "ring"}});
     compute(device.layers[i].name, step::Phase::backpropagate, kBackward / 2 * samples, true);
   }
-  for (const std::int32_t sum : sums) schedule.tasks.push_back({"all", step::WaitTask{step::Role::workers, sum}});
+  for (const std::int32_t sum : sums) schedule.tasks.push_back({"all", schedule::WaitTask{step::Role::workers, sum}});
   return schedule;
 }
 
-step::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec& how, std::size_t replicas,
-                       std::int64_t batch, const std::string& reduce_scatter = "auto",
-                       const std::string& all_reduce = "auto") {
+schedule::Schedule divided(const spec::ModelShape& whole, const ParallelismSpec& how, std::size_t replicas,
+                           std::int64_t batch, const std::string& reduce_scatter = "auto",
+                           const std::string& all_reduce = "auto") {
   const spec::ModelShape device = spec::sharded(whole, how.tensor);
   const auto of_layers = [&](const spec::LayerRange& layers, double samples) {
     return gradient_sharing(device, replicas, layers, samples);
   };
-  return step::divide({.step = of_layers,
-                       .whole = whole,
-                       .device = device,
-                       .batch = batch,
-                       .sample_scale = static_cast<double>(batch),
-                       .all_reduce = all_reduce,
-                       .all_gather = "ring",
-                       .reduce_scatter = reduce_scatter},
-                      how, replicas);
+  return schedule::divide({.step = of_layers,
+                           .whole = whole,
+                           .device = device,
+                           .batch = batch,
+                           .sample_scale = static_cast<double>(batch),
+                           .all_reduce = all_reduce,
+                           .all_gather = "ring",
+                           .reduce_scatter = reduce_scatter},
+                          how, replicas);
 }
 
 /// On links that take no time.
-step::StepTiming on_free_network(const step::Schedule& schedule) {
+step::StepTiming on_free_network(const schedule::Schedule& schedule) {
   return test::time_on({.workers = schedule.workers, .rate = 1e15, .latency = 0}, schedule);
 }
 
@@ -141,10 +141,10 @@ TEST(DividedStep, ShardingSendsWhatZeroSays) {
 TEST(DividedStep, ShardingScattersSumsAsTheRunAsks) {
   for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
     for (const char* asked : {"direct", "ring"}) {
-      const step::Schedule schedule = divided(network(2), {.sharding = sharding}, 4, 1, asked);
+      const schedule::Schedule schedule = divided(network(2), {.sharding = sharding}, 4, 1, asked);
       int scattered = 0;
-      for (const step::Task& task : schedule.tasks) {
-        const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
+      for (const schedule::Task& task : schedule.tasks) {
+        const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
         if (collective == nullptr || collective->kind != step::CollectiveKind::reduce_scatter) continue;
         ++scattered;
         EXPECT_EQ(collective->algorithm, asked);
@@ -154,7 +154,7 @@ TEST(DividedStep, ShardingScattersSumsAsTheRunAsks) {
   }
   // With a latency of a second the one round of `direct` is seconds quicker than the three of a ring.
   const auto seconds = [](const char* asked) {
-    const step::Schedule schedule = divided(network(1), {.sharding = Sharding::optimizer}, 4, 1, asked);
+    const schedule::Schedule schedule = divided(network(1), {.sharding = Sharding::optimizer}, 4, 1, asked);
     return test::time_on({.workers = 4, .rate = 1e15, .latency = 1}, schedule).seconds;
   };
   EXPECT_GT(seconds("ring"), seconds("direct") + 1);
@@ -170,7 +170,7 @@ TEST(DividedStep, ShardingTakesNoLongerWhereGpusShareAnAdapter) {
   spec::ModelShape wide{"wide", {}};
   for (const char* layer : {"first", "second"}) wide.layers.push_back(spec::dense_shape(layer, 4096, 4096, false));
   const auto seconds = [&](Sharding sharding) {
-    const std::vector<step::Schedule> schedules{divided(wide, {.sharding = sharding}, cluster.hosts.size(), 1)};
+    const std::vector<schedule::Schedule> schedules{divided(wide, {.sharding = sharding}, cluster.hosts.size(), 1)};
     return time_schedules(cluster, schedules).steps.at(0).seconds;
   };
   const double whole = seconds(Sharding::none);
@@ -180,11 +180,11 @@ TEST(DividedStep, ShardingTakesNoLongerWhereGpusShareAnAdapter) {
 }
 
 /// Times that devices of a layer tell one another something.
-std::size_t tensor_collectives(const step::Schedule& schedule, step::CollectiveKind kind) {
+std::size_t tensor_collectives(const schedule::Schedule& schedule, step::CollectiveKind kind) {
   std::size_t count = 0;
-  for (const step::Task& task : schedule.tasks) {
-    const auto* collective = std::get_if<step::CollectiveTask>(&task.what);
-    if (collective != nullptr && collective->among == step::Among::tensor && collective->kind == kind) ++count;
+  for (const schedule::Task& task : schedule.tasks) {
+    const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
+    if (collective != nullptr && collective->among == schedule::Among::tensor && collective->kind == kind) ++count;
   }
   return count;
 }
@@ -193,7 +193,7 @@ std::size_t tensor_collectives(const step::Schedule& schedule, step::CollectiveK
 // backward.
 TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
   ParallelismSpec how{.tensor = 2};
-  step::Schedule schedule = divided(network(3, true), how, 1, 2);
+  schedule::Schedule schedule = divided(network(3, true), how, 1, 2);
   EXPECT_EQ(tensor_collectives(schedule, step::CollectiveKind::all_reduce), 3U * 2);
   const double bytes = kElement * 2 * kWidth;  // of a batch of two
   const step::StepTiming timing = on_free_network(schedule);
@@ -203,7 +203,7 @@ TEST(DividedStep, DevicesOfALayerSumOnceForwardAndOnceBackward) {
     const spec::GpuClusterSpec node = test::cluster_of(1, 2, test::line(1e9, 1e-3, spec::Transport::nvlink), {});
     Cluster cluster = test::workers_on({"", node, {}, {}}, spec::Fidelity::message);
     cluster.devices.assign(2, test::clockwork());
-    const step::Schedule of_run = divided(network(3, true), how, 1, 2, "auto", asked);
+    const schedule::Schedule of_run = divided(network(3, true), how, 1, 2, "auto", asked);
     const TimedRun timed = time_schedules(cluster, std::vector{of_run});
     std::set<std::string> carried_out;
     for (const auto& one : timed.network.collectives) carried_out.insert(one.algorithm);

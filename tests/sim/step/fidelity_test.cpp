@@ -91,7 +91,7 @@ TEST(MessageEffort, OfASchedulesCollectivesIsThatOfEach) {
   script.wait(script.all_reduce(2e6));
   collectives::RankLayout layout;
   for (std::int32_t rank = 0; rank < 50; ++rank) layout.node_of.push_back(rank);
-  const std::vector<step::Schedule> schedules{script.schedule(), script.schedule()};
+  const std::vector<schedule::Schedule> schedules{script.schedule(), script.schedule()};
   const std::vector<double> times{1, 2};
   const MessageEffort effort = effort_of(schedules, times, layout);
   EXPECT_EQ(effort.messages, 3 * 4 * 2 * 49 * 50);
@@ -312,10 +312,10 @@ TEST(StepByFlow, ACollectiveThatWorkersComeToApartIsTheSameWhenItComesAgain) {
   const auto seconds = [&](double more) {
     test::Script script(8, false);
     for (int i = 0; i < 4; ++i) {
-      step::PerWorker apart({1, 1, 1 + 1e-5 * i, 1, 1, 1 + 2e-5, 1, 1});
+      schedule::PerWorker apart({1, 1, 1 + 1e-5 * i, 1, 1, 1 + 2e-5, 1, 1});
       script.compute(apart).wait(script.all_reduce(1e8 + more * i));
     }
-    const TimedRun run = time_schedules(cluster, std::vector<step::Schedule>{script.schedule()});
+    const TimedRun run = time_schedules(cluster, std::vector<schedule::Schedule>{script.schedule()});
     EXPECT_EQ(run.network.fidelity, "flow") << test::notes_of(run.network);
     const step::StepTiming& timing = run.steps.at(0);
     return std::vector<double>{timing.seconds, timing.waiting_seconds, timing.bytes_sent.at(3)};
@@ -344,7 +344,7 @@ std::string refusal_of(Cluster cluster, std::size_t workers) {
   test::Script script(workers, false);
   script.compute(1e-3);
   script.wait(script.collective(CollectiveKind::all_gather, test::same(1e3), "direct"));
-  const std::vector<step::Schedule> schedules{script.schedule()};
+  const std::vector<schedule::Schedule> schedules{script.schedule()};
   try {
     time_schedules(cluster, schedules);
     return "";

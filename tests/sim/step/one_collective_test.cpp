@@ -47,10 +47,10 @@ TEST(StepOfOneCollective, TakesWhatTheCollectiveTakesByItself) {
       const double bytes = kind == all_gather ? 201e6 / static_cast<double>(workers) : 201e6;
       const CollectiveTiming alone = time_collectives(cluster, std::vector{test::job(kind, "auto", bytes)}).timings[0];
       cluster.devices.assign(workers, test::clockwork());
-      step::Schedule schedule;
+      schedule::Schedule schedule;
       schedule.workers = workers;
-      schedule.tasks.push_back({"layer", step::CollectiveTask{kind, test::same(bytes)}});
-      schedule.tasks.push_back({"layer", step::WaitTask{step::Role::workers, 0}});
+      schedule.tasks.push_back({"layer", schedule::CollectiveTask{kind, test::same(bytes)}});
+      schedule.tasks.push_back({"layer", schedule::WaitTask{step::Role::workers, 0}});
       const TimedRun step = time_schedules(cluster, std::vector{schedule});
       ASSERT_EQ(step.network.collectives.size(), 1U);
       EXPECT_EQ(step.network.collectives[0].algorithm, alone.algorithm) << number << ' ' << to_string(kind);

@@ -21,7 +21,7 @@
 namespace dadsim::sim {
 namespace {
 
-using step::Among;
+using schedule::Among;
 using step::CollectiveKind;
 using test::same;
 
@@ -33,38 +33,39 @@ class Parallel {
     schedule_.tensor = tensor;
     schedule_.pipeline = pipeline;
   }
-  void compute(std::int32_t stage, step::PerWorker seconds) {
+  void compute(std::int32_t stage, schedule::PerWorker seconds) {
     schedule_.tasks.push_back(
-        {"layer", step::ComputeTask{step::Phase::forward, step::Role::workers, same(0), same(0), std::move(seconds)},
+        {"layer",
+         schedule::ComputeTask{step::Phase::forward, step::Role::workers, same(0), same(0), std::move(seconds)},
          stage});
   }
-  std::int32_t send(std::int32_t from, std::int32_t to, step::PerWorker bytes) {
-    step::CollectiveTask task{CollectiveKind::stage_send, std::move(bytes)};
+  std::int32_t send(std::int32_t from, std::int32_t to, schedule::PerWorker bytes) {
+    schedule::CollectiveTask task{CollectiveKind::stage_send, std::move(bytes)};
     task.among = Among::stages;
     task.to_stage = to;
     return add(std::move(task), from);
   }
-  std::int32_t collective(std::int32_t stage, Among among, CollectiveKind kind, step::PerWorker bytes,
+  std::int32_t collective(std::int32_t stage, Among among, CollectiveKind kind, schedule::PerWorker bytes,
                           const std::string& algorithm = "ring") {
-    step::CollectiveTask task{kind, std::move(bytes), algorithm};
+    schedule::CollectiveTask task{kind, std::move(bytes), algorithm};
     task.among = among;
     return add(std::move(task), stage);
   }
   void wait(std::int32_t stage, std::int32_t collective) {
-    schedule_.tasks.push_back({"layer", step::WaitTask{step::Role::workers, collective}, stage});
+    schedule_.tasks.push_back({"layer", schedule::WaitTask{step::Role::workers, collective}, stage});
   }
   /// All-reduce that is waited for at once.
   void all_reduce(std::int32_t stage, Among among, double bytes) {
     wait(stage, collective(stage, among, CollectiveKind::all_reduce, same(bytes)));
   }
-  const step::Schedule& schedule() const { return schedule_; }
+  const schedule::Schedule& schedule() const { return schedule_; }
 
  private:
-  std::int32_t add(step::CollectiveTask task, std::int32_t stage) {
+  std::int32_t add(schedule::CollectiveTask task, std::int32_t stage) {
     schedule_.tasks.push_back({"layer", std::move(task), stage});
     return static_cast<std::int32_t>(schedule_.tasks.size()) - 1;
   }
-  step::Schedule schedule_;
+  schedule::Schedule schedule_;
 };
 
 /// A step of micro-batches through stages.
@@ -78,7 +79,7 @@ struct Pipelined {
   std::size_t replicas = 1;
   double gradient_bytes = 0;  ///< of each place, all-reduced among replicas
   double tied_bytes = 0;      ///< of a table of the first and the last stage, whose gradients they tell each other
-  step::PerWorker slower = same(1);
+  schedule::PerWorker slower = same(1);
 
   /// Per stage the passes in order: micro-batch m forward, or ~m backward.
   std::vector<std::deque<std::int32_t>> orders() const {
@@ -95,7 +96,7 @@ struct Pipelined {
     return result;
   }
 
-  step::Schedule schedule() const {
+  schedule::Schedule schedule() const {
     Parallel made(replicas, tensor, stages);
     std::vector<std::deque<std::int32_t>> left = orders();
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> to_come;  // by receiving stage and pass: its send
@@ -134,10 +135,10 @@ struct Pipelined {
   }
 };
 
-TimedRun timed(Cluster cluster, const step::Schedule& schedule, spec::Fidelity fidelity,
+TimedRun timed(Cluster cluster, const schedule::Schedule& schedule, spec::Fidelity fidelity,
                const TimingRequest& request = {}) {
   cluster.network.fidelity = fidelity;
-  const std::vector<step::Schedule> schedules{schedule};
+  const std::vector<schedule::Schedule> schedules{schedule};
   return time_schedules(cluster, schedules, {}, request);
 }
 
@@ -148,10 +149,10 @@ class OnAStar {
       : star_{.workers = devices, .rate = rate, .latency = latency},
         file_(star_.xml()),
         cluster_(test::cluster_on(file_.path(), devices, false)) {}
-  TimedRun run(const step::Schedule& schedule, spec::Fidelity fidelity, const TimingRequest& request = {}) const {
+  TimedRun run(const schedule::Schedule& schedule, spec::Fidelity fidelity, const TimingRequest& request = {}) const {
     return timed(cluster_, schedule, fidelity, request);
   }
-  step::StepTiming time(const step::Schedule& schedule, spec::Fidelity fidelity) const {
+  step::StepTiming time(const schedule::Schedule& schedule, spec::Fidelity fidelity) const {
     const TimedRun run = timed(cluster_, schedule, fidelity);
     EXPECT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
     return run.steps.at(0);
@@ -239,10 +240,10 @@ TEST(Stages, ATensorGroupReducesAmongItself) {
   // Two rounds of half of it, three times over: 2 (2 l + b/2r).
   const OnAStar devices(8, 1e3, 0.25);
   Parallel script(2, 2, 2);
-  script.compute(step::kEveryStage, same(1));
-  script.all_reduce(step::kEveryStage, Among::tensor, 3000);
-  script.compute(step::kEveryStage, same(1));
-  script.all_reduce(step::kEveryStage, Among::tensor, 3000);
+  script.compute(schedule::kEveryStage, same(1));
+  script.all_reduce(schedule::kEveryStage, Among::tensor, 3000);
+  script.compute(schedule::kEveryStage, same(1));
+  script.all_reduce(schedule::kEveryStage, Among::tensor, 3000);
   for (const spec::Fidelity fidelity : kBoth) {
     const step::StepTiming timing = devices.time(script.schedule(), fidelity);
     EXPECT_NEAR(timing.seconds, 2 * (1 + 2 * (0.5 + 1.5)), 1e-6);
@@ -254,7 +255,7 @@ TEST(Stages, ReplicasReduceInEveryPlace) {
   // Three replicas of two stages of two, one value each: four rounds of a third.
   const OnAStar devices(12, 1e3, 0.25);
   Parallel script(3, 2, 2);
-  script.compute(step::kEveryStage, step::PerWorker({1, 2, 3}));
+  script.compute(schedule::kEveryStage, schedule::PerWorker({1, 2, 3}));
   script.all_reduce(0, Among::replicas, 3000);
   script.compute(1, same(2));
   script.all_reduce(1, Among::replicas, 6000);
@@ -269,8 +270,8 @@ TEST(Stages, AGroupOfOneIsDoneAtOnce) {
   const OnAStar devices(2, 1e3, 0.25);
   Parallel script(1, 1, 2);
   script.all_reduce(0, Among::replicas, 3000);
-  script.all_reduce(step::kEveryStage, Among::tensor, 3000);
-  script.compute(step::kEveryStage, same(1));
+  script.all_reduce(schedule::kEveryStage, Among::tensor, 3000);
+  script.compute(schedule::kEveryStage, same(1));
   for (const spec::Fidelity fidelity : kBoth) {
     const step::StepTiming timing = devices.time(script.schedule(), fidelity);
     EXPECT_NEAR(timing.seconds, 1, 1e-9);
@@ -287,7 +288,7 @@ TEST(Stages, PlacesThatReduceTogetherShareTheirLinks) {
     // Device t + T (d + D p): with two stages replica 0 is devices 0 and 2, which are to be on one node.
     if (stages) cluster.hosts = {cluster.hosts[0], cluster.hosts[2], cluster.hosts[1], cluster.hosts[3]};
     Parallel script(2, stages ? 1 : 2, stages ? 2 : 1);
-    script.all_reduce(step::kEveryStage, Among::replicas, 2000);
+    script.all_reduce(schedule::kEveryStage, Among::replicas, 2000);
     for (const spec::Fidelity fidelity : kBoth) {
       const TimedRun run = timed(cluster, script.schedule(), fidelity);
       EXPECT_NEAR(run.steps.at(0).seconds, 2 * 2, 4e-3);  // by themselves 2 rounds of 1 s
@@ -318,16 +319,16 @@ TEST(Stages, FlowIsWhatMessagesComeTo) {
                           Case{1, 4, 4, 1, false, 5e7}, Case{1, 8, 2, 4, true, 1e7}, Case{4, 4, 1, 1, false, 1e7},
                           Case{1, 8, 2, 4, true, 2e8}, Case{4, 4, 1, 1, false, 2e8}}) {
     const Cluster cluster = gpus(4, 4, one.rails);
-    const step::Schedule schedule = Pipelined{.stages = one.stages,
-                                              .gpipe = one.gpipe,
-                                              .forward = 0.01,
-                                              .backward = 0.02,
-                                              .bytes = one.handed_on,
-                                              .tensor_bytes = one.tensor > 1 ? 2e7 : 0.0,
-                                              .tensor = one.tensor,
-                                              .replicas = one.replicas,
-                                              .gradient_bytes = one.replicas > 1 ? 5e8 : 0.0}
-                                        .schedule();
+    const schedule::Schedule schedule = Pipelined{.stages = one.stages,
+                                                  .gpipe = one.gpipe,
+                                                  .forward = 0.01,
+                                                  .backward = 0.02,
+                                                  .bytes = one.handed_on,
+                                                  .tensor_bytes = one.tensor > 1 ? 2e7 : 0.0,
+                                                  .tensor = one.tensor,
+                                                  .replicas = one.replicas,
+                                                  .gradient_bytes = one.replicas > 1 ? 5e8 : 0.0}
+                                            .schedule();
     const TimedRun flow = timed(cluster, schedule, spec::Fidelity::flow);
     const TimedRun message = timed(cluster, schedule, spec::Fidelity::message);
     const std::string which = fmt::format("T {} P {} D {}", one.tensor, one.stages, one.replicas);
@@ -380,7 +381,7 @@ TEST(Stages, ReplicasComeToTheirGradientsApart) {
   // The second replica computes more slowly; their tensor groups share no link, and at the end one waits for the other.
   const OnAStar devices(8, 1e9, 1e-6);
   const Pipelined uneven{
-      .stages = 2, .tensor_bytes = 1e6, .tensor = 2, .replicas = 2, .slower = step::PerWorker({1, 1.01})};
+      .stages = 2, .tensor_bytes = 1e6, .tensor = 2, .replicas = 2, .slower = schedule::PerWorker({1, 1.01})};
   const double seconds = devices.time(uneven.schedule(), spec::Fidelity::message).seconds;
   EXPECT_NEAR(devices.time(uneven.schedule(), spec::Fidelity::flow).seconds, seconds, 1e-6 * seconds);
   Pipelined reduced = uneven;
@@ -393,14 +394,14 @@ TEST(Stages, ATimelineShowsEveryLineOfADevice) {
   const OnAStar devices(8, 1e9, 1e-3);
   TimingRequest traced;
   traced.trace = {0};
-  const step::Schedule schedule = Pipelined{.stages = 2,
-                                            .micro_batches = 2,
-                                            .bytes = 1e6,
-                                            .tensor_bytes = 1e6,
-                                            .tensor = 2,
-                                            .replicas = 2,
-                                            .gradient_bytes = 1e6}
-                                      .schedule();
+  const schedule::Schedule schedule = Pipelined{.stages = 2,
+                                                .micro_batches = 2,
+                                                .bytes = 1e6,
+                                                .tensor_bytes = 1e6,
+                                                .tensor = 2,
+                                                .replicas = 2,
+                                                .gradient_bytes = 1e6}
+                                          .schedule();
   for (const spec::Fidelity fidelity : kBoth) {
     const TimedRun run = devices.run(schedule, fidelity, traced);
     const step::Timeline& timeline = *run.timelines.at(0);
@@ -425,7 +426,7 @@ TEST(Stages, StepsThatAreInterpolatedHaveTheirBytesOnEveryDevice) {
   const test::Star star{.workers = 8, .rate = 1e9, .latency = 1e-4};
   const test::TemporaryFile file(star.xml());
   Cluster cluster = test::cluster_on(file.path(), 8, false);
-  std::vector<step::Schedule> schedules;
+  std::vector<schedule::Schedule> schedules;
   for (int i = 1; i <= 5; ++i) {
     schedules.push_back(Pipelined{.stages = 2,
                                   .micro_batches = 2,

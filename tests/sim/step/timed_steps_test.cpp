@@ -23,13 +23,13 @@ using test::TemporaryFile;
 constexpr std::size_t kCount = 60;
 
 /// No two are equal, in no order of size. Workers of a star send unequal amounts.
-std::vector<step::Schedule> at_a_star() {
-  std::vector<step::Schedule> schedules;
+std::vector<schedule::Schedule> at_a_star() {
+  std::vector<schedule::Schedule> schedules;
   for (std::size_t i = 0; i < kCount; ++i) {
     const auto size = static_cast<double>((i * 37) % kCount);
     Script script(3);
     script.compute(0.25);
-    script.wait(script.gather(step::PerWorker({1e5 + 1e4 * size, 2e5 + 1e4 * size, 1e4 * size})),
+    script.wait(script.gather(schedule::PerWorker({1e5 + 1e4 * size, 2e5 + 1e4 * size, 1e4 * size})),
                 step::Role::aggregator);
     script.wait(script.broadcast(1e5 + 3e4 * size));
     schedules.push_back(script.schedule());
@@ -38,14 +38,14 @@ std::vector<step::Schedule> at_a_star() {
 }
 
 /// Collectives among workers, chosen by size.
-std::vector<step::Schedule> among_workers() {
-  std::vector<step::Schedule> schedules;
+std::vector<schedule::Schedule> among_workers() {
+  std::vector<schedule::Schedule> schedules;
   for (std::size_t i = 0; i < kCount; ++i) {
     const auto size = static_cast<double>((i * 37) % kCount);
     Script script(4, false);
     script.compute(0.25);
     script.wait(script.collective(step::CollectiveKind::all_reduce, test::same(1000 + 8e4 * size)));
-    script.wait(script.all_gather(step::PerWorker({1e4 * size, 2e4, 3e4 + size, 0})));
+    script.wait(script.all_gather(schedule::PerWorker({1e4 * size, 2e4, 3e4 + size, 0})));
     schedules.push_back(script.schedule());
   }
   return schedules;
@@ -79,7 +79,7 @@ void expect_same_bytes(const TimedRun& sampled, const TimedRun& all) {
 TEST(TimedSteps, OfAStarAreAsGoodAsAll) {
   const TemporaryFile file(Star{.workers = 3, .hub_rate = 2.5e6}.xml());
   Cluster cluster = cluster_on(file.path(), 3);
-  const std::vector<step::Schedule> schedules = at_a_star();
+  const std::vector<schedule::Schedule> schedules = at_a_star();
   const TimedRun all = time_schedules(cluster, schedules);
   EXPECT_FALSE(all.network.sampling);
   EXPECT_TRUE(all.stand_for.empty());
@@ -108,7 +108,7 @@ TEST(TimedSteps, OfAStarAreAsGoodAsAll) {
 TEST(TimedSteps, AmongWorkersKnowTheBytesOfAll) {
   const TemporaryFile file(Star{.workers = 4}.xml());
   Cluster cluster = cluster_on(file.path(), 4, false);
-  const std::vector<step::Schedule> schedules = among_workers();
+  const std::vector<schedule::Schedule> schedules = among_workers();
   for (const spec::Fidelity fidelity :
        {spec::Fidelity::message, spec::Fidelity::automatic, spec::Fidelity::closed_form}) {
     cluster.network.fidelity = fidelity;
@@ -140,7 +140,7 @@ TEST(TimedSteps, AreTheSameWithATrace) {
   Cluster cluster = cluster_on(file.path(), 3);
   cluster.platform = {"", spec::PlatformFileSpec{file.path(), spec::Transport::tcp}, {}, {}};
   cluster.network.timed_steps = 8;
-  const std::vector<step::Schedule> schedules = at_a_star();
+  const std::vector<schedule::Schedule> schedules = at_a_star();
   const TimedRun plain = time_schedules(cluster, schedules);
   const auto left_out = std::ranges::find(plain.stand_for, 0.0) - plain.stand_for.begin();
   ASSERT_LT(left_out, static_cast<std::ptrdiff_t>(kCount));
@@ -170,7 +170,7 @@ TEST(TimedSteps, KeepMessagesWithinTheirBudget) {
   Cluster cluster = test::workers_on(platform, spec::Fidelity::automatic);
   cluster.devices.assign(cluster.hosts.size(), test::clockwork());
   cluster.network.message_budget = 700;
-  const std::vector<step::Schedule> schedules = among_workers();
+  const std::vector<schedule::Schedule> schedules = among_workers();
   EXPECT_NE(time_schedules(cluster, schedules).network.fidelity, "message");
   cluster.network.timed_steps = 8;
   EXPECT_EQ(time_schedules(cluster, schedules).network.fidelity, "message");
@@ -179,9 +179,9 @@ TEST(TimedSteps, KeepMessagesWithinTheirBudget) {
 TEST(TimedSteps, WithKindsKnownBeforeAreTheSame) {
   const TemporaryFile file(Star{.workers = 3}.xml());
   Cluster cluster = cluster_on(file.path(), 3);
-  std::vector<step::Schedule> schedules = at_a_star();
+  std::vector<schedule::Schedule> schedules = at_a_star();
   schedules.push_back(schedules[5]);
-  const step::StepKinds kinds(schedules);
+  const schedule::StepKinds kinds(schedules);
   EXPECT_EQ(kinds.kinds().size(), kCount);
   EXPECT_EQ(kinds.of().back(), 5U);
   for (const std::int64_t steps : {0, 9}) {
@@ -198,11 +198,11 @@ TEST(TimedSteps, WithKindsKnownBeforeAreTheSame) {
 }
 
 TEST(TimedSteps, KindsDifferInWhateverSchedulesDiffer) {
-  const std::vector<step::Schedule> schedules = at_a_star();
-  step::Schedule other = schedules[0];
-  std::get<step::ComputeTask>(other.tasks[0].what).sequential = 2;  // not in the fingerprint
-  step::Schedule same = schedules[0];
-  EXPECT_EQ(step::StepKinds(std::vector{schedules[0], other, same}).of(), (std::vector<std::size_t>{0, 1, 0}));
+  const std::vector<schedule::Schedule> schedules = at_a_star();
+  schedule::Schedule other = schedules[0];
+  std::get<schedule::ComputeTask>(other.tasks[0].what).sequential = 2;  // not in the fingerprint
+  schedule::Schedule same = schedules[0];
+  EXPECT_EQ(schedule::StepKinds(std::vector{schedules[0], other, same}).of(), (std::vector<std::size_t>{0, 1, 0}));
 }
 
 TEST(TimedSteps, AreAllWhereEveryStepDiffersByDate) {

@@ -22,7 +22,7 @@ using test::Star;
 using test::TemporaryFile;
 
 /// Everything traced, the first step included.
-TimedRun traced(const Cluster& cluster, const std::vector<step::Schedule>& schedules,
+TimedRun traced(const Cluster& cluster, const std::vector<schedule::Schedule>& schedules,
                 std::size_t most_spans = 100'000) {
   TimingRequest request;
   request.trace.resize(schedules.size());
@@ -53,7 +53,7 @@ void expect_consistent(const step::Timeline& timeline, const step::StepTiming& s
 }
 
 /// Gradients of three layers: computed one after the other, shared while the next is computed.
-step::Schedule overlapping(std::size_t workers) {
+schedule::Schedule overlapping(std::size_t workers) {
   Script script(workers, false);
   std::vector<std::int32_t> shared;
   for (const double bytes : {4e5, 1e6, 2e6}) {
@@ -81,15 +81,15 @@ double seconds_of(const std::vector<const step::Timeline::Span*>& spans) {
 TEST(Timeline, AddsUpToWhatIsReported) {
   const TemporaryFile file(Star{.workers = 4, .hub_rate = 1.7e6}.xml());
   Script star(4);
-  star.compute(step::PerWorker({0.5, 0.25, 1, 0.75}));
-  star.wait(star.gather(step::PerWorker({1e5, 2e5, 3e5, 0})), step::Role::aggregator)
+  star.compute(schedule::PerWorker({0.5, 0.25, 1, 0.75}));
+  star.wait(star.gather(schedule::PerWorker({1e5, 2e5, 3e5, 0})), step::Role::aggregator)
       .compute(0.1, step::Role::aggregator);
   star.wait(star.broadcast(4e5)).compute(0.05);
   Cluster cluster = cluster_on(file.path(), 4);
-  const std::vector<step::Schedule> schedules{overlapping(4), star.schedule()};
+  const std::vector<schedule::Schedule> schedules{overlapping(4), star.schedule()};
   for (const spec::Fidelity fidelity : {spec::Fidelity::message, spec::Fidelity::flow}) {
     cluster.network.fidelity = fidelity;
-    for (const step::Schedule& schedule :
+    for (const schedule::Schedule& schedule :
          fidelity == spec::Fidelity::message ? schedules : std::vector{overlapping(4)}) {
       const TimedRun run = traced(cluster, {schedule});
       ASSERT_EQ(run.network.fidelity, to_string(fidelity)) << test::notes_of(run.network);
@@ -117,9 +117,9 @@ TEST(Timeline, ChangesNoBitOfTheResult) {
   Cluster cluster = cluster_on(file.path(), 4);
   cluster.platform = {"", spec::PlatformFileSpec{file.path(), spec::Transport::tcp}, {}, {}};
   Script star(4);
-  star.compute(step::PerWorker({0.5, 0.25, 1, 0.75}));
-  star.wait(star.gather(step::PerWorker({1e5, 2e5, 3e5, 0})), step::Role::aggregator).wait(star.broadcast(4e5));
-  const std::vector<step::Schedule> schedules{star.schedule(), overlapping(4), star.schedule()};
+  star.compute(schedule::PerWorker({0.5, 0.25, 1, 0.75}));
+  star.wait(star.gather(schedule::PerWorker({1e5, 2e5, 3e5, 0})), step::Role::aggregator).wait(star.broadcast(4e5));
+  const std::vector<schedule::Schedule> schedules{star.schedule(), overlapping(4), star.schedule()};
   const TimedRun plain = time_schedules(cluster, schedules);
   const TimedRun with = traced(cluster, schedules);
   ASSERT_TRUE(plain.first && with.first);
@@ -182,9 +182,9 @@ TEST(Timeline, NamesWhatItShows) {
   const TemporaryFile file(Star{.workers = 2}.xml());
   Script script(2);
   script.compute(1).gather_and_answer(1e6);
-  step::Schedule schedule = script.schedule();
-  for (step::Task& task : schedule.tasks) task.layer = "fc1";
-  std::get<step::ComputeTask>(schedule.tasks[0].what).phase = step::Phase::weight_gradient;
+  schedule::Schedule schedule = script.schedule();
+  for (schedule::Task& task : schedule.tasks) task.layer = "fc1";
+  std::get<schedule::ComputeTask>(schedule.tasks[0].what).phase = step::Phase::weight_gradient;
   const TimedRun run = traced(cluster_on(file.path(), 2), {schedule});
   std::vector<std::string> labels;
   for (const step::Timeline::Label& label : run.timelines[0]->labels) labels.push_back(label.name);
@@ -226,7 +226,7 @@ TEST(Timeline, OfManyWorkersShowsSomeAndWhoEndsLast) {
   Script script(200, false);
   std::vector<double> seconds(200, 1);
   seconds[118] = 2;
-  script.wait(script.all_reduce(1e6)).compute(step::PerWorker(seconds));
+  script.wait(script.all_reduce(1e6)).compute(schedule::PerWorker(seconds));
   const auto workers_of = [](const step::Timeline& timeline) {
     std::vector<std::int32_t> workers;
     for (const step::Timeline::Track& track : timeline.tracks) {

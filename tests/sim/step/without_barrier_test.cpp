@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/schedule.hpp"
 #include "sim/fidelity_notes.hpp"
 #include "sim/star.hpp"
 #include "sim/step/steady_state.hpp"
-#include "step/schedule.hpp"
 
 // Steps in which workers hear from their neighbours alone follow one another without a barrier.
 
@@ -63,13 +63,13 @@ std::string lines_xml(std::size_t workers, double first_rate = 1e6) {
 }
 
 /// Computing, and then to wait for what the neighbours send.
-step::Schedule exchange_step(const Graph& to) {
+schedule::Schedule exchange_step(const Graph& to) {
   Script script(to.size(), false);
   script.compute(kCompute);
   script.wait(script.collective(step::CollectiveKind::neighbour_exchange, test::same(kBytes)));
-  step::Schedule schedule = script.schedule();
-  for (step::Task& task : schedule.tasks) {
-    if (auto* exchange = std::get_if<step::CollectiveTask>(&task.what)) {
+  schedule::Schedule schedule = script.schedule();
+  for (schedule::Task& task : schedule.tasks) {
+    if (auto* exchange = std::get_if<schedule::CollectiveTask>(&task.what)) {
       exchange->neighbours = std::make_shared<const step::Neighbours>(step::Neighbours{to});
     }
   }
@@ -78,7 +78,7 @@ step::Schedule exchange_step(const Graph& to) {
 
 TimedRun timed(const Graph& to, double first_rate = 1e6) {
   const TemporaryFile file(lines_xml(to.size(), first_rate));
-  const std::vector<step::Schedule> schedules(3, exchange_step(to));
+  const std::vector<schedule::Schedule> schedules(3, exchange_step(to));
   return time_schedules(cluster_on(file.path(), to.size(), false), schedules);
 }
 
@@ -138,7 +138,7 @@ TEST(WithoutBarrier, MessagesAreSimulatedWhateverFidelityIsAskedFor) {
   const TemporaryFile file(lines_xml(4, 1e5));
   Cluster cluster = cluster_on(file.path(), 4, false);
   cluster.network.fidelity = spec::Fidelity::flow;
-  const std::vector<step::Schedule> schedules{exchange_step(ring(4))};
+  const std::vector<schedule::Schedule> schedules{exchange_step(ring(4))};
   const TimedRun run = time_schedules(cluster, schedules);
   EXPECT_EQ(run.network.fidelity, "message");
   EXPECT_NE(test::notes_of(run.network).find("no barrier"), std::string::npos) << test::notes_of(run.network);
@@ -147,11 +147,12 @@ TEST(WithoutBarrier, MessagesAreSimulatedWhateverFidelityIsAskedFor) {
 
 TEST(WithoutBarrier, WithAnotherCollectiveThereIsOne) {
   const TemporaryFile file(lines_xml(4, 1e5));
-  step::Schedule schedule = exchange_step(ring(4));
-  schedule.tasks.push_back({"layer", step::CollectiveTask{step::CollectiveKind::all_reduce, test::same(4e4), "ring"}});
-  schedule.tasks.push_back({"layer", step::WaitTask{step::Role::workers, 3}});
+  schedule::Schedule schedule = exchange_step(ring(4));
+  schedule.tasks.push_back(
+      {"layer", schedule::CollectiveTask{step::CollectiveKind::all_reduce, test::same(4e4), "ring"}});
+  schedule.tasks.push_back({"layer", schedule::WaitTask{step::Role::workers, 3}});
   EXPECT_TRUE(has_barrier(schedule));
-  const std::vector<step::Schedule> schedules{schedule};
+  const std::vector<schedule::Schedule> schedules{schedule};
   const Cluster cluster = cluster_on(file.path(), 4, false);
   const TimedRun run = time_schedules(cluster, schedules);
   EXPECT_TRUE(run.first_steps.empty());
@@ -160,10 +161,11 @@ TEST(WithoutBarrier, WithAnotherCollectiveThereIsOne) {
 
 TEST(WithoutBarrier, ByFlowAnExchangeInAStepWithABarrierIsTheSame) {
   const TemporaryFile file(lines_xml(4));
-  step::Schedule schedule = exchange_step(ring(4));
-  schedule.tasks.push_back({"layer", step::CollectiveTask{step::CollectiveKind::all_reduce, test::same(4e4), "ring"}});
-  schedule.tasks.push_back({"layer", step::WaitTask{step::Role::workers, 3}});
-  const std::vector<step::Schedule> schedules{schedule};
+  schedule::Schedule schedule = exchange_step(ring(4));
+  schedule.tasks.push_back(
+      {"layer", schedule::CollectiveTask{step::CollectiveKind::all_reduce, test::same(4e4), "ring"}});
+  schedule.tasks.push_back({"layer", schedule::WaitTask{step::Role::workers, 3}});
+  const std::vector<schedule::Schedule> schedules{schedule};
   Cluster cluster = cluster_on(file.path(), 4, false);
   const step::StepTiming by_message = time_schedules(cluster, schedules).steps.at(0);
   cluster.network.fidelity = spec::Fidelity::flow;
@@ -178,7 +180,7 @@ TEST(WithoutBarrier, WhereStepsDifferTheyAreReplayedAsTheyAre) {
   const TemporaryFile file(lines_xml(4));
   Cluster cluster = cluster_on(file.path(), 4, false);
   cluster.network.jitter.temporal = 0.3;
-  const std::vector<step::Schedule> schedules(5, exchange_step(ring(4)));
+  const std::vector<schedule::Schedule> schedules(5, exchange_step(ring(4)));
   const TimedRun run = time_schedules(cluster, schedules);
   ASSERT_EQ(run.first_steps.size(), 5U);
   double sum = 0;
@@ -191,7 +193,7 @@ TEST(WithoutBarrier, WhereStepsDifferTheyAreReplayedAsTheyAre) {
 
 TEST(WithoutBarrier, ATimelineShowsSomeOfTheFirstSteps) {
   const TemporaryFile file(lines_xml(4, 1e5));
-  const std::vector<step::Schedule> schedules{exchange_step(ring(4))};
+  const std::vector<schedule::Schedule> schedules{exchange_step(ring(4))};
   TimingRequest request;
   request.trace = {0};
   const TimedRun plain = time_schedules(cluster_on(file.path(), 4, false), schedules);

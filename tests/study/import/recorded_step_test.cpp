@@ -9,7 +9,7 @@
 
 #include "scenario/elements/read_workload.hpp"
 #include "scenario/xml/findings.hpp"
-#include "step/schedule.hpp"
+#include "schedule/schedule.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::study {
@@ -76,7 +76,7 @@ ChakraTrace data_parallel(double slower, const std::string& group = "") {
   return rank.trace;
 }
 
-std::shared_ptr<const step::Schedule> read_back(const RecordedStep& step) {
+std::shared_ptr<const schedule::Schedule> read_back(const RecordedStep& step) {
   const test::TemporaryFolder folder;
   const std::string path = folder.write("step.xml", file_of_recorded_step("a step", step));
   scenario::Findings findings(path);
@@ -93,14 +93,14 @@ TEST(RecordedStepTest, KeepsTimesOfEachRankAndWhatGoesOnBeside) {
   ASSERT_NE(schedule, nullptr);
   // layer 2, its sum, layer 1, its sum, two waits, update
   ASSERT_EQ(schedule->tasks.size(), 7U);
-  const auto& layer = std::get<step::ComputeTask>(schedule->tasks[0].what);
+  const auto& layer = std::get<schedule::ComputeTask>(schedule->tasks[0].what);
   EXPECT_TRUE(layer.recorded);
   EXPECT_DOUBLE_EQ(layer.seconds[0], 0.2);
   EXPECT_DOUBLE_EQ(layer.seconds[1], 0.6);
-  EXPECT_DOUBLE_EQ(std::get<step::CollectiveTask>(schedule->tasks[1].what).bytes[1], 4e6);
-  EXPECT_EQ(std::get<step::WaitTask>(schedule->tasks[4].what).collective, 1);
-  EXPECT_EQ(std::get<step::WaitTask>(schedule->tasks[5].what).collective, 3);
-  EXPECT_DOUBLE_EQ(std::get<step::ComputeTask>(schedule->tasks[6].what).seconds[1], 0.05);
+  EXPECT_DOUBLE_EQ(std::get<schedule::CollectiveTask>(schedule->tasks[1].what).bytes[1], 4e6);
+  EXPECT_EQ(std::get<schedule::WaitTask>(schedule->tasks[4].what).collective, 1);
+  EXPECT_EQ(std::get<schedule::WaitTask>(schedule->tasks[5].what).collective, 3);
+  EXPECT_DOUBLE_EQ(std::get<schedule::ComputeTask>(schedule->tasks[6].what).seconds[1], 0.05);
 }
 
 TEST(RecordedStepTest, TellsTensorGroupsFromReplicas) {
@@ -119,9 +119,9 @@ TEST(RecordedStepTest, TellsTensorGroupsFromReplicas) {
   ASSERT_NE(schedule, nullptr);
   EXPECT_EQ(schedule->tensor, 2);
   ASSERT_EQ(schedule->tasks.size(), 7U);
-  EXPECT_EQ(std::get<step::CollectiveTask>(schedule->tasks[1].what).among, step::Among::tensor);
-  EXPECT_EQ(std::get<step::CollectiveTask>(schedule->tasks[4].what).among, step::Among::replicas);
-  EXPECT_DOUBLE_EQ(std::get<step::ComputeTask>(schedule->tasks[3].what).seconds[1], 0.2);
+  EXPECT_EQ(std::get<schedule::CollectiveTask>(schedule->tasks[1].what).among, schedule::Among::tensor);
+  EXPECT_EQ(std::get<schedule::CollectiveTask>(schedule->tasks[4].what).among, schedule::Among::replicas);
+  EXPECT_DOUBLE_EQ(std::get<schedule::ComputeTask>(schedule->tasks[3].what).seconds[1], 0.2);
 }
 
 TEST(RecordedStepTest, StagesLieAsFarApartAsMessagesGo) {
@@ -141,9 +141,9 @@ TEST(RecordedStepTest, StagesLieAsFarApartAsMessagesGo) {
   ASSERT_NE(schedule, nullptr);
   EXPECT_EQ(schedule->pipeline, 2);
   ASSERT_EQ(schedule->tasks.size(), 4U);
-  EXPECT_EQ(std::get<step::CollectiveTask>(schedule->tasks[1].what).to_stage, 1);
+  EXPECT_EQ(std::get<schedule::CollectiveTask>(schedule->tasks[1].what).to_stage, 1);
   EXPECT_EQ(schedule->tasks[2].stage, 1);
-  EXPECT_EQ(std::get<step::WaitTask>(schedule->tasks[2].what).collective, 1);
+  EXPECT_EQ(std::get<schedule::WaitTask>(schedule->tasks[2].what).collective, 1);
 }
 
 // What a profile of one rank gives: kernels, a sum, and the call of the host for it.

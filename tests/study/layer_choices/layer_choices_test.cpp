@@ -38,7 +38,7 @@ class Alternatives : public testing::Test {
   double seconds(const step::Assignment& plan) const {
     const LearnedRun& run = *learned_.runs.front();
     const TimedAs timed = timed_as_of(scenario_, run.shape);
-    const std::vector<step::Schedule> schedules = {schedule_of(
+    const std::vector<schedule::Schedule> schedules = {schedule_of(
         scenario_.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape, timed, &plan)};
     return sim::time_schedules(cluster_of(scenario_), schedules).steps.front().seconds;
   }

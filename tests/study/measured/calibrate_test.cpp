@@ -30,7 +30,7 @@ spec::DeviceSpec invented_device() {
 std::string measured_line(const spec::DeviceSpec& device, const std::string& workload, std::int64_t batch,
                           double factor = 1) {
   static const PlainSteps steps;
-  const step::Schedule schedule =
+  const schedule::Schedule schedule =
       steps.of(spec::workload_registry().find(workload)->shape(), batch, spec::Precision::fp16);
   return fmt::format("{},{},fp16,{:.9g}ms\n", workload, batch, 1e3 * factor * seconds_of(device, schedule));
 }

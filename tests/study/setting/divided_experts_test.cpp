@@ -9,7 +9,7 @@ namespace dadsim::study {
 namespace {
 
 using namespace test_division;
-using enum step::Among;
+using enum schedule::Among;
 using enum step::CollectiveKind;
 
 TEST(DividedExperts, HandOverRowsTwiceAPass) {

@@ -17,38 +17,38 @@ namespace dadsim::study {
 namespace {
 
 using namespace test_division;
-using enum step::Among;
+using enum schedule::Among;
 using enum step::CollectiveKind;
 
 double seconds_of(const std::string& how, int experts = 8) {
   return run_experiment(with(how, experts), false).runs[0].step_seconds;
 }
 
-step::Schedule schedule_of(const scenario::Scenario& scenario) {
+schedule::Schedule schedule_of(const scenario::Scenario& scenario) {
   const Learned learned = learn_scenario(scenario, nullptr, false);
   const LearnedRun& run = *learned.runs.front();
   return schedule_of(scenario.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape,
                      timed_as_of(scenario, run.shape));
 }
 
-step::Schedule schedule_of(const std::string& how) { return schedule_of(with(how)); }
+schedule::Schedule schedule_of(const std::string& how) { return schedule_of(with(how)); }
 
 /// What a device copies to its host in a step, or from there.
-double copied(const scenario::Scenario& scenario, step::HostCopy copy) {
+double copied(const scenario::Scenario& scenario, schedule::HostCopy copy) {
   double bytes = 0;
-  for (const step::Task& task : schedule_of(scenario).tasks) {
-    const auto* compute = std::get_if<step::ComputeTask>(&task.what);
+  for (const schedule::Task& task : schedule_of(scenario).tasks) {
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
     if (compute != nullptr && compute->copy == copy) bytes += compute->copied;
   }
   return bytes;
 }
-double copied(const std::string& how, step::HostCopy copy) { return copied(with(how), copy); }
+double copied(const std::string& how, schedule::HostCopy copy) { return copied(with(how), copy); }
 
 /// What all devices compute in a step.
 double flops_of(const std::string& how) {
   double flops = 0;
-  for (const step::Task& task : schedule_of(how).tasks) {
-    if (const auto* compute = std::get_if<step::ComputeTask>(&task.what)) flops += compute->flops[0];
+  for (const schedule::Task& task : schedule_of(how).tasks) {
+    if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) flops += compute->flops[0];
   }
   return flops;
 }
@@ -219,7 +219,7 @@ constexpr double kKeptBlock = 12 * 256 + 2 * (4 + 2 * 2) * 64 + 2 * 4 * 64 + 4 *
 TEST(Offload, TakesActivationsThereAndBack) {
   const auto on_host = [](const std::string& link) { return "offload=\"activations\" offload-rate=\"" + link + "\" "; };
   const std::string quick = on_host("25GBps");
-  for (const auto copy : {step::HostCopy::to_host, step::HostCopy::from_host}) {
+  for (const auto copy : {schedule::HostCopy::to_host, schedule::HostCopy::from_host}) {
     EXPECT_DOUBLE_EQ(copied(quick, copy), kTokens * kKeptBlock) << "all but the last block of two";
     EXPECT_DOUBLE_EQ(copied(quick + R"(micro-batch="1")", copy), kTokens * kKeptBlock);
     EXPECT_DOUBLE_EQ(copied(quick + R"(tensor="2" sequence-parallel="true")", copy), kTokens * kKeptBlock / 2);
@@ -261,7 +261,7 @@ TEST(Offload, TakesThereWhatABlockKeepsByKorthikanti) {
                                   {R"(recompute="selective")", 34.0},
                                   {R"(tensor="2" sequence-parallel="true" recompute="selective")", 34.0 / 2},
                                   {R"(recompute="full")", 2.0}}) {
-    for (const auto copy : {step::HostCopy::to_host, step::HostCopy::from_host})
+    for (const auto copy : {schedule::HostCopy::to_host, schedule::HostCopy::from_host})
       EXPECT_DOUBLE_EQ(copied(gpt_with(how), copy), kTokens * 256 * kept) << how << ": all but the last block of two";
   }
 }

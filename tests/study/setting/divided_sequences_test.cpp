@@ -10,7 +10,7 @@ namespace dadsim::study {
 namespace {
 
 using namespace test_division;
-using enum step::Among;
+using enum schedule::Among;
 using enum step::CollectiveKind;
 
 constexpr double kKeys = 2 * 2 * 64;  // numbers of the keys and values of a position

@@ -9,7 +9,7 @@ namespace dadsim::study {
 namespace {
 
 using namespace test_division;
-using enum step::Among;
+using enum schedule::Among;
 using enum step::CollectiveKind;
 
 std::string run_of(const std::string& attributes) { return "<run exchange=\"peer\" algorithm=" + attributes + "/>"; }

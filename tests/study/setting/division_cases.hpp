@@ -44,16 +44,16 @@ struct Sum {
   int count = 0;
   double bytes = 0;
 };
-using Collectives = std::map<std::pair<step::Among, step::CollectiveKind>, Sum>;
+using Collectives = std::map<std::pair<schedule::Among, step::CollectiveKind>, Sum>;
 inline Collectives collectives_of(const scenario::Scenario& scenario) {
   const Learned learned = learn_scenario(scenario, nullptr, false);
   const LearnedRun& run = *learned.runs.front();
-  const step::Schedule schedule =
+  const schedule::Schedule schedule =
       schedule_of(scenario.runs.front(), run.trajectory, run.trajectory.distinct_steps.front(), run.shape,
                   timed_as_of(scenario, run.shape));
   Collectives sums;
-  for (const step::Task& task : schedule.tasks) {
-    if (const auto* collective = std::get_if<step::CollectiveTask>(&task.what)) {
+  for (const schedule::Task& task : schedule.tasks) {
+    if (const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what)) {
       Sum& sum = sums[{collective->among, collective->kind}];
       ++sum.count;
       sum.bytes += collective->bytes[0];

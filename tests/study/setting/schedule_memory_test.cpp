@@ -75,12 +75,12 @@ TEST_F(ScheduleMemories, SearchForInfinitiesPassesOverGradients) {
   const auto plain = ask(scenario_.runs[0], timed_);
   const auto other = ask(scenario_.runs[0], searched);
   ASSERT_NE(plain, other);
-  const std::vector<step::Task>& tasks = plain->schedules[0].tasks;
+  const std::vector<schedule::Task>& tasks = plain->schedules[0].tasks;
   std::size_t updates = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const auto* before = std::get_if<step::ComputeTask>(&tasks[i].what);
+    const auto* before = std::get_if<schedule::ComputeTask>(&tasks[i].what);
     if (before == nullptr) continue;
-    const auto& after = std::get<step::ComputeTask>(other->schedules[0].tasks[i].what);
+    const auto& after = std::get<schedule::ComputeTask>(other->schedules[0].tasks[i].what);
     const bool update = before->phase == step::Phase::update;
     updates += update ? 1 : 0;
     EXPECT_DOUBLE_EQ(after.bytes_moved[0], before->bytes_moved[0] * (update ? 15.0 / 14 : 1.0));

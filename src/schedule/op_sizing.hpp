@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "schedule/schedule.hpp"
+#include "step/expression.hpp"
+
+namespace dadsim::schedule {
+
+/// `sizes` with so many times the samples, at least one where there are any. Throws std::invalid_argument for a scale
+/// that is not positive.
+step::StepSizes scale_samples(const step::StepSizes& sizes, double scale);
+
+/// How large the ops of a recorded step are for layers of another network. Both networks and the sizes outlive it.
+class OpSizing {
+ public:
+  OpSizing(const step::StepSizes& sizes, const spec::ModelShape& learned, const spec::ModelShape& timed,
+           double sample_scale, spec::Precision precision);
+
+  std::size_t workers() const { return sizes_.samples.size(); }
+  /// Bytes of a float ÷ those in fp32.
+  double narrower() const { return narrower_; }
+
+  /// What is sized from here on stands for what the layer at this position of the learned network found; -1: for no
+  /// layer's.
+  void stand_for(std::int32_t learned);
+  /// A computation or a collective with its numbers, over these layers together.
+  Task sized(const step::Op& op, const std::vector<const spec::LayerShape*>& layers) const;
+
+ private:
+  /// Floats are sent as wide as they are in memory.
+  double wire_bytes(const step::Payload& payload, const step::Scope& scope) const;
+  double evaluate(const step::Expression& expression, const std::vector<const spec::LayerShape*>& layers,
+                  std::int32_t worker) const;
+  step::Scope scope_of(const spec::LayerShape* layer, std::int32_t worker) const;
+  const step::Work& cheapest(const step::ComputeOp& op, const std::vector<const spec::LayerShape*>& layers,
+                             std::int32_t worker) const;
+  double frozen_bytes(step::Phase phase, const std::vector<const spec::LayerShape*>& layers) const;
+  /// Workers for which everything of an op is the same: with their recorded samples and numbers, of which all others
+  /// follow.
+  const step::WorkerClasses& classes_of(const step::Op& op) const;
+  /// Evaluated once per class of workers.
+  template <class Value>
+  PerWorker per_participant(step::Role who, Value&& value) const;
+
+  const spec::ModelShape& learned_;
+  const step::StepSizes& recorded_;
+  step::StepSizes sizes_;
+  double narrower_;
+  std::map<const spec::LayerShape*, spec::DeltaRelations> deltas_;
+  /// Sums over workers are the same for every worker: they are worked out once per op and layer.
+  mutable std::map<const spec::LayerShape*, step::KnownSums> sums_;
+  mutable std::map<step::Numbers, step::WorkerClasses> classes_by_;
+  mutable std::map<const step::Op*, const step::WorkerClasses*> classes_of_op_;
+  mutable const step::WorkerClasses* classes_ = nullptr;  ///< in the op that is sized
+  step::LearnedLayer stand_in_;                           ///< of the layer that is sized; without a layer: of none
+  step::KnownSums learned_sums_;
+};
+
+}  // namespace dadsim::schedule

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "spec/layer_shape.hpp"
+#include "spec/precision.hpp"
+#include "spec/stages.hpp"
+#include "step/neighbours.hpp"
+#include "step/step.hpp"
+
+namespace dadsim::schedule {
+
+/// One value per worker, stored once where all are equal: in place, as a schedule has millions of them.
+class PerWorker {
+ public:
+  PerWorker() = default;
+  explicit PerWorker(const std::vector<double>& values);
+  explicit PerWorker(double value) : value_(value) {}  ///< of all
+  double operator[](std::size_t worker) const { return values_ == nullptr ? value_ : values_->at(worker); }
+  bool operator==(const PerWorker& other) const;
+  PerWorker scaled(double factor) const;
+  PerWorker plus(const PerWorker& other) const;
+  bool is_uniform() const { return values_ == nullptr; }
+
+ private:
+  double value_ = 0;                                   ///< of all, where there are no `values_`
+  std::shared_ptr<const std::vector<double>> values_;  ///< never changed, so that copies share them
+};
+
+/// What a kernel of a layer works on, beside its amounts; zeros where that is not known.
+struct KernelShape {
+  double in = 0, out = 0;  ///< of a dense layer's matrix: numbers of a row before it and behind it
+  double head_size = 0;    ///< of attention
+  double seen = 0;         ///< of attention: positions that one sees in the mean
+  double skipped = 1;      ///< of fused attention: products that plain attention has ÷ those that it does
+  bool fused = false;      ///< attention whose scores are never written
+  /// Bytes, in 16 bit, that kernels behind the product pass over for each number that comes out of it (for each score
+  /// of attention): in the pass forward, and back.
+  double passed_forward = 0, passed_back = 0;
+  spec::FlashLibrary library = spec::FlashLibrary::any;
+  /// Of a program whose operators are known (spec::LayerPasses): of it all that follows, and the bytes above in its
+  /// precision.
+  spec::Program program = spec::Program::tuned;
+  double passed_weights = 0;                     ///< as the bytes above, with the gradient of the weights
+  double unfused_forward = 0, unfused_back = 0;  ///< of fused attention: per score that plain attention would write
+  double passed_once = 0;                        ///< bytes whatever the rows
+  double kernels = 0;                            ///< that the task is of
+  double between = 0;                            ///< seconds of the device between two of them
+  double host = 0;                               ///< seconds of the host for all of them
+  bool operator==(const KernelShape&) const = default;
+};
+
+/// What a task does on the link between a device and the memory of its host, which has each direction to itself and
+/// carries one copy after the other in it; and what the host launches meanwhile.
+enum class HostCopy : std::uint8_t {
+  none,
+  to_host,         ///< begins one, which takes the task's `seconds` beside what the device computes
+  from_host,       ///< the same; not before all that is on its way there has come
+  wait_to_host,    ///< until all that has begun is through
+  wait_from_host,  ///< the same
+  launch,          ///< no copy: the host begins to launch what follows, which takes it the task's `seconds`, behind
+                   ///< what it launches already
+  wait_launch,     ///< until it has
+};
+
+/// A computation with numbers put in. At the aggregator (who == aggregator) the values have one entry.
+struct ComputeTask {
+  step::Phase phase = step::Phase::forward;
+  step::Role who = step::Role::workers;
+  PerWorker flops, bytes_moved, launches;
+  spec::LayerKind kind = spec::LayerKind::dense;  ///< of its layer; element_wise where it is for several
+  double weights = 0;                             ///< in × out of its layer's matrix, or of all experts'; 0 without
+  double sequential = 1;                          ///< equal parts that the work is done in, one after the other
+  double overlap = 1;                             ///< how often the windows of a convolution hold each input
+  /// A part of the passes through the network that waits for nobody: done for every micro-batch where there are
+  /// several.
+  bool of_pass = false;
+  KernelShape shape = {};
+  PerWorker seconds = {};  ///< beside what the device computes: of its host, and of the link to it; or as recorded
+  bool recorded = false;   ///< the seconds are the device's own, as they were measured: they follow its speed
+  HostCopy copy = HostCopy::none;
+  double copied = 0;  ///< bytes between the device and its host
+  bool operator==(const ComputeTask&) const = default;
+};
+
+/// Among whom a collective is, where replicas are of several devices.
+enum class Among : std::uint8_t {
+  replicas,       ///< the devices in the same place of every replica; all places at once
+  tensor,         ///< the devices of one stage of one replica; all replicas at once
+  context,        ///< the devices that have a part of each sequence; all such groups at once
+  shard_group,    ///< replicas that divide states or parameters (Schedule::shard_group); all places and groups at once
+  shard_copies,   ///< replicas that have the same part of these; all places at once
+  experts,        ///< the devices of a stage that divide experts (Schedule::experts); all such groups at once
+  expert_copies,  ///< the devices of a stage that have the same experts; all places at once
+  stages,         ///< from one stage of every replica to another (stage_send)
+};
+
+/// A collective with numbers put in.
+struct CollectiveTask {
+  step::CollectiveKind kind = step::CollectiveKind::gather;
+  PerWorker bytes;                 ///< handed over by each worker; for a broadcast one value, what each worker gets
+  std::string algorithm = "auto";  ///< of the collectives' registry
+  std::shared_ptr<const step::Neighbours> neighbours{};  ///< neighbour_exchange: who sends to whom
+  Among among = Among::replicas;
+  std::int32_t to_stage = -1;  ///< stage_send: where to
+  /// By value, also of the graph.
+  bool operator==(const CollectiveTask& other) const;
+};
+
+struct WaitTask {
+  step::Role who = step::Role::workers;
+  std::int32_t collective = 0;  ///< index of the collective in Schedule::tasks, smaller than this task's own
+  bool operator==(const WaitTask&) const = default;
+};
+
+inline constexpr std::int32_t kEveryStage = -1;
+
+struct Task {
+  std::string layer;  ///< name of the layer it is for, for spans
+  std::variant<ComputeTask, CollectiveTask, WaitTask> what;
+  std::int32_t stage = kEveryStage;  ///< of a pipeline: whose devices do it (of a stage_send: who send)
+  bool operator==(const Task&) const = default;
+};
+
+/// One training step with every size a number: what the simulator times. Workers are numbered 0 … workers-1. Every
+/// participant goes through the tasks that concern it in order; collectives run beside its computations until waited
+/// for.
+///
+/// Where a replica is of several devices, `workers` counts devices: number t + tensor × (c + context × (d + replicas ×
+/// p)) is device t of part c of the sequences in stage p of replica d. Values per worker are then per replica: entry d.
+/// Those of a stage that divide experts are `experts`, whose numbers are `expert_tensor` apart. A device's collectives
+/// go one after the other among those of the same `among`, and of the same direction where they are between stages.
+struct Schedule {
+  std::size_t workers = 0;
+  bool uses_aggregator = false;
+  std::vector<Task> tasks;
+  spec::Precision precision = spec::Precision::fp32;  ///< of its computations
+  std::int32_t tensor = 1;                            ///< devices that divide every layer
+  std::int32_t pipeline = 1;                          ///< stages
+  std::int32_t context = 1;                           ///< devices that have a part of each sequence
+  std::int32_t shard_group = 0;                       ///< replicas that divide states; 0: all
+  std::int32_t experts = 1;                           ///< devices of a stage that divide experts, `expert_tensor` apart
+  std::int32_t expert_tensor = 1;  ///< devices that divide each of these experts, one after the other
+
+  std::int32_t devices() const { return tensor * context * pipeline; }  ///< of a replica
+  std::size_t replicas() const { return workers / static_cast<std::size_t>(devices()); }
+  bool operator==(const Schedule&) const = default;
+};
+
+/// Whether workers begin the next step together: all wait for what all have sent. Without a barrier, in a step whose
+/// workers hear from their neighbours alone, each begins its next step when it is itself done with this one.
+bool has_barrier(const Schedule& schedule);
+
+/// `count` of the schedule, one behind the other.
+Schedule repeated(const Schedule& schedule, std::size_t count);
+
+/// When what follows on the gradients of several layers begins: see Sweep::stage. Bytes of gradients.
+struct Buckets {
+  double bytes = 0;  ///< 0: once all gradients are there
+  double first = 0;  ///< of the first bucket of a step, if that is less
+};
+
+/// Puts numbers in. `learned` is the network the step was recorded on, `timed` the one to time it as (the same, or a
+/// workload; groups of layers are then repeated by relative depth). `sample_scale` is timed samples ÷ learned samples
+/// per worker. In 16 bit, whatever the step has as floats takes two bytes on the wire and in memory, but for the
+/// optimizer: it reads a 16-bit gradient and writes a 16-bit copy of the weights beside its fp32 master, which is as
+/// much as it moves in fp32. Integers and bits keep their size. Where the step has alternatives, each layer of `timed`
+/// takes the one in `assignment`; without that, those are taken that send the fewest bytes (see assignment.hpp). With
+/// `only`, what is done for those layers of `timed`, and what the network's end is for if they hold it.
+Schedule instantiate(const step::StepStructure& structure, const step::StepSizes& sizes,
+                     const spec::ModelShape& learned, const spec::ModelShape& timed, double sample_scale = 1.0,
+                     spec::Precision precision = spec::Precision::fp32, const step::Assignment* assignment = nullptr,
+                     const Buckets& buckets = {}, const spec::LayerRange* only = nullptr);
+
+/// Which learned matrix layer stands for matrix layer `timed` of `timed_layers`: the same relative depth, ends mapped
+/// to ends.
+std::size_t layer_at_same_depth(std::size_t timed, std::size_t timed_layers, std::size_t learned_layers);
+
+}  // namespace dadsim::schedule

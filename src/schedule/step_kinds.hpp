@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schedule/schedule.hpp"
+#include "step/step_sample.hpp"
+
+namespace dadsim::schedule {
+
+/// Bytes per node of a step: workers, then the aggregator if it is used.
+struct Traffic {
+  std::vector<double> sent, received;
+};
+
+/// The schedules of a run by kind: which are equal, and what is the same about them on any platform. Where they are
+/// timed on many, this is made once.
+class StepKinds {
+ public:
+  /// The schedules must have values for all their workers.
+  explicit StepKinds(std::span<const Schedule> schedules);
+
+  struct Collective {
+    step::CollectiveKind kind = step::CollectiveKind::gather;
+    double bytes = 0;  ///< handed over by the worker that hands over most
+  };
+  struct Kind {
+    std::size_t first = 0;               ///< the first schedule of this kind
+    step::StepSample::Step size;         ///< without occurrences
+    std::vector<Collective> at_star;     ///< gathers and broadcasts, which go straight to and from the aggregator
+    Traffic star_traffic;                ///< of those
+    std::vector<std::size_t> elsewhere;  ///< tasks that are other collectives: how they are carried out is to be chosen
+  };
+  const std::vector<Kind>& kinds() const { return kinds_; }
+  /// Per schedule: its kind.
+  const std::vector<std::size_t>& of() const { return of_; }
+
+ private:
+  std::vector<Kind> kinds_;
+  std::vector<std::size_t> of_;
+};
+
+}  // namespace dadsim::schedule
