@@ -133,7 +133,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedu
     const auto hold = [&](const StepWithout& like, step::StepTiming& timing) {
       hold_to_savings(like.seconds, as_timed[like.place].seconds, timing);
     };
-    if (result.first) hold(without.front(), *result.first);
+    if (result.first) hold_to_savings(without.front().cold, *result.first);
     for (std::size_t i = 0; i < simulated.size(); ++i)
       hold(*std::prev(std::ranges::upper_bound(without, i, {}, &StepWithout::place)), simulated[i]);
   }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "sim/child/flow_through_changes.hpp"
@@ -287,14 +288,35 @@ class RunOfSchedules {
       if (job_.plan.is_looked_into(i) && fits) without_.push_back({i});
     }
     if (looks_in_place()) {
-      for (auto& [place, seconds] : without_)
-        seconds = without_by_closed_form(loaded_.nodes, *loaded_.network, ranks(place), settled_[place],
-                                         jitter_.of_step(place), timed_[place]);
+      for (StepWithout& one : without_)
+        one.seconds = without_by_closed_form(loaded_.nodes, *loaded_.network, ranks(one.place), settled_[one.place],
+                                             jitter_.of_step(one.place), timed_[one.place]);
       return;
     }
     look_into(&SecondsWithout::computing);
     look_into(&SecondsWithout::network);
     if (!job_.cluster.framework.none()) look_into(&SecondsWithout::framework);
+  }
+
+  /// Lays collectives out for links as they are now. Sums that were all carried out alike stay so; the library chooses
+  /// all else again.
+  void choose_again() {
+    constexpr auto kSum = step::CollectiveKind::all_reduce;
+    layout_ = layout_of_workers();
+    const bool alike = std::ranges::count(use_.collectives, to_string(kSum), &step::NetworkUse::Collective::kind) == 1;
+    step::NetworkUse use;
+    CollectiveChoices choices(layout_, use, loaded_.nodes.hosts, loaded_.network.get(),
+                              job_.cluster.framework.all_reduce);
+    for (const StepWithout& one : without_) {
+      schedule::Schedule again = job_.schedules[wanted()[one.place].schedule];
+      for (std::size_t i = 0; alike && i < again.tasks.size(); ++i) {
+        auto* sum = std::get_if<schedule::CollectiveTask>(&again.tasks[i].what);
+        if (sum == nullptr || sum->kind != kSum) continue;
+        sum->algorithm = std::get<schedule::CollectiveTask>(settled_[one.place].tasks[i].what).algorithm;
+      }
+      choices.settle(again);
+      settled_[one.place] = std::move(again);
+    }
   }
 
   /// Times steps without one of their causes, in a process of its own: nothing has gone over its connections.
@@ -307,25 +329,30 @@ class RunOfSchedules {
           if (cause == &SecondsWithout::framework) loaded_.nodes.framework = nullptr;
           if (cause == &SecondsWithout::network) {
             loaded_.lift_limits(job_.cluster);
-            layout_ = layout_of_workers();  // libraries cut vectors otherwise for links without limits
+            choose_again();
           }
           StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form());
           for (const StepWithout& one : without_) {
             const std::vector<double> slowdown = jitter_.of_step(one.place);
-            std::optional<double> seconds;
+            std::pair<std::optional<double>, std::optional<double>> seconds;  // and cold
             FlowStep step;
             if (fidelity_.by_flow() && !steps.time(ranks(one.place), settled_[one.place], slowdown, step)) {
-              seconds = step.timing.seconds;
+              seconds.first = step.timing.seconds;
             } else if (!fidelity_.by_flow() || messages_ <= kMessagesTimedAgain) {
               seconds =
                   seconds_now(loaded_.nodes, *loaded_.connections, ranks(one.place), settled_[one.place], slowdown);
+              // By flow no step is cold: of what flow refuses without a cause the longer one stands for all.
+              if (fidelity_.by_flow()) seconds.first = std::max(seconds.first, seconds.second);
             }
             WireWriter message;
-            message << seconds;
+            message << seconds.first << seconds.second;
             sink.send(message.bytes());
           }
         },
-        [&](std::string_view bytes) { WireReader(bytes) >> without_.at(known++).seconds.*cause; });
+        [&](std::string_view bytes) {
+          StepWithout& one = without_.at(known++);
+          WireReader(bytes) >> one.seconds.*cause >> one.cold.*cause;
+        });
   }
 
   void post(TimingTopic topic, const step::StepTiming& timing) {

@@ -37,7 +37,7 @@ void fields(auto& bytes, of<SecondsWithout> auto& without) {
   bytes(without.computing, without.network, without.framework);
 }
 
-void fields(auto& bytes, of<StepWithout> auto& step) { bytes(step.place, step.seconds); }
+void fields(auto& bytes, of<StepWithout> auto& step) { bytes(step.place, step.seconds, step.cold); }
 
 inline WireWriter about(TimingTopic topic) {
   WireWriter message;

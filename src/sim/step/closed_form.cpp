@@ -30,14 +30,19 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
 
 double software_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                    Interconnect& network) {
+  // An odd stride meets all ranks of a node.
+  constexpr collectives::Rank kSenders = 256;  // at least, that are looked at
   std::map<std::int64_t, double> software;
+  double most = 0;
   for_each_different_round(rounds, [&](std::int64_t round, std::int64_t) {
-    double& most = software[round];
-    for_each_path(rounds, round, hosts, network, [&](const Path& path, const collectives::Transfer& transfer) {
-      most = std::max(most, path.use.software_of(transfer.bytes, rounds.protocol(), rounds.post_seconds()));
-    });
+    double& of_round = software[round];
+    const auto visit = [&](const Path& path, const collectives::Transfer& transfer) {
+      of_round = std::max(of_round, path.use.software_of(transfer.bytes, rounds.protocol(), rounds.post_seconds()));
+    };
+    for_each_path(rounds, round, hosts, network, visit, rounds.ranks() / kSenders | 1);
+    most = std::max(most, of_round);
   });
-  const auto of_round = [&](std::int64_t round) { return software.at(round); };
+  const auto of_round = [&](std::int64_t round) { return software.at(round) > 0 ? software.at(round) : most; };
   return closed_form_seconds(rounds, of_round, std::numeric_limits<double>::infinity()) - rounds.lost_seconds();
 }
 

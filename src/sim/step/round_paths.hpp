@@ -9,12 +9,13 @@
 
 namespace dadsim::sim {
 
-/// Calls `visit(path, transfer)` for every message of a round, sender by sender. `hosts`: of the ranks.
+/// Calls `visit(path, transfer)` for every message of a round, sender by sender, or for those of every `stride`-th
+/// sender. `hosts`: of the ranks.
 template <class Visit>
 void for_each_path(const collectives::Rounds& rounds, std::int64_t round, const std::vector<simgrid::s4u::Host*>& hosts,
-                   Interconnect& network, const Visit& visit) {
+                   Interconnect& network, const Visit& visit, collectives::Rank stride = 1) {
   std::vector<collectives::Transfer> transfers;
-  for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
+  for (collectives::Rank rank = 0; rank < rounds.ranks(); rank += stride) {
     transfers.clear();
     rounds.sends(rank, round, transfers);
     simgrid::s4u::Host* from = hosts[static_cast<std::size_t>(rank)];

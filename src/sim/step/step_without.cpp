@@ -50,20 +50,22 @@ void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& t
   hold_to_savings(without, timing);
 }
 
-double seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                   const schedule::Schedule& schedule, const std::vector<double>& slowdown) {
+std::pair<double, double> seconds_now(const Nodes& nodes, Connections& connections,
+                                      const collectives::RankLayout& layout, const schedule::Schedule& schedule,
+                                      const std::vector<double>& slowdown) {
   StepReplayer replayer(nodes, connections.network(), connections);
-  const bool has_tcp = std::ranges::any_of(connections.network().links(), [](const NetworkLink& link) {
-    return link.use.transport == spec::Transport::tcp;
-  });
-  if (!has_barrier(schedule))
-    return until_settled(replayer, layout, schedule, connections, has_tcp, slowdown).timing().seconds;
-  // TCP remembers what went before: the second step of a run, as that which is compared.
-  if (has_tcp) {
-    connections.close();
-    replayer.replay(layout, schedule, slowdown);
+  const auto has_tcp = [&] {
+    return std::ranges::any_of(connections.network().links(),
+                               [](const NetworkLink& link) { return link.use.transport == spec::Transport::tcp; });
+  };
+  if (!has_barrier(schedule)) {
+    const double settled = until_settled(replayer, layout, schedule, connections, has_tcp(), slowdown).timing().seconds;
+    return {settled, settled};
   }
-  return replayer.replay(layout, schedule, slowdown).seconds;
+  const bool are_new = connections.messages() == 0;
+  const double first = replayer.replay(layout, schedule, slowdown).seconds;
+  if (!are_new || !has_tcp()) return {first, first};
+  return {replayer.replay(layout, schedule, slowdown).seconds, first};
 }
 
 InstantNodes::InstantNodes(const Nodes& as) : nodes(as) {

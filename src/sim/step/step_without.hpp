@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -21,7 +22,7 @@ struct SecondsWithout {
 /// The same of one of several steps, by its place among them.
 struct StepWithout {
   std::uint64_t place = 0;
-  SecondsWithout seconds = {};
+  SecondsWithout seconds = {}, cold = {};  ///< cold: on connections that are new, where that makes a difference
 };
 
 /// Cuts what each cause has of the critical path down to what the step saves without it. What is left over is overlap:
@@ -41,9 +42,11 @@ class InstantNodes {
   std::vector<std::unique_ptr<spec::DeviceSpec>> devices_;  ///< that differ
 };
 
-/// Simulates a step message by message, as links are now. `layout` is of the schedule's workers. Returns seconds.
-double seconds_now(const Nodes& nodes, Connections& connections, const collectives::RankLayout& layout,
-                   const schedule::Schedule& schedule, const std::vector<double>& slowdown);
+/// Simulates a step message by message, as links are now. `layout` is of the schedule's workers. Returns its seconds,
+/// and those of the same before it on connections that were new.
+std::pair<double, double> seconds_now(const Nodes& nodes, Connections& connections,
+                                      const collectives::RankLayout& layout, const schedule::Schedule& schedule,
+                                      const std::vector<double>& slowdown);
 
 /// Tells by the closed form what a step saves that took `seconds` on a network which differs from step to step.
 SecondsWithout without_by_closed_form(const Nodes& nodes, Interconnect& network, const collectives::RankLayout& layout,
