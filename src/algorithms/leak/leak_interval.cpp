@@ -42,11 +42,14 @@ LeakPlan leak_plan(const SampleRows& rows, const models::Network& network, std::
   const double own = std::min({of_site, q, p});
   const double all = std::min({count * of_site, q, p});
   const double read = 2 * of_site * (own + all) * p + own * (own + all) * p;
-  const double once = basis_macs(rows, count * of_site, sites > kSampledSites ? kSampledRows : 0);
-  const double each = basis_macs(rows, of_site) + read + forward * samples;
   const auto of_run = static_cast<double>(steps);
   const double most = kLeakCost * of_run * step;
   LeakPlan plan{.sites = std::min(kLeakSites, sites)};
+  constexpr double kFewest = 16;
+  const double affordable = std::sqrt(most / (4 * p));  // what r rows cost is some 4 r² p
+  plan.rows = static_cast<Eigen::Index>(std::clamp(affordable, kFewest, static_cast<double>(plan.rows)));
+  const double once = basis_macs(rows, count * of_site, sites > kSampledSites ? static_cast<double>(plan.rows) : 0);
+  const double each = basis_macs(rows, of_site) + read + forward * samples;
   const auto work = [&] { return once + static_cast<double>(plan.sites) * each; };
   while (plan.sites > 1 && kAlways * work() > most) --plan.sites;
   plan.last = kAlways * work() <= most;

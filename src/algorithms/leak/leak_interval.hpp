@@ -11,8 +11,6 @@ namespace dadsim::algorithms {
 inline constexpr std::size_t kLeakSites = 4;
 /// Sites that are looked at, at most.
 inline constexpr std::size_t kSampledSites = 64;
-/// Rows that are read of what all of more sites have sent together, at most, and those of the sites that are measured.
-inline constexpr Eigen::Index kSampledRows = 256;
 /// Share of the multiply-adds of learning that measuring may take.
 inline constexpr double kLeakCost = 0.02;
 
@@ -24,11 +22,13 @@ double basis_macs(const SampleRows& rows, double directions, double rows_read = 
 /// Multiply-adds of the forward pass of a sample.
 double forward_macs(const models::Network& network);
 
-/// How often spans are measured, and of how many sites at a time.
+/// How often spans are measured, of how many sites at a time, and in how many rows.
 struct LeakPlan {
   std::int64_t every = 1;
   std::size_t sites = kLeakSites;
   bool last = true;  ///< also in the last step
+  /// Rows that are read of what more than kSampledSites sites have sent together, beside those of measured sites.
+  Eigen::Index rows = 256;
 };
 /// So that all of a run takes some 2 % of the multiply-adds of its learning and is done some twelve times at most; in
 /// the first step it always is, of one site at least. `batch`: samples of a site in a step.

@@ -22,11 +22,12 @@ models::Matrix one_above_the_other(const models::ConstBlock& first, const models
 
 models::Matrix LeakMeter::sampled_rows(const models::ConstBlock& numbers) const {
   const Eigen::Index rows = numbers.rows();
-  if (rows <= kSampledRows || sites_.empty()) return numbers;
+  if (rows <= plan_.rows || sites_.empty()) return numbers;
   std::vector<char> chosen(static_cast<std::size_t>(rows), 0);
-  for (Eigen::Index i = 0; i < kSampledRows; ++i) chosen[static_cast<std::size_t>(i * rows / kSampledRows)] = 1;
-  for (std::size_t i = 0, s = next_site_; i < plan_.sites; s = (s + 1) % sites_.size(), ++i) {
-    const Site& site = sites_[s];
+  for (Eigen::Index i = 0; i < plan_.rows; ++i) chosen[static_cast<std::size_t>(i * rows / plan_.rows)] = 1;
+  for (std::size_t i = 0, measured = 0; i < sites_.size() && measured < plan_.sites; ++i) {
+    const Site& site = sites_[(next_site_ + i) % sites_.size()];
+    if (!site.samples.empty()) ++measured;
     const auto own = std::ssize(site.samples) * rows_.rows_per_sample();
     for (Eigen::Index r = site.first_row * rows / all_rows_; r < (site.first_row + own) * rows / all_rows_; ++r)
       chosen[static_cast<std::size_t>(r)] = 1;

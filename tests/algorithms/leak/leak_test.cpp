@@ -320,7 +320,9 @@ TEST_F(Leak, OfManySitesASampleIsLookedAt) {
         const bool hands_over = std::string(algorithm) == "dad";
         EXPECT_EQ(one.all.samples_handed_over, hands_over ? 1 : 0) << algorithm;
         EXPECT_FALSE(std::isnan(one.all.span_excess)) << algorithm << " " << spec::to_string(one.adversary);
-        if (!hands_over || one.adversary == Adversary::line) continue;
+        if (!hands_over) continue;
+        EXPECT_NEAR(one.all.span_in, 1, 1e-3) << "rows of a measured site are read, of whatever others";
+        if (one.adversary == Adversary::line) continue;
         EXPECT_GE(one.all.rows_handed_over, samples) << "in each epoch";
         EXPECT_LE(one.all.rows_handed_over, 3 * samples);
       }
@@ -387,6 +389,10 @@ TEST(LeakPlan, MeasuresNoMoreThanAShareOfLearning) {
   EXPECT_EQ(much.sites, kLeakSites);
   EXPECT_TRUE(much.last);
   EXPECT_EQ(leak_plan(rows, network, 10, 5, 10'000).sites, kLeakSites);
+  const LeakPlan brief = leak_plan(rows, network, 4, 100, 20);
+  const double learning = 3 * forward_macs(network) * 4 * 100 * 20;
+  EXPECT_LT(brief.rows, 4 * 100) << "of the rows that all send together";
+  EXPECT_LE(basis_macs(rows, 4 * 100, static_cast<double>(brief.rows)), 1.1 * kLeakCost * learning);
   EXPECT_EQ(sampled_sites(5).size(), 5U);
   EXPECT_EQ(sampled_sites(10'000).size(), kSampledSites);
 }
