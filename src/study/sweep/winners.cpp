@@ -83,9 +83,10 @@ std::optional<estimate::Estimate> seconds_of(OverSeeds& over, Metric metric) {
 
 /// Whether nothing was learned, by event-driven runs alone: rounds are all that there is to compare.
 bool are_rounds(const std::vector<const SweepRun*>& runs) {
-  return !runs.empty() && std::ranges::all_of(runs, [](const SweepRun* run) {
-    return !std::isfinite(run->figures["best_accuracy"]) && (run->event_driven() || !run->figures.is("communicates"));
-  });
+  return std::ranges::any_of(runs, &SweepRun::event_driven) && std::ranges::all_of(runs, [](const SweepRun* run) {
+           return !std::isfinite(run->figures["best_accuracy"]) &&
+                  (run->event_driven() || !run->figures.is("communicates"));
+         });
 }
 
 Metric metric_of_point(const std::vector<const SweepRun*>& runs) {
