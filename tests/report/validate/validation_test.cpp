@@ -15,7 +15,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Validation sample() {
-  Validation validation{.version = "0.1.0", .build = "", .simgrid = "3.32", .tables = {}};
+  Validation validation;
+  validation.version = "0.1.0";
+  validation.simgrid = "3.32";
   validation.tables.push_back(
       {.name = "ours",
        .source = "ours.csv",
