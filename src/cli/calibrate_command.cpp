@@ -11,7 +11,6 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "scenario/elements/print_device.hpp"
 #include "sim/device.hpp"
 #include "spec/precision.hpp"

@@ -132,11 +132,8 @@ report::CollectiveReport time_operation(const CollectiveOptions& options, const 
                                         const std::vector<sim::PlatformHost>& ranks, bool show_progress) {
   check_pairs(options, ranks.size());
   const study::CollectiveSizes sizes = sizes_of(options, ranks.size());
-  collectives::CollectiveRequest request =
-      study::request_of(sizes.operation, sizes.bytes.front(), ranks.size(), sizes.pairs);
-  request.root = static_cast<collectives::Rank>(sizes.root);
   try {
-    lay_out(request, sizes.algorithm, layout_of(ranks));
+    lay_out(study::request_of(sizes, sizes.bytes.front(), ranks.size()), sizes.algorithm, layout_of(ranks));
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }

@@ -11,7 +11,6 @@
 #include "cli/byte_sizes.hpp"
 #include "cli/platform_argument.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "collectives/collective.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "support/diagnostics.hpp"

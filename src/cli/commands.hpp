@@ -22,7 +22,7 @@ struct Command {
   std::string about;  ///< --help, above the options
   boost::program_options::options_description (*options)();
   void (*run)(const boost::program_options::variables_map& values);
-  Names (*names)() = nullptr;  ///< of Operand::name and name_or_file
+  Names (*names)() = nullptr;  ///< names to complete, with Operand::name and name_or_file
 };
 
 // A command's row stands in its own file, `<name>_command.cpp`. Each may throw as the whole program does.

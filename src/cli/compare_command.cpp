@@ -7,7 +7,6 @@
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "report/explain/comparison.hpp"
 #include "scenario/document/load.hpp"
 #include "study/explain/compare.hpp"

@@ -3,7 +3,6 @@
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_words.hpp"
 #include "report/explain/explanation.hpp"
 #include "report/html/explain.hpp"
 #include "scenario/document/load.hpp"

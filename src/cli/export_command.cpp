@@ -10,7 +10,6 @@
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "report/export/chakra.hpp"
 #include "report/export/goal.hpp"
 #include "scenario/document/load.hpp"

@@ -10,7 +10,6 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "spec/precision.hpp"
 #include "study/import/import_model.hpp"
 #include "support/atomic_file.hpp"

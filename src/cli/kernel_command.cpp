@@ -10,7 +10,6 @@
 #include "cli/commands.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "sim/device.hpp"
 #include "sim/kernels.hpp"
 #include "support/diagnostics.hpp"

@@ -12,7 +12,6 @@
 #include "cli/run_page.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "report/html/lesson.hpp"
 #include "scenario/document/load.hpp"
 #include "study/retiming/fit_retiming.hpp"

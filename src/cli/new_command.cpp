@@ -12,7 +12,6 @@
 #include "cli/schema_place.hpp"
 #include "cli/templates.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"

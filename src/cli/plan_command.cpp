@@ -6,7 +6,6 @@
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_words.hpp"
 #include "report/html/plan.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "support/thread_limit.hpp"

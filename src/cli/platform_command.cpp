@@ -11,7 +11,6 @@
 #include "cli/platform_report.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "report/text/csv_field.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"

@@ -6,7 +6,6 @@
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
-#include "cli/usage_words.hpp"
 #include "report/html/scale_study.hpp"
 #include "study/scale_study/scale_study.hpp"
 #include "support/thread_limit.hpp"

@@ -9,7 +9,6 @@
 #include "cli/print.hpp"
 #include "cli/support_text.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 
@@ -24,7 +23,7 @@ po::options_description support_options() {
   return options;
 }
 
-/// What others know of dadsim: printed by `dadsim support NAME`, and installed where they look for it.
+/// A file for shells, editors or man: printed by `dadsim support NAME`, and installed where they look for it.
 struct SupportFile {
   std::string name;  ///< "bash"
   std::string what;  ///< for the usage text

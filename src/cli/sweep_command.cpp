@@ -12,7 +12,6 @@
 #include "cli/study_options.hpp"
 #include "cli/sweep_elsewhere.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "report/html/sweep.hpp"
 #include "sim/simulator.hpp"
 #include "study/setting/catalog.hpp"

@@ -12,7 +12,6 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/usage_words.hpp"
 #include "study/validation/measured_job.hpp"
 #include "study/validation/validate_jobs.hpp"
 #include "support/atomic_file.hpp"

@@ -58,7 +58,7 @@ double optimizer_state_per_parameter(const spec::OptimizerSpec& optimizer);
 /// - Micro-batches whose activations stage s of P has at a time, of M: with one forward, one backward min(M, P − s)
 ///   (Narayanan et al., arXiv:2104.04473, section 2.2), with GPipe M. With v pieces of the network per stage, stage 0
 ///   has P v + P − 1 pieces at work (arXiv:2205.05198, section 4.2.3), each stage behind it two less. Where gradients
-///   of weights wait (schedule/pipeline_order.hpp) each stage has min(M, P), or 2 P + 1 pieces there and back. Without
+///   of weights wait (schedule/pipeline_order.hpp) each stage has min(M, P), with DualPipeV min(2 M, 2 P + 1). Without
 ///   a pipeline gradients are accumulated over micro-batches, and there is one at a time.
 /// - Sequence parallelism divides by `tensor` what tensor parallelism does not (arXiv:2205.05198, equation 4).
 /// - Selective recomputation keeps no scores but those of the layer at work; full recomputation keeps what comes into

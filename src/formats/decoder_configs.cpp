@@ -19,7 +19,7 @@ struct FixedSize {
   bool otherwise = true;  ///< value of a flag that is left out
 };
 
-/// What a type of decoder has beside the sizes that nearly all share.
+/// Keys and defaults of one type of decoder; the sizes that nearly all types share stand apart.
 struct DecoderTraits {
   bool tied = false;  ///< whether words and output share weights, where the file does not say it
   std::vector<FixedSize> sizes = {};

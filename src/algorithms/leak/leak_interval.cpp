@@ -46,7 +46,7 @@ LeakPlan leak_plan(const SampleRows& rows, const models::Network& network, std::
   const double most = kLeakCost * of_run * step;
   LeakPlan plan{.sites = std::min(kLeakSites, sites)};
   constexpr double kFewest = 16;
-  const double affordable = std::sqrt(most / (4 * p));  // what r rows cost is some 4 r² p
+  const double affordable = std::sqrt(most / (4 * p));  // r rows take about 4 r² p multiply-adds
   plan.rows = static_cast<Eigen::Index>(std::clamp(affordable, kFewest, static_cast<double>(plan.rows)));
   const double once = basis_macs(rows, count * of_site, sites > kSampledSites ? static_cast<double>(plan.rows) : 0);
   const double each = basis_macs(rows, of_site) + read + forward * samples;

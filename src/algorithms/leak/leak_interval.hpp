@@ -22,7 +22,7 @@ double basis_macs(const SampleRows& rows, double directions, double rows_read = 
 /// Multiply-adds of the forward pass of a sample.
 double forward_macs(const models::Network& network);
 
-/// How often spans are measured, of how many sites at a time, and in how many rows.
+/// Steps between two measurements of spans, sites per measurement, rows that are read.
 struct LeakPlan {
   std::int64_t every = 1;
   std::size_t sites = kLeakSites;
@@ -30,8 +30,8 @@ struct LeakPlan {
   /// Rows that are read of what more than kSampledSites sites have sent together, beside those of measured sites.
   Eigen::Index rows = 256;
 };
-/// So that all of a run takes some 2 % of the multiply-adds of its learning and is done some twelve times at most; in
-/// the first step it always is, of one site at least. `batch`: samples of a site in a step.
+/// Plans measurements that take about 2 % of the multiply-adds of a run's learning, about twelve at most; the first
+/// step is always measured, at one site or more. `batch`: samples of a site in a step.
 LeakPlan leak_plan(const SampleRows& rows, const models::Network& network, std::int64_t batch, std::size_t sites,
                    std::int64_t steps);
 

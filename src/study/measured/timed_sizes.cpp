@@ -42,14 +42,17 @@ bool uses_tcp(const step::NetworkUse& network) {
 
 }  // namespace
 
+collectives::CollectiveRequest request_of(const CollectiveSizes& sizes, double bytes, std::size_t ranks) {
+  collectives::CollectiveRequest request = request_of(sizes.operation, bytes, ranks, sizes.pairs);
+  request.root = static_cast<collectives::Rank>(sizes.root);
+  return request;
+}
+
 TimedSizes time_sizes(const sim::Cluster& cluster, const CollectiveSizes& sizes,
                       const std::function<void(std::size_t)>& progress) {
   const std::size_t ranks = cluster.hosts.size();
   std::vector<sim::CollectiveJob> jobs;
-  for (const double bytes : sizes.bytes) {
-    jobs.push_back({request_of(sizes.operation, bytes, ranks, sizes.pairs), sizes.algorithm});
-    jobs.back().request.root = static_cast<collectives::Rank>(sizes.root);
-  }
+  for (const double bytes : sizes.bytes) jobs.push_back({request_of(sizes, bytes, ranks), sizes.algorithm});
   sim::TimedCollectives timed = sim::time_collectives(cluster, jobs, progress);
   const bool tcp = uses_tcp(timed.network);
   TimedSizes result;

@@ -21,6 +21,9 @@ struct CollectiveSizes {
   bool rendezvous = false;
 };
 
+/// The request of one size, among `ranks`.
+collectives::CollectiveRequest request_of(const CollectiveSizes& sizes, double bytes, std::size_t ranks);
+
 struct TimedSizes {
   std::vector<report::CollectiveRow> rows;  ///< per size, with its band
   step::NetworkUse network;
