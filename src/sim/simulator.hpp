@@ -45,6 +45,9 @@ struct Cluster {
   /// Nothing is simulated message by message: what flow does not take fails, and what it overlooks is told as what it
   /// may be wrong by. For a search that times many.
   bool flow_alone = false;
+  /// Steps are timed again without each of their causes (computing, the network, the framework), which bounds its share
+  /// of the critical path. False where times alone are looked at: shares may then exceed what removing a cause saves.
+  bool causes = true;
 };
 
 /// Steps of a run, timed.

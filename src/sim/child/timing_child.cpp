@@ -162,7 +162,7 @@ class RunOfSchedules {
         without_.clear();
         return false;
       }
-      if (looks_in_place() && job_.plan.is_looked_into(i)) without_.push_back({i, steps.without(jitter_.of_step(i))});
+      if (looks_in_place() && is_looked_into(i)) without_.push_back({i, steps.without(jitter_.of_step(i))});
       link_use_.add(step.loads, step.timing.seconds, wanted()[i].times);
       timings.push_back(std::move(step.timing));
     }
@@ -282,11 +282,14 @@ class RunOfSchedules {
     return network_differs(job_.cluster) || (fidelity_.by_flow() && loaded_.nodes.hosts.size() > kRanksTimedAgain);
   }
 
+  bool is_looked_into(std::size_t i) const { return job_.cluster.causes && job_.plan.is_looked_into(i); }
+
   void look_into_causes() {
     for (std::size_t i = 0; i < settled_.size(); ++i) {
       const bool fits = fidelity_.by_flow() || without_.size() * loaded_.nodes.hosts.size() < kMostStreams;
-      if (job_.plan.is_looked_into(i) && fits) without_.push_back({i});
+      if (is_looked_into(i) && fits) without_.push_back({i});
     }
+    if (without_.empty()) return;
     if (looks_in_place()) {
       for (StepWithout& one : without_)
         one.seconds = without_by_closed_form(loaded_.nodes, *loaded_.network, ranks(one.place), settled_[one.place],

@@ -124,6 +124,7 @@ class Diagnoser {
       scenario::Scenario scenario = size.scenario;
       sim::Cluster cluster = cluster_of(scenario);
       if (suspect.change) suspect.change(scenario, cluster);
+      cluster.causes = false;
       const report::Result result = time_scenario(scenario, size.learned, cluster, false);
       const report::RunResult& run = result.runs.front();
       simulated.seconds.push_back(suspect.repeats * run.step_seconds);

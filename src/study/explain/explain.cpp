@@ -92,6 +92,7 @@ class Explainer {
 
   sim::Cluster cluster_to_try() const {
     sim::Cluster cluster = study::cluster_of(scenario_);
+    cluster.causes = false;
     if (timed_steps_ > 0) cluster.network.timed_steps = timed_steps_;
     keep_fidelity(explanation_.result, cluster);
     return cluster;

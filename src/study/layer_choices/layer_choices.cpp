@@ -44,6 +44,7 @@ class PlanSearch {
     // What is tried is tried on equal terms, and all of it.
     cluster_.network.jitter = {};
     cluster_.network.timed_steps = 0;
+    cluster_.causes = false;
   }
 
   step::Assignment fewest_bytes() const { return best_by(schedule::bytes_sent); }

@@ -18,6 +18,7 @@ void take_flow(scenario::Scenario& scenario) {
 
 sim::Cluster cluster_by_flow(const scenario::Scenario& scenario) {
   sim::Cluster cluster = cluster_of(scenario);
+  cluster.causes = false;
   cluster.flow_alone = scenario.network.fidelity == spec::Fidelity::flow && goes_by_flow(scenario);
   return cluster;
 }

@@ -317,7 +317,8 @@ class Planner {
     const Learned learned = learn_scenario(scenario, &store_, false);
     if (report.version.empty()) tell_of(untimed_result(scenario, learned), report);
     if (std::optional<report::Trial> never = never_reached(scenario, learned)) return *never;
-    const sim::Cluster cluster = layout ? cluster_by_flow(scenario) : study::cluster_of(scenario);
+    sim::Cluster cluster = layout ? cluster_by_flow(scenario) : study::cluster_of(scenario);
+    cluster.causes = false;
     const report::Result result = study::time_scenario(scenario, learned, cluster, false);
     ++report.timing_runs;
     if (!result.currency.empty()) report.currency = result.currency;

@@ -69,6 +69,7 @@ class Retimer {
         cluster_(cluster_of(scenario)) {}
 
   report::Retiming fit() {
+    cluster_.causes = false;
     cluster_.network.jitter = {};  // that goes into all times alike
     if (sim::every_step_differs(cluster_)) {
       retiming_.why_not = report::Statement{"network-changes"};

@@ -31,7 +31,9 @@ void add_step_with_rdma(const scenario::ScenarioSource& source, const std::vecto
     scenario::Scenario other =
         source.load(by_rdma, scenario.timing_only ? make_catalog_without_learning() : make_catalog());
     other.timing_only = scenario.timing_only;
-    const report::Result timed = time_scenario(other, learned, cluster_of(other), false);
+    sim::Cluster cluster = cluster_of(other);
+    cluster.causes = false;
+    const report::Result timed = time_scenario(other, learned, cluster, false);
     const auto step_of = [&](const report::Result& one) {
       const auto shares = [](const report::RunResult& run) { return run.spec.communicates; };
       return std::ranges::find_if(one.runs, shares)->step_seconds;
