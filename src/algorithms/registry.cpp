@@ -2,29 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/exact/dad.hpp"
-#include "algorithms/exact/edad.hpp"
-#include "algorithms/exact/gradient_sharing.hpp"
-#include "algorithms/exact/local_gradient.hpp"
-#include "algorithms/flexible/flexible.hpp"
-#include "algorithms/forward/forward_gradient.hpp"
-#include "algorithms/gossip/choco.hpp"
-#include "algorithms/gossip/d2.hpp"
-#include "algorithms/gossip/d_psgd.hpp"
-#include "algorithms/gossip/gradient_tracking.hpp"
-#include "algorithms/gossip/power_gossip.hpp"
-#include "algorithms/gossip/sgp.hpp"
-#include "algorithms/gossip/sparse_push.hpp"
-#include "algorithms/low_rank/cogd.hpp"
-#include "algorithms/low_rank/power_sgd.hpp"
-#include "algorithms/low_rank/rank_dad.hpp"
-#include "algorithms/private/dp_sgd.hpp"
-#include "algorithms/private/lsg.hpp"
-#include "algorithms/private/rgp.hpp"
-#include "algorithms/sign/demo.hpp"
-#include "algorithms/sign/one_bit_adam.hpp"
-#include "algorithms/sign/sign_sgd.hpp"
-#include "algorithms/sparse/top_k.hpp"
+#include "algorithms/methods.hpp"
 
 namespace dadsim::algorithms {
 

@@ -1,21 +1,7 @@
 #include "protocols/registry.hpp"
 
 #include "algorithms/registry.hpp"
-#include "protocols/asynchronous/ad_psgd.hpp"
-#include "protocols/asynchronous/async_sgd.hpp"
-#include "protocols/federated/dp_fed_avg.hpp"
-#include "protocols/federated/fed_async.hpp"
-#include "protocols/federated/fed_avg.hpp"
-#include "protocols/federated/fed_buff.hpp"
-#include "protocols/federated/fed_opt.hpp"
-#include "protocols/federated/fed_prox.hpp"
-#include "protocols/federated/hier_fed_avg.hpp"
-#include "protocols/federated/scaffold.hpp"
-#include "protocols/flare/flare.hpp"
-#include "protocols/local/diloco.hpp"
-#include "protocols/local/local_sgd.hpp"
-#include "protocols/local/streaming_diloco.hpp"
-#include "protocols/partial/partial_participation.hpp"
+#include "protocols/methods.hpp"
 
 namespace dadsim::protocols {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "protocols/federated/secure_aggregation.hpp"
+#include "protocols/federated/federated_rounds.hpp"
 #include "protocols/simulating.hpp"
 
 // What federated averaging is a special case of.

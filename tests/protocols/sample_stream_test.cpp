@@ -1,6 +1,6 @@
-#include "protocols/sample_stream.hpp"
-
 #include <gtest/gtest.h>
+
+#include "protocols/flare/flare_protocol.hpp"
 
 namespace dadsim::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocols/federated/secure_aggregation.hpp"
+#include "protocols/federated/federated_rounds.hpp"
 #include "study/run/experiment.hpp"
 #include "validation/federated_rows.hpp"
 #include "validation/measured.hpp"

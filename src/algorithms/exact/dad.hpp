@@ -30,6 +30,4 @@ class Dad final : public Algorithm {
   Options options_;
 };
 
-SynchronousMethod dad_method();
-
 }  // namespace dadsim::algorithms

@@ -22,8 +22,6 @@ class Edad final : public Algorithm {
   void run(TrainingStep& step) override;
 };
 
-SynchronousMethod edad_method();
-
 /// Names of the layers before the last whose Δ are shared as in dAD because they cannot be recomputed.
 std::vector<std::string> layers_that_share_deltas(const models::Network& network);
 

@@ -13,6 +13,4 @@ class GradientSharing final : public Algorithm {
   void run(TrainingStep& step) override;
 };
 
-SynchronousMethod gradient_sharing_method();
-
 }  // namespace dadsim::algorithms

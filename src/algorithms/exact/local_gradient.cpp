@@ -1,5 +1,6 @@
 #include "algorithms/exact/local_gradient.hpp"
 
+#include "algorithms/methods.hpp"
 #include "algorithms/step/training_step.hpp"
 
 namespace dadsim::algorithms {

@@ -11,7 +11,4 @@ class LocalGradient final : public Algorithm {
   void run(TrainingStep& step) override;
 };
 
-SynchronousMethod pooled_method();
-SynchronousMethod no_sharing_method();
-
 }  // namespace dadsim::algorithms

@@ -1,22 +1,236 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "algorithms/exchange/contribution.hpp"
-#include "algorithms/exchange/neighbour_message.hpp"
 #include "algorithms/exchange/observer.hpp"
-#include "algorithms/exchange/pending.hpp"
-#include "algorithms/exchange/wire.hpp"
+#include "compress/compressor.hpp"
+#include "models/matrix.hpp"
 #include "models/network.hpp"
 #include "spec/specification.hpp"
+#include "step/step.hpp"
 #include "step/step_recorder.hpp"
 
 namespace dadsim::algorithms {
+
+/// How the matrices of a run become messages: its compressor, the random numbers of its roundings, and what sites keep
+/// of what compression has lost.
+class Wire {
+ public:
+  Wire(const spec::CompressSpec& asked, std::uint64_t seed);
+
+  /// False: matrices are sent in fp32 as they lie in memory, at no cost.
+  bool compresses() const { return !info_->lossless; }
+  /// Whether encoded matrices can be added on the way.
+  bool adds() const { return adds_; }
+  /// Whether sizes are known only once numbers have been encoded.
+  bool adapts() const { return info_->adapts; }
+  /// Whether an aggregator hands messages on rather than compress what it has made of them.
+  bool forwards() const { return forwards_; }
+  /// Whether what is lost is noise of mean zero, drawn anew for each number, and not what a rule leaves out.
+  bool is_unbiased() const { return compresses() && unbiased_; }
+  /// Whether biases go as they are beside their matrix.
+  bool leaves_biases() const { return info_->leaves_biases; }
+  /// What of gradients is compressed as one: of a layer, where nothing is compressed.
+  spec::CompressSpec::Scope scope() const { return compresses() ? scope_ : spec::CompressSpec::Scope::layer; }
+  const compress::Compressor& compressor() const { return *compressor_; }
+
+  /// `sites`: who takes part, by numbers among all; empty: all. What is kept for a site is its own whoever else is
+  /// there.
+  void begin_step(std::uint32_t step, std::vector<std::int32_t> sites = {}) {
+    step_ = step, message_ = 0;
+    matrices_ = {};
+    uncompressed_sums_ = {};
+    sites_ = std::move(sites);
+  }
+  /// Numbers what is exchanged next of a layer (−1: of all): one matrix at each site. What sites keep of a matrix is
+  /// that of its place among those of its layer: a step may leave other layers out.
+  std::uint32_t begin_matrix(std::int32_t layer) { return matrices_.begin(layer); }
+  /// Numbers a sum of a layer that goes uncompressed.
+  std::uint32_t begin_uncompressed_sum(std::int32_t layer) { return uncompressed_sums_.begin(layer); }
+
+  /// Encodes a matrix of site `site` (of the aggregator: −1); returns how many of its numbers were kept. `sum`: it is
+  /// the sum of what sites have encoded.
+  std::int64_t encode(models::ConstBlock numbers, std::int32_t site, std::uint32_t matrix, compress::Encoder& into,
+                      bool sum = false);
+  void decode(compress::Decoder& from, std::uint32_t matrix, models::MutableBlock into) const;
+
+  /// Whether what is lost is kept and added to what is sent next. It makes sense for what adds up over steps: gradients
+  /// and sums of them.
+  bool remembers() const { return remembers_; }
+  /// What site `site` keeps of a matrix.
+  compress::Memory& memory(std::int32_t site, std::uint32_t matrix);
+  /// Whether what sites keep has momentum, so that sums that go uncompressed need it too.
+  bool has_momentum() const { return remembers_ && info_->has_momentum; }
+  /// What each of so many sites keeps, the same at all, of a sum that goes uncompressed beside those that are
+  /// compressed. *Requires*: has_momentum().
+  compress::Memory& memory_of_uncompressed(std::uint32_t sum, std::size_t sites);
+
+ private:
+  using Place = std::pair<std::int32_t, std::uint32_t>;  ///< layer, number within the layer
+  using Key = std::pair<std::int32_t, Place>;            ///< site, matrix
+
+  /// What a step has begun so far.
+  struct Begun {
+    std::vector<Place> places = {};  ///< by the number in the step
+    std::map<std::int32_t, std::uint32_t> of_layer = {};
+
+    std::uint32_t begin(std::int32_t layer) {
+      places.emplace_back(layer, of_layer[layer]++);
+      return static_cast<std::uint32_t>(places.size() - 1);
+    }
+  };
+
+  const compress::CompressorInfo* info_;
+  std::unique_ptr<compress::Compressor> compressor_;
+  bool adds_, forwards_, unbiased_, remembers_;
+  spec::CompressSpec::Scope scope_;
+  std::uint64_t seed_;
+  /// The number among all sites of a site of the step; −1, the aggregator, stays.
+  std::int32_t of_all(std::int32_t site) const {
+    return site < 0 || sites_.empty() ? site : sites_.at(static_cast<std::size_t>(site));
+  }
+  std::vector<std::int32_t> sites_;
+  std::uint32_t step_ = 0, message_ = 0;
+  Begun matrices_, uncompressed_sums_;
+  std::map<Key, std::unique_ptr<compress::Memory>> memory_;
+  std::map<Place, std::unique_ptr<compress::Memory>> uncompressed_;
+  std::map<Key, std::unique_ptr<compress::CompressorState>> state_;
+};
+
+/// The result of a collective that is under way in the simulated world (here it has been carried out already). Taking
+/// the data is what makes the compute stream wait.
+template <class T>
+class Pending {
+ public:
+  Pending() = default;
+  /// `receive`, if any, is what the participants do with the data once it is there: decoding, combining.
+  Pending(T data, step::StepRecorder& recorder, std::int32_t collective, step::Role who,
+          std::function<void(T&)> receive = nullptr)
+      : data_(std::move(data)),
+        recorder_(&recorder),
+        collective_(collective),
+        who_(who),
+        receive_(std::move(receive)) {}
+
+  /// Records that the participants stand still here until the collective is done, and gives the data.
+  T& wait() & {
+    recorder_->add(step::WaitOp{who_, collective_});
+    if (receive_) std::exchange(receive_, nullptr)(data_);
+    return data_;
+  }
+  /// What was received, once it has been waited for.
+  const T& data() const { return data_; }
+  T wait() && { return std::move(wait()); }
+
+ private:
+  T data_{};
+  step::StepRecorder* recorder_ = nullptr;
+  std::int32_t collective_ = 0;
+  step::Role who_ = step::Role::workers;
+  std::function<void(T&)> receive_;
+};
+
+/// What every site hands to each of its neighbours: matrices one after the other in one message.
+struct NeighbourMessage {
+  struct Part {
+    step::Expression elements;  ///< numbers of the matrix, in symbols
+    /// What `site` has for `neighbour`; where all neighbours get the same, the latter says nothing.
+    std::function<models::ConstBlock(std::size_t site, std::size_t neighbour)> of;
+    /// Instead of `of`: whole numbers, which no compressor touches.
+    std::function<std::span<const std::int32_t>(std::size_t site, std::size_t neighbour)> whole = nullptr;
+    bool as_it_is = false;  ///< no compressor touches it
+    /// 1 where the layer's message has this part, 0 (and an empty matrix) where it has not.
+    step::Expression present = 1.0;
+  };
+  std::vector<Part> parts;
+  /// All neighbours get the same message, which is encoded once; otherwise each gets one of its own.
+  bool same_for_all = true;
+};
+
+/// What a site has received from one of its senders.
+struct Arrived {
+  std::int32_t sender = 0;
+  std::vector<models::Matrix> parts;             ///< of the shapes that the sender had
+  std::vector<std::vector<std::int32_t>> whole;  ///< of parts of whole numbers, in their order
+};
+
+/// Per site: what has arrived, in rising order of the senders.
+using Arrivals = std::vector<std::vector<Arrived>>;
+
+/// Deviation per number of the noise that was added on purpose, and is known to whoever receives it.
+struct AddedNoise {
+  double of_site = 0;  ///< to what a site sends
+  double of_all = 0;   ///< in what is made of all that sites have sent
+};
+
+/// What every site hands over for one layer: matrices with as many rows each, side by side in one message.
+struct Contribution {
+  struct Part {
+    step::Expression width;                                  ///< columns, in symbols
+    std::function<models::ConstBlock(std::size_t site)> of;  ///< rows × width
+    /// Instead of `of`: whole numbers, which no compressor touches; `width` is 1 then.
+    std::function<std::span<const std::int32_t>(std::size_t site)> whole = nullptr;
+    /// 1 where the layer's message has this part, 0 (and a matrix of no columns) where it has not.
+    step::Expression present = 1.0;
+    /// Instead of `of`: rows × width numbers of `bits` bits (1 … 32) each, which no compressor touches.
+    std::function<std::span<const std::uint32_t>(std::size_t site)> codes = nullptr;
+    int bits = 0;
+
+    /// Whether it is a matrix of numbers, which a compressor may see to.
+    bool has_numbers() const { return !whole && !codes; }
+  };
+  step::Expression rows;  ///< of a site, in symbols
+  std::vector<Part> parts;
+  /// The parts are values of entries of the layer's matrix, and their places in it, row by row.
+  bool entries = false;
+  AddedNoise noise = {};
+};
+
+/// What arrives: the rows of all sites in site order, or what has been made of them.
+struct Rows {
+  step::Expression rows;  ///< how many there are, in symbols
+  std::vector<models::Matrix> parts;
+  std::vector<std::vector<std::int32_t>> whole;        ///< of parts of whole numbers, in their order
+  std::vector<std::vector<std::uint32_t>> codes = {};  ///< of parts of codes, likewise
+
+  const models::Matrix& operator[](std::size_t part) const { return parts[part]; }
+};
+
+/// What is made of the rows of all sites: run once at the aggregator, or by every peer alike, and charged to whoever
+/// runs it.
+class Combination {
+ public:
+  template <class Make>
+  requires(!std::same_as<std::remove_cvref_t<Make>, Combination> && std::invocable<Make&, Rows, step::Role>)
+      Combination(Make make)
+      : make_(std::move(make)) {}  // NOLINT(google-explicit-constructor): a lambda is one
+
+  Rows operator()(Rows all, step::Role who) const { return make_(std::move(all), who); }
+  /// Whether the rows stay as they came, one below the other.
+  bool keeps_rows() const { return keeps_rows_; }
+
+ private:
+  friend Combination concatenation();
+
+  std::function<Rows(Rows all, step::Role who)> make_;
+  bool keeps_rows_ = false;
+};
+
+/// The rows of all sites as they are.
+inline Combination concatenation() {
+  Combination all([](Rows rows, step::Role) { return rows; });
+  all.keeps_rows_ = true;
+  return all;
+}
 
 /// Carries out collectives on encoded bytes at once and records them with symbolic sizes. What is handed over is
 /// encoded, its length counted, and what arrives has been decoded; a symbolic size that does not evaluate to that

@@ -1,6 +1,21 @@
 #include "algorithms/flexible/flexible.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "algorithms/flexible/layer_rows.hpp"
+#include "algorithms/flexible/plan.hpp"
+#include "algorithms/methods.hpp"
+#include "algorithms/step/layer_alternatives.hpp"
+#include "methods/idle_parameters.hpp"
+#include "models/network.hpp"
 
 namespace dadsim::algorithms {
 
@@ -87,6 +102,271 @@ void Flexible::receive(TrainingStep& step, std::size_t l) {
   step.gradient(l) = gradient_of_rows(step, l, delta_, inputs, all.rows);
   if (l > 0 && plan_[l - 1].statistic == Statistic::edad) delta_ = pass_down(step, l, delta_, all.rows);
   outputs_ = &inputs;
+}
+
+namespace {
+
+/// Every way of sharing a layer side by side, of which each layer of the network that is timed takes one: the one that
+/// sends the fewest bytes, or takes the least time on its cluster. A network with other shapes decides otherwise than
+/// the one that learns, and so all are carried out for real and recorded, each op with the alternatives that it belongs
+/// to. The exact ones leave the same gradient, so that what is learned does not depend on which is taken. Where
+/// rank-dAD may be taken too, it is always its gradient that is learned from: choosing an exact way cannot lose more.
+///
+/// Counted as handed over is what is taken on the network that learns where bytes decide.
+class FlexibleByCost final : public Algorithm {
+ public:
+  FlexibleByCost(spec::RunSpec run, SharedFactorsOptions factors);
+  void run(TrainingStep& step) override;
+
+ private:
+  struct Layer {
+    Pending<models::LayerGradient> sum;
+    Pending<Rows> dad, edad, rank;
+  };
+
+  step::Alternatives alternatives(const TrainingStep& step) const;
+  void share(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer);
+  void receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer);
+
+  spec::RunSpec run_;
+  step::Alternatives::By by_;
+  bool lossy_;
+  SharedFactorsOptions factors_;
+  std::vector<bool> may_lose_;               ///< per layer: it may take rank-dAD
+  models::Matrix delta_;                     ///< Δ̂ of the layer at hand, or what comes down to its outputs
+  const models::Matrix* outputs_ = nullptr;  ///< of the layer at hand, at all sites
+};
+
+/// The alternatives in the order of preference among equals.
+enum Way : unsigned { kGradient, kDad, kDadPassing, kEdad, kEdadPassing, kRank };
+
+constexpr step::AlternativeSet set(Way way) { return 1U << way; }
+constexpr step::AlternativeSet kAnyDad = set(kDad) | set(kDadPassing);
+constexpr step::AlternativeSet kAnyEdad = set(kEdad) | set(kEdadPassing);
+constexpr step::AlternativeSet kPassing = set(kDadPassing) | set(kEdadPassing);
+
+FlexibleByCost::FlexibleByCost(spec::RunSpec run, SharedFactorsOptions factors)
+    : run_(std::move(run)),
+      by_(FlexibleParameters::kPolicy.of(run_.parameters) == Policy::time ? step::Alternatives::By::time
+                                                                          : step::Alternatives::By::bytes),
+      lossy_(FlexibleParameters::kLossy.of(run_.parameters)),
+      factors_(factors) {}
+
+step::Alternatives FlexibleByCost::alternatives(const TrainingStep& step) const {
+  step::Alternatives ways;
+  ways.by = by_;
+  ways.all = {{to_string(Statistic::gradient), false, false},
+              {to_string(Statistic::dad), false, false},
+              {to_string(Statistic::dad), false, true},
+              {to_string(Statistic::edad), true, false},
+              {to_string(Statistic::edad), true, true}};
+  if (lossy_) ways.all.push_back({to_string(Statistic::rank_dad), false, false});
+  for (std::size_t l = 0; l < step.layers(); ++l) {
+    const bool below = l > 0 && step.chained(l - 1);
+    step::AlternativeSet offered = set(kGradient) | set(kDad);
+    if (below) offered |= set(kDadPassing);
+    if (step.chained(l)) offered |= below ? kAnyEdad : set(kEdad);
+    if (may_lose_[l]) offered |= set(kRank);
+    ways.offered.push_back(offered);
+  }
+  return ways;
+}
+
+void FlexibleByCost::run(TrainingStep& step) {
+  if (may_lose_.empty()) {
+    for (const LayerPlan& plan : plan_of(run_, step.network())) may_lose_.push_back(lossy_ && plan.rule < 0);
+  }
+  LayerAlternatives ways(step);
+  std::vector<Layer> layers(step.layers());
+  step.forward();
+  step.backward([&](std::size_t l) {
+    share(step, ways, l, layers[l]);
+    step.backpropagate(l);
+  });
+  step.backward([&](std::size_t l) { receive(step, ways, l, layers[l]); });
+  ways.offer(alternatives(step));
+}
+
+void FlexibleByCost::share(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer) {
+  ways.carry_out(l, set(kGradient), [&] { layer.sum = step.exchange().sum(step.site_gradients(l)); });
+  ways.carry_out(l, kAnyDad, [&] { layer.dad = share_rows(step, rows_of_step(step, l), true); });
+  if (step.chained(l)) {
+    ways.carry_out(l, kAnyEdad, [&] { layer.edad = share_rows(step, rows_of_step(step, l), false); });
+  }
+  if (!may_lose_[l]) return;
+  ways.carry_out(l, set(kRank), [&] {
+    const SiteFactors own = factorise_sites(step, l, factors_);
+    layer.rank = step.exchange().combine(own.contribution(), refactorise(step, l, factors_));
+  });
+}
+
+void FlexibleByCost::receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer) {
+  models::Matrix own_delta;  // as dAD has it
+  ways.carry_out(l, set(kGradient), [&] { step.gradient(l) = std::move(layer.sum.wait()); });
+  ways.carry_out(l, kAnyDad, [&] {
+    Rows& all = layer.dad.wait();
+    gradient_of_rows(step, l, all[1], all[0], all.rows);
+    own_delta = std::move(all.parts[1]);
+  });
+  const models::Matrix* inputs = &layer.dad.data()[0];
+  if (step.chained(l)) {
+    ways.carry_out(l, kAnyEdad, [&] {
+      Rows& all = layer.edad.wait();
+      recompute_delta(step, l, all[0], *outputs_, all.rows, delta_);
+      gradient_of_rows(step, l, delta_, all[0], all.rows);
+      inputs = &all[0];
+    });
+  } else {
+    delta_ = std::move(own_delta);
+  }
+  if (l > 0 && step.chained(l - 1)) {
+    ways.carry_out(l, kPassing, [&] {
+      const step::Expression rows = step::extent::over_workers(step::extent::rows());
+      delta_ = pass_down(step, l, delta_, rows);
+    });
+  }
+  outputs_ = inputs;
+  if (!may_lose_[l]) return;
+  ways.carry_out(l, set(kRank), [&] { step.gradient(l) = multiply(step, l, layer.rank.wait()); });
+}
+
+using Of = FlexibleParameters;
+
+bool chooses(const spec::ParameterValues& values) { return Of::kPolicy.of(values) != Policy::rules; }
+
+bool flexible_is_exact(const spec::RunSpec& run) {
+  if (chooses(run.parameters)) return !Of::kLossy.of(run.parameters);
+  return is_exact(Of::kDefault.of(run.parameters)) &&
+         std::ranges::all_of(run.share, [](const auto& rule) { return is_exact(statistic_of(rule.statistic)); });
+}
+
+/// Of every layer, in every step.
+bool flexible_sums_gradients(const spec::RunSpec& run) {
+  const auto sums = [](const auto& rule) {
+    return statistic_of(rule.statistic) == Statistic::gradient && rule.every == 1;
+  };
+  return !chooses(run.parameters) && Of::kDefault.of(run.parameters) == Statistic::gradient &&
+         run.average_deltas_above.empty() && std::ranges::all_of(run.share, sums);
+}
+
+/// What goes without a site, layer by layer, is what is shared in the step that the site misses.
+RunFaults faults_of_absence(const spec::RunSpec& run) {
+  RunFaults faults;
+  if (!run.absence.goes_without()) return faults;
+  const std::string absent = fmt::format("absent=\"{}\"", to_string(run.absence.does));
+  const char* others = "or absent=\"wait\" or \"restart\"";
+  if (chooses(run.parameters)) {
+    const std::string& policy = run.parameters.at(Of::kPolicy.name);
+    faults.emplace_back(
+        not_built(fmt::format("{} beside policy=\"{}\": what is least is found for steps of all sites", absent, policy),
+                  fmt::format("policy=\"rules\", {}", others)));
+  }
+  for (std::size_t i = 0; i < run.share.size(); ++i) {
+    const auto rule = static_cast<std::ptrdiff_t>(i);
+    if (run.share[i].every > 1) {
+      faults.emplace_back(
+          not_built(fmt::format("rows of several steps go together, and with {} sites miss some of them", absent),
+                    fmt::format("every=\"1\", {}", others)),
+          rule);
+    }
+    if (statistic_of(run.share[i].statistic) == Statistic::none) {
+      faults.emplace_back(
+          not_built(fmt::format("with {} sites with layers of their own would train them as they come", absent),
+                    fmt::format("a statistic that is shared, {}", others)),
+          rule);
+    }
+  }
+  return faults;
+}
+
+/// Where a policy decides, no layer is shared by default; where rules do, nothing is chosen; and where no layer may be
+/// shared as rank-dAD shares them, nothing is factorised.
+RunFaults faults_of_idle(const spec::RunSpec& run) {
+  std::vector<methods::ActsBeside> conditions{{Of::kLossy, Of::kPolicy, {"bytes", "time"}},
+                                              {Of::kDefault, Of::kPolicy, {"rules"}}};
+  const bool is_asked = std::ranges::any_of(
+      run.share, [](const auto& rule) { return statistic_of(rule.statistic) == Statistic::rank_dad; });
+  for (const spec::ParameterSpec& parameter :
+       std::initializer_list<spec::ParameterSpec>{Of::kCap, Of::kIterations, Of::kTolerance}) {
+    if (chooses(run.parameters))
+      conditions.push_back({parameter, Of::kLossy, {"true"}});
+    else if (!is_asked)
+      conditions.push_back({parameter, Of::kDefault, {RankDad::kName}});
+  }
+  return methods::faults_of_idle_parameters(run.parameters, conditions);
+}
+
+constexpr std::array kAllStatistics{Statistic::gradient, Statistic::dad, Statistic::edad, Statistic::rank_dad,
+                                    Statistic::none};
+
+std::unique_ptr<Algorithm> make_flexible(const spec::RunSpec& run) {
+  if (!chooses(run.parameters)) return std::make_unique<Flexible>(run);
+  return std::make_unique<FlexibleByCost>(run, factors_of(run.parameters));
+}
+
+}  // namespace
+
+SynchronousMethod flexible_method() {
+  SynchronousMethod info;
+  info.name = "flexible";
+  info.description =
+      "Each layer is shared in a way of its own: gradient, dAD, edAD or rank-dAD, by rules, or by what is least.";
+  info.source =
+      "in the spirit of Baker et al., arXiv 2102.09631, \"flexible training schemas\"; which rules there are is the "
+      "reading chosen here";
+  info.payload = "pq, N(p + q), Np or r(p + q), layer by layer";
+  info.family = "layer-wise";
+  info.sums_gradients = flexible_sums_gradients;
+  info.sums_in_buckets = true;
+  info.formula =
+      "G_l = Σ_s Δ_sᵀ A_s, or Δ̂ᵀ Â of the rows of all sites, or Lᵀ R of their factors, as the rule of l says\n"
+      "Δ̂_{l−1} = (Δ̂_l W_l) ⊙ φ'(Â) where layer l − 1 is edad\n"
+      "every k: G_l = Σ of k steps, and W_l stays in between\n"
+      "policy: per layer the statistic with the fewest bytes, or the least time on the cluster";
+  info.compute = "what the statistic of each layer takes; gradients of several steps are added up";
+  for (const Statistic one : kAllStatistics) {
+    info.statistics.push_back({to_string(one), is_exact(one), one == Statistic::none});
+  }
+  info.parameters = {Of::kPolicy, Of::kDefault, Of::kLossy, Of::kCap, Of::kIterations, Of::kTolerance};
+  info.make = make_flexible;
+  info.exact = flexible_is_exact;
+  info.check = [](const RunFacts& facts) {
+    const std::optional<models::Network> network = network_of(facts);
+    RunFaults faults = network ? faults_of_share(facts.run, *network) : RunFaults();
+    if (faults.empty()) faults = faults_of_absence(facts.run);
+    for (RunFault& fault : faults_of_idle(facts.run)) faults.push_back(std::move(fault));
+    return faults;
+  };
+  // A gradient and its factors are not the same once both have been rounded.
+  info.compresses = [](const spec::ParameterValues& values) { return !chooses(values); };
+  info.records_alternatives = chooses;
+  info.lossless = {{"cap", "65536"}, {"tolerance", "0"}};
+  // At most, beside what comes together over steps: A and Δ of all sites. Where bytes decide, these are only taken
+  // where they are less than twice the gradient: what they send, (S + 1) times or S − 1 times as many numbers, is less
+  // than what gradients send, 2 S or 2 (S − 1) times theirs.
+  info.state = [](const spec::ParameterValues& values) {
+    const step::Expression rows = step::extent::all_rows() * (step::extent::in() + step::extent::out());
+    if (!chooses(values) && Of::kDefault.of(values) == Statistic::gradient) return estimate::AlgorithmState{};
+    if (Of::kPolicy.of(values) == Policy::bytes) {
+      return estimate::AlgorithmState{step::extent::min({rows, 2.0 * step::extent::parameters()})};
+    }
+    return estimate::AlgorithmState{rows};
+  };
+  // Of layers that are shared as rank-dAD shares them.
+  info.retained_rank = [](const spec::ParameterValues& values) {
+    using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
+    const step::Expression all = min({in_with_bias(), delta_directions(), all_rows()});
+    return RetainedRank{min({static_cast<double>(Of::kCap.of(values)), all}), all};
+  };
+  info.checks =
+      "the pooled gradient to 1e-5, with gradients, dAD and edAD mixed over two to five layers, five activations and 1 "
+      "to 16 sites, and so do both policies\n"
+      "every 3 against plain SGD on batches three times as large with three times the rate: the loss to 1e-4, the "
+      "bytes the same, with every statistic\n"
+      "the plan of the fewest bytes is the least of all mixtures of three layers, by force; that of the least time is "
+      "within 1 % of it\n"
+      "layers of a site's own: with nothing shared the loss of no-sharing to 1e-5; shared layers the same to the bit";
+  return info;
 }
 
 }  // namespace dadsim::algorithms

@@ -66,6 +66,4 @@ class Flexible final : public Algorithm {
 /// The parameters of rank-dAD.
 SharedFactorsOptions factors_of(const spec::ParameterValues& values);
 
-SynchronousMethod flexible_method();
-
 }  // namespace dadsim::algorithms

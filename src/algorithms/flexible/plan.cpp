@@ -12,6 +12,7 @@
 #include "algorithms/exact/edad.hpp"
 #include "algorithms/exact/local_gradient.hpp"
 #include "algorithms/low_rank/rank_dad.hpp"
+#include "algorithms/methods.hpp"
 #include "models/network.hpp"
 #include "support/pattern.hpp"
 

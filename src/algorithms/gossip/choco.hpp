@@ -30,6 +30,4 @@ class Choco final : public GossipAlgorithm {
   PublicCopies known_;
 };
 
-SynchronousMethod choco_method();
-
 }  // namespace dadsim::algorithms

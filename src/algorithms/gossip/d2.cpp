@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "algorithms/gossip/fields.hpp"
+#include "algorithms/methods.hpp"
 
 namespace dadsim::algorithms {
 namespace {
@@ -82,8 +83,7 @@ SynchronousMethod d2_method() {
        .compute = "two passes over the weights: what is sent, and a sum of what has arrived",
        .checks =
            "Logistic regression on sites with labels of their own, whole batches, constant η: comes to the common "
-           "minimum "
-           "where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
+           "minimum where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
        .parameters = with_graph(GraphNeeds::undirected_fixed, {}),
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,

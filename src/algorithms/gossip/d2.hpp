@@ -30,6 +30,4 @@ class D2 final : public GossipAlgorithm {
   double scale_ = 0;
 };
 
-SynchronousMethod d2_method();
-
 }  // namespace dadsim::algorithms

@@ -2,6 +2,9 @@
 
 #include <memory>
 
+#include "algorithms/gossip/topology.hpp"
+#include "algorithms/methods.hpp"
+
 namespace dadsim::algorithms {
 
 void DPsgd::run(OwnWeightsStep& step) {
@@ -21,6 +24,33 @@ void DPsgd::run(OwnWeightsStep& step) {
     step.pull(x[b][i], sent[b][i], i, arrived);
   });
   step.set_weights(x);
+}
+
+SynchronousMethod d_psgd_method() {
+  static constexpr auto kOrder = spec::choice<DPsgd::Order>(
+      "order", {{"overlapped", DPsgd::Order::overlapped}, {"adapt-then-combine", DPsgd::Order::adapt_then_combine}},
+      "overlapped: weights travel beside the passes; adapt-then-combine: once the "
+      "gradients have been applied");
+  return {
+      {.name = "d-psgd",
+       .description = "Every site has weights of its own and averages them with those of its neighbours in a graph.",
+       .source = "Lian et al., Can Decentralized Algorithms Outperform Centralized Algorithms?, NeurIPS 2017, arXiv "
+                 "1705.09056; Metropolis-Hastings weights",
+       .payload = "pq, and the q biases, to every neighbour",
+       .family = "decentralised",
+       .formula = "x_i ← Σ_j W_ij x_j − η g_i(x_i)",
+       .compute = "a pass over the weights for each neighbour",
+       .checks = "Distances to the mean on rings, tori and complete graphs equal their closed forms to 1e-6 "
+                 "(tests/algorithms/gossip)\n"
+                 "On the complete graph, adapt-then-combine equals gradient sharing to 2e-5",
+       .parameters = with_graph(GraphNeeds::doubly_stochastic, {kOrder}),
+       .sharing = Sharing::own_weights,
+       .forgets = methods::kSendsWeights,
+       .check = graph_check(GraphNeeds::doubly_stochastic),
+       // Its own weights as they were sent, and a message of each neighbour.
+       .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
+       .remark = graph_remark},
+      [](const spec::RunSpec& run) { return std::make_unique<DPsgd>(kOrder.of(run.parameters)); }};
 }
 
 }  // namespace dadsim::algorithms

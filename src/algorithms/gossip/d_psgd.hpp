@@ -23,6 +23,4 @@ class DPsgd final : public GossipAlgorithm {
   Order order_;
 };
 
-SynchronousMethod d_psgd_method();
-
 }  // namespace dadsim::algorithms

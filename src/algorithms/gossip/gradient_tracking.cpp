@@ -1,11 +1,36 @@
-#include "algorithms/gossip/gradient_tracking.hpp"
 
 #include <memory>
 #include <utility>
 
+#include "algorithms/algorithm.hpp"
 #include "algorithms/gossip/fields.hpp"
+#include "algorithms/gossip/own_weights_step.hpp"
+#include "algorithms/gossip/topology.hpp"
+#include "algorithms/methods.hpp"
 
 namespace dadsim::algorithms {
+namespace {
+
+/// Distributed stochastic gradient tracking (Pu, Nedić, Mathematical Programming 187, 2021, arXiv 1805.11454, DSGT):
+/// beside x_i every site has y_i, which follows the mean of the gradients of all,
+///     x_i ← Σ_j W_ij (x_j − η u(y_j));  y_i ← Σ_j W_ij y_j + g_i(new x_i) − g_i(old x_i),  y_i = g_i at first.
+/// The mean of the y_i is the mean of the g_i, so that sites whose data differ do not pull apart. Both travel in one
+/// message.
+///
+/// Where sites are missing from a step, W is that among those that are there, with ones for the others, and these keep
+/// x_i, y_i and g_i: W stays doubly stochastic (as over graphs that vary: Nedić, Olshevsky, Shi, SIAM J. Optimization
+/// 27, 2017, arXiv 1607.03218), so that Σ y_i stays the sum of the g_i that sites had last, also of those that are
+/// away. Where all y_i are nought in consensus, nobody moves: the minimum is that of all.
+class GradientTracking final : public GossipAlgorithm {
+ public:
+  void run(OwnWeightsStep& step) override;
+
+ private:
+  Field mixed_;     ///< Σ_j W_ij y_j; empty before the first step
+  Field gradient_;  ///< g_i of the step before
+};
+
+}  // namespace
 
 void GradientTracking::run(OwnWeightsStep& step) {
   step.compute_gradients();
@@ -36,6 +61,37 @@ void GradientTracking::run(OwnWeightsStep& step) {
     step.pull(mixed_[b][i], y[b][i], i, arrived, 1, 1);
   });
   step.set_weights(x);
+}
+
+SynchronousMethod gradient_tracking_method() {
+  return {
+      {.name = "gradient-tracking",
+       .description = "Sites mix their weights and a direction that follows the mean of all gradients.",
+       .source =
+           "Pu, Nedić, Distributed Stochastic Gradient Tracking Methods, Mathematical Programming 187, 2021, arXiv "
+           "1805.11454",
+       .payload = "2pq, and twice the q biases, to every neighbour",
+       .family = "decentralised",
+       .formula = "y_i ← Σ_j W_ij y_j + g_i(x_i) − g_i(x_i of the step before), y_i = g_i at first\n"
+                  "x_i ← Σ_j W_ij (x_j − η u(y_j))",
+       .compute = "passes over the weights: the direction, two sums of what has arrived",
+       .checks =
+           "Logistic regression on sites with labels of their own, whole batches, constant η: comes to the common "
+           "minimum where D-PSGD does not (tests/algorithms/gossip/tracking_test.cpp)",
+       .parameters = with_graph(GraphNeeds::doubly_stochastic, {}),
+       .sharing = Sharing::own_weights,
+       .forgets = methods::kSendsWeights,
+       .check = [](const RunFacts& facts) { return graph_faults(GraphNeeds::doubly_stochastic, facts); },
+       // y, the gradient before, and a message of two.
+       .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },
+       .remark =
+           [](const RunFacts& facts) {
+             std::string graph = graph_remark(facts);
+             if (!facts.run.absence.goes_without()) return graph;
+             return graph + (graph.empty() ? "" : "; ") +
+                    "a site that is away counts in the direction with the gradient that it had last";
+           }},
+      [](const spec::RunSpec&) { return std::make_unique<GradientTracking>(); }};
 }
 
 }  // namespace dadsim::algorithms

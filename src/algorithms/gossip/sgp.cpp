@@ -1,10 +1,30 @@
-#include "algorithms/gossip/sgp.hpp"
 
 #include <memory>
 
+#include "algorithms/algorithm.hpp"
 #include "algorithms/gossip/fields.hpp"
+#include "algorithms/gossip/own_weights_step.hpp"
+#include "algorithms/gossip/topology.hpp"
+#include "algorithms/methods.hpp"
 
 namespace dadsim::algorithms {
+namespace {
+
+/// Stochastic gradient push (Assran, Loizou, Ballas, Rabbat, ICML 2019, arXiv 1811.10792, algorithm 1): push-sum on any
+/// directed graph. Site i has x_i, a weight w_i that starts at 1, and z_i = x_i / w_i, at which it learns:
+///     x_i ← x_i − η u(g_i(z_i));  p_ji (x_i, w_i) to every j it sends to, p_ii of it stays;  sums of what arrives
+/// with p_ji = 1 / (1 + number of those it sends to). Columns of p add up to one, so that Σ x_i moves by gradients
+/// alone and Σ w_i = n.
+class Sgp final : public GossipAlgorithm {
+ public:
+  void run(OwnWeightsStep& step) override;
+
+ private:
+  Field x_;
+  std::vector<models::Matrix> w_;  ///< 1 × 1 each
+};
+
+}  // namespace
 
 void Sgp::run(OwnWeightsStep& step) {
   if (x_.empty()) {
@@ -38,6 +58,32 @@ void Sgp::run(OwnWeightsStep& step) {
   x_ = std::move(x);
   w_ = std::move(w);
   step.set_weights(divided(step, x_, w_));
+}
+
+SynchronousMethod sgp_method() {
+  return {
+      {.name = "sgp",
+       .description = "Sites push shares of their weights, and of a number that says how much they have, along any "
+                      "directed graph.",
+       .source = "Assran, Loizou, Ballas, Rabbat, Stochastic Gradient Push for Distributed Deep Learning, ICML 2019, "
+                 "arXiv 1811.10792",
+       .payload = "pq, and the q biases, to every neighbour; one number more in all",
+       .family = "decentralised",
+       .formula = "x_i ← x_i − η u(g_i(z_i))\n"
+                  "x_i ← Σ_j p_ij x_j, w_i ← Σ_j p_ij w_j, p_ij = 1 / (1 + number of those that j sends to)\n"
+                  "z_i = x_i / w_i",
+       .compute = "passes over the weights: shares, a sum of what has arrived, a division",
+       .checks =
+           "Push-sum on graphs whose degrees differ: Σ w = n and Σ x stay, z → mean (to 1e-12 in double precision; "
+           "tests/algorithms/gossip/consensus_test.cpp)",
+       .parameters = with_graph(GraphNeeds::nothing, {}, "one-peer-exponential"),
+       .sharing = Sharing::own_weights,
+       .forgets = methods::kSendsWeights,
+       .check = graph_check(GraphNeeds::nothing),
+       // x beside z, and a message.
+       .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
+       .remark = graph_remark},
+      [](const spec::RunSpec&) { return std::make_unique<Sgp>(); }};
 }
 
 }  // namespace dadsim::algorithms

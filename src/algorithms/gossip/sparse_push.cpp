@@ -8,6 +8,7 @@
 
 #include "algorithms/gossip/fields.hpp"
 #include "algorithms/gossip/graph.hpp"
+#include "algorithms/methods.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 
@@ -235,8 +236,7 @@ SynchronousMethod sparse_push_method() {
        .source =
            "in the spirit of Aketi, Singh, Rabaey, Sparse-Push: Communication- & Energy-Efficient Decentralized "
            "Distributed Learning over Directed & Time-Varying Graphs with non-IID Datasets, arXiv 2102.05715; replicas "
-           "as "
-           "in Taheri et al., Quantized Decentralized Stochastic Learning over Directed Graphs, ICML 2020",
+           "as in Taheri et al., Quantized Decentralized Stochastic Learning over Directed Graphs, ICML 2020",
        .payload =
            "2k with k = fraction·(pq + q) to every neighbour, one number more in all; shared mask: k, or 2k where "
            "degrees differ; at the end pq, and the q biases, to all",

@@ -60,6 +60,4 @@ class SparsePush final : public GossipAlgorithm {
   Field weights_;                  ///< w of every coordinate, of the shared mask where degrees differ
 };
 
-SynchronousMethod sparse_push_method();
-
 }  // namespace dadsim::algorithms

@@ -67,6 +67,4 @@ class Cogd final : public Algorithm {
   std::int64_t moved_ = 0;
 };
 
-SynchronousMethod cogd_method();
-
 }  // namespace dadsim::algorithms

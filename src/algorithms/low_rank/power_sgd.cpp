@@ -1,10 +1,53 @@
 #include "algorithms/low_rank/power_sgd.hpp"
 
+#include <memory>
 #include <utility>
 
 #include "algorithms/exact/gradient_sharing.hpp"
+#include "algorithms/methods.hpp"
 
 namespace dadsim::algorithms {
+
+void FollowedSites::add_gradients(TrainingStep& step, std::size_t l) {
+  if (!known_ || step.is_embedding(l)) return;
+  if (!step.exchange().follows_parts() || step.sites_change()) {
+    known_ = false;
+    of_sites_.clear();
+    return;
+  }
+  const models::WeightsOf<float>& weights = step.weights(l);
+  of_sites_.resize(step.sites());
+  for (std::size_t site = 0; site < step.sites(); ++site) {
+    if (!step.exchange().looks_at(site)) continue;
+    if (of_sites_[site].size() == 0) of_sites_[site] = models::Matrix::Zero(weights.out(), weights.in());
+    if (step.samples(site) == 0) continue;
+    of_sites_[site].noalias() += step.delta(site, l).transpose() * step.input(site, l);
+  }
+}
+
+void FollowedSites::take_off(const TrainingStep& step, const models::Matrix& applied) {
+  if (!known()) return;
+  Eigen::Index all = 0;
+  for (std::size_t site = 0; site < step.sites(); ++site) all += step.samples(site);
+  for (std::size_t site = 0; site < step.sites(); ++site) {
+    if (of_sites_[site].size() == 0) continue;
+    of_sites_[site] -= (static_cast<float>(step.samples(site)) / static_cast<float>(all)) * applied;
+  }
+}
+
+models::Matrix beside_of_site(const TrainingStep& step, std::size_t l, std::size_t site, bool with_weights) {
+  const models::WeightsOf<float>& weights = step.weights(l);
+  const Eigen::Index biases = weights.bias.size();
+  models::Matrix column = models::Matrix::Zero(biases + (with_weights ? weights.weight.size() : 0), 1);
+  if (step.samples(site) == 0 || step.is_embedding(l)) return column;
+  const models::ConstBlock delta = step.delta(site, l);
+  if (biases > 0) column.topRows(biases) = delta.colwise().sum().transpose();
+  if (with_weights) {
+    const models::Matrix gradient = delta.transpose() * step.input(site, l);
+    column.bottomRows(gradient.size()) = gradient.reshaped<Eigen::RowMajor>();
+  }
+  return column;
+}
 
 models::Matrix PowerSgd::memory(std::size_t layer) const {
   models::Matrix sum = layers_[layer].memory.front();
@@ -130,6 +173,87 @@ void PowerSgd::run(TrainingStep& step) {
     gradient.weight = m.rest.bottomRows(m.rest.rows() - gradient.bias.size())
                           .reshaped<Eigen::RowMajor>(step.weights(l).out(), step.weights(l).in());
   });
+}
+
+SynchronousMethod power_sgd_method() {
+  static constexpr spec::IntegerParameter kRank{
+      "rank", 1, 65536, "2", "components of every matrix, as far as it has as many rows and columns"};
+  static constexpr auto kStart =
+      spec::choice<PowerSgd::Start>("start", {{"warm", PowerSgd::Start::warm}, {"random", PowerSgd::Start::random}},
+                                    "warm: from the directions of the step before; random: from directions drawn "
+                                    "anew in every step");
+  static constexpr spec::RealParameter kLeastCompression{
+      "least-compression", 0, 1e6, "2",
+      "a matrix is sent as it is unless that takes more than this many times as much "
+      "as P and Q; 2 is that of PyTorch's hook and the authors' library, the paper "
+      "compresses every matrix (0)"};
+  static constexpr auto kRounds =
+      spec::choice<PowerSgd::Rounds>("rounds", {{"two", PowerSgd::Rounds::two}, {"three", PowerSgd::Rounds::three}},
+                                     "two: what is not compressed travels beside P, as in the authors' program; three: "
+                                     "before it, and P waits for it, as in PyTorch's hook");
+  static constexpr spec::IntegerParameter kUncompressedSteps{
+      "uncompressed-steps", 0, 1e9, "0",
+      "steps of gradient sharing before the first that compresses; the paper has none, the hook of "
+      "PyTorch's DistributedDataParallel 1000 (10 in its first version)"};
+  return {
+      {.name = "power-sgd",
+       .description =
+           "Sites share one step of subspace iteration on the sum of their gradients and keep the error for the next "
+           "step.",
+       .source = "Vogels, Karimireddy, Jaggi, PowerSGD, NeurIPS 2019, arXiv 1905.13727",
+       .payload = "r(p + q), and the q biases",
+       .family = "low-rank",
+       .formula = "M_s = G_s + E_s\n"
+                  "P = orthonormal columns of Σ_s M_s Q\n"
+                  "Q = Σ_s M_sᵀ P\n"
+                  "G = P Qᵀ, E_s = M_s − G N_s ÷ ΣN",
+       .compute = "two products with r columns, Gram–Schmidt, and P Qᵀ",
+       .checks = "The printed algorithm, site by site in double: to 2e-5 over 8 steps "
+                 "(tests/algorithms/low_rank/power_sgd_test.cpp)\n"
+                 "A gradient of rank r or less is exact at once\n"
+                 "Bytes per epoch of Table 3: 4, 8, 14 MB and 25, 38, 64 MB, by running it "
+                 "(tests/algorithms/power_sgd_bytes_test.cpp)",
+       .parameters = {kRank, kStart, kLeastCompression, kRounds, kUncompressedSteps},
+       .sends_sums = true,
+       .sums_in_buckets = true,
+       // The first steps send gradients, the others P and Q: what is lost of a message has to be of the same shape.
+       .check =
+           [](const RunFacts& facts) {
+             const spec::CompressSpec& compress = facts.run.compress;
+             if (kUncompressedSteps.of(facts.run.parameters) == 0 || compress.method == "none" || !compress.memory)
+               return RunFaults();
+             return RunFaults{not_built(
+                 "<compress memory=\"true\"> beside uncompressed-steps: what is lost of their gradients is no "
+                 "part of P and Q",
+                 "memory=\"false\", or uncompressed-steps=\"0\"")};
+           },
+       .lossless = {{"rank", "65536"}, {"least-compression", "0"}},
+       // Of the components of the gradient of all sites.
+       .retained_rank =
+           [](const spec::ParameterValues& values) {
+             using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
+             const step::Expression all = min({in(), delta_directions(), all_rows()});
+             const step::Expression rank = min({static_cast<double>(kRank.of(values)), in(), out()});
+             const SubspaceOptions options{.least_compression = kLeastCompression.of(values)};
+             const step::Expression compressed = options.compresses(rank);
+             return RetainedRank{min({compressed * rank + (1.0 - compressed) * all, all}), all};
+           },
+       // The memory of the error, P and Q.
+       .state =
+           [](const spec::ParameterValues& values) {
+             return estimate::AlgorithmState{
+                 step::extent::in() * step::extent::out() +
+                     step::extent::matrix_rank(0) * (step::extent::in() + step::extent::out()),
+                 static_cast<std::int32_t>(kRank.of(values)), true};
+           }},
+      [](const spec::RunSpec& run) {
+        return std::make_unique<PowerSgd>(
+            PowerSgd::Options{.rank = kRank.of(run.parameters),
+                              .start = kStart.of(run.parameters),
+                              .least_compression = kLeastCompression.of(run.parameters),
+                              .rounds = kRounds.of(run.parameters),
+                              .uncompressed_steps = kUncompressedSteps.of(run.parameters)});
+      }};
 }
 
 }  // namespace dadsim::algorithms

@@ -1,5 +1,8 @@
 #include "algorithms/low_rank/rank_dad.hpp"
 
+#include <memory>
+
+#include "algorithms/methods.hpp"
 #include "algorithms/pieces/table_rows.hpp"
 
 namespace dadsim::algorithms {
@@ -27,6 +30,98 @@ void RankDad::run(TrainingStep& step) {
       step.gradient(l) = multiply(step, l, shared[l].wait());
     }
   });
+}
+
+SynchronousMethod rank_dad_method() {
+  static constexpr spec::IntegerParameter kCap{"cap", 1, 65536, "8", "most components a site sends per layer and step"};
+  static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "1", "power iterations per component"};
+  static constexpr spec::RealParameter kTolerance{
+      "tolerance", 0, 1, "0.01", "components whose singular value is at most this share of the largest are not sent"};
+  static constexpr auto kStop = spec::choice<FactoriseOptions::Stop>(
+      "stop",
+      {{"share", FactoriseOptions::Stop::share},
+       {"directions", FactoriseOptions::Stop::directions},
+       {"released", FactoriseOptions::Stop::released}},
+      "share: the search ends at a component that is at most `tolerance` of the largest; "
+      "directions: as in the authors' code, where two directions that follow each other differ by "
+      "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality; "
+      "released: the same, and the last two that were tried are dropped whatever has ended the search, as in their "
+      "code behind the published ranks");
+  static constexpr auto kKernels = spec::choice<FactoriseOptions::Kernels>(
+      "kernels", {{"launched", FactoriseOptions::Kernels::launched}, {"fused", FactoriseOptions::Kernels::fused}},
+      "what a factorisation costs: launched: each operation of an iteration is a kernel of its own, as in the authors' "
+      "programs; fused: the search for one component is one kernel, as in no released code");
+  static constexpr auto kMode = spec::choice<RankDad::Mode>(
+      "mode", {{"two-way", RankDad::Mode::two_way}, {"one-way", RankDad::Mode::one_way}},
+      "two-way: the components of all sites are compressed once more before they are handed back; "
+      "one-way: they are handed back as they are");
+  static constexpr auto kPadding =
+      spec::choice<Padding>("padding", {{"agree", Padding::agree}, {"cap", Padding::cap}, {"none", Padding::none}},
+                            "agree: peers first agree on the most components that one of them has found, 4 "
+                            "bytes a layer, and fill "
+                            "theirs up with zeros (an aggregator takes messages of any size); cap: zeros "
+                            "fill them up to the cap "
+                            "(or what the matrix allows); none: only the components that were found are "
+                            "sent, and peers are taken "
+                            "to know how many");
+  static constexpr auto kMemory = spec::choice<bool>("memory", {{"false", false}, {"true", true}},
+                                                     "true: what a factorisation leaves out, at a site or where those "
+                                                     "of all sites are merged, is added to the next one "
+                                                     "of that matrix, which is then formed; as in no released code");
+  return {
+      {.name = RankDad::kName,
+       .description =
+           "Sites share a low-rank factorisation of their gradient, found by power iterations on activations and "
+           "deltas.",
+       .source = "Baker et al., arXiv 2102.09631; directions are kept orthogonal and small components are cut by their "
+                 "singular value, as in no released code",
+       .payload = "r(p + q)",
+       .family = "low-rank",
+       .formula = "v ← M Mᵀ v, orthogonal to b_1 … b_{k−1}, for M = Δᵀ [A 1] without forming it\n"
+                  "σ_k = ‖Mᵀ b_k‖, c_k = Mᵀ b_k ÷ σ_k\n"
+                  "G = Σ_k σ_k b_k c_kᵀ of all sites, two-way factorised once more",
+       .compute = "the power iterations, and those of the components of all sites",
+       .checks = "With all components it equals the pooled gradient to 1e-4 (tests/algorithms/contract_test.cpp)\n"
+                 "Accuracies and effective ranks beside the published ones: docs/effective-ranks.md",
+       .parameters = {kCap, kIterations, kTolerance, kStop, kKernels, kMode, kPadding, kMemory, kTables},
+       .forgets =
+           "what <compress> loses of factors is no part of the next ones; memory=\"true\" of the run itself keeps "
+           "what factorisations leave out",
+       .check = faults_of_idle_tables,
+       // Where the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
+       .unstable =
+           [](const spec::ParameterValues& values) { return kStop.of(values) != FactoriseOptions::Stop::share; },
+       .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
+       // Of the components of a site, or of what is left of those of all sites. Those that are small are left out
+       // besides, if there are any.
+       .retained_rank =
+           [](const spec::ParameterValues& values) {
+             using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the
+                                            // papers
+             const bool merges = kMode.of(values) == RankDad::Mode::two_way;
+             const step::Expression all =
+                 min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
+             return RetainedRank{min({static_cast<double>(kCap.of(values)), all}), all};
+           },
+       // At most: its own factors, and those of all sites; what was left out, at a site and of all.
+       .state =
+           [](const spec::ParameterValues& values) {
+             using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
+             const double held = !kMemory.of(values) ? 0 : kMode.of(values) == RankDad::Mode::two_way ? 2 : 1;
+             return estimate::AlgorithmState{
+                 (rank(0) + total_rank(0)) * (in_with_bias() + out()) + held * in_with_bias() * out(),
+                 static_cast<std::int32_t>(kCap.of(values))};
+           }},
+      [](const spec::RunSpec& run) {
+        const FactoriseOptions options{.cap = kCap.of(run.parameters),
+                                       .iterations = kIterations.of(run.parameters),
+                                       .tolerance = kTolerance.of(run.parameters),
+                                       .stop = kStop.of(run.parameters),
+                                       .kernels = kKernels.of(run.parameters)};
+        return std::make_unique<RankDad>(SharedFactorsOptions{options, kPadding.of(run.parameters)},
+                                         kMode.of(run.parameters), kTables.of(run.parameters),
+                                         kMemory.of(run.parameters));
+      }};
 }
 
 }  // namespace dadsim::algorithms

@@ -34,6 +34,4 @@ class RankDad final : public Algorithm {
   std::vector<FactorMemory> memory_;  ///< per matrix
 };
 
-SynchronousMethod rank_dad_method();
-
 }  // namespace dadsim::algorithms

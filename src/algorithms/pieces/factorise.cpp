@@ -2,15 +2,152 @@
 
 #include <algorithm>
 #include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
 #include <cmath>
 
-#include "algorithms/pieces/deflate.hpp"
-#include "algorithms/pieces/gradient_product.hpp"
 #include "models/gemm/work_count.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {
 namespace {
+
+/// The largest magnitude, or 1 where there is none: what a matrix is divided by so that squares of its entries neither
+/// vanish nor overflow in fp32.
+float magnitude_of(const models::ConstBlock& matrix) {
+  const float largest = matrix.size() > 0 ? matrix.cwiseAbs().maxCoeff() : 0.0F;
+  return largest > 0 ? largest : 1.0F;
+}
+
+/// M = Δᵀ A (out × in) and M Mᵀ as operators, with M scaled to the order of 1.
+class GradientProduct {
+ public:
+  GradientProduct(const models::ConstBlock& delta, const models::ConstBlock& input, FactoriseBranch branch)
+      : in_(input.cols()),
+        out_(delta.cols()),
+        most_(std::min({delta.rows(), in_, out_})),
+        scale_(magnitude_of(delta) * magnitude_of(input)),
+        delta_(delta / magnitude_of(delta)),
+        input_(input / magnitude_of(input)),
+        branch_(branch) {
+    if (branch_ == FactoriseBranch::gram) {
+      models::Matrix gram(input.rows(), input.rows());
+      gram.noalias() = models::counted(input_ * input_.transpose());
+      left_.noalias() = models::counted(gram * delta_);  // (A Aᵀ) Δ: rows × out
+    } else {
+      product_.noalias() = models::counted(delta_.transpose() * input_);
+      left_.noalias() = models::counted(product_ * product_.transpose());  // M Mᵀ: out × out
+    }
+  }
+
+  /// Of M as it is.
+  explicit GradientProduct(const models::Matrix& matrix)
+      : in_(matrix.cols()),
+        out_(matrix.rows()),
+        most_(std::min(in_, out_)),
+        scale_(magnitude_of(matrix)),
+        branch_(FactoriseBranch::explicit_),
+        product_(matrix / scale_) {
+    left_.noalias() = models::counted(product_ * product_.transpose());
+  }
+
+  Eigen::Index in() const { return in_; }
+  Eigen::Index out() const { return out_; }
+  /// Components that M has at most.
+  Eigen::Index most() const { return most_; }
+
+  /// What M was divided by.
+  float scale() const { return scale_; }
+
+  /// M Mᵀ v
+  models::Vector apply_gram(const models::Vector& v) const {
+    if (branch_ == FactoriseBranch::gram) {
+      const models::Vector u = models::counted(delta_ * v);
+      return models::counted(left_.transpose() * u);
+    }
+    return models::counted(left_ * v);
+  }
+
+  /// Mᵀ v
+  models::Vector apply_transpose(const models::Vector& v) const {
+    if (branch_ == FactoriseBranch::gram) {
+      const models::Vector u = models::counted(delta_ * v);
+      return models::counted(input_.transpose() * u);
+    }
+    return models::counted(product_.transpose() * v);
+  }
+
+ private:
+  Eigen::Index in_, out_, most_;
+  float scale_;
+  models::Matrix delta_;
+  models::Matrix input_;
+  FactoriseBranch branch_;
+  models::Matrix left_;
+  models::Matrix product_;
+};
+
+/// The power iteration and the rule of stopping of the released code of arXiv 2102.09631 (bbradt/edad, dad-torch), for
+/// comparison with its published effective ranks; factorise() is the default. Components before the k-th are deflated,
+///     v ← M Mᵀ v − Σ_{j<k} σ_j² b_j (b_jᵀ v),  v ← v ÷ ‖v‖,
+/// from a start of numbers in [0, 1), `iterations` times; σ_k = ‖Mᵀ v‖, b_k = v, c_k = Mᵀ v ÷ σ_k. The search ends
+/// where two directions that follow each other are alike, ‖b_k − b_{k−1}‖ < tolerance · ‖b_{k−1}‖ (the rank is
+/// exhausted and noise has turned back to the direction before: both are dropped), where σ_k is zero or NaN, and
+/// at the cap. Of what the code does, two accidents are left out: it drops the last components of its
+/// list whatever has ended the search, and it fails on a matrix of zeros. With Stop::released the former is as in the
+/// code behind the published ranks (bbradt/edad at a93efcd): two are dropped at the cap, and one that counts where σ_k
+/// was zero.
+Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOptions& options, std::uint64_t seed,
+                               std::uint32_t stream, std::uint32_t step) {
+  const Eigen::Index out = product.out();
+  const Eigen::Index most = std::min(static_cast<Eigen::Index>(options.cap), product.most());
+  Factors factors{models::Matrix(most, out), models::Matrix(most, product.in())};
+  Eigen::Index found = 0;
+  bool dropped = false;
+  if (most > 0) {
+    models::Matrix directions(most, out);  // b_k as rows
+    models::Vector squares(most);          // σ_k²
+    RandomStream random(seed, Purpose::factor_start, stream, step);
+    boost::random::uniform_01<float> uniform;
+    while (found < most) {
+      models::Vector v(out);
+      for (float& x : v) x = uniform(random);
+      const auto before = directions.topRows(found);
+      for (std::int64_t i = 0; i < options.iterations; ++i) {
+        models::Vector image = product.apply_gram(v);
+        if (found > 0) {
+          const models::Vector along = models::counted(before * v);
+          const models::Vector scaled = squares.head(found).cwiseProduct(along);
+          image.noalias() -= models::counted(before.transpose() * scaled);
+        }
+        v = image / image.norm();
+      }
+      const models::Vector image = product.apply_transpose(v);
+      const float sigma = image.norm();
+      if (!(sigma > 0)) break;  // the matrix is exhausted, or sigma is NaN
+      if (found >= 2) {
+        const auto last = directions.row(found - 1).transpose();
+        if ((v - last).norm() < static_cast<float>(options.tolerance) * last.norm()) {
+          --found;  // the direction before was noise already
+          dropped = true;
+          break;
+        }
+      }
+      directions.row(found) = v.transpose();
+      squares(found) = sigma * sigma;
+      factors.left.row(found) = product.scale() * sigma * v.transpose();
+      factors.right.row(found) = image.transpose() / sigma;
+      ++found;
+    }
+  }
+  // Of their list of what was tried, the last two go: after a σ of zero, which stands in it, one component; at the cap
+  // two.
+  if (options.stop == FactoriseOptions::Stop::released && !dropped) {
+    found = std::max<Eigen::Index>(found - (found < options.cap ? 1 : 2), 0);
+  }
+  factors.left.conservativeResize(found, Eigen::NoChange);
+  factors.right.conservativeResize(found, Eigen::NoChange);
+  return factors;
+}
 
 /// Below this share of σ₁ a component is rounding noise of fp32, whatever the tolerance says.
 constexpr float kNoise = 1e-6F;

@@ -20,8 +20,6 @@ class DpSgd final : public Algorithm {
   NoisySum noisy_;
 };
 
-SynchronousMethod dp_sgd_method();
-
 /// Adds the gradient of a site from scaled Δ and A into a row of numbers: the matrix row by row, and its biases, if
 /// any. The row is as long as both.
 void add_gradient_to_row(const models::ConstBlock& deltas, const models::ConstBlock& inputs, models::Matrix& row);

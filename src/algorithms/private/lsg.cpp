@@ -1,15 +1,52 @@
-#include "algorithms/private/lsg.hpp"
 
 #include <boost/random/uniform_01.hpp>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "algorithms/cost.hpp"
+#include "algorithms/methods.hpp"
 #include "algorithms/pieces/largest_entries.hpp"
+#include "algorithms/private/rgp.hpp"
+#include "methods/idle_parameters.hpp"
 #include "models/gemm/work_count.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::algorithms {
 namespace {
+
+/// In the spirit of LSG (Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank and Sparse
+/// Gradients, arXiv 2207.02699): RGP of which only a share of the numbers is kept, so that noise is added to few. Their
+/// rule of what is kept could not be read; those here are ours. All of them follow from what all sites know already, so
+/// that choosing spends no privacy and no mask is sent. Numbers that are not kept are zero before norms are taken:
+/// clipping is of what is released.
+///     S = the ⌈density · numbers⌉ largest scores of a matrix
+///     random:    drawn anew in every step; the default, since it learned best (docs/private.md)
+///     magnitude: |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s of the noisy gradients that were applied before; random
+///                at the first step
+///     synflow:   |L_ik| Σ_j |R_jk|, |R_jk| Σ_i |L_ik|: the score of Tanaka et al., Pruning neural networks without any
+///                data by iteratively conserving synaptic flow, NeurIPS 2020, arXiv 2006.05467, of a layer by itself
+class Lsg final : public Rgp {
+ public:
+  enum class Rule : std::uint8_t { magnitude, random, synflow };
+  struct Sparsity {
+    double density = 0.25;  ///< share of the numbers that is released
+    Rule rule = Rule::random;
+    double memory = 0.9;
+  };
+  Lsg(const PrivacyOptions& privacy, const Options& options, const Sparsity& sparsity)
+      : Rgp(privacy, options), sparsity_(sparsity) {}
+
+ protected:
+  step::Expression released(const step::Expression& all) const override;
+  std::optional<Mask> choose(TrainingStep& step, std::size_t l, const std::optional<Carriers>& carriers,
+                             const step::Expression& rank, const step::Expression& low_rank) override;
+  void applied(TrainingStep& step, std::size_t l, const models::Matrix& gradient) override;
+
+ private:
+  Sparsity sparsity_;
+  std::vector<models::Matrix> history_;  ///< out × in: H
+};
 
 /// Scores written, and the largest of them found by radix selection in four passes and marked in one more.
 step::Work select_largest_work(const step::Expression& numbers) {
@@ -98,6 +135,57 @@ void Lsg::applied(TrainingStep& step, std::size_t l, const models::Matrix& gradi
   } else {
     history_[l] = static_cast<float>(sparsity_.memory) * history_[l] + gradient;
   }
+}
+
+SynchronousMethod lsg_method() {
+  static constexpr spec::RealParameter kDensity{"density", 1e-6, 1, "0.25",
+                                                "share of the numbers of every matrix's carriers that is released"};
+  static constexpr auto kMask = spec::choice<Lsg::Rule>(
+      "mask", {{"random", Lsg::Rule::random}, {"magnitude", Lsg::Rule::magnitude}, {"synflow", Lsg::Rule::synflow}},
+      "which: drawn anew in every step; the largest of the noisy gradients so far; "
+      "those through which most would flow");
+  static constexpr spec::RealParameter kMemory{
+      "memory", 0, 1, "0.9",
+      "magnitude: what is left of the noisy gradients after each step; 0: the last one "
+      "alone; 1: all of them"};
+  return as_private(
+      {{.name = "lsg",
+        .description = "RGP of which sites share but some of the numbers, so that noise is added to few.",
+        .source = "in the spirit of Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank "
+                  "and Sparse Gradients, arXiv 2207.02699, whose rule of what is kept could not be read; scores of "
+                  "synaptic flow: "
+                  "Tanaka et al., arXiv 2006.05467",
+        .payload = "density · min(r(p + q), pq), and the q biases",
+        .formula = "L, R, G_L,i, G_R,i as of rgp\n"
+                   "S by chance; or the largest of |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s; or by synaptic flow\n"
+                   "G_L, G_R = (1/B) (Σ_i min(1, C / ‖S ⊙ (G_L,i, G_R,i)_l‖) S ⊙ (G_L,i, G_R,i) + S ⊙ N(0, σ²C² I))\n"
+                   "G = G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ",
+        .compute =
+            "what rgp computes; norms of examples over the mask, which need their gradients in full; the scores, "
+            "which every site finds alike, and their largest",
+        .checks = "without clipping, noise and mask it is the pooled gradient: to 2e-7\n"
+                  "as many numbers as are kept are released, and have noise; clipping as of dp-sgd\n"
+                  "accuracy over |S| at one ε on MNIST: a plateau, docs/private.md",
+        .parameters = {Rgp::kRank, Rgp::kWarmUp, kDensity, kMask, kMemory},
+        .check =
+            [](const RunFacts& facts) {
+              return methods::faults_of_idle_parameters(facts.run.parameters, {{kMemory, kMask, {"magnitude"}}});
+            },
+        .lossless = {{"rank", "65536"}, {"density", "1"}},
+        // As rgp, and the history.
+        .state =
+            [](const spec::ParameterValues& values) {
+              using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
+              return estimate::AlgorithmState{
+                  2.0 * in() * out() + matrix_rank(0) * (2.0 * (in() + out()) + 2.0 * rows()),
+                  static_cast<std::int32_t>(Rgp::kRank.of(values))};
+            }},
+       [](const spec::RunSpec& run) {
+         return std::make_unique<Lsg>(privacy_options(run.parameters), rgp_options(run.parameters),
+                                      Lsg::Sparsity{.density = kDensity.of(run.parameters),
+                                                    .rule = kMask.of(run.parameters),
+                                                    .memory = kMemory.of(run.parameters)});
+       }});
 }
 
 }  // namespace dadsim::algorithms

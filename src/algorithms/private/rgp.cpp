@@ -1,14 +1,60 @@
 #include "algorithms/private/rgp.hpp"
 
 #include <algorithm>
+#include <boost/random/normal_distribution.hpp>
+#include <memory>
 #include <utility>
 
 #include "algorithms/cost.hpp"
+#include "algorithms/methods.hpp"
 #include "algorithms/pieces/subspace.hpp"
 #include "algorithms/private/dp_sgd.hpp"
 #include "models/gemm/work_count.hpp"
+#include "support/random.hpp"
 
 namespace dadsim::algorithms {
+
+Carriers carriers_of(const models::Matrix& target, std::int64_t rank, std::uint64_t seed, std::uint32_t layer,
+                     std::uint32_t step) {
+  const Eigen::Index r = std::min({static_cast<Eigen::Index>(rank), target.rows(), target.cols()});
+  RandomStream random(seed, Purpose::low_rank_start, layer, step);
+  boost::random::normal_distribution<float> normal;
+  Carriers carriers{models::Matrix(target.rows(), r), models::Matrix(target.cols(), r)};
+  for (float& x : carriers.right.reshaped()) x = normal(random);
+  carriers.left.noalias() = models::counted(target * carriers.right);
+  orthonormalise(carriers.left);
+  carriers.right.noalias() = models::counted(target.transpose() * carriers.left);
+  orthonormalise(carriers.right);
+  return carriers;
+}
+
+models::Matrix from_carriers(const Carriers& carriers, const models::ConstBlock& left_gradient,
+                             const models::ConstBlock& right_gradient) {
+  models::Matrix common, right, gradient;
+  common.noalias() = models::counted(carriers.left.transpose() * left_gradient);  // Lᵀ G_L, r × r
+  right = right_gradient;
+  right.noalias() -= models::counted(carriers.right * common.transpose());
+  gradient.noalias() = models::counted(left_gradient * carriers.right.transpose());
+  gradient.noalias() += models::counted(carriers.left * right.transpose());
+  return gradient;
+}
+
+step::Work carriers_work(const step::Expression& rank) {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  // The target, two products with it, and Gram–Schmidt twice per column.
+  const step::Expression gram_schmidt = 4.0 * rank * rank * (in() + out());
+  return {.flops = 3.0 * in() * out() + 4.0 * rank * in() * out() + gram_schmidt,
+          .bytes_moved = cost::kFloatBytes * (5.0 * in() * out() + 0.5 * gram_schmidt + 2.0 * rank * (in() + out())),
+          .launches = 4.0 + 12.0 * rank};
+}
+
+step::Work from_carriers_work(const step::Expression& rank) {
+  using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
+  return {.flops = 4.0 * rank * in() * out() + 2.0 * rank * rank * (in() + out()),
+          .bytes_moved = cost::kFloatBytes * (2.0 * in() * out() + 4.0 * rank * (in() + out())),
+          .launches = 4.0};
+}
+
 namespace {
 
 step::Expression entries_of_matrix() { return step::extent::in() * step::extent::out(); }
@@ -193,6 +239,38 @@ void Rgp::run(TrainingStep& step) {
 
 Rgp::Options rgp_options(const spec::ParameterValues& values) {
   return {.rank = Rgp::kRank.of(values), .warm_up = Rgp::kWarmUp.of(values)};
+}
+
+SynchronousMethod rgp_method() {
+  return as_private(
+      {{.name = "rgp",
+        .description = "Sites clip the gradients of examples on two thin carriers of every matrix, and share their "
+                       "sums with noise.",
+        .source = "Yu, Zhang, Chen, Yin, Liu, Large Scale Private Learning via Low-rank Reparametrization, ICML "
+                  "2021, arXiv 2106.09352",
+        .payload = "r(p + q), or pq where that is less, and the q biases",
+        .formula = "L, R = one power iteration on W/‖W‖ − W₀/‖W₀‖, W₀ at the end of the warm-up (on W during it)\n"
+                   "G_L,i = Δ_iᵀ A_i R,  G_R,i = A_iᵀ Δ_i L   for every example i\n"
+                   "G_L, G_R = (1/B) (Σ_i min(1, C / ‖(G_L,i, G_R,i)_l‖) (G_L,i, G_R,i) + N(0, σ²C² I))\n"
+                   "G = G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ",
+        .compute =
+            "the power iteration, products of A and Δ with the carriers in place of Δᵀ A, norms of examples in r "
+            "columns, and the way back from the carriers; nothing can be sent before the backward pass is over",
+        .checks = "without clipping and noise it is the gradient projected onto the tangent space at L Rᵀ: to 1e-5\n"
+                  "the projection is one, and orthogonal: to 1e-5\n"
+                  "clipping and noise as of dp-sgd",
+        .parameters = {Rgp::kRank, Rgp::kWarmUp},
+        .lossless = {{"rank", "65536"}},
+        // The weights at the end of the warm-up, the carriers, and the rows of A and Δ in r columns.
+        .state =
+            [](const spec::ParameterValues& values) {
+              using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
+              return estimate::AlgorithmState{in() * out() + matrix_rank(0) * (in() + out() + 2.0 * rows()),
+                                              static_cast<std::int32_t>(Rgp::kRank.of(values))};
+            }},
+       [](const spec::RunSpec& run) {
+         return std::make_unique<Rgp>(privacy_options(run.parameters), rgp_options(run.parameters));
+       }});
 }
 
 }  // namespace dadsim::algorithms

@@ -56,6 +56,4 @@ class DeMo final : public Algorithm {
   std::vector<std::vector<models::LayerGradient>> momentum_;  ///< per matrix and site
 };
 
-SynchronousMethod demo_method();
-
 }  // namespace dadsim::algorithms

@@ -72,6 +72,4 @@ class OneBitAdam final : public Algorithm {
   std::vector<Tensor> vectors_;
 };
 
-SynchronousMethod one_bit_adam_method();
-
 }  // namespace dadsim::algorithms

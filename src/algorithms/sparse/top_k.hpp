@@ -29,6 +29,4 @@ class TopK final : public Algorithm {
   std::vector<std::vector<models::LayerGradient>> memory_;  ///< per matrix and site: E_s between steps, M_s within one
 };
 
-SynchronousMethod top_k_method();
-
 }  // namespace dadsim::algorithms

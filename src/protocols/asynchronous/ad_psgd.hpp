@@ -1,14 +1,29 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "protocols/arrival_weights.hpp"
-#include "protocols/asynchronous/active_passive.hpp"
 #include "protocols/protocol.hpp"
 #include "protocols/send_later.hpp"
+#include "step/neighbours.hpp"
 
 namespace dadsim::protocols {
+
+/// Workers in two groups: active ones ask passive ones to average, and nobody waits for one that itself waits (AD-PSGD;
+/// Lian et al., arXiv 1710.06952, section 4).
+struct ActivePassive {
+  std::vector<bool> active;                         ///< per worker
+  std::vector<std::vector<std::int32_t>> partners;  ///< per worker: neighbours in the other group, in rising order
+  std::size_t left_out = 0;                         ///< pairs of neighbours within a group, who never average
+};
+
+/// Splits a graph, whose edges count in both directions. Where all edges can go from side to side (it is bipartite: a
+/// ring of an even number), they do. Otherwise workers of even number are active, if the edges that are left hold the
+/// graph together; if not, those at an even distance from worker 0, which always does so where the graph hangs
+/// together.
+ActivePassive split_into_active_and_passive(const step::Neighbours& graph);
 
 /// Asynchronous decentralised parallel SGD (AD-PSGD; Lian et al., ICML 2018, arXiv 1710.06952, algorithm 1). There is
 /// no server; every worker i has weights x_i of its own and, again and again,
@@ -64,7 +79,5 @@ class AdPsgd final : public Protocol {
   ArrivalWeights arrivals_;
   std::vector<Worker> workers_;
 };
-
-EventDrivenMethod ad_psgd_method();
 
 }  // namespace dadsim::protocols

@@ -1,4 +1,4 @@
-#include "protocols/federated/fed_avg.hpp"
+#include "protocols/methods.hpp"
 
 #include "protocols/federated/federated_rounds.hpp"
 

@@ -1,8 +1,9 @@
-#include "protocols/federated/fed_buff.hpp"
 
 #include <cmath>
 
 #include "protocols/federated/federated_async.hpp"
+#include "protocols/methods.hpp"
+#include "protocols/protocol.hpp"
 
 namespace dadsim::protocols {
 namespace {
@@ -39,6 +40,10 @@ class FedBuff final : public FederatedAsync {
 
 }  // namespace
 
+/// Buffered asynchronous aggregation (Nguyen et al., arXiv 2106.06639): of every K updates
+///     x ← x − η_g / K Σ Δ_k / √(1 + s_k)
+/// with s_k new models since client k was sent its own. Clients count the same, however many samples they have, as in
+/// the paper.
 EventDrivenMethod fed_buff_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedAsync::common_parameters();
   parameters.push_back(FedBuff::kBuffer);

@@ -1,6 +1,7 @@
-#include "protocols/federated/fed_prox.hpp"
 
 #include "protocols/federated/federated_rounds.hpp"
+#include "protocols/methods.hpp"
+#include "protocols/protocol.hpp"
 
 namespace dadsim::protocols {
 namespace {
@@ -15,6 +16,8 @@ class FedProx final : public FederatedRounds {
 
 }  // namespace
 
+/// Clients minimise F_k(w) + ½ μ ‖w − w_t‖² (Li et al., arXiv 1812.06127, equation 2), and stragglers' partial work is
+/// kept.
 EventDrivenMethod fed_prox_method() {
   std::vector<spec::ParameterSpec> parameters = FederatedRounds::common_parameters();
   parameters.push_back(FedProx::kMu);

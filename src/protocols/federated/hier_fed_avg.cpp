@@ -1,4 +1,3 @@
-#include "protocols/federated/hier_fed_avg.hpp"
 
 #include <fmt/format.h>
 
@@ -6,6 +5,8 @@
 #include <memory>
 
 #include "protocols/federated/federation.hpp"
+#include "protocols/methods.hpp"
+#include "protocols/protocol.hpp"
 
 namespace dadsim::protocols {
 namespace {
@@ -230,6 +231,12 @@ class HierFedAvg final : public Federation {
 
 }  // namespace
 
+/// Hierarchical federated averaging (Liu et al., arXiv 1905.06641, algorithm 1): clients train, their group's leader
+/// takes the mean (weighed by samples) and sends it to them again, κ₂ = `edge-rounds` times; then the server takes the
+/// mean of the groups' models, weighed by the samples of those who took part. Groups are equally many workers in the
+/// order of the scenario; the first of a group leads it and trains too.
+///
+/// A client that goes down is left out of its group's round, a group whose leader goes down of the server's.
 EventDrivenMethod hier_fed_avg_method() {
   std::vector<spec::ParameterSpec> parameters = Federation::local_parameters();
   parameters.push_back(HierFedAvg::kGroups);

@@ -1,15 +1,71 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "protocols/flare/flare_numbers.hpp"
+#include "protocols/learning.hpp"
 #include "protocols/protocol.hpp"
-#include "protocols/sample_stream.hpp"
 
 namespace dadsim::protocols {
+
+/// The samples that a sensor sees, one after the other and over and over, as places in its data. A sample that was
+/// withdrawn does not come again: a model is surer of what it has been trained with than of anything else, and the
+/// sensor would take that for drift. Once all are withdrawn, all come again, and is_spent() says so.
+class SampleStream {
+ public:
+  SampleStream() = default;
+  /// In the order in which they come; at least one.
+  explicit SampleStream(std::vector<std::size_t> places) : left_(std::move(places)) {}
+
+  /// The places of the next `count` samples, each once: fewer where fewer are left.
+  std::vector<std::size_t> next(std::size_t count) const;
+  void pass(std::int64_t count);
+  void withdraw(const std::vector<std::size_t>& places);
+  /// Whether what comes has been withdrawn before.
+  bool is_spent() const { return spent_; }
+
+ private:
+  std::vector<std::size_t> left_, withdrawn_;
+  std::size_t at_ = 0;  ///< in `left_`: the next
+  bool spent_ = false;
+};
+
+/// The distance of Kolmogorov and Smirnov between two samples: sup |F_a − F_b|, equal values of both taken together.
+/// Both rising; neither empty.
+double ks_distance(std::span<const double> a, std::span<const double> b);
+/// What it exceeds with a probability of about `level` where both samples are of one distribution (asymptotic,
+/// two-sided): √(−½ ln(level ÷ 2)) √((m + n) ÷ (m n)). Where the distribution has steps, with a smaller one.
+double ks_threshold(std::size_t m, std::size_t n, double level);
+/// `count` quantiles at (k + ½) ÷ count, or the values themselves where there are no more; rising.
+std::vector<double> quantiles(std::vector<double> values, std::size_t count);
+
+/// The mathematics of FLARE's client and sensors: rows are samples of the training set, drifted ones among them.
+class FlareNumbers {
+ public:
+  explicit FlareNumbers(Learning& learning) : learning_(learning) {}
+
+  /// Rows of one tick of training, as many as `steps` batches hold: drawn out of `pool`, each with the same chance.
+  std::vector<std::int32_t> draw(const std::vector<std::int32_t>& pool, std::int64_t first, std::int64_t steps) const;
+  /// Weights with the optimizer's state after a batch of these rows at a time.
+  world::Value train(const world::Value& weights_with_state, std::vector<std::int32_t> rows, std::int64_t first);
+  /// Scalars: the mean loss over the rows, then for each the largest probability that the softmax gives (of samples
+  /// with many labels: the mean over these).
+  world::Value look(const world::Value& weights_with_state, std::vector<std::int32_t> rows);
+
+  double loss(const world::Value& weights_with_state, std::vector<std::int32_t> rows) {
+    return learning_.history().get(look(weights_with_state, std::move(rows)))->scalars.front();
+  }
+  /// Rising.
+  std::vector<double> confidences(const world::Value& weights_with_state, std::vector<std::int32_t> rows);
+
+ private:
+  Learning& learning_;
+};
 
 /// FLARE's two schedulers, or fixed intervals in their place. The aggregator is the client: it has the first samples of
 /// every worker, labelled, and trains. Workers are its sensors: they see one sample of theirs after the other and

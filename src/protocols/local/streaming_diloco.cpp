@@ -1,11 +1,134 @@
-#include "protocols/local/streaming_diloco.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "protocols/local/local_steps.hpp"
+#include "protocols/methods.hpp"
+#include "protocols/send_later.hpp"
 
 namespace dadsim::protocols {
+namespace {
+
+/// Streaming DiLoCo, in the spirit of Douillard et al., arXiv 2501.18512: DiLoCo a part at a time. The model falls into
+/// P fragments; piece k of Learning::pieces() (a matrix with its biases; all the rest) is of fragment k mod P. After
+/// inner step t with t ≡ ⌊(p + 1) H / P⌋ mod H, each worker sends of fragment p
+///   Δ_p = θ_p (the last that it has got) − θ_{i,p}
+/// in four bits a number (compressor e3m0) and goes on training. The server takes a step of the outer optimizer with
+/// the mean over workers, in fp32, and sends the new θ_p as plain numbers; τ inner steps after a worker has sent it
+/// takes that in, and waits if it is not there yet:
+///   θ_{i,p} ← α θ_{i,p} + (1 − α) θ_p
+/// Our assumptions, where the paper was not at hand: the order of fragments and their offsets; the scale and rounding
+/// of e3m0; the way over a server (there, all-reduce), and so plain numbers downwards; that at the end of training
+/// every fragment is sent, so that no step is lost. Running statistics go with the last fragment and are averaged.
+class StreamingDiLoCo final : public Protocol {
+ public:
+  static constexpr spec::IntegerParameter kFragments{"fragments", 1, 1e6, "3",
+                                                     "parts of the model (P); as many as it has matrices at most"};
+  static constexpr spec::IntegerParameter kDelay{
+      "delay", 0, 1e9, "1",
+      "inner steps from sending a fragment to taking in what has become of it "
+      "(tau); 0: workers wait for it"};
+  static constexpr spec::RealParameter kAlpha{"alpha", 0, 1, "0.5",
+                                              "share of the worker's own weights when it takes in a fragment"};
+  static constexpr auto kOuterGradients =
+      spec::choice<bool>("outer-gradients", {{"e3m0", false}, {"compress", true}},
+                         "e3m0: in four bits a number; compress: as <compress> of the run says");
+
+  explicit StreamingDiLoCo(const Setting& setting);
+  void begin() override;
+
+ private:
+  static constexpr world::Channel kFragment = "fragment";     ///< to workers, and news for them
+  static constexpr world::Channel kOuter = "outer gradient";  ///< to the server; one without numbers asks for all
+  static constexpr world::Channel kAll = "all fragments";     ///< to a worker that is back
+  static world::Node node_of(std::size_t number) { return static_cast<world::Node>(number); }
+
+  struct Fragment {
+    std::vector<std::size_t> pieces, sizes;                   ///< which, and the numbers of each
+    std::vector<std::pair<std::size_t, std::size_t>> ranges;  ///< in a row of weights: first, count
+    std::size_t parameters = 0, numbers = 0;                  ///< numbers: with running statistics
+    double share = 0;                                         ///< of the parameters
+    double bytes_up = 0, bytes_down = 0;
+    world::Value outer;      ///< θ_p, and the momentum of the outer optimizer behind it
+    std::int64_t last = -1;  ///< number of the synchronisation that it is from; −1: the beginning
+  };
+  struct Worker {
+    bool started = false;
+    world::Value own;                ///< weights and the optimizer's state
+    std::vector<world::Value> base;  ///< per fragment, the last θ_p that it has taken in
+    std::vector<std::int64_t> have;  ///< and the number of the synchronisation that this is from; −1: the beginning
+    std::map<std::size_t, std::pair<std::int64_t, world::Value>> arrived;  ///< per fragment, the last: number, θ_p
+    std::vector<world::Value> memory;  ///< per fragment, what its compressor has lost
+    // What the server knows.
+    bool takes_part = false;
+    std::int64_t since = -1;  ///< step
+  };
+  /// Synchronisations have numbers: step × fragments + fragment.
+  struct Sync {
+    std::vector<bool> awaited;
+    std::vector<world::Value> differences;
+  };
+  struct Due {
+    std::int64_t at = 0;  ///< step
+    std::int64_t sync = 0;
+  };
+
+  void cut();
+  std::size_t fragment_of(std::int64_t sync) const { return static_cast<std::size_t>(sync) % fragments_.size(); }
+  std::int64_t name_of(std::int64_t step, std::size_t fragment) const {
+    return step * static_cast<std::int64_t>(fragments_.size()) + static_cast<std::int64_t>(fragment);
+  }
+  std::int64_t step_of(std::int64_t sync) const { return sync / static_cast<std::int64_t>(fragments_.size()); }
+  bool is_sent(std::size_t fragment, std::int64_t step) const;
+  std::int64_t next_stop(std::int64_t step, const std::deque<Due>& open) const;
+
+  world::Value taken_from(std::size_t fragment, const world::Value& weights) const;
+  world::Value mixed(std::size_t fragment, const world::Value& own, const world::Value& theta, double alpha) const;
+  world::Value theta(std::size_t fragment) const;
+  world::Value whole() const;
+
+  world::Task<> server();
+  void heard(world::Parcel parcel);
+  void contribution(std::size_t from, world::Parcel parcel);
+  void joins(std::size_t number);
+  void left(std::size_t number);
+  void send_fragment(std::size_t fragment, std::size_t to);
+  std::optional<std::int64_t> complete() const;
+  world::Task<> finish(std::int64_t sync);
+
+  world::Task<> worker(std::size_t number);
+  world::Task<> ask_for_all(std::size_t number, std::int64_t& step);
+  world::Task<> hear(std::size_t number, std::int64_t sync);
+  world::Work take_in(std::size_t number, std::size_t fragment);
+  void send_again(std::size_t number, world::Parcel parcel);
+  world::Work sending_work(std::int64_t step) const;
+  void send_difference(std::size_t number, std::size_t fragment, std::int64_t sync);
+
+  Setting setting_;
+  LocalSteps local_;
+  OuterOptimizer outer_;
+  std::int64_t delay_ = 0;
+  double alpha_ = 0;
+  spec::CompressSpec compress_;
+  std::vector<Fragment> fragments_;
+  std::vector<Worker> workers_;
+  std::map<std::int64_t, Sync> open_;
+  std::set<std::int64_t> done_;  ///< synchronisations of the last two periods, and those of the last step
+  std::int64_t last_step_ = 0;   ///< of a synchronisation that anyone has begun
+  std::size_t done_at_end_ = 0;  ///< fragments that the last step has been made of
+  SendLater later_;
+};
+
+}  // namespace
 
 using world::Datum;
 using world::History;
@@ -287,6 +410,188 @@ Task<> StreamingDiLoCo::server() {
       loop.send(setting_.server, due->from, kFragment, std::move(again), kOuter);
     }
     if (parcel.from >= 0) heard(std::move(parcel));
+  }
+}
+
+EventDrivenMethod streaming_diloco_method() {
+  EventDrivenMethod info{
+      {.name = "streaming-diloco",
+       .description = "DiLoCo a part of the model at a time, in four bits a number, while training goes on: smaller "
+                      "bursts, and nobody waits for them.",
+       .source = "in the spirit of Streaming DiLoCo: Douillard et al., arXiv 2501.18512",
+       .payload = "d / 8 and a scale per matrix up, d down, per worker and period, in as many parts as there are "
+                  "fragments",
+       .family = "local-steps",
+       .on_failure = "a worker that goes down is not waited for; when it is back it gets the server's weights and goes "
+                     "on at the step of the others, its optimizer begun anew; what is lost on the way is sent again "
+                     "after 5 s",
+       .parameters = LocalSteps::parameters("30"),
+       .sharing = Sharing::event_driven,
+       .compresses = [](const spec::ParameterValues& values) { return StreamingDiLoCo::kOuterGradients.of(values); },
+       .check = [](const RunFacts& facts) -> RunFaults {
+         const std::int64_t period = LocalSteps::kPeriod.of(facts.run.parameters);
+         if (StreamingDiLoCo::kDelay.of(facts.run.parameters) >= period) {
+           return {Fault{
+               "the delay is as long as the period, or longer: a fragment would be sent again before it has been taken "
+               "in",
+               "a delay below the period"}};
+         }
+         if (StreamingDiLoCo::kFragments.of(facts.run.parameters) > period)
+           return {Fault{"there are more fragments than steps in a period", "at most one per step"}};
+         return {};
+       },
+       .state =
+           [](const spec::ParameterValues&) {
+             return estimate::AlgorithmState{step::extent::parameters()};  // the fragments that it has got last
+           },
+       .models_held = LocalSteps::models_held},
+      [](const Setting& setting) { return std::make_unique<StreamingDiLoCo>(setting); }};
+  for (spec::ParameterSpec& parameter : LocalSteps::outer_parameters("0.4")) {
+    info.parameters.push_back(std::move(parameter));
+  }
+  info.parameters.push_back(StreamingDiLoCo::kFragments);
+  info.parameters.push_back(StreamingDiLoCo::kDelay);
+  info.parameters.push_back(StreamingDiLoCo::kAlpha);
+  info.parameters.push_back(StreamingDiLoCo::kOuterGradients);
+  return info;
+}
+
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+
+void StreamingDiLoCo::send_again(std::size_t number, Parcel parcel) {
+  ++setting_.log.retried;
+  Parcel again{.values = std::move(parcel.values), .bytes = parcel.bytes, .number = parcel.number};
+  setting_.loop.send(node_of(number), setting_.server, kOuter, std::move(again), kFragment);
+}
+
+/// A worker that is back has no weights: it gets those of the server, and the step that the others are at.
+Task<> StreamingDiLoCo::ask_for_all(std::size_t number, std::int64_t& step) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = node_of(number);
+  loop.send(me, setting_.server, kOuter, {}, kAll);
+  for (;;) {
+    Parcel parcel = co_await loop.receive(me, kAll, loop.now() + 60 * kRetrySeconds);
+    if (parcel.gone) continue;
+    if (parcel.from < 0 || parcel.lost || parcel.back) {
+      co_await loop.sleep(me, kRetrySeconds);
+      ++setting_.log.retried;
+      loop.send(me, setting_.server, kOuter, {}, kAll);
+      continue;
+    }
+    Worker& own = workers_[number];
+    own.base = std::move(parcel.values);
+    for (std::size_t p = 0; p < fragments_.size(); ++p) own.own = mixed(p, own.own, own.base[p], 0);
+    step = parcel.number;
+    co_return;
+  }
+}
+
+/// What is to be computed for sending after a step: differences, and their encoding.
+Work StreamingDiLoCo::sending_work(std::int64_t step) const {
+  double share = 0;
+  for (std::size_t p = 0; p < fragments_.size(); ++p) {
+    if (is_sent(p, step)) share += fragments_[p].share;
+  }
+  if (share == 0) return {};
+  return share_of(setting_.sizing.per_parameter(step::Role::workers, 1, 3) +
+                      setting_.sizing.encode_by(compress_, step::Role::workers),
+                  share);
+}
+
+void StreamingDiLoCo::send_difference(std::size_t number, std::size_t p, std::int64_t name) {
+  Worker& own = workers_[number];
+  const Fragment& fragment = fragments_[p];
+  const Value moved = setting_.learning.difference(own.base[p], taken_from(p, own.own));
+  Learning::Sent sent = setting_.learning.send(moved, own.memory[p], compress_, static_cast<std::uint32_t>(number),
+                                               static_cast<std::uint32_t>(name), fragment.sizes);
+  own.memory[p] = sent.memory;
+  ++setting_.log.asked;
+  Parcel parcel{.values = {std::move(sent.arrives)}, .bytes = fragment.bytes_up, .number = name};
+  setting_.loop.send(node_of(number), setting_.server, kOuter, std::move(parcel), kFragment);
+}
+
+/// Hears what has arrived, and waits until a synchronisation's fragment, or a later one of the same, is there.
+Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = node_of(number);
+  Worker& own = workers_[number];
+  const auto is_there = [&] {
+    const auto found = own.arrived.find(fragment_of(name));
+    return found != own.arrived.end() && found->second.first >= name;
+  };
+  while (loop.waiting(me, kFragment) > 0 || !is_there()) {
+    Parcel parcel = co_await loop.receive(me, kFragment);
+    if (parcel.lost) {  // what was sent
+      co_await loop.sleep(me, kRetrySeconds);
+      send_again(number, std::move(parcel));
+      continue;
+    }
+    own.arrived[fragment_of(parcel.number)] = {parcel.number, std::move(parcel.values.front())};
+  }
+}
+
+/// The fragment that has arrived becomes part of the worker's weights, if it is newer than the one there. What that
+/// costs: mixing reads two rows and writes one.
+Work StreamingDiLoCo::take_in(std::size_t number, std::size_t p) {
+  Worker& own = workers_[number];
+  const auto found = own.arrived.find(p);
+  if (found == own.arrived.end() || found->second.first <= own.have[p]) return {};
+  own.have[p] = found->second.first;
+  own.base[p] = found->second.second;
+  own.own = mixed(p, own.own, own.base[p], alpha_);
+  own.arrived.erase(found);
+  return share_of(setting_.sizing.per_parameter(step::Role::workers, 3, 3), fragments_[p].share);
+}
+
+Task<> StreamingDiLoCo::worker(std::size_t number) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = node_of(number);
+  Worker& own = workers_[number];
+  std::int64_t step = 0;
+  own.own = local_.initial();
+  own.memory.assign(fragments_.size(), {});
+  own.have.assign(fragments_.size(), -1);
+  own.arrived.clear();
+  if (std::exchange(own.started, true)) {
+    co_await ask_for_all(number, step);
+  } else {
+    own.base.clear();
+    for (std::size_t p = 0; p < fragments_.size(); ++p) own.base.push_back(theta(p));
+  }
+  std::deque<Due> due;
+  Work owed;
+  while (step < local_.steps()) {
+    const std::int64_t next = next_stop(step, due);
+    Work work = local_.begin_training(number, step, next - step) + std::exchange(owed, {}) + sending_work(next);
+    co_await loop.compute(me, std::move(work));
+    own.own = local_.train(number, own.own, step, next - step);
+    step = next;
+    // Before the last parts are sent, all that is on its way is taken in: it would be counted twice.
+    const bool last = step == local_.steps();
+    for (; !due.empty() && (last || due.front().at <= step); due.pop_front()) {
+      co_await hear(number, due.front().sync);
+      owed = std::move(owed) + take_in(number, fragment_of(due.front().sync));
+    }
+    for (std::size_t p = 0; p < fragments_.size(); ++p) {
+      if (!is_sent(p, step)) continue;
+      owed = std::move(owed) + take_in(number, p);  // what came unasked, to one that was away
+      send_difference(number, p, name_of(step, p));
+      if (!last) due.push_back({step + delay_, name_of(step, p)});
+    }
+    for (; delay_ == 0 && !due.empty(); due.pop_front()) {
+      co_await hear(number, due.front().sync);
+      owed = std::move(owed) + take_in(number, fragment_of(due.front().sync));
+    }
+  }
+  for (;;) {  // what is lost of the last parts is sent again
+    Parcel parcel = co_await loop.receive(me, kFragment);
+    if (!parcel.lost) continue;
+    co_await loop.sleep(me, kRetrySeconds);
+    send_again(number, std::move(parcel));
   }
 }
 

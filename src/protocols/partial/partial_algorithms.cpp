@@ -2,6 +2,7 @@
 #include "algorithms/exact/gradient_sharing.hpp"
 #include "algorithms/low_rank/rank_dad.hpp"
 #include "algorithms/registry.hpp"
+#include "protocols/methods.hpp"
 #include "protocols/partial/partial_participation.hpp"
 
 namespace dadsim::protocols {

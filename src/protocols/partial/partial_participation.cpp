@@ -1,17 +1,174 @@
 #include "protocols/partial/partial_participation.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
+#include <mutex>
 #include <ranges>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 
+#include "algorithms/cost.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/site_weights.hpp"
+#include "algorithms/step/training_step.hpp"
+#include "support/fingerprint.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::protocols {
+
+using world::Datum;
+using world::History;
+using world::Value;
+
+/// A network with what carries out a step of the algorithm on it.
+class SharedStep::Stage {
+ public:
+  Stage(const algorithms::LearningProblem& problem, const spec::RunSpec& run, const std::string& algorithm)
+      : problem_(problem),
+        info_(algorithms::algorithm_registry().at(algorithm)),
+        network_(problem.data.shape, problem.model, problem.seed),
+        algorithm_(make_algorithm(info_, run)),
+        step_(network_, spec::ExchangeMode::aggregator, problem, run.compress),
+        update_(algorithms::cost::update(models::update_floats_per_parameter(problem.training.optimizer),
+                                         models::update_flops_per_parameter(problem.training.optimizer))) {}
+
+  models::Network& network() { return network_; }
+  const models::Gradient& gradient() const { return step_.gradient(); }
+
+  /// Carries out a whole step, and returns its recording.
+  std::pair<step::StepStructure, step::StepSizes> run(std::int64_t number,
+                                                      const std::vector<std::vector<std::int32_t>>& batch,
+                                                      const std::vector<float>& weights) {
+    step_.begin(number, problem_.data.train, batch);
+    step_.set_site_weights(weights);
+    run_step(info_, *algorithm_, step_);
+    step_.backward(
+        [&](std::size_t) { step_.charge(step::Phase::update, step::Role::workers, {update_}, false, true); });
+    network_.update_running_statistics(step_.tape());
+    return step_.recorder().take();
+  }
+
+ private:
+  const algorithms::LearningProblem problem_;
+  const algorithms::SynchronousMethod& info_;
+  models::Network network_;
+  std::unique_ptr<algorithms::Algorithm> algorithm_;
+  algorithms::TrainingStep step_;
+  step::Work update_;
+};
+
+struct SharedStep::Stages {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Stage>> free;
+};
+
+SharedStep::SharedStep(Learning& learning, const Sizing& sizing, const spec::RunSpec& run, std::string algorithm)
+    : learning_(learning),
+      sizing_(sizing),
+      run_(run),
+      algorithm_(std::move(algorithm)),
+      stages_(std::make_unique<Stages>()) {
+  const algorithms::LearningProblem& problem = learning.problem();
+  auto stage = std::make_unique<Stage>(problem, run_, algorithm_);
+  learned_ = stage->network().shape();
+  Sites all{.there = std::vector<bool>(problem.partition.size(), true), .weights = {}};
+  auto [structure, sizes] = stage->run(0, batches(all), {});
+  structure_ = std::move(structure);
+  for (const std::vector<std::int32_t>& slot : sizes.slots) none_in_slots_.emplace_back(slot.size(), 0);
+}
+
+SharedStep::~SharedStep() = default;
+
+std::vector<std::vector<std::int32_t>> SharedStep::batches(const Sites& sites) const {
+  const algorithms::LearningProblem& problem = learning_.problem();
+  std::vector<std::vector<std::int32_t>> batch(sites.there.size());
+  for (std::size_t site = 0; site < batch.size(); ++site) {
+    if (!sites.there[site]) continue;
+    SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
+    batch[site] = own[sites.number];
+  }
+  return batch;
+}
+
+/// The gradient, behind it the running statistics, and as scalars the slots one after the other, each with its length.
+Value SharedStep::gradient(const Value& weights, const Sites& sites) {
+  std::string name = fmt::format("{} of step {} of {:d} by {}", algorithm_, sites.number, fmt::join(sites.there, ""),
+                                 fmt::join(sites.weights, " "));
+  for (const auto& [parameter, value] : run_.parameters) name += fmt::format(" {}={}", parameter, value);
+  name += " " + run_.compress.method;
+  for (const auto& [parameter, value] : run_.compress.parameters) name += fmt::format(" {}={}", parameter, value);
+  return learning_.history().make(
+      name, {weights},
+      [this, sites](History::Inputs in) {
+        std::unique_ptr<Stage> stage;
+        {
+          const std::lock_guard lock(stages_->mutex);
+          if (!stages_->free.empty()) {
+            stage = std::move(stages_->free.back());
+            stages_->free.pop_back();
+          }
+        }
+        if (!stage) stage = std::make_unique<Stage>(learning_.problem(), run_, algorithm_);
+        models::set_flat_state(stage->network(), std::span(in[0]->numbers).first(learning_.state()));
+        const auto [structure, sizes] = stage->run(sites.number, batches(sites), sites.weights);
+        if (structure != structure_) throw std::logic_error("a step that is not like the others of its algorithm");
+        Datum result{models::flat_gradient(stage->gradient()), {}};
+        const std::vector<float> state = models::flat_state(stage->network());
+        result.numbers.insert(result.numbers.end(), state.begin() + static_cast<std::ptrdiff_t>(learning_.parameters()),
+                              state.end());
+        for (const std::vector<std::int32_t>& slot : sizes.slots) {
+          result.scalars.push_back(static_cast<double>(slot.size()));
+          result.scalars.insert(result.scalars.end(), slot.begin(), slot.end());
+        }
+        const std::lock_guard lock(stages_->mutex);
+        stages_->free.push_back(std::move(stage));
+        return result;
+      },
+      true);
+}
+
+Value SharedStep::after(const Value& weights, const Sites& sites) {
+  const double rate = learning_.rate(sites.number);
+  const auto parameters = static_cast<std::ptrdiff_t>(learning_.parameters());
+  const Value all = gradient(weights, sites);
+  const Value alone = learning_.history().make("the gradient alone", {all}, [parameters](History::Inputs in) {
+    return Datum{{in[0]->numbers.begin(), in[0]->numbers.begin() + parameters}, {}};
+  });
+  Value applied = learning_.apply(weights, alone, rate);
+  if (learning_.state() == learning_.parameters()) return applied;
+  return learning_.history().make("with running statistics", {applied, all}, [parameters](History::Inputs in) {
+    Datum result{in[0]->numbers, {}};
+    std::copy(in[1]->numbers.begin() + parameters, in[1]->numbers.end(), result.numbers.begin() + parameters);
+    return result;
+  });
+}
+
+std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weights, const Sites& sites) {
+  step::StepSizes sizes;
+  const algorithms::LearningProblem& problem = learning_.problem();
+  for (std::size_t site = 0; site < sites.there.size(); ++site) {
+    const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
+    sizes.samples.push_back(sites.there[site] ? static_cast<std::int32_t>(own.size(sites.number)) : 0);
+  }
+  if (std::ranges::all_of(sizes.samples, [](std::int32_t samples) { return samples == 0; })) {
+    sizes.slots = none_in_slots_;
+  } else if (!none_in_slots_.empty()) {
+    const world::DatumPtr datum = learning_.history().get(gradient(weights, sites));
+    for (std::size_t at = 0; at < datum->scalars.size();) {
+      const auto length = static_cast<std::size_t>(datum->scalars[at++]);
+      std::vector<std::int32_t>& slot = sizes.slots.emplace_back();
+      for (std::size_t i = 0; i < length; ++i) slot.push_back(static_cast<std::int32_t>(datum->scalars[at++]));
+    }
+  }
+  const TimedNetwork& timed = sizing_.timed();
+  return std::make_shared<const schedule::Schedule>(
+      schedule::instantiate(structure_, sizes, learned_, timed.shape, timed.sample_scale, timed.precision));
+}
 
 using world::kNever;
 using world::Node;
@@ -390,6 +547,170 @@ Task<> PartialParticipation::server() {
     const Parcel parcel = co_await loop.receive(me, kUp);
     take(parcel, server_at_);
     if (ended_) co_return;
+  }
+}
+
+using world::Node;
+using world::Parcel;
+using world::Task;
+using world::Value;
+using world::Work;
+
+// ---- the sites ----
+
+/// A site is through with a step, or the aggregator is: what is there to be told, and what can be forgotten.
+void PartialParticipation::through(std::int64_t at) {
+  const auto found = steps_.find(at);
+  if (ended_ || found == steps_.end() || !found->second.closed) return;
+  const Step& now = found->second;
+  bool all = true;
+  bool merged = true;
+  for (std::size_t site = 0; site < setting_.sites; ++site) {
+    // Who has come back since begins with a later step.
+    if (!member_[site] || site_at_[site] > at || now.done[site]) continue;
+    all = false;
+    merged = merged && !now.in_time[site];
+  }
+  ProtocolLog& log = setting_.log;
+  if (log.updates == at && (barrier_ ? all : merged)) {
+    log.updates = at + 1;
+    const bool last = log.updates >= setting_.learning.budget();
+    const Value weights = setting_.learning.without_state(models_.at(at + 1));
+    ended_ = setting_.new_version(weights, setting_.learning.steps_per_epoch(), last);
+    if (ended_) return;
+    for (std::size_t site = 0; barrier_ && site < setting_.sites; ++site) {
+      if (member_[site]) setting_.loop.hand(node_of(site), kGo, {.number = at});
+    }
+    through(at + 1);
+  }
+  if (!all || !now.distributed || log.updates <= at) return;
+  steps_.erase(at);
+  models_.erase(at);
+}
+
+void PartialParticipation::ask_for_weights(std::size_t site) {
+  Parcel pull{.bytes = kNotice, .number = kPull - asking_[site] + 1};
+  setting_.loop.send(node_of(site), setting_.server, kUp, std::move(pull), kLost);
+}
+
+Task<> PartialParticipation::site(std::size_t number) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = node_of(number);
+  if (began_[number] || loop.now() > 0) {  // it was away, or joins late
+    ++asking_[number];
+    ask_for_weights(number);
+    here_[number].clear();
+    for (;;) {  // those of an earlier time that it was away may come now
+      const Parcel weights = co_await loop.receive(me, kWeights);
+      if (weights.back) {  // what the aggregator had heard, and had sent, was lost with it: one more time that it asks
+        ++asking_[number];
+        ask_for_weights(number);
+      }
+      if (!weights.gone && !weights.back && weights.number == site_at_[number]) break;
+    }
+  }
+  began_[number] = true;
+  while (site_at_[number] < setting_.learning.budget()) {
+    const std::int64_t at = site_at_[number];
+    co_await play_site(number, at);
+    steps_.at(at).done[number] = true;
+    ++site_at_[number];
+    through(at);
+    if (ended_) co_return;
+    // A step that was under way as it came back opens an earlier barrier than its own.
+    for (std::int64_t opened = at - 1; barrier_ && opened < at;) {
+      const Parcel go = co_await loop.receive(me, kGo);
+      opened = go.number;
+    }
+  }
+}
+
+/// A site's part of a step. What is computed in a row is one computation.
+Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
+  world::EventLoop& loop = setting_.loop;
+  const Node me = node_of(number);
+  step(at);
+  const SchedulePtr asked = steps_.at(at).schedule;
+  const auto count = asked->tasks.size();
+  const std::int64_t first = first_message(at);
+  const bool takes_part = steps_.at(at).asked[number] && !steps_.at(at).closed;
+  const algorithms::LearningProblem& problem = setting_.learning.problem();
+  if (takes_part) {
+    const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, number, problem.seed);
+    setting_.log.samples += static_cast<double>(own.size(at));
+    ++setting_.log.asked;
+  }
+  bool waited = false;
+  std::size_t computing_from = count;
+  double measured = takes_part ? setting_.sizing.timed().step_seconds : 0;
+  const double begin = loop.now();
+  for (std::size_t task = 0; task <= count; ++task) {
+    const SchedulePtr schedule = steps_.at(at).merged ? steps_.at(at).merged : asked;
+    const schedule::Task* now = task < std::min(count, schedule->tasks.size()) ? &schedule->tasks[task] : nullptr;
+    const auto* compute = now != nullptr ? std::get_if<schedule::ComputeTask>(&now->what) : nullptr;
+    const bool mine = compute != nullptr && compute->who == step::Role::workers;
+    if (mine && (takes_part || waited)) {
+      computing_from = std::min(computing_from, task);
+      continue;
+    }
+    const auto* wait = now != nullptr ? std::get_if<schedule::WaitTask>(&now->what) : nullptr;
+    const bool sends = now != nullptr && is_gather(*now) && takes_part;
+    const bool waits = wait != nullptr && wait->who == step::Role::workers;
+    if (task < count && !sends && !waits) continue;  // of the aggregator's
+    if (computing_from < task) {
+      Work work = piece(waited ? schedule : asked, step::Role::workers, number, computing_from, task, at);
+      computing_from = count;
+      // What a step was measured to take, it takes before anything of it is sent.
+      if (!waited) work.seconds = std::exchange(measured, 0);
+      co_await loop.compute(me, std::move(work));
+    }
+    if (sends) {
+      Parcel parcel{.bytes = collective_of(asked->tasks[task])->bytes[number],
+                    .number = first + static_cast<std::int64_t>(task)};
+      if (parcel.bytes > 0) loop.send(me, setting_.server, kUp, std::move(parcel), kLost);
+    }
+    if (!waits) continue;
+    if (!waited && takes_part && steps_.at(at).closed && !complete(steps_.at(at), number)) {
+      setting_.log.wasted_seconds += loop.now() - begin;
+    }
+    waited = true;
+    // What is sent again may come after what is of the next step.
+    std::set<std::int64_t>& here = here_[number];
+    while (!here.contains(first + wait->collective)) {
+      if (here.contains(first)) break;  // the notice that the step is given up: the first task sends nothing
+      const Parcel parcel = co_await loop.receive(me, kDown);
+      if (parcel.number >= first) here.insert(parcel.number);
+    }
+    if (here.contains(first)) break;
+  }
+  const auto is_here = [&](std::int64_t message) { return here_[number].contains(message); };
+  while (ends_with_a_notice(steps_.at(at)) && !is_here(first) && !is_here(over_message(at))) {
+    const Parcel parcel = co_await loop.receive(me, kDown);
+    if (parcel.number >= first) here_[number].insert(parcel.number);
+  }
+  std::erase_if(here_[number], [behind = first_message(at + 1)](std::int64_t one) { return one < behind; });
+}
+
+/// Runs beside the node's other work and resends what was lost. A site that went down gets no resent messages.
+Task<> PartialParticipation::send_again(Node me) {
+  world::EventLoop& loop = setting_.loop;
+  double patience = 1;  // seconds
+  for (;;) {
+    Parcel parcel = co_await loop.receive(me, kLost);
+    const Node to = parcel.from;
+    co_await loop.sleep(me, patience);
+    while (to == setting_.server && !loop.is_up(to)) {
+      patience = std::min(2 * patience, 3600.0);
+      co_await loop.sleep(me, patience);
+    }
+    const bool here = loop.is_up(to);
+    patience = here ? 1 : patience;
+    // A site that has been away since asks for what it needs.
+    if (!here || (to != setting_.server && !member_[static_cast<std::size_t>(to)])) continue;
+    const world::Channel channel = to == setting_.server ? kUp : parcel.values.empty() ? kDown : kWeights;
+    ++setting_.log.retried;
+    Parcel again{.values = std::move(parcel.values), .bytes = parcel.bytes, .number = parcel.number};
+    loop.send(me, to, channel, std::move(again), kLost);
   }
 }
 

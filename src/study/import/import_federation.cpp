@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "protocols/federated/fed_avg.hpp"
+#include "protocols/methods.hpp"
 #include "scenario/xml/xml_writer.hpp"
 
 namespace dadsim::study {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/exchange/contribution.hpp"
+#include "algorithms/exchange/exchange.hpp"
 #include "algorithms/leak/known_of_site.hpp"
 #include "algorithms/leak/orthonormal.hpp"
 #include "algorithms/leak/revealed_labels.hpp"

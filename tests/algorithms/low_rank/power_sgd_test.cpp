@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "algorithms/learn.hpp"
+#include "algorithms/methods.hpp"
 #include "algorithms/one_step.hpp"
 #include "algorithms/sign/several_steps.hpp"
 #include "models/data/digits.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/learn.hpp"
-#include "algorithms/private/example_norms.hpp"
+#include "algorithms/private/noisy_sum.hpp"
 #include "algorithms/private/private_step.hpp"
 #include "algorithms/run_of.hpp"
 #include "models/data/digits.hpp"

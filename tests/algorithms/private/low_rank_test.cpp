@@ -3,8 +3,8 @@
 
 #include <Eigen/SVD>
 
-#include "algorithms/private/carriers.hpp"
 #include "algorithms/private/private_step.hpp"
+#include "algorithms/private/rgp.hpp"
 
 namespace dadsim::algorithms {
 namespace {

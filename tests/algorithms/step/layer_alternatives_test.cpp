@@ -5,6 +5,7 @@
 #include "algorithms/algorithm.hpp"
 #include "algorithms/exact/gradient_sharing.hpp"
 #include "algorithms/flexible/layer_rows.hpp"
+#include "algorithms/methods.hpp"
 #include "schedule/schedule.hpp"
 
 namespace dadsim::algorithms {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "algorithms/gossip/graph.hpp"
-#include "protocols/asynchronous/active_passive.hpp"
+#include "protocols/asynchronous/ad_psgd.hpp"
 #include "protocols/simulating.hpp"
 
 namespace dadsim::test {

@@ -5,7 +5,7 @@
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
 
-#include "protocols/flare/flare_numbers.hpp"
+#include "protocols/flare/flare_protocol.hpp"
 #include "protocols/simulating.hpp"
 #include "quick_kernels.hpp"
 
