@@ -11,7 +11,7 @@
 #include <tuple>
 #include <variant>
 
-#include "sim/network/max_min.hpp"
+#include "sim/flow/max_min.hpp"
 #include "sim/platform/platform_child.hpp"
 #include "sim/process/failed_child.hpp"
 #include "support/wire.hpp"

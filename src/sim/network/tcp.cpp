@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/network/tcp_constants.csv.hpp"
 #include "sim/network/transport.hpp"
 
 namespace dadsim::sim::tcp {
@@ -119,6 +120,23 @@ TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double
         result.floor, transferred(path, outlook, bytes, round_trip, rate) / rate + std::max(first_answer, repair));
   }
   return result;
+}
+
+const Fitted& fitted() {
+  static const auto kFitted =
+      read_constants<Fitted>(tables::kTcpConstants, {{"software", &Fitted::software},
+                                                     {"cluster software", &Fitted::cluster_software},
+                                                     {"kept window", &Fitted::kept_window},
+                                                     {"cold window", &Fitted::cold_window},
+                                                     {"cold burst", &Fitted::cold_burst},
+                                                     {"grown window", &Fitted::grown_window},
+                                                     {"opposite filling", &Fitted::opposite_filling},
+                                                     {"corner", &Fitted::corner},
+                                                     {"recovery", &Fitted::recovery},
+                                                     {"cushion", &Fitted::cushion},
+                                                     {"overflow width", &Fitted::overflow_width},
+                                                     {"matching loss", &Fitted::matching_loss}});
+  return kFitted;
 }
 
 }  // namespace dadsim::sim::tcp

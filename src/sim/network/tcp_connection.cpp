@@ -1,22 +1,152 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <simgrid/Exception.hpp>
 #include <simgrid/kernel/Timer.hpp>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "sim/network/connection.hpp"
-#include "sim/network/connection_coroutine.hpp"
 #include "sim/network/fifo.hpp"
-#include "sim/network/limited_feed.hpp"
-#include "sim/network/path_queues.hpp"
+#include "sim/network/link_queue.hpp"
 #include "sim/network/tcp.hpp"
 
 namespace dadsim::sim {
 namespace {
+
+// Messages in the queues of the links of their path, one after the other.
+
+/// The message `event` of so many bytes leaves its host's software at `begin` and goes through the queues.
+void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_t event, double begin, double bytes) {
+  LinkQueue::Span span{begin, begin};
+  for (const std::int32_t index : links) {
+    const NetworkLink& link = all.network().link(index);
+    span = all.queue(index).add(event, span, bytes / link.payload_rate(), simgrid::s4u::Engine::get_clock());
+    span.begin += link.latency;
+    span.end += link.latency;
+  }
+}
+
+/// Seconds that a word which leaves now waits in the queues, behind what was written before it.
+double wait_in_queues(Connections& all, std::span<const std::int32_t> links, std::int32_t event) {
+  double seconds = 0;
+  double date = simgrid::s4u::Engine::get_clock();
+  for (const std::int32_t index : links) {
+    const NetworkLink& link = all.network().link(index);
+    const double longest = link.use.queue_bytes * link.use.efficiency / link.payload_rate();
+    const double wait = all.queue(index).wait(event, date, longest);
+    seconds += wait;
+    date += wait + link.latency;
+  }
+  return seconds;
+}
+
+/// Transfers with a rate of their own, one at a time. SimGrid 3.32 takes a rate from whoever puts something into a
+/// mailbox alone: an actor at the sending end does.
+class LimitedFeed {
+ public:
+  explicit LimitedFeed(simgrid::s4u::Host* from) : from_(from) {}
+  LimitedFeed(const LimitedFeed&) = delete;
+  LimitedFeed& operator=(const LimitedFeed&) = delete;
+
+  /// In an actor at the receiving end, always the same: returns once so many bytes of the wire are there, which come at
+  /// `rate` byte/s at most.
+  void move(double wire_bytes, double rate) {
+    if (feeder_ == nullptr) begin();
+    bytes_ = wire_bytes;
+    rate_ = rate;
+    feeds_->release();
+    char* token = nullptr;
+    try {
+      mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
+    } catch (const simgrid::NetworkFailureException&) {
+      if (!stopped_) throw;
+      feeds_->acquire();  // whoever has stopped it ends this actor next
+    }
+  }
+  void stop() {
+    if (feeder_ == nullptr) return;
+    stopped_ = true;
+    feeder_->kill();  // others may act before this returns
+  }
+
+ private:
+  void begin() {
+    mailbox_ = simgrid::s4u::Mailbox::by_name(fmt::format("feed {}", simgrid::s4u::this_actor::get_pid()));
+    feeder_ = compat::add_actor("feeder", from_, [this] {
+      guarded([this] {
+        for (;;) {
+          feeds_->acquire();
+          const simgrid::s4u::CommPtr flow = mailbox_->put_init(&token_, 0);
+          flow->set_remaining(bytes_);
+          flow->set_rate(rate_);
+          compat::start(flow);
+          flow->wait();
+        }
+      });
+    });
+    feeder_->daemonize();
+  }
+
+  simgrid::s4u::Host* from_;
+  simgrid::s4u::ActorPtr feeder_ = nullptr;
+  simgrid::s4u::Mailbox* mailbox_ = nullptr;
+  simgrid::s4u::SemaphorePtr feeds_ = simgrid::s4u::Semaphore::create(0);
+  double bytes_ = 0, rate_ = 0;  ///< of what it sends next
+  bool stopped_ = false;
+  char token_ = 0;
+};
+
+/// Who carries the messages of a connection, as a coroutine that nobody waits for, a member function of `Own`. In an
+/// actor of SimGrid's it never leaves the actor's stack, since it stands still there whenever it waits; without one,
+/// where there are too many for stacks, it goes on once its handle is resumed. `Own` has
+/// - `std::byte* frame(std::size_t bytes)`: memory for one, that lasts as long as itself;
+/// - `bool in_actor()`, and `void stand_still(WaitFor, double)` there;
+/// - `void resume_behind(WaitFor, double, std::coroutine_handle<>)` elsewhere.
+template <class Own>
+struct ConnectionCoroutine {
+  // NOLINTBEGIN(readability-convert-member-functions-to-static): as the language wants them
+  struct promise_type {
+    static void* operator new(std::size_t bytes, Own& own) { return own.frame(bytes); }
+    static void operator delete(void* /*frame*/) {}
+    ConnectionCoroutine get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { throw; }
+  };
+  // NOLINTEND(readability-convert-member-functions-to-static)
+};
+
+/// What it waits for.
+enum class WaitFor : std::uint8_t {
+  word,     ///< until it is told
+  seconds,  ///< so many
+  date,     ///< seconds
+  bytes,    ///< of the wire, until they are through: others share the links
+};
+
+/// To be awaited.
+template <class Own>
+struct ConnectionWait {
+  Own& own;
+  WaitFor what;
+  double amount = 0;
+
+  bool await_ready() const {
+    if (own.in_actor()) own.stand_still(what, amount);
+    return own.in_actor();
+  }
+  void await_suspend(std::coroutine_handle<> handle) const { own.resume_behind(what, amount, handle); }
+  void await_resume() const noexcept {}
+};
 
 namespace sg4 = simgrid::s4u;
 using simgrid::kernel::timer::Timer;

@@ -21,7 +21,6 @@
 #include <exception>
 #include <new>
 
-#include "sim/process/message_framing.hpp"
 #include "sim/process/simgrid_output.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "sim/network/flow.hpp"
+#include "sim/flow/flow.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/step/closed_form.hpp"
 #include "sim/step/round_paths.hpp"

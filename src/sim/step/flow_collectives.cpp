@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <variant>
 
-#include "sim/network/flow.hpp"
-#include "sim/network/flow_events.hpp"
+#include "sim/flow/flow.hpp"
+#include "sim/flow/flow_events.hpp"
 #include "sim/step/closed_form.hpp"
 #include "sim/step/collective_choice.hpp"
 

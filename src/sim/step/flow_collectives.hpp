@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/network/flow.hpp"
+#include "sim/flow/flow.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/step/collective_requests.hpp"
 #include "sim/step/framework_costs.hpp"

@@ -1,25 +1,565 @@
 #include "sim/step/step_by_flow.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
+#include "schedule/schedule.hpp"
+#include "sim/flow/flow_events.hpp"
+#include "sim/network/interconnect.hpp"
 #include "sim/step/beside_communication.hpp"
-#include "sim/step/carried_traffic.hpp"
-#include "sim/step/collective_dates.hpp"
-#include "sim/step/critical_paths.hpp"
+#include "sim/step/collective_choice.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/flow_doubts.hpp"
-#include "sim/step/flow_framework.hpp"
-#include "sim/step/followed_step.hpp"
+#include "sim/step/framework_costs.hpp"
 #include "sim/step/host_link.hpp"
 #include "sim/step/node_seconds.hpp"
+#include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
+#include "step/timing.hpp"
 
 namespace dadsim::sim {
 namespace {
+
+/// The collectives of a step, followed message by message all together: a rank that is early in one meets, on the links
+/// that they share, those who are still in the one before. It is what replaying the step comes to, without SimGrid, at
+/// a microsecond a message.
+class FollowedStep {
+ public:
+  static constexpr double kMostMessages = 2.5e6;  ///< that are followed, some 40 bytes each
+
+  FollowedStep(const Parts& parts, const schedule::Schedule& schedule, FlowCollectives& collectives)
+      : parts_(parts), schedule_(schedule), collectives_(collectives) {}
+
+  /// Whether the step is one for this: replicas are of one device each, all of them are in each collective, which are
+  /// eager, messages are not too many, and devices copy nothing to their hosts beside it.
+  bool serves(bool with_framework);
+  /// Takes what nodes compute from `seconds`.
+  void run(Interconnect& network, NodeSeconds& seconds);
+
+  /// When each worker is through with the collective that is this task, seconds.
+  const std::vector<double>& through(std::size_t task) const { return through_[number_of_[task]]; }
+  /// Of the worker that ends last: what it waited for in the network.
+  const SpentSeconds& spent() const { return spent_; }
+
+ private:
+  /// What a worker does between two collectives: it computes, or waits for one of those before.
+  struct Action {
+    std::size_t compute = 0;  ///< in seconds_
+    std::size_t wait = 0;     ///< collective
+    enum class Kind : std::uint8_t { compute, wait, begin } kind = Kind::begin;
+  };
+  /// The compute stream of a worker: where it is in the actions, since when, and the message that let it.
+  struct Stream {
+    std::size_t next = 0;
+    FlowEvents::Moment at;
+  };
+
+  void list_actions(NodeSeconds& seconds);
+  FlowEvents::Moment go_on(std::size_t worker, std::size_t collective, const FlowEvents::Moment& through);
+
+  const Parts& parts_;
+  const schedule::Schedule& schedule_;
+  FlowCollectives& collectives_;
+  std::vector<const FlowPart*> sequence_;  ///< per collective
+  std::vector<std::size_t> number_of_;     ///< per task, if it is a collective
+  std::vector<Action> actions_;
+  std::vector<std::vector<double>> seconds_;       ///< of computing, per worker
+  std::vector<Stream> streams_;                    ///< per worker
+  std::vector<std::vector<double>> through_;       ///< per collective and worker
+  std::vector<std::vector<std::int32_t>> causes_;  ///< the message that let it be through
+  SpentSeconds spent_;
+};
+
+bool FollowedStep::serves(bool with_framework) {
+  if (!parts_.single_devices() || parts_.nodes() > parts_.workers() || with_framework) return false;
+  sequence_.clear();
+  number_of_.assign(schedule_.tasks.size(), 0);
+  std::map<const FlowPart*, double> messages_of;
+  double messages = 0;
+  for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
+    const schedule::Task& task = schedule_.tasks[i];
+    const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+    if (compute != nullptr && compute->copy != schedule::HostCopy::none) return false;
+    if (!std::holds_alternative<schedule::CollectiveTask>(task.what)) continue;
+    const std::vector<FlowPart>& parts = collectives_.of(task);
+    if (parts.size() != 1) return false;
+    const FlowPart& part = parts.front();
+    const collectives::Pace pace = part.rounds->pace();
+    if (part.traffic == nullptr || part.nodes.size() != parts_.workers() || !std::ranges::is_sorted(part.nodes) ||
+        pace.handshake != collectives::Pace::Handshake::eager || pace.at_once != 1)
+      return false;
+    const auto [own, added] = messages_of.try_emplace(&part, 0);
+    if (added) own->second = CollectiveChoices::messages_of(*part.rounds);
+    messages += own->second;
+    if (messages > kMostMessages) return false;
+    number_of_[i] = sequence_.size();
+    sequence_.push_back(&part);
+  }
+  return !sequence_.empty();
+}
+
+void FollowedStep::run(Interconnect& network, NodeSeconds& seconds) {
+  list_actions(seconds);
+  streams_.assign(parts_.workers(), {});
+  through_.assign(sequence_.size(), std::vector<double>(parts_.workers()));
+  causes_.assign(sequence_.size(), std::vector<std::int32_t>(parts_.workers(), FlowEvents::kStart));
+  std::vector<const collectives::Rounds*> rounds;
+  for (const FlowPart* part : sequence_) rounds.push_back(part->rounds.get());
+  FlowEvents events(network, sequence_.front()->hosts);
+  events.run_together(rounds, [this](collectives::Rank rank, std::size_t next, const FlowEvents::Moment& through) {
+    return go_on(static_cast<std::size_t>(rank), next, through);
+  });
+  const auto last = std::ranges::max_element(streams_, {}, [](const Stream& stream) { return stream.at.date; });
+  events.account_for(last->at.cause);
+  spent_ = events.spent();
+}
+
+void FollowedStep::list_actions(NodeSeconds& seconds) {
+  actions_.clear();
+  seconds_.clear();
+  for (std::size_t i = 0; i < schedule_.tasks.size(); ++i) {
+    const schedule::Task& task = schedule_.tasks[i];
+    if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
+      if (compute->who != step::Role::workers) continue;
+      // Computations that follow one another are one.
+      if (actions_.empty() || actions_.back().kind != Action::Kind::compute) {
+        actions_.push_back({.compute = seconds_.size(), .kind = Action::Kind::compute});
+        seconds_.emplace_back(parts_.workers(), 0.0);
+      }
+      seconds.begin(*compute);
+      for (std::size_t worker = 0; worker < parts_.workers(); ++worker)
+        seconds_.back()[worker] += seconds.of(worker, *compute);
+    } else if (const auto* wait = std::get_if<schedule::WaitTask>(&task.what)) {
+      if (wait->who != step::Role::workers) continue;
+      actions_.push_back({.wait = number_of_[static_cast<std::size_t>(wait->collective)], .kind = Action::Kind::wait});
+    } else {
+      actions_.push_back({.kind = Action::Kind::begin});
+    }
+  }
+}
+
+/// What it does before it begins the collective; behind the last, until the step is over.
+FlowEvents::Moment FollowedStep::go_on(std::size_t worker, std::size_t collective, const FlowEvents::Moment& through) {
+  if (collective > 0) {
+    through_[collective - 1][worker] = through.date;
+    causes_[collective - 1][worker] = through.cause;
+  }
+  Stream& stream = streams_[worker];
+  while (stream.next < actions_.size()) {
+    const Action& action = actions_[stream.next++];
+    if (action.kind == Action::Kind::begin) break;
+    if (action.kind == Action::Kind::compute) {
+      stream.at.date += seconds_[action.compute][worker];
+    } else if (const double date = through_[action.wait][worker]; date > stream.at.date) {
+      stream.at = {date, causes_[action.wait][worker]};
+    }
+  }
+  return collective > 0 && through.date > stream.at.date ? through : stream.at;
+}
+
+constexpr double kLeast = 0.5;       // of a link that one gets beside another
+constexpr double kMostLonger = 7.0;  // than it takes alone: by more is not looked ahead
+
+/// How much longer it takes to send all the time at this share of a link, where another one takes a share and leaves at
+/// least `fair` of it.
+double longer_by(double share, double others_share, double fair) {
+  return share / std::min(share, std::max(1 - others_share, fair)) - 1;
+}
+
+/// The first of what is sorted that does not begin before `date`, as std::ranges::lower_bound has it, looked for from
+/// where the last one was found: dates go up, mostly by little.
+template <class Sorted, class Begin>
+std::size_t first_from(const Sorted& sorted, double date, std::size_t near, const Begin& begin) {
+  std::size_t low = std::min(near, sorted.size());
+  std::size_t high = low;
+  for (std::size_t step = 1; high < sorted.size() && begin(sorted[high]) < date; step *= 2) {
+    low = high + 1;
+    high = std::min(sorted.size(), high + step);
+  }
+  if (low == high) {
+    for (std::size_t step = 1; low > 0 && begin(sorted[low - 1]) >= date; step *= 2) {
+      high = low - 1;
+      low = high > step ? high - step : 0;
+    }
+  }
+  const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(low);
+  const auto to = sorted.begin() + static_cast<std::ptrdiff_t>(high);
+  const auto is_before = [&](const auto& one) { return begin(one) < date; };
+  return static_cast<std::size_t>(std::partition_point(from, to, is_before) - sorted.begin());
+}
+
+}  // namespace
+
+void FlowOverlaps::begin() {
+  collectives_.clear();
+  users_.clear();
+  is_again_ = false;
+}
+
+void FlowOverlaps::begin_again() {
+  for (Collective& one : collectives_) {
+    one.expected.clear();
+    one.expected_begins.clear();
+    for (std::size_t which = 0; which < one.in_order.size(); ++which) {
+      one.expected.push_back({one.in_order[which], which});
+      one.expected_begins.push_back(one.in_order[which].begin);
+    }
+    std::ranges::stable_sort(one.expected, {}, [](const Expected& known) { return known.span.begin; });
+  }
+  is_again_ = true;
+  repeat();
+}
+
+void FlowOverlaps::repeat(SharedLinks sharing) {
+  sharing_ = sharing;
+  forget_spans();
+}
+
+void FlowOverlaps::forget_spans() {
+  for (Collective& one : collectives_) {
+    one.spans.clear();
+    one.in_order.clear();
+    one.last_end = 0;
+    one.late = 0;
+    one.near_span = one.near_expected = 0;
+  }
+}
+
+std::size_t FlowOverlaps::add(const std::vector<std::pair<std::int32_t, LinkLoad>>& loads, double seconds,
+                              MessagesOn messages_on, std::int64_t in_flight) {
+  const std::size_t number = collectives_.size();
+  collectives_.emplace_back().messages_on = std::move(messages_on);
+  collectives_.back().in_flight = static_cast<double>(in_flight);
+  for (const auto& [index, load] : loads) {
+    const NetworkLink& link = network_.link(index);
+    if (!link.shared || !(load.wire > 0) || !(seconds > 0)) continue;
+    const double share = std::min(1.0, load.wire / link.bandwidth / seconds);
+    std::vector<User>& users = users_[index];
+    for (const User& user : users) {
+      meet(index, number, share, user);
+      meet(index, user.number, user.share, {number, share});
+    }
+    users.push_back({number, share});
+  }
+  return number;
+}
+
+void FlowOverlaps::meet(std::int32_t link, std::size_t number, double share, const User& user) {
+  if (share + user.share <= 1) return;
+  std::vector<Other>& others = collectives_[number].others;
+  auto known = std::ranges::find(others, user.number, &Other::number);
+  if (known == others.end()) known = others.insert(known, {.number = user.number});
+  Other& other = *known;
+  other.pace = std::min(other.pace, std::max(1 - user.share, kLeast) / share);
+  Collective& own = collectives_[number];
+  const Collective& others_own = collectives_[user.number];
+  const double messages = own.messages_on(link);
+  const double others_messages = others_own.messages_on(link);
+  const double fair = messages / (messages + others_messages);
+  other.holds_up = std::max(other.holds_up, longer_by(user.share, share, 1 - fair));
+  const double many = messages * own.in_flight;
+  other.least = std::max(other.least, longer_by(share, user.share, many / (many + others_messages)));
+  const double others_many = others_messages * others_own.in_flight;
+  const double left = std::max(1 - user.share, messages / (messages + others_many));
+  own.most += std::max(0.0, share * (1 / left - 1) - other.most);
+  other.most = std::max(other.most, share * (1 / left - 1));
+  if (other.link < 0) other.link = link;
+  const double longer = longer_by(share, user.share, fair);
+  if (longer <= other.longer) return;
+  own.longer += longer - other.longer;
+  other.longer = longer;
+  other.link = link;
+}
+
+/// When another one is on its way that has occurred since `begin`, or is expected to.
+void FlowOverlaps::add_beside(Collective& of, const Other& other, double begin, double until) {
+  if (of.last_end > begin) {
+    std::size_t i = of.near_span =
+        first_from(of.spans, until, of.near_span, [](const Span& span) { return span.begin; });
+    while (i > 0 && of.spans[--i].end > begin) beside_.push_back({of.spans[i], &other});
+  }
+  const std::size_t occurred = of.in_order.size();
+  if (occurred >= of.expected.size()) return;
+  std::size_t i = of.near_expected = first_from(of.expected, until - of.late, of.near_expected,
+                                                [](const Expected& known) { return known.span.begin; });
+  while (i > 0 && of.expected[--i].span.end + of.late > begin) {
+    const Expected& known = of.expected[i];
+    if (known.which >= occurred) beside_.push_back({{known.span.begin + of.late, known.span.end + of.late}, &other});
+  }
+}
+
+/// Of the occurrence at hand: the others on one link add up, and the tightest link counts.
+double FlowOverlaps::pace_beside(const std::vector<std::size_t>& there, double& holds_up) {
+  double pace = 1;
+  longer_on_.clear();
+  for (const std::size_t i : there) {
+    const Other& other = *beside_[i].other;
+    holds_up += other.holds_up;
+    if (!is_again_) {
+      pace = std::min(pace, other.pace);
+      continue;
+    }
+    const double longer = sharing_ == SharedLinks::expected ? other.longer
+                          : sharing_ == SharedLinks::least  ? other.least
+                                                            : std::max(other.longer, other.most);
+    const auto known = std::ranges::find(longer_on_, other.link, &std::pair<std::int32_t, double>::first);
+    if (known == longer_on_.end()) {
+      longer_on_.emplace_back(other.link, longer);
+    } else {
+      known->second += longer;
+    }
+  }
+  for (const auto& [link, longer] : longer_on_) pace = std::min(pace, 1 / (1 + longer));
+  return pace;
+}
+
+/// A collective that takes `seconds` where it is alone, from `begin` on, beside those of `beside_`: from one beginning
+/// or end of another to the next, at the pace of the tightest.
+FlowOverlaps::Occurrence FlowOverlaps::go_on_beside(double begin, double seconds) {
+  dates_.clear();
+  order_.clear();
+  for (std::size_t i = 0; i < beside_.size(); ++i) {
+    const Span& span = beside_[i].span;
+    if (span.begin > begin) dates_.push_back(span.begin);
+    dates_.push_back(span.end);
+    order_.push_back(i);
+  }
+  std::ranges::sort(dates_);
+  std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return beside_[i].span.begin; });
+  there_.clear();
+  std::size_t next_there = 0;
+  double now = begin;
+  double left = seconds;
+  Occurrence occurrence;
+  for (const double date : dates_) {
+    if (date <= now) continue;
+    while (next_there < order_.size() && beside_[order_[next_there]].span.begin <= now) {
+      const std::size_t i = order_[next_there++];
+      there_.insert(std::ranges::upper_bound(there_, i), i);
+    }
+    std::erase_if(there_, [&](std::size_t i) { return beside_[i].span.end <= now; });
+    double holds_up = 0;
+    const double pace = pace_beside(there_, holds_up);
+    const double next = std::min(date, now + left / pace);
+    left -= (next - now) * pace;
+    occurrence.overlooked += (next - now) * holds_up;
+    now = next;
+    if (next < date) {
+      left = 0;
+      break;
+    }
+  }
+  occurrence.seconds = now + left - begin;
+  return occurrence;
+}
+
+FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, double seconds) {
+  Collective& own = collectives_[number];
+  beside_.clear();
+  const double longer = sharing_ == SharedLinks::most ? own.most : own.longer;
+  const double until = begin + seconds * (is_again_ ? 1 + std::min(longer, kMostLonger) : 1 / kLeast);
+  for (const Other& other : own.others) add_beside(collectives_[other.number], other, begin, until);
+  Occurrence occurrence = beside_.empty() ? Occurrence{.seconds = seconds} : go_on_beside(begin, seconds);
+  const std::size_t which = own.in_order.size();
+  if (which < own.expected_begins.size()) {
+    own.late = begin - own.expected_begins[which];
+    occurrence.overlooked = 0;
+  }
+  const Span span{begin, begin + occurrence.seconds};
+  own.in_order.push_back(span);
+  own.last_end = std::max(own.last_end, span.end);
+  if (own.spans.empty() || own.spans.back().begin <= begin) {
+    own.spans.push_back(span);
+  } else {
+    own.spans.insert(std::ranges::upper_bound(own.spans, begin, {}, &Span::begin), span);
+  }
+  return occurrence;
+}
+
+namespace {
+
+/// What a framework adds to collectives by flow.
+class FlowFramework {
+ public:
+  /// `no_time`: it adds nothing.
+  FlowFramework(const Nodes& nodes, const Parts& parts, const FlowCollectives& collectives, Interconnect& network,
+                bool no_time)
+      : nodes_(nodes), parts_(parts), collectives_(collectives), network_(network), no_time_(no_time) {}
+
+  /// By rank; empty: nothing.
+  const std::vector<FrameworkCost>& of(const schedule::Task& task, FlowPart& part) const {
+    if (no_time_) return none_;
+    const auto& collective = std::get<schedule::CollectiveTask>(task.what);
+    if (part.framework) return *part.framework;
+    part.framework.emplace();
+    if (nodes_.framework == nullptr || collective.among != schedule::Among::replicas) return *part.framework;
+    *part.framework = framework_costs(
+        *nodes_.framework, *part.rounds,
+        [&](std::size_t rank) { return collective.bytes[parts_.entry(part.nodes[rank])]; },
+        [&](std::size_t rank) { return !parts_.is_worker(part.nodes[rank]); },
+        [&](std::size_t from, std::size_t to) {
+          const auto host = [&](std::size_t rank) { return collectives_.host(part.nodes[rank]); };
+          return network_[network_.path(host(from), host(to))].transfer_rate();
+        });
+    return *part.framework;
+  }
+
+  /// First messages may leave at these dates, per rank.
+  void begin(const std::vector<double>& leaves) { leaves_ = leaves; }
+  /// `dates`: when messages are through, and afterwards when ranks are done. What it adds goes into `spent`.
+  void add(const FlowPart& part, std::vector<double>& dates, SpentSeconds& spent) const {
+    if (no_time_ || part.framework->empty()) return;
+    const std::vector<FrameworkCost>& framework = *part.framework;
+    double before = 0;
+    double after = 0;
+    for (std::size_t rank = 0; rank < framework.size(); ++rank) {
+      const double done = framework[rank].done(leaves_[rank], dates[rank]);
+      before = std::max(before, framework[rank].before);
+      after = std::max(after, done - dates[rank]);
+      dates[rank] = done;
+    }
+    spent[{"framework", collectives_.host(part.nodes.front())->get_cname()}] += before + after;
+  }
+
+ private:
+  const Nodes& nodes_;
+  const Parts& parts_;
+  const FlowCollectives& collectives_;
+  Interconnect& network_;
+  bool no_time_;
+  std::vector<FrameworkCost> none_;
+  std::vector<double> leaves_;  ///< of the collective at hand
+};
+
+/// Seconds of what let a node come to a date, followed back from there; they add up to the date.
+struct CriticalPath {
+  double computing = 0, network = 0, for_others = 0;
+};
+
+/// The critical path of every node, to where its compute stream is. A wait that ends late has the network on its path
+/// from the date on from which the awaited collective's line was never idle: what the node computed meanwhile held
+/// nothing up. Collectives that follow the awaited one on its line are in the same stretch.
+class CriticalPaths {
+ public:
+  CriticalPaths(std::size_t nodes, std::size_t lines) : lines_(lines), paths_(nodes), busy_since_(nodes * lines) {}
+
+  const CriticalPath& of(std::size_t node) const { return paths_[node]; }
+  void computed(std::size_t node, double seconds) { paths_[node].computing += seconds; }
+
+  /// The node, at `date`, begins a collective on a line of its that is idle.
+  void line_begins(std::size_t node, std::size_t line, double date) {
+    busy_since_[node * lines_ + line] = {date, paths_[node]};
+  }
+  /// The node waited from `begin` to `end` for what it only receives.
+  void received(std::size_t node, double begin, double end, double for_others) {
+    paths_[node].network += end - begin - for_others;
+    paths_[node].for_others += for_others;
+  }
+  /// The node waited until `end` for a collective on a line of its.
+  void waited(std::size_t node, std::size_t line, double end, double for_others) {
+    const Stretch& stretch = busy_since_[node * lines_ + line];
+    paths_[node] = stretch.path;
+    received(node, stretch.begin, end, for_others);
+  }
+
+ private:
+  /// In which a line was never idle: when it began, and how the node came there.
+  struct Stretch {
+    double begin = 0;
+    CriticalPath path;
+  };
+
+  std::size_t lines_;
+  std::vector<CriticalPath> paths_;
+  std::vector<Stretch> busy_since_;
+};
+
+/// The critical path of the worker that is done last, longest part first. What of it is the network's is divided like
+/// the time that collectives took (`spent`). Devices of one replica wait for one another's computations by nature.
+std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& host, const std::string& device,
+                                   const SpentSeconds& spent, double step_seconds);
+
+std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& host, const std::string& device,
+                                   const SpentSeconds& spent, double step_seconds) {
+  std::vector<step::Bound> bounds;
+  const auto add = [&](const std::string& resource, const std::string& kind, double seconds,
+                       const std::string& computer = {}) {
+    if (seconds > 0) bounds.push_back({resource, kind, seconds, seconds / step_seconds, computer});
+  };
+  add(host, "compute", path.computing, device);
+  add("other devices", "compute", path.for_others);
+  double whole = 0;
+  for (const auto& [what, seconds] : spent) whole += seconds;
+  for (const auto& [what, seconds] : spent) {
+    if (whole > 0) add(what.second, what.first, path.network * seconds / whole);
+  }
+  std::ranges::stable_sort(bounds, std::greater(), &step::Bound::seconds);
+  return bounds;
+}
+
+/// Dates of a collective for each of those who take part: those who issue it, and behind them those who only receive.
+/// One, where all are equal.
+struct CollectiveDates {
+  std::vector<double> done;
+  std::vector<double> issued;  ///< by the last of those that one gets something from
+
+  static double of(const std::vector<double>& dates, std::size_t slot) {
+    return dates.size() == 1 ? dates[0] : dates[slot];
+  }
+
+  /// Once all are there.
+  void shorten() {
+    for (std::vector<double>* dates : {&done, &issued}) {
+      if (std::ranges::adjacent_find(*dates, std::not_equal_to()) != dates->end()) continue;
+      dates->resize(1);
+      dates->shrink_to_fit();
+    }
+  }
+};
+
+/// What the collectives of a step carried so far.
+class CarriedTraffic {
+ public:
+  explicit CarriedTraffic(std::size_t nodes) : sent_(nodes), received_(nodes) {}
+
+  /// Over links.
+  void add_to_links(const FlowTraffic& traffic, double times) {
+    for (const auto& [link, load] : traffic.loads) {
+      const auto index = static_cast<std::size_t>(link);
+      if (index >= loads_.size()) loads_.resize(index + 1);
+      loads_[index].payload += times * load.payload;
+      loads_[index].wire += times * load.wire;
+    }
+  }
+  /// From and to nodes.
+  void add_to_nodes(const FlowPart& part, double times) {
+    const FlowTraffic& traffic = *part.traffic;
+    for (std::size_t rank = 0; rank < traffic.sent.size(); ++rank) {
+      sent_[part.nodes[rank]] += times * traffic.sent[rank];
+      received_[part.nodes[rank]] += times * traffic.received[rank];
+    }
+  }
+
+  std::vector<LinkLoad> take_loads() { return std::move(loads_); }
+  void put_into(step::StepTiming& timing) const {
+    timing.bytes_sent = sent_;
+    timing.bytes_received = received_;
+  }
+
+ private:
+  std::vector<double> sent_, received_;  ///< bytes, per node
+  std::vector<LinkLoad> loads_;          ///< per link of the network; those behind the end: nothing
+};
 
 /// Share of the step so far by which ranks may begin large collectives apart, all added up, for these to count as begun
 /// together, when the last rank begins. No message then leaves sooner than it would, nor later by more than that.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/network/flow_events.hpp"
+#include "sim/flow/flow_events.hpp"
 #include "sim/step/flow_collectives.hpp"
 #include "sim/step/step_semantics.hpp"
 

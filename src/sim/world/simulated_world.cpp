@@ -1,26 +1,424 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <deque>
+#include <iterator>
 #include <map>
+#include <set>
+#include <simgrid/kernel/Timer.hpp>
 #include <stdexcept>
+#include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "sim/child/loaded_cluster.hpp"
 #include "sim/child/timing_messages.hpp"
+#include "sim/network/interconnect.hpp"
+#include "sim/network/network_use.hpp"
+#include "sim/platform.hpp"
+#include "sim/process/child_process.hpp"
 #include "sim/process/failed_child.hpp"
+#include "sim/simulator.hpp"
 #include "sim/step/compute_time.hpp"
 #include "sim/step/jitter.hpp"
 #include "sim/world.hpp"
 #include "sim/world/orders.hpp"
-#include "sim/world/world_server.hpp"
 #include "step/timing_bytes.hpp"
+#include "support/diagnostics.hpp"
+#include "support/pattern.hpp"
 #include "support/wire.hpp"
 #include "world/event_bytes.hpp"
+#include "world/world.hpp"
 
 namespace dadsim::sim {
 namespace {
+
+/// Whether it is worth while to share links by ourselves (LinkSharing), and right: a federation of very many sites, of
+/// which all lines are TCP's, nothing varies and nothing else is carried. Where few take part SimGrid does it, as
+/// everywhere else; where many do it takes too long, since it looks at all that is under way whenever something begins
+/// or ends. Both share links alike.
+bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
+  constexpr std::size_t kMany = 256;  // nodes
+  if (cluster.hosts.size() < kMany || network.varies() || !cluster.platform.background.empty()) return false;
+  const auto* federation = std::get_if<spec::FederationSpec>(&cluster.platform.what);
+  if (federation == nullptr) return false;
+  const auto is_tcp = [](const spec::LinkSpec& link) {
+    return !(link.bandwidth > 0) || link.transport == spec::Transport::tcp;
+  };
+  const auto are_tcp = [&](const spec::FederationSpec::Sites& sites) { return is_tcp(sites.up) && is_tcp(sites.down); };
+  return is_tcp(federation->hub_up) && is_tcp(federation->hub_down) && std::ranges::all_of(federation->sites, are_tcp);
+}
+
+/// The child's side of a SimulatedWorld: carries out orders (see orders.hpp) until the last.
+void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageSource& source);
+
+namespace sg4 = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+using world::Activity;
+using world::Event;
+using world::Node;
+
+double now() { return sg4::Engine::get_clock(); }
+
+class WorldServer {
+ public:
+  WorldServer(LoadedCluster& loaded, const MessageSink& sink, const MessageSource& source)
+      : loaded_(loaded),
+        network_(*loaded.network),
+        connections_(*loaded.connections),
+        sink_(sink),
+        source_(source),
+        graph_(now()),
+        up_(loaded.nodes.hosts.size(), true),
+        at_node_(loaded.nodes.hosts.size()),
+        senders_(loaded.nodes.hosts.size()) {
+    connections_.on_arrival([this](const Message& message, double date, const Holdup&, Outbox&) {
+      const auto activity = Activity{message.operation};
+      graph_.end(message.event, date);
+      const auto found = underway_.find(activity);
+      if (found == underway_.end()) return;
+      if (date <= now()) {
+        done(activity);
+      } else {
+        found->second.timer = Timer::set(date, [this, activity] { done(activity); });
+      }
+    });
+  }
+
+  /// In the driver's actor.
+  void serve() {
+    for (;;) {
+      if (!carry_out(source_.next())) break;
+      if (std::exchange(answered_, false)) continue;
+      while (events_.empty()) {
+        waits_ = true;
+        wake_->acquire();
+      }
+      WireWriter message;
+      message << Answer::events << now() << events_;
+      events_.clear();
+      sink_.send(message.bytes());
+    }
+    step::NetworkUse use;
+    use.fidelity = "message";
+    describe_links(network_, use);
+    LinkUseCount count;
+    count.add(network_.take_loads(), now(), 1);
+    count.describe(network_, use);
+    use.messages = static_cast<double>(connections_.messages());
+    WireWriter message;
+    message << Answer::network << use;
+    sink_.send(message.bytes());
+  }
+
+ private:
+  struct Underway {
+    Node from = -1, to = -1;  ///< of a computation the same; of a wait −1
+    bool message = false;
+    Timer* timer = nullptr;  ///< at whose date it is done
+    sg4::ActorPtr actor{};   ///< that computes, where speeds change over time
+  };
+  /// Carries out what has to be done on a host: SimGrid takes the host of whoever puts a message for its sender.
+  struct Sender {
+    sg4::SemaphorePtr wake;  ///< null before it is first needed
+    std::vector<Message> waiting;
+    Outbox outbox;
+  };
+
+  /// Carries out a batch. False after the last.
+  bool carry_out(const std::string& batch) {
+    WireReader order(batch);
+    std::uint64_t count = 0;
+    order >> count;
+    for (; count > 0; --count) {
+      const auto what = order.read<Order>();
+      Activity activity = 0;
+      Node from = 0;
+      Node to = 0;
+      double amount = 0;
+      bool up = false;
+      std::string name;
+      switch (what) {
+        case Order::compute:
+          order >> activity >> from >> amount;
+          compute(activity, from, amount);
+          break;
+        case Order::send:
+          order >> activity >> from >> to >> amount;
+          send(activity, from, to, amount);
+          break;
+        case Order::timer:
+          order >> activity >> amount;
+          at_date(activity, now() + amount, {});
+          break;
+        case Order::cancel:
+          order >> activity;
+          cancel(activity);
+          break;
+        case Order::host:
+          order >> from >> up;
+          set_host(from, up);
+          break;
+        case Order::link:
+          order >> name >> up;
+          set_link(name, up);
+          break;
+        case Order::links:
+          tell_links();
+          break;
+        case Order::finish:
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // ---- what is told ----
+
+  void tell(Event::Kind kind, Activity activity, Node node = -1) {
+    events_.push_back({.kind = kind, .activity = activity, .node = node, .at = now()});
+    if (std::exchange(waits_, false)) wake_->release();
+  }
+  void done(Activity activity) {
+    forget(activity);
+    tell(Event::Kind::done, activity);
+  }
+  void failed(Activity activity) {
+    forget(activity);
+    tell(Event::Kind::failed, activity);
+  }
+
+  // ---- what is under way ----
+
+  Underway& remember(Activity activity, Underway one) {
+    if (one.from >= 0) at_node_[index(one.from)].insert(activity);
+    if (one.to >= 0) at_node_[index(one.to)].insert(activity);
+    return underway_[activity] = std::move(one);
+  }
+  void forget(Activity activity) {
+    const auto found = underway_.find(activity);
+    if (found == underway_.end()) return;
+    if (found->second.from >= 0) at_node_[index(found->second.from)].erase(activity);
+    if (found->second.to >= 0) at_node_[index(found->second.to)].erase(activity);
+    underway_.erase(found);
+  }
+  /// It ends before its time, and fails.
+  void cut_off(Activity activity) {
+    const Underway& one = underway_.at(activity);
+    if (one.timer != nullptr) one.timer->remove();
+    const sg4::ActorPtr actor = one.actor;
+    failed(activity);
+    if (actor) actor->kill();  // others may act before this returns
+  }
+
+  // ---- what is ordered ----
+
+  void at_date(Activity activity, double date, Underway one) {
+    Underway& own = remember(activity, std::move(one));
+    if (date <= now()) {
+      done(activity);
+    } else {
+      own.timer = Timer::set(date, [this, activity] { done(activity); });
+    }
+  }
+
+  void compute(Activity activity, Node node, double seconds) {
+    Underway one{.from = node, .to = node};
+    if (!is_up(node)) {
+      failed(activity);
+    } else if (!network_.varies()) {
+      at_date(activity, now() + seconds, one);
+    } else {
+      sg4::Host* host = loaded_.nodes.hosts[index(node)];
+      remember(activity, one);
+      const sg4::ActorPtr actor = compat::add_actor("computing", host, [this, activity, host, seconds] {
+        sg4::this_actor::execute(seconds * host->get_speed());
+        done(activity);
+      });
+      if (const auto found = underway_.find(activity); found != underway_.end()) found->second.actor = actor;
+    }
+  }
+
+  void send(Activity activity, Node from, Node to, double bytes) {
+    if (!is_up(from) || !is_up(to)) {
+      failed(activity);
+      return;
+    }
+    if (from == to) {
+      at_date(activity, now(), {});
+      return;
+    }
+    const std::int32_t path = network_.path(loaded_.nodes.hosts[index(from)], loaded_.nodes.hosts[index(to)]);
+    if (!links_down_.empty() && crosses(path, links_down_)) {
+      failed(activity);
+      return;
+    }
+    remember(activity, {.from = from, .to = to, .message = true});
+    connections_.open(from, to);
+    const Message message{
+        .operation = static_cast<std::int32_t>(activity), .from = from, .to = to, .bytes = bytes, .ready = now()};
+    if (network_[path].use.transport == spec::Transport::tcp) {
+      hand_over(message, tcp_outbox_);
+    } else {
+      by_host_of(message);
+    }
+  }
+
+  void hand_over(const Message& message, Outbox& outbox) {
+    if (connections_.rendezvous()) {
+      connections_.post(message.from, message.to, now());
+      if (!underway_.contains(message.operation)) return;  // others have acted meanwhile
+    }
+    connections_.send(message, graph_, EventGraph::kStart, outbox);
+  }
+
+  void by_host_of(const Message& message) {
+    Sender& sender = senders_[index(message.from)];
+    sender.waiting.push_back(message);
+    if (!sender.wake) {
+      sender.wake = sg4::Semaphore::create(0);
+      compat::add_actor("sender", loaded_.nodes.hosts[index(message.from)], [this, &sender] {
+        guarded([&] {
+          for (;;) {
+            sender.wake->acquire();
+            for (const Message& one : std::exchange(sender.waiting, {})) {
+              if (underway_.contains(one.operation)) hand_over(one, sender.outbox);
+            }
+          }
+        });
+      })->daemonize();
+    }
+    sender.wake->release();
+  }
+
+  void cancel(Activity activity) {
+    const auto found = underway_.find(activity);
+    if (found == underway_.end()) {
+      std::erase_if(events_, [activity](const Event& event) { return event.activity == activity; });
+      return;
+    }
+    const Underway one = found->second;
+    if (one.timer != nullptr) one.timer->remove();
+    forget(activity);
+    if (one.actor) one.actor->kill();
+    if (one.message && one.timer == nullptr) reset(one.from, one.to);
+  }
+
+  /// The messages that are on the connection, or have left and not yet arrived, fail.
+  void reset(Node from, Node to) {
+    const bool fewer_there = at_node_[index(to)].size() < at_node_[index(from)].size();
+    const std::set<Activity>& some = at_node_[index(fewer_there ? to : from)];
+    std::vector<Activity> lost;
+    std::ranges::copy_if(some, std::back_inserter(lost), [&](Activity activity) {
+      const Underway& one = underway_.at(activity);
+      return one.message && one.from == from && one.to == to;
+    });
+    // All of that first: while the connection is cut off, others act.
+    for (const Activity activity : lost) cut_off(activity);
+    connections_.reset(from, to);
+  }
+
+  void set_host(Node node, bool up) {
+    if (is_up(node) == up) return;
+    up_[index(node)] = up;
+    tell(up ? Event::Kind::host_up : Event::Kind::host_down, 0, node);
+    if (up) return;
+    const std::vector<Activity> lost(at_node_[index(node)].begin(), at_node_[index(node)].end());
+    for (const Activity activity : lost) {
+      if (underway_.contains(activity)) cut_off(activity);
+    }
+    for (const Node peer : connections_.connected(node)) {
+      connections_.reset(node, peer);
+      connections_.reset(peer, node);
+    }
+  }
+
+  void set_link(const std::string& pattern, bool up) {
+    const std::set<std::string> names = links_that_fit(pattern);
+    if (names.empty()) fail(fmt::format("there is no link '{}' in the platform", pattern));
+    if (up) {
+      for (const std::string& name : names) links_down_.erase(name);
+      return;
+    }
+    std::set<std::pair<Node, Node>> cut;
+    for (const auto& [activity, one] : underway_) {
+      if (!one.message) continue;
+      const std::int32_t path = network_.path(loaded_.nodes.hosts[index(one.from)], loaded_.nodes.hosts[index(one.to)]);
+      if (crosses(path, names)) cut.emplace(one.from, one.to);
+    }
+    links_down_.insert(names.begin(), names.end());
+    for (const auto& [from, to] : cut) reset(from, to);
+  }
+
+  void tell_links() {
+    std::vector<std::string> names;
+    for (const sg4::Link* link : loaded_.engine->get_all_links()) names.push_back(link->get_name());
+    std::ranges::sort(names);
+    WireWriter message;
+    message << Answer::links << names;
+    sink_.send(message.bytes());
+    answered_ = true;
+  }
+
+  std::set<std::string> links_that_fit(const std::string& pattern) const {
+    std::set<std::string> names;
+    if (pattern.find('*') == std::string::npos) {
+      if (sg4::Link::by_name_or_null(pattern) != nullptr) names.insert(pattern);
+      return names;
+    }
+    for (const sg4::Link* link : loaded_.engine->get_all_links()) {
+      if (fits(pattern, link->get_name())) names.insert(link->get_name());
+    }
+    return names;
+  }
+
+  bool crosses(std::int32_t path, const std::set<std::string>& names) const {
+    return std::ranges::any_of(network_[path].links,
+                               [&](std::int32_t link) { return names.contains(network_.link(link).name); });
+  }
+
+  [[noreturn]] void fail(const std::string& words) const {
+    WireWriter message;
+    message << Answer::failure << words;
+    sink_.send(message.bytes());
+    std::_Exit(1);
+  }
+
+  static std::size_t index(Node node) { return static_cast<std::size_t>(node); }
+  bool is_up(Node node) const { return up_[index(node)]; }
+
+  LoadedCluster& loaded_;
+  Interconnect& network_;
+  Connections& connections_;
+  const MessageSink& sink_;
+  const MessageSource& source_;
+  EventGraph graph_;
+  std::vector<bool> up_;
+  std::set<std::string> links_down_;
+  std::unordered_map<Activity, Underway> underway_;
+  std::vector<std::set<Activity>> at_node_;  ///< per node, what is under way there, or from or to it
+  std::vector<Sender> senders_;              ///< per node
+  Outbox tcp_outbox_;                        ///< connections over TCP put nothing there
+  std::vector<Event> events_;
+  bool waits_ = false;
+  bool answered_ = false;  ///< the batch has had its answer
+  sg4::SemaphorePtr wake_ = sg4::Semaphore::create(0);
+};
+
+void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageSource& source) {
+  LoadedCluster loaded(cluster, sink);
+  loaded.connections->number_aggregator(static_cast<std::int32_t>(loaded.nodes.workers),
+                                        static_cast<std::int32_t>(loaded.nodes.workers));
+  if (is_large_federation(cluster, *loaded.network)) loaded.connections->share_by_ourselves();
+  loaded.act(sink, [&] {
+    start_background(cluster.platform, *loaded.engine);
+    WorldServer(loaded, sink, source).serve();
+  });
+}
 
 using world::Activity;
 using world::Event;

@@ -1,10 +1,9 @@
-#include "sim/network/departures.hpp"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "sim/declared.hpp"
+#include "sim/network/connection.hpp"
 
 namespace dadsim::sim {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/network/max_min.hpp"
+#include "sim/flow/max_min.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::sim {

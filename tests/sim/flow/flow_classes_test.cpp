@@ -1,0 +1,218 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/declared.hpp"
+#include "sim/flow/flow.hpp"
+#include "sim/flow/max_min.hpp"
+#include "sim/network/rank_layout.hpp"
+#include "sim/platform/engine.hpp"
+#include "sim/process/child_process.hpp"
+#include "support/wire.hpp"
+
+// Rates of classes of pairs against those of every pair by itself, and rounds that are run again against a new model.
+
+namespace dadsim::sim {
+namespace {
+
+using enum step::CollectiveKind;
+
+/// What a model makes of a collective: dates of the ranks that began at `begins`, and what links carried.
+struct FlowOutcomes {
+  std::vector<double> dates, loads;
+  std::vector<double> again, afresh;  ///< dates of a second run with other beginnings: of this model, of a new one
+  double classes = 0, pairs = 0;
+  std::string refusal;
+};
+
+FlowOutcomes flow_outcomes(const spec::PlatformSpec& platform, const CollectiveJob& job, bool by_classes) {
+  FlowOutcomes outcome;
+  const auto body = [&](const MessageSink& sink) {
+    const auto engine = load_engine(platform);
+    std::vector<simgrid::s4u::Host*> hosts;
+    for (const std::string& name : host_names(platform)) hosts.push_back(engine->host_by_name(name));
+    Interconnect network(*engine, false, spec::Transport::plain);
+    const auto rounds = lay_out(job.request, job.algorithm, rank_layout(hosts, network));
+    std::vector<double> dates(hosts.size(), 0);
+    std::vector<double> later(hosts.size());
+    for (std::size_t rank = 0; rank < later.size(); ++rank) later[rank] = 1e-5 * static_cast<double>(rank * 7 % 5);
+    std::vector<double> afresh = later;
+    std::vector<double> loads;
+    FlowModel flow(network, hosts, by_classes);
+    FlowModel other(network, hosts, by_classes);
+    std::string refusal;
+    const auto run = [&](FlowModel& model, std::vector<double>& begins) {
+      if (const Refused refused = refusal.empty() ? model.run(*rounds, begins) : Refused()) refusal = refused->fault;
+      return refusal.empty();
+    };
+    if (run(flow, dates)) {
+      // By name: which link gets which number depends on who asks for its way first.
+      std::map<std::string, LinkLoad> by_name;
+      for (std::size_t link = 0; link < flow.loads().size(); ++link) {
+        if (flow.loads()[link].payload > 0) by_name[network.links()[link].name] = flow.loads()[link];
+      }
+      for (const auto& [name, load] : by_name) {
+        loads.push_back(load.payload);
+        loads.push_back(load.wire);
+      }
+      if (run(flow, later)) run(other, afresh);
+    }
+    WireWriter message;
+    message << dates << loads << later << afresh << static_cast<double>(flow.classes_and_pairs().first)
+            << static_cast<double>(flow.classes_and_pairs().second) << std::string_view(refusal);
+    sink.send(message.bytes());
+    std::_Exit(0);
+  };
+  const ChildOutcome ended = run_in_child(body, [&](std::string_view bytes) {
+    WireReader message(bytes);
+    message >> outcome.dates >> outcome.loads >> outcome.again >> outcome.afresh >> outcome.classes >> outcome.pairs >>
+        outcome.refusal;
+  });
+  if (!ended.complete()) throw std::runtime_error(ended.description() + ": " + ended.output);
+  return outcome;
+}
+
+double largest_deviation(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] != b[i]) most = std::max(most, std::abs(a[i] - b[i]) / std::max(std::abs(a[i]), std::abs(b[i])));
+  }
+  return a.size() == b.size() ? most : 1;
+}
+
+std::int64_t drawn(std::int64_t first, std::int64_t last) { return *rc::gen::inRange(first, last + 1); }
+
+spec::LinkSpec drawn_link(spec::Transport transport) {
+  const double bandwidth = std::pow(10.0, 9 + static_cast<double>(drawn(0, 20)) / 10);
+  return test::line(bandwidth, 1e-6 * static_cast<double>(drawn(0, 5)), transport,
+                    0.1 * static_cast<double>(drawn(5, 10)));
+}
+
+/// Up to 128 GPUs behind a switch, a fat tree, a dragonfly or a torus, or in two clusters.
+spec::PlatformSpec drawn_platform() {
+  spec::GpuClusterSpec cluster = test::cluster_of(2 * drawn(1, 8), drawn(1, 8), drawn_link(spec::Transport::nvlink),
+                                                  drawn_link(spec::Transport::rdma));
+  cluster.rails = drawn(1, cluster.gpus);
+  const spec::LinkSpec trunk = drawn_link(spec::Transport::rdma);
+  switch (drawn(0, 3)) {
+    case 0:
+      break;
+    case 1:
+      cluster.fabric = test::fat_tree(drawn(1, cluster.nodes), cluster.nic, static_cast<double>(drawn(1, 3)));
+      break;
+    case 2:
+      cluster.fabric = test::dragonfly(2, 1, cluster.nodes / 2, trunk);
+      break;
+    case 3:
+      cluster.fabric.kind = spec::FabricSpec::Kind::torus;
+      cluster.fabric.link = trunk;
+      cluster.fabric.dimensions = {2, cluster.nodes / 2};
+      break;
+  }
+  if (drawn(0, 3) > 0) return {"", cluster, {}, {}};
+  spec::CompositionSpec composition;
+  for (const char* name : {"a", "b"}) {
+    cluster.name = name;
+    composition.clusters.emplace_back(cluster);
+  }
+  composition.pairs = {{"a", "b", 1e9, 0.01, spec::Transport::rdma}, {"b", "a", 2e9, 0.01, spec::Transport::rdma}};
+  return {"", composition, {}, {}};
+}
+
+CollectiveJob drawn_job() {
+  static const std::vector<std::pair<step::CollectiveKind, std::string>> all{{all_reduce, "ring"},
+                                                                             {all_reduce, "one-ring"},
+                                                                             {all_reduce, "hierarchical-pipelined"},
+                                                                             {all_reduce, "halving-doubling"},
+                                                                             {all_reduce, "double-binary-tree"},
+                                                                             {all_reduce, "direct"},
+                                                                             {all_gather, "bruck"},
+                                                                             {all_gather, "direct"},
+                                                                             {all_to_all, "direct"},
+                                                                             {all_to_all, "pairwise"},
+                                                                             {reduce_scatter, "ring"},
+                                                                             {broadcast, "binomial"}};
+  const auto& [kind, algorithm] = *rc::gen::elementOf(all);
+  return test::job(kind, algorithm, std::pow(10.0, static_cast<double>(drawn(3, 8))));
+}
+
+TEST(FlowClasses, FareAsTheirPairsDoEachByItself) {
+  int divided = 0;
+  int compared = 0;
+  const bool held = rc::check("classes equal pairs", [&] {
+    for (int i = 0; i < 2; ++i) {  // RapidCheck draws 100 samples
+      const spec::PlatformSpec platform = drawn_platform();
+      const CollectiveJob job = drawn_job();
+      RC_LOG(fmt::format("{} {} of {:g} B, {} hosts, kind {}", job.algorithm, to_string(job.request.kind),
+                         job.request.bytes.front(), host_names(platform).size(), platform.what.index()));
+      const FlowOutcomes classes = flow_outcomes(platform, job, true);
+      const FlowOutcomes pairs = flow_outcomes(platform, job, false);
+      RC_LOG(classes.refusal + " / " + pairs.refusal);
+      RC_ASSERT(classes.refusal == pairs.refusal);
+      RC_ASSERT(pairs.classes == pairs.pairs);
+      if (!classes.refusal.empty()) continue;
+      ++compared;
+      divided += classes.classes < classes.pairs ? 1 : 0;
+      RC_ASSERT(largest_deviation(classes.dates, pairs.dates) < 1e-6);
+      RC_ASSERT(largest_deviation(classes.loads, pairs.loads) < 1e-6);
+      RC_ASSERT(classes.again == classes.afresh);
+      RC_ASSERT(pairs.again == pairs.afresh);
+      // From dates that differ: what classes leave out is added up, and counts as in step below 0.3 % of the time.
+      RC_ASSERT(largest_deviation(classes.again, pairs.again) < 1e-3);
+    }
+  });
+  EXPECT_TRUE(held);
+  // Of what was drawn much has symmetries, and is not refused.
+  EXPECT_GT(compared, 100);
+  EXPECT_GT(divided, compared / 4);
+}
+
+/// 32 GPUs, eight to a node.
+spec::PlatformSpec four_nodes() {
+  spec::GpuClusterSpec cluster = test::cluster_of(4, 8, test::line(450e9, 1e-6, spec::Transport::nvlink, 0.8),
+                                                  test::line(50e9, 2e-6, spec::Transport::rdma, 0.9));
+  cluster.rails = 8;
+  return {"", cluster, {}, {}};
+}
+
+TEST(FlowClasses, AreFewWhereAllIsAlike) {
+  const FlowOutcomes outcome = flow_outcomes(four_nodes(), test::job(all_to_all, "direct", 1e6), true);
+  EXPECT_EQ(outcome.pairs, 32 * 31);
+  EXPECT_EQ(outcome.classes, 2);  // inside a node, between nodes
+}
+
+TEST(FlowClasses, ArePairsWhereNoTwoAreAlike) {
+  CollectiveJob job = test::job(all_gather, "direct", 1e6);
+  for (int rank = 1; rank < 32; ++rank) job.request.bytes.push_back(1e6 + 1e4 * rank * rank);
+  const FlowOutcomes outcome = flow_outcomes(four_nodes(), job, true);
+  EXPECT_EQ(outcome.refusal, flow_outcomes(four_nodes(), job, false).refusal);
+  EXPECT_EQ(outcome.classes, outcome.pairs);
+}
+
+TEST(FlowClasses, OneFlowForSeveralGetsTheRateOfEach) {
+  // Six flows over a link of 12, three of which share a link of 3: as two classes, and one by one.
+  LinksOfFlows classes;
+  classes.cross(0, 3);
+  classes.cross(1, 3);
+  classes.end_flow();
+  classes.cross(0, 3);
+  classes.end_flow();
+  const std::vector<double> rates = max_min_rates({12, 3}, classes);
+  const std::vector<std::int32_t> narrow{0, 1};
+  const std::vector<std::int32_t> wide{0};
+  EXPECT_EQ(max_min_rates({12, 3}, {&narrow, &narrow, &narrow, &wide, &wide, &wide}),
+            (std::vector<double>{1, 1, 1, 3, 3, 3}));
+  EXPECT_EQ(rates, (std::vector<double>{1, 3}));
+}
+
+}  // namespace
+}  // namespace dadsim::sim

@@ -1,0 +1,107 @@
+#include "sim/flow/max_plus_rounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "collectives/collective.hpp"
+
+// Rounds that are gone through at once against the same one by one, from dates
+// that differ.
+
+namespace dadsim::sim {
+namespace {
+
+constexpr collectives::Rank kRanks = 24;
+
+std::unique_ptr<collectives::Rounds> some_ring() {
+  collectives::CollectiveRequest request;
+  request.kind = step::CollectiveKind::all_reduce;
+  request.bytes = {1e6};
+  collectives::RankLayout layout;
+  for (std::int32_t rank = 0; rank < kRanks; ++rank) layout.node_of.push_back(rank);
+  return lay_out(request, "ring", layout);
+}
+
+struct Sent {
+  std::int32_t from, to;
+  MaxPlusRounds::Message takes;
+};
+
+/// `times` rounds of these messages: as one that is repeated, or each by
+/// itself.
+MaxPlusRounds solved(const std::vector<Sent>& sent, std::int64_t times, bool one_by_one) {
+  const auto rounds = some_ring();
+  MaxPlusRounds result;
+  result.begin(*rounds);
+  for (std::int64_t i = 0; i < (one_by_one ? times : 1); ++i) {
+    result.add_round(one_by_one ? 1 : times);
+    for (const Sent& one : sent) result.add(one.from, one.to, 0, one.takes);
+  }
+  result.settle(std::vector<double>(kRanks, 1));
+  return result;
+}
+
+void expect_the_same(const std::vector<Sent>& sent, std::int64_t times, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<double> begins(kRanks);
+  for (double& begin : begins) begin = std::uniform_real_distribution<double>(0, 0.1)(random);
+  if (seed % 2 == 0) begins[seed % kRanks] += 3;  // one is very late
+  std::vector<double> at_once = begins;
+  std::vector<double> one_by_one = begins;
+  solved(sent, times, false).enter(at_once);
+  solved(sent, times, true).enter(one_by_one);
+  // What is later than the system says is the same for both where their systems
+  // are the same.
+  for (std::size_t rank = 0; rank < begins.size(); ++rank) {
+    EXPECT_NEAR(at_once[rank], one_by_one[rank], 1e-9 * one_by_one[rank] + 1e-12) << rank << " of " << seed;
+  }
+}
+
+/// Closed rings: the way of all ranks, or two halves.
+std::vector<Sent> rings(std::mt19937& random, bool halves, bool same) {
+  std::vector<Sent> sent;
+  const auto drawn = [&] { return std::uniform_real_distribution<double>(1e-6, 2e-6)(random); };
+  const double seconds = drawn();
+  for (std::int32_t rank = 0; rank < kRanks; ++rank) {
+    const std::int32_t half = kRanks / 2;
+    const std::int32_t next = !halves ? (rank + 1) % kRanks : rank % half == half - 1 ? rank - half + 1 : rank + 1;
+    sent.push_back({rank, next, {0, same ? seconds : drawn(), drawn(), 1e-6}});
+  }
+  return sent;
+}
+
+TEST(MaxPlusRounds, ManyRoundsAroundRingsAreThoseOneByOne) {
+  // So many that a formula takes their place; 2 seconds of each rank's lateness
+  // make no difference to it.
+  for (unsigned seed = 0; seed < 2; ++seed) {
+    std::mt19937 random(seed);
+    expect_the_same(rings(random, seed == 1, true), 100'003, seed);
+  }
+}
+
+TEST(MaxPlusRounds, RoundsThatHaveSettledAreThoseOneByOne) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<Sent> sent = rings(random, seed % 2 == 1, seed < 3);
+    // And some across.
+    for (std::int32_t rank = 0; rank < kRanks; rank += 3)
+      sent.push_back({rank, (rank + 7) % kRanks, {0, 1.5e-6, 1e-6, 1e-6}});
+    expect_the_same(sent, 1500, seed);
+  }
+}
+
+TEST(MaxPlusRounds, WhoBeginTogetherTakeWhatWasWorkedOut) {
+  std::mt19937 random(7);
+  const MaxPlusRounds rounds = solved(rings(random, false, false), 50, false);
+  std::vector<double> dates(kRanks, 5);
+  rounds.enter(dates);
+  for (const double date : dates) EXPECT_NEAR(date, 6, 1e-12);
+  EXPECT_EQ(rounds.carried(), 50.0 * kRanks);
+}
+
+}  // namespace
+}  // namespace dadsim::sim
