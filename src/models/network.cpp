@@ -1,16 +1,81 @@
 #include "models/network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
-#include "models/cross_entropy.hpp"
 #include "models/gemm/product.hpp"
+#include "models/operation.hpp"
 #include "models/operations/column_sums.hpp"
 #include "spec/model_shape.hpp"
+#include "support/parallel.hpp"
 
 namespace dadsim::models {
+namespace {
+
+/// Softmax cross-entropy of logits (rows × K classes), a label per row: the sum over rows ÷ total_rows, and into
+/// `gradient` its derivative by each logit. `weights`, if not empty, has a factor per row. With label smoothing ε, from
+/// 0 to below 1, the target of a row is 1 − ε on its label and ε ÷ K on each of the K classes (Szegedy et al., arXiv
+/// 1512.00567, section 7):
+///     loss = −Σ_k target_k log p_k, with p the softmax of the row;    gradient = (p − target) ÷ total_rows.
+/// Throws std::logic_error for labels that do not fit the logits, and for total_rows or ε out of range.
+template <class T>
+T cross_entropy(RowsOf<T> logits, std::span<const std::int32_t> labels, T total_rows, std::span<const T> weights,
+                T label_smoothing, MutableRowsOf<T> gradient);
+
+template <class T>
+T cross_entropy(RowsOf<T> logits, std::span<const std::int32_t> labels, T total_rows, std::span<const T> weights,
+                T label_smoothing, MutableRowsOf<T> gradient) {
+  using Eigen::Index;
+  const Index classes = logits.cols();
+  if (static_cast<Index>(labels.size()) != logits.rows()) throw std::logic_error("loss: one label per row");
+  if (!weights.empty() && weights.size() != labels.size()) throw std::logic_error("loss: one weight per label");
+  if (!(total_rows > T(0))) throw std::logic_error("loss: total_rows must be positive");
+  if (!(label_smoothing >= T(0) && label_smoothing < T(1))) throw std::logic_error("loss: smoothing from 0 to below 1");
+  const T on_label = (T(1) - label_smoothing) / total_rows;
+  const T on_each = label_smoothing / (static_cast<T>(classes) * total_rows);
+  constexpr std::size_t kRows = 128;
+  std::vector<double> sums((labels.size() + kRows - 1) / kRows, 0.0);
+  parallel_for_blocks(labels.size(), kRows, [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t row = begin; row < end; ++row) {
+      const std::int32_t label = labels[row];
+      if (label < 0 || label >= classes) throw std::logic_error("loss: a label is not one of the classes");
+      // log Σ exp(z) = m + log Σ exp(z − m): nothing overflows.
+      const auto z = logits.row(static_cast<Index>(row)).array();
+      const T largest = z.maxCoeff();
+      auto p = gradient.row(static_cast<Index>(row)).array();
+      p = (z - largest).exp();
+      const T total = p.sum();
+      T own = std::log(total) + largest - z(label);
+      p *= T(1) / (total * total_rows);
+      p(label) -= on_label;
+      if (label_smoothing > T(0)) {
+        // Targets add up to 1: what is spread costs ε (z_label − mean of z) more.
+        own += label_smoothing * ((z(label) - largest) - (z - largest).mean());
+        p -= on_each;
+      }
+      sum += static_cast<double>(own) * (weights.empty() ? 1.0 : static_cast<double>(weights[row]));
+      if (!weights.empty()) p *= weights[row];
+    }
+    sums[begin / kRows] = sum;
+  });
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  return static_cast<T>(sum / static_cast<double>(total_rows));
+}
+
+template float cross_entropy(RowsOf<float>, std::span<const std::int32_t>, float, std::span<const float>, float,
+                             MutableRowsOf<float>);
+template double cross_entropy(RowsOf<double>, std::span<const std::int32_t>, double, std::span<const double>, double,
+                              MutableRowsOf<double>);
+
+}  // namespace
 
 using Eigen::Index;
 

@@ -5,13 +5,177 @@
 #include <vector>
 
 #include "models/activation.hpp"
-#include "models/gemm/windows.hpp"
+#include "models/gemm/kernels.hpp"
 #include "models/gemm/work_count.hpp"
+#include "models/matrix.hpp"
 #include "models/operations/operations.hpp"
 #include "support/parallel.hpp"
 
 namespace dadsim::models {
 namespace {
+
+// The products of a convolution, on the calling thread and straight from the pixels: what lies under a row of the
+// kernel is contiguous in the picture, so that no patch has to be copied (implicit GEMM; Chetlur et al., cuDNN,
+// arXiv:1410.0759). A picture is height × width × channels, and has a border of zeros beside its columns only: rows of
+// the kernel that lie above or below it are left out.
+
+/// A picture with room beside its columns: pixel (y, x) is at y · pitch + (left + x) · channels.
+template <class T>
+struct PictureOf {
+  const T* pixels = nullptr;  ///< of column −left
+  Eigen::Index height = 0, channels = 0, left = 0, pitch = 0;
+
+  const T* at(Eigen::Index y, Eigen::Index x) const { return pixels + y * pitch + (left + x) * channels; }
+};
+
+/// `picture` (height × width × channels) with `left` and `right` columns of zeros beside it, in `memory`, behind which
+/// as much room is left as add_window_gradient() reads.
+template <class T>
+PictureOf<T> with_borders(const T* picture, Eigen::Index height, Eigen::Index width, Eigen::Index channels,
+                          Eigen::Index left, Eigen::Index right, std::vector<T>& memory);
+
+/// Windows of rows × columns pixels, and where they lie. Window (i, j) begins at pixel (row + i · step, column + j ·
+/// step) of the picture and gives pixel (out_row + i · out_step, out_column + j · out_step) of the result.
+struct Windows {
+  Eigen::Index rows = 0, columns = 0;
+  Eigen::Index down = 0, across = 0;  ///< how many there are
+  Eigen::Index row = 0, column = 0, step = 1;
+  Eigen::Index out_row = 0, out_column = 0, out_step = 1;
+};
+
+/// W (terms × out) cut into panels for multiply_windows(): `entry(k, j)` is called for each of its entries.
+template <class T, class Entry>
+void pack_windows(Eigen::Index terms, Eigen::Index out, const Entry& entry, std::vector<T>& panels);
+/// Columns of a panel.
+template <class T>
+Eigen::Index window_panel(Eigen::Index out);
+
+/// Each pixel of `result` (… × result_width × out) that a window gives becomes Σ_k window(k) W(k, ·) (+ bias, where it
+/// has entries), or has that added to it. The terms are added up in order: row by row of the window, and within one
+/// pixel by pixel.
+template <class T>
+void multiply_windows(const PictureOf<T>& picture, const Windows& windows, const std::vector<T>& panels,
+                      const VectorOf<T>& bias, bool add, T* result, Eigen::Index result_width, Eigen::Index out);
+
+/// G (filters × rows·columns·channels) += Σ over windows of delta(window, ·)ᵀ window(·); `delta` is down × across ×
+/// filters. The picture comes from with_borders().
+template <class T>
+void add_window_gradient(const PictureOf<T>& picture, const Windows& windows, const T* delta, Eigen::Index filters,
+                         T* gradient);
+
+template <class T, class Entry>
+void pack_windows(Eigen::Index terms, Eigen::Index out, const Entry& entry, std::vector<T>& panels) {
+  const Eigen::Index width = window_panel<T>(out);
+  panels.assign(static_cast<std::size_t>((out + width - 1) / width * width * terms), T(0));
+  for (Eigen::Index j = 0; j < out; ++j) {
+    T* to = panels.data() + j / width * width * terms + j % width;
+    for (Eigen::Index k = 0; k < terms; ++k) to[k * width] = entry(k, j);
+  }
+}
+
+using Eigen::Index;
+
+/// The rows of window row i that lie in the picture: [first, last).
+struct RowsInside {
+  RowsInside(Index begin, Index rows, Index height)
+      : first(std::clamp<Index>(-begin, 0, rows)), last(std::clamp<Index>(height - begin, first, rows)) {}
+  Index first, last;
+};
+
+template <class T>
+PictureOf<T> with_borders(const T* picture, Index height, Index width, Index channels, Index left, Index right,
+                          std::vector<T>& memory) {
+  const PictureOf<T> result{nullptr, height, channels, left, (left + width + right) * channels};
+  const auto size = static_cast<std::size_t>(height * result.pitch + kernels<T>().gradient_columns);
+  if (memory.size() < size) memory.resize(size);
+  T* to = memory.data();
+  for (Index y = 0; y < height; ++y, picture += width * channels) {
+    to = std::fill_n(to, left * channels, T(0));
+    to = std::copy_n(picture, width * channels, to);
+    to = std::fill_n(to, right * channels, T(0));
+  }
+  return {memory.data(), result.height, result.channels, result.left, result.pitch};
+}
+
+template <class T>
+Index window_panel(Index out) {
+  const KernelsOf<T>& set = kernels<T>();
+  return out <= set.few_lanes ? set.few_lanes : out <= set.lanes ? set.lanes : set.window_columns;
+}
+
+template <class T>
+void multiply_windows(const PictureOf<T>& picture, const Windows& windows, const std::vector<T>& panels,
+                      const VectorOf<T>& bias, bool add, T* result, Index result_width, Index out) {
+  const Index width = window_panel<T>(out);
+  const Index run = windows.columns * picture.channels;
+  const Index panel_size = windows.rows * run * width;
+  VectorOf<T> padded = VectorOf<T>::Zero(bias.size() > 0 ? width : 0);
+  for (Index column = 0, p = 0; column < out; column += width, ++p) {
+    WindowTile<T> tile{};
+    tile.apart = windows.step * picture.channels;
+    tile.pitch = picture.pitch;
+    tile.run = run;
+    tile.width = width;
+    tile.result_apart = windows.out_step * out;
+    tile.columns = std::min(width, out - column);
+    tile.add = add;
+    if (bias.size() > 0) {
+      std::copy_n(bias.data() + column, tile.columns, padded.data());
+      tile.bias = padded.data();
+    }
+    for (Index i = 0; i < windows.down; ++i) {
+      const Index row = windows.row + i * windows.step;
+      const RowsInside inside(row, windows.rows, picture.height);
+      tile.rows = inside.last - inside.first;
+      tile.window = picture.at(tile.rows > 0 ? row + inside.first : 0, windows.column);
+      tile.panel = panels.data() + p * panel_size + inside.first * run * width;
+      tile.result =
+          result + ((windows.out_row + i * windows.out_step) * result_width + windows.out_column) * out + column;
+      kernels<T>().multiply_windows(windows.across, tile);
+    }
+  }
+}
+
+template <class T>
+void add_window_gradient(const PictureOf<T>& picture, const Windows& windows, const T* delta, Index filters,
+                         T* gradient) {
+  const Index run = windows.columns * picture.channels;
+  GradientTile<T> tile{};
+  tile.delta_apart = filters;
+  tile.delta_pitch = windows.across * filters;
+  tile.number_apart = windows.step * picture.channels;
+  tile.number_pitch = windows.step * picture.pitch;
+  tile.across = windows.across;
+  tile.gradient_apart = windows.rows * run;
+  for (Index y = 0; y < windows.rows; ++y) {
+    // Of window rows i those with 0 ≤ row + i · step + y < height.
+    const Index begin = windows.row + y;
+    const Index first = begin >= 0 ? 0 : (-begin + windows.step - 1) / windows.step;
+    const Index last = std::min(
+        windows.down, begin >= picture.height ? 0 : (picture.height - begin + windows.step - 1) / windows.step);
+    tile.down = last - first;
+    if (tile.down <= 0) continue;
+    const T* number = picture.at(begin + first * windows.step, windows.column);
+    for (Index column = 0; column < run; column += kernels<T>().gradient_columns) {
+      tile.columns = std::min<Index>(kernels<T>().gradient_columns, run - column);
+      tile.number = number + column;
+      tile.delta = delta + first * tile.delta_pitch;
+      tile.gradient = gradient + y * run + column;
+      kernels<T>().add_gradient(filters, tile);
+    }
+  }
+}
+
+template PictureOf<float> with_borders(const float*, Index, Index, Index, Index, Index, std::vector<float>&);
+template PictureOf<double> with_borders(const double*, Index, Index, Index, Index, Index, std::vector<double>&);
+template Index window_panel<float>(Index);
+template Index window_panel<double>(Index);
+template void multiply_windows(const PictureOf<float>&, const Windows&, const std::vector<float>&,
+                               const VectorOf<float>&, bool, float*, Index, Index);
+template void multiply_windows(const PictureOf<double>&, const Windows&, const std::vector<double>&,
+                               const VectorOf<double>&, bool, double*, Index, Index);
+template void add_window_gradient(const PictureOf<float>&, const Windows&, const float*, Index, float*);
+template void add_window_gradient(const PictureOf<double>&, const Windows&, const double*, Index, double*);
 
 using Eigen::Index;
 
