@@ -1,9 +1,8 @@
 // Measured steps, as `dadsim calibrate` reads them.
-#include "study/measured/measurements.hpp"
-
 #include <cmath>
 
 #include "scenario/fake_catalog.hpp"
+#include "study/measured/calibrate.hpp"
 #include "support/diagnostics.hpp"
 #include "target.hpp"
 

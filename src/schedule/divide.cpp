@@ -3,15 +3,823 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "schedule/model_chunk.hpp"
 #include "schedule/pipeline_order.hpp"
+#include "spec/expert_parallel.hpp"
+#include "spec/kept_activations.hpp"
 #include "spec/stages.hpp"
 
 namespace dadsim::schedule {
 namespace {
+
+bool is_forward(step::Phase phase) { return phase == step::Phase::forward || phase == step::Phase::loss; }
+
+/// The layers that a stage has next to one another, and what is done for them in a step (see divide.hpp).
+class ModelChunk {
+ public:
+  ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas, std::int64_t micro_batches,
+             spec::LayerRange layers);
+
+  spec::Precision precision() const { return full_.precision; }
+  /// Bytes that it passes on per micro-batch, of all devices of the stage together.
+  double sends() const { return sends_; }
+  const std::string& last_layer() const { return whole_.layers[layers_.end - 1].name; }
+  /// Bytes of the table on one device whose entries the last layer of `end` scores; 0 where no layer does.
+  double tied_table_bytes(const ModelChunk& end) const;
+
+  /// Adds what is done for a micro-batch in one direction. `last`: what is done once a step goes with it.
+  void pass(PassKind kind, bool last, Schedule& out, std::int32_t stage);
+  /// Begins to bring back what the first block of a pass back has left with the host.
+  void begin_return(Schedule& out, std::int32_t stage);
+  /// What came in parts, one to each device of the stage, is put together by all.
+  void gather_received(double bytes, Schedule& out, std::int32_t stage) const;
+  /// Adds what is done behind the last pass.
+  void finish(Schedule& out, std::int32_t stage);
+
+ private:
+  /// Parameters that are gathered together where replicas divide them: a block, or what stands outside of blocks.
+  struct Unit {
+    std::string name;
+    double bytes = 0;                         ///< of its parameters on one device, without experts that devices divide
+    bool kept = false;                        ///< from the pass forward until the pass back is done
+    double learned = 0;                       ///< of its bytes: those of parameters that an update changes
+    double experts = 0, learned_experts = 0;  ///< the same of those experts
+    double activations = 0;                   ///< bytes of a micro-batch that are with the host until the pass back
+    double launches = 0;  ///< seconds of the host for its kernels, there and back, where it cannot run ahead
+  };
+
+  void check() const;
+  void shard_gradients();
+  void offload_updates();
+  void add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const;
+  void measure_activations();
+  void enter_block(std::size_t unit, Schedule& out, std::int32_t stage);
+  void leave_block(Schedule& out, std::int32_t stage) const;
+  void bring_back_before(std::size_t unit, Schedule& out, std::int32_t stage);
+  void add_copy(const Unit& unit, HostCopy copy, Schedule& out, std::int32_t stage) const;
+  bool is_weight_gradient(std::size_t index) const;
+  bool is_beside_sum(std::size_t index) const;
+  void add_held_back(Schedule& out, std::int32_t stage);
+  void add_task(std::size_t index, Schedule& out, std::int32_t stage);
+  void add_pass_task(const Task& task, Schedule& out, std::int32_t stage);
+  void add_layer_sums(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
+                      Schedule& out, std::int32_t stage);
+  void exchange_keys(const spec::LayerShape& layer, step::Phase phase, bool before, Schedule& out, std::int32_t stage);
+  void exchange_rows(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before, Schedule& out,
+                     std::int32_t stage) const;
+  void recompute(std::string_view block, Schedule& out, std::int32_t stage);
+  void add_among(Among among, step::CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
+                 std::int32_t stage) const;
+  std::int32_t begin_among(Among among, step::CollectiveKind kind, const std::string& layer, double bytes,
+                           Schedule& out, std::int32_t stage) const;
+  static void wait_for(std::vector<std::int32_t>& begun, const std::string& layer, Schedule& out, std::int32_t stage);
+  void add_tensor(step::CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
+                  std::int32_t stage) const;
+  std::int32_t add_gather(Among among, const std::string& layer, double bytes, Schedule& out, std::int32_t stage) const;
+  std::vector<std::int32_t> add_gathers(const std::string& layer, double bytes, double experts, Schedule& out,
+                                        std::int32_t stage) const;
+  const std::string& algorithm_of(step::CollectiveKind kind) const;
+  void add_collective(const std::string& layer, CollectiveTask collective, const std::vector<std::size_t>& stands_for,
+                      Schedule& out, std::int32_t stage);
+  void measure_launches();
+  void begin_launches(std::size_t unit, Schedule& out, std::int32_t stage);
+  void end_launches(Schedule& out, std::int32_t stage);
+  void begin_units(bool forward);
+  void leave_unit(Schedule& out, std::int32_t stage);
+  void enter_unit(std::size_t unit, Schedule& out, std::int32_t stage);
+  double rows(const spec::LayerShape& layer) const;
+  bool is_column(std::size_t position) const;
+  bool divides_sequence(const spec::LayerShape& layer) const;
+  bool has_divided_experts(std::size_t position) const;
+  bool sharded(spec::Sharding least) const;
+
+  const spec::ModelShape& whole_;
+  const spec::ModelShape& device_;
+  spec::ParallelismSpec how_;
+  double sharers_;     ///< devices that divide states, gradients or parameters
+  double groups_ = 1;  ///< of them, which have the same
+  double copies_ = 1;  ///< devices that have the same experts, where devices divide them
+  spec::LayerRange layers_;
+  std::string all_reduce_, all_gather_, reduce_scatter_;
+  bool sums_gradients_ = true;
+  double samples_ = 0;  ///< of a micro-batch
+  double element_ = 4;  ///< bytes
+  double sends_ = 0;
+  Schedule full_;                     ///< with the whole batch
+  std::vector<const Task*> of_pass_;  ///< per task of full_: the same with a micro-batch, where it is of a pass
+  Schedule micro_;
+  std::size_t forward_end_ = 0, backward_end_ = 0;  ///< tasks of full_ behind the last of each pass
+  std::map<std::string_view, std::size_t> position_of_;
+  std::vector<std::int32_t> now_at_;  ///< per collective of full_: its task in the result
+  std::vector<Unit> units_;           ///< in the order of the forward pass
+  std::vector<std::size_t> unit_of_;  ///< per layer
+  // Of the pass at hand:
+  bool forward_ = true;
+  bool only_inputs_ = false;             ///< gradients of weights come later
+  bool only_weights_ = false;            ///< gradients of weights, whose inputs are there
+  bool sums_groups_ = true;              ///< groups that divide the same sum what they have scattered
+  bool hides_sums_ = false;              ///< of the devices of a layer, behind gradients of weights
+  std::vector<std::size_t> held_back_;   ///< tasks of full_ that are done beside a sum of the devices of a layer
+  std::vector<std::int32_t> beside_[2];  ///< such sums: of what comes in, and of what leaves
+  std::vector<std::int32_t> keys_;       ///< collectives that are beside attention, to be waited for behind it
+  std::string_view block_;               ///< that it is in
+  std::vector<std::size_t> order_;       ///< of units
+  std::size_t unit_ = 0;                 ///< that it is in
+  std::vector<std::size_t> of_unit_;     ///< collectives of full_ for its gradients, not begun yet
+  std::vector<std::vector<std::int32_t>> gathers_;  ///< per unit: the tasks, until they have been waited for
+  std::size_t gathered_ = 0;                        ///< of order_
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::size_t at_ = kNone;        ///< unit that it is in, where activations go to the host
+  std::size_t brought_back_ = 0;  ///< the unit whose activations have begun to come back last
+  std::size_t launched_ = kNone;  ///< the unit whose kernels the host launches
+};
+
+using spec::Recomputation;
+using spec::Sharding;
+using spec::TensorSplit;
+
+const ComputeTask* pass_of(const Task& task) {
+  const auto* compute = std::get_if<ComputeTask>(&task.what);
+  return compute != nullptr && compute->of_pass ? compute : nullptr;
+}
+
+ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, std::size_t replicas,
+                       std::int64_t micro_batches, spec::LayerRange layers)
+    : whole_(step.whole),
+      device_(step.device),
+      how_(how),
+      sharers_(static_cast<double>(how.sharding_group > 0 ? static_cast<std::size_t>(how.sharding_group)
+                                                          : replicas * static_cast<std::size_t>(how.context))),
+      layers_(layers),
+      all_reduce_(step.all_reduce),
+      all_gather_(step.all_gather),
+      reduce_scatter_(step.reduce_scatter),
+      sums_gradients_(step.sums_gradients),
+      samples_(static_cast<double>(step.batch) / static_cast<double>(micro_batches)),
+      full_(step.step(layers, step.sample_scale)),
+      micro_(step.step(layers, step.sample_scale / static_cast<double>(micro_batches))) {
+  element_ = bytes_per_element(full_.precision);
+  if (how_.sharding_group > 0) groups_ = static_cast<double>(replicas) / how_.sharding_group;
+  check();
+  for (std::size_t i = layers_.first; i < layers_.end; ++i) {
+    position_of_[whole_.layers[i].name] = i;
+    if (whole_.layers[i].expert_group > 1) copies_ = whole_.layers[i].expert_copies;
+  }
+  const bool ends = layers_.end == whole_.layers.size();
+  sends_ = element_ * samples_ *
+           (ends ? whole_.layers.back().outputs_per_sample : spec::inputs_of_block(whole_.layers[layers_.end]));
+
+  // Both were made of one recording: their passes have the same tasks, one behind the other.
+  std::vector<const Task*> small;
+  for (const Task& task : micro_.tasks) {
+    if (pass_of(task) != nullptr) small.push_back(&task);
+  }
+  std::size_t next = 0;
+  of_pass_.resize(full_.tasks.size());
+  for (std::size_t i = 0; i < full_.tasks.size(); ++i) {
+    const ComputeTask* compute = pass_of(full_.tasks[i]);
+    if (compute == nullptr) continue;
+    if (next == small.size()) throw std::logic_error("a micro-batch with fewer computations than the batch");
+    of_pass_[i] = small[next++];
+    (is_forward(compute->phase) ? forward_end_ : backward_end_) = i + 1;
+  }
+  backward_end_ = std::max(backward_end_, forward_end_);
+  // What the last layers send is on its way before anything waits.
+  while (backward_end_ < full_.tasks.size() && !std::holds_alternative<WaitTask>(full_.tasks[backward_end_].what))
+    ++backward_end_;
+  now_at_.assign(full_.tasks.size(), -1);
+  if (how_.sharding != Sharding::none) shard_gradients();
+  if (how_.offloads_optimizer()) offload_updates();
+
+  const bool blocks = std::ranges::any_of(
+      whole_.layers, [](const spec::LayerShape& layer) { return !spec::block_of(layer.name).empty(); });
+  std::map<std::string_view, std::size_t> unit_of;
+  for (std::size_t i = layers_.first; i < layers_.end; ++i) {
+    const std::string& layer = whole_.layers[i].name;
+    const std::string_view block = spec::block_of(layer);
+    const std::string_view name = !block.empty() ? block : blocks ? std::string_view("parameters") : layer;
+    const auto [unit, fresh] = unit_of.try_emplace(name, units_.size());
+    if (fresh) units_.push_back({std::string(name), 0, blocks && block.empty()});
+    const spec::LayerShape& own = device_.layers[i];
+    Unit& of_layer = units_[unit->second];
+    (own.expert_group > 1 ? of_layer.experts : of_layer.bytes) +=
+        element_ * static_cast<double>(own.parameters + own.frozen);
+    (own.expert_group > 1 ? of_layer.learned_experts : of_layer.learned) +=
+        element_ * static_cast<double>(own.parameters);
+    unit_of_.push_back(unit->second);
+  }
+  if (how_.expert_launch == spec::ExpertLaunch::counted) measure_launches();
+  if (how_.offloads_activations()) measure_activations();
+}
+
+void ModelChunk::check() const {
+  if (full_.uses_aggregator)
+    throw std::invalid_argument(
+        "replicas of several devices or micro-batches share with each other, not through an aggregator");
+  for (const Task& task : full_.tasks) {
+    const auto* collective = std::get_if<CollectiveTask>(&task.what);
+    if (collective == nullptr) continue;
+    if (collective->kind == step::CollectiveKind::neighbour_exchange)
+      throw std::invalid_argument("replicas of several devices or micro-batches cannot gossip");
+    if (how_.sharding != Sharding::none && collective->kind != step::CollectiveKind::all_reduce)
+      throw std::invalid_argument("sharding takes the place of summing gradients, and this is no sum");
+    if (how_.sharding > Sharding::optimizer && !sums_gradients_)
+      throw std::invalid_argument("replicas divide sums of gradients, and this is a sum of something else");
+  }
+}
+
+bool ModelChunk::sharded(Sharding least) const { return how_.sharding >= least && sharers_ > 1; }
+
+/// Every replica gets its part of the sum alone where it needs no more, and updates that part.
+void ModelChunk::shard_gradients() {
+  double shared = 0;
+  double experts = 0;
+  for (std::size_t i = layers_.first; i < layers_.end; ++i)
+    (whole_.layers[i].expert_group > 1 ? experts : shared) += static_cast<double>(device_.layers[i].parameters);
+  const double share = experts > 0 ? (shared / sharers_ + experts / copies_) / (shared + experts) : 1 / sharers_;
+  for (Task& task : full_.tasks) {
+    if (auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+      if (!sums_gradients_) continue;
+      collective->kind = step::CollectiveKind::reduce_scatter;
+      if (collective->among == Among::replicas && how_.sharding_group > 0) collective->among = Among::shard_group;
+      collective->algorithm = reduce_scatter_;
+    } else if (auto* compute = std::get_if<ComputeTask>(&task.what);
+               compute != nullptr && compute->phase == step::Phase::update) {
+      compute->flops = compute->flops.scaled(share);
+      compute->bytes_moved = compute->bytes_moved.scaled(share);
+    }
+  }
+}
+
+double ModelChunk::tied_table_bytes(const ModelChunk& end) const {
+  const spec::LayerShape& decoder = end.whole_.layers[end.layers_.end - 1];
+  const spec::LayerShape& table = device_.layers[layers_.first];
+  const bool tied =
+      decoder.split == TensorSplit::vocabulary && decoder.is_tied() && table.kind == spec::LayerKind::embedding;
+  return tied ? element_ * static_cast<double>(table.parameters) : 0;
+}
+
+// ---- passes ----
+
+void ModelChunk::pass(PassKind kind, bool last, Schedule& out, std::int32_t stage) {
+  forward_ = kind == PassKind::forward;
+  only_weights_ = kind == PassKind::weights;
+  only_inputs_ = kind == PassKind::inputs;
+  hides_sums_ = how_.tensor > 1 && how_.tensor_overlap != spec::TensorOverlap::none && kind == PassKind::backward;
+  sums_groups_ = last || how_.deferred_sums == spec::DeferredSums::none;
+  block_ = {};
+  at_ = kNone;
+  begin_units(forward_);
+  const std::size_t begin = forward_ ? 0 : forward_end_;
+  const std::size_t end = forward_ ? forward_end_ : backward_end_;
+  for (std::size_t i = begin; i < end; ++i) {
+    const bool of_pass = of_pass_[i] != nullptr;
+    const bool scatters = sharded(Sharding::gradients) && how_.deferred_sums != spec::DeferredSums::all &&
+                          std::holds_alternative<CollectiveTask>(full_.tasks[i].what);
+    if (!last && !scatters && !of_pass) continue;
+    if (kind == PassKind::inputs && (!of_pass || is_weight_gradient(i))) continue;
+    if (kind == PassKind::weights && of_pass && !is_weight_gradient(i)) continue;
+    if (hides_sums_ && is_beside_sum(i)) {
+      held_back_.push_back(i);
+    } else {
+      add_task(i, out, stage);
+    }
+  }
+  add_held_back(out, stage);
+  end_launches(out, stage);
+  leave_unit(out, stage);
+  if (forward_) leave_block(out, stage);
+}
+
+bool ModelChunk::is_weight_gradient(std::size_t index) const {
+  return std::get<ComputeTask>(of_pass_[index]->what).phase == step::Phase::weight_gradient;
+}
+
+/// Gradients of weights of layers whose devices sum what came in, and what is done with them, come behind the gradient
+/// of that: they are formed while it is summed.
+bool ModelChunk::is_beside_sum(std::size_t index) const {
+  if (of_pass_[index] == nullptr) return !held_back_.empty();
+  if (!is_weight_gradient(index)) return false;
+  const auto found = position_of_.find(of_pass_[index]->layer);
+  return found != position_of_.end() && is_column(found->second);
+}
+
+void ModelChunk::add_held_back(Schedule& out, std::int32_t stage) {
+  for (const std::size_t index : std::exchange(held_back_, {})) add_task(index, out, stage);
+}
+
+void ModelChunk::finish(Schedule& out, std::int32_t stage) {
+  if (how_.sequence_parallel && how_.tensor > 1) {
+    // Layers that every device has saw a part of the sequence only.
+    double bytes = 0;
+    for (std::size_t i = layers_.first; i < layers_.end; ++i) {
+      if (whole_.layers[i].split == TensorSplit::whole && whole_.layers[i].expert_group == 1)
+        bytes += element_ * static_cast<double>(whole_.layers[i].parameters);
+    }
+    if (bytes > 0) add_tensor(step::CollectiveKind::all_reduce, "other layers", bytes, out, stage);
+  }
+  bool updates = false;
+  for (std::size_t i = backward_end_; i < full_.tasks.size(); ++i) {
+    const auto* compute = std::get_if<ComputeTask>(&full_.tasks[i].what);
+    if (!updates && compute != nullptr && compute->phase == step::Phase::update) {
+      updates = true;
+      add_transfer("gradients to the host", out, stage);
+    }
+    add_task(i, out, stage);
+  }
+  if (updates) add_transfer("parameters from the host", out, stage);
+  if (!sharded(Sharding::optimizer) || how_.sharding == Sharding::parameters) return;
+  double bytes = 0;
+  double experts = 0;
+  for (const Unit& unit : units_) {
+    bytes += unit.learned;
+    experts += unit.learned_experts;
+  }
+  for (const std::int32_t gather : add_gathers("parameters", bytes, experts, out, stage))
+    out.tasks.push_back({"parameters", WaitTask{step::Role::workers, gather}, stage});
+}
+
+/// Task `index` of the whole batch, or what it is with a micro-batch.
+void ModelChunk::add_task(std::size_t index, Schedule& out, std::int32_t stage) {
+  if (of_pass_[index] != nullptr) {
+    add_pass_task(*of_pass_[index], out, stage);
+    return;
+  }
+  Task task = full_.tasks[index];
+  task.stage = stage;
+  if (const auto* collective = std::get_if<CollectiveTask>(&task.what)) {
+    if (sharded(Sharding::parameters)) {
+      of_unit_.push_back(index);
+    } else {
+      add_collective(task.layer, *collective, {index}, out, stage);
+    }
+    return;
+  }
+  leave_unit(out, stage);
+  if (auto* wait = std::get_if<WaitTask>(&task.what))
+    wait->collective = now_at_.at(static_cast<std::size_t>(wait->collective));
+  out.tasks.push_back(std::move(task));
+}
+
+/// What stands for some collectives of `full_`.
+void ModelChunk::add_collective(const std::string& layer, CollectiveTask collective,
+                                const std::vector<std::size_t>& stands_for, Schedule& out, std::int32_t stage) {
+  CollectiveTask sum;
+  const bool sums_parts = collective.among == Among::shard_group && groups_ > 1 && sums_groups_;
+  if (sums_parts) {
+    sum.kind = step::CollectiveKind::all_reduce;
+    sum.among = Among::shard_copies;
+    sum.algorithm = all_reduce_;
+    sum.bytes = collective.bytes.scaled(1 / sharers_);
+  }
+  out.tasks.push_back({layer, std::move(collective), stage});
+  if (sums_parts) out.tasks.push_back({layer, std::move(sum), stage});  // behind the scatter on the same line
+  for (const std::size_t index : stands_for) now_at_[index] = static_cast<std::int32_t>(out.tasks.size()) - 1;
+}
+
+/// Gradients of parameters that are gathered together are scattered together, once the pass back has left them (FSDP:
+/// Zhao et al., arXiv:2304.11277, section 3.2.1).
+void ModelChunk::leave_unit(Schedule& out, std::int32_t stage) {
+  std::vector<std::size_t> left = std::exchange(of_unit_, {});
+  while (!left.empty()) {
+    const Task& first = full_.tasks[left.front()];
+    CollectiveTask all = std::get<CollectiveTask>(first.what);
+    std::vector<std::size_t> together{left.front()};
+    for (std::size_t i = 1; i < left.size(); ++i) {
+      const auto& other = std::get<CollectiveTask>(full_.tasks[left[i]].what);
+      if (other.among != all.among) continue;
+      all.bytes = all.bytes.plus(other.bytes);
+      together.push_back(left[i]);
+    }
+    std::erase_if(left, [&](std::size_t index) { return std::ranges::find(together, index) != together.end(); });
+    add_collective(first.layer, std::move(all), together, out, stage);
+  }
+}
+
+void ModelChunk::add_pass_task(const Task& task, Schedule& out, std::int32_t stage) {
+  const step::Phase phase = std::get<ComputeTask>(task.what).phase;
+  const auto found = position_of_.find(task.layer);
+  const bool known = found != position_of_.end();
+  const std::string_view block = known ? spec::block_of(found->first) : std::string_view{};
+  if (known) {
+    const std::size_t unit = unit_of_[found->second - layers_.first];
+    begin_launches(unit, out, stage);
+    if (unit != std::exchange(unit_, unit)) leave_unit(out, stage);
+    enter_unit(unit, out, stage);
+  }
+  if (known && how_.offloads_activations()) enter_block(unit_of_[found->second - layers_.first], out, stage);
+  if (!forward_ && !only_weights_ && block != block_ && !block.empty()) recompute(block, out, stage);
+  block_ = block;
+  if (known) {
+    exchange_keys(whole_.layers[found->second], phase, true, out, stage);
+    exchange_rows(whole_.layers[found->second], found->second, phase, true, out, stage);
+    add_layer_sums(whole_.layers[found->second], found->second, phase, true, out, stage);
+  }
+  Task own = task;
+  own.stage = stage;
+  // Along the sequence each device has a part of what no other division concerns.
+  if (how_.sequence_parallel && how_.tensor > 1 && known && whole_.layers[found->second].split == TensorSplit::whole &&
+      whole_.layers[found->second].expert_group == 1) {
+    auto& compute = std::get<ComputeTask>(own.what);
+    compute.flops = compute.flops.scaled(1.0 / how_.tensor);
+    compute.bytes_moved = compute.bytes_moved.scaled(1.0 / how_.tensor);
+  }
+  out.tasks.push_back(std::move(own));
+  if (!known) return;
+  exchange_keys(whole_.layers[found->second], phase, false, out, stage);
+  add_layer_sums(whole_.layers[found->second], found->second, phase, false, out, stage);
+  exchange_rows(whole_.layers[found->second], found->second, phase, false, out, stage);
+}
+
+/// The forward pass of a block, or of a part of it, once more.
+void ModelChunk::recompute(std::string_view block, Schedule& out, std::int32_t stage) {
+  if (how_.recomputation == Recomputation::none) return;
+  block_ = block;
+  for (std::size_t i = 0; i < forward_end_; ++i) {
+    if (of_pass_[i] == nullptr) continue;
+    const auto found = position_of_.find(of_pass_[i]->layer);
+    if (found == position_of_.end() || spec::block_of(found->first) != block) continue;
+    if (spec::is_computed_again(whole_, found->second, how_.recomputation)) add_pass_task(*of_pass_[i], out, stage);
+  }
+}
+
+// ---- replicas that divide parameters ----
+
+std::int32_t ModelChunk::add_gather(Among among, const std::string& layer, double bytes, Schedule& out,
+                                    std::int32_t stage) const {
+  CollectiveTask task;
+  task.kind = step::CollectiveKind::all_gather;
+  task.among = among;
+  task.algorithm = algorithm_of(task.kind);
+  task.bytes = PerWorker({bytes});
+  out.tasks.push_back({layer, std::move(task), stage});
+  return static_cast<std::int32_t>(out.tasks.size()) - 1;
+}
+
+/// Of parameters with so many bytes, and of experts that other devices have too.
+std::vector<std::int32_t> ModelChunk::add_gathers(const std::string& layer, double bytes, double experts, Schedule& out,
+                                                  std::int32_t stage) const {
+  std::vector<std::int32_t> gathers;
+  if (bytes > 0)
+    gathers.push_back(add_gather(how_.sharding_group > 0 ? Among::shard_group : Among::replicas, layer,
+                                 bytes / sharers_, out, stage));
+  if (experts > 0 && copies_ > 1)
+    gathers.push_back(add_gather(Among::expert_copies, layer, experts / copies_, out, stage));
+  return gathers;
+}
+
+/// Units in the order of a pass. What stands outside of blocks comes first, and is kept until the pass back is done.
+void ModelChunk::begin_units(bool forward) {
+  order_.clear();
+  gathered_ = 0;
+  if (!sharded(Sharding::parameters) || only_weights_) return;
+  gathers_.assign(units_.size(), {});
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const std::size_t unit = forward ? i : units_.size() - 1 - i;
+    if (!units_[unit].kept) order_.push_back(unit);
+  }
+  for (std::size_t i = 0; forward && i < units_.size(); ++i) {
+    if (units_[i].kept) order_.insert(order_.begin(), i);
+  }
+}
+
+/// Waits for the parameters of a unit, with those of the next ones on their way.
+void ModelChunk::enter_unit(std::size_t unit, Schedule& out, std::int32_t stage) {
+  const auto turn = std::ranges::find(order_, unit);
+  if (turn == order_.end()) return;
+  const auto ahead = static_cast<std::size_t>(turn - order_.begin()) + 1 + static_cast<std::size_t>(how_.prefetch);
+  for (; gathered_ < std::min(ahead, order_.size()); ++gathered_) {
+    const Unit& next = units_[order_[gathered_]];
+    gathers_[order_[gathered_]] = add_gathers(next.name, next.bytes, next.experts, out, stage);
+  }
+  for (const std::int32_t gather : std::exchange(gathers_[unit], {}))
+    out.tasks.push_back({units_[unit].name, WaitTask{step::Role::workers, gather}, stage});
+}
+
+// Collectives among the devices of a stage, inside a pass.
+
+// ---- devices that divide layers ----
+
+double ModelChunk::rows(const spec::LayerShape& layer) const {
+  return samples_ * static_cast<double>(layer.rows_per_sample);
+}
+
+/// Its inputs are whole, its outputs are divided.
+bool ModelChunk::is_column(std::size_t position) const {
+  if (!layers_.holds(position)) return false;
+  const spec::LayerShape& layer = whole_.layers[position];
+  return layer.split == spec::TensorSplit::column ||
+         (layer.split == spec::TensorSplit::vocabulary && layer.kind != spec::LayerKind::embedding);
+}
+
+/// Whether the devices of a layer have a part of its rows each before and behind it. Of experts that they divide they
+/// always do: rows come to each of them for all.
+bool ModelChunk::divides_sequence(const spec::LayerShape& layer) const {
+  return how_.sequence_parallel || layer.expert_group > 1;
+}
+
+/// What the devices of a stage tell one another before or behind a computation of a layer. What TensorOverlap lets them
+/// do beside it is begun before and waited for behind.
+void ModelChunk::add_layer_sums(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
+                                Schedule& out, std::int32_t stage) {
+  if (how_.tensor == 1 || layer.split == spec::TensorSplit::whole || layer.split == spec::TensorSplit::heads) return;
+  const bool column = is_column(position);
+  // Column layers side by side read the same inputs.
+  const bool first = column && !(position > 0 && is_column(position - 1));
+  const bool last = column && !is_column(position + 1);
+  const bool table = layer.kind == spec::LayerKind::embedding;
+  const double inputs = element_ * rows(layer) * static_cast<double>(layer.in);
+  const double outputs = element_ * rows(layer) * static_cast<double>(table ? layer.in : layer.out);
+  const bool sequence = divides_sequence(layer);
+  const bool products = how_.tensor_overlap == spec::TensorOverlap::products && sequence;
+  const step::CollectiveKind sum = sequence ? step::CollectiveKind::reduce_scatter : step::CollectiveKind::all_reduce;
+  const auto add = [&](step::CollectiveKind kind, double bytes) { add_tensor(kind, layer.name, bytes, out, stage); };
+  const auto begin = [&](int which, step::CollectiveKind kind, double bytes) {
+    if (bytes > 0) beside_[which].push_back(begin_among(Among::tensor, kind, layer.name, bytes, out, stage));
+  };
+  const auto end = [&](int which) { wait_for(beside_[which], layer.name, out, stage); };
+  constexpr int kComing = 0;
+  constexpr int kLeaving = 1;
+  if (is_forward(phase)) {
+    const bool leaves = !column && products && !table;
+    if (before && sequence && first) {
+      if (products) {
+        begin(kComing, step::CollectiveKind::all_gather, inputs / how_.tensor);
+      } else {
+        add(step::CollectiveKind::all_gather, inputs / how_.tensor);
+      }
+    }
+    if (!before && last) end(kComing);
+    if (before && leaves) begin(kLeaving, sum, outputs);
+    if (!before && leaves) end(kLeaving);
+    if (!before && !column && !leaves) add(sum, outputs);
+    // Cross-entropy of divided scores: their maxima, their sums, and the scores that are right.
+    if (!before && layer.split == spec::TensorSplit::vocabulary && column) {
+      for (int i = 0; i < 3; ++i) add(step::CollectiveKind::all_reduce, 4 * rows(layer));
+    }
+  } else if (phase == step::Phase::backpropagate) {
+    const bool comes = sequence && !column && !table;
+    if (before && comes && products && hides_sums_) {
+      begin(kComing, step::CollectiveKind::all_gather, outputs / how_.tensor);
+    } else if (before && comes) {
+      add(step::CollectiveKind::all_gather, outputs / how_.tensor);
+    }
+    if (!before && comes) end(kComing);
+    // The inputs were not kept whole, and gradients of weights that wait need them.
+    if (before && last && sequence && hides_sums_)
+      begin(kComing, step::CollectiveKind::all_gather, inputs / how_.tensor);
+    if (before || !first) return;
+    if (!hides_sums_) {
+      add(sum, inputs);
+      return;
+    }
+    begin(kLeaving, sum, inputs);
+    add_held_back(out, stage);
+    end(kLeaving);
+  } else if (before && sequence && last && phase == step::Phase::weight_gradient) {
+    if (beside_[kComing].empty()) {
+      add(step::CollectiveKind::all_gather, inputs / how_.tensor);  // as above
+    } else {
+      end(kComing);
+    }
+  }
+}
+
+// ---- devices that have a part of each sequence ----
+
+/// Keys and values of the other parts are gathered for attention in both passes; behind it the gradients of all that a
+/// device has used go to those whose they are.
+void ModelChunk::exchange_keys(const spec::LayerShape& layer, step::Phase phase, bool before, Schedule& out,
+                               std::int32_t stage) {
+  const bool backward = phase == step::Phase::backpropagate;
+  if (how_.context == 1 || layer.kind != spec::LayerKind::attention || (!is_forward(phase) && !backward)) return;
+  const bool beside = how_.context_exchange == spec::ContextExchange::ring;
+  const double own = element_ * rows(layer) * static_cast<double>(layer.keys_and_values) / how_.tensor;
+  const auto add = [&](step::CollectiveKind kind, double bytes) {
+    keys_.push_back(static_cast<std::int32_t>(out.tasks.size()));
+    CollectiveTask task;
+    task.kind = kind;
+    task.among = Among::context;
+    task.algorithm = algorithm_of(kind);
+    task.bytes = PerWorker({bytes});
+    out.tasks.push_back({layer.name, std::move(task), stage});
+  };
+  if (before) add(step::CollectiveKind::all_gather, own);
+  if (backward && before == beside) add(step::CollectiveKind::reduce_scatter, own * how_.context);
+  if (before && beside) return;
+  for (const std::int32_t at : std::exchange(keys_, {}))
+    out.tasks.push_back({layer.name, WaitTask{step::Role::workers, at}, stage});
+}
+
+// ---- devices that divide experts ----
+
+bool ModelChunk::has_divided_experts(std::size_t position) const {
+  return layers_.holds(position) && whole_.layers[position].expert_group > 1;
+}
+
+/// Rows go to the devices whose experts the router chose, and what comes out of these goes back; on the way back Δ does
+/// the same. Each of the devices of a layer sends its part of the rows.
+void ModelChunk::exchange_rows(const spec::LayerShape& layer, std::size_t position, step::Phase phase, bool before,
+                               Schedule& out, std::int32_t stage) const {
+  if (!has_divided_experts(position) || (!is_forward(phase) && phase != step::Phase::backpropagate)) return;
+  const bool first = !(position > 0 && has_divided_experts(position - 1));
+  const bool last = !has_divided_experts(position + 1);
+  const bool sends = before && (is_forward(phase) ? first : last);
+  const bool returns = !before && (is_forward(phase) ? last : first);
+  if (!sends && !returns) return;
+  const auto width = static_cast<double>(first && (is_forward(phase) ? sends : returns) ? layer.in : layer.out);
+  constexpr double kScaled = 1 + 4.0 / 128;  // bytes
+  const double element = sends && how_.expert_dispatch == spec::ExpertDispatch::fp8 ? kScaled : element_;
+  const double sent = how_.expert_exchange == spec::ExpertExchange::once
+                          ? spec::bytes_sent_once(layer.expert_group, layer.experts_per_token)
+                          : 1;
+  add_among(Among::experts, step::CollectiveKind::all_to_all, layer.name,
+            sent * element * rows(layer) * width / (layer.expert_group * how_.expert_tensor), out, stage);
+}
+
+/// The devices go on when it is done.
+void ModelChunk::add_tensor(step::CollectiveKind kind, const std::string& layer, double bytes, Schedule& out,
+                            std::int32_t stage) const {
+  if (how_.tensor > 1) add_among(Among::tensor, kind, layer, bytes, out, stage);
+}
+
+void ModelChunk::add_among(Among among, step::CollectiveKind kind, const std::string& layer, double bytes,
+                           Schedule& out, std::int32_t stage) const {
+  if (!(bytes > 0)) return;
+  const std::int32_t at = begin_among(among, kind, layer, bytes, out, stage);
+  out.tasks.push_back({layer, WaitTask{step::Role::workers, at}, stage});
+}
+
+/// A collective that goes on beside what follows, until it is waited for: its task.
+std::int32_t ModelChunk::begin_among(Among among, step::CollectiveKind kind, const std::string& layer, double bytes,
+                                     Schedule& out, std::int32_t stage) const {
+  CollectiveTask task;
+  task.kind = kind;
+  task.among = among;
+  task.algorithm = algorithm_of(kind);
+  task.bytes = PerWorker({bytes});
+  out.tasks.push_back({layer, std::move(task), stage});
+  return static_cast<std::int32_t>(out.tasks.size()) - 1;
+}
+
+void ModelChunk::wait_for(std::vector<std::int32_t>& begun, const std::string& layer, Schedule& out,
+                          std::int32_t stage) {
+  for (const std::int32_t at : std::exchange(begun, {}))
+    out.tasks.push_back({layer, WaitTask{step::Role::workers, at}, stage});
+}
+
+void ModelChunk::gather_received(double bytes, Schedule& out, std::int32_t stage) const {
+  if (!how_.sequence_parallel)
+    add_tensor(step::CollectiveKind::all_gather, last_layer(), bytes / how_.tensor, out, stage);
+}
+
+/// As the run has it.
+const std::string& ModelChunk::algorithm_of(step::CollectiveKind kind) const {
+  static const std::string kLibrary = "auto";
+  switch (kind) {
+    case step::CollectiveKind::all_reduce:
+      return all_reduce_;
+    case step::CollectiveKind::all_gather:
+      return all_gather_;
+    case step::CollectiveKind::reduce_scatter:
+      return reduce_scatter_;
+    default:
+      return kLibrary;
+  }
+}
+
+// Offload to the host: the optimizer's state, and the activations of blocks from the pass forward until the pass back.
+
+/// The host updates: its processor goes through the same numbers, in its memory.
+void ModelChunk::offload_updates() {
+  for (Task& task : full_.tasks) {
+    auto* compute = std::get_if<ComputeTask>(&task.what);
+    if (compute == nullptr || compute->phase != step::Phase::update) continue;
+    compute->seconds = PerWorker(compute->bytes_moved[0] / how_.host_rate);  // all have as many parameters
+    compute->flops = compute->bytes_moved = compute->launches = PerWorker();
+  }
+}
+
+/// Gradients on their way to the host before it updates, and parameters on their way back.
+void ModelChunk::add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const {
+  if (!how_.offloads_optimizer()) return;
+  double bytes = 0;
+  for (const Unit& unit : units_) {
+    const bool divided = sharded(spec::Sharding::optimizer);
+    bytes += unit.learned / (divided ? sharers_ : 1) + unit.learned_experts / (divided ? copies_ : 1);
+  }
+  ComputeTask transfer;
+  transfer.phase = step::Phase::update;
+  transfer.seconds = PerWorker(bytes / how_.offload_rate);
+  out.tasks.push_back({what, std::move(transfer), stage});
+}
+
+/// All that blocks keep, but for the last block of the network: its pass back comes next.
+void ModelChunk::measure_activations() {
+  const spec::KeptActivations kept(full_.precision, how_);
+  const std::vector<spec::LayerRange> blocks = spec::blocks_of(device_);
+  std::size_t end = 0;
+  for (const spec::LayerRange& block : blocks) {
+    if (spec::repeats(block)) end = block.end;
+  }
+  for (const spec::LayerRange& block : blocks) {
+    if (!spec::repeats(block) || block.end == end || !layers_.holds(block.first)) continue;
+    const auto layers = std::span(device_.layers).subspan(block.first, block.end - block.first);
+    units_[unit_of_[block.first - layers_.first]].activations = samples_ * kept.of_block(layers);
+  }
+}
+
+/// Forward the block before leaves its own; on the way back a block waits for its own, and those of the next one begin
+/// to come.
+void ModelChunk::enter_block(std::size_t unit, Schedule& out, std::int32_t stage) {
+  if (unit == at_) return;
+  if (forward_) leave_block(out, stage);
+  at_ = unit;
+  if (forward_) return;
+  if (units_[unit].activations > 0) {
+    bring_back_before(unit + 1, out, stage);
+    add_copy(units_[unit], HostCopy::wait_from_host, out, stage);
+  }
+  bring_back_before(unit, out, stage);
+}
+
+/// It begins once those of the block before have gone: those of two blocks are on the device at a time.
+void ModelChunk::leave_block(Schedule& out, std::int32_t stage) const {
+  if (at_ == kNone || units_[at_].activations == 0) return;
+  add_copy(units_[at_], HostCopy::wait_to_host, out, stage);
+  add_copy(units_[at_], HostCopy::to_host, out, stage);
+}
+
+void ModelChunk::begin_return(Schedule& out, std::int32_t stage) {
+  brought_back_ = units_.size();
+  bring_back_before(units_.size(), out, stage);
+}
+
+/// Of the last unit before `unit` that has any, if they are not coming already.
+void ModelChunk::bring_back_before(std::size_t unit, Schedule& out, std::int32_t stage) {
+  while (unit > 0 && units_[unit - 1].activations == 0) --unit;
+  if (unit == 0 || unit - 1 >= brought_back_) return;
+  brought_back_ = unit - 1;
+  add_copy(units_[brought_back_], HostCopy::from_host, out, stage);
+}
+
+void ModelChunk::add_copy(const Unit& unit, HostCopy copy, Schedule& out, std::int32_t stage) const {
+  const bool leaves = copy == HostCopy::to_host || copy == HostCopy::wait_to_host;
+  ComputeTask task;
+  task.phase = leaves ? step::Phase::forward : step::Phase::backpropagate;
+  task.kind = spec::LayerKind::element_wise;
+  task.copy = copy;
+  if (copy == HostCopy::to_host || copy == HostCopy::from_host) {
+    task.copied = unit.activations;
+    task.seconds = PerWorker(unit.activations / how_.offload_rate);
+  }
+  out.tasks.push_back(
+      {unit.name + (leaves ? "activations to the host" : "activations from the host"), std::move(task), stage});
+}
+
+// Kernel launches of blocks with experts, where the host waits in each block for the device.
+
+void ModelChunk::measure_launches() {
+  for (std::size_t i = layers_.first; i < layers_.end; ++i) {
+    const spec::LayerShape& own = device_.layers[i];
+    if (own.expert_group > 1) units_[unit_of_[i - layers_.first]].launches = spec::seconds_of_launches(own.experts);
+  }
+}
+
+/// A block takes as long as the device or as its host, whichever takes longer. Of what the host launches a third is of
+/// the pass forward, a third of gradients of what came in and a third of gradients of weights; a block that is computed
+/// again has its pass forward twice.
+void ModelChunk::begin_launches(std::size_t unit, Schedule& out, std::int32_t stage) {
+  if (unit == launched_) return;
+  end_launches(out, stage);
+  if (units_[unit].launches == 0) return;
+  double passes = forward_ || only_weights_ || only_inputs_ ? 1 : 2;
+  if (!forward_ && !only_weights_ && how_.recomputation == spec::Recomputation::full) passes += 1;
+  launched_ = unit;
+  ComputeTask task;
+  task.phase = forward_ ? step::Phase::forward : step::Phase::backpropagate;
+  task.kind = spec::LayerKind::element_wise;
+  task.copy = HostCopy::launch;
+  task.seconds = PerWorker(units_[unit].launches * passes / 3);
+  out.tasks.push_back({units_[unit].name + "launches", std::move(task), stage});
+}
+
+void ModelChunk::end_launches(Schedule& out, std::int32_t stage) {
+  if (std::exchange(launched_, kNone) == kNone) return;
+  ComputeTask task;
+  task.phase = forward_ ? step::Phase::forward : step::Phase::backpropagate;
+  task.kind = spec::LayerKind::element_wise;
+  task.copy = HostCopy::wait_launch;
+  out.tasks.push_back({"launches", std::move(task), stage});
+}
 
 /// Puts the tasks of all stages into one list, in an order in which each comes behind what it waits for.
 class Division {

@@ -5,7 +5,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
-#include "compress/memory.hpp"
+#include "compress/compressor.hpp"
 #include "compress/registry.hpp"
 #include "support/random.hpp"
 

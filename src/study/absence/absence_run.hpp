@@ -1,20 +1,85 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
+#include "schedule/assignment.hpp"
 #include "sim/simulator.hpp"
 #include "step/trajectory.hpp"
 #include "study/absence/absence_clock.hpp"
-#include "study/absence/step_times.hpp"
 #include "study/learning/learned.hpp"
 #include "study/setting/timed_as.hpp"
 
 namespace dadsim::study {
+
+/// How long steps take those that are there, as the simulation has it. What has been simulated is not simulated again,
+/// unless each step takes its own time.
+class StepTimes {
+ public:
+  /// `learned`: the network that learns. `cluster`: of all sites.
+  StepTimes(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
+            const TimedAs& timed, const sim::Cluster& cluster);
+
+  /// Simulates all distinct steps of a trajectory in which nobody is missing, at once. `assignment`: by layers that
+  /// choose.
+  void know_all(const step::Trajectory& trajectory, const std::vector<step::Assignment>& assignment);
+  /// Distinct step `index` of a trajectory as step `number` of the run, counted from 0, at that date. All devices, then
+  /// the aggregator, have their places in the timing. Throws SimulationError.
+  step::StepTiming of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
+  /// The same before it is taken, if it is: it does not count among the steps.
+  step::StepTiming foresee(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
+  /// A message of the model, weights and state of the optimizer, from a site (from the aggregator: −1) to others.
+  step::StepTiming hand_over(std::int32_t from, const std::vector<std::int32_t>& to, double date);
+  double model_bytes() const { return model_bytes_; }
+
+  /// How the network was simulated, with means over the steps asked for.
+  step::NetworkUse network() const;
+
+ private:
+  using Sites = std::vector<std::int32_t>;
+
+  struct Known {
+    step::StepTiming timing;
+    std::optional<step::StepTiming> first;  ///< as step 0 of the run, where that differs
+    std::vector<step::LinkUse> links;
+
+    const step::StepTiming& as(std::int64_t number) const { return number == 0 && first ? *first : timing; }
+  };
+  const Known& known(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
+  Sites all_sites() const;
+  schedule::Schedule schedule(const step::Trajectory& trajectory, const step::Step& step) const;
+  sim::Cluster cluster_of_sites(const Sites& sites, bool one_device) const;
+  step::StepTiming in_places(step::StepTiming timing, const Sites& sites, bool one_device = false) const;
+  void count(const Known& known);
+  std::size_t devices_per_site() const { return cluster_.hosts.size() / sites_; }
+  std::vector<std::size_t> devices_of(const Sites& sites, bool one_device) const;
+
+  const spec::RunSpec& run_;
+  spec::ModelShape learned_;
+  const TimedAs& timed_;
+  const sim::Cluster& cluster_;
+  std::size_t sites_ = 0;
+  bool decentralised_ = false, every_step_differs_ = false;
+  double model_bytes_ = 0;
+  std::vector<step::Assignment> assignment_;
+  std::map<std::size_t, Known> known_;                                  ///< by distinct step
+  std::tuple<std::size_t, std::int64_t, double> last_asked_{0, -1, 0};  ///< where every step differs
+  Known last_known_;
+  std::map<std::pair<std::int32_t, Sites>, step::StepTiming> handed_;  ///< by who hands the model to whom
+  step::NetworkUse network_;
+  bool has_network_ = false;
+  double steps_ = 0, seconds_ = 0;
+  std::map<std::string, step::LinkUse> carried_;  ///< sums over the steps
+};
 
 /// A run in whose steps sites may be missing, with its times.
 struct AbsenceRun {

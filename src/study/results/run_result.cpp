@@ -1,21 +1,468 @@
 #include "study/results/run_result.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "algorithms/registry.hpp"
+#include "compress/registry.hpp"
+#include "estimate/interruptions.hpp"
+#include "estimate/prices.hpp"
+#include "protocols/registry.hpp"
 #include "report/run/divergence.hpp"
+#include "report/run/result.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/platform.hpp"
+#include "sim/simulator.hpp"
+#include "spec/device_specification.hpp"
+#include "spec/workload.hpp"
 #include "study/layer_choices/layer_choices.hpp"
-#include "study/results/arrivals.hpp"
-#include "study/results/costs.hpp"
+#include "study/learning/learned.hpp"
+#include "study/results/network_category.hpp"
 #include "study/results/notes.hpp"
 #include "study/results/throughput.hpp"
 #include "study/results/time_at_scale.hpp"
-#include "study/results/time_bands.hpp"
 #include "study/results/transfer.hpp"
+#include "study/setting/device_lookup.hpp"
+#include "study/setting/timed_as.hpp"
+#include "support/pattern.hpp"
 
 namespace dadsim::study {
 namespace {
+
+/// What a device's time of a network rests on.
+struct ComputeBasis {
+  std::string category;     ///< of estimate::error_categories()
+  report::Statement basis;  ///< "calibrated on DLPerf …"
+};
+
+/// Whether a text names a workload, "ResNet-50 v1.5" resnet-50 and "ViT-B/16" vit-b-16.
+bool names_workload(std::string_view text, std::string_view workload);
+
+/// The category of what a run's messages take, of estimate::error_categories(): by the slowest transport in use, and by
+/// what is sent.
+std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run);
+
+/// Gives the run the band of its step.
+void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
+              report::RunResult& run);
+
+/// Words and numbers of a text in small letters: "ViT-B/16" is vit, b, 16.
+std::vector<std::string> tokens_of(std::string_view text) {
+  std::vector<std::string> tokens;
+  bool open = false;
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) == 0) {
+      open = false;
+      continue;
+    }
+    if (!open) tokens.emplace_back();
+    open = true;
+    tokens.back() += static_cast<char>(std::tolower(letter));
+  }
+  return tokens;
+}
+
+bool names_any_workload(std::string_view text) {
+  return std::ranges::any_of(spec::workload_registry().all(),
+                             [&](const spec::Workload& one) { return names_workload(text, one.name); });
+}
+
+/// The kind of layer with most of the multiplications, of those that have an efficiency of their own.
+spec::LayerKind main_kind(const spec::ModelShape& shape) {
+  std::map<spec::LayerKind, double> work{{spec::LayerKind::dense, 0}};
+  for (const spec::LayerShape& layer : shape.layers) {
+    if (layer.kind == spec::LayerKind::dense || layer.kind == spec::LayerKind::convolution ||
+        layer.kind == spec::LayerKind::attention)
+      work[layer.kind] += layer.forward_macs_per_sample;
+  }
+  return std::ranges::max_element(work, {}, [](const auto& one) { return one.second; })->first;
+}
+
+/// What the device has for these products; null: what its class has.
+const spec::KindEfficiency* efficiency_of(const spec::DeviceSpec& device, spec::LayerKind kind,
+                                          spec::Precision precision) {
+  const spec::KindEfficiency* best = nullptr;
+  for (const spec::KindEfficiency& one : device.efficiencies) {
+    if (one.kind != kind || (one.precision && *one.precision != precision)) continue;
+    if (best == nullptr || one.precision) best = &one;
+  }
+  return best;
+}
+
+double width(const std::string& category) {
+  const auto categories = estimate::error_categories();
+  const auto found = std::ranges::find(categories, category, &estimate::ErrorCategory::name);
+  return found == categories.end() ? 0 : found->spread.high / found->spread.low;
+}
+
+bool names_workload(std::string_view text, std::string_view workload) {
+  const std::vector<std::string> all = tokens_of(text);
+  const std::vector<std::string> name = tokens_of(workload);
+  return !name.empty() && std::search(all.begin(), all.end(), name.begin(), name.end()) != all.end();
+}
+/// `workload`: what is timed, by the name that scenarios have for it or in words. An efficiency is calibrated where its
+/// source names a workload of the registry; what counts is that of the kind of layer that has most of the arithmetic.
+
+ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShape& shape, const std::string& workload,
+                           spec::Precision precision) {
+  if (device.step_seconds > 0) return {"compute.same-workload", report::Statement{"step-as-measured", {device.name}}};
+  const spec::LayerKind kind = main_kind(shape);
+  const spec::KindEfficiency* efficiency = efficiency_of(device, kind, precision);
+  const auto said = [&](const char* how) {
+    return report::Statement{how, {device.name}}
+        .with("layers", std::string(to_string(kind)))
+        .with("precision", std::string(to_string(precision)));
+  };
+  if (efficiency == nullptr || !names_any_workload(efficiency->source))
+    return {"compute.assumed", said("rate-assumed")};
+  const bool same = names_workload(efficiency->source, workload) || names_workload(workload, efficiency->source);
+  return {same ? "compute.same-workload" : "compute.same-kind",
+          said("rate-calibrated").with("source", efficiency->source)};
+}
+
+std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run) {
+  // What is not computing is then what lines and software take together, as it was in the rows of that category.
+  if (!scenario.framework.none() && run.spec.communicates) return "network.framework";
+  CarriedMessages carried{.gloo = scenario.network.rendezvous};
+  for (const step::NetworkUse::Collective& one : run.network.collectives) {
+    carried.most_bytes = std::max(carried.most_bytes, one.most_bytes);
+    carried.at_once_bytes = std::max(carried.at_once_bytes, bytes_at_once(one, static_cast<double>(run.workers)));
+    carried.gloo = carried.gloo || one.algorithm.starts_with("gloo");
+  }
+  return category_of_messages(run.network, carried);
+}
+
+void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
+              report::RunResult& run) {
+  if (!std::isfinite(run.step_seconds) || !(run.step_seconds > 0)) return;
+  const std::string workload =
+      scenario.timed_as && !scenario.timed_as->workload.empty() ? scenario.timed_as->workload : timed.shape.name;
+  // Of several devices the one of which the least is known counts.
+  ComputeBasis compute;
+  std::set<std::string> names;
+  for (const spec::DeviceSpec& device : cluster.devices) {
+    if (!names.insert(device.name).second) continue;
+    ComputeBasis one = timed.recorded ? ComputeBasis{"compute.same-workload", {"step-as-recorded", {device.name}}}
+                                      : compute_basis(device, timed.shape, workload, timed.precision);
+    if (compute.category.empty() || width(one.category) > width(compute.category)) compute = std::move(one);
+  }
+  const bool alone = run.network.links_used == 0 || run.workers < 2;
+  if (!alone && compute.category == "compute.same-workload" && cluster.devices.front().step_seconds == 0 &&
+      !timed.recorded)
+    compute.category = "compute.several-devices";
+
+  report::StepBand band;
+  // An event-driven run does not say what of its computing is compression.
+  const double added =
+      std::isfinite(run.compression_seconds) ? std::clamp(run.compression_seconds, 0.0, run.compute_seconds) : 0;
+  const double exposed = std::max(0.0, run.step_seconds - run.compute_seconds);
+  const auto add = [&](const std::string& category, double seconds, std::string cause,
+                       std::optional<report::Statement> basis) {
+    // A difference of sums is no part of a step.
+    if (seconds > 1e-9 * run.step_seconds)
+      band.parts.push_back({category, seconds, std::move(cause), std::move(basis)});
+  };
+  add(compute.category, run.compute_seconds - added, fmt::format("computing on {}", fmt::join(names, ", ")),
+      compute.basis);
+  // Thin products and passes over memory: nobody has measured them here.
+  add("compute.assumed", added, "compression by " + run.spec.algorithm, report::Statement{"compression-assumed"});
+  std::string carried = "messages";
+  for (const step::NetworkUse::Collective& one : run.network.collectives)
+    carried += fmt::format("; {} as {}", one.kind, one.algorithm);
+  add(network_category(scenario, run), exposed, carried, {});
+  const estimate::Band factors = estimate::band_of(band.parts);
+  band.low = run.step_seconds * factors.low;
+  band.high = run.step_seconds * factors.high;
+  run.step_band = std::move(band);
+}
+
+constexpr double kSecondsPerHour = 3600;
+constexpr double kJoulesPerKwh = 3.6e6;
+constexpr double kBytesPerGigabyte = 1e9;
+
+/// What a device costs while it is there.
+struct Terms {
+  std::optional<double> per_second;
+  std::optional<double> busy_watts, idle_watts;
+};
+
+const spec::CostSpec::Price* own_price(const spec::CostSpec& costs, const std::string& device) {
+  const auto found = std::ranges::find(costs.prices, device, &spec::CostSpec::Price::device);
+  return found == costs.prices.end() ? nullptr : &*found;
+}
+
+class Bill {
+ public:
+  explicit Bill(const scenario::Scenario& scenario) : costs_(*scenario.costs) {
+    for (const spec::Placement& worker : scenario.all_devices()) nodes_.push_back(terms_of(scenario, worker.device));
+    if (scenario.aggregator) nodes_.push_back(terms_of(scenario, scenario.aggregator->device));
+    workers_ = scenario.all_devices().size();
+    if (!costs_.lines.empty()) rent_lines(sim::platform_links(scenario.platform));
+  }
+
+  /// Of a month; none where no line has a price.
+  std::optional<double> lines_per_month() const {
+    return costs_.lines.empty() ? std::nullopt : std::optional(lines_per_second_ * spec::kMonth);
+  }
+
+  /// The costs of `steps` steps that take `seconds` in all and send `bytes`; of devices at a share of their price.
+  report::Costs of(const report::RunResult& run, double steps, double seconds, double bytes, double paid_bytes,
+                   double share_of_price = 1) const {
+    report::Costs costs;
+    double money = paid_bytes / kBytesPerGigabyte * costs_.egress_per_gb + seconds * costs_.rent / spec::kMonth;
+    if (run.spec.communicates) money += seconds * lines_per_second_;  // who shares nothing needs none
+    double joules = bytes / kBytesPerGigabyte * costs_.network_energy * kJoulesPerKwh;
+    bool priced = true;
+    bool powered = true;
+    for (std::size_t node = 0; node < run.busy_seconds.size(); ++node) {
+      // A run of fewer workers uses the first; the aggregator comes after those it uses.
+      const Terms& terms = nodes_[node < run.workers ? node : workers_];
+      priced = priced && terms.per_second;
+      powered = powered && terms.busy_watts;
+      if (terms.per_second) money += seconds * *terms.per_second * share_of_price;
+      if (!terms.busy_watts) continue;
+      const double busy = std::min(steps * run.busy_seconds[node], seconds);
+      joules += costs_.overhead * (busy * *terms.busy_watts + (seconds - busy) * *terms.idle_watts);
+    }
+    if (powered) costs.joules = joules;
+    if (powered && costs_.carbon > 0) costs.carbon = joules / kJoulesPerKwh * costs_.carbon;
+    const bool pays_energy = costs_.electricity > 0;
+    if (priced && (powered || !pays_energy))
+      costs.money = money + (pays_energy ? joules / kJoulesPerKwh * costs_.electricity : 0);
+    return costs;
+  }
+
+  /// What was taken for granted.
+  std::vector<report::Statement> terms() const {
+    std::vector<report::Statement> statements;
+    for (const auto& [device, statement] : device_terms_) statements.push_back(statement);
+    report::Statement shared{"cost-terms"};
+    shared.with("currency", costs_.currency);
+    if (costs_.egress_per_gb > 0) shared.with("egress_per_gb", costs_.egress_per_gb);
+    if (!costs_.egress_links.empty()) shared.with("egress_links", costs_.egress_links);
+    if (!costs_.lines.empty()) {
+      shared.with("lines_per_month", *lines_per_month()).with("line_links", line_links_);
+      shared.with("line_count", line_count_).with("line_mbps", line_mbps_).with("line_price", line_price_);
+    }
+    if (costs_.rent > 0) shared.with("rent", costs_.rent);
+    if (costs_.purchase > 0) shared.with("purchase", costs_.purchase);
+    if (costs_.electricity > 0) shared.with("electricity", costs_.electricity);
+    if (costs_.overhead > 1) shared.with("overhead", costs_.overhead);
+    if (costs_.network_energy > 0) shared.with("network_energy", costs_.network_energy);
+    statements.push_back(std::move(shared));
+    return statements;
+  }
+
+ private:
+  void rent_lines(const std::vector<sim::PlatformLink>& links) {
+    for (const spec::CostSpec::Line& line : costs_.lines) {
+      double mbps = 0;
+      std::size_t count = 0;
+      for (const sim::PlatformLink& link : links) {
+        if (!fits(line.link, link.name) && line.link != link.link_class) continue;
+        ++count;
+        mbps += link.bandwidth * 8 / 1e6;
+      }
+      lines_per_second_ += mbps * line.per_mbps_month / spec::kMonth;
+      line_links_.push_back(line.link);
+      line_count_.push_back(static_cast<double>(count));
+      line_mbps_.push_back(mbps);
+      line_price_.push_back(line.per_mbps_month);
+    }
+  }
+
+  Terms terms_of(const scenario::Scenario& scenario, const std::string& name) {
+    const spec::DeviceSpec& device = find_device(scenario, name);
+    const spec::CostSpec::Price* own = own_price(costs_, name);
+    Terms terms;
+    report::Statement statement{"device-price", {name}};
+    statement.with("currency", costs_.currency);
+    if (own != nullptr && own->per_hour) {
+      terms.per_second = *own->per_hour / kSecondsPerHour;
+      statement.with("per_hour", *own->per_hour);
+    } else if (const estimate::DevicePrice* price = estimate::find_price(name, costs_);
+               price != nullptr && costs_.currency == "USD") {
+      terms.per_second = price->per_hour / kSecondsPerHour;
+      statement.with("per_hour", price->per_hour).with("source", fmt::format("{}, {}", price->source, price->date));
+      if (costs_.term != spec::PriceTerm::on_demand) statement.with("term", to_string(costs_.term));
+    }
+    if (device.power > 0) {
+      const bool idle_known = own != nullptr && own->idle_power;
+      terms.busy_watts = device.power;
+      terms.idle_watts = idle_known ? *own->idle_power : spec::kIdleShare * device.power;
+      statement.with("watts", *terms.busy_watts)
+          .with("idle_watts", *terms.idle_watts)
+          .with("idle_assumed", !idle_known);
+    }
+    device_terms_.insert_or_assign(name, std::move(statement));
+    return terms;
+  }
+
+  const spec::CostSpec& costs_;
+  std::size_t workers_ = 0;
+  std::vector<Terms> nodes_;  ///< workers, then the aggregator
+  std::map<std::string, report::Statement> device_terms_;
+  double lines_per_second_ = 0;
+  std::vector<std::string> line_links_;
+  std::vector<double> line_count_, line_mbps_, line_price_;
+};
+
+/// Bytes that are paid for, per byte that a node sends: on the links named, however many of them a byte passes.
+double paid_bytes_per_byte(const spec::CostSpec& costs, const report::RunResult& run) {
+  if (costs.egress_links.empty() || run.total_bytes == 0) return 1;
+  double paid = 0;
+  for (const step::LinkUse& use : run.network.link_use) {
+    if (use.link == costs.egress_links || use.link_class == costs.egress_links) paid += use.bytes_per_step;
+  }
+  return paid * static_cast<double>(run.steps) / run.total_bytes;
+}
+
+/// What so many steps are to be expected to take and cost on machines that may be taken away. What is done again sends
+/// again, and waiting machines are counted as busy ones.
+report::SpotCosts on_spot(const spec::CostSpec::Spot& spot, const Bill& bill, const report::RunResult& run,
+                          double steps, double seconds, double bytes, double paid_bytes) {
+  estimate::Interruptions what{
+      .per_second = spot.interruptions / kSecondsPerHour * static_cast<double>(run.busy_seconds.size()),
+      .checkpoint_every = spot.checkpoint_every,
+      .checkpoint_seconds = spot.checkpoint_time,
+      .restart_seconds = spot.restart};
+  if (what.checkpoint_every == 0) what.checkpoint_every = best_interval(what);
+  report::SpotCosts costs;
+  costs.slowdown = expected_slowdown(what);
+  costs.seconds = seconds * costs.slowdown;
+  costs.interruptions = costs.seconds * what.per_second;
+  costs.checkpoint_every = what.checkpoint_every;
+  costs.costs = bill.of(run, steps * costs.slowdown, costs.seconds, bytes * costs.slowdown, paid_bytes * costs.slowdown,
+                        spot.price);
+  return costs;
+}
+
+double bytes_to_target(const report::RunResult& run) {
+  const auto at = std::ranges::find(run.curve, run.target_step, &report::CurvePoint::step);
+  return at == run.curve.end() ? 0 : at->bytes;
+}
+
+/// Fills in what every run of the result costs, and says on what terms. A scenario without <costs> changes nothing.
+///
+/// Money: hours × the prices of workers and aggregator, what they send × egress, the rent of lines for that time,
+/// energy × electricity. Energy: every
+/// device draws its power while it computes and its idle power else, times the overhead of the building; the network
+/// takes what the scenario says per byte. Both are unknown where a device's price or power is.
+void add_costs(const scenario::Scenario& scenario, report::Result& result) {
+  if (!scenario.costs) return;
+  result.currency = scenario.costs->currency;
+  result.purchase = scenario.costs->purchase;
+  Bill bill(scenario);
+  for (report::RunResult& run : result.runs) {
+    const auto steps = static_cast<double>(run.steps);
+    if (run.steps == 0) continue;
+    const double paid_share = paid_bytes_per_byte(*scenario.costs, run);
+    const auto cost_of = [&](double of_steps, double seconds, double bytes) {
+      return bill.of(run, of_steps, seconds, bytes, bytes * paid_share);
+    };
+    report::RunCosts costs;
+    costs.whole = cost_of(steps, run.total_seconds, run.total_bytes);
+    costs.per_step = cost_of(1, run.step_seconds, run.total_bytes / steps);
+    if (run.target_reached) {
+      costs.to_target = cost_of(static_cast<double>(run.target_step), run.target_seconds, bytes_to_target(run));
+    }
+    if (run.at_scale && run.at_scale->time && result.scale && result.scale->known) {
+      const double needed = result.scale->known->steps * run.at_scale->relative.ratio->value;
+      costs.at_scale = cost_of(needed, run.at_scale->time->value, needed * run.total_bytes / steps);
+    }
+    if (costs.per_step.money && run.step_seconds > 0)
+      costs.per_month = *costs.per_step.money / run.step_seconds * spec::kMonth;
+    if (scenario.costs->spot) {
+      // The longest stretch that means something.
+      double of_steps = steps;
+      double seconds = run.total_seconds;
+      if (costs.at_scale) {
+        of_steps = result.scale->known->steps * run.at_scale->relative.ratio->value;
+        seconds = run.at_scale->time->value;
+      } else if (costs.to_target) {
+        of_steps = static_cast<double>(run.target_step);
+        seconds = run.target_seconds;
+      }
+      const double bytes = of_steps * run.total_bytes / steps;
+      costs.spot = on_spot(*scenario.costs->spot, bill, run, of_steps, seconds, bytes, bytes * paid_share);
+    }
+    run.costs = costs;
+  }
+  result.lines_per_month = bill.lines_per_month();
+  for (report::Statement& statement : bill.terms()) result.assumptions.push_back(std::move(statement));
+}
+
+/// When a run that is learned step by step had taken so many steps, in seconds from the start: as its curve says, and
+/// beyond it with steps of its mean.
+double seconds_at(const report::RunResult& run, std::int64_t step);
+
+/// How far a seed moves the time to the target of runs of this kind: as its method or its compression does, whichever
+/// is more.
+double seed_scatter_of(const spec::RunSpec& run, bool exact);
+
+/// Fills in when run `i` reached the target with each of its seeds, and what it came to (RunResult::arrivals,
+/// best_accuracies, final_accuracies). Of event-driven runs with the first alone.
+void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run);
+
+double best_of(const std::vector<step::Evaluation>& curve) {
+  double best = 0;
+  for (const step::Evaluation& at : curve) best = std::max(best, at.accuracy);
+  return best;
+}
+
+double seconds_at(const report::RunResult& run, std::int64_t step) {
+  const auto after = std::ranges::lower_bound(run.curve, step, {}, &report::CurvePoint::step);
+  const auto steps = static_cast<double>(step);
+  if (after == run.curve.end()) {
+    if (run.curve.empty()) return steps * run.step_seconds;
+    const report::CurvePoint& last = run.curve.back();
+    return last.seconds + (steps - static_cast<double>(last.step)) * run.step_seconds;
+  }
+  if (after->step == step) return after->seconds;
+  const report::CurvePoint before = after == run.curve.begin() ? report::CurvePoint{} : *std::prev(after);
+  const double share = (steps - static_cast<double>(before.step)) / static_cast<double>(after->step - before.step);
+  return before.seconds + share * (after->seconds - before.seconds);
+}
+
+double seed_scatter_of(const spec::RunSpec& run, bool exact) {
+  if (exact) return estimate::seed_scatter("exact");
+  const methods::MethodInfo* method = protocols::find_method(run.algorithm);
+  const compress::CompressorInfo* compressor = compress::compressors().find(run.compress.method);
+  const bool compressed = compressor != nullptr && !compressor->lossless;
+  const double scatter = std::max(estimate::seed_scatter(method == nullptr ? "unknown" : method->family),
+                                  compressed ? estimate::seed_scatter(compressor->family) : 0);
+  // An exact method that is not exact here learns with other weights or without some sites: that was not measured.
+  return scatter > 0 ? scatter : estimate::seed_scatter("unknown");
+}
+
+void add_arrivals(const Learned& learned, std::size_t i, double target, report::RunResult& run) {
+  run.arrivals = {run.arrival()};
+  run.best_accuracies = {run.best_accuracy};
+  run.final_accuracies = {run.final_accuracy};
+  if (run.spec.event_driven) return;
+  for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {
+    const std::vector<step::Evaluation>& curve = seed.at(i)->trajectory.curve;
+    run.best_accuracies.push_back(best_of(curve));
+    run.final_accuracies.push_back(curve.back().accuracy);
+    std::optional<estimate::Arrival>& arrival = run.arrivals.emplace_back();
+    if (const auto passage = estimate::passage_of(curve, target))
+      arrival = {seconds_at(run, passage->after), seconds_at(run, passage->at), static_cast<double>(passage->at)};
+  }
+}
 
 /// The timelines with the dates of their steps.
 std::vector<report::TracedStep> traced_steps(const TimedSteps& run) {
