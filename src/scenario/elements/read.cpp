@@ -31,8 +31,6 @@
 namespace dadsim::scenario {
 namespace {
 
-class Node;
-
 // Names, patterns and classes of links that a scenario has outside its <platform>: each has to fit a link. The platform
 // is built for it, so that this is asked once all else is right.
 

@@ -30,8 +30,6 @@
 namespace dadsim::sim {
 namespace {
 
-class Markup;
-
 /// How much SimGrid would build from a platform file, counted from its tags before any of it is built.
 class PlatformSize {
  public:
