@@ -41,7 +41,7 @@ enum class Recomputation : std::uint8_t {
   selective,   ///< attention's scores and their products (Korthikanti et al., MLSys 2023, section 5)
   operations,  ///< of a block each second product of a dense layer, experts, and all that is no product (TorchTitan's
                ///< selective "op": Liang et al., ICLR 2025, arXiv:2410.06511, section 2.2.1)
-  full,  ///< whole blocks: what comes into a block is kept alone (Chen et al., arXiv:1604.06174)
+  full,        ///< whole blocks: what comes into a block is kept alone (Chen et al., arXiv:1604.06174)
 };
 constexpr auto names_of(Recomputation) {
   using enum Recomputation;

@@ -1,4 +1,5 @@
-// Every figure that the authors of dAD published stands on the page that compares with them: beside ours, or as missing.
+// Every figure that the authors of dAD published stands on the page that compares with them: beside ours, or as
+// missing.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,6 +1,5 @@
-#include "protocols/methods.hpp"
-
 #include "protocols/federated/federated_rounds.hpp"
+#include "protocols/methods.hpp"
 
 namespace dadsim::protocols {
 

@@ -12,8 +12,7 @@ Json head_in_json(const ReportHead& head) {
   Json json;
   json["dadsim"] = {{"version", head.version}, {"build", head.build}, {"simgrid", head.simgrid}};
   if (!head.network_model.empty()) json["dadsim"]["network_model"] = head.network_model;
-  if (!head.scenario_name.empty())
-    json["scenario"] = {{"name", head.scenario_name}, {"description", head.description}};
+  if (!head.scenario_name.empty()) json["scenario"] = {{"name", head.scenario_name}, {"description", head.description}};
   return json;
 }
 

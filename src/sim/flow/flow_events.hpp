@@ -13,12 +13,12 @@
 
 #include "collectives/rounds.hpp"
 #include "sim/flow/event_classes.hpp"
-#include "sim/network/fifo.hpp"
 #include "sim/flow/flow_account.hpp"
 #include "sim/flow/flow_refusal.hpp"
+#include "sim/flow/max_plus_rounds.hpp"
+#include "sim/network/fifo.hpp"
 #include "sim/network/fluid.hpp"
 #include "sim/network/interconnect.hpp"
-#include "sim/flow/max_plus_rounds.hpp"
 #include "support/flat_map.hpp"
 
 namespace dadsim::sim {

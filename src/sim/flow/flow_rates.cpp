@@ -11,8 +11,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "sim/network/fluid.hpp"
 #include "sim/flow/max_min.hpp"
+#include "sim/network/fluid.hpp"
 #include "sim/network/tcp.hpp"
 
 namespace dadsim::sim {

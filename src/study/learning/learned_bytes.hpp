@@ -11,8 +11,8 @@
 namespace dadsim::study {
 
 void fields(auto& bytes, of<LearnedRun> auto& run) {
-  bytes(run.shape, run.data, run.has_batch_statistics, run.rows, run.guess.chance, run.guess.deviation, run.guess.loss, run.remarks,
-        run.trajectory);
+  bytes(run.shape, run.data, run.has_batch_statistics, run.rows, run.guess.chance, run.guess.deviation, run.guess.loss,
+        run.remarks, run.trajectory);
 }
 
 /// A learned run as bytes, compressed, to be kept in a file.

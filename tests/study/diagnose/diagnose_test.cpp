@@ -215,7 +215,9 @@ TEST(Diagnose, NoAdviceOnNcclForATpu) {
              "\"/></workers><timing-only/><training><adam learning-rate=\"1e-3\"/></training><timed-as "
              "workload=\"gpt-2-medium\" batch=\"4\" precision=\"bf16\"/><run algorithm=\"gradient-sharing\" "
              "exchange=\"peer\"/></scenario>");
-    return summary_of(document_of(diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = 3}}}, false)), true).all();
+    return summary_of(document_of(diagnose_scenario(scenario, {.source = "x", .steps = {{.step_seconds = 3}}}, false)),
+                      true)
+        .all();
   };
   const std::string tpu =
       shown_of("tpu-v6e", "nic=\"ici-v6e\" rails=\"4\"><torus link=\"ici-v6e\" dimensions=\"4x4\"/>");
