@@ -11,7 +11,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "sim/flow/max_min.hpp"
 #include "sim/network/fluid.hpp"
 #include "sim/network/tcp.hpp"
 
@@ -116,28 +115,38 @@ void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
 
 std::vector<double> FlowRates::rates(const FlowPattern& pattern, const std::vector<RoundFlow>& flows,
                                      const std::vector<std::size_t>& active) const {
-  std::vector<double> capacity(pattern.links.size());
-  for (std::size_t i = 0; i < capacity.size(); ++i) capacity[i] = ranks_.network.link(pattern.links[i].first).bandwidth;
-  LinksOfFlows links;
+  Fluid fluid;
+  for (std::size_t i = 0; i < pattern.links.size(); ++i)
+    fluid.set_capacity(static_cast<std::int32_t>(i), ranks_.network.link(pattern.links[i].first).bandwidth);
+  std::vector<std::int32_t> links;
+  std::vector<double> on_each;
   for (const std::size_t index : active) {
     const RoundFlow& flow = flows[index];
+    links.clear();
+    on_each.clear();
+    double most = kUnlimited;
     for (const FlowPattern::Crossing& crossing : pattern.crossings_of(index)) {
-      const auto link_class = static_cast<std::size_t>(crossing.link_class);
-      if (ranks_.network.link(pattern.links[link_class].first).shared) {
-        links.cross(crossing.link_class, crossing.flows);
-      } else {  // everybody has all of it
-        links.cross(static_cast<std::int32_t>(capacity.size()), 1);
-        capacity.push_back(capacity[link_class]);
+      const NetworkLink& link = ranks_.network.link(pattern.links[static_cast<std::size_t>(crossing.link_class)].first);
+      if (!link.shared) {  // everybody has all of it
+        most = std::min(most, link.bandwidth);
+      } else if (const auto known = std::ranges::find(links, crossing.link_class); known != links.end()) {
+        on_each[static_cast<std::size_t>(known - links.begin())] += crossing.flows;
+      } else {
+        links.push_back(crossing.link_class);
+        on_each.push_back(crossing.flows);
       }
     }
     if (flow.share < 1) {
       const PathUse& use = ranks_.network[flow.path].use;
-      links.cross(static_cast<std::int32_t>(capacity.size()), 1);
-      capacity.push_back(flow.share * use.payload_rate / use.efficiency);
+      most = std::min(most, flow.share * use.payload_rate / use.efficiency);
     }
-    links.end_flow();
+    fluid.begin(fluid.add(links, on_each, most), 1, 0);
   }
-  return max_min_rates(capacity, links);
+  fluid.share(0);
+  std::vector<double> rates;
+  rates.reserve(active.size());
+  for (std::size_t i = 0; i < active.size(); ++i) rates.push_back(fluid.rate(static_cast<std::int32_t>(i)));
+  return rates;
 }
 
 void FlowRates::share_once(const FlowPattern& pattern, std::vector<RoundFlow>& flows) const {

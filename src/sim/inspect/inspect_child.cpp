@@ -5,13 +5,12 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <tuple>
 #include <variant>
 
-#include "sim/flow/max_min.hpp"
+#include "sim/network/fluid.hpp"
 #include "sim/platform/platform_child.hpp"
 #include "sim/process/failed_child.hpp"
 #include "support/wire.hpp"
@@ -88,30 +87,28 @@ PlatformReport::Route route(const std::string& from, const std::string& to, spec
 
 /// Sum of the rates of all `pairs` at once, byte/s.
 double rate_at_once(const std::vector<std::pair<const std::string*, const std::string*>>& pairs) {
-  std::vector<double> capacity;
+  Fluid fluid;
   std::map<const sg4::Link*, std::int32_t> index;
-  std::vector<std::vector<std::int32_t>> flows;
   for (const auto& [from, to] : pairs) {
     std::vector<sg4::Link*> links;
     host(*from)->route_to(host(*to), links, static_cast<double*>(nullptr));
-    std::vector<std::int32_t>& flow = flows.emplace_back();
+    std::vector<std::int32_t> shared;
+    double most = std::numeric_limits<double>::infinity();  // byte/s
     for (const sg4::Link* link : links) {
-      const auto next = static_cast<std::int32_t>(capacity.size());
-      if (link->is_shared()) {
-        const auto [place, added] = index.try_emplace(link, next);
-        if (added) capacity.push_back(link->get_bandwidth());
-        if (std::ranges::count(flow, place->second) == 0) flow.push_back(place->second);
-      } else {  // a fat pipe gives every flow its whole bandwidth
-        capacity.push_back(link->get_bandwidth());
-        flow.push_back(next);
+      if (!link->is_shared()) {  // a fat pipe gives every flow its whole bandwidth
+        most = std::min(most, link->get_bandwidth());
+        continue;
       }
+      const auto [place, added] = index.try_emplace(link, static_cast<std::int32_t>(index.size()));
+      if (added) fluid.set_capacity(place->second, link->get_bandwidth());
+      if (std::ranges::count(shared, place->second) == 0) shared.push_back(place->second);
     }
+    fluid.begin(fluid.add(shared, most), 1, 0);
   }
-  std::vector<const std::vector<std::int32_t>*> links_of;
-  links_of.reserve(flows.size());
-  for (const auto& flow : flows) links_of.push_back(&flow);
-  const std::vector<double> rates = max_min_rates(capacity, links_of);
-  return std::accumulate(rates.begin(), rates.end(), 0.0);
+  fluid.share(0);
+  double sum = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) sum += fluid.rate(static_cast<std::int32_t>(i));
+  return sum;
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ void Fluid::fill() {
   }
   for (const std::int32_t index : touched_) {
     const Link& on_path = link(index);
-    if (on_path.open > 0) shares_.emplace_back(on_path.left / on_path.open, index);
+    if (on_path.open > kNone) shares_.emplace_back(on_path.left / on_path.open, index);
   }
   std::ranges::make_heap(shares_, later);
   std::ranges::sort(limited_);
@@ -157,11 +157,12 @@ void Fluid::fill() {
   while (!shares_.empty()) {
     const auto [then, index] = shares_.front();
     Link& on_path = link(index);
-    const double rate = on_path.open > 0 ? on_path.left / on_path.open : 0;
-    if (on_path.open == 0 || rate > then * (1 + 1e-12)) {
+    const bool is_open = on_path.open > kNone;
+    const double rate = is_open ? on_path.left / on_path.open : 0;
+    if (!is_open || rate > then * (1 + 1e-12)) {
       std::ranges::pop_heap(shares_, later);
       shares_.pop_back();
-      if (on_path.open == 0) continue;
+      if (!is_open) continue;
       shares_.emplace_back(rate, index);  // shares only grow while others are settled
       std::ranges::push_heap(shares_, later);
       continue;

@@ -17,8 +17,8 @@ class Fluid {
   /// A transfer that may be under way, once or many times, one at a time: over `links`, which it shares with others, at
   /// most at `most` byte/s. Returns its number.
   std::int32_t add(std::span<const std::int32_t> links, double most) { return add(links, {}, most); }
-  /// The same for one that stands for an equivalence class, as links may: `flows` of them, a whole number, are on
-  /// each link that one of its links stands for. No link comes twice.
+  /// The same for one that stands for an equivalence class, as links may: `flows` of them are on each link that one of
+  /// its links stands for. No link comes twice.
   std::int32_t add(std::span<const std::int32_t> links, std::span<const double> flows, double most);
   /// Byte/s; links are numbered from 0.
   void set_capacity(std::int32_t link, double capacity);
@@ -38,11 +38,14 @@ class Fluid {
   /// Returns how many transfers it looked at.
   std::size_t share(double date);
 
+  /// Byte/s of a transfer under way, once they have been shared.
+  double rate(std::int32_t transfer) const { return at(transfer).rate; }
   /// The link that kept the transfer from going faster, −1 if none did.
   std::int32_t bottleneck(std::int32_t transfer) const { return at(transfer).bottleneck; }
 
  private:
   static constexpr double kAlike = 1e-9;  // relative: of rates
+  static constexpr double kNone = 1e-6;   // flows: what rounding leaves of those of classes
   /// A link of a transfer.
   struct Hop {
     std::int32_t link;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -13,7 +14,7 @@
 
 #include "sim/declared.hpp"
 #include "sim/flow/flow.hpp"
-#include "sim/flow/max_min.hpp"
+#include "sim/network/fluid.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/process/child_process.hpp"
@@ -200,18 +201,24 @@ TEST(FlowClasses, ArePairsWhereNoTwoAreAlike) {
 
 TEST(FlowClasses, OneFlowForSeveralGetsTheRateOfEach) {
   // Six flows over a link of 12, three of which share a link of 3: as two classes, and one by one.
-  LinksOfFlows classes;
-  classes.cross(0, 3);
-  classes.cross(1, 3);
-  classes.end_flow();
-  classes.cross(0, 3);
-  classes.end_flow();
-  const std::vector<double> rates = max_min_rates({12, 3}, classes);
-  const std::vector<std::int32_t> narrow{0, 1};
-  const std::vector<std::int32_t> wide{0};
-  EXPECT_EQ(max_min_rates({12, 3}, {&narrow, &narrow, &narrow, &wide, &wide, &wide}),
-            (std::vector<double>{1, 1, 1, 3, 3, 3}));
-  EXPECT_EQ(rates, (std::vector<double>{1, 3}));
+  struct Kind {
+    std::vector<std::int32_t> links;
+    std::vector<double> flows;
+  };
+  const auto rates_of = [](const std::vector<Kind>& kinds) {
+    Fluid fluid;
+    fluid.set_capacity(0, 12);
+    fluid.set_capacity(1, 3);
+    for (const Kind& kind : kinds)
+      fluid.begin(fluid.add(kind.links, kind.flows, std::numeric_limits<double>::infinity()), 1, 0);
+    fluid.share(0);
+    std::vector<double> rates;
+    for (std::size_t i = 0; i < kinds.size(); ++i) rates.push_back(fluid.rate(static_cast<std::int32_t>(i)));
+    return rates;
+  };
+  const Kind narrow{{0, 1}, {}}, wide{{0}, {}};
+  EXPECT_EQ(rates_of({narrow, narrow, narrow, wide, wide, wide}), (std::vector<double>{1, 1, 1, 3, 3, 3}));
+  EXPECT_EQ(rates_of({{{0, 1}, {3, 3}}, {{0}, {3}}}), (std::vector<double>{1, 3}));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/flow/max_min.hpp"
 #include "support/random.hpp"
 
 namespace dadsim::sim {
@@ -33,6 +32,31 @@ struct SharedCase {
   std::vector<double> most;
   std::vector<Begin> begins;
 };
+
+/// Max-min fair rates by progressive filling: the tightest link fixes the rate of those on it, then the next.
+std::vector<double> max_min_rates(std::vector<double> left, const std::vector<const Links*>& transfers) {
+  std::vector<double> rates(transfers.size(), std::numeric_limits<double>::infinity());
+  std::vector<bool> fixed(transfers.size(), false);
+  for (;;) {
+    std::vector<double> open(left.size(), 0);
+    for (std::size_t i = 0; i < transfers.size(); ++i)
+      for (const std::int32_t link : *transfers[i]) open[static_cast<std::size_t>(link)] += fixed[i] ? 0 : 1;
+    std::size_t tightest = left.size();
+    for (std::size_t link = 0; link < left.size(); ++link) {
+      if (open[link] == 0) continue;
+      if (tightest == left.size() || left[link] / open[link] < left[tightest] / open[tightest]) tightest = link;
+    }
+    if (tightest == left.size()) return rates;
+    const double rate = left[tightest] / open[tightest];
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+      if (fixed[i] || std::ranges::count(*transfers[i], static_cast<std::int32_t>(tightest)) == 0) continue;
+      fixed[i] = true;
+      rates[i] = rate;
+      for (const std::int32_t link : *transfers[i])
+        left[static_cast<std::size_t>(link)] = std::max(0.0, left[static_cast<std::size_t>(link)] - rate);
+    }
+  }
+}
 
 /// Rates of all that is under way, worked out anew whenever something begins or ends; limits are links of their own.
 std::map<std::int32_t, double> ends_by_filling(const SharedCase& one) {
