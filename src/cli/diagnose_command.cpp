@@ -15,7 +15,6 @@
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
-#include "report/html/document.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/platform.hpp"
 #include "study/diagnose/diagnose_scenario.hpp"

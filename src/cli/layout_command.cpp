@@ -11,7 +11,6 @@
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
-#include "report/html/document.hpp"
 #include "report/layout/layout_report.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/parallelism.hpp"

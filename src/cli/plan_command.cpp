@@ -6,7 +6,6 @@
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
-#include "report/html/plan.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "support/thread_limit.hpp"
 
@@ -39,7 +38,7 @@ void run_plan(const po::variables_map& values) {
   const report::PlanReport report =
       study::plan_scenario(source, options.overrides, !options.quiet, on_read, tasks.queue());
   files.check_against_inputs();  // what the changes that the goal allows named besides
-  files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
+  files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
 }
 
 }  // namespace

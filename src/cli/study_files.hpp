@@ -8,7 +8,7 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
-#include "report/html/about.hpp"
+#include "report/html/document.hpp"
 #include "support/atomic_file.hpp"
 
 namespace dadsim::cli {

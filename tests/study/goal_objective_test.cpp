@@ -137,7 +137,7 @@ TEST(GoalObjective, ChoicesWithinTheBandOfEachOtherAreTiedAndTheCheaperOneIsSaid
   report.currency = "USD";
   report.timing_runs = 2;
   report.answers = tied;
-  const std::string said = verdict(report);
+  const std::string said = verdict(document_of(report));
   EXPECT_NE(said.find("meets the goal"), std::string::npos) << said;
   EXPECT_NE(said.find("Not told apart from it: a with hosts 16: 18.0 h ("), std::string::npos) << said;
   EXPECT_NE(said.find("It is the cheaper one."), std::string::npos) << said;

@@ -109,7 +109,7 @@ TEST_F(Plan, SaysWhatIsOutOfReachWithTheBestReachable) {
   EXPECT_EQ(best.answer->value, "1000Mbps");
   const double known = steps() * (computing + 2 * latency + bytes / 125e6 + bytes / down);
   EXPECT_NEAR(best.trial.seconds, known, 1e-3 * known);
-  EXPECT_NE(to_table(report).find("Out of reach"), std::string::npos);
+  EXPECT_NE(to_table(document_of(report)).find("Out of reach"), std::string::npos);
 }
 
 TEST_F(Plan, AnAccuracyThatIsNeverReachedIsOutOfReach) {
@@ -128,19 +128,19 @@ TEST_F(Plan, NothingIsTimedWhereLearningNeverReachesTheTarget) {
   EXPECT_EQ(report.learned_runs, 1U);
   const double best = report.answers.front().trial.accuracy;
   EXPECT_GT(best, 0.5);
-  const std::string said = verdict(report);
+  const std::string said = verdict(document_of(report));
   EXPECT_TRUE(
       said.starts_with("The target is never reached: gradient-sharing came nearest with " + human_percent(best) + "."))
       << said;
   EXPECT_NE(said.find("nothing was timed"), std::string::npos) << said;
-  EXPECT_NE(to_table(report).find("never reaches it; not timed"), std::string::npos);
+  EXPECT_NE(to_table(document_of(report)).find("never reaches it; not timed"), std::string::npos);
 }
 
 TEST_F(Plan, OneSeedHasTheBandOfAnAssumedScatter) {
   const report::PlanReport report = plan(
       R"(<goal within="600ms"><allow path="platform.federation.sites.up" from="0.1" to="1000" unit="Mbps"/></goal>)");
   const report::GoalAnswer& best = report.answers.front();
-  ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(report);
+  ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(document_of(report));
   const double n = steps();
   const double chance = estimate::chance_of(estimate::seed_scatter("alone"));  // of an exact run
   // The one evaluation before may have been all that was missing.
@@ -156,8 +156,9 @@ TEST_F(Plan, OneSeedHasTheBandOfAnAssumedScatter) {
   EXPECT_EQ(standing_of(report.goal, tried(*best.safe)), report::GoalStanding::met);
   EXPECT_LT(std::stod(*best.may), number_of(*best.answer));
   EXPECT_GT(std::stod(*best.safe), number_of(*best.answer));
-  EXPECT_NE(verdict(report).find("(one seed; seeds scatter by 19 % with methods of its kind)"), std::string::npos)
-      << verdict(report);
+  EXPECT_NE(verdict(document_of(report)).find("(one seed; seeds scatter by 19 % with methods of its kind)"),
+            std::string::npos)
+      << verdict(document_of(report));
 }
 
 TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {
@@ -166,7 +167,7 @@ TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {
            {"training.seeds=4"});
   EXPECT_EQ(report.learned_runs, 4U);
   const report::GoalAnswer& best = report.answers.front();
-  ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(report);
+  ASSERT_TRUE(best.met && best.trial.band && best.may && best.safe) << verdict(document_of(report));
   EXPECT_EQ(best.trial.seeds, 4U);
   std::vector<estimate::Arrival> arrivals;  // in steps
   for (int seed = 1; seed <= 4; ++seed) {
@@ -181,7 +182,7 @@ TEST_F(Plan, SeedsAreLearnedOnceAndTheirMeanIsAnswered) {
   EXPECT_NEAR(number_of(*best.answer), known, 0.01 * known);
   EXPECT_LE(std::stod(*best.may), number_of(*best.answer));
   EXPECT_GE(std::stod(*best.safe), number_of(*best.answer));
-  EXPECT_NE(verdict(report).find("over 4 seeds"), std::string::npos) << verdict(report);
+  EXPECT_NE(verdict(document_of(report)).find("over 4 seeds"), std::string::npos) << verdict(document_of(report));
 }
 
 /// A plan says of a choice what the run of the same file says: of several seeds, too.
@@ -206,7 +207,7 @@ TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {
   const double limit = 0.272 * steps();  // a step costs 0.266 at least, at 0.35 Mbit/s
   const report::PlanReport report = plan(fmt::format(R"(<goal cost="{}">)", limit) + range);
   const report::GoalAnswer& best = report.answers.front();
-  ASSERT_TRUE(best.met) << verdict(report);
+  ASSERT_TRUE(best.met) << verdict(document_of(report));
   const auto money = [&](double mbps) {
     const double seconds = steps() * (computing + 2 * latency + bytes * 8 / (mbps * 1e6) + bytes / down);
     return seconds * (kHourPrice / 3600 + mbps);
@@ -222,7 +223,7 @@ TEST_F(Plan, LinesAreRentedForAsLongAsTrainingTakes) {
   const double last = std::stod(best.misses_again[0].from);
   EXPECT_GT(money(last), limit);
   EXPECT_LE(money(0.99 * last), limit);
-  EXPECT_NE(verdict(report).find("lines at "), std::string::npos) << verdict(report);
+  EXPECT_NE(verdict(document_of(report)).find("lines at "), std::string::npos) << verdict(document_of(report));
 }
 
 // Bursts of dAD into lines of TCP: a wider downlink may take a step longer. The limit is put where the curve turns, and

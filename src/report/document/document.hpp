@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "report/document/page_kind.hpp"
+#include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
@@ -22,10 +25,29 @@ struct DocumentTable;
 /// Leaves a member out of the JSON, where std::monostate writes null.
 struct Omitted {};
 
-/// A value of a document: null, a flag, a number, text, lists, statements, or tables.
-using DocumentValue = std::variant<std::monostate, Omitted, bool, std::int64_t, double, std::string,
-                                   std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>, Statement,
-                                   std::vector<Statement>, std::vector<DocumentTable>>;
+using DocumentVariant =
+    std::variant<std::monostate, Omitted, bool, std::int64_t, double, std::string, std::vector<double>,
+                 std::vector<std::vector<double>>, std::vector<std::int64_t>, std::vector<std::string>,
+                 std::map<std::string, std::string>, Statement, std::vector<Statement>, std::vector<DocumentTable>>;
+
+/// A value of a document: null, a flag, a number, text, lists, text by name, statements, or tables. An optional without
+/// a value is null; one table is a list or an object, several are one list of the rows of all.
+struct DocumentValue : DocumentVariant {
+  DocumentValue() = default;
+  template <class T>
+  requires(!std::is_same_v<std::remove_cvref_t<T>, DocumentValue>) DocumentValue(T&& value) {
+    using Type = std::remove_cvref_t<T>;
+    if constexpr (std::is_integral_v<Type> && !std::is_same_v<Type, bool>) {
+      emplace<std::int64_t>(static_cast<std::int64_t>(value));
+    } else if constexpr (std::is_same_v<Type, DocumentTable>) {
+      emplace<std::vector<DocumentTable>>(1, std::forward<T>(value));
+    } else if constexpr (requires { value.has_value(); }) {
+      if (value) *this = DocumentValue(*std::forward<T>(value));
+    } else {
+      DocumentVariant::operator=(std::forward<T>(value));
+    }
+  }
+};
 
 /// The unit of a column, which says how people read its numbers.
 enum class Unit : std::uint8_t { plain, count, seconds, bytes, share, signed_share, rate };
@@ -43,6 +65,9 @@ class TableRow {
   /// The same with a column `title` for people; `words` in place of those of the value.
   TableRow& add(std::string name, std::string title, DocumentValue value, Unit unit,
                 std::optional<std::string> words = {});
+  /// A member of the JSON and no column of the CSV, or the other way round.
+  TableRow& json(std::string name, DocumentValue value);
+  TableRow& csv(std::string name, DocumentValue value);
   /// A column for people alone.
   TableRow& say(std::string title, std::string words) {
     return add({}, std::move(title), {}, Unit::plain, std::move(words));
@@ -58,7 +83,9 @@ class TableRow {
 /// the other members in the JSON and is not shown to people.
 struct DocumentTable {
   struct Head {
-    std::string name, title;
+    std::string name;
+    std::string title;  ///< a second line may name the unit
+    bool in_json = true, in_csv = true;
   };
   struct Cell {
     DocumentValue value;
@@ -68,6 +95,7 @@ struct DocumentTable {
   std::vector<std::vector<Cell>> rows = {};
   std::vector<std::size_t> detail = {};  ///< rows that a terminal shows with --verbose alone
   bool object = false;                   ///< at most one row: an object in the JSON, null without a row
+  GridStyle style = {};                  ///< on a terminal
 
   TableRow add_row(bool is_detail = false);
 };
@@ -77,11 +105,12 @@ enum class Shown : std::uint8_t { never, brief, verbose, always };
 
 /// A part of a document.
 struct DocumentPart {
-  std::string name = {};  ///< member of the JSON; empty: none
+  std::string name = {};  ///< member of the JSON, "a.b" of its member a; empty: none
   Shown shown = Shown::never;
   std::string heading = {};  ///< above a table, for people
   std::variant<DocumentValue, DocumentTable, std::vector<Statement>> what = {};
-  std::string text = {};  ///< for people alone: lines below the part
+  std::string text = {};    ///< for people alone: lines below the part
+  bool page_alone = false;  ///< data for the scripts of the page, and no member of the JSON
 };
 
 /// What a study has found.
@@ -90,9 +119,14 @@ struct Document {
   std::vector<Statement> answer;
   std::vector<DocumentPart> parts = {};  ///< in the order of both the JSON and the terminal
   PageKind page = PageKind::document;
+  std::vector<std::string> lead = {};  ///< paragraphs in place of the answer on a terminal; empty: the answer in one
 
   void add(std::string name, DocumentValue value) {
     parts.push_back({.name = std::move(name), .what = std::move(value)});
+  }
+  /// Lines for people alone.
+  void print(std::string text, Shown shown = Shown::always) {
+    parts.push_back({.shown = shown, .text = std::move(text)});
   }
   /// Statements that are printed, each as a paragraph.
   void say(std::vector<Statement> statements) {
@@ -102,7 +136,11 @@ struct Document {
 
 /// For a terminal.
 Summary summary_of(const Document& document, bool verbose);
-/// JSON: head, answer, parts by their names, assumptions.
+/// For a terminal, with all details.
+inline std::string to_table(const Document& document) { return summary_of(document, true).all(); }
+/// The answer in words, as a page has it.
+std::string verdict(const Document& document);
+/// JSON: head, answer, parts by their names (a part may replace a member before it), assumptions.
 std::string to_json(const Document& document);
 /// CSV of the first table that has names: a header, then a line per row.
 std::string to_csv(const Document& document);

@@ -18,10 +18,10 @@ std::string field_of(const DocumentValue& value) {
 std::string to_csv(const Document& document) {
   for (const DocumentPart& part : document.parts) {
     const DocumentTable* table = std::get_if<DocumentTable>(&part.what);
-    if (table == nullptr || part.name.empty()) continue;
+    if (table == nullptr || part.name.empty() || part.page_alone) continue;
     std::vector<std::vector<std::string>> lines(1 + table->rows.size());
     for (std::size_t i = 0; i < table->columns.size(); ++i) {
-      if (table->columns[i].name.empty()) continue;
+      if (table->columns[i].name.empty() || !table->columns[i].in_csv) continue;
       lines[0].push_back(csv_field(std::string_view(table->columns[i].name)));
       for (std::size_t row = 0; row < table->rows.size(); ++row) {
         const std::vector<DocumentTable::Cell>& cells = table->rows[row];

@@ -2,40 +2,12 @@
 #include <type_traits>
 
 #include "report/document/document.hpp"
-#include "report/text/json_values.hpp"
+#include "report/document/document_json.hpp"
 #include "report/words/report_head_json.hpp"
 #include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
 namespace {
-
-Json json_of(const DocumentTable& table);
-
-Json json_of(const DocumentValue& value) {
-  return std::visit(
-      [](const auto& one) -> Json {
-        using Type = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<Type, std::monostate> || std::is_same_v<Type, Omitted>)
-          return nullptr;
-        else if constexpr (std::is_same_v<Type, double>)
-          return number(one);
-        else if constexpr (std::is_same_v<Type, Statement> || std::is_same_v<Type, std::vector<Statement>>)
-          return in_json(one);
-        else if constexpr (std::is_same_v<Type, std::vector<double>>) {
-          Json all = Json::array();
-          for (const double each : one) all.push_back(number(each));
-          return all;
-        } else if constexpr (std::is_same_v<Type, std::vector<DocumentTable>>) {
-          Json all = Json::array();
-          for (const DocumentTable& each : one)
-            for (Json& row : json_of(each)) all.push_back(std::move(row));
-          return all;
-        } else {
-          return one;
-        }
-      },
-      value);
-}
 
 /// The member of `json` that "a.b" names.
 Json& member(Json& json, std::string_view name) {
@@ -44,13 +16,44 @@ Json& member(Json& json, std::string_view name) {
   return dot == std::string_view::npos ? own : member(own, name.substr(dot + 1));
 }
 
-Json json_of(const DocumentTable& table) {
+}  // namespace
+
+Json in_json(const DocumentValue& value) {
+  return std::visit(
+      [](const auto& one) -> Json {
+        using Type = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Type, std::monostate> || std::is_same_v<Type, Omitted>) {
+          return nullptr;
+        } else if constexpr (std::is_same_v<Type, double>) {
+          return number(one);
+        } else if constexpr (std::is_same_v<Type, Statement> || std::is_same_v<Type, std::vector<Statement>>) {
+          return in_json(one);
+        } else if constexpr (std::is_same_v<Type, std::vector<double>> ||
+                             std::is_same_v<Type, std::vector<std::vector<double>>>) {
+          Json all = Json::array();
+          for (const auto& each : one) all.push_back(in_json(DocumentValue(each)));
+          return all;
+        } else if constexpr (std::is_same_v<Type, std::vector<DocumentTable>>) {
+          if (one.size() == 1) return in_json(one.front());
+          Json all = Json::array();
+          for (const DocumentTable& each : one)
+            for (Json& row : in_json(each)) all.push_back(std::move(row));
+          return all;
+        } else {
+          return one;
+        }
+      },
+      value);
+}
+
+Json in_json(const DocumentTable& table) {
   Json all = Json::array();
   for (const std::vector<DocumentTable::Cell>& row : table.rows) {
     Json object = Json::object();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string& name = table.columns[i].name;
-      if (!name.empty() && !std::holds_alternative<Omitted>(row[i].value)) member(object, name) = json_of(row[i].value);
+      const auto& [name, title, in_json_too, in_csv] = table.columns[i];
+      if (!name.empty() && in_json_too && !std::holds_alternative<Omitted>(row[i].value))
+        member(object, name) = in_json(row[i].value);
     }
     all.push_back(std::move(object));
   }
@@ -58,24 +61,20 @@ Json json_of(const DocumentTable& table) {
   return all.empty() ? Json(nullptr) : all.front();
 }
 
-}  // namespace
-
-std::string to_json(const Document& document) {
-  Json json = head_in_json(document.head);
-  json["answer"] = {{"statements", in_json(document.answer)}};
-  for (const DocumentPart& part : document.parts) {
-    if (part.name.empty()) continue;
-    json[part.name] = std::visit(
-        [](const auto& one) -> Json {
-          if constexpr (std::is_same_v<std::decay_t<decltype(one)>, std::vector<Statement>>)
-            return in_json(one);
-          else
-            return json_of(one);
-        },
-        part.what);
-  }
-  json["assumptions"] = in_json(document.head.assumptions);
-  return indented(json);
+Json in_json(const DocumentPart& part) {
+  return std::visit([](const auto& one) { return in_json(one); }, part.what);
 }
+
+Json in_json(const Document& document) {
+  Json json = head_in_json(document.head);
+  if (!document.answer.empty()) json["answer"] = {{"statements", in_json(document.answer)}};
+  for (const DocumentPart& part : document.parts)
+    if (!part.name.empty() && !part.page_alone) member(json, part.name) = in_json(part);
+  if (!document.answer.empty() || !document.head.assumptions.empty())
+    json["assumptions"] = in_json(document.head.assumptions);
+  return json;
+}
+
+std::string to_json(const Document& document) { return indented(in_json(document)); }
 
 }  // namespace dadsim::report

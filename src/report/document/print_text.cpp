@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -50,7 +51,7 @@ std::string grid_of(const DocumentTable& table, bool verbose) {
     std::vector<std::string>& line = lines.emplace_back();
     for (const DocumentTable::Cell& cell : table.rows[i]) line.push_back(cell.words);
   }
-  return lines.size() > 1 ? report::grid(lines, shown_columns(table)) : std::string();
+  return lines.size() > 1 ? report::grid(std::move(lines), shown_columns(table), table.style) : std::string();
 }
 
 std::string text_of(const DocumentPart& part, bool verbose) {
@@ -76,9 +77,14 @@ std::string in_words(const DocumentValue& value, Unit unit) {
   return "–";
 }
 
+std::string verdict(const Document& document) {
+  return document.answer.empty() ? fmt::format("{}", fmt::join(document.lead, " ")) : as_paragraph(document.answer);
+}
+
 Summary summary_of(const Document& document, bool verbose) {
   Summary summary;
-  summary.answer = paragraph(as_paragraph(document.answer));
+  if (document.lead.empty() && !document.answer.empty()) summary.answer = paragraph(verdict(document));
+  for (const std::string& one : document.lead) summary.answer += paragraph(one);
   for (const DocumentPart& part : document.parts) {
     if (part.shown == Shown::always || part.shown == (verbose ? Shown::verbose : Shown::brief))
       summary.body += text_of(part, verbose);

@@ -1,7 +1,7 @@
 #include "report/html/document.hpp"
 
+#include "report/document/document_json.hpp"
 #include "report/html/page.hpp"
-#include "report/text/json_values.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -35,10 +35,13 @@ std::string parts_in_words(const Document& document) {
 }  // namespace
 
 std::string to_html(const Document& document, const About& about) {
-  std::vector<std::pair<std::string, std::string>> more{{"about", to_json(about)}};
+  std::vector<std::pair<std::string, std::string>> more;
+  for (const DocumentPart& part : document.parts)
+    if (part.page_alone) more.emplace_back(part.name, one_line(in_json(part)) + '\n');
+  more.emplace_back("about", to_json(about));
   if (document.page == PageKind::document) more.emplace_back("parts", parts_in_words(document));
   return make_page(document.page,
-                   {document.head.scenario_name, as_paragraph(document.answer), to_json(document), {}, more});
+                   {document.head.scenario_name, verdict(document), one_line(in_json(document)) + '\n', {}, more});
 }
 
 }  // namespace dadsim::report

@@ -9,9 +9,9 @@
 
 #include "estimate/convergence.hpp"
 #include "estimate/verdict.hpp"
+#include "report/document/document.hpp"
 #include "report/layout/layout_report.hpp"
 #include "report/run/result.hpp"
-#include "report/text/paragraph.hpp"
 #include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 #include "spec/goal_specification.hpp"
@@ -166,13 +166,7 @@ std::optional<Statement> missed_again_of(const GoalAnswer& answer);
 std::vector<Statement> remarks_on(const PlanReport& report, const GoalAnswer& answer);
 /// What is enough, what that takes and costs, between what it lies, and where beyond it the goal is missed again.
 std::vector<Statement> answer_of(const PlanReport& report);
-/// The same in words.
-std::string verdict(const PlanReport& report);
-
-/// For a terminal: the answer, then its neighbours and all choices, then what was assumed. table_width() columns wide.
-Summary summary_of(const PlanReport& report, bool verbose);
-std::string to_table(const PlanReport& report);
-/// As JSON; every field is documented in docs/plan.md.
-std::string to_json(const PlanReport& report);
+/// Every member is documented in docs/plan.md.
+Document document_of(const PlanReport& report);
 
 }  // namespace dadsim::report

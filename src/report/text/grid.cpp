@@ -6,28 +6,73 @@
 #include "support/human.hpp"
 
 namespace dadsim::report {
+namespace {
 
-std::string grid(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& columns) {
+using GridRows = std::vector<std::vector<std::string>>;
+
+/// Moves second lines of the heading into a row of their own. Returns how many rows the heading has.
+std::size_t split_heading(GridRows& rows) {
+  std::vector<std::string> second(rows.front().size());
+  bool any = false;
+  for (std::size_t i = 0; i < second.size(); ++i) {
+    std::string& title = rows.front()[i];
+    const std::size_t end = title.find('\n');
+    if (end == std::string::npos) continue;
+    any = true;
+    second[i] = title.substr(end + 1);
+    title.resize(end);
+  }
+  if (any) rows.insert(rows.begin() + 1, std::move(second));
+  return any ? 2 : 1;
+}
+
+std::string prose(const GridRows& rows, const std::vector<std::size_t>& columns, const std::vector<std::size_t>& widths,
+                  std::size_t gap) {
+  std::size_t before = 0;
+  for (std::size_t i = 0; i + 1 < columns.size(); ++i) before += widths[columns[i]] + gap;
+  const bool sentences = before > table_width() * 2 / 3;
+  constexpr std::size_t kIndent = 4;  // of a sentence
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i + 1 < columns.size(); ++i) {
+      const std::string& cell = row[columns[i]];
+      line += sentences ? cell + (i + 2 < columns.size() ? ", " : ": ")
+                        : left_aligned(cell, widths[columns[i]]) + std::string(gap, ' ');
+    }
+    text += wrapped(line + row[columns.back()], table_width(), sentences ? kIndent : before);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string grid(GridRows rows, const std::vector<std::size_t>& columns, const GridStyle& style) {
+  const std::size_t heading = split_heading(rows);
   std::vector<std::size_t> widths(rows.front().size());
   for (const std::vector<std::string>& row : rows) {
     for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
   }
-  widths[0] = std::min(widths[0], kWidestLabel);
+  if (style.prose) return prose(rows, columns, widths, style.gap);
+  widths[0] = std::min(widths[0], style.widest);
   std::vector<TableColumn> in_table;
-  for (const std::size_t i : columns) in_table.push_back({widths.at(i), i});
+  for (const std::size_t i : columns) in_table.push_back({widths.at(i) + (i == 0 ? style.indent : 0), i});
   std::string text;
-  for (const std::vector<std::size_t>& part : parts_of_table(in_table)) {
+  for (const std::vector<std::size_t>& part : parts_of_table(in_table, style.gap)) {
     if (!text.empty()) text += '\n';
     for (const std::vector<std::string>& row : rows) {
       std::size_t total = 0;
       for (const std::size_t p : part) {
         const std::size_t i = columns[p];
-        text += i == 0 ? left_aligned(row[0], widths[0]) : "  " + right_aligned(row.at(i), widths.at(i));
-        total += widths.at(i) + (i == 0 ? 0 : 2);
+        const std::size_t before = i == 0 ? style.indent : style.gap;
+        const bool left = std::ranges::find(style.left, i) != style.left.end();
+        text += std::string(before, ' ') +
+                (left ? left_aligned(row[i], widths.at(i)) : right_aligned(row.at(i), widths.at(i)));
+        total += before + widths.at(i);
       }
       text.erase(text.find_last_not_of(' ') + 1);
       text += '\n';
-      if (&row != rows.data()) continue;
+      if (!style.rule || &row != &rows[heading - 1]) continue;
       for (std::size_t i = 0; i < total; ++i) text += "─";
       text += '\n';
     }

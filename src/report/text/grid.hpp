@@ -9,9 +9,21 @@ namespace dadsim::report {
 /// Columns of what a row is of: labels of runs are told apart by their ends as well.
 inline constexpr std::size_t kWidestLabel = 44;
 
-/// A table in parts that fit the terminal (parts_of_table): the first row is the heading, with a line below it; the
-/// first column is what a row is of, at most kWidestLabel wide, and the others are aligned to the right. `columns` are
-/// those shown, the first among them; each row has as many cells as the heading.
-std::string grid(const std::vector<std::vector<std::string>>& rows, const std::vector<std::size_t>& columns);
+/// How a grid is drawn.
+struct GridStyle {
+  std::vector<std::size_t> left = {0};  ///< columns that are aligned to the left; the others are to the right
+  std::size_t indent = 0;               ///< spaces before the first column
+  std::size_t gap = 2;                  ///< spaces between two columns
+  std::size_t widest = kWidestLabel;    ///< of the first column; longer cells are cut
+  bool rule = true;                     ///< a line below the heading
+  /// The last column is text that wraps, and the others are aligned to the left. Where these need most of the
+  /// terminal, each row is a sentence.
+  bool prose = false;
+};
+
+/// A table in parts that fit the terminal (parts_of_table): the first row is the heading, whose cells may have a second
+/// line. `columns` are those shown, the first among them; each row has as many cells as the heading.
+std::string grid(std::vector<std::vector<std::string>> rows, const std::vector<std::size_t>& columns,
+                 const GridStyle& style = {});
 
 }  // namespace dadsim::report

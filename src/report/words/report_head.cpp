@@ -10,8 +10,9 @@ namespace dadsim::report {
 
 Json head_in_json(const ReportHead& head) {
   Json json;
-  json["dadsim"] = {{"version", head.version}, {"build", head.build}, {"simgrid", head.simgrid}};
-  if (!head.network_model.empty()) json["dadsim"]["network_model"] = head.network_model;
+  for (const auto& [name, text] : {std::pair{"version", head.version}, std::pair{"build", head.build},
+                                   std::pair{"simgrid", head.simgrid}, std::pair{"network_model", head.network_model}})
+    if (!text.empty()) json["dadsim"][name] = text;
   if (!head.scenario_name.empty()) json["scenario"] = {{"name", head.scenario_name}, {"description", head.description}};
   return json;
 }

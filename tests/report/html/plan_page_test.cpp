@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "report/html/plan.hpp"
+#include "report/html/document.hpp"
 #include "report/plan/plan_report.hpp"
 
 namespace dadsim::report {
@@ -62,7 +62,7 @@ PlanJson data_of(const std::string& html) {
 
 TEST(PlanText, SaysWhatIsEnoughBetweenWhatAndWhereItIsNot) {
   EXPECT_EQ(
-      verdict(plan_sample()),
+      verdict(document_of(plan_sample())),
       "rank-dad needs about 8.5Mbps (uplink of the sites): 8.3Mbps to 8.9Mbps (over 5 seeds). As simulated 8.5Mbps is "
       "the least "
       "that is enough: 59.8 s (53.8 s … 1 min 6 s), 0.0598 EUR, lines at 20.00 EUR a month. Beyond 8.5Mbps it is "
@@ -78,20 +78,21 @@ TEST(PlanText, ATargetThatSomeSeedMissesIsSaidSo) {
   report.timing_runs = 0;
   report.answers[0].trial.seeds = 5;
   report.answers[0].trial.seeds_missed = 2;
-  EXPECT_TRUE(verdict(report).starts_with(
-      "The target is never reached: dad came nearest with 91.0 % (2 of 5 seeds miss it). Learning decides that"))
-      << verdict(report);
+  EXPECT_TRUE(verdict(document_of(report))
+                  .starts_with("The target is never reached: dad came nearest with 91.0 % (2 of 5 seeds miss it). "
+                               "Learning decides that"))
+      << verdict(document_of(report));
 }
 
 TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
   const PlanReport report = plan_sample();
-  const std::string html = to_html(report);
+  const std::string html = to_html(document_of(report));
   const PlanJson json = data_of(html);
-  EXPECT_EQ(json, PlanJson::parse(to_json(report)));
+  EXPECT_EQ(json, PlanJson::parse(to_json(document_of(report))));
   std::string answer;
   for (const PlanJson& one : json["answer"]["statements"])
     answer += (answer.empty() ? "" : " ") + one["words"].get<std::string>();
-  EXPECT_EQ(answer, verdict(report));
+  EXPECT_EQ(answer, verdict(document_of(report)));
   const PlanJson& first = json["answer"]["statements"][0];
   EXPECT_EQ(first["kind"], "needs-about");
   EXPECT_EQ(first["subjects"], PlanJson::parse(R"(["rank-dad"])"));
@@ -106,13 +107,13 @@ TEST(PlanPage, HoldsTheReportAsJsonAndTheAnswerWithoutAScript) {
   EXPECT_EQ(json["answers"][0]["trial"]["standing"], "likely met") << "65.8 s are more than 60";
   EXPECT_EQ(json["answers"][1]["trial"]["standing"], "missed");
   EXPECT_EQ(json["answers"][0]["tried"][6]["trial"]["standing"], "met");
-  EXPECT_NE(to_table(report).find("\n~ rank-dad"), std::string::npos) << to_table(report);
-  EXPECT_NE(to_table(report).find("\n✗ dad"), std::string::npos) << to_table(report);
+  EXPECT_NE(to_table(document_of(report)).find("\n~ rank-dad"), std::string::npos) << to_table(document_of(report));
+  EXPECT_NE(to_table(document_of(report)).find("\n✗ dad"), std::string::npos) << to_table(document_of(report));
   EXPECT_EQ(json["answers"][0]["band"], (PlanJson{{"may", "8.3Mbps"}, {"safe", "8.9Mbps"}, {"assumed", false}}));
   EXPECT_EQ(json["answers"][0]["misses_again"][0]["to"], "39Mbps");
   EXPECT_NEAR(json["answers"][0]["trial"]["high"].get<double>(), 59.8 * 1.1, 1e-9);
   EXPECT_EQ(json["dadsim"]["build"], "abc123");
-  EXPECT_NE(html.find("<p class=\"verdict\">" + verdict(report) + "</p>"), std::string::npos);
+  EXPECT_NE(html.find("<p class=\"verdict\">" + verdict(document_of(report)) + "</p>"), std::string::npos);
   EXPECT_NE(html.find("<p class=\"kind\">dadsim plan</p>"), std::string::npos);
   EXPECT_EQ(html.find("src="), std::string::npos);
 }
@@ -121,7 +122,7 @@ TEST(PlanPage, AnEndThatIsOpenIsNull) {
   PlanReport report = plan_sample();
   report.answers[0].trial.band->high = std::numeric_limits<double>::infinity();
   report.answers[0].safe.reset();
-  const PlanJson json = data_of(to_html(report));
+  const PlanJson json = data_of(to_html(document_of(report)));
   EXPECT_TRUE(json["answers"][0]["trial"]["high"].is_null());
   EXPECT_TRUE(json["answers"][0]["band"]["safe"].is_null());
 }
@@ -131,8 +132,8 @@ TEST(PlanPage, KeepsHostileNamesAsText) {
   PlanReport report = plan_sample();
   report.scenario_name = report.description = report.currency = report.answers[0].run = hostile;
   report.answers[0].tried[0].value = hostile;
-  const std::string html = to_html(report);
-  EXPECT_EQ(data_of(html), PlanJson::parse(to_json(report)));
+  const std::string html = to_html(document_of(report));
+  EXPECT_EQ(data_of(html), PlanJson::parse(to_json(document_of(report))));
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
 }
 

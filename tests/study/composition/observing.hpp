@@ -46,7 +46,7 @@ inline Observed observe_run(const scenario::Scenario& scenario) {
 
 inline Observed observe_plan(const std::string& path) {
   try {
-    json plan = json::parse(to_json(plan_scenario(scenario::ScenarioSource(path), {}, false)));
+    json plan = json::parse(to_json(document_of(plan_scenario(scenario::ScenarioSource(path), {}, false))));
     for (const char* echo : {"dadsim", "scenario", "goal"}) plan.erase(echo);
     return {std::move(plan), nullptr};
   } catch (const std::exception& error) {

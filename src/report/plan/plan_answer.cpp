@@ -315,6 +315,4 @@ std::vector<Statement> answer_of(const PlanReport& report) {
   return answer;
 }
 
-std::string verdict(const PlanReport& report) { return as_paragraph(answer_of(report)); }
-
 }  // namespace dadsim::report
