@@ -11,7 +11,7 @@
 #include "cli/platform_argument.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
-#include "report/collective/collective_table.hpp"
+#include "report/collective/collective_report.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
@@ -209,10 +209,11 @@ void run_collective(const boost::program_options::variables_map& values) {
   }
   report::CollectiveReport report = time_operation(options, platform, ranks, !options.quiet);
   if (times) add_measured(*times, options, report);
-  if (!options.json.empty()) write_file_atomically(options.json, to_json(report));
-  if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(report));
+  const report::Document document = document_of(report);
+  if (!options.json.empty()) write_file_atomically(options.json, to_json(document));
+  if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(document));
   // A result that goes to standard output is not mixed with the table.
-  if (!options.quiet && !outputs.take_standard_output()) print(to_table(report));
+  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, false));
 }
 
 }  // namespace

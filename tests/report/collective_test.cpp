@@ -5,9 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/collective/collective_table.hpp"
+#include "report/collective/collective_report.hpp"
 #include "report/documented_fields.hpp"
-#include "report/run/table.hpp"
 #include "report/text/paragraph.hpp"
 #include "support/human.hpp"
 
@@ -47,6 +46,8 @@ CollectiveReport sample(Operation operation) {
   return report;
 }
 
+std::string text_of(const CollectiveReport& report) { return summary_of(document_of(report), false).all(); }
+
 TEST(CollectiveReport, CountsBusBandwidthAsNcclTestsDo) {
   // NVIDIA/nccl-tests, src/*.cu: the factors of GetBw.
   EXPECT_DOUBLE_EQ(bus_factor(Operation::all_reduce, 8), 2 * 7.0 / 8);
@@ -75,7 +76,7 @@ TEST(CollectiveReport, TakesTheTimeOfTheConnectionsThatAreAskedFor) {
 TEST(CollectiveReport, ReadsLikeThis) {
   CollectiveReport report = sample(Operation::all_gather);
   report.per_rank = true;
-  EXPECT_EQ(to_table(report),
+  EXPECT_EQ(text_of(report),
             "all-gather on lab.xml (4 desktops), 4 ranks: a, b, c, d.\n"
             "Size: what all ranks hand over together. GB/s are 10⁹ byte/s; bus bandwidth is 0.75 × algorithm "
             "bandwidth, as in "
@@ -99,23 +100,24 @@ TEST(CollectiveReport, SaysBetweenWhatMeasurementsAreExpected) {
   CollectiveReport report = sample(Operation::all_reduce);
   report.rows[0].category = "network.tcp";
   report.rows[0].band = {0.75, 1.25};
-  const std::string table = to_table(report);
+  const std::string table = text_of(report);
   EXPECT_NE(table.find("1500.0 … 2500.0"), std::string::npos) << table;
   EXPECT_NE(table.find("(network.tcp): fitted and held against transfers over TCP"), std::string::npos) << table;
-  const Json json = Json::parse(to_json(report));
+  const Json json = Json::parse(to_json(document_of(report)));
   EXPECT_EQ(json["sizes"][0]["low_us"], 1500.0);
   EXPECT_EQ(json["sizes"][0]["high_us"], 2500.0);
   EXPECT_FALSE(json["sizes"][1].contains("low_us")) << "of messages that go nowhere nothing is said";
-  EXPECT_NE(to_csv(report).find(",1500,2500,network.tcp\n"), std::string::npos) << to_csv(report);
+  EXPECT_NE(to_csv(document_of(report)).find(",1500,2500,network.tcp\n"), std::string::npos)
+      << to_csv(document_of(report));
   report.cold = true;
-  EXPECT_EQ(Json::parse(to_json(report))["sizes"][0]["high_us"], 6250.0);
+  EXPECT_EQ(Json::parse(to_json(document_of(report)))["sizes"][0]["high_us"], 6250.0);
 }
 
 TEST(CollectiveReport, HasNoColdColumnWhereItMakesNoDifference) {
   CollectiveReport report = sample(Operation::broadcast);
   for (CollectiveRow& row : report.rows) row.cold_seconds.reset();
-  EXPECT_EQ(to_table(report).find("cold"), std::string::npos);
-  EXPECT_TRUE(Json::parse(to_json(report))["sizes"][0]["cold_us"].is_null());
+  EXPECT_EQ(text_of(report).find("cold"), std::string::npos);
+  EXPECT_TRUE(Json::parse(to_json(document_of(report)))["sizes"][0]["cold_us"].is_null());
 }
 
 TEST(CollectiveReport, StaysWithinTheWidthOfATable) {
@@ -123,7 +125,7 @@ TEST(CollectiveReport, StaysWithinTheWidthOfATable) {
   report.hosts.assign(100, "a-host-with-rather-a-long-name");
   for (int i = 0; i < 50; ++i) report.pairs.emplace_back(i, i + 50);
   report.network.links[0].model = std::string(40, 'x') + " " + std::string(100, 'y') + " z";
-  std::istringstream lines(to_table(report));
+  std::istringstream lines(text_of(report));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), kTableWidth) << line;
 }
 
@@ -142,13 +144,13 @@ TEST(CollectiveReport, DocumentsEveryFieldAndNoOther) {
                                     .with("setting", std::string("NCCL_ALGO=Tree"));
   report.measured_file = "all_reduce.log";
   report.rows.front().measured = CollectiveRow::Measured{1e-3};
-  EXPECT_EQ(test::fields_of(to_json(report)), test::documented_in("output-collective.md", "JSON"));
+  EXPECT_EQ(test::fields_of(to_json(document_of(report))), test::documented_in("output-collective.md", "JSON"));
 }
 
 TEST(CollectiveReport, DocumentsEveryColumnAndNoOther) {
   CollectiveReport report = sample(Operation::all_reduce);
   report.measured_file = "all_reduce.log";
-  const std::string csv = to_csv(report);
+  const std::string csv = to_csv(document_of(report));
   std::istringstream header(csv.substr(0, csv.find('\n')));
   std::set<std::string> columns;
   for (std::string column; std::getline(header, column, ',');) columns.insert(column);
@@ -158,14 +160,14 @@ TEST(CollectiveReport, DocumentsEveryColumnAndNoOther) {
 TEST(CollectiveReport, WritesTheSameNumbersEverywhere) {
   CollectiveReport report = sample(Operation::all_gather);
   report.cold = true;
-  const Json json = Json::parse(to_json(report));
+  const Json json = Json::parse(to_json(document_of(report)));
   EXPECT_EQ(json["connections"], "cold");
   EXPECT_EQ(json["bus_factor"], 0.75);
   EXPECT_EQ(json["sizes"][0],
             Json::parse(R"({"size_bytes": 4000.0, "block_bytes": 1000.0, "count_float32": 250.0, "algorithm": "ring",
                             "fidelity": "message", "messages": 24.0, "time_us": 5000.0, "algbw_gb_per_s": 0.0008,
                             "busbw_gb_per_s": 0.0006, "warm_us": 2000.0, "cold_us": 5000.0})"));
-  const std::string csv = to_csv(report);
+  const std::string csv = to_csv(document_of(report));
   EXPECT_NE(csv.find("\nall-gather,4,cold,4000,1000,250,ring,message,24,5000,0.0008,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",4000,,,,\n"), std::string::npos) << csv;
 }
@@ -182,14 +184,14 @@ TEST(CollectiveReport, SaysHowFarPredictedIsFromMeasured) {
   EXPECT_DOUBLE_EQ(agreement.least, 0.5);
   EXPECT_DOUBLE_EQ(agreement.greatest, 2);
   EXPECT_DOUBLE_EQ(agreement.mean_error, 0.75);  // (1 + ½) ÷ 2
-  const Json json = Json::parse(to_json(report));
+  const Json json = Json::parse(to_json(document_of(report)));
   EXPECT_EQ(json["sizes"][0]["predicted_over_measured"], 2.0);
   EXPECT_EQ(json["sizes"][0]["measured_in_place_us"], 1500.0);
   EXPECT_TRUE(json["sizes"][1]["measured_in_place_us"].is_null());
   EXPECT_EQ(json["measured"]["mean_error"], 0.75);
-  EXPECT_NE(to_csv(report).find(",1000,1500,2\n"), std::string::npos) << to_csv(report);
-  EXPECT_NE(to_csv(report).find(",8000,,0.5\n"), std::string::npos) << to_csv(report);
-  const std::string table = to_table(report);
+  EXPECT_NE(to_csv(document_of(report)).find(",1000,1500,2\n"), std::string::npos) << to_csv(document_of(report));
+  EXPECT_NE(to_csv(document_of(report)).find(",8000,,0.5\n"), std::string::npos) << to_csv(document_of(report));
+  const std::string table = text_of(report);
   EXPECT_NE(table.find("+100.0"), std::string::npos) << table;
   EXPECT_NE(table.find("-50.0"), std::string::npos) << table;
   EXPECT_NE(table.find("1 (geometric mean), from 0.5 to 2; mean error 75.0 %"), std::string::npos) << table;
@@ -205,10 +207,10 @@ TEST(CollectiveReport, SaysNothingWhereThereIsNoNumber) {
                   .warm_seconds = 0,
                   .cold_seconds = {},
                   .messages = 0}};  // one rank has nobody to wait for
-  EXPECT_TRUE(Json::parse(to_json(report))["sizes"][0]["algbw_gb_per_s"].is_null());
-  EXPECT_TRUE(Json::parse(to_json(report))["average_busbw_gb_per_s"].is_null());
-  EXPECT_EQ(to_csv(report).find("inf"), std::string::npos);
-  EXPECT_EQ(to_table(report).find("inf"), std::string::npos);
+  EXPECT_TRUE(Json::parse(to_json(document_of(report)))["sizes"][0]["algbw_gb_per_s"].is_null());
+  EXPECT_TRUE(Json::parse(to_json(document_of(report)))["average_busbw_gb_per_s"].is_null());
+  EXPECT_EQ(to_csv(document_of(report)).find("inf"), std::string::npos);
+  EXPECT_EQ(text_of(report).find("inf"), std::string::npos);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "estimate/bands.hpp"
-#include "report/words/statement.hpp"
+#include "report/document/document.hpp"
 #include "spec/specification.hpp"
 #include "step/step.hpp"
 #include "step/timing.hpp"
@@ -79,8 +79,7 @@ struct CollectiveRow {
 };
 
 /// A sweep over sizes.
-struct CollectiveReport {
-  std::string version, simgrid, network_model;
+struct CollectiveReport : ReportHead {
   std::string platform_file;
   std::string platform_description;  ///< may be empty
   Operation operation = Operation::all_reduce;
@@ -113,5 +112,9 @@ struct Agreement {
 Agreement agreement_of(const CollectiveReport& report);
 /// Elements of 4 bytes that each rank names in its call of NCCL, rounded down: of the block where there are blocks.
 double count_of(const CollectiveRow& row);
+
+/// A row per size with the columns of nccl-tests, and what lies behind the numbers. Every member and column is
+/// documented in docs/output-collective.md.
+Document document_of(const CollectiveReport& report);
 
 }  // namespace dadsim::report

@@ -13,7 +13,8 @@ TableRow DocumentTable::add_row(bool is_detail) {
 TableRow& TableRow::add(std::string name, std::string title, DocumentValue value, Unit unit,
                         std::optional<std::string> words) {
   std::vector<DocumentTable::Cell>& cells = table_.rows.back();
-  if (cells.size() == table_.columns.size()) table_.columns.push_back({.name = name, .title = title});
+  if (cells.size() == table_.columns.size())
+    table_.columns.push_back({.name = name, .title = title, .left = unit == Unit::text});
   const DocumentTable::Head& head = table_.columns[cells.size()];
   if (head.name != name || head.title != title)
     throw std::logic_error("a row has '" + name + "', '" + title + "' in the column of '" + head.name + "'");

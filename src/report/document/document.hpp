@@ -49,8 +49,8 @@ struct DocumentValue : DocumentVariant {
   }
 };
 
-/// The unit of a column, which says how people read its numbers.
-enum class Unit : std::uint8_t { plain, count, seconds, bytes, share, signed_share, rate };
+/// The unit of a column, which says how people read its numbers; text is aligned to the left.
+enum class Unit : std::uint8_t { plain, text, count, seconds, bytes, share, signed_share, rate };
 
 /// "312 ms", "8.2 GB", "41 %"; "–" for null.
 std::string in_words(const DocumentValue& value, Unit unit);
@@ -85,6 +85,7 @@ struct DocumentTable {
   struct Head {
     std::string name;
     std::string title;  ///< a second line may name the unit
+    bool left = false;  ///< aligned to the left
     bool in_json = true, in_csv = true;
   };
   struct Cell {

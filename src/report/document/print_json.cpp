@@ -51,8 +51,8 @@ Json in_json(const DocumentTable& table) {
   for (const std::vector<DocumentTable::Cell>& row : table.rows) {
     Json object = Json::object();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const auto& [name, title, in_json_too, in_csv] = table.columns[i];
-      if (!name.empty() && in_json_too && !std::holds_alternative<Omitted>(row[i].value))
+      const auto& [name, title, left, is_member, is_column] = table.columns[i];
+      if (!name.empty() && is_member && !std::holds_alternative<Omitted>(row[i].value))
         member(object, name) = in_json(row[i].value);
     }
     all.push_back(std::move(object));

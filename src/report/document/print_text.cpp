@@ -26,6 +26,7 @@ std::string number_in_words(double value, Unit unit) {
     case Unit::count:
       return human_count(static_cast<std::int64_t>(value));
     case Unit::plain:
+    case Unit::text:
       break;
   }
   return fmt::format("{}", value);
@@ -44,14 +45,18 @@ std::vector<std::size_t> shown_columns(const DocumentTable& table) {
 
 std::string grid_of(const DocumentTable& table, bool verbose) {
   std::vector<std::vector<std::string>> lines(1);
-  for (const DocumentTable::Head& head : table.columns) lines[0].push_back(head.title);
+  GridStyle style = table.style;
+  for (const DocumentTable::Head& head : table.columns) {
+    if (head.left) style.left.push_back(lines[0].size());
+    lines[0].push_back(head.title);
+  }
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     if (table.rows[i].size() < table.columns.size()) continue;
     if (!verbose && std::ranges::find(table.detail, i) != table.detail.end()) continue;
     std::vector<std::string>& line = lines.emplace_back();
     for (const DocumentTable::Cell& cell : table.rows[i]) line.push_back(cell.words);
   }
-  return lines.size() > 1 ? report::grid(std::move(lines), shown_columns(table), table.style) : std::string();
+  return lines.size() > 1 ? report::grid(std::move(lines), shown_columns(table), style) : std::string();
 }
 
 std::string text_of(const DocumentPart& part, bool verbose) {
