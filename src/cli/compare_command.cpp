@@ -72,8 +72,9 @@ void run_compare(const po::variables_map& values) {
   const ThreadLimit limit(threads_to_use(options.threads));
   const report::Comparison comparison =
       study::compare_scenarios(before, after, fmt::format("{}", fmt::join(names, ", ")), !options.quiet);
-  if (!json.empty()) write_file_atomically(json, to_json(comparison));
-  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(comparison));
+  const report::Document document = document_of(comparison);
+  if (!json.empty()) write_file_atomically(json, to_json(document));
+  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, false));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "report/explain/explanation.hpp"
-#include "report/html/explain.hpp"
 #include "scenario/document/load.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
@@ -38,7 +37,7 @@ void run_explain(const po::variables_map& values) {
     explanation.notes.push_back({"learned-until-target"});
   }
   files.write(
-      explanation,
+      document_of(explanation),
       report::About{
           .description = asked.description, .scenario = source.text(), .set = options.overrides, .classes = {}});
 }

@@ -147,7 +147,8 @@ void expect_same_times_in_table(const json& result) {
 
 /// A comparison of a scenario with itself has its figures and its answer on both sides, and nothing is quicker.
 void expect_same_in_comparison(const json& result, const scenario::Scenario& scenario) {
-  const json compared = json::parse(to_json(study::compare_scenarios(scenario, scenario, "itself", false)));
+  const json compared =
+      json::parse(to_json(document_of(study::compare_scenarios(scenario, scenario, "itself", false))));
   ASSERT_EQ(compared["runs"].size(), result["runs"].size());
   for (const char* side : {"before", "after"}) {
     EXPECT_EQ(compared[side]["answer"], result["answer"]) << side;
@@ -168,8 +169,8 @@ void expect_same_in_comparison(const json& result, const scenario::Scenario& sce
 /// are those of the result, and where nothing is learned all figures are.
 void expect_same_in_explanation(const json& result, const scenario::Scenario& asked) {
   const scenario::Scenario scenario = study::as_explained(asked);
-  const json explained =
-      json::parse(to_json(study::explain_scenario(scenario, study::learn_scenario(scenario, nullptr, false), false)));
+  const json explained = json::parse(
+      to_json(document_of(study::explain_scenario(scenario, study::learn_scenario(scenario, nullptr, false), false))));
   ASSERT_EQ(explained["runs"].size(), result["runs"].size());
   bool exact = false;  // one that learned itself has been met
   for (std::size_t i = 0; i < result["runs"].size(); ++i) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "report/explanation_sample.hpp"
-#include "report/html/explain.hpp"
+#include "report/html/document.hpp"
 #include "report/html/report.hpp"
 #include "report/html/sweep.hpp"
 #include "report/sample.hpp"
@@ -164,7 +164,8 @@ int main(int argc, char** argv) {
                 dadsim::report::to_html(dadsim::everything(), dadsim::kPicture, {}, dadsim::about_many_sites()));
   dadsim::write(folder + "/nothing.html",
                 dadsim::report::to_html(dadsim::nothing(), "", {}, dadsim::about_two_sites()));
-  dadsim::write(folder + "/explain.html", dadsim::report::to_html(dadsim::explanation(), dadsim::about_many_sites()));
+  dadsim::write(folder + "/explain.html",
+                dadsim::report::to_html(document_of(dadsim::explanation()), dadsim::about_many_sites()));
   dadsim::write(folder + "/sweep-three.html", dadsim::report::to_html(dadsim::sweep_of_three()));
   dadsim::write(folder + "/sweep-drawn.html", dadsim::report::to_html(dadsim::drawn_sweep()));
   dadsim::write(folder + "/sweep-one.html", dadsim::report::to_html(dadsim::sweep_of_one()));

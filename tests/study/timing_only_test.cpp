@@ -92,7 +92,8 @@ TEST(TimingOnly, CountsTheSameFlopsHoweverSequencesAreDivided) {
 TEST(TimingOnly, ComparedWithAWiderAdapterSaysAFactorAndItsReason) {
   const report::Comparison comparison =
       compare_scenarios(shipped(), shipped({"platform.gpu-cluster.nic=roce-400"}), "nic=roce-400", false);
-  const std::vector<report::Compared> runs = compared_runs(comparison);
+  const std::vector<report::Compared> runs =
+      compared_runs(comparison, answer_to(comparison.before), answer_to(comparison.after));
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_EQ(runs[0].metric, report::Metric::time_per_step);
   EXPECT_GT(*runs[0].before.seconds / *runs[0].after.seconds, 1.1);
@@ -164,7 +165,8 @@ TEST(TimingOnly, ComparedRoundsHaveNoEmptyNames) {
                                       .before = federation({"run[fedavg].fraction=0.1"}),
                                       .after = federation({"run[fedavg].fraction=1"}),
                                       .differences = {}};
-  const std::string said = report::in_words(statement_on(compared_runs(comparison).front(), comparison.name));
+  const std::string said = report::in_words(statement_on(
+      compared_runs(comparison, answer_to(comparison.before), answer_to(comparison.after)).front(), comparison.name));
   EXPECT_NE(said.find("a round takes"), std::string::npos) << said;
   for (const char* empty : {"  ", "()", " of takes", "nan"}) EXPECT_EQ(said.find(empty), std::string::npos) << said;
 }

@@ -26,7 +26,7 @@ struct DocumentTable;
 struct Omitted {};
 
 using DocumentVariant =
-    std::variant<std::monostate, Omitted, bool, std::int64_t, double, std::string, std::vector<double>,
+    std::variant<std::monostate, Omitted, bool, std::int64_t, std::uint64_t, double, std::string, std::vector<double>,
                  std::vector<std::vector<double>>, std::vector<std::int64_t>, std::vector<std::string>,
                  std::map<std::string, std::string>, Statement, std::vector<Statement>, std::vector<DocumentTable>>;
 
@@ -38,7 +38,7 @@ struct DocumentValue : DocumentVariant {
   requires(!std::is_same_v<std::remove_cvref_t<T>, DocumentValue>) DocumentValue(T&& value) {
     using Type = std::remove_cvref_t<T>;
     if constexpr (std::is_integral_v<Type> && !std::is_same_v<Type, bool>) {
-      emplace<std::int64_t>(static_cast<std::int64_t>(value));
+      emplace<std::conditional_t<std::is_signed_v<Type>, std::int64_t, std::uint64_t>>(value);
     } else if constexpr (std::is_same_v<Type, DocumentTable>) {
       emplace<std::vector<DocumentTable>>(1, std::forward<T>(value));
     } else if constexpr (requires { value.has_value(); }) {
@@ -111,6 +111,7 @@ struct DocumentPart {
   std::string heading = {};  ///< above a table, for people
   std::variant<DocumentValue, DocumentTable, std::vector<Statement>> what = {};
   std::string text = {};    ///< for people alone: lines below the part
+  bool background = false;  ///< of what the result rests on, in place of the assumptions
   bool page_alone = false;  ///< data for the scripts of the page, and no member of the JSON
 };
 
@@ -128,6 +129,10 @@ struct Document {
   /// Lines for people alone.
   void print(std::string text, Shown shown = Shown::always) {
     parts.push_back({.shown = shown, .text = std::move(text)});
+  }
+  /// What the result rests on, for people alone.
+  void rests_on(std::string text, Shown shown = Shown::always) {
+    parts.push_back({.shown = shown, .text = std::move(text), .background = true});
   }
   /// Statements that are printed, each as a paragraph.
   void say(std::vector<Statement> statements) {

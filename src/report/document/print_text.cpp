@@ -78,6 +78,7 @@ std::string in_words(const DocumentValue& value, Unit unit) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     return unit == Unit::plain ? fmt::format("{}", *whole) : number_in_words(static_cast<double>(*whole), unit);
   }
+  if (const auto* count = std::get_if<std::uint64_t>(&value)) return in_words(static_cast<std::int64_t>(*count), unit);
   if (const auto* number = std::get_if<double>(&value)) return number_in_words(*number, unit);
   return "–";
 }
@@ -92,9 +93,10 @@ Summary summary_of(const Document& document, bool verbose) {
   for (const std::string& one : document.lead) summary.answer += paragraph(one);
   for (const DocumentPart& part : document.parts) {
     if (part.shown == Shown::always || part.shown == (verbose ? Shown::verbose : Shown::brief))
-      summary.body += text_of(part, verbose);
+      (part.background ? summary.background : summary.body) += text_of(part, verbose);
   }
-  summary.background = background_of(document.head, verbose);
+  if (std::ranges::none_of(document.parts, &DocumentPart::background))
+    summary.background = background_of(document.head, verbose);
   return summary;
 }
 

@@ -11,9 +11,7 @@
 #include "report/run/causes.hpp"
 #include "report/run/contender.hpp"
 #include "report/run/event_driven_table.hpp"
-#include "report/run/result_json.hpp"
-#include "report/text/paragraph.hpp"
-#include "report/words/statement_json.hpp"
+#include "report/run/result_document.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
@@ -49,15 +47,10 @@ std::string cut(const std::string& text) {
 }
 
 /// The quickest runs of both sides, where there are some.
-std::optional<Statement> quickest_of(const Comparison& comparison) {
-  const Answer before = answer_to(comparison.before);
-  const Answer after = answer_to(comparison.after);
+std::optional<Statement> quickest_of(const Comparison& comparison, const Answer& before, const Answer& after) {
   if (before.metric != after.metric || before.ranking.empty() || after.ranking.empty()) return std::nullopt;
-  const auto label = [](const Result& result, const Answer& answer) -> const std::string& {
-    return result.runs[answer.ranking.front().run].spec.label;
-  };
-  const std::string& first = label(comparison.before, before);
-  const std::string& then = label(comparison.after, after);
+  const std::string& first = comparison.before.runs[before.ranking.front().run].spec.label;
+  const std::string& then = comparison.after.runs[after.ranking.front().run].spec.label;
   return first == then ? Statement{"same-quickest", {first}} : Statement{"other-quickest", {first, then}};
 }
 
@@ -167,9 +160,7 @@ bool learned_the_same(const RunResult& before, const RunResult& after) {
 
 }  // namespace
 
-std::vector<Compared> compared_runs(const Comparison& comparison) {
-  const Answer before = answer_to(comparison.before);
-  const Answer after = answer_to(comparison.after);
+std::vector<Compared> compared_runs(const Comparison& comparison, const Answer& before, const Answer& after) {
   const Metric metric = metric_of_both(before, after);
   const spec::AskedMetric asked = comparison.after.asked_metric == spec::AskedMetric::automatic
                                       ? comparison.before.asked_metric
@@ -196,31 +187,37 @@ std::vector<Compared> compared_runs(const Comparison& comparison) {
 namespace {
 
 /// How the slower side stands to the quicker one; null where one has no time, or both do another amount in a step.
-Json verdict_in_json(const Compared& run) {
-  if (!run.before.seconds || !run.after.seconds) return nullptr;
+DocumentTable verdict_on(const Compared& run) {
+  DocumentTable table{.object = true};
+  if (!run.before.seconds || !run.after.seconds) return table;
   const bool faster = *run.before.seconds > *run.after.seconds;
   const estimate::Verdict verdict =
       faster ? decide(run.after.contender, run.before.contender) : decide(run.before.contender, run.after.contender);
-  return {{"quicker", faster ? "after" : "before"},
-          {"standing", to_string(verdict.standing)},
-          {"value", number(verdict.ratio.value)},
-          {"low", number(verdict.ratio.low)},
-          {"high", number(verdict.ratio.high)}};
+  table.add_row()
+      .add("quicker", faster ? "after" : "before")
+      .add("standing", to_string(verdict.standing))
+      .add("value", verdict.ratio.value)
+      .add("low", verdict.ratio.low)
+      .add("high", verdict.ratio.high);
+  return table;
 }
 
-/// The time that both are compared by, and all figures of the run.
-Json side_in_json(const Compared& run, const Compared::Side& side, const Result& result) {
+/// All figures of the run, and the time that both are compared by.
+DocumentTable side_of(const Compared& run, const Compared::Side& side, const Result& result) {
   const auto found = std::ranges::find(result.runs, run.run, [](const RunResult& one) { return one.spec.label; });
-  Json json = figures_in_json(*found, result);
-  json["seconds"] = is_of_work(run.metric) ? Json(nullptr) : number(side.seconds);
-  return json;
+  DocumentTable table{.object = true};
+  TableRow row = table.add_row();
+  add_figures(row, *found, result);
+  row.add("seconds", is_of_work(run.metric) ? DocumentValue() : DocumentValue(side.seconds));
+  return table;
 }
 
-}  // namespace
-
-std::vector<Statement> statements_on(const Comparison& comparison) {
+/// What is said of both sides beyond each run.
+std::vector<Statement> statements_on(const Comparison& comparison, const Answer& before, const Answer& after,
+                                     const std::vector<Compared>& runs) {
   std::vector<Statement> statements;
-  if (std::optional<Statement> quickest = quickest_of(comparison); quickest && comparison.before.runs.size() > 1)
+  if (std::optional<Statement> quickest = quickest_of(comparison, before, after);
+      quickest && comparison.before.runs.size() > 1)
     statements.push_back(*std::move(quickest));
   for (const auto& [from, to, side] : {std::tuple{&comparison.before, &comparison.after, "first"},
                                        std::tuple{&comparison.after, &comparison.before, "second"}}) {
@@ -230,52 +227,56 @@ std::vector<Statement> statements_on(const Comparison& comparison) {
       if (!both) statements.push_back(Statement{"run-of-one-side", {run.spec.label}}.with("side", std::string(side)));
     }
   }
-  for (Statement& one : statements_on_work(comparison)) statements.push_back(std::move(one));
+  for (Statement& one : statements_on_work(comparison, runs)) statements.push_back(std::move(one));
   return statements;
 }
 
-Summary summary_of(const Comparison& comparison) {
-  Summary summary;
-  std::string& text = summary.answer;
-  for (const Compared& run : compared_runs(comparison)) text += paragraph(in_words(statement_on(run, comparison.name)));
-  for (const std::string& sentence : in_words(statements_on(comparison))) text += paragraph(sentence);
-  summary.body = comparison.differences.empty() ? "Nothing differs between the two.\n" : "What differs:\n";
-  for (const Difference& one : comparison.differences)
-    summary.body += paragraph(fmt::format("  {}: {} → {}", one.path, cut(one.before), cut(one.after)), 4);
-  summary.body +=
-      '\n' + paragraph("Before: " + verdict(comparison.before)) + paragraph("After: " + verdict(comparison.after));
-  return summary;
+DocumentTable object_of(const Result& result, const Answer& answer) {
+  DocumentTable table{.object = true};
+  table.add_row()
+      .add("name", result.scenario_name)
+      .add("hash", fmt::format("{:016x}", result.hash))
+      .add("answer", object_of(answer, result));
+  return table;
 }
 
-std::string to_table(const Comparison& comparison) { return summary_of(comparison).all(); }
+}  // namespace
 
-std::string to_json(const Comparison& comparison) {
-  Json json;
-  json["dadsim"] = {{"version", comparison.before.version}, {"simgrid", comparison.before.simgrid}};
-  json["before"] = {{"name", comparison.before.scenario_name},
-                    {"hash", fmt::format("{:016x}", comparison.before.hash)},
-                    {"answer", in_json(answer_to(comparison.before), comparison.before)}};
-  json["after"] = {{"name", comparison.after.scenario_name},
-                   {"hash", fmt::format("{:016x}", comparison.after.hash)},
-                   {"answer", in_json(answer_to(comparison.after), comparison.after)}};
-  Json& differences = json["differences"] = Json::array();
-  for (const Difference& one : comparison.differences)
-    differences.push_back({{"path", one.path}, {"before", one.before}, {"after", one.after}});
-  json["statements"] = in_json(statements_on(comparison));
-  Json& runs = json["runs"] = Json::array();
-  for (const Compared& run : compared_runs(comparison)) {
-    const std::optional<double>& before = run.before.seconds;
-    const std::optional<double>& after = run.after.seconds;
-    runs.push_back({{"label", run.run},
-                    {"metric", to_string(run.metric)},
-                    {"of", run.of},
-                    {"factor", before && after ? number(*before / *after) : Json(nullptr)},
-                    {"verdict", verdict_in_json(run)},
-                    {"before", side_in_json(run, run.before, comparison.before)},
-                    {"after", side_in_json(run, run.after, comparison.after)},
-                    {"statement", in_json(statement_on(run, comparison.name))}});
+Document document_of(const Comparison& comparison) {
+  const Answer before = answer_to(comparison.before);
+  const Answer after = answer_to(comparison.after);
+  const std::vector<Compared> compared = compared_runs(comparison, before, after);
+  Document document{ReportHead{.version = comparison.before.version, .simgrid = comparison.before.simgrid}, {}};
+  document.add("before", object_of(comparison.before, before));
+  document.add("after", object_of(comparison.after, after));
+  DocumentTable differences, runs;
+  std::string text = comparison.differences.empty() ? "Nothing differs between the two.\n" : "What differs:\n";
+  for (const Difference& one : comparison.differences) {
+    differences.add_row().add("path", one.path).add("before", one.before).add("after", one.after);
+    text += paragraph(fmt::format("  {}: {} → {}", one.path, cut(one.before), cut(one.after)), 4);
   }
-  return indented(json);
+  document.add("differences", differences);
+  document.print(text + '\n' + paragraph("Before: " + as_paragraph(before.statements)) +
+                 paragraph("After: " + as_paragraph(after.statements)));
+  for (const Compared& run : compared) {
+    const Statement statement = statement_on(run, comparison.name);
+    document.lead.push_back(in_words(statement));
+    const bool both = run.before.seconds && run.after.seconds;
+    runs.add_row()
+        .add("label", run.run)
+        .add("metric", to_string(run.metric))
+        .add("of", run.of)
+        .add("factor", both ? DocumentValue(*run.before.seconds / *run.after.seconds) : DocumentValue())
+        .add("verdict", verdict_on(run))
+        .add("before", side_of(run, run.before, comparison.before))
+        .add("after", side_of(run, run.after, comparison.after))
+        .add("statement", statement);
+  }
+  const std::vector<Statement> statements = statements_on(comparison, before, after, compared);
+  for (std::string& sentence : in_words(statements)) document.lead.push_back(std::move(sentence));
+  document.add("statements", statements);
+  document.add("runs", runs);
+  return document;
 }
 
 }  // namespace dadsim::report

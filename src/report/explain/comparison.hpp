@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "estimate/verdict.hpp"
+#include "report/document/document.hpp"
 #include "report/run/answer.hpp"
 #include "report/run/result.hpp"
 #include "report/run/work.hpp"
-#include "report/text/paragraph.hpp"
 
 namespace dadsim::report {
 
@@ -52,17 +52,12 @@ struct Comparison {
   std::vector<Difference> differences;
 };
 
-/// Runs that both sides have, by label, in the order of the first.
-std::vector<Compared> compared_runs(const Comparison& comparison);
+/// Runs that both sides have, by label, in the order of the first; `before`, `after`: what each side answers.
+std::vector<Compared> compared_runs(const Comparison& comparison, const Answer& before, const Answer& after);
 
-/// Which runs are the quickest on both sides, which one side alone has, what is taken for granted of batches that
-/// differ, what the same work costs, and in how many days what is bought pays.
-std::vector<Statement> statements_on(const Comparison& comparison);
-
-/// Of the quickest runs of both sides, and then run by run; for a terminal with what differs.
-Summary summary_of(const Comparison& comparison);
-std::string to_table(const Comparison& comparison);
-/// As JSON; every field is documented in docs/compare.md.
-std::string to_json(const Comparison& comparison);
+/// Each run on both sides; then which runs are the quickest, which one side alone has, what is taken for granted of
+/// batches that differ, what the same work costs, and in how many days what is bought pays. Every member is documented
+/// in docs/compare.md.
+Document document_of(const Comparison& comparison);
 
 }  // namespace dadsim::report

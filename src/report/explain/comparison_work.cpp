@@ -51,8 +51,7 @@ std::optional<Statement> paying(const Compared& run, const Comparison& compariso
 
 }  // namespace
 
-std::vector<Statement> statements_on_work(const Comparison& comparison) {
-  const std::vector<Compared> runs = compared_runs(comparison);
+std::vector<Statement> statements_on_work(const Comparison& comparison, const std::vector<Compared>& runs) {
   const auto shares = [&](const Compared& one) {
     const auto run =
         std::ranges::find(comparison.before.runs, one.run, [](const RunResult& other) { return other.spec.label; });

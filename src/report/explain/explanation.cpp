@@ -7,7 +7,6 @@
 #include <iterator>
 #include <set>
 
-#include "report/run/answer.hpp"
 #include "report/run/causes.hpp"
 #include "report/run/event_driven_table.hpp"
 
@@ -84,8 +83,7 @@ std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size
   return best;
 }
 
-std::size_t headline_run(const Result& result) {
-  const Answer answer = answer_to(result);
+std::size_t headline_run(const Result& result, const Answer& answer) {
   if (!answer.ranking.empty()) return answer.ranking.front().run;
   const auto shares = [](const RunResult& run) { return run.spec.communicates && run.steps > 0; };
   const auto found = std::ranges::find_if(result.runs, shares);
@@ -110,13 +108,13 @@ std::optional<Statement> step_parts_of(const RunResult& run) {
 
 }  // namespace
 
-std::vector<Statement> headline_of(const Explanation& explanation) {
+std::vector<Statement> headline_of(const Explanation& explanation, const Answer& answer) {
   const Result& result = explanation.result;
-  const std::size_t index = headline_run(result);
+  const std::size_t index = headline_run(result, answer);
   const RunResult& run = result.runs.at(index);
-  const std::vector<Statement> answer = answer_to(result).statements;
-  std::vector<Statement> headline{answer.front()};
-  std::copy_if(answer.begin() + 1, answer.end(), std::back_inserter(headline),
+  const std::vector<Statement>& said = answer.statements;
+  std::vector<Statement> headline{said.front()};
+  std::copy_if(said.begin() + 1, said.end(), std::back_inserter(headline),
                [](const Statement& one) { return one.kind == "memory-exceeded"; });
   if (std::optional<Statement> parts = step_parts_of(run)) headline.push_back(*std::move(parts));
   const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);

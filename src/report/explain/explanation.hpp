@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "report/document/document.hpp"
+#include "report/run/answer.hpp"
 #include "report/run/result.hpp"
-#include "report/text/paragraph.hpp"
 #include "report/words/statement.hpp"
 
 namespace dadsim::report {
@@ -52,16 +53,12 @@ inline constexpr std::size_t kMostUseful = 3;
 std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count);
 
 /// The run that the headline is of: the quickest that shares; where none has a time, the first that takes steps.
-std::size_t headline_run(const Result& result);
+std::size_t headline_run(const Result& result, const Answer& answer);
 /// Who is first, what its step went into, and what would help it most.
-std::vector<Statement> headline_of(const Explanation& explanation);
+std::vector<Statement> headline_of(const Explanation& explanation, const Answer& answer);
 
-/// For a terminal: what would help each run most; then per run its critical path, what the changes would do, and the
-/// three most useful in words.
-Summary summary_of(const Explanation& explanation, bool verbose);
-/// All of it, assumptions included.
-std::string to_table(const Explanation& explanation);
-/// As JSON; every field is documented in docs/explain.md.
-std::string to_json(const Explanation& explanation);
+/// What would help each run most; then per run its critical path, what the changes would do, and the three most useful.
+/// Every member is documented in docs/explain.md.
+Document document_of(const Explanation& explanation);
 
 }  // namespace dadsim::report

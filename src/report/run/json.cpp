@@ -8,14 +8,17 @@
 #include <stdexcept>
 #include <vector>
 
+#include "report/document/document_json.hpp"
 #include "report/run/answer.hpp"
 #include "report/run/causes.hpp"
 #include "report/run/contender.hpp"
 #include "report/run/event_driven_json.hpp"
 #include "report/run/leak_json.hpp"
 #include "report/run/over_seeds.hpp"
-#include "report/run/result_json.hpp"
+#include "report/run/result_document.hpp"
 #include "report/run/shift_json.hpp"
+#include "report/words/report_head_json.hpp"
+#include "report/words/statement_json.hpp"
 #include "support/parse_whole.hpp"
 
 namespace dadsim::report {
@@ -214,7 +217,10 @@ Json seeds_in_json(const RunResult& run) {
 }
 
 Json to_json_object(const RunResult& run, const Result& result) {
-  Json json = figures_in_json(run, result);
+  DocumentTable own{.object = true};
+  TableRow figures = own.add_row();
+  add_figures(figures, run, result);
+  Json json = in_json(own);
   json["parameters"] = parameters(run.spec.parameters);
   json["compress"] = compress(run.spec.compress);
   json["steps_per_epoch"] = run.steps_per_epoch;
@@ -280,17 +286,15 @@ Json to_json_object(const RunResult& run, const Result& result) {
 }  // namespace
 
 std::string to_json(const Result& result) {
-  Json json;
-  json["dadsim"] = {{"version", result.version}, {"simgrid", result.simgrid}, {"network_model", result.network_model}};
-  json["scenario"] = {{"name", result.scenario_name},
-                      {"seed", result.seed},
-                      {"hash", fmt::format("{:016x}", result.hash)},
-                      {"target_accuracy", number(result.target_accuracy)}};
+  Json json = head_in_json(result);
+  json["scenario"]["seed"] = result.seed;
+  json["scenario"]["hash"] = fmt::format("{:016x}", result.hash);
+  json["scenario"]["target_accuracy"] = number(result.target_accuracy);
   json["learned_on"] = result.learned_on;
   json["timed_as"] = result.timed_as;
   json["assumptions"] = in_json(result.assumptions);
   if (result.timing_only) json["timing_only"] = true;
-  json["answer"] = in_json(answer_to(result), result);
+  json["answer"] = in_json(object_of(answer_to(result), result));
   if (result.scale) json["at_scale"] = to_json_object(*result.scale);
   if (!result.currency.empty()) json["currency"] = result.currency;
   if (result.lines_per_month) json["lines_per_month"] = number(result.lines_per_month);

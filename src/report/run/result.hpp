@@ -14,6 +14,7 @@
 #include "estimate/efficiency.hpp"
 #include "estimate/memory.hpp"
 #include "report/run/shift_evaluation.hpp"
+#include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 #include "spec/metric_specification.hpp"
 #include "spec/specification.hpp"
@@ -264,9 +265,7 @@ struct RunResult {
   double seed_scatter = estimate::seed_scatter("unknown");  ///< of its kind
 };
 
-struct Result {
-  std::string version, simgrid, network_model;
-  std::string scenario_name;
+struct Result : ReportHead {
   std::uint64_t seed = 0;
   std::uint64_t hash = 0;
   std::string learned_on;  ///< "MLP 784-256-10 (203,530 parameters), batch 32 per worker"
@@ -274,7 +273,6 @@ struct Result {
   bool timed_as_other = false;
   double target_accuracy = 0;
   std::vector<std::string> layer_names;  ///< matrix layers of the learned network, for the ranks
-  std::vector<Statement> assumptions;    ///< that hold for every run
   bool timing_only = false;              ///< nothing was learned: accuracies and losses are no numbers
   bool stand_in = false;                 ///< nothing learns: the steps were recorded on a network of no interest
   std::vector<RunResult> runs;

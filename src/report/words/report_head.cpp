@@ -13,7 +13,8 @@ Json head_in_json(const ReportHead& head) {
   for (const auto& [name, text] : {std::pair{"version", head.version}, std::pair{"build", head.build},
                                    std::pair{"simgrid", head.simgrid}, std::pair{"network_model", head.network_model}})
     if (!text.empty()) json["dadsim"][name] = text;
-  if (!head.scenario_name.empty()) json["scenario"] = {{"name", head.scenario_name}, {"description", head.description}};
+  if (!head.scenario_name.empty()) json["scenario"]["name"] = head.scenario_name;
+  if (head.description) json["scenario"]["description"] = *head.description;
   return json;
 }
 

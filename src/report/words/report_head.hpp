@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,10 @@ namespace dadsim::report {
 /// What every report says of itself beside its answer: by what it was made, of which scenario, and on which
 /// assumptions.
 struct ReportHead {
-  std::string version, build, simgrid, network_model, scenario_name;
-  std::string description;  ///< of the scenario; may be empty
-  std::vector<Statement> assumptions;
+  // Empty: not in the JSON.
+  std::string version = {}, build = {}, simgrid = {}, network_model = {}, scenario_name = {};
+  std::optional<std::string> description = {};  ///< of the scenario; none: not in the JSON
+  std::vector<Statement> assumptions = {};
 };
 
 /// The last lines on a terminal: how many assumptions there are, or, `verbose`, which, and how the network is modelled.

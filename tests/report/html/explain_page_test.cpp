@@ -4,7 +4,7 @@
 #include <string>
 
 #include "report/explanation_sample.hpp"
-#include "report/html/explain.hpp"
+#include "report/html/document.hpp"
 #include "report/html/report.hpp"
 #include "report/page_parts.hpp"
 
@@ -21,8 +21,8 @@ std::size_t scripts_in(const std::string& html) {
 
 TEST(ExplainPage, HoldsTheExplanationAsJson) {
   const Explanation explanation = sample_explanation();
-  const std::string html = to_html(explanation);
-  EXPECT_EQ(embedded(html, "result"), Json::parse(to_json(explanation)));
+  const std::string html = to_html(document_of(explanation));
+  EXPECT_EQ(embedded(html, "result"), Json::parse(to_json(document_of(explanation))));
   const Json told = embedded(html, "summary");
   EXPECT_EQ(told["first"], 0);
   EXPECT_EQ(told["runs"].size(), explanation.result.runs.size());
@@ -31,7 +31,7 @@ TEST(ExplainPage, HoldsTheExplanationAsJson) {
 
 TEST(ExplainPage, SaysTheSameAsDataAndInWords) {
   const Explanation explanation = sample_explanation();
-  const Json json = Json::parse(to_json(explanation));
+  const Json json = Json::parse(to_json(document_of(explanation)));
   EXPECT_EQ(json["headline"][0]["kind"], "first");
   EXPECT_EQ(json["headline"].back()["kind"], "most-helpful");
   EXPECT_EQ(json["headline"].back()["parts"][0], json["runs"][0]["what_if"][0]["change"]);
@@ -43,11 +43,11 @@ TEST(ExplainPage, SaysTheSameAsDataAndInWords) {
   EXPECT_EQ(json["notes"][0]["values"]["links"], 3);
   std::string headline;
   for (const Json& one : json["headline"]) headline += (headline.empty() ? "" : " ") + one["words"].get<std::string>();
-  EXPECT_EQ(headline, verdict(explanation));
+  EXPECT_EQ(headline, verdict(document_of(explanation)));
 }
 
 TEST(ExplainPage, SaysInASentenceWhatHoldsTheFirstBackAndWhatHelps) {
-  const std::string html = to_html(sample_explanation());
+  const std::string html = to_html(document_of(sample_explanation()));
   const std::string answer = between(html, R"(<p class="verdict">)", "</p>");
   EXPECT_NE(answer.find("Of its step "), std::string::npos) << answer;
   EXPECT_NE(
@@ -60,7 +60,8 @@ TEST(ExplainPage, SaysInASentenceWhatHoldsTheFirstBackAndWhatHelps) {
 TEST(ExplainPage, SaysThatNothingHelpsWhereNothingDoes) {
   Explanation explanation = sample_explanation();
   for (WhatIf& what_if : explanation.what_ifs) what_if.effects = {{10, explanation.result.runs[0].target_seconds}};
-  EXPECT_NE(verdict(explanation).find("Nothing that was tried saves a hundredth of its time."), std::string::npos);
+  EXPECT_NE(verdict(document_of(explanation)).find("Nothing that was tried saves a hundredth of its time."),
+            std::string::npos);
 }
 
 TEST(ExplainPage, KeepsHostileNamesAsText) {
@@ -73,23 +74,23 @@ TEST(ExplainPage, KeepsHostileNamesAsText) {
   explanation.notes = {
       Statement{"untried-change"}.with("fault", std::string(kHostile)).with(explanation.what_ifs[0].change)};
   const About about{.description = kHostile, .scenario = kHostile, .set = {kHostile}, .build = kHostile, .classes = {}};
-  const std::string html = to_html(explanation, about);
+  const std::string html = to_html(document_of(explanation), about);
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
-  EXPECT_EQ(scripts_in(html), scripts_in(to_html(sample_explanation())));
-  EXPECT_EQ(embedded(html, "result"), Json::parse(to_json(explanation)));
+  EXPECT_EQ(scripts_in(html), scripts_in(to_html(document_of(sample_explanation()))));
+  EXPECT_EQ(embedded(html, "result"), Json::parse(to_json(document_of(explanation))));
   EXPECT_EQ(embedded(html, "about")["scenario"], kHostile);
   EXPECT_EQ(embedded(html, "about")["build"], kHostile);
 }
 
 TEST(ExplainPage, HasTheGlossaryAsEveryPageHas) {
-  for (const std::string& html : {to_html(sample_explanation()), to_html(sample_result())}) {
+  for (const std::string& html : {to_html(document_of(sample_explanation())), to_html(sample_result())}) {
     EXPECT_NE(html.find(R"(<td id="word-critical-path"><strong>critical path</strong>)"), std::string::npos);
     EXPECT_EQ(html.find(".md\">"), std::string::npos) << "a link to a file that is not beside the page";
   }
 }
 
 TEST(ExplainPage, LoadsNothing) {
-  const std::string html = to_html(sample_explanation());
+  const std::string html = to_html(document_of(sample_explanation()));
   for (const char* loads : {"<link", " src=", "@import", "url(http"})
     EXPECT_EQ(html.substr(0, html.find("id=\"result\"")).find(loads), std::string::npos) << loads;
   EXPECT_NE(html.find("default-src 'none'"), std::string::npos);

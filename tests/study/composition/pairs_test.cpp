@@ -43,11 +43,13 @@ std::string ask(const Asking& asking, const Draft& draft) {
       }
       case Question::explain: {
         const scenario::Scenario scenario = as_explained(*checked.scenario);
-        static_cast<void>(to_json(explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false)));
+        static_cast<void>(
+            to_json(document_of(explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false))));
         return {};
       }
       case Question::compare:
-        static_cast<void>(to_json(compare_scenarios(*checked.scenario, *checked.scenario, "itself", false)));
+        static_cast<void>(
+            to_json(document_of(compare_scenarios(*checked.scenario, *checked.scenario, "itself", false))));
         return {};
       case Question::run:
         return observe_run(*checked.scenario).failed;

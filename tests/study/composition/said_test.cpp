@@ -46,8 +46,8 @@ TEST_P(WhatIsSaid, IsWhatTheNumbersSay) {
     if (i % 40 != GetParam()) continue;
     try {
       const scenario::Scenario scenario = as_explained(*checked.scenario);
-      const nlohmann::json explanation =
-          nlohmann::json::parse(to_json(explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false)));
+      const nlohmann::json explanation = nlohmann::json::parse(
+          to_json(document_of(explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false))));
       const std::vector<std::string> wrong = unexplained(explanation);
       EXPECT_TRUE(wrong.empty()) << "seed " << seed << ": " << fmt::format("{}", fmt::join(wrong, "\n")) << '\n'
                                  << test::text_of(root);

@@ -103,7 +103,8 @@ std::optional<Json> explained(const std::string& name) {
     scenario.timing_only = !kLearned.contains(name);
     keep_one_of_each(scenario.runs);
     scenario = as_explained(scenario);
-    return Json::parse(to_json(explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false)));
+    return Json::parse(
+        to_json(document_of(explain_scenario(scenario, learn_scenario(scenario, nullptr, false), false))));
   } catch (const InputError& error) {
     if (std::string(error.what()).find("DADSIM_DATA") == std::string::npos) throw;
     return std::nullopt;

@@ -107,10 +107,10 @@ TEST_F(Explain, LimitsBoundWhatCanBeHad) {
 }
 
 TEST_F(Explain, TableAndJsonSayTheSame) {
-  const std::string table = to_table(explanation_);
+  const std::string table = to_table(document_of(explanation_));
   EXPECT_NE(table.find("Most useful"), std::string::npos);
   EXPECT_NE(table.find("twice the bandwidth of site-1 up (10 Mbit/s, 5.00 ms)"), std::string::npos) << table;
-  const auto json = nlohmann::json::parse(to_json(explanation_));
+  const auto json = nlohmann::json::parse(to_json(document_of(explanation_)));
   EXPECT_EQ(json["runs"][0]["what_if"].size(), explanation_.what_ifs.size());
   const auto& run = json["runs"][0];
   const auto& change = run["what_if"].at(run["most_useful"][0].get<std::size_t>())["change"];
