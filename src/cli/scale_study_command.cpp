@@ -6,7 +6,6 @@
 #include "cli/print.hpp"
 #include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
-#include "report/html/scale_study.hpp"
 #include "study/scale_study/scale_study.hpp"
 #include "support/thread_limit.hpp"
 
@@ -39,7 +38,7 @@ void run_scale_study(const po::variables_map& values) {
   };
   const report::ScaleStudyReport report =
       study::scale_study(source, options.overrides, !options.quiet, on_read, tasks.queue());
-  files.write(report, report::About{.scenario = source.text(), .set = options.overrides});
+  files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/arguments.hpp"
+#include "cli/print.hpp"
+#include "support/atomic_file.hpp"
 
 namespace dadsim::cli {
 
@@ -37,6 +39,12 @@ StudyFiles::StudyFiles(const po::variables_map& values, const StudyOptions& opti
       quiet_(options.quiet),
       outputs_({{"--json", json_}, {"--report", page_}}, inputs_of(options, read)) {
   outputs_.check_writable();
+}
+
+void StudyFiles::write(const report::Document& document, const report::About& about) const {
+  if (!json_.empty()) write_file_atomically(json_, to_json(document));
+  if (!page_.empty()) write_file_atomically(page_, to_html(document, about));
+  if (!quiet_ && !outputs_.take_standard_output()) print(summary_of(document, verbose_));
 }
 
 }  // namespace dadsim::cli

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "cli/output_files.hpp"
-#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "report/html/document.hpp"
-#include "support/atomic_file.hpp"
 
 namespace dadsim::cli {
 
@@ -30,12 +28,7 @@ class StudyFiles {
   /// Again, with all that has been read by now; see OutputFiles.
   void check_against_inputs() const { outputs_.check_against_inputs(); }
 
-  template <class Report>
-  void write(const Report& report, const report::About& about) const {
-    if (!json_.empty()) write_file_atomically(json_, to_json(report));
-    if (!page_.empty()) write_file_atomically(page_, to_html(report, about));
-    if (!quiet_ && !outputs_.take_standard_output()) print(summary_of(report, verbose_));
-  }
+  void write(const report::Document& document, const report::About& about) const;
 
  private:
   std::string json_, page_;

@@ -90,7 +90,7 @@ TEST_F(ScaleStudyTest, LearnsFitsAndPredictsTheLargest) {
   EXPECT_GT(report.runs[0].rungs[1].ratio.value().value, 1);
   const report::HeldOutCount count = held_out_of(report);
   EXPECT_EQ(count.cases, 2);
-  const std::string words = summary_of(report, true).all();
+  const std::string words = summary_of(document_of(report), true).all();
   EXPECT_NE(words.find("of 2 predictions of the largest network, left out"), std::string::npos) << words;
 }
 
@@ -109,10 +109,10 @@ TEST_F(ScaleStudyTest, IsTheSameForAnyNumberOfThreads) {
   std::string one;
   {
     const ThreadLimit limit(1);
-    one = to_json(study_of(family(kWidths)));
+    one = to_json(document_of(study_of(family(kWidths))));
   }
   const ThreadLimit limit(4);
-  EXPECT_EQ(to_json(study_of(family(kWidths))), one);
+  EXPECT_EQ(to_json(document_of(study_of(family(kWidths)))), one);
 }
 
 TEST_F(ScaleStudyTest, ACriticalBatchIsThatOfGradientSharing) {
@@ -132,7 +132,7 @@ TEST_F(ScaleStudyTest, ATargetThatIsOutOfReachIsSaid) {
   ASSERT_TRUE(report.runs[0].rungs[0].why_not);
   const std::string why = report::in_words(*report.runs[0].rungs[0].why_not);
   EXPECT_NE(why.find("gradient sharing did not reach"), std::string::npos) << why;
-  EXPECT_NE(summary_of(report, false).all().find("0 rungs have relative steps"), std::string::npos);
+  EXPECT_NE(summary_of(document_of(report), false).all().find("0 rungs have relative steps"), std::string::npos);
 }
 
 TEST_F(ScaleStudyTest, WhatIsWrongIsSaidAtItsLine) {
@@ -241,7 +241,7 @@ TEST_F(ScaleStudyTest, AFileOfItTellsAnotherScenario) {
   EXPECT_NE(report::in_words(*report.runs[1].why_no_workload).find("1,000,000 parameters"), std::string::npos);
   EXPECT_EQ(report.runs[1].rungs[3].held, false) << "more than 4 was not in the interval";
 
-  const report::LadderFile file = report::parse_ladder(to_json(report));
+  const report::LadderFile file = report::parse_ladder(to_json(document_of(report)));
   ASSERT_NE(file.find("low rank"), nullptr);
   EXPECT_EQ(file.find("low rank")->rungs.size(), 4U);
   EXPECT_TRUE(file.find("local")->never);
@@ -249,7 +249,7 @@ TEST_F(ScaleStudyTest, AFileOfItTellsAnotherScenario) {
   EXPECT_THROW(report::parse_ladder("{}"), std::runtime_error);
 
   const std::string ladder = folder_.path("ladder.json");
-  std::ofstream(ladder) << to_json(report);
+  std::ofstream(ladder) << to_json(document_of(report));
   std::ofstream(path) << family(
       "", R"(<timed-as workload="resnet-18" batch="32" steps="1000"/><ladder file="ladder.json"/>)");
   const report::Result result = run_experiment(scenario::load_scenario(path, {}, make_catalog()), false);
@@ -270,9 +270,9 @@ TEST_F(ScaleStudyTest, AFileOfItTellsAnotherScenario) {
 TEST_F(ScaleStudyTest, ALadderIsOfTheSameAlgorithmAndParameters) {
   const std::string path = folder_.path("scenario.xml");
   const std::string timed = R"(<timed-as workload="resnet-18" batch="32" steps="1000"/>)";
-  std::ofstream(folder_.path("ladder.json")) << to_json(study_of(family(
+  std::ofstream(folder_.path("ladder.json")) << to_json(document_of(study_of(family(
       R"(<scale-study><linked><vary path="model.dense[1].units" values="8 12 16 32"/><vary path="run[low rank].rank"
-      values="1 1 1 2"/></linked></scale-study>)")));
+      values="1 1 1 2"/></linked></scale-study>)"))));
   const std::string studied = R"(algorithm="power-sgd" label="low rank" rank="1")";
   const auto why_of = [&](const std::vector<std::string>& overrides, const std::string& run = {}) -> std::string {
     std::string text = family("", timed + "<ladder file=\"ladder.json\"/>");

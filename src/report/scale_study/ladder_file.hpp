@@ -8,6 +8,7 @@
 
 #include "estimate/ladder.hpp"
 #include "report/words/statement.hpp"
+#include "spec/parameter.hpp"
 #include "spec/scale_study_specification.hpp"
 
 namespace dadsim::report {
@@ -31,7 +32,8 @@ struct LadderFile {
   const Run* find(std::string_view label) const;
 };
 
-/// Reads what to_json(ScaleStudyReport) has written. Throws std::runtime_error, with words, where it is no such text.
+/// Reads what the JSON of a ScaleStudyReport has written. Throws std::runtime_error, with words, where it is no such
+/// text.
 LadderFile parse_ladder(const std::string& text);
 
 }  // namespace dadsim::report

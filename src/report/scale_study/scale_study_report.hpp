@@ -9,8 +9,7 @@
 
 #include "estimate/efficiency.hpp"
 #include "estimate/ladder.hpp"
-#include "report/text/paragraph.hpp"
-#include "report/words/statement.hpp"
+#include "report/document/document.hpp"
 #include "spec/parameter.hpp"
 #include "spec/scale_study_specification.hpp"
 
@@ -61,8 +60,7 @@ struct StudiedRun {
 };
 
 /// What `dadsim scale-study` has found.
-struct ScaleStudyReport {
-  std::string version, build, scenario_name, description;
+struct ScaleStudyReport : ReportHead {
   std::vector<spec::SizeKind> against;
   double level = 0.9;
   double target_accuracy = 0;
@@ -71,7 +69,6 @@ struct ScaleStudyReport {
   std::vector<StudiedRun> runs;  ///< without gradient sharing
   std::string workload;          ///< that is timed; empty: none
   StudiedSize workload_size;
-  std::vector<Statement> assumptions;
 };
 
 /// Of predictions of rungs that were held out.
@@ -82,16 +79,7 @@ struct HeldOutCount {
 };
 HeldOutCount held_out_of(const ScaleStudyReport& report);
 
-/// "1.31 (1.20 … 1.43)".
-std::string prediction_in_words(const estimate::LadderPrediction& prediction);
-/// "grows by 8 % per decade of parameters", "shows no trend".
-std::string trend_in_words(const StudiedRun& run, const std::vector<spec::SizeKind>& against);
-/// The answer in a sentence or a few.
-std::string verdict(const ScaleStudyReport& report);
-
-/// For a terminal.
-Summary summary_of(const ScaleStudyReport& report, bool verbose);
-/// As JSON; every field is documented in docs/scale-study.md.
-std::string to_json(const ScaleStudyReport& report);
+/// Every member is documented in docs/scale-study.md.
+Document document_of(const ScaleStudyReport& report);
 
 }  // namespace dadsim::report

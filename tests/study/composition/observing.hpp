@@ -69,7 +69,7 @@ inline Observed observe_sweep(const std::string& path, const scenario::Catalog& 
 
 inline Observed observe_study(const std::string& path) {
   try {
-    json study = json::parse(to_json(scale_study(scenario::ScenarioSource(path), {}, false)));
+    json study = json::parse(to_json(document_of(scale_study(scenario::ScenarioSource(path), {}, false))));
     for (const char* echo : {"dadsim", "scenario", "level", "against"}) study.erase(echo);
     return {std::move(study), nullptr};
   } catch (const std::exception& error) {

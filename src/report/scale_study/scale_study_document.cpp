@@ -1,0 +1,342 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/scale_study/scale_study_report.hpp"
+#include "support/human.hpp"
+
+namespace dadsim::report {
+namespace {
+
+std::string significant(double value) { return fmt::format("{:.3g}", value); }
+
+/// "parameters" as they are read in a sentence.
+const char* size_in_words(spec::SizeKind kind) {
+  switch (kind) {
+    case spec::SizeKind::parameters:
+      return "parameters";
+    case spec::SizeKind::rows_per_width:
+      return "rows ÷ width";
+    case spec::SizeKind::batch_per_critical:
+      return "batch ÷ critical batch";
+  }
+  return "";
+}
+
+std::string size_text(spec::SizeKind kind, double size) {
+  if (!std::isfinite(size)) return "–";
+  return kind == spec::SizeKind::parameters ? human_count(std::llround(size)) : significant(size);
+}
+
+std::string mean_steps(const estimate::StepsToTarget& steps) {
+  double sum = 0;
+  for (const auto& one : steps) {
+    if (!one) return "–";
+    sum += one->between;
+  }
+  return steps.empty() ? "–" : fmt::format("{:.0f}", sum / static_cast<double>(steps.size()));
+}
+
+std::string seen_text(const StudiedRatio& at) {
+  if (at.ratio) return significant(at.ratio->value);
+  return at.more_than ? fmt::format("> {}", significant(*at.more_than)) : "–";
+}
+
+std::vector<double> steps_of(const estimate::StepsToTarget& steps) {
+  std::vector<double> by_seed;
+  for (const auto& one : steps) by_seed.push_back(one ? one->between : std::numeric_limits<double>::quiet_NaN());
+  return by_seed;
+}
+
+DocumentTable object_of(const StudiedSize& size) {
+  DocumentTable table{.object = true};
+  table.add_row()
+      .add("parameters", size.parameters)
+      .add("rows_per_width", size.rows_per_width)
+      .add("batch", size.batch)
+      .add("critical_batch", size.critical_batch);
+  return table;
+}
+
+DocumentTable object_of(const std::optional<estimate::LadderPrediction>& prediction) {
+  DocumentTable table{.object = true};
+  if (prediction)
+    table.add_row()
+        .add("value", prediction->ratio)
+        .add("low", prediction->low)
+        .add("high", prediction->high)
+        .add("decades_beyond", prediction->distance);
+  return table;
+}
+
+DocumentTable rungs_of(const ScaleStudyReport& report) {
+  DocumentTable rungs;
+  for (std::size_t i = 0; i < report.rungs.size(); ++i) {
+    const StudiedRung& rung = report.rungs[i];
+    std::map<std::string, std::string> changes;
+    std::string name;
+    for (const auto& [path, value] : rung.changes) {
+      changes[path] = value;
+      name += (name.empty() ? "" : " ") + value;
+    }
+    TableRow row = rungs.add_row();
+    row.add("changes", "rung", changes, Unit::plain, name + (rung.held_out ? " (left out)" : ""))
+        .add("learned_on", rung.learned_on)
+        .add("size", object_of(rung.size))
+        .add("held_out", rung.held_out);
+    for (const spec::SizeKind kind : report.against) row.say(size_in_words(kind), size_text(kind, rung.size.of(kind)));
+    row.add("gradient_sharing_steps", "gradient sharing", steps_of(rung.gradient_sharing), Unit::plain,
+            mean_steps(rung.gradient_sharing));
+    for (const StudiedRun& run : report.runs) row.say("× " + run.label, seen_text(run.rungs[i]));
+  }
+  return rungs;
+}
+
+/// "1.31 (1.20 … 1.43)".
+std::string prediction_in_words(const estimate::LadderPrediction& prediction) {
+  return fmt::format("{} ({} … {})", significant(prediction.ratio), significant(prediction.low),
+                     significant(prediction.high));
+}
+
+/// "+8 % per decade of parameters", "none shown".
+std::string trend_in_words(const StudiedRun& run, const std::vector<spec::SizeKind>& against) {
+  if (run.as_many_by_definition) return "1 by definition";
+  if (!run.fit) return "no fit";
+  std::string text;
+  for (std::size_t i = 0; i < against.size(); ++i) {
+    const estimate::Slope& slope = run.fit->slopes()[i];
+    if (!slope.shown) continue;
+    const double change = 100 * std::expm1(slope.per_decade);
+    text += fmt::format("{}{:+.0f} % per decade of {}", text.empty() ? "" : ", ", change, size_in_words(against[i]));
+  }
+  return text.empty() ? "none shown" : text;
+}
+
+/// What was predicted of the sizes that were left out, and what was seen.
+std::string tested_text(const StudiedRun& run) {
+  std::string text;
+  for (const StudiedRatio& at : run.rungs) {
+    if (!at.predicted) continue;
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {}{}", prediction_in_words(*at.predicted), seen_text(at),
+                        at.held ? (*at.held ? "" : ", missed") : ", undecided");
+  }
+  return text.empty() ? "–" : text;
+}
+
+DocumentTable ratios_of(const StudiedRun& run) {
+  DocumentTable ratios;
+  for (const StudiedRatio& at : run.rungs) {
+    DocumentTable seen{.object = true};
+    if (at.ratio) seen.add_row().add("value", at.ratio->value).add("low", at.ratio->low).add("high", at.ratio->high);
+    ratios.add_row()
+        .add("steps", steps_of(at.steps))
+        .add("relative_steps", seen)
+        .add("why_not", at.why_not)
+        .add("more_than", at.more_than)
+        .add("seed_variance", at.seed_variance)
+        .add("predicted", object_of(at.predicted))
+        .add("held", at.held);
+  }
+  return ratios;
+}
+
+/// The fit along the first kind of size, from the smallest rung to the largest or the workload; the other kinds are as
+/// large as the rungs are on average.
+DocumentTable along_of(const estimate::Ladder& fit, const ScaleStudyReport& report) {
+  constexpr int kPoints = 24;
+  std::vector<double> size(report.against.size(), 0.0);
+  double from = std::numeric_limits<double>::infinity();
+  double to = -from;
+  for (const estimate::Rung& rung : fit.rungs()) {
+    from = std::min(from, rung.size.front());
+    to = std::max(to, rung.size.front());
+    for (std::size_t i = 0; i < size.size(); ++i) size[i] += rung.size[i] / static_cast<double>(fit.rungs().size());
+  }
+  const double workload = std::log10(report.workload_size.of(report.against.front()));
+  if (std::isfinite(workload)) {
+    from = std::min(from, workload);
+    to = std::max(to, workload);
+  }
+  DocumentTable along;
+  for (int i = 0; i <= kPoints; ++i) {
+    size.front() = from + (to - from) * i / kPoints;
+    const estimate::LadderPrediction at = fit.at(size, report.level);
+    along.add_row()
+        .add("size", std::pow(10, size.front()))
+        .add("value", at.ratio)
+        .add("low", at.low)
+        .add("high", at.high);
+  }
+  return along;
+}
+
+DocumentTable fit_of(const StudiedRun& run, const ScaleStudyReport& report) {
+  DocumentTable fit{.object = true}, slopes;
+  if (!run.fit) return fit;
+  for (std::size_t i = 0; i < report.against.size(); ++i) {
+    const estimate::Slope& slope = run.fit->slopes()[i];
+    slopes.add_row()
+        .add("against", to_string(report.against[i]))
+        .add("per_decade", slope.per_decade)
+        .add("standard_error", slope.error)
+        .add("chance", slope.chance)
+        .add("shown", slope.shown);
+  }
+  fit.add_row()
+      .add("rungs", run.fit->rungs().size())
+      .add("trend", run.fit->shows_trend())
+      .add("slopes", slopes)
+      .add("spread", run.fit->spread())
+      .add("along", along_of(*run.fit, report));
+  return fit;
+}
+
+DocumentTable runs_of(const ScaleStudyReport& report) {
+  DocumentTable runs;
+  for (const StudiedRun& run : report.runs)
+    runs.add_row()
+        .add("label", "run", run.label, Unit::plain)
+        .add("algorithm", run.algorithm)
+        .add("set", run.set)
+        .add("as_many_by_definition", run.as_many_by_definition)
+        .add("fit", "trend", fit_of(run, report), Unit::plain, trend_in_words(run, report.against))
+        .add("rungs", "predicted: seen", ratios_of(run), Unit::plain, tested_text(run))
+        .add("why_no_fit", run.why_no_fit)
+        .add("workload", report.workload, object_of(run.workload), Unit::plain,
+             run.workload ? prediction_in_words(*run.workload) : "–")
+        .add("why_no_workload", run.why_no_workload);
+  return runs;
+}
+
+/// "the largest size, left out", or several of them.
+std::string left_out_in_words(const ScaleStudyReport& report) {
+  const auto left_out = std::ranges::count_if(report.rungs, &StudiedRung::held_out);
+  return left_out == 1 ? "the largest network, left out" : fmt::format("the {} largest networks, left out", left_out);
+}
+
+}  // namespace
+
+double StudiedSize::of(spec::SizeKind kind) const {
+  switch (kind) {
+    case spec::SizeKind::parameters:
+      return parameters;
+    case spec::SizeKind::rows_per_width:
+      return rows_per_width;
+    case spec::SizeKind::batch_per_critical:
+      return static_cast<double>(batch) / critical_batch;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+HeldOutCount held_out_of(const ScaleStudyReport& report) {
+  HeldOutCount count;
+  for (const StudiedRun& run : report.runs) {
+    for (const StudiedRatio& at : run.rungs) {
+      if (at.held) {
+        ++count.cases;
+        count.held += *at.held ? 1 : 0;
+      } else if (at.predicted) {
+        ++count.undecided;
+      }
+    }
+  }
+  return count;
+}
+
+namespace {
+
+/// The answer in a sentence or a few.
+std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count) {
+  std::string text;
+  if (count.cases > 0) {
+    text = fmt::format("{} of {} predictions of {}, lie in their {:.3g} % intervals", count.held, count.cases,
+                       left_out_in_words(report), 100 * report.level);
+    if (count.undecided > 0) text += fmt::format(" ({} more cannot be told)", count.undecided);
+    text += ". ";
+  }
+  std::string no_trend;
+  for (const StudiedRun& run : report.runs) {
+    if (run.fit && !run.fit->shows_trend()) no_trend += (no_trend.empty() ? "" : ", ") + run.label;
+    if (!run.fit || !run.fit->shows_trend()) continue;
+    text += fmt::format("{}: {}. ", run.label, trend_in_words(run, report.against));
+  }
+  if (!no_trend.empty()) text += fmt::format("No trend can be shown for {}. ", no_trend);
+  std::string expected;
+  for (const StudiedRun& run : report.runs) {
+    if (run.workload && !run.as_many_by_definition)
+      expected += fmt::format("{}{} {}", expected.empty() ? "" : ", ", run.label, prediction_in_words(*run.workload));
+  }
+  if (!expected.empty()) {
+    const auto beyond = std::ranges::find_if(
+        report.runs, [](const StudiedRun& run) { return run.workload && !run.as_many_by_definition; });
+    text += fmt::format("Expected of {}, {:.1f} decades beyond the largest network: {}. ", report.workload,
+                        beyond->workload->distance, expected);
+  }
+  if (text.empty()) return "Nothing could be fitted.";
+  text.pop_back();
+  return text;
+}
+
+/// Why numbers of a run are missing; `verbose`: of each rung, and every slope.
+std::string notes_on(const StudiedRun& run, const ScaleStudyReport& report, bool verbose) {
+  std::string text;
+  if (run.why_no_fit) text += paragraph(fmt::format("{}: no fit: {}.", run.label, in_words(*run.why_no_fit)));
+  if (run.why_no_workload && run.why_no_workload != run.why_no_fit)
+    text += paragraph(
+        fmt::format("{}: nothing is said of {}: {}.", run.label, report.workload, in_words(*run.why_no_workload)));
+  if (!verbose) return text;
+  for (std::size_t i = 0; i < run.rungs.size(); ++i) {
+    if (run.rungs[i].why_not)
+      text += paragraph(fmt::format("{}, {} parameters: no relative steps: {}.", run.label,
+                                    human_count(std::llround(report.rungs[i].size.parameters)),
+                                    in_words(*run.rungs[i].why_not)));
+  }
+  if (!run.fit) return text;
+  for (std::size_t i = 0; i < report.against.size(); ++i) {
+    const estimate::Slope& slope = run.fit->slopes()[i];
+    text += paragraph(
+        fmt::format("{}: ln(relative steps) moves by {:+.3f} ± {:.3f} per decade of {}; by chance alone "
+                    "as much in {:.2g} % of families.",
+                    run.label, slope.per_decade, slope.error, size_in_words(report.against[i]), 100 * slope.chance));
+  }
+  return text;
+}
+
+}  // namespace
+
+Document document_of(const ScaleStudyReport& report) {
+  Document document{report, {}};
+  document.page = PageKind::scale_study;
+  const HeldOutCount count = held_out_of(report);
+  document.lead = {verdict_of(report, count)};
+  document.add("verdict", document.lead.front());
+  std::vector<std::string> against;
+  for (const spec::SizeKind kind : report.against) against.emplace_back(to_string(kind));
+  document.add("against", against);
+  document.add("level", report.level);
+  document.add("target_accuracy", report.target_accuracy);
+  document.add("seeds", report.seeds);
+  document.add("held_out.cases", count.cases);
+  document.add("held_out.held", count.held);
+  document.add("held_out.undecided", count.undecided);
+  document.print(paragraph(fmt::format("Relative steps to {:.6g} %, mean over {} seeds, against size",
+                                       report.target_accuracy * 100, report.seeds)));
+  document.parts.push_back({.name = "rungs", .shown = Shown::always, .what = rungs_of(report), .text = "\n"});
+  document.parts.push_back({.name = "runs", .shown = Shown::always, .what = runs_of(report)});
+  for (const StudiedRun& run : report.runs) {
+    document.print(notes_on(run, report, false), Shown::brief);
+    document.print(notes_on(run, report, true), Shown::verbose);
+  }
+  DocumentTable workload{.object = true};
+  if (!report.workload.empty())
+    workload.add_row().add("name", report.workload).add("size", object_of(report.workload_size));
+  document.add("workload", workload);
+  std::string assumed;
+  for (const std::string& assumption : in_words(report.assumptions)) assumed += paragraph("Assumed: " + assumption);
+  document.rests_on(assumed);
+  return document;
+}
+
+}  // namespace dadsim::report
