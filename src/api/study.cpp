@@ -6,15 +6,14 @@
 #include "api/overrides.hpp"
 #include "api/result_of.hpp"
 #include "api/states.hpp"
-#include "report/html/sweep.hpp"
+#include "report/html/document.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/sweep_csv.hpp"
-#include "study/sweep/sweep_page.hpp"
+#include "study/sweep/sweep_document.hpp"
 #include "study/sweep/sweep_points.hpp"
-#include "study/sweep/sweep_text.hpp"
 #include "support/build.hpp"
 #include "support/interrupt.hpp"
 #include "support/version.hpp"
@@ -82,25 +81,22 @@ std::string Sweep::csv() const {
   return csv;
 }
 
-std::string Sweep::table() const {
-  if (state_->results) return sweep_table(*state_->results);
-  std::string table;
+namespace {
+
+report::Document document_of(const Sweep::State& state, bool for_page) {
+  if (state.results) return document_of(*state.results);
+  report::Document document;
   with_errors_of_ours([&] {
-    study::Database database(state_->file, study::Database::Access::read);
-    table = study::summary_of_file(database).all();
+    study::Database database(state.file, study::Database::Access::read);
+    document = study::document_of_file(database, for_page);
   });
-  return table;
+  return document;
 }
 
-std::string Sweep::html() const {
-  if (state_->results) return report::to_html(study::sweep_report_of(*state_->results));
-  std::string page;
-  with_errors_of_ours([&] {
-    study::Database database(state_->file, study::Database::Access::read);
-    page = report::to_html(study::sweep_report_of_file(database));
-  });
-  return page;
-}
+}  // namespace
+
+std::string Sweep::table() const { return to_table(document_of(*state_, false)); }
+std::string Sweep::html() const { return to_html(document_of(*state_, true)); }
 
 void stop() noexcept { set_interrupted(true); }
 

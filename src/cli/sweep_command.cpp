@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <filesystem>
+#include <optional>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
@@ -12,15 +13,14 @@
 #include "cli/study_options.hpp"
 #include "cli/sweep_elsewhere.hpp"
 #include "cli/usage_error.hpp"
-#include "report/html/sweep.hpp"
+#include "report/html/document.hpp"
 #include "sim/simulator.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/sweep_csv.hpp"
-#include "study/sweep/sweep_page.hpp"
-#include "study/sweep/sweep_text.hpp"
+#include "study/sweep/sweep_document.hpp"
 #include "support/atomic_file.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
@@ -163,31 +163,33 @@ SweepElsewhere elsewhere(const SweepArguments& asked) {
   return {.scenario = asked.scenario, .out = asked.out, .learned = asked.options.learned, .overrides = asked.overrides};
 }
 
-/// As CSV and as a page, where these are asked for.
-void write_results(study::Database& database, const std::string& csv, const std::string& page) {
+/// As CSV, as a page and as text with `below` under it, where these are asked for.
+void write_results(study::Database& database, const std::string& csv, const std::string& page,
+                   const std::optional<std::string>& below) {
   if (!csv.empty()) write_file_atomically(csv, [&](const PutContent& put) { write_sweep_csv(database, put); });
-  if (!page.empty()) write_file_atomically(page, report::to_html(study::sweep_report_of_file(database)));
+  if (page.empty() && !below) return;
+  report::Document document = study::document_of_file(database, !page.empty());
+  if (!page.empty()) write_file_atomically(page, to_html(document));
+  if (!below) return;
+  document.rests_on(*below);
+  print(summary_of(document, false));
 }
 
 void report(const SweepArguments& arguments, study::Database& database, const study::SweepPoints& sweep,
             const study::SweepProgressNumbers& numbers) {
-  write_results(database, arguments.csv, arguments.report);
-  if (!arguments.quiet && !outputs_of(arguments).take_standard_output()) {
-    report::Summary summary = study::summary_of_file(database);
-    std::string& text = summary.background;
-    text += fmt::format("{}: {} new, {} there before", arguments.out, trials_in_words(numbers.finished, sweep),
-                        human_count(numbers.before));
-    // What workers of Dask learned, perhaps several of them the same, is not counted.
-    text += !arguments.scheduler.empty() ? ".\n"
-            : numbers.learned == 1       ? "; 1 run learned.\n"
-                                         : fmt::format("; {} runs learned.\n", human_count(numbers.learned));
-    if (numbers.plays > 0) {
-      text += fmt::format(
-          "Event-driven runs simulated: {}; of what they needed {} operations were learned, {} found.\n",
-          human_count(numbers.plays), human_count(numbers.operations_learned), human_count(numbers.operations_found));
-    }
-    print(summary);
+  std::string text = fmt::format("{}: {} new, {} there before", arguments.out, trials_in_words(numbers.finished, sweep),
+                                 human_count(numbers.before));
+  // What workers of Dask learned, perhaps several of them the same, is not counted.
+  text += !arguments.scheduler.empty() ? ".\n"
+          : numbers.learned == 1       ? "; 1 run learned.\n"
+                                       : fmt::format("; {} runs learned.\n", human_count(numbers.learned));
+  if (numbers.plays > 0) {
+    text += fmt::format("Event-driven runs simulated: {}; of what they needed {} operations were learned, {} found.\n",
+                        human_count(numbers.plays), human_count(numbers.operations_learned),
+                        human_count(numbers.operations_found));
   }
+  const bool shown = !arguments.quiet && !outputs_of(arguments).take_standard_output();
+  write_results(database, arguments.csv, arguments.report, shown ? std::optional(text) : std::nullopt);
   study::FailedTrial first;
   if (numbers.failed > 0) {
     study::Statement select(database,
@@ -306,18 +308,14 @@ void run_merge(const po::variables_map& values) {
   for (const Diagnostic& lost : merged.lost) say(fmt::format("dadsim: {}\n", to_string(lost)));
   if (!csv.empty() || !report.empty() || !values.contains("quiet")) {
     study::Database database(operands[0], study::Database::Access::read);
-    write_results(database, csv, report);
-    if (!values.contains("quiet") && !outputs.take_standard_output()) {
-      report::Summary summary = study::summary_of_file(database);
-      std::string& text = summary.background;
-      text += fmt::format("{}: {} of {} complete", operands[0], human_count(merged.points),
-                          points_in_words(merged.identity.points));
-      text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", study::ranges_in_words(merged.missing));
-      if (!merged.missing.empty())
-        text += fmt::format("dadsim sweep --out {} {} goes on with them.\n", shell_word(operands[0]),
-                            shell_word(merged.identity.scenario_file));
-      print(summary);
-    }
+    std::string text = fmt::format("{}: {} of {} complete", operands[0], human_count(merged.points),
+                                   points_in_words(merged.identity.points));
+    text += merged.missing.empty() ? ".\n" : fmt::format("; missing: {}.\n", study::ranges_in_words(merged.missing));
+    if (!merged.missing.empty())
+      text += fmt::format("dadsim sweep --out {} {} goes on with them.\n", shell_word(operands[0]),
+                          shell_word(merged.identity.scenario_file));
+    const bool shown = !values.contains("quiet") && !outputs.take_standard_output();
+    write_results(database, csv, report, shown ? std::optional(text) : std::nullopt);
   }
   if (merged.failed > 0)
     throw sim::SimulationError(

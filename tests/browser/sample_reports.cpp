@@ -9,7 +9,6 @@
 #include "report/explanation_sample.hpp"
 #include "report/html/document.hpp"
 #include "report/html/report.hpp"
-#include "report/html/sweep.hpp"
 #include "report/sample.hpp"
 #include "report/sweep_sample.hpp"
 
@@ -166,9 +165,9 @@ int main(int argc, char** argv) {
                 dadsim::report::to_html(dadsim::nothing(), "", {}, dadsim::about_two_sites()));
   dadsim::write(folder + "/explain.html",
                 dadsim::report::to_html(document_of(dadsim::explanation()), dadsim::about_many_sites()));
-  dadsim::write(folder + "/sweep-three.html", dadsim::report::to_html(dadsim::sweep_of_three()));
-  dadsim::write(folder + "/sweep-drawn.html", dadsim::report::to_html(dadsim::drawn_sweep()));
-  dadsim::write(folder + "/sweep-one.html", dadsim::report::to_html(dadsim::sweep_of_one()));
-  dadsim::write(folder + "/sweep-large.html", dadsim::report::to_html(dadsim::large_sweep()));
+  dadsim::write(folder + "/sweep-three.html", dadsim::report::to_html(document_of(dadsim::sweep_of_three())));
+  dadsim::write(folder + "/sweep-drawn.html", dadsim::report::to_html(document_of(dadsim::drawn_sweep())));
+  dadsim::write(folder + "/sweep-one.html", dadsim::report::to_html(document_of(dadsim::sweep_of_one())));
+  dadsim::write(folder + "/sweep-large.html", dadsim::report::to_html(document_of(dadsim::large_sweep())));
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "report/html/document.hpp"
 
+#include <algorithm>
+
 #include "report/document/document_json.hpp"
 #include "report/html/page.hpp"
 
@@ -38,7 +40,8 @@ std::string to_html(const Document& document, const About& about) {
   std::vector<std::pair<std::string, std::string>> more;
   for (const DocumentPart& part : document.parts)
     if (part.page_alone) more.emplace_back(part.name, one_line(in_json(part)) + '\n');
-  more.emplace_back("about", to_json(about));
+  if (std::ranges::none_of(more, [](const auto& one) { return one.first == "about"; }))
+    more.emplace_back("about", to_json(about));
   if (document.page == PageKind::document) more.emplace_back("parts", parts_in_words(document));
   return make_page(document.page,
                    {document.head.scenario_name, verdict(document), one_line(in_json(document)) + '\n', {}, more});

@@ -197,7 +197,7 @@ std::vector<Statement> answer_by_points(const SweepReport& report) {
 
 }  // namespace
 
-std::vector<Statement> answer_to(const SweepReport& report) {
+std::vector<Statement> answer_of(const SweepReport& report) {
   if (!report.of_two.empty()) return report.of_two;
   const std::vector<bool> competes = count_points(report).competes;
   if (report.best && std::ranges::count(competes, true) < 2) return {*report.best};
@@ -205,7 +205,5 @@ std::vector<Statement> answer_to(const SweepReport& report) {
   if (report.best) answer.insert(answer.begin(), *report.best);
   return answer;
 }
-
-std::string verdict(const SweepReport& report) { return as_paragraph(answer_to(report)); }
 
 }  // namespace dadsim::report

@@ -9,6 +9,7 @@
 
 #include "estimate/efficiency.hpp"
 #include "estimate/verdict.hpp"
+#include "report/document/document.hpp"
 #include "report/run/answer.hpp"
 
 namespace dadsim::report {
@@ -18,8 +19,8 @@ std::span<const std::size_t> page_figures();
 /// The place of a figure among these. Throws std::logic_error where it is not among them.
 std::size_t page_figure(std::string_view name);
 
-/// The results of a sweep as its page shows them.
-struct SweepReport {
+/// The results of a sweep as its page shows them. Its build: several, with spaces, where that was allowed.
+struct SweepReport : ReportHead {
   struct Value {
     std::string text;              ///< as the sweep sets it; of paths that differ, "10Mbps / 100Mbps"
     std::optional<double> number;  ///< in the axis' unit
@@ -65,7 +66,7 @@ struct SweepReport {
     bool infeasible = false;  ///< it does not go, which is a result
   };
 
-  std::string version, scenario_name, scenario_file;
+  std::string scenario_file;
   std::uint64_t hash = 0;
   double target_accuracy = 0;  ///< of the scenario as it stands
   std::int64_t points_of_sweep = 0, seeds = 1;
@@ -78,11 +79,8 @@ struct SweepReport {
   std::string of;                          ///< the workload that is timed; empty: the network that learns
   std::string currency;                    ///< of money; empty: none is known
   double sampling_error = 0;  ///< the worst standard error of a mean step ÷ that step; 0: all steps were simulated
-  /// What points, or some of them, were learned on and timed as, and what was assumed for them.
-  std::vector<std::string> learned_on, timed_as;
-  std::vector<Statement> assumptions;
-  std::string build;     ///< of the program that ran it; several, with spaces, where that was allowed
-  std::string scenario;  ///< the text of its file; for the page alone
+  std::vector<std::string> learned_on, timed_as;  ///< of all points, or of some
+  std::string scenario;                           ///< the text of its file; for the page alone
   std::vector<Axis> axes;
   std::vector<Run> runs;  ///< most points won first
   std::vector<Point> points;
@@ -95,11 +93,9 @@ struct SweepReport {
 
 /// What the terminal and the page answer: of two points how much quicker the second is; of more who is first at how
 /// many, and where most of them are, or which point is the best.
-std::vector<Statement> answer_to(const SweepReport& report);
-/// The same in words.
-std::string verdict(const SweepReport& report);
+std::vector<Statement> answer_of(const SweepReport& report);
 
-/// What the page is drawn from; docs/sweep.md explains the fields. Not a number is null.
-std::string to_json(const SweepReport& report);
+/// The answer, and what the page is drawn from: docs/sweep.md explains the members.
+Document document_of(const SweepReport& report);
 
 }  // namespace dadsim::report

@@ -1,7 +1,5 @@
 #include "study/sweep/sweep_page.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -12,11 +10,7 @@
 #include "report/text/path_name.hpp"
 #include "report/words/statement_text.hpp"
 #include "sim/platform.hpp"
-#include "study/sweep/read_results.hpp"
 #include "study/sweep/sweep_answer.hpp"
-#include "study/sweep/winners.hpp"
-#include "support/diagnostics.hpp"
-#include "support/human.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -147,9 +141,8 @@ std::vector<report::SweepReport::Run> runs_of(const SweepResults& results, const
 
 }  // namespace
 
-report::SweepReport sweep_report_of(const SweepResults& results) {
+report::SweepReport sweep_report_of(const SweepResults& results, const std::vector<PointOutcome>& all) {
   const SweepIdentity& identity = results.identity;
-  const std::vector<PointOutcome> all = outcomes(results);
   report::SweepReport report;
   report.version = identity.version;
   report.scenario_name = identity.scenario_name;
@@ -203,15 +196,6 @@ report::SweepReport sweep_report_of(const SweepResults& results) {
   for (const FailedTrial& failed : results.failed)
     report.failures.push_back({failed.trial.point, failed.trial.seed, failed.message, failed.is_infeasible()});
   return report;
-}
-
-report::SweepReport sweep_report_of_file(Database& database) {
-  const std::int64_t runs = count_runs(database);
-  if (runs <= kMostRunsShown) return sweep_report_of(read_results(database));
-  throw InputError(Diagnostic{
-      database.path(), 0,
-      fmt::format("has results of {} runs, and a page shows {}", human_count(runs), human_count(kMostRunsShown)),
-      "--csv FILE, which has all of them"});
 }
 
 }  // namespace dadsim::study

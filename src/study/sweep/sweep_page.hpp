@@ -2,12 +2,11 @@
 
 #include "report/sweep/sweep_report.hpp"
 #include "study/sweep/results.hpp"
+#include "study/sweep/winners.hpp"
 
 namespace dadsim::study {
 
-/// The results of a file for a page (report/html/sweep.hpp).
-report::SweepReport sweep_report_of(const SweepResults& results);
-/// The same of a file. Throws InputError where it has more than kMostRunsShown runs.
-report::SweepReport sweep_report_of_file(Database& database);
+/// The results of a file as its page shows them; `all`: the outcome of every point.
+report::SweepReport sweep_report_of(const SweepResults& results, const std::vector<PointOutcome>& all);
 
 }  // namespace dadsim::study

@@ -5,8 +5,8 @@
 #include <regex>
 #include <string>
 
+#include "report/html/document.hpp"
 #include "report/html/report.hpp"
-#include "report/html/sweep.hpp"
 #include "report/page_parts.hpp"
 #include "report/sample.hpp"
 #include "report/sweep_sample.hpp"
@@ -37,20 +37,20 @@ TEST(SweepPage, SaysWhatWasLearnedTimedAndAssumed) {
   report.assumptions = {{"memory-unknown"}};
   report.build = "abc";
   report.scenario = kHostile;
-  const std::string html = to_html(report);
+  const std::string html = to_html(document_of(report));
   const Json json = embedded(html);
   EXPECT_EQ(json["setting"]["learned_on"], Json{"a small network"});
   EXPECT_EQ(json["setting"]["timed_as"], (Json{"resnet-50", kHostile}));
-  ASSERT_EQ(json["setting"]["assumptions"].size(), 1U);
-  EXPECT_EQ(json["setting"]["assumptions"][0]["words"], in_words(report.assumptions[0]));
+  ASSERT_EQ(json["assumptions"].size(), 1U);
+  EXPECT_EQ(json["assumptions"][0]["words"], in_words(report.assumptions[0]));
   EXPECT_EQ(json["dadsim"]["build"], "abc");
   EXPECT_EQ(embedded(html, "about")["scenario"], kHostile);
 }
 
 TEST(SweepPage, HoldsTheReportAsJson) {
   const SweepReport report = three_axes();
-  const Json json = embedded(to_html(report));
-  EXPECT_EQ(json, Json::parse(to_json(report)));
+  const Json json = embedded(to_html(document_of(report)));
+  EXPECT_EQ(json, Json::parse(to_json(document_of(report))));
   EXPECT_EQ(json["scenario"]["hash"], "0000000000000abc");
   EXPECT_EQ(json["sweep"]["points"], 24);
   EXPECT_EQ(json["axes"][0]["values"][1], (Json{{"text", "10Mbps"}, {"number", 1e7}}));
@@ -80,7 +80,7 @@ TEST(SweepPage, HoldsTheReportAsJson) {
 
 // Student's t at 97.5 %, 1 and 2 degrees of freedom: tables of any textbook.
 TEST(SweepPage, HoldsStudentsNumbers) {
-  const Json json = Json::parse(to_json(three_axes()));
+  const Json json = Json::parse(to_json(document_of(three_axes())));
   ASSERT_EQ(json["student_t"].size(), 2U);
   EXPECT_NEAR(json["student_t"][0].get<double>(), 12.706, 5e-4);
   EXPECT_NEAR(json["student_t"][1].get<double>(), 4.303, 5e-4);
@@ -88,8 +88,8 @@ TEST(SweepPage, HoldsStudentsNumbers) {
 
 TEST(SweepPage, KeepsHostileNamesAsText) {
   const SweepReport report = hostile();
-  const std::string html = to_html(report);
-  EXPECT_EQ(embedded(html), Json::parse(to_json(report)));
+  const std::string html = to_html(document_of(report));
+  EXPECT_EQ(embedded(html), Json::parse(to_json(document_of(report))));
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   const std::string escaped =
       R"(&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &lt;script&gt; {{script}} {{ &amp; &quot;quoted&quot; \ é)";
@@ -97,7 +97,7 @@ TEST(SweepPage, KeepsHostileNamesAsText) {
 }
 
 TEST(SweepPage, LoadsNothing) {
-  const std::string html = to_html(hostile());
+  const std::string html = to_html(document_of(hostile()));
   EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
   // A fill may refer to a pattern of the page itself.
   const std::regex loads(
@@ -113,7 +113,7 @@ TEST(SweepPage, LoadsNothing) {
 
 TEST(SweepPage, SharesThePartsOfTheReport) {
   const std::string run = to_html(sample_result());
-  const std::string sweep = to_html(three_axes());
+  const std::string sweep = to_html(document_of(three_axes()));
   EXPECT_EQ(between(run, "<style>", "</style>"), between(sweep, "<style>", "</style>"));
   EXPECT_EQ(between(run, "\"use strict\";", "// The report of a run").find("function addMap"), std::string::npos);
   const std::string shared = between(sweep, "\"use strict\";", "// A sweep as the sections use it");
@@ -133,8 +133,8 @@ TEST(SweepPage, AThousandPointsAreLessThanTwoMegabytes) {
       SampleSweep::set(one, figure, (std::isfinite(one[figure]) ? one[figure] : 1.0) / 3.0);
     }
   }
-  EXPECT_LT(to_html(changed).size(), 2'000'000U);
-  EXPECT_GT(to_html(changed).size(), to_html(report).size());
+  EXPECT_LT(to_html(document_of(changed)).size(), 2'000'000U);
+  EXPECT_GT(to_html(document_of(changed)).size(), to_html(document_of(report)).size());
 }
 
 TEST(SweepReport, AGridHasEveryCombinationOnce) {
@@ -151,7 +151,7 @@ TEST(SweepReport, TheVerdictSaysWhoIsFirstWhere) {
   // small: (10 s, 1 s, 0.1 s, 0.01 s) + (3, 5, 7) s; fast: (400 s, 40 s, 4 s, 0.4 s) + 1 s: small is first up to
   // 10 Mbit/s, and at 100 Mbit/s with the smallest batch.
   const SweepReport report = SampleSweep().rates(4).numbers("batch", 3).grid().report();
-  EXPECT_EQ(verdict(report),
+  EXPECT_EQ(verdict(document_of(report)),
             "small reaches the target first at 7 of 12 points (all 6 with sites.up at most 10 Mbit/s); fast at 5 "
             "(5 of the 6 with sites.up at least 100 Mbit/s); slow nowhere.");
 }
@@ -164,25 +164,26 @@ TEST(SweepReport, TheVerdictOfTextsNamesOne) {
   const std::string first = report.runs[report.points[0].ranked[0].run].label;
   const std::string second = report.runs[report.points[1].ranked[0].run].label;
   ASSERT_NE(first, second);
-  const std::string text = verdict(report);
+  const std::string text = verdict(document_of(report));
   EXPECT_NE(text.find("1 of 2 points (the one with collective "), std::string::npos) << text;
 }
 
 TEST(SweepReport, TheVerdictWhereNobodyReachesTheTarget) {
   SampleSweep sample;
   sample.rates(2).grid();
-  EXPECT_EQ(verdict(SweepReport()), "No point has a result yet.");
+  EXPECT_EQ(verdict(document_of(SweepReport())), "No point has a result yet.");
   sample.nobody(0);
-  EXPECT_TRUE(verdict(sample.report()).ends_with(" At 1 point no run reaches it.")) << verdict(sample.report());
+  EXPECT_TRUE(verdict(document_of(sample.report())).ends_with(" At 1 point no run reaches it."))
+      << verdict(document_of(sample.report()));
   sample.nobody(1);
-  EXPECT_EQ(verdict(sample.report()), "No run reaches the target at any of 2 points.");
+  EXPECT_EQ(verdict(document_of(sample.report())), "No run reaches the target at any of 2 points.");
 }
 
 TEST(SweepReport, WhatIsNotANumberIsNull) {
   SweepReport report = SampleSweep().rates(1).grid().report();
   SampleSweep::set(report.rows[0], "step_seconds", std::numeric_limits<double>::infinity());
   const std::size_t column = 3 + page_figure("step_seconds");
-  EXPECT_TRUE(Json::parse(to_json(report))["figures"]["rows"][0][column].is_null());
+  EXPECT_TRUE(Json::parse(to_json(document_of(report)))["figures"]["rows"][0][column].is_null());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "quick_kernels.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
-#include "study/sweep/sweep_text.hpp"
+#include "study/sweep/sweep_document.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "study/sweep/winners.hpp"
 #include "support/temporary_folder.hpp"

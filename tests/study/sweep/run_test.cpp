@@ -18,7 +18,7 @@
 #include "study/sweep/results.hpp"
 #include "study/sweep/run_columns.hpp"
 #include "study/sweep/sweep_csv.hpp"
-#include "study/sweep/sweep_text.hpp"
+#include "study/sweep/sweep_document.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
@@ -138,8 +138,8 @@ TEST_F(SweepRuns, ASampleOfTheStepsIsThatOfARunOfItsOwn) {
   }
   EXPECT_GT(worst, 0);
   EXPECT_EQ(worst_sampling_error(results), worst);
-  EXPECT_NE(sweep_table(results).find("a sample was simulated"), std::string::npos);
-  EXPECT_EQ(sweep_table(run(sweep_of(scenario(kRunSweep)), "b.sqlite")).find("a sample"), std::string::npos);
+  EXPECT_NE(to_table(document_of(results)).find("a sample was simulated"), std::string::npos);
+  EXPECT_EQ(to_table(document_of(run(sweep_of(scenario(kRunSweep)), "b.sqlite"))).find("a sample"), std::string::npos);
 }
 
 TEST_F(SweepRuns, WhatPointsShareIsLearnedOnce) {
@@ -341,7 +341,7 @@ TEST_F(SweepRuns, APointThatFailedIsToldAndTriedAgainIfThatIsAsked) {
   EXPECT_EQ(results.runs.size(), 3U);
   EXPECT_EQ(numbers_.failed, 1);
   EXPECT_NE(sweep_csv(results).find("it did not want to"), std::string::npos);
-  EXPECT_NE(sweep_table(results).find("(failed)"), std::string::npos);
+  EXPECT_NE(to_table(document_of(results)).find("(failed)"), std::string::npos);
 
   // Started again it is left as it is, unless that is asked for.
   run(sweep, "a.sqlite");

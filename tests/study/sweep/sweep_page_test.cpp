@@ -41,7 +41,8 @@ SweepResults results_of(const std::vector<std::string>& texts) {
 }
 
 report::SweepReport::Axis axis_of(const std::vector<std::string>& texts) {
-  return sweep_report_of(results_of(texts)).axes.at(0);
+  const SweepResults results = results_of(texts);
+  return sweep_report_of(results, outcomes(results)).axes.at(0);
 }
 
 std::vector<double> numbers(const report::SweepReport::Axis& axis) {
@@ -110,7 +111,7 @@ TEST(SweepPageOfResults, HoldsWhatTheFileHolds) {
   }
   results.failed = {{{4, 0}, "no route"}};
 
-  const report::SweepReport report = sweep_report_of(results);
+  const report::SweepReport report = sweep_report_of(results, outcomes(results));
   EXPECT_EQ(report.version, "1.2.3");
   EXPECT_EQ(report.hash, 7U);
   EXPECT_EQ(report.currency, "EUR");
@@ -156,7 +157,7 @@ TEST(SweepPageOfResults, PathsWithTheSameEndAreTold) {
   SweepResults results = results_of({"1Mbps", "2Mbps"});
   results.columns = {{1, "platform.a.sites.up"}, {2, "platform.b.sites.up"}};
   for (SweepResults::Point& point : results.points) point.values.emplace_back("1Mbps");
-  const report::SweepReport report = sweep_report_of(results);
+  const report::SweepReport report = sweep_report_of(results, outcomes(results));
   EXPECT_EQ(report.axes[0].name, "platform.a.sites.up");
   EXPECT_EQ(report.axes[1].name, "platform.b.sites.up");
 }

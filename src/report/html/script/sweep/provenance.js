@@ -51,7 +51,7 @@ function addSweepProvenance(sweep, section) {
     ["Versions", `${versionText(dadsim.version, own)}, Chart.js ${Chart.version}`],
   ];
   section.append(factsList(facts));
-  addSentences(section, "Assumed at all points, or at those that a sentence fits", wordsOf(setting.assumptions));
+  addSentences(section, "Assumed at all points, or at those that a sentence fits", wordsOf(sweep.result.assumptions));
   section.append(
     table(
       "What is varied",

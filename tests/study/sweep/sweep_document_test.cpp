@@ -1,4 +1,4 @@
-#include "study/sweep/sweep_text.hpp"
+#include "study/sweep/sweep_document.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(SweepTable, FewPointsHaveALineEach) {
   SweepResults results = grid(2, 3);
   results.runs[0] = run(1, 1, "a", kNone);
   results.runs[1] = run(1, 2, "b", kNone);
-  const std::string text = sweep_table(results);
+  const std::string text = to_table(document_of(results));
   EXPECT_EQ(text,
             "b reaches the target first at 4 of 6 points (all 4 with uplink of platform at least 1 Mbit/s); a at 1.\n"
             "At 1 point no run reaches it.\n"
@@ -71,17 +71,17 @@ TEST(SweepTable, FewPointsHaveALineEach) {
 TEST(SweepTable, WhatIsNotToldApartIsAnAnswerAndACellOfTheMap) {
   SweepResults results = grid(2, 3);
   results.runs[2] = run(2, 1, "a", 2.1);
-  const std::string text = sweep_table(results);
+  const std::string text = to_table(document_of(results));
   EXPECT_NE(text.find("    2      0ms  1Mbps  open: b, a          2.00 s\n"), std::string::npos) << text;
   // Exact runs learn one trajectory: what one takes longer for as many steps is not chance.
   results.runs[2] = run(2, 1, "a", 2.3);
   for (const std::size_t at : {2U, 3U}) results.runs[at].figures.set("exact", 1);
   results.runs[2].figures.set("step_seconds", 0.23);
   results.runs[3].figures.set("step_seconds", 0.2);
-  EXPECT_NE(sweep_table(results).find("a 1.15 times\n"), std::string::npos) << sweep_table(results);
+  EXPECT_NE(to_table(document_of(results)).find("a 1.15 times\n"), std::string::npos) << to_table(document_of(results));
   SweepResults many = grid(9, 11);
   for (std::size_t point = 0; point < 11; ++point) many.runs[2 * point].figures.set("target_seconds", 2.1);
-  const std::string map = sweep_table(many);
+  const std::string map = to_table(document_of(many));
   EXPECT_NE(map.find("  0ms  = = = = = = = = = = =\n"), std::string::npos) << map;
   EXPECT_NE(map.find("=  (equal, or not told apart)"), std::string::npos) << map;
 }
@@ -90,7 +90,7 @@ TEST(SweepTable, ATargetMetBeforeTheFirstStepIsNoRatio) {
   SweepResults results = grid(2, 3);
   for (const std::size_t at : {2U, 3U})
     results.runs[at].figures.set("target_seconds", 0).set("target_after_seconds", 0);
-  EXPECT_NE(sweep_table(results).find("equal: a, b"), std::string::npos) << sweep_table(results);
+  EXPECT_NE(to_table(document_of(results)).find("equal: a, b"), std::string::npos) << to_table(document_of(results));
 }
 
 TEST(SweepTable, SaysHowFarRelativeStepsMove) {
@@ -100,13 +100,13 @@ TEST(SweepTable, SaysHowFarRelativeStepsMove) {
     results.runs[2 * point].figures.set("relative_steps", ratios[point]);
     results.runs[2 * point + 1].figures.set("relative_steps", 1);
   }
-  const std::string text = sweep_table(results);
+  const std::string text = to_table(document_of(results));
   EXPECT_NE(text.find("relative steps of a: 1.1 to 1.6 over 5 points\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("relative steps of b"), std::string::npos) << "they do not move";
 }
 
 TEST(SweepTable, ManyPointsHaveASummaryAndAMap) {
-  const std::string text = sweep_table(grid(9, 11));
+  const std::string text = to_table(document_of(grid(9, 11)));
   EXPECT_LT(lines(text), 40);
   EXPECT_NE(text.find("a  b                    63  63.6 %"), std::string::npos) << text;
   EXPECT_NE(text.find("b  a                    36  36.4 %"), std::string::npos) << text;
@@ -116,7 +116,7 @@ TEST(SweepTable, ManyPointsHaveASummaryAndAMap) {
 
 TEST(SweepTable, IsNeverLong) {
   for (const auto& [down, across] : {std::pair{1, 1}, {28, 1}, {29, 1}, {24, 40}, {25, 40}, {100, 100}})
-    EXPECT_LT(lines(sweep_table(grid(down, across))), 40) << down << " × " << across;
+    EXPECT_LT(lines(to_table(document_of(grid(down, across)))), 40) << down << " × " << across;
 }
 
 TEST(Winners, AreMeansOverSeedsWithTheirIntervals) {

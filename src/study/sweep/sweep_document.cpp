@@ -1,15 +1,17 @@
-#include "study/sweep/sweep_text.hpp"
+#include "study/sweep/sweep_document.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 
 #include "report/run/work.hpp"
 #include "report/text/factor_text.hpp"
+#include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/text/path_name.hpp"
 #include "report/text/rate.hpp"
@@ -17,6 +19,7 @@
 #include "study/sweep/sweep_answer.hpp"
 #include "study/sweep/sweep_page.hpp"
 #include "study/sweep/winners.hpp"
+#include "support/diagnostics.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::study {
@@ -30,27 +33,10 @@ constexpr std::size_t kLongestValue = 24;
 
 using Row = std::vector<std::string>;
 
-std::string grid_text(const std::vector<Row>& rows, const std::set<std::size_t>& left) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
-  }
-  std::vector<report::TableColumn> columns;
-  for (std::size_t i = 0; i < widths.size(); ++i) columns.push_back({widths[i], i});
-  std::string text;
-  for (const std::vector<std::size_t>& part : report::parts_of_table(columns)) {
-    if (!text.empty()) text += '\n';
-    for (const Row& row : rows) {
-      std::string line;
-      for (const std::size_t i : part) {
-        if (i > 0) line += "  ";
-        line += left.contains(i) ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      text += line + '\n';
-    }
-  }
-  return text;
+std::string grid_text(const std::vector<Row>& rows, std::size_t left) {
+  std::vector<std::size_t> columns(rows.front().size());
+  std::iota(columns.begin(), columns.end(), 0U);
+  return report::grid(rows, columns, {.left = {left}, .widest = std::string::npos, .rule = false});
 }
 
 std::string time_text(const estimate::Estimate& seconds) {
@@ -190,7 +176,7 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
     rows.push_back(std::move(row));
   }
   const std::size_t label = results.columns.size() + 1;
-  return grid_text(rows, {label}) + infeasible_points(results);
+  return grid_text(rows, label) + infeasible_points(results);
 }
 
 /// Values of an axis in the order of the points.
@@ -298,16 +284,21 @@ std::string table_of_winners(const SweepResults& results, const std::vector<Poin
   if (log.nobody > 0)
     rows.push_back({"-", "(no run reaches the target)", human_count(log.nobody),
                     human_percent(static_cast<double>(log.nobody) / points)});
-  std::string text = grid_text(rows, {1});
+  std::string text = grid_text(rows, 1);
   if (log.labels.size() > kMostLabels) text += fmt::format("and {} more runs\n", log.labels.size() - kMostLabels);
   return text + map_of(results, all, letters) + infeasible_points(results);
 }
 
 }  // namespace
 
-report::Summary summary_of(const SweepResults& results) {
+report::Document document_of(const SweepResults& results) {
   const std::vector<PointOutcome> all = outcomes(results);
   const SweepIdentity& identity = results.identity;
+  report::Document document = document_of(sweep_report_of(results, all));
+  document.lead = report::in_words(document.answer);
+  for (const auto& [what, words] : results.settings) {
+    if (what == "rate-as-tcp") document.lead.push_back(words);
+  }
   std::string text = fmt::format("{}: {} point{}", identity.scenario_name, human_count(identity.points),
                                  identity.points == 1 ? "" : "s");
   if (identity.shards > 1)
@@ -320,32 +311,30 @@ report::Summary summary_of(const SweepResults& results) {
     text += fmt::format(
         "; of steps that differ a sample was simulated, mean steps are off by {:.2g} % at most (standard error)",
         100 * error);
-  report::Summary summary;
-  for (const report::Statement& statement : answer_to(sweep_report_of(results)))
-    summary.answer += report::paragraph(report::in_words(statement));
-  for (const auto& [what, words] : results.settings) {
-    if (what == "rate-as-tcp") summary.answer += report::paragraph(words);
-  }
-  summary.body = report::paragraph(text) + '\n' +
-                 (results.points.size() <= kMostRows ? table_of_points(results, all) : table_of_winners(results, all)) +
-                 spread_of_relative_steps(results);
-  return summary;
+  document.print(report::paragraph(text) + '\n');
+  document.print(results.points.size() <= kMostRows ? table_of_points(results, all) : table_of_winners(results, all));
+  document.print(spread_of_relative_steps(results));
+  document.rests_on("");
+  return document;
 }
 
-report::Summary summary_of_file(Database& database) {
+report::Document document_of_file(Database& database, bool for_page) {
   const std::int64_t runs = count_runs(database);
-  if (runs <= kMostRunsShown) return summary_of(read_results(database));
+  if (runs <= kMostRunsShown) return document_of(read_results(database));
+  if (for_page)
+    throw InputError(Diagnostic{
+        database.path(), 0,
+        fmt::format("has results of {} runs, and a page shows {}", human_count(runs), human_count(kMostRunsShown)),
+        "--csv FILE, which has all of them"});
   SweepDamage damage;
   const SweepIdentity identity = ResultsReader(database, damage).identity();
-  report::Summary summary;
-  summary.body = report::paragraph(fmt::format(
+  report::Document document;
+  document.print(report::paragraph(fmt::format(
       "{}: {} points, results of {} runs, more than a table of {} shows: --csv FILE writes all of them, and SQLite "
       "reads "
       "them (docs/sweep.md)",
-      identity.scenario_name, human_count(identity.points), human_count(runs), human_count(kMostRunsShown)));
-  return summary;
+      identity.scenario_name, human_count(identity.points), human_count(runs), human_count(kMostRunsShown))));
+  return document;
 }
-
-std::string sweep_table(const SweepResults& results) { return summary_of(results).all(); }
 
 }  // namespace dadsim::study
