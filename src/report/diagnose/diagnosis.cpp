@@ -65,7 +65,7 @@ DocumentTable suspicions_of(const Diagnosis& diagnosis) {
         .add("cause", one.cause)
         .add("check", check_of(one))
         .add("seconds", one.seconds)
-        .add("computing", one.computing ? DocumentValue(*one.computing) : DocumentValue())
+        .add("computing", one.computing)
         .add("distance", one.distance)
         .add("explains", one.explains);
   }
@@ -191,7 +191,7 @@ Document document_of(const Diagnosis& diagnosis) {
                             .shown = several ? Shown::always : Shown::never,
                             .what = times_of(diagnosis),
                             .text = several ? "\n" : ""});
-  document.add("computing", diagnosis.computing ? DocumentValue(*diagnosis.computing) : DocumentValue());
+  document.add("computing", diagnosis.computing);
   if (!diagnosis.evidence.empty())
     document.parts.push_back({.shown = Shown::always, .text = paragraph(as_paragraph(diagnosis.evidence))});
   document.parts.push_back({.name = "suspicions", .what = suspicions_of(diagnosis)});

@@ -37,10 +37,6 @@ std::string step_of(const RunResult& run) {
   return human_seconds(run.step_seconds) + (doubt >= kLeast ? fmt::format(" ±{:.0f} %", 100 * doubt) : "");
 }
 
-DocumentValue number_or_null(const std::optional<double>& value) {
-  return value ? DocumentValue(*value) : DocumentValue();
-}
-
 void add_layout(TableRow row, const LayoutTrial& trial) {
   const spec::ParallelismSpec& how = trial.layout.how;
   const bool again = how.recomputation != spec::Recomputation::none;
@@ -89,11 +85,11 @@ void add_trial(TableRow row, const LayoutTrial& trial, const LayoutReport& repor
       .add("simulated.high", run.step_band ? DocumentValue(run.step_band->high) : DocumentValue())
       .add("simulated.may_be_wrong_by", doubt_of(run))
       .add("simulated.tokens_per_second", tokens ? "tokens/s" : "",
-           done ? number_or_null(done->tokens) : DocumentValue(), Unit::rate)
+           done ? DocumentValue(done->tokens) : DocumentValue(), Unit::rate)
       .add("simulated.samples_per_second", tokens ? "" : "samples/s",
            done ? DocumentValue(done->samples) : DocumentValue(), Unit::rate)
       .add("simulated.model_flops_utilisation", "MFU",
-           done ? number_or_null(done->model_flops_utilisation) : DocumentValue(), Unit::share)
+           done ? DocumentValue(done->model_flops_utilisation) : DocumentValue(), Unit::share)
       .say("memory", human_bytes(trial.bytes));
   add_parts(row, "simulated", trial.parts, true);
 }
@@ -116,13 +112,13 @@ Document document_of(const LayoutReport& report) {
   document.add("global_batch", report.global_batch);
   document.add("device_bytes", report.device_bytes > 0 ? DocumentValue(report.device_bytes) : DocumentValue());
   document.add("memory_margin", report.margin);
-  document.add("divisible", static_cast<std::int64_t>(report.divisible));
-  document.add("fitting", static_cast<std::int64_t>(report.fitting));
+  document.add("divisible", report.divisible);
+  document.add("fitting", report.fitting);
   DocumentTable failed;
   for (const FailedLayout& one : report.failed)
     failed.add_row().add("set", assignments_of(one.layout)).add("why", one.fault);
   document.parts.push_back({.name = "failed", .what = std::move(failed)});
-  document.add("tied", static_cast<std::int64_t>(report.tied));
+  document.add("tied", report.tied);
   DocumentTable layouts;
   for (std::size_t i = 0; i < report.trials.size(); ++i)
     add_trial(layouts.add_row(i >= kBestLayouts && !report.trials[i].written), report.trials[i], report);

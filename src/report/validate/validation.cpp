@@ -35,40 +35,45 @@ DocumentTable rows_of(const ValidatedTable& table) {
   return rows;
 }
 
-DocumentTable tables_of(const Validation& validation) {
+/// A table with what it comes to.
+struct ToldTable {
+  const ValidatedTable& table;
+  TableFigures figures;
+  DocumentTable rows;
+};
+
+DocumentTable tables_of(const std::vector<ToldTable>& told) {
   DocumentTable tables;
-  for (const ValidatedTable& table : validation.tables) {
-    const TableFigures figures = figures_of(table);
-    const auto words = [&](std::string said) { return figures.rows == 0 ? "–" : std::move(said); };
-    const std::size_t asked = figures.rows + table.left_out;
+  for (const auto& [table, figures, rows] : told) {
+    const auto words = [none = figures.rows == 0](std::string said) { return none ? "–" : std::move(said); };
     tables.add_row()
         .add("name", "table", table.name, Unit::plain)
         .add("source", table.source)
-        .add("predicted", "rows", static_cast<std::int64_t>(figures.rows), Unit::plain,
-             table.left_out == 0 ? fmt::format("{}", figures.rows) : fmt::format("{} of {}", figures.rows, asked))
-        .add("refused", static_cast<std::int64_t>(figures.refused))
-        .add("left_out", static_cast<std::int64_t>(table.left_out))
+        .add("predicted", "rows", figures.rows, Unit::plain,
+             table.left_out == 0 ? fmt::format("{}", figures.rows)
+                                 : fmt::format("{} of {}", figures.rows, figures.rows + table.left_out))
+        .add("refused", figures.refused)
+        .add("left_out", table.left_out)
         .add("mean_error", "mean error", figures.mean_error, Unit::share, words(human_percent(figures.mean_error)))
         .add("signed_error", "signed", figures.signed_error, Unit::signed_share,
              words(fmt::format("{:+.1f} %", 100 * figures.signed_error)))
-        .add("kendall_tau", "tau", figures.order ? DocumentValue(*figures.order) : DocumentValue(), Unit::plain,
+        .add("kendall_tau", "tau", figures.order, Unit::plain,
              figures.order ? fmt::format("{:.2f}", *figures.order) : "–")
-        .add("inside", "in band", static_cast<std::int64_t>(figures.inside), Unit::plain,
+        .add("inside", "in band", figures.inside, Unit::plain,
              words(fmt::format("{} of {}", figures.inside, figures.rows)))
         .add("half_width", "width", figures.half_width, Unit::share,
              words(fmt::format("±{:.0f} %", 100 * figures.half_width)))
         .add("measured_over_predicted", figures.offset)
         .add("scatter", figures.scatter)
-        .add("rows", std::vector<DocumentTable>{rows_of(table)});
+        .add("rows", rows);
   }
   return tables;
 }
 
-std::vector<Statement> answer_of(const Validation& validation) {
+std::vector<Statement> answer_of(const std::vector<ToldTable>& told) {
   Statement answer{"validated"};
   double rows = 0, inside = 0, refused = 0, error = 0;
-  for (const ValidatedTable& table : validation.tables) {
-    const TableFigures figures = figures_of(table);
+  for (const auto& [table, figures, lines] : told) {
     rows += static_cast<double>(figures.rows);
     inside += static_cast<double>(figures.inside);
     refused += static_cast<double>(figures.refused);
@@ -110,19 +115,20 @@ TableFigures figures_of(const ValidatedTable& table) {
 }
 
 Document document_of(const Validation& validation, bool every_row) {
-  Document document{validation, answer_of(validation)};
-  document.parts.push_back({.name = "tables", .shown = Shown::always, .what = tables_of(validation)});
+  std::vector<ToldTable> told;
+  for (const ValidatedTable& table : validation.tables) told.push_back({table, figures_of(table), rows_of(table)});
+  Document document{validation, answer_of(told)};
+  document.parts.push_back({.name = "tables", .shown = Shown::always, .what = tables_of(told)});
   std::vector<Statement> offsets;
   double left_out = 0;
-  for (const ValidatedTable& table : validation.tables) {
+  for (auto& [table, figures, rows] : told) {
     left_out += static_cast<double>(table.left_out);
     if (!every_row || table.rows.empty()) continue;
-    DocumentPart rows{.shown = Shown::always, .what = rows_of(table), .text = {}};
+    DocumentPart part{.shown = Shown::always, .what = std::move(rows), .text = {}};
     for (const ValidatedRow& row : table.rows)
       if (row.refused)
-        rows.text += paragraph(fmt::format("{}: {}:{}: {}", row.name, table.source, row.line, row.refused->what));
-    document.parts.push_back(std::move(rows));
-    const TableFigures figures = figures_of(table);
+        part.text += paragraph(fmt::format("{}: {}:{}: {}", row.name, table.source, row.line, row.refused->what));
+    document.parts.push_back(std::move(part));
     if (figures.rows < 2) continue;
     offsets.push_back(
         Statement{"validated-offset", {table.name}}.with("offset", figures.offset).with("scatter", figures.scatter));

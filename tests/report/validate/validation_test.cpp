@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 Validation sample() {
   Validation validation;
   validation.version = "0.1.0";
+  validation.build = "abc123";
   validation.simgrid = "3.32";
   validation.tables.push_back(
       {.name = "ours",
