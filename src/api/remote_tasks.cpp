@@ -6,7 +6,6 @@
 #include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "scenario/document/load.hpp"
-#include "study/learning/memory_store.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/remote/do_tasks.hpp"
 #include "study/remote/remote_learning.hpp"
@@ -55,7 +54,7 @@ Result run(const std::string& path, const Settings& settings, const RemoteTasks&
     const bool tell = static_cast<bool>(options.progress);
     const std::vector<std::string> overrides = overrides_of(settings);
     const scenario::Scenario asked = scenario::load_scenario(path, overrides, study::make_catalog());
-    study::MemoryLearningStore store;
+    study::LearningStore store;
     store.shared_cache()->set_remote(std::make_shared<study::RemoteLearning>(tasks.state().queue, asked, overrides));
     const study::Learned known = study::learn_scenario(asked, &store, tell);
     result = std::make_unique<Result>(result_of(study::time_scenario(asked, known, study::cluster_of(asked), tell)));

@@ -6,7 +6,7 @@
 #include "api/dadsim.hpp"
 #include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
-#include "study/learning/memory_store.hpp"
+#include "study/learning/learned.hpp"
 #include "study/sweep/results.hpp"
 
 // What the classes of the interface keep behind their pointers.
@@ -18,7 +18,7 @@ struct Scenario::State {
 };
 
 struct Learned::State {
-  study::MemoryLearningStore store;
+  study::LearningStore store;
 };
 
 struct Result::State {

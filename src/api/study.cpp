@@ -21,7 +21,7 @@
 namespace dadsim::api::inline v1 {
 
 Learned::Learned() : state_(std::make_shared<State>()) {}
-std::size_t Learned::size() const { return state_->store.size(); }
+std::size_t Learned::size() const { return state_->store.runs().size(); }
 
 Learned learn(const Scenario& scenario, const Options& options, const Learned& learned) {
   as_a_call(options, [&] {

@@ -34,7 +34,6 @@
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/learning/learned.hpp"
-#include "study/learning/memory_store.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/remote/remote_learning.hpp"
 #include "study/results/transfer.hpp"
@@ -75,7 +74,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   if (!options.trace.empty() || with_timeline) trace.steps = options.trace_steps;
   const bool show_progress = !options.quiet;
   study::TaskQueue queue;
-  study::MemoryLearningStore store;
+  study::LearningStore store;
   std::optional<DaskClient> client;
   if (!options.scheduler.empty()) {
     client.emplace(options.scheduler, options.scenario, queue);

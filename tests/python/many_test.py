@@ -271,7 +271,7 @@ class Sweeps(unittest.TestCase):
         with database:
             database.execute("DELETE FROM run")
             database.execute("DELETE FROM trial")
-            database.execute("UPDATE learning SET run = ?", (poison,))
+            database.execute("UPDATE records SET value = ?", (poison,))
             database.execute("INSERT INTO history VALUES(?, 0, ?, 0)", (poison[:16], poison))
         database.close()
         self.assertEqual(dadsim.sweep(path, file=out, client=self.client).failed, 0)

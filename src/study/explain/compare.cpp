@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "scenario/document/differences.hpp"
-#include "study/learning/memory_store.hpp"
 #include "study/run/experiment.hpp"
 #include "study/run/rate_as_tcp.hpp"
 
@@ -11,7 +10,7 @@ namespace dadsim::study {
 
 report::Comparison compare_scenarios(const scenario::Scenario& before, const scenario::Scenario& after,
                                      std::string name, bool show_progress) {
-  MemoryLearningStore store;
+  LearningStore store;
   const auto time = [&](const scenario::Scenario& scenario) {
     const Learned learned = learn_scenario(scenario, &store, show_progress);
     report::Result result = time_scenario(scenario, learned, cluster_of(scenario), show_progress);

@@ -17,7 +17,6 @@
 #include "study/layout/rank_trials.hpp"
 #include "study/layout/step_estimate.hpp"
 #include "study/layout/without_layout.hpp"
-#include "study/learning/memory_store.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/device_lookup.hpp"
@@ -243,7 +242,7 @@ class LayoutSearch {
   std::vector<LayoutCandidate> candidates_;  ///< the quickest by the closed form first
   std::vector<std::size_t> fitting_;         ///< of them that fit, in their order
   std::optional<report::StepParts> written_estimate_;
-  MemoryLearningStore store_;
+  LearningStore store_;
   report::LayoutReport report_;
   Progress* progress_ = nullptr;
 };

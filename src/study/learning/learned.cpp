@@ -247,6 +247,30 @@ bool learns_the_pooled_gradient(const spec::RunSpec& run) {
          !has_own_layers(*info, run);
 }
 
+namespace {
+
+double bytes_of(const LearnedRun& run) {
+  double bytes = 0;
+  for (const step::Step& step : run.trajectory.distinct_steps) {
+    bytes += sizeof step + 4.0 * static_cast<double>(step.sizes.samples.size());
+    for (const auto& numbers : step.sizes.slots)
+      bytes += sizeof(std::vector<std::int32_t>) + 4.0 * static_cast<double>(numbers.size());
+  }
+  return bytes + 4.0 * static_cast<double>(run.trajectory.steps.size());
+}
+
+}  // namespace
+
+LearnedRunPtr LearningStore::find(std::uint64_t key) {
+  if (std::optional<LearnedRunPtr> known = runs_.find(key)) return *known;
+  const auto offered = offered_.find(key);
+  if (offered == offered_.end()) return nullptr;
+  keep(key, offered->second);
+  return offered->second;
+}
+
+void LearningStore::keep(std::uint64_t key, const LearnedRunPtr& run) { runs_.keep(key, run, bytes_of(*run)); }
+
 const std::shared_ptr<SharedCache>& LearningStore::shared_cache() {
   if (!shared_cache_) shared_cache_ = std::make_shared<SharedCache>();
   return shared_cache_;

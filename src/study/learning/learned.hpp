@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "spec/layer_shape.hpp"
 #include "step/trajectory.hpp"
 #include "study/setting/schedule_memory.hpp"
+#include "study/store/memory_store.hpp"
 
 namespace dadsim::study {
 
@@ -32,20 +35,29 @@ using LearnedRunPtr = std::shared_ptr<const LearnedRun>;
 class SharedCache;
 class TimingMemory;
 
-/// Where learned runs are kept, so that a learning problem is learned once for any number of clusters. Keys are of
-/// learning_hash_of.
+/// Learned runs by the keys of learning_hash_of(), in memory as far as there is room: a learning problem is learned
+/// once for any number of clusters. For one thread.
 class LearningStore {
  public:
+  explicit LearningStore(double most_bytes = std::numeric_limits<double>::infinity()) : runs_(most_bytes) {}
   virtual ~LearningStore() = default;
-  virtual LearnedRunPtr find(std::uint64_t key) = 0;  ///< null if it is not there
-  virtual void keep(std::uint64_t key, const LearnedRunPtr& run) = 0;
+  LearningStore(const LearningStore&) = delete;
+  LearningStore& operator=(const LearningStore&) = delete;
+
+  virtual LearnedRunPtr find(std::uint64_t key);  ///< null if it is not there
+  virtual void keep(std::uint64_t key, const LearnedRunPtr& run);
+  /// Runs that others have learned. Each counts once it has been found, as if it had been learned here.
+  void offer(std::map<std::uint64_t, LearnedRunPtr> runs) { offered_.merge(runs); }
+  const MemoryStore<std::uint64_t, LearnedRunPtr>& runs() const { return runs_; }
   /// What runs whose order depends on time share from one simulation to another.
   const std::shared_ptr<SharedCache>& shared_cache();
 
  protected:
-  void set_playground(std::shared_ptr<SharedCache> shared_cache) { shared_cache_ = std::move(shared_cache); }
+  void share(std::shared_ptr<SharedCache> shared_cache) { shared_cache_ = std::move(shared_cache); }
 
  private:
+  MemoryStore<std::uint64_t, LearnedRunPtr> runs_;
+  std::map<std::uint64_t, LearnedRunPtr> offered_;
   std::shared_ptr<SharedCache> shared_cache_;
 };
 

@@ -14,17 +14,12 @@ Problem::Problem(const scenario::Scenario& scenario, std::uint64_t seed)
   drift = make_drift(scenario.data.drifts, data, partition, seed);
 }
 
-world::DatumPtr MemoryHistoryStore::find(const world::ValueKey& key) {
-  const std::lock_guard lock(mutex_);
-  return look_up(key);
-}
-
 world::DatumPtr MemoryHistoryStore::claim(const world::ValueKey& key) {
   std::unique_lock lock(mutex_);
   released_.wait(lock, [&] { return !claimed_.contains(key); });
-  if (world::DatumPtr datum = look_up(key)) return datum;
-  claimed_.insert(key);
-  return nullptr;
+  world::DatumPtr datum = find(key);
+  if (!datum) claimed_.insert(key);
+  return datum;
 }
 
 void MemoryHistoryStore::release(const world::ValueKey& key) {
@@ -35,25 +30,9 @@ void MemoryHistoryStore::release(const world::ValueKey& key) {
   released_.notify_all();
 }
 
-world::DatumPtr MemoryHistoryStore::look_up(const world::ValueKey& key) {
-  const auto found = index_.find(key);
-  if (found == index_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return found->second->second;
-}
-
 void MemoryHistoryStore::keep(const world::ValueKey& key, const world::DatumPtr& datum) {
-  const std::lock_guard lock(mutex_);
-  if (claimed_.erase(key) > 0) released_.notify_all();
-  if (index_.contains(key)) return;
-  entries_.emplace_front(key, datum);
-  index_[key] = entries_.begin();
-  bytes_ += static_cast<double>(datum->bytes());
-  while (bytes_ > most_bytes_ && entries_.size() > 1) {
-    bytes_ -= static_cast<double>(entries_.back().second->bytes());
-    index_.erase(entries_.back().first);
-    entries_.pop_back();
-  }
+  data_.keep(key, datum, static_cast<double>(datum->bytes()));
+  release(key);
 }
 
 SharedCache::SharedCache(std::shared_ptr<world::HistoryStore> histories)

@@ -2,8 +2,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -12,6 +10,7 @@
 #include "models/data/dataset.hpp"
 #include "models/data/drift.hpp"
 #include "scenario/scenario.hpp"
+#include "study/store/memory_store.hpp"
 #include "world/history.hpp"
 #include "world/remote_operations.hpp"
 
@@ -28,22 +27,17 @@ struct Problem {
 /// What was learned in the order of events, in memory as far as there is room: what was used last stays.
 class MemoryHistoryStore final : public world::HistoryStore {
  public:
-  explicit MemoryHistoryStore(double most_bytes) : most_bytes_(most_bytes) {}
-  world::DatumPtr find(const world::ValueKey& key) override;
+  explicit MemoryHistoryStore(double most_bytes) : data_(most_bytes) {}
+  world::DatumPtr find(const world::ValueKey& key) override { return data_.find(key).value_or(nullptr); }
   void keep(const world::ValueKey& key, const world::DatumPtr& datum) override;
   world::DatumPtr claim(const world::ValueKey& key) override;
   void release(const world::ValueKey& key) override;
 
  private:
-  using Entry = std::pair<world::ValueKey, world::DatumPtr>;
-  world::DatumPtr look_up(const world::ValueKey& key);
-
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< of the claims
   std::condition_variable released_;
   std::set<world::ValueKey> claimed_;
-  double most_bytes_, bytes_ = 0;
-  std::list<Entry> entries_;  ///< the last used first
-  std::map<world::ValueKey, std::list<Entry>::iterator> index_;
+  MemoryStore<world::ValueKey, world::DatumPtr> data_;
 };
 
 /// What simulations of one process share: data, and what was learned. For several threads.

@@ -6,7 +6,7 @@
 
 #include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
-#include "study/setting/answer_memory.hpp"
+#include "study/store/memory_store.hpp"
 
 namespace dadsim::study {
 

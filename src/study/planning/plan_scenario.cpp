@@ -185,7 +185,7 @@ class Planner {
         [&](std::size_t done, std::size_t all) {
           progress.update(0, static_cast<std::int64_t>(done), static_cast<std::int64_t>(all));
         });
-    report.learned_runs = store_.size();
+    report.learned_runs = store_.runs().size();
     if (const auto& assumptions = report.answers.front().trial.assumptions; !assumptions.empty())
       report.assumptions = assumptions;
     if (std::optional<report::Statement> batches = report::assumption_of_batches(report))
@@ -347,7 +347,7 @@ class Planner {
   scenario::Catalog catalog_;
   scenario::Scenario base_;
   std::int64_t global_batch_ = 0;  ///< of layouts that are searched
-  PrelearnedStore store_;
+  LearningStore store_;
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "scenario/document/load.hpp"
 #include "study/learning/learned_bytes.hpp"
-#include "study/learning/memory_store.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
@@ -35,17 +34,17 @@ LearnedRuns learned_of(scenario::Scenario scenario, const std::string& task) {
     if (!run) refuse_learned();
     scenario.runs = {scenario.runs[*run]};
   }
-  MemoryLearningStore store;
+  LearningStore store;
   try {
     learn_scenario(scenario, &store, false);
   } catch (const InputError&) {
     return {};  // is told where it is asked for
   }
   LearnedRuns learned;
-  for (const auto& [key, run] : store.runs()) {
+  store.runs().each([&](std::uint64_t key, const LearnedRunPtr& run) {
     learned.keys.push_back(key);
     learned.runs.push_back(to_bytes(*run));
-  }
+  });
   return learned;
 }
 
@@ -89,13 +88,6 @@ std::vector<std::string> learn_for_another(const std::string& path, const TaskPi
     results.push_back(wire.bytes());
   }
   return results;
-}
-
-LearnedRunPtr PrelearnedStore::find(std::uint64_t key) {
-  if (const auto found = runs_.find(key); found != runs_.end()) return found->second;
-  const auto offered = offered_.find(key);
-  if (offered == offered_.end()) return nullptr;
-  return runs_[key] = offered->second;
 }
 
 }  // namespace dadsim::study

@@ -25,17 +25,4 @@ std::map<std::uint64_t, LearnedRunPtr> learn_elsewhere(TaskQueue& queue, const s
 /// Does such tasks with the scenario that lies at `path`. Throws InputError where it is another one there, Cancelled.
 std::vector<std::string> learn_for_another(const std::string& path, const TaskPiece& piece);
 
-/// Learned runs in memory, some of which others have learned: these count once they have been asked for, so that the
-/// store holds what it would if nobody else had learned.
-class PrelearnedStore final : public LearningStore {
- public:
-  void offer(std::map<std::uint64_t, LearnedRunPtr> runs) { offered_.merge(runs); }
-  LearnedRunPtr find(std::uint64_t key) override;
-  void keep(std::uint64_t key, const LearnedRunPtr& run) override { runs_[key] = run; }
-  std::size_t size() const { return runs_.size(); }
-
- private:
-  std::map<std::uint64_t, LearnedRunPtr> runs_, offered_;
-};
-
 }  // namespace dadsim::study

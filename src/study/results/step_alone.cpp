@@ -7,7 +7,7 @@
 
 #include "algorithms/registry.hpp"
 #include "scenario/document/print.hpp"
-#include "study/setting/answer_memory.hpp"
+#include "study/store/memory_store.hpp"
 #include "study/setting/for_each_link.hpp"
 
 namespace dadsim::study {

@@ -271,7 +271,7 @@ class Study {
   scenario::Scenario base_;
   std::vector<PointValues> points_;
   std::vector<scenario::Scenario> scenarios_;
-  PrelearnedStore store_;
+  LearningStore store_;
 };
 
 }  // namespace

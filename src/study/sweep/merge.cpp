@@ -9,9 +9,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "study/sweep/history_store.hpp"
-#include "study/sweep/read_results.hpp"
-#include "study/sweep/run_columns.hpp"
 #include "study/sweep/store.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
@@ -38,22 +35,22 @@ class Beside {
   std::string path_;
 };
 
-[[noreturn]] void disagree(const std::string& file, const std::string& before, const SweepTrial& trial,
-                           const std::string& column) {
-  throw InputError(Diagnostic{
-      file, 0, fmt::format("has other results than '{}' for point {}: {} is not the same", before, trial.point, column),
-      "all from the same build of dadsim; an instruction set of its own rounds differently"});
-}
-
-/// The first column in which two tell of a trial what is not the same; empty where there is none.
-std::string difference_of(const TrialResults& a, const TrialResults& b) {
-  if (a.message.empty() != b.message.empty()) return "status";
-  if (a.message != b.message) return "words";
-  if (a.runs.size() != b.runs.size()) return "number of runs";
-  for (std::size_t i = 0; i < a.runs.size(); ++i) {
-    if (const char* column = differing_column(a.runs[i], b.runs[i])) return column;
+/// The first column in which `file` has something else for a trial.
+std::string differing_column_in(Database& file, const TrialResults& other) {
+  Statement trial(file, "SELECT words FROM trial WHERE point = ? AND seed = ?");
+  trial << other.trial.point << other.trial.seed;
+  trial.step();
+  if (trial.text(0).empty() != other.message.empty()) return "status";
+  if (trial.text(0) != other.message) return "words";
+  std::vector<SweepRun> runs;
+  Statement select(file, select_runs_of_trial());
+  select << other.trial.point << other.trial.seed;
+  while (select.step()) runs.push_back(run_of_row(select));
+  if (runs.size() != other.runs.size()) return "number of runs";
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (const char* column = differing_column(runs[i], other.runs[i])) return column;
   }
-  return {};
+  return "checksum";
 }
 
 void tell_what_is_lost(const std::string& file, const SweepDamage& damage, std::vector<Diagnostic>& lost) {
@@ -76,18 +73,26 @@ class Merging {
   void add(const std::string& file) {
     if (interrupted().load()) throw Cancelled();
     Database database(file, Database::Access::read);
-    if (!has_tables(database)) throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
+    if (!has_tables(database, true))
+      throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
     SweepDamage damage;
     ResultsReader reader(database, damage);
     if (!belongs(file, reader)) return;
     settings_.insert(reader.settings().begin(), reader.settings().end());
     Database::Transaction transaction(out_);
     copy_points(file, reader);
-    copy_trials(file, reader);
+    copy_trials(reader, out_, [&](const TrialResults& trial) {
+      throw InputError(
+          Diagnostic{file, 0,
+                     fmt::format("has other results than {} for point {}: {} is not the same",
+                                 files_ == 1 ? fmt::format("'{}'", first_) : "the files before it", trial.trial.point,
+                                 differing_column_in(out_, trial)),
+                     "all from the same build of dadsim; an instruction set of its own rounds differently"});
+    });
     transaction.commit();
     if (!options_.salvage) throw_if_damaged(database, damage);
     tell_what_is_lost(file, damage, merged_.lost);
-    files_.push_back(file);
+    ++files_;
   }
 
   /// Once all are there: what is the same of all of them.
@@ -142,41 +147,11 @@ class Merging {
     });
   }
 
-  void copy_trials(const std::string& file, ResultsReader& reader) {
-    Statement there(out_, "SELECT checksum FROM trial WHERE point = ? AND seed = ?");
-    TrialWriter writer(out_);
-    reader.each_trial([&](TrialResults&& trial) {
-      if (interrupted().load()) throw Cancelled();
-      there << trial.trial.point << trial.trial.seed;
-      if (!there.step()) return writer.write(trial.trial, trial.runs, trial.message);
-      const bool same = there.integer(0) == checksum_of(trial.trial, trial.message, trial.runs);
-      while (there.step()) {
-      }
-      if (!same) refuse(file, trial);
-    });
-  }
-
-  /// Says with which file it does not agree, and in what.
-  [[noreturn]] void refuse(const std::string& file, const TrialResults& trial) const {
-    for (const std::string& before : files_) {
-      Database database(before, Database::Access::read);
-      SweepDamage damage;
-      ResultsReader reader(database, damage);
-      reader.each_point([](SweepResults::Point&&) {});
-      reader.each_trial([&](TrialResults&& one) {
-        if (one.trial != trial.trial) return;
-        if (const std::string column = difference_of(one, trial); !column.empty())
-          disagree(file, before, trial.trial, column);
-      });
-    }
-    disagree(file, files_.front(), trial.trial, "checksum");
-  }
-
   Database& out_;
   const MergeOptions& options_;
   MergedSweep& merged_;
   std::string first_;
-  std::vector<std::string> files_;
+  std::size_t files_ = 0;  ///< that are in
   std::vector<SweepColumn> columns_;
   SweepSettings settings_;
   std::vector<Diagnostic> errors_;
@@ -200,20 +175,35 @@ void count_what_is_there(Database& database, MergedSweep& merged) {
   for (; next <= merged.identity.points; ++next) merged.missing.push_back(next);
 }
 
-/// As far as it can be read: the rest is learned again. `weights`: of event-driven runs, for what is still to be done.
+/// What was worked out, as far as it can be read: the rest is worked out again. `weights`: of event-driven runs, for
+/// what is still to be done.
 void copy_cache(const std::string& file, Database& to, bool weights) {
   Database from(file, Database::Access::read);
-  const auto as_far_as_it_can_be_read = [](auto&& copy) {
-    try {
-      copy();
-    } catch (const InputError&) {
-    }
-  };
-  as_far_as_it_can_be_read([&] { copy_learning(from, to); });
-  as_far_as_it_can_be_read([&] { copy_history(from, to, weights); });
+  try {
+    if (from.number("SELECT COUNT(*) FROM sqlite_schema WHERE name = 'records'") > 0)
+      return copy_records(from, to, weights);
+    Statement select(from, "SELECT key, run FROM learning ORDER BY key");  // a file of the version before
+    RecordWriter writer(to);
+    while (select.step()) writer.write("learned", select.text(0), select.bytes(1));
+  } catch (const InputError&) {
+  }
 }
 
 }  // namespace
+
+void copy_trials(ResultsReader& from, Database& to, const std::function<void(const TrialResults&)>& differs) {
+  Statement there(to, "SELECT checksum FROM trial WHERE point = ? AND seed = ?");
+  TrialWriter writer(to);
+  from.each_trial([&](TrialResults&& trial) {
+    if (interrupted().load()) throw Cancelled();
+    there << trial.trial.point << trial.trial.seed;
+    if (!there.step()) return writer.write(trial.trial, trial.runs, trial.message);
+    const bool same = there.integer(0) == checksum_of(trial.trial, trial.message, trial.runs);
+    while (there.step()) {
+    }
+    if (!same) differs(trial);
+  });
+}
 
 MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files, const MergeOptions& options) {
   check_writable(out);

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "study/sweep/results.hpp"
+#include "study/sweep/read_results.hpp"
 #include "support/diagnostics.hpp"
 
 namespace dadsim::study {
@@ -29,6 +30,10 @@ struct MergeOptions {
 /// or hold different results for the same trial; OutputError, Cancelled.
 MergedSweep merge_sweeps(const std::string& out, const std::vector<std::string>& files,
                          const MergeOptions& options = {});
+
+/// Puts the trials of `from` that `to` lacks into it, within a transaction of the caller's. Calls `differs` for one
+/// that has other results there. Throws Cancelled.
+void copy_trials(ResultsReader& from, Database& to, const std::function<void(const TrialResults&)>& differs);
 
 /// Replaces a file of results by what merge_sweeps() makes of it alone: the same bytes, whoever has written what in it
 /// and when. Throws as merge_sweeps() does.

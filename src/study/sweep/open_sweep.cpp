@@ -78,7 +78,7 @@ std::optional<SweepIdentity> identity_in(const std::string& path) {
   if (!exists(path) || (std::filesystem::file_size(path, none) == 0 && !none && !log)) return std::nullopt;
   Database there(path, log ? Database::Access::read : Database::Access::look);
   if (!has_tables(there)) return std::nullopt;
-  return read_results(there).identity;
+  return whole_identity(there);
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ std::unique_ptr<Database> open_learned(const std::string& path, bool any_build) 
   if (!has_tables(*database)) throw InputError(Diagnostic{path, 0, "holds no results of a sweep", "the file of one"});
   SweepIdentity own;
   own.build = build();
-  const std::string why = build_difference(read_results(*database).identity, own);
+  const std::string why = build_difference(whole_identity(*database), own);
   if (!why.empty() && !any_build)
     throw InputError(Diagnostic{path, 0, why, "the build that made it; --any-build uses what it learned all the same"});
   database->trust();

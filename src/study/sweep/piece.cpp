@@ -9,9 +9,8 @@
 
 #include "scenario/document/load.hpp"
 #include "study/setting/catalog.hpp"
-#include "study/sweep/history_store.hpp"
+#include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
-#include "study/sweep/read_results.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/store.hpp"
@@ -70,14 +69,6 @@ class PieceScenarios {
   scenario::Catalog catalog_;
   std::map<std::int64_t, const PieceTrial*> by_point_;
 };
-
-/// The checksum of a trial that the file has: equal results have equal ones.
-std::optional<std::int64_t> checksum_in(Database& file, const SweepTrial& trial) {
-  Statement select(file, "SELECT checksum FROM trial WHERE point = ? AND seed = ?");
-  select << trial.point << trial.seed;
-  if (!select.step()) return std::nullopt;
-  return select.integer(0);
-}
 
 }  // namespace
 
@@ -148,39 +139,21 @@ std::string do_piece(const std::string& path, const Piece& piece, std::string_vi
 void take_piece(Database& file, const SweepIdentity& sweep, std::string_view bytes, const std::string& from) {
   Database piece(from, bytes);
   if (!has_tables(piece)) refuse(from, "holds no results of a sweep", "what a piece of one gave");
-  const SweepResults results = read_results(piece);
-  if (const std::string why = build_difference(results.identity, sweep); !why.empty())
+  const SweepIdentity identity = whole_identity(piece);
+  if (const std::string why = build_difference(identity, sweep); !why.empty())
     refuse(from, why, "the same build of dadsim on all machines");
-  if (const std::string why = difference(results.identity, sweep); !why.empty())
-    refuse(from, why, "a piece of this sweep");
-
-  std::map<SweepTrial, std::pair<std::vector<SweepRun>, std::string>> trials;
-  for (const SweepRun& run : results.runs) trials[run.trial].first.push_back(run);
-  for (const FailedTrial& failed : results.failed) trials[failed.trial].second = failed.message;
-  write_settings(file, results.settings);
+  if (const std::string why = difference(identity, sweep); !why.empty()) refuse(from, why, "a piece of this sweep");
+  SweepDamage none;
+  ResultsReader reader(piece, none);
+  write_settings(file, reader.settings());
   Database::Transaction together(file);  // a wait for the disk, at most, for all of them
-  TrialWriter writer(file);
-  for (const auto& [trial, found] : trials) {
-    const auto& [runs, message] = found;
-    const std::optional<std::int64_t> there = checksum_in(file, trial);
-    if (!there) {
-      writer.write(trial, runs, message);
-    } else if (*there != checksum_of(trial, message, runs)) {
-      refuse(from, fmt::format("has other results for point {} than those that are there", trial.point),
-             "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");
-    }
-  }
+  reader.each_point([](SweepResults::Point&&) {});
+  copy_trials(reader, file, [&](const TrialResults& trial) {
+    refuse(from, fmt::format("has other results for point {} than those that are there", trial.trial.point),
+           "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");
+  });
+  copy_records(piece, file, false);
   together.commit();
-  if (piece.number("SELECT COUNT(*) FROM learning").value_or(0) > 0) {
-    Database::Transaction transaction(file);
-    copy_learning(piece, file);
-    transaction.commit();
-  }
-  if (piece.number("SELECT COUNT(*) FROM history").value_or(0) > 0) {
-    Database::Transaction transaction(file);
-    copy_history(piece, file, false);
-    transaction.commit();
-  }
 }
 
 }  // namespace dadsim::study

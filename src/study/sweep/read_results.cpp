@@ -2,49 +2,190 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <stdexcept>
 #include <utility>
 
-#include "study/sweep/run_columns.hpp"
+#include "report/words/statement_text.hpp"
+#include "spec/sweep_specification.hpp"
 #include "support/diagnostics.hpp"
 #include "support/shell_word.hpp"
 
 namespace dadsim::study {
 namespace {
 
-[[noreturn]] void refuse(const Database& database, const std::string& what, const std::string& remedy) {
-  throw InputError(Diagnostic{database.path(), 0, what, remedy});
+std::uint64_t from_hex(const std::string& text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  return value;
+}
+
+/// But those of what was worked out, which differ from version to version.
+std::string tables_of(Database& database) {
+  Statement select(database,
+                   "SELECT type, name, tbl_name, sql FROM sqlite_schema "
+                   "WHERE tbl_name NOT IN ('records', 'learning', 'history') ORDER BY rowid");
+  std::string all;
+  while (select.step()) {
+    for (int i = 0; i < 4; ++i) all += select.text(i) + '\n';
+  }
+  return all;
+}
+
+[[noreturn]] void nothing_is_left(const Database& database, const std::string& what) {
+  throw InputError(Diagnostic{database.path(), 0,
+                              fmt::format("is damaged: {}; nothing in it can be told from what is not so", what),
+                              "a copy of it, or begin anew with another file"});
+}
+
+/// Whether the program can say what stands there: sentences of other versions have other words.
+bool is_readable(const std::pair<std::string, std::string>& setting) {
+  if (setting.first != "assumption") return true;
+  try {
+    report::statement_of(setting.second);
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-std::int64_t checksum_of(const SweepIdentity& identity, const std::vector<SweepColumn>& columns) {
-  RowChecksum checksum;
-  checksum << identity.version << identity.build << static_cast<std::int64_t>(identity.hash) << identity.scenario_file
-           << identity.scenario_name << identity.scenario << identity.resolved << identity.points << identity.seeds
-           << identity.target_accuracy << identity.shard << identity.shards << identity.currency;
-  for (const SweepColumn& column : columns) checksum << column.axis << column.path;
-  return checksum.value();
+ResultsReader::ResultsReader(Database& database, SweepDamage& damage) : database_(database), damage_(damage) {
+  check_structure();
+  read_identity();
+  scan([&] { read_settings(); });
+  is_whole_.resize(static_cast<std::size_t>(identity_.points) + 1);
 }
 
-std::int64_t checksum_of(const SweepResults::Point& point) {
-  RowChecksum checksum;
-  checksum << point.id << point.hash;
-  for (const std::string& value : point.values) checksum << value;
-  return checksum.value();
+void ResultsReader::lose(std::int64_t point) {
+  ++damage_.results;
+  damage_.points.insert(point);
 }
 
-std::int64_t checksum_of_setting(const std::string& what, const std::string& data, const std::string& words) {
-  return (RowChecksum() << what << data << words).value();
+/// Loses the point in each row.
+void ResultsReader::lose_rows(const std::string& select) {
+  Statement rows(database_, select);
+  while (step(rows)) lose(rows.integer(0));
 }
 
-std::int64_t checksum_of(const SweepTrial& trial, const std::string& message, const std::vector<SweepRun>& runs) {
-  RowChecksum checksum;
-  checksum << trial.point << trial.seed << message;
-  for (const SweepRun& run : runs) add(checksum, run);
-  return checksum.value();
+/// What SQLite no longer gives of a table ends with it.
+void ResultsReader::scan(const std::function<void()>& table) {
+  try {
+    table();
+  } catch (const InputError& error) {
+    if (damage_.structure.empty()) damage_.structure = error.diagnostics().front().what;
+  }
 }
 
-SweepResults read_what_is_whole(Database& database, SweepDamage& damage) {
+bool ResultsReader::step(Statement& rows) {
+  bool there = false;
+  scan([&] { there = rows.step(); });
+  return there;
+}
+
+void ResultsReader::check_structure() {
+  Database own(":memory:", Database::Access::scratch);
+  create_tables(own);
+  if (tables_of(database_) != tables_of(own)) nothing_is_left(database_, "its tables are not those of a sweep");
+  scan([&] {
+    Statement check(database_, "PRAGMA integrity_check(1)");
+    if (!check.step() || check.text(0) != "ok") damage_.structure = check.text(0).substr(0, 200);
+    while (check.step()) {
+    }
+  });
+}
+
+void ResultsReader::read_identity() {
+  bool whole = false;
+  scan([&] {
+    Statement select(database_,
+                     "SELECT version, build, hash, scenario_file, scenario_name, scenario, resolved, points, seeds, "
+                     "target_accuracy, shard, shards, currency, checksum FROM sweep");
+    if (!select.step()) return;
+    identity_ = {.version = select.text(0),
+                 .build = select.text(1),
+                 .hash = from_hex(select.text(2)),
+                 .scenario_file = select.text(3),
+                 .scenario_name = select.text(4),
+                 .scenario = select.text(5),
+                 .resolved = select.text(6),
+                 .points = select.integer(7),
+                 .seeds = select.integer(8),
+                 .target_accuracy = select.real(9),
+                 .shard = select.integer(10),
+                 .shards = select.integer(11),
+                 .currency = select.text(12)};
+    const std::int64_t checksum = select.integer(13);
+    Statement axes(database_, "SELECT axis, path FROM axis ORDER BY number");
+    while (axes.step()) columns_.push_back({axes.integer(0), axes.text(1)});
+    whole = !select.step() && checksum == checksum_of(identity_, columns_);
+  });
+  if (!whole) nothing_is_left(database_, "it does not say any more of what sweep it is");
+  if (identity_.points < 1 || identity_.points > spec::kMostSweepPoints || identity_.seeds < 1 ||
+      identity_.seeds > spec::kMostSweepSeeds || identity_.shard < 1 || identity_.shard > identity_.shards)
+    nothing_is_left(database_, "it is of a sweep that there cannot be");
+}
+
+void ResultsReader::read_settings() {
+  Statement select(database_, "SELECT what, data, words, checksum FROM setting ORDER BY what, data");
+  while (select.step()) {
+    std::pair<std::string, std::string> setting{select.text(0), select.text(1)};
+    if (checksum_of_setting(setting.first, setting.second, select.text(2)) == select.integer(3) &&
+        is_readable(setting)) {
+      settings_.insert(std::move(setting));
+    } else if (damage_.structure.empty()) {
+      damage_.structure = "a sentence of what was assumed is not the one that was written";
+    }
+  }
+}
+
+void ResultsReader::each_point(const std::function<void(SweepResults::Point&&)>& take) {
+  Statement rows(database_, "SELECT id, hash, checksum FROM point ORDER BY id");
+  while (step(rows)) {
+    SweepResults::Point point{rows.integer(0), rows.text(1), {}};
+    scan([&] { point.values = values_of(point.id); });
+    if (point.id < 1 || point.id > identity_.points || point.values.size() != columns_.size() ||
+        checksum_of(point) != rows.integer(2)) {
+      lose(point.id);
+      continue;
+    }
+    is_whole_[static_cast<std::size_t>(point.id)] = true;
+    take(std::move(point));
+  }
+  lose_rows("SELECT point FROM value WHERE point NOT IN (SELECT id FROM point)");
+}
+
+void ResultsReader::each_trial(const std::function<void(TrialResults&&)>& take) {
+  Statement rows(database_, "SELECT point, seed, status, words, checksum FROM trial ORDER BY point, seed");
+  Statement runs(database_, select_runs_of_trial());
+  while (step(rows)) {
+    TrialResults results{{rows.integer(0), rows.integer(1)}, rows.text(3), {}};
+    const SweepTrial trial = results.trial;
+    runs << trial.point << trial.seed;
+    while (step(runs)) results.runs.push_back(run_of_row(runs));
+    if (trial.point >= 1 && trial.point <= identity_.points && is_whole_[static_cast<std::size_t>(trial.point)] &&
+        trial.seed >= 0 && trial.seed < identity_.seeds && rows.text(2) == status_of(results.message) &&
+        checksum_of(trial, results.message, results.runs) == rows.integer(4)) {
+      take(std::move(results));
+    } else {
+      lose(trial.point);
+    }
+  }
+  lose_rows("SELECT DISTINCT point, seed FROM run WHERE (point, seed) NOT IN (SELECT point, seed FROM trial)");
+}
+
+std::vector<std::string> ResultsReader::values_of(std::int64_t point) {
+  if (!values_)
+    values_ = std::make_unique<Statement>(database_, "SELECT value FROM value WHERE point = ? ORDER BY number");
+  *values_ << point;
+  std::vector<std::string> values;
+  while (values_->step()) values.push_back(values_->text(0));
+  return values;
+}
+
+SweepResults read_results(Database& database) {
+  SweepDamage damage;
   ResultsReader reader(database, damage);
   SweepResults results;
   results.identity = reader.identity();
@@ -55,14 +196,17 @@ SweepResults read_what_is_whole(Database& database, SweepDamage& damage) {
     if (!trial.message.empty()) results.failed.push_back({trial.trial, std::move(trial.message)});
     for (SweepRun& run : trial.runs) results.runs.push_back(std::move(run));
   });
+  throw_if_damaged(database, damage);
   return results;
 }
 
-SweepResults read_results(Database& database) {
+SweepIdentity whole_identity(Database& database) {
   SweepDamage damage;
-  SweepResults results = read_what_is_whole(database, damage);
+  ResultsReader reader(database, damage);
+  reader.each_point([](SweepResults::Point&&) {});
+  reader.each_trial([](TrialResults&&) {});
   throw_if_damaged(database, damage);
-  return results;
+  return reader.identity();
 }
 
 void throw_if_damaged(const Database& database, const SweepDamage& damage) {
@@ -73,11 +217,12 @@ void throw_if_damaged(const Database& database, const SweepDamage& damage) {
                                                        damage.results == 1 ? "is" : "are",
                                                        points.size() == 1 ? "" : "s", ranges_in_words(points));
   if (!damage.structure.empty()) what += fmt::format(" ({})", damage.structure);
-  refuse(database, "is damaged: " + what,
-         fmt::format(
-             "a copy of it, or dadsim merge NEW.sqlite {} --salvage, which keeps what is whole; dadsim sweep --out "
-             "NEW.sqlite goes on with that",
-             shell_word(database.path())));
+  throw InputError(Diagnostic{
+      database.path(), 0, "is damaged: " + what,
+      fmt::format(
+          "a copy of it, or dadsim merge NEW.sqlite {} --salvage, which keeps what is whole; dadsim sweep --out "
+          "NEW.sqlite goes on with that",
+          shell_word(database.path()))});
 }
 
 std::string ranges_in_words(const std::vector<std::int64_t>& numbers) {

@@ -10,8 +10,8 @@
 
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/print_platform.hpp"
-#include "study/setting/answer_memory.hpp"
 #include "study/setting/for_each_link.hpp"
+#include "study/store/memory_store.hpp"
 
 namespace dadsim::study {
 namespace {

@@ -3,20 +3,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "report/words/statement_text.hpp"
 #include "scenario/xml/findings.hpp"
-#include "study/sweep/read_results.hpp"
-#include "study/sweep/run_columns.hpp"
 #include "support/diagnostics.hpp"
+#include "support/fingerprint.hpp"
+#include "support/shell_word.hpp"
 #include "support/split.hpp"
+#include "support/wire.hpp"
 
 namespace dadsim::study {
 namespace {
 
 constexpr std::int64_t kApplication = 0x44414453;  // "DADS": PRAGMA application_id
-constexpr std::int64_t kTables = 10;               // PRAGMA user_version: raised when a table changes
+constexpr std::int64_t kTables = 11;               // PRAGMA user_version: raised when a table changes
 
 // Before the table of the runs, and behind it.
 constexpr const char* kCreateFirst = R"(
@@ -32,13 +35,51 @@ CREATE TABLE trial(point INTEGER NOT NULL REFERENCES point, seed INTEGER NOT NUL
   words TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY(point, seed)) WITHOUT ROWID;
 )";
 constexpr const char* kCreateLast =
-    R"(CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL, checksum INTEGER NOT NULL);
-CREATE TABLE setting(what TEXT NOT NULL, data TEXT NOT NULL, words TEXT NOT NULL, checksum INTEGER NOT NULL,
+    R"(CREATE TABLE setting(what TEXT NOT NULL, data TEXT NOT NULL, words TEXT NOT NULL, checksum INTEGER NOT NULL,
   PRIMARY KEY(what, data)) WITHOUT ROWID;
-CREATE TABLE history(key BLOB PRIMARY KEY, small INTEGER NOT NULL, datum BLOB NOT NULL, checksum INTEGER NOT NULL);
+CREATE TABLE records(key TEXT PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL);
 )";
 
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
+
+using report::Figure;
+using report::figures;
+
+constexpr std::size_t kLineWidth = 120;  // SQLite keeps the statement as it was written, for people to read
+
+const char* sql_type(Figure::Kind kind) {
+  return kind == Figure::Kind::text ? "TEXT NOT NULL" : kind == Figure::Kind::number ? "REAL" : "INTEGER";
+}
+
+bool is_text(std::size_t figure) { return figures()[figure].kind == Figure::Kind::text; }
+
+std::string create_run_table() {
+  std::string text;
+  std::string line = "CREATE TABLE run(point INTEGER NOT NULL, seed INTEGER NOT NULL, number INTEGER NOT NULL,";
+  const auto add = [&](const std::string& part) {
+    if (line.size() + 1 + part.size() > kLineWidth) {
+      text += line + '\n';
+      line = " ";
+    }
+    line += ' ' + part;
+  };
+  add("uncertainty TEXT NOT NULL,");
+  for (const Figure& figure : figures()) add(std::string(figure.name) + ' ' + sql_type(figure.kind) + ',');
+  add("PRIMARY KEY(point, seed, number),");
+  add("FOREIGN KEY(point, seed) REFERENCES trial) WITHOUT ROWID;");
+  return text + line + '\n';
+}
+
+/// As SQLite gives it back: one kind of what is not a number, and no sign of zero.
+double as_kept(double value) { return value != value ? std::numeric_limits<double>::quiet_NaN() : value + 0.0; }
+
+std::string marks(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += ",?";
+  return text;
+}
+
+std::int64_t checksum(const WireWriter& row) { return static_cast<std::int64_t>(fingerprint(row.bytes())); }
 
 }  // namespace
 
@@ -47,18 +88,18 @@ void create_tables(Database& database) {
                                create_run_table(), kCreateLast, kApplication, kTables));
 }
 
-bool has_tables(Database& database) {
+bool has_tables(Database& database, bool or_before) {
   const std::int64_t application = database.number("PRAGMA application_id").value_or(0);
   const std::int64_t tables = database.number("PRAGMA user_version").value_or(0);
   if (application == 0 && database.number("SELECT COUNT(*) FROM sqlite_schema").value_or(0) == 0) return false;
   if (application != kApplication)
     throw InputError(Diagnostic{database.path(), 0, "is a database of another program", "name another file"});
-  if (tables != kTables) {
-    throw InputError(Diagnostic{
-        database.path(), 0, fmt::format("has tables of version {}, and this dadsim writes version {}", tables, kTables),
-        "name another file, or use the dadsim that made it"});
-  }
-  return true;
+  const bool before = tables == kTables - 1;
+  if (tables == kTables || (before && or_before)) return true;
+  throw InputError(Diagnostic{
+      database.path(), 0, fmt::format("has tables of version {}, and this dadsim writes version {}", tables, kTables),
+      before ? fmt::format("dadsim merge NEW.sqlite {} makes such a file of it", shell_word(database.path()))
+             : "name another file, or use the dadsim that made it"});
 }
 
 void write_identity(Database& database, const SweepIdentity& identity, const std::vector<SweepColumn>& columns) {
@@ -87,8 +128,6 @@ void PointWriter::write(const SweepResults::Point& point) {
     value_.run();
   }
 }
-
-void write_point(Database& database, const SweepResults::Point& point) { PointWriter(database).write(point); }
 
 SweepSettings settings_of(const report::Result& result) {
   SweepSettings settings;
@@ -120,12 +159,26 @@ const char* status_of(std::string_view message) {
 }
 
 TrialWriter::TrialWriter(Database& database)
-    : trial_(database, "INSERT INTO trial VALUES(?,?,?,?,?)"), run_(database, insert_into_run()) {}
+    : trial_(database, "INSERT INTO trial VALUES(?,?,?,?,?)"),
+      run_(database, "INSERT INTO run VALUES(?,?,?,?" + marks(figures().size()) + ')') {}
 
 void TrialWriter::write(const SweepTrial& trial, const std::vector<SweepRun>& runs, const std::string& message) {
   trial_ << trial.point << trial.seed << status_of(message) << message << checksum_of(trial, message, runs);
   trial_.run();
-  for (const SweepRun& run : runs) insert_run(run_, trial, run);
+  for (const SweepRun& run : runs) {
+    run_ << trial.point << trial.seed << run.number << run.uncertainty;
+    for (std::size_t i = 0; i < figures().size(); ++i) {
+      if (is_text(i)) {
+        run_ << run.figures.text(i);
+      } else if (const double value = run.figures.number(i);
+                 figures()[i].kind != Figure::Kind::number && std::isfinite(value) && value == std::trunc(value)) {
+        run_ << static_cast<std::int64_t>(value);  // known steps may have fractions, which the column takes as well
+      } else {
+        run_ << value;
+      }
+    }
+    run_.run();
+  }
 }
 
 void write_trial(Database& database, const SweepTrial& trial, const std::vector<SweepRun>& runs,
@@ -133,6 +186,78 @@ void write_trial(Database& database, const SweepTrial& trial, const std::vector<
   Database::Transaction transaction(database);
   TrialWriter(database).write(trial, runs, message);
   transaction.commit();
+}
+
+std::string select_runs_of_trial() {
+  std::string select = "SELECT point, seed, number, uncertainty";
+  for (const Figure& figure : figures()) select += std::string(", ") + figure.name;
+  return select + " FROM run WHERE point = ? AND seed = ? ORDER BY number";
+}
+
+SweepRun run_of_row(const Statement& row) {
+  SweepRun run{{row.integer(0), row.integer(1)}, row.integer(2), {}, row.text(3)};
+  for (std::size_t i = 0; i < figures().size(); ++i) {
+    const int column = static_cast<int>(i) + 4;
+    if (is_text(i)) {
+      run.figures.set(i, row.text(column));
+    } else {
+      run.figures.set(i, row.real(column));
+    }
+  }
+  return run;
+}
+
+const char* differing_column(const SweepRun& a, const SweepRun& b) {
+  if (a.number != b.number) return "number";
+  if (a.uncertainty != b.uncertainty) return "uncertainty";
+  const auto same = [&](std::size_t i) {
+    if (is_text(i)) return a.figures.text(i) == b.figures.text(i);
+    const double one = a.figures.number(i);
+    const double other = b.figures.number(i);
+    return one == other || (one != one && other != other);  // not a number is as good as the other
+  };
+  for (std::size_t i = 0; i < figures().size(); ++i) {
+    if (!same(i)) return figures()[i].name;
+  }
+  return nullptr;
+}
+
+std::int64_t checksum_of(const SweepIdentity& identity, const std::vector<SweepColumn>& columns) {
+  WireWriter row;
+  row(identity.version, identity.build, identity.hash, identity.scenario_file, identity.scenario_name,
+      identity.scenario, identity.resolved, identity.points, identity.seeds, as_kept(identity.target_accuracy),
+      identity.shard, identity.shards, identity.currency);
+  for (const SweepColumn& column : columns) row(column.axis, column.path);
+  return checksum(row);
+}
+
+std::int64_t checksum_of(const SweepResults::Point& point) {
+  WireWriter row;
+  row(point.id, point.hash);
+  for (const std::string& value : point.values) row << value;
+  return checksum(row);
+}
+
+std::int64_t checksum_of_setting(const std::string& what, const std::string& data, const std::string& words) {
+  WireWriter row;
+  row(what, data, words);
+  return checksum(row);
+}
+
+std::int64_t checksum_of(const SweepTrial& trial, const std::string& message, const std::vector<SweepRun>& runs) {
+  WireWriter row;
+  row(trial.point, trial.seed, message);
+  for (const SweepRun& run : runs) {
+    row(run.number, run.uncertainty);
+    for (std::size_t i = 0; i < figures().size(); ++i) {
+      if (is_text(i)) {
+        row << run.figures.text(i);
+      } else {
+        row << as_kept(run.figures.number(i));
+      }
+    }
+  }
+  return checksum(row);
 }
 
 std::int64_t count_runs(Database& database) { return database.number("SELECT COUNT(*) FROM run").value_or(0); }

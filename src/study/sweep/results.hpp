@@ -87,14 +87,15 @@ struct SweepResults {
   SweepSettings settings;
 };
 
-// The tables of a file of results; docs/sweep.md explains them.
+// The tables of a file of results; docs/sweep.md explains them. `run` has a column for every figure of a run
+// (report/figures.hpp), in its order. A number that is not known is NULL, a text that there is none of is empty.
 
 void create_tables(Database& database);
-/// Whether the tables are there. Throws InputError where the file holds others.
-bool has_tables(Database& database);
+/// Whether the tables are there; those of the version before, too, with `or_before`. Throws InputError where the file
+/// holds others.
+bool has_tables(Database& database, bool or_before = false);
 /// The identity, and the dimensions in order.
 void write_identity(Database& database, const SweepIdentity& identity, const std::vector<SweepColumn>& columns);
-void write_point(Database& database, const SweepResults::Point& point);
 /// Those that are new.
 void write_settings(Database& database, const SweepSettings& settings);
 /// `message`: empty if it is done, else why it failed, or that it is infeasible, and why. One transaction.
@@ -120,6 +121,19 @@ class TrialWriter {
  private:
   Statement trial_, run_;
 };
+
+/// The statement that reads the runs of a trial (point, seed), in order, and a run of one of its rows.
+std::string select_runs_of_trial();
+SweepRun run_of_row(const Statement& row);
+/// The name of the first column in which two runs differ; null where there is none.
+const char* differing_column(const SweepRun& a, const SweepRun& b);
+
+// What stands with a row, of all that it says: of the sweep with its dimensions, of a point with its values, of a trial
+// with its runs. SQLite finds pages that hang together wrongly, but not that a number in one of them is another one.
+std::int64_t checksum_of(const SweepIdentity& identity, const std::vector<SweepColumn>& columns);
+std::int64_t checksum_of(const SweepResults::Point& point);
+std::int64_t checksum_of(const SweepTrial& trial, const std::string& message, const std::vector<SweepRun>& runs);
+std::int64_t checksum_of_setting(const std::string& what, const std::string& data, const std::string& words);
 
 /// The status of a trial of these words: "done", "failed" or "infeasible".
 const char* status_of(std::string_view message);

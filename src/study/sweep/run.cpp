@@ -20,7 +20,6 @@
 #include "study/learning/timing_memory.hpp"
 #include "study/run/experiment.hpp"
 #include "study/run/rate_as_tcp.hpp"
-#include "study/sweep/history_store.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"
 #include "support/diagnostics.hpp"

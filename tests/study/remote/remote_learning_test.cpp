@@ -6,7 +6,6 @@
 
 #include "report/run/json.hpp"
 #include "scenario/document/load.hpp"
-#include "study/learning/memory_store.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/remote/do_tasks.hpp"
 #include "study/run/experiment.hpp"
@@ -82,7 +81,7 @@ class RemoteLearningTest : public testing::Test {
   scenario::Scenario scenario_ = scenario::load_scenario(path_, {}, make_catalog());
 
   std::string result(RemoteLearning* remote) {
-    MemoryLearningStore store;
+    LearningStore store;
     if (remote != nullptr)
       store.shared_cache()->set_remote(std::shared_ptr<RemoteLearning>(std::shared_ptr<void>(), remote));
     report::Result result =

@@ -130,7 +130,7 @@ TEST_F(DamagedSweep, RowsThatHangTogetherWronglyAreRefused) {
 TEST_F(DamagedSweep, DamagedLearningIsLearnedAgain) {
   const std::int64_t learned = go_on("b.sqlite", true).learned;
   ASSERT_GT(learned, 1);
-  change("b.sqlite", "UPDATE learning SET run = zeroblob(length(run)) WHERE rowid = 1");
+  change("b.sqlite", "UPDATE records SET value = zeroblob(length(value)) WHERE rowid = 1");
   EXPECT_EQ(go_on("b.sqlite").learned, 1);
   EXPECT_EQ(sweep_csv(read("b.sqlite")), csv_);
 }
@@ -142,7 +142,7 @@ TEST_F(DamagedSweep, APageThatCannotBeReadAnyMoreIsNoResult) {
   std::int64_t page_size = 0;
   {
     Database database(folder_.path("b.sqlite"), Database::Access::read);
-    page = database.number("SELECT rootpage FROM sqlite_schema WHERE name = 'learning'").value();
+    page = database.number("SELECT rootpage FROM sqlite_schema WHERE name = 'records'").value();
     page_size = database.number("PRAGMA page_size").value();
   }
   {

@@ -3,10 +3,10 @@
 
 #include "scenario/document/print.hpp"
 #include "study/run/experiment.hpp"
-#include "study/sweep/history_store.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
+#include "study/sweep/store.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -86,8 +86,8 @@ TEST_F(EventDrivenSweep, AnOrderOfAnotherPlatformIsNotTakenForItsOwn) {
     EXPECT_FALSE(results.runs[2 * point].event_driven());
   }
   const scenario::Scenario scenario = sweep.scenario(0, 0);
-  EXPECT_EQ(count("a.sqlite", "SELECT COUNT(*) FROM learning"), 1);
-  EXPECT_EQ(count("a.sqlite", fmt::format("SELECT COUNT(*) FROM learning WHERE key = '{:016x}'",
+  EXPECT_EQ(count("a.sqlite", "SELECT COUNT(*) FROM records WHERE kind = 'learned'"), 1);
+  EXPECT_EQ(count("a.sqlite", fmt::format("SELECT COUNT(*) FROM records WHERE key = '{:016x}'",
                                           learning_hash_of(scenario, scenario.runs[1], scenario.training, 1))),
             0);
 }
@@ -123,8 +123,8 @@ TEST_F(EventDrivenSweep, GoingOnLearnsNothingTwice) {
   EXPECT_EQ(numbers_.operations_learned, 0);
   // Whole, a merged file goes on from nowhere, and holds no weights.
   merge_sweeps(folder_.path("whole.sqlite"), {folder_.path("a.sqlite"), folder_.path("b.sqlite")});
-  EXPECT_EQ(count("whole.sqlite", "SELECT COUNT(*) FROM history WHERE small = 0"), 0);
-  EXPECT_GT(count("whole.sqlite", "SELECT COUNT(*) FROM history"), 0);
+  EXPECT_EQ(count("whole.sqlite", "SELECT COUNT(*) FROM records WHERE kind = 'weights'"), 0);
+  EXPECT_GT(count("whole.sqlite", "SELECT COUNT(*) FROM records WHERE kind <> 'learned'"), 0);
   forget_trials("a.sqlite");
   forget_trials("b.sqlite");
   merge_sweeps(folder_.path("m.sqlite"), {folder_.path("a.sqlite"), folder_.path("b.sqlite")});
@@ -147,7 +147,7 @@ TEST_F(EventDrivenSweep, LearnOnlyLeavesThemOut) {
   run(sweep, "a.sqlite", {.threads = 1, .learn_only = true});
   EXPECT_EQ(numbers_.learned, 1);
   EXPECT_EQ(numbers_.plays, 0);
-  EXPECT_EQ(count("a.sqlite", "SELECT COUNT(*) FROM history"), 0);
+  EXPECT_EQ(count("a.sqlite", "SELECT COUNT(*) FROM records WHERE kind <> 'learned'"), 0);
 }
 
 TEST_F(EventDrivenSweep, AFileKeepsEvaluationsAndAsManyWeightsAsItMay) {
@@ -163,8 +163,8 @@ TEST_F(EventDrivenSweep, AFileKeepsEvaluationsAndAsManyWeightsAsItMay) {
     EXPECT_EQ(store.find({4, 7}), weights);  // in memory there is room
   }
   SweepHistoryStore store(*database, nullptr, most);
-  EXPECT_EQ(database->number("SELECT COUNT(*) FROM history WHERE small = 0"), 2);
-  EXPECT_EQ(database->number("SELECT COUNT(*) FROM history WHERE small = 1"), 5);
+  EXPECT_EQ(database->number("SELECT COUNT(*) FROM records WHERE kind = 'weights'"), 2);
+  EXPECT_EQ(database->number("SELECT COUNT(*) FROM records WHERE kind = 'evaluation'"), 5);
   ASSERT_TRUE(store.find({1, 7}));
   EXPECT_EQ(store.find({1, 7})->numbers, weights->numbers);
   EXPECT_EQ(store.find({4, 8})->scalars, quality->scalars);

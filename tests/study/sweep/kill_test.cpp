@@ -151,7 +151,7 @@ TEST_F(KilledSweep, TwentyTimesItEndsAsIfNothingHadHappened) {
   EXPECT_EQ(test::read_file(folder_.path("k.csv")), expected);
   EXPECT_EQ(count("k.sqlite", "trial"), points_);
   EXPECT_EQ(count("k.sqlite", "run"), 3 * points_);
-  EXPECT_EQ(count("k.sqlite", "learning"), kLearned);
+  EXPECT_EQ(count("k.sqlite", "records"), kLearned);
   EXPECT_FALSE(std::filesystem::exists(folder_.path("k.sqlite-wal"))) << "one file is left";
 }
 

@@ -116,7 +116,7 @@ TEST_F(Pieces, LearnOnceWhatAnotherHasLearned) {
   const SweepIdentity identity = identity_of(sweep, {});
   const std::string learned = do_one(sweep, identity, 0, {0}, true, {});
   const auto rows = [](const std::string& bytes) {
-    return Database("bytes", bytes).number("SELECT COUNT(*) FROM learning").value_or(-1);
+    return Database("bytes", bytes).number("SELECT COUNT(*) FROM records WHERE kind = 'learned'").value_or(-1);
   };
   EXPECT_EQ(rows(learned), 3) << "one for each run";
   EXPECT_EQ(rows(do_one(sweep, identity, 0, {0}, false, learned)), 0);

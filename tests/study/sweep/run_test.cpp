@@ -16,7 +16,6 @@
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/results.hpp"
-#include "study/sweep/run_columns.hpp"
 #include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_document.hpp"
 #include "study/sweep/tiny_sweep.hpp"
@@ -55,7 +54,8 @@ class SweepRuns : public testing::Test {
     Database database(folder_.path(file), Database::Access::scratch);
     create_tables(database);
     write_identity(database, results.identity, results.columns);
-    for (const SweepResults::Point& point : results.points) write_point(database, point);
+    PointWriter points(database);
+    for (const SweepResults::Point& point : results.points) points.write(point);
     std::map<SweepTrial, std::vector<SweepRun>> trials;
     for (const SweepRun& one : results.runs) trials[one.trial].push_back(one);
     for (const auto& [trial, runs] : trials) write_trial(database, trial, runs, {});
@@ -149,7 +149,7 @@ TEST_F(SweepRuns, WhatPointsShareIsLearnedOnce) {
   EXPECT_EQ(sweep.distinct_runs(), 5U);
   EXPECT_EQ(sweep.problems(), 3U);
   EXPECT_EQ(numbers_.learned, 5);
-  EXPECT_EQ(count("a.sqlite", "learning"), 5);
+  EXPECT_EQ(count("a.sqlite", "records"), 5);
 }
 
 TEST_F(SweepRuns, StartedAgainItFindsEverythingThere) {
@@ -396,6 +396,36 @@ TEST_F(SweepRuns, AMergeSaysWhatIsMissingAndTheSweepGoesOnWithIt) {
   EXPECT_EQ(merged.missing, (std::vector<std::int64_t>{2, 5}));
   EXPECT_EQ(sweep_csv(run(sweep, "merged.sqlite")), whole);
   EXPECT_EQ(numbers_.finished, 2);
+}
+
+// Until version 10 of the tables learned runs and what event-driven runs need had tables of their own.
+TEST_F(SweepRuns, AFileOfTheVersionBeforeIsRefusedWithTheCommandThatConvertsIt) {
+  const SweepPoints sweep = sweep_of(scenario(kRunSweep));
+  const std::string csv = sweep_csv(run(sweep, "a.sqlite"));
+  {
+    Database database(folder_.path("a.sqlite"), Database::Access::write);
+    database.execute(
+        "CREATE TABLE learning(key TEXT PRIMARY KEY, run BLOB NOT NULL, checksum INTEGER NOT NULL);"
+        "INSERT INTO learning SELECT key, CAST(SUBSTR(value, 17) AS BLOB), 0 FROM records;"
+        "CREATE TABLE history(key BLOB PRIMARY KEY, small INTEGER NOT NULL, datum BLOB NOT NULL, checksum INTEGER NOT "
+        "NULL); DROP TABLE records; DELETE FROM run WHERE point = 2; DELETE FROM trial WHERE point = 2;"
+        "PRAGMA user_version = 10");
+  }
+  try {
+    run(sweep, "a.sqlite");
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("has tables of version 10, and this dadsim writes version 11; dadsim "
+                        "merge NEW.sqlite " +
+                        folder_.path("a.sqlite") + " makes such a file of it"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(merge_sweeps(folder_.path("b.sqlite"), {folder_.path("a.sqlite")}).missing, std::vector<std::int64_t>{2});
+  EXPECT_EQ(sweep_csv(run(sweep, "b.sqlite")), csv);
+  EXPECT_EQ(numbers_.finished, 1);
+  EXPECT_EQ(numbers_.learned, 0) << "what was learned came along";
 }
 
 TEST_F(SweepRuns, AMergeRefusesWhatDoesNotBelongTogether) {
