@@ -56,8 +56,7 @@ Result run(const std::string& path, const Settings& settings, const RemoteTasks&
     const scenario::Scenario asked = scenario::load_scenario(path, overrides, study::make_catalog());
     study::LearningStore store;
     store.shared_cache()->set_remote(std::make_shared<study::RemoteLearning>(tasks.state().queue, asked, overrides));
-    const study::Learned known = study::learn_scenario(asked, &store, tell);
-    result = std::make_unique<Result>(result_of(study::time_scenario(asked, known, study::cluster_of(asked), tell)));
+    result = std::make_unique<Result>(result_of(study::run_experiment(asked, tell, &store)));
   });
   return *result;
 }

@@ -33,10 +33,8 @@ Learned learn(const Scenario& scenario, const Options& options, const Learned& l
 Result time(const Scenario& scenario, const Learned& learned, const Options& options) {
   std::unique_ptr<Result> result;
   as_a_call(options, [&] {
-    const bool tell = static_cast<bool>(options.progress);
-    const scenario::Scenario& asked = scenario.state().scenario;
-    const study::Learned known = study::learn_scenario(asked, &learned.state().store, tell);
-    result = std::make_unique<Result>(result_of(study::time_scenario(asked, known, study::cluster_of(asked), tell)));
+    result = std::make_unique<Result>(result_of(
+        study::run_experiment(scenario.state().scenario, static_cast<bool>(options.progress), &learned.state().store)));
   });
   return *result;
 }

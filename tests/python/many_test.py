@@ -272,7 +272,7 @@ class Sweeps(unittest.TestCase):
             database.execute("DELETE FROM run")
             database.execute("DELETE FROM trial")
             database.execute("UPDATE records SET value = ?", (poison,))
-            database.execute("INSERT INTO history VALUES(?, 0, ?, 0)", (poison[:16], poison))
+            database.execute("INSERT INTO records VALUES('more', 'weights', ?)", (poison,))
         database.close()
         self.assertEqual(dadsim.sweep(path, file=out, client=self.client).failed, 0)
         piece = dadsim._dadsim.share_sweep(path, self.path("new.sqlite"), [], None).piece(0, 0, 1, False)

@@ -15,11 +15,9 @@
 #include "study/measured/timed_sizes.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/device_lookup.hpp"
+#include "study/trials/outcome.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
-#include "support/interrupt.hpp"
-#include "support/parallel_forks.hpp"
-#include "support/progress.hpp"
 #include "support/version.hpp"
 
 namespace dadsim::study {
@@ -261,20 +259,12 @@ class Diagnoser {
   void suspect(const Simulated& expected, bool show_progress) {
     std::vector<Suspect> suspects = suspects_of(scenario_);
     std::erase_if(suspects, [&](const Suspect& one) { return diagnosis_.collective ? !one.of_network : one.alone; });
-    std::vector<std::optional<Simulated>> tried(suspects.size());
     Progress progress("suspects", suspects.size(), show_progress);
-    parallel_for_forks(suspects.size(), [&](std::size_t i) {
-      if (interrupted().load()) throw Cancelled();
-      try {
-        tried[i] = simulate(suspects[i]);
-      } catch (const std::invalid_argument&) {  // this network cannot be divided so
-      } catch (const sim::SimulationError&) {
-      }
-      progress.update(i, 1, 1);
-    });
+    const auto tried = outcomes_of(
+        suspects.size(), [&](std::size_t i) { return simulate(suspects[i]); }, &progress);
     const double as_it_is = distance_to_measured(expected);
     for (std::size_t i = 0; i < suspects.size(); ++i) {
-      if (tried[i]) add(suspects[i], *tried[i], expected, as_it_is);
+      if (tried[i].result) add(suspects[i], *tried[i].result, expected, as_it_is);
     }
     std::ranges::stable_sort(diagnosis_.suspicions, {}, [](const report::Suspicion& one) {
       return std::pair{!one.explains, one.distance};

@@ -4,7 +4,7 @@
 
 #include "scenario/document/differences.hpp"
 #include "study/run/experiment.hpp"
-#include "study/run/rate_as_tcp.hpp"
+#include "study/trials/rate_as_tcp.hpp"
 
 namespace dadsim::study {
 
@@ -12,8 +12,7 @@ report::Comparison compare_scenarios(const scenario::Scenario& before, const sce
                                      std::string name, bool show_progress) {
   LearningStore store;
   const auto time = [&](const scenario::Scenario& scenario) {
-    const Learned learned = learn_scenario(scenario, &store, show_progress);
-    report::Result result = time_scenario(scenario, learned, cluster_of(scenario), show_progress);
+    report::Result result = run_experiment(scenario, show_progress, &store);
     result.rate_as_tcp = rate_as_tcp(scenario);
     return result;
   };

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <stdexcept>
 
 #include "report/run/causes.hpp"
 #include "sim/platform.hpp"
@@ -15,9 +14,7 @@
 #include "study/explain/link_groups.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/device_lookup.hpp"
-#include "support/interrupt.hpp"
-#include "support/parallel_forks.hpp"
-#include "support/progress.hpp"
+#include "study/trials/outcome.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -100,25 +97,17 @@ class Explainer {
 
   /// What is there to be tried, side by side.
   void try_all(bool show_progress) {
-    std::vector<std::optional<report::WhatIf>> tried(variations_.size());
-    std::vector<std::string> faults(variations_.size());
     Progress progress("what if", variations_.size(), show_progress);
-    parallel_for_forks(variations_.size(), [&](std::size_t i) {
-      if (interrupted().load()) throw Cancelled();
-      try {
-        tried[i] = try_out(variations_[i]);
-      } catch (const std::invalid_argument& error) {  // another batch does not go into as many pieces
-        faults[i] = error.what();
-      } catch (const sim::SimulationError& error) {
-        faults[i] = error.what();
-      }
-      progress.update(i, 1, 1);
-    });
+    auto tried = outcomes_of(
+        variations_.size(), [&](std::size_t i) { return try_out(variations_[i]); }, &progress);
     for (std::size_t i = 0; i < tried.size(); ++i) {
-      if (tried[i]) explanation_.what_ifs.push_back(std::move(*tried[i]));
-      if (faults[i].empty()) continue;
-      explanation_.notes.push_back(
-          report::Statement{"untried-change"}.with("fault", std::move(faults[i])).with(variations_[i].what_if.change));
+      if (tried[i].result) {
+        explanation_.what_ifs.push_back(std::move(*tried[i].result));
+      } else {  // another batch may not go into as many pieces
+        explanation_.notes.push_back(report::Statement{"untried-change"}
+                                         .with("fault", std::move(tried[i].message))
+                                         .with(variations_[i].what_if.change));
+      }
     }
     variations_.clear();
   }

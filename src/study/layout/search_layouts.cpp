@@ -22,11 +22,11 @@
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/memory_check.hpp"
 #include "study/sweep/remembering_catalog.hpp"
+#include "study/trials/outcome.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
 #include "support/interrupt.hpp"
 #include "support/parallel.hpp"
-#include "support/parallel_forks.hpp"
 #include "support/progress.hpp"
 
 namespace dadsim::study {
@@ -118,20 +118,20 @@ class LayoutSearch {
   std::optional<scenario::Scenario> scenario_of(const report::Layout& layout) {
     std::vector<std::string> all = overrides_;
     for (std::string& one : assignments_of(layout)) all.push_back(std::move(one));
-    try {
-      scenario::Scenario scenario = source_.load_point(all, catalog_);
-      const auto run = std::ranges::find(scenario.runs, setting_.run.label, &spec::RunSpec::label);
-      if (run == scenario.runs.end()) return std::nullopt;
-      const spec::RunSpec only = *run;
-      scenario.runs = {only};
-      scenario.timing_only = true;
-      scenario.costs.reset();
-      take_flow(scenario);
-      return scenario;
-    } catch (const InputError& error) {
-      report_.failed.push_back({layout, error.diagnostics().front().what});
+    auto loaded = outcome_of([&] { return source_.load_point(all, catalog_); });
+    if (!loaded.result) {
+      report_.failed.push_back({layout, loaded.fault.what});
       return std::nullopt;
     }
+    scenario::Scenario& scenario = *loaded.result;
+    const auto run = std::ranges::find(scenario.runs, setting_.run.label, &spec::RunSpec::label);
+    if (run == scenario.runs.end()) return std::nullopt;
+    const spec::RunSpec only = *run;
+    scenario.runs = {only};
+    scenario.timing_only = true;
+    scenario.costs.reset();
+    take_flow(scenario);
+    return std::move(loaded.result);
   }
 
   void simulate(const std::vector<std::size_t>& picked) {
@@ -144,26 +144,19 @@ class LayoutSearch {
       tell_of(*scenario, learned);
       prepared.push_back({i, std::move(*scenario), std::move(learned)});
     }
-    std::vector<std::optional<report::LayoutTrial>> trials(prepared.size());
-    std::vector<std::string> faults(prepared.size());
-    parallel_for_forks(prepared.size(), [&](std::size_t i) {
-      if (interrupted().load()) throw Cancelled();
+    auto trials = outcomes_of(prepared.size(), [&](std::size_t i) {
       const LayoutCandidate& one = candidates_[prepared[i].candidate];
       const scenario::Scenario& scenario = prepared[i].scenario;
-      try {
-        const report::Result result = time_scenario(scenario, prepared[i].learned, cluster_by_flow(scenario), false);
-        report::LayoutTrial trial{one.layout, one.bytes, one.estimate, result.runs.front()};
-        trial.parts = parts_of(*trial.simulated, one.estimate);
-        trials[i] = std::move(trial);
-      } catch (const sim::SimulationError& error) {
-        faults[i] = error.what();
-      }
+      const report::Result result = time_scenario(scenario, prepared[i].learned, cluster_by_flow(scenario), false);
+      report::LayoutTrial trial{one.layout, one.bytes, one.estimate, result.runs.front()};
+      trial.parts = parts_of(*trial.simulated, one.estimate);
+      return trial;
     });
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (trials[i]) {
-        report_.trials.push_back(std::move(*trials[i]));
+      if (trials[i].result) {
+        report_.trials.push_back(std::move(*trials[i].result));
       } else {
-        report_.failed.push_back({candidates_[prepared[i].candidate].layout, faults[i]});
+        report_.failed.push_back({candidates_[prepared[i].candidate].layout, trials[i].message});
       }
     }
     progress_->update(0, static_cast<std::int64_t>(report_.trials.size()),

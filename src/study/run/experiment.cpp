@@ -200,9 +200,7 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   if (scale) scale->batch = std::llround(timed.rows * static_cast<double>(scenario.workers.size()));
   report::Result result = untimed_result(scenario, learned, timed, memory, scale);
   result.trace_steps = trace.steps;
-  const auto time_another = [](const scenario::Scenario& other) {
-    return time_scenario(other, learn_scenario(other, nullptr, false), cluster_of(other), false);
-  };
+  const auto time_another = [](const scenario::Scenario& other) { return run_experiment(other, false); };
   const ResultContext context{scenario, learned, timed, cluster, memory, time_another};
   const std::size_t traced = std::max<std::size_t>(1, scenario.runs.size() * trace.steps.size());
   const std::size_t most_spans = report::kMostTraceSpans / traced;
@@ -256,9 +254,8 @@ report::Result time_scenario(const scenario::Scenario& scenario, const Learned& 
   return result;
 }
 
-report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace) {
-  return time_scenario(scenario, learn_scenario(scenario, nullptr, show_progress), cluster_of(scenario), show_progress,
-                       trace);
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, LearningStore* store) {
+  return time_scenario(scenario, learn_scenario(scenario, store, show_progress), cluster_of(scenario), show_progress);
 }
 
 }  // namespace dadsim::study

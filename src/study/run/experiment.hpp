@@ -25,8 +25,9 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
 report::Result time_scenario(const scenario::Scenario& scenario, const Learned& learned, const sim::Cluster& cluster,
                              bool show_progress, const TraceRequest& trace = {});
 
-/// Learns every run of the scenario for real (records its steps alone, where the scenario asks for no more) and times
-/// it on its cluster. Throws InputError, SimulationError, and Cancelled when interrupted() is set.
-report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, const TraceRequest& trace = {});
+/// Learns every run of the scenario for real (records its steps alone, where the scenario asks for no more) that the
+/// store (may be null) does not have, and times it on its cluster. Throws InputError, SimulationError, and Cancelled
+/// when interrupted() is set.
+report::Result run_experiment(const scenario::Scenario& scenario, bool show_progress, LearningStore* store = nullptr);
 
 }  // namespace dadsim::study

@@ -19,14 +19,13 @@
 #include "study/learning/shared_cache.hpp"
 #include "study/learning/timing_memory.hpp"
 #include "study/run/experiment.hpp"
-#include "study/run/rate_as_tcp.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"
-#include "support/diagnostics.hpp"
+#include "study/trials/outcome.hpp"
+#include "study/trials/rate_as_tcp.hpp"
 #include "support/environment_error.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
-#include "support/parallel_forks.hpp"
 #include "support/progress.hpp"
 
 namespace dadsim::study {
@@ -98,8 +97,9 @@ class SweepLine {
 };
 
 /// What is wrong with a trial of which that shows when it is learned or timed.
-std::string words_of_failure(const InputError& error) {
-  return (error.is_infeasible() ? std::string(kInfeasible) : std::string()) + error.what();
+template <class Result>
+std::string words_of_failure(const Outcome<Result>& outcome) {
+  return (outcome.fault.infeasible ? std::string(kInfeasible) : std::string()) + outcome.message;
 }
 
 /// Times trials with several threads; each simulation is a process of its own.
@@ -213,18 +213,12 @@ class Timers {
   void run(const Job& job) {
     const Clock::time_point start = Clock::now();
     const SweepTrial trial{static_cast<std::int64_t>(job.point) + 1, job.seed};
-    report::Result result;
     const scenario::Scenario scenario = scenario_of_(job.point, job.seed);
-    try {
-      result = study::time_scenario(scenario, *job.learned, study::cluster_of(scenario), false);
-      result.rate_as_tcp = rate_as_tcp(scenario);
-    } catch (const sim::SimulationError& error) {
-      // What ends the terminal's processes ends the simulations too.
-      if (interrupted().load()) throw Cancelled();
-      return note_failure(job.point, job.seed, error.what());
-    } catch (const InputError& error) {
-      return note_failure(job.point, job.seed, words_of_failure(error));
-    }
+    auto timed =
+        outcome_of([&] { return study::time_scenario(scenario, *job.learned, study::cluster_of(scenario), false); });
+    if (!timed.result) return note_failure(job.point, job.seed, words_of_failure(timed));
+    report::Result& result = *timed.result;
+    result.rate_as_tcp = rate_as_tcp(scenario);
     std::vector<SweepRun> runs;
     for (const report::RunResult& one : result.runs) {
       runs.push_back(
@@ -309,17 +303,15 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
     for (const SweepBatch& batch : batches) {
       if (interrupted().load()) throw Cancelled();
       const Clock::time_point start = Clock::now();
-      Timers::LearnedPtr learned;
       const scenario::Scenario scenario = scenario_of(batch.points.front(), batch.seed);
-      try {
-        Learned own = learn_scenario(scenario, &store, options.show_progress && line.idle());
-        own.timings = std::make_shared<TimingMemory>();
-        learned = std::make_shared<const Learned>(std::move(own));
-      } catch (const InputError& error) {
+      auto outcome = outcome_of([&] { return learn_scenario(scenario, &store, options.show_progress && line.idle()); });
+      if (!outcome.result) {
         // The data cannot be dealt so, for example: that shows when they are.
-        for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, words_of_failure(error));
+        for (const std::size_t point : batch.points) timers.note_failure(point, batch.seed, words_of_failure(outcome));
         continue;
       }
+      outcome.result->timings = std::make_shared<TimingMemory>();
+      const auto learned = std::make_shared<const Learned>(*std::move(outcome.result));
       line.learned(1, seconds_since(start));
       if (options.learn_only) continue;
       for (const std::size_t point : batch.points) {

@@ -1,4 +1,4 @@
-#include "study/run/rate_as_tcp.hpp"
+#include "study/trials/rate_as_tcp.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -8,7 +8,7 @@
 #include "study/setting/catalog.hpp"
 #include "study/setting/cluster_of.hpp"
 #include "study/setting/outages_of.hpp"
-#include "support/diagnostics.hpp"
+#include "study/trials/outcome.hpp"
 
 namespace dadsim::study {
 
@@ -27,21 +27,20 @@ void add_step_with_rdma(const scenario::ScenarioSource& source, const std::vecto
   if (!result.rate_as_tcp) return;
   std::vector<std::string> by_rdma = overrides;
   by_rdma.emplace_back("platform.gpu-cluster.transport=rdma");
-  try {
+  const auto timed = outcome_of([&] {
     scenario::Scenario other =
         source.load(by_rdma, scenario.timing_only ? make_catalog_without_learning() : make_catalog());
     other.timing_only = scenario.timing_only;
     sim::Cluster cluster = cluster_of(other);
     cluster.causes = false;
-    const report::Result timed = time_scenario(other, learned, cluster, false);
-    const auto step_of = [&](const report::Result& one) {
-      const auto shares = [](const report::RunResult& run) { return run.spec.communicates; };
-      return std::ranges::find_if(one.runs, shares)->step_seconds;
-    };
-    result.rate_as_tcp->with("step_seconds", step_of(result)).with("rdma_seconds", step_of(timed));
-  } catch (const InputError&) {  // the platform lies in another file
-  } catch (const sim::SimulationError&) {
-  }
+    return time_scenario(other, learned, cluster, false);
+  });
+  if (!timed.result) return;  // the platform may lie in another file
+  const auto step_of = [&](const report::Result& one) {
+    const auto shares = [](const report::RunResult& run) { return run.spec.communicates; };
+    return std::ranges::find_if(one.runs, shares)->step_seconds;
+  };
+  result.rate_as_tcp->with("step_seconds", step_of(result)).with("rdma_seconds", step_of(*timed.result));
 }
 
 }  // namespace dadsim::study
