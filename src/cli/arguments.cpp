@@ -4,24 +4,12 @@
 
 #include <algorithm>
 
-#include "cli/usage_error.hpp"
 #include "support/diagnostics.hpp"
 #include "support/terminal.hpp"
 
 namespace dadsim::cli {
 
 namespace po = boost::program_options;
-
-namespace {
-
-Colour colour_of(const std::string& text) {
-  if (text == "auto") return Colour::automatic;
-  if (text == "always") return Colour::always;
-  if (text == "never") return Colour::never;
-  throw UsageError(fmt::format("--color '{}' is no time for colours; auto, always or never", text));
-}
-
-}  // namespace
 
 po::variables_map read_arguments(const std::vector<std::string>& given, const po::options_description& options) {
   std::vector<std::string> arguments = given;
@@ -47,7 +35,8 @@ po::variables_map read_arguments(const std::vector<std::string>& given, const po
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}; see dadsim --help", error.what()));
   }
-  if (values.contains("color")) choose_colour(colour_of(values["color"].as<std::string>()));
+  if (const auto when = value_of<std::string>(values, "color", scenario::one_of({"auto", "always", "never"})))
+    choose_colour(*when == "auto" ? Colour::automatic : *when == "always" ? Colour::always : Colour::never);
   return values;
 }
 
@@ -77,6 +66,14 @@ std::string text_of(const po::variables_map& values, const std::string& option) 
   const auto& text = values[option].as<std::string>();
   if (text.empty()) throw UsageError(fmt::format("--{} has an empty value; see dadsim --help", option));
   return text;
+}
+
+void refuse(const scenario::Findings& findings) {
+  try {
+    findings.throw_if_any();
+  } catch (const InputError& wrong) {
+    throw UsageError(wrong.what());
+  }
 }
 
 }  // namespace dadsim::cli

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "cli/usage_error.hpp"
+#include "scenario/language/value.hpp"
 
 namespace dadsim::cli {
 
@@ -25,5 +29,31 @@ std::string only_operand(const boost::program_options::variables_map& values, co
 
 /// The text of an option, or an empty one. Throws UsageError if the option is there and its text empty.
 std::string text_of(const boost::program_options::variables_map& values, const std::string& option);
+
+/// Throws UsageError where there are findings.
+void refuse(const scenario::Findings& findings);
+
+/// Reads the text of an option as the language reads an attribute of that kind. Throws UsageError: "--threads '0' is
+/// out of range; a whole number from 1 to 1024".
+template <class Value>
+Value read_option(const std::string& option, const std::string& text, const scenario::Kind& kind) {
+  scenario::Findings findings("");
+  const scenario::Element element{"", false, {}, {{option, text, {}}}};
+  const std::optional<Value> value = scenario::read_value<Value>(scenario::Node(element, findings), {option, kind, ""});
+  if (!value) refuse(findings);
+  return *value;
+}
+
+/// The value of an option; nullopt where it is not given. Throws UsageError.
+template <class Value>
+std::optional<Value> value_of(const boost::program_options::variables_map& values, const std::string& option,
+                              const scenario::Kind& kind) {
+  const std::string text = text_of(values, option);
+  return text.empty() ? std::nullopt : std::optional(read_option<Value>(option, text, kind));
+}
+template <spec::Named Enum>
+std::optional<Enum> value_of(const boost::program_options::variables_map& values, const std::string& option) {
+  return value_of<Enum>(values, option, scenario::one_of<Enum>());
+}
 
 }  // namespace dadsim::cli

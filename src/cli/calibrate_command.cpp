@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <vector>
@@ -20,7 +19,6 @@
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
-#include "support/parse_whole.hpp"
 #include "support/terminal.hpp"
 #include "support/whole_file.hpp"
 
@@ -65,16 +63,14 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
         fmt::format("--workload: no workload is called '{}'; {}", workload, suggestion(workload, catalog.workloads)));
   }
   constexpr std::int64_t kMostSamples = 1'000'000;
-  const auto batch = parse_whole<std::int64_t>(text_of(values, "batch"), 1, kMostSamples);
-  if (!batch) throw UsageError("--batch N is missing or no number: the samples of a step of the profile");
-  const std::string precision = text_of(values, "precision");
-  const auto parsed = spec::parse<spec::Precision>(precision.empty() ? "fp32" : precision);
-  if (!parsed) throw UsageError(fmt::format("--precision: no precision is called '{}'", precision));
+  const auto batch = value_of<std::int64_t>(values, "batch", scenario::integer(1, kMostSamples));
+  if (!batch) throw UsageError("--batch N is missing: the samples of a step of the profile");
+  const spec::Precision precision = value_of<spec::Precision>(values, "precision").value_or(spec::Precision::fp32);
   // A table does not say what goes on beside a collective; a trace counts what a collective alone takes.
   const bool alone = profile.step && (profile.idle || profile.communicating == 0);
   const double seconds = alone ? *profile.step - profile.communicating : profile.computing;
   if (!(seconds > 0)) throw InputError({file, 0, "has steps that take no time", "a profile of steps of training"});
-  return {.workload = workload, .batch = *batch, .precision = *parsed, .seconds = seconds, .line = 1};
+  return {.workload = workload, .batch = *batch, .precision = precision, .seconds = seconds, .line = 1};
 }
 
 /// Measurements, one a line of a CSV file; or the one of a profile.
@@ -90,14 +86,10 @@ std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& 
   return study::read_measurements(file, text, catalog);
 }
 
-/// A quantity of an option. Throws UsageError.
-double quantity_of(const scenario::Catalog& catalog, scenario::Catalog::Unit unit, const std::string& text,
-                   const std::string& option, const std::string& form) {
-  const std::optional<double> value = catalog.parse_unit(unit, text);
-  if (!value || !(*value > 0) || !std::isfinite(*value))
-    throw UsageError(fmt::format("--{} '{}' is none; {}", option, text, form));
-  return *value;
-}
+constexpr scenario::Range kAboveZero{.minimum = 0, .open_minimum = true};
+constexpr scenario::QuantityForm kPeak{scenario::Unit::flops, kAboveZero, "flop/s above 0 with their unit, e.g. 125TF"};
+constexpr scenario::QuantityForm kMemoryBandwidth{scenario::Unit::bytes_per_second, kAboveZero,
+                                                  "bytes per second above 0 with their unit, e.g. 900GBps"};
 
 double& peak_of(spec::DeviceSpec& device, const std::string& precision) {
   const auto named = spec::parse<spec::Precision>(precision);
@@ -126,14 +118,11 @@ spec::DeviceSpec base_of(const po::variables_map& values, const scenario::Catalo
     for (const std::string& one : values["peak"].as<std::vector<std::string>>()) {
       const std::size_t equal = one.find('=');
       if (equal == std::string::npos) throw UsageError(fmt::format("--peak '{}' has no '='; fp16=125TF", one));
-      peak_of(device, one.substr(0, equal)) = quantity_of(catalog, scenario::Catalog::Unit::flops,
-                                                          one.substr(equal + 1), "peak", "flop/s, e.g. fp16=125TF");
+      peak_of(device, one.substr(0, equal)) = read_option<double>("peak", one.substr(equal + 1), quantity(kPeak));
     }
   }
-  if (const std::string bandwidth = text_of(values, "bandwidth"); !bandwidth.empty()) {
-    device.memory_bandwidth = quantity_of(catalog, scenario::Catalog::Unit::bytes_per_second, bandwidth, "bandwidth",
-                                          "bytes per second, e.g. 900GBps");
-  }
+  device.memory_bandwidth =
+      value_of<double>(values, "bandwidth", quantity(kMemoryBandwidth)).value_or(device.memory_bandwidth);
   return device;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <boost/program_options.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -23,31 +22,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* kDefaultSizes = "1KB:1GB:4";
-constexpr std::array kOperations{
-    report::Operation::all_reduce, report::Operation::all_gather, report::Operation::reduce_scatter,
-    report::Operation::broadcast,  report::Operation::reduce,     report::Operation::gather,
-    report::Operation::scatter,    report::Operation::all_to_all, report::Operation::neighbour_exchange,
-    report::Operation::send};
-constexpr std::array kFidelities{spec::Fidelity::automatic, spec::Fidelity::message, spec::Fidelity::flow,
-                                 spec::Fidelity::closed_form};
-
-template <class Value, std::size_t n>
-Value one_of(const std::array<Value, n>& values, const std::string& option, const std::string& text) {
-  std::vector<std::string> names;
-  for (const Value value : values) {
-    if (text == to_string(value)) return value;
-    names.emplace_back(to_string(value));
-  }
-  throw UsageError(fmt::format("--{} '{}' is not known; {}", option, text, suggestion(text, names)));
-}
-
-std::size_t whole_number(const std::string& option, const std::string& text, std::size_t least, std::size_t most) {
-  const auto value = parse_whole<std::size_t>(text, least, most);
-  if (!value)
-    throw UsageError(fmt::format("--{} '{}' is not right; a whole number from {} to {}", option, text, least, most));
-  return *value;
-}
-
 /// "0>1,2>3"
 std::vector<std::pair<int, int>> parse_pairs(const std::string& text) {
   std::vector<std::pair<int, int>> pairs;
@@ -176,11 +150,12 @@ CollectiveOptions collective_options_of(const po::variables_map& values) {
     return *text;
   };
   options.platform = required("platform");
-  options.operation = one_of(kOperations, "op", required("op"));
+  required("op");
+  options.operation = *value_of<report::Operation>(values, "op");
   options.algorithm = given("algorithm").value_or("auto");
   options.sizes = parse_byte_sizes(given("sizes").value_or(kDefaultSizes));
-  if (const auto text = given("ranks")) options.ranks = whole_number("ranks", *text, 1, scenario::kMaxWorkers);
-  if (const auto text = given("root")) options.root = whole_number("root", *text, 0, scenario::kMaxWorkers - 1);
+  options.ranks = value_of<std::int64_t>(values, "ranks", scenario::integer(1, scenario::kMaxWorkers));
+  options.root = value_of<std::int64_t>(values, "root", scenario::integer(0, scenario::kMaxWorkers - 1));
   if (const auto text = given("hosts")) {
     const scenario::HostList list = scenario::expand_hosts(*text, scenario::kMaxWorkers);
     if (!list.what.empty()) throw UsageError(fmt::format("--hosts {}; {}", list.what, list.remedy));
@@ -192,8 +167,8 @@ CollectiveOptions collective_options_of(const po::variables_map& values) {
   options.per_rank = values.contains("per-rank");
   options.cold = values.contains("cold");
   options.rendezvous = values.contains("rendezvous");
-  if (const auto text = given("fidelity")) options.fidelity = one_of(kFidelities, "fidelity", *text);
-  if (const auto text = given("transport")) options.transport = cli::parse_transport(*text);
+  options.fidelity = value_of<spec::Fidelity>(values, "fidelity").value_or(options.fidelity);
+  options.transport = value_of<spec::Transport>(values, "transport");
   options.measured = given("measured").value_or("");
   options.sizes_of_log = !options.measured.empty() && !given("sizes");
   options.json = given("json").value_or("");
@@ -201,18 +176,6 @@ CollectiveOptions collective_options_of(const po::variables_map& values) {
   options.quiet = values.contains("quiet");
   check(options);
   return options;
-}
-
-std::vector<std::string> operation_names() {
-  std::vector<std::string> names;
-  for (const report::Operation operation : kOperations) names.emplace_back(to_string(operation));
-  return names;
-}
-
-std::vector<std::string> fidelity_names() {
-  std::vector<std::string> names;
-  for (const spec::Fidelity fidelity : kFidelities) names.emplace_back(to_string(fidelity));
-  return names;
 }
 
 }  // namespace dadsim::cli

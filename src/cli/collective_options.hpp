@@ -37,8 +37,4 @@ CollectiveOptions collective_options_of(const boost::program_options::variables_
 
 boost::program_options::options_description collective_options();
 
-/// What --op and --fidelity may be.
-std::vector<std::string> operation_names();
-std::vector<std::string> fidelity_names();
-
 }  // namespace dadsim::cli

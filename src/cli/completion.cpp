@@ -1,7 +1,6 @@
 #include "cli/completion.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <sstream>
 #include <string_view>
@@ -86,8 +85,8 @@ void complete_value(Completion& completion, const std::string& command, const Op
   if (option.name == "--set") return complete_setting(completion, begun);
   if (option.name == "--like") return offer_all(completion, begun, names_of("devices"));
   if (command == "collective") {
-    if (option.name == "--op") return offer_all(completion, begun, operation_names());
-    if (option.name == "--fidelity") return offer_all(completion, begun, fidelity_names());
+    if (option.name == "--op") return offer_all(completion, begun, spec::all_names<report::Operation>());
+    if (option.name == "--fidelity") return offer_all(completion, begun, spec::all_names<spec::Fidelity>());
     if (option.name == "--algorithm") {
       offer_all(completion, begun, {"auto", "best"});
       return offer_all(completion, begun, names_of("collectives"));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +30,7 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr scenario::Range kPercent{.minimum = 0, .maximum = 100, .open_minimum = true};
 constexpr std::array kMeasures{
     "log", "step", "tokens-per-second", "tokens-per-second-per-gpu", "samples-per-second", "mfu", "bus-bandwidth"};
 
@@ -75,8 +75,8 @@ std::vector<OfDevices> given(const po::variables_map& values, const std::string&
     const std::size_t colon = text.find(':');
     OfDevices one{0, colon == std::string::npos ? text : text.substr(colon + 1)};
     if (colon != std::string::npos) {
-      const std::optional<std::int64_t> devices = parse_whole<std::int64_t>(std::string_view(text).substr(0, colon));
-      if (!devices || *devices < 1)
+      const auto devices = parse_whole<std::int64_t>(std::string_view(text).substr(0, colon), 1);
+      if (!devices)
         throw UsageError(fmt::format("--{} '{}'; of how many GPUs stands before the colon: 16:…", option, text));
       one.devices = *devices;
     }
@@ -89,28 +89,16 @@ std::vector<OfDevices> given(const po::variables_map& values, const std::string&
 }
 
 double rate_of(const std::string& option, const std::string& text) {
-  const std::optional<double> number = parse_whole<double>(text);
-  if (!number || !(*number > 0) || !std::isfinite(*number))
-    throw UsageError(fmt::format("--{} '{}'; a number above 0", option, text));
-  return *number;
+  return read_option<double>(option, text, scenario::real({.minimum = 0, .open_minimum = true}));
 }
 
 double share_of_option(const std::string& option, const std::string& said) {
-  std::string text = said;
-  const bool percent = text.ends_with('%');
-  if (percent) text.pop_back();
-  const std::optional<double> number = parse_whole<double>(text);
-  const double share = number.value_or(0) / (percent ? 100 : 1);
-  if (!(share > 0 && share <= 1)) throw UsageError(fmt::format("--{} '{}'; a share, 0.41 or 41%", option, said));
-  return share;
+  if (!said.ends_with('%')) return read_option<double>(option, said, scenario::real(scenario::kPositiveShare));
+  return read_option<double>(option, said.substr(0, said.size() - 1), scenario::real(kPercent)) / 100;
 }
 
-template <class Parse>
-double with_unit(const std::string& option, const std::string& text, Parse parse, const char* example) {
-  const std::optional<double> value = parse(text);
-  if (!value || !(*value > 0))
-    throw UsageError(fmt::format("--{} '{}'; with its unit, e.g. {}", option, text, example));
-  return *value;
+double seconds_of(const std::string& option, const std::string& text) {
+  return read_option<double>(option, text, quantity(scenario::kDurationForm));
 }
 
 study::Measurement measurement_of_log(const std::string& path) {
@@ -137,18 +125,14 @@ study::Measurement measurement_of(const po::variables_map& values) {
       step.*figure = parse(option, one.text);
     }
   };
-  add("step", &study::MeasuredStep::step_seconds, [](const std::string& option, const std::string& text) {
-    return with_unit(option, text, sim::parse_seconds, "480ms");
-  });
+  add("step", &study::MeasuredStep::step_seconds, seconds_of);
   add("tokens-per-second", &study::MeasuredStep::tokens_per_second, rate_of);
   add("tokens-per-second-per-gpu", &study::MeasuredStep::tokens_per_second_per_device, rate_of);
   add("samples-per-second", &study::MeasuredStep::samples_per_second, rate_of);
   add("mfu", &study::MeasuredStep::utilisation, share_of_option);
-  if (const std::string text = text_of(values, "bus-bandwidth"); !text.empty()) {
-    const std::string size = text_of(values, "size");
-    measured.collectives.push_back(
-        {.bytes = with_unit("size", size.empty() ? "1GB" : size, sim::parse_bytes, "1GB"),
-         .bus_bandwidth = with_unit("bus-bandwidth", text, sim::parse_bytes_per_second, "6GBps")});
+  if (const auto bandwidth = value_of<double>(values, "bus-bandwidth", quantity(scenario::kBandwidthForm))) {
+    const double bytes = value_of<double>(values, "size", quantity(scenario::kBytesForm)).value_or(1e9);
+    measured.collectives.push_back({.bytes = bytes, .bus_bandwidth = *bandwidth});
   } else if (values.contains("size")) {
     throw UsageError("--size is of a collective; --bus-bandwidth beside it");
   }

@@ -18,13 +18,14 @@
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
-#include "support/parse_whole.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
 
 namespace po = boost::program_options;
+
+constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 
 po::options_description export_options() {
   po::options_description options("Options");
@@ -36,12 +37,6 @@ po::options_description export_options() {
       ("chakra", text("NAME"), "write it as Chakra execution traces: NAME.0.et, NAME.1.et …, one for every node");  //
   add_study_options(options);
   return options;
-}
-
-std::int64_t parse_step(const std::string& text) {
-  const auto step = parse_whole<std::int64_t>(text, 1);
-  if (!step) throw UsageError(fmt::format("--step '{}' is no step; a whole number from 1 on", text));
-  return *step;
 }
 
 std::size_t run_named(const scenario::Scenario& scenario, const std::string& label) {
@@ -78,7 +73,7 @@ void run_export(const po::variables_map& values) {
   const std::string goal = text_of(values, "goal");
   const std::string chakra = text_of(values, "chakra");
   if (goal.empty() && chakra.empty()) throw UsageError("nothing is to be written; --goal FILE, --chakra NAME or both");
-  const std::int64_t step = values.contains("step") ? parse_step(text_of(values, "step")) : 1;
+  const std::int64_t step = value_of<std::int64_t>(values, "step", scenario::integer(1, kMostSteps)).value_or(1);
   static_cast<void>(outputs_of(options, goal, chakra, 1));
 
   scenario::Scenario scenario = scenario::load_scenario(options.scenario, options.overrides, study::make_catalog());

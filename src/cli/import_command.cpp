@@ -14,7 +14,6 @@
 #include "study/import/import_model.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
-#include "support/parse_whole.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -44,22 +43,6 @@ po::options_description import_options() {
       ("quiet", "say nothing of what was found")                                                                  //
       ("help", "this text");
   return options;
-}
-
-std::int64_t count_of(const po::variables_map& values, const char* option, std::int64_t otherwise, std::int64_t most) {
-  const std::string text = text_of(values, option);
-  if (text.empty()) return otherwise;
-  const auto count = parse_whole<std::int64_t>(text, 1, most);
-  if (!count) throw UsageError(fmt::format("--{} '{}' is no number; a whole one from 1 to {}", option, text, most));
-  return *count;
-}
-
-std::string precision_of(const po::variables_map& values) {
-  std::string text = text_of(values, "precision");
-  if (text.empty()) return "bf16";
-  if (!spec::parse<spec::Precision>(text))
-    throw UsageError(fmt::format("--precision: no precision is called '{}'; bf16, fp16 or fp32", text));
-  return text;
 }
 
 constexpr const char* kFiles =
@@ -141,9 +124,11 @@ void import_config(const po::variables_map& values, const ReadFile& file, const 
   const std::string layers = text_of(values, "layers");
   const OutputFiles outputs({{"--out", text_of(values, "out")}, {"--layers", layers}},
                             {{"the file", file.path}, {"the base", base ? base->path : std::string()}});
-  const std::int64_t sequence = count_of(values, "sequence", 0, kMostTokens);
-  const std::int64_t batch = count_of(values, "batch", 1, kMostBatch);
-  const std::string precision = precision_of(values);
+  const std::int64_t sequence =
+      value_of<std::int64_t>(values, "sequence", scenario::integer(1, kMostTokens)).value_or(0);
+  const std::int64_t batch = value_of<std::int64_t>(values, "batch", scenario::integer(1, kMostBatch)).value_or(1);
+  const std::string precision =
+      to_string(value_of<spec::Precision>(values, "precision").value_or(spec::Precision::bf16));
 
   const std::optional<formats::AdapterConfig> adapter = adapter_in(file.path, file.content);
   std::optional<study::ImportedModel> of_base;

@@ -10,7 +10,6 @@
 #include "cli/arguments.hpp"
 #include "cli/import_files.hpp"
 #include "cli/output_files.hpp"
-#include "cli/usage_error.hpp"
 #include "formats/federation_log.hpp"
 #include "sim/platform.hpp"
 #include "study/import/import_federation.hpp"
@@ -27,17 +26,6 @@ namespace po = boost::program_options;
 constexpr const char* kLogForm =
     "a config.json of Hugging Face, a Chakra trace (NAME.0.et), or logs: of clients of NVIDIA FLARE (getTask, "
     "SubmitUpdate), or of a server of Flower (fit_round, configure_fit, configure_train)";
-
-template <class Parse>
-std::optional<double> quantity_in(const po::variables_map& values, const char* option, Parse parse,
-                                  const char* example) {
-  const std::string text = text_of(values, option);
-  if (text.empty()) return std::nullopt;
-  const std::optional<double> value = parse(text);
-  if (!value || !(*value > 0))
-    throw UsageError(fmt::format("--{} '{}'; with its unit, e.g. {}", option, text, example));
-  return value;
-}
 
 study::ImportedFederation federation_in(const std::vector<std::string>& files, const study::FederationFacts& facts) {
   std::vector<formats::ClientLog> clients;
@@ -84,9 +72,9 @@ std::string words_of_federation(const study::ImportedFederation& federation) {
 void import_federation_logs(const po::variables_map& values, const std::vector<std::string>& files) {
   refuse_other_options(values, {"scenario", "model-bytes", "step-time", "line"}, "logs of a federation");
   study::FederationFacts facts;
-  facts.model_bytes = quantity_in(values, "model-bytes", sim::parse_bytes, "400MB");
-  facts.step_seconds = quantity_in(values, "step-time", sim::parse_seconds, "90s");
-  facts.line = quantity_in(values, "line", sim::parse_bytes_per_second, "100Mbps");
+  facts.model_bytes = value_of<double>(values, "model-bytes", quantity(scenario::kBytesForm));
+  facts.step_seconds = value_of<double>(values, "step-time", quantity(scenario::kDurationForm));
+  facts.line = value_of<double>(values, "line", quantity(scenario::kBandwidthForm));
   std::vector<OutputFiles::Named> inputs;
   for (const std::string& file : files) inputs.push_back({"the log", file});
   const OutputFiles outputs({{"--out", text_of(values, "out")}}, std::move(inputs));

@@ -19,7 +19,6 @@
 #include "study/import/recorded_step.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
-#include "support/parse_whole.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -82,22 +81,17 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
   const std::string groups_file = text_of(values, "groups");
   const OutputFiles outputs({{"--out", text_of(values, "out")}, {"--step", to}},
                             {{"the trace", file}, {"--groups", groups_file}});
-  if (const std::string batch = text_of(values, "batch");
-      !batch.empty() && !parse_whole<std::int64_t>(batch, 1, 1'000'000))
-    throw UsageError(fmt::format("--batch '{}' is no number; a whole one from 1 to 1000000", batch));
-  const std::string precision = text_of(values, "precision");
-  if (!precision.empty() && !spec::parse<spec::Precision>(precision))
-    throw UsageError(fmt::format("--precision: no precision is called '{}'; bf16, fp16 or fp32", precision));
-  const std::string ranks = text_of(values, "ranks");
-  const auto copies = parse_whole<std::int64_t>(ranks.empty() ? "0" : ranks, ranks.empty() ? 0 : 1, kMostRanks);
-  if (!copies) throw UsageError(fmt::format("--ranks '{}' is no number; a whole one from 1 to {}", ranks, kMostRanks));
+  static_cast<void>(value_of<std::int64_t>(values, "batch", scenario::integer(1, 1'000'000)));
+  const auto named = value_of<spec::Precision>(values, "precision");
+  const std::string precision = named ? to_string(*named) : "";
+  const auto copies = value_of<std::int64_t>(values, "ranks", scenario::integer(1, kMostRanks)).value_or(0);
   const std::string name = name_of_trace(file);
   const std::vector<formats::ChakraTrace> traces = traces_of(name);
-  if (*copies > 0 && traces.size() > 1)
+  if (copies > 0 && traces.size() > 1)
     throw UsageError(fmt::format("--ranks is of a trace of one rank, and there are {}; leave it out", traces.size()));
   study::RecordedStep step;
   try {
-    step = study::recorded_step_of(traces, groups_in(groups_file), *copies);
+    step = study::recorded_step_of(traces, groups_in(groups_file), copies);
   } catch (const std::runtime_error& fault) {
     if (dynamic_cast<const InputError*>(&fault) != nullptr) throw;
     throw InputError({file, 0, fault.what(),
@@ -120,7 +114,7 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
   std::string words = fmt::format("{}: {}, {} and {} of a step in {}.\n", called, counted(step.workers, "rank"),
                                   counted(count(study::RecordedStep::Task::What::compute), "computation"),
                                   counted(collectives, "collective"), to);
-  if (*copies > 0) words += "Note: of one rank's trace: all ranks are taken to do the same at the same time.\n";
+  if (copies > 0) words += "Note: of one rank's trace: all ranks are taken to do the same at the same time.\n";
   if (collectives == 0) words += "Note: it has no collective: the step is of devices that share nothing.\n";
   if (step.tensor > 1 || step.stages > 1)
     words += fmt::format("Ranks are {} to a layer × {} replicas × {} stages.\n", step.tensor,

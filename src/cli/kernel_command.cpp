@@ -48,9 +48,9 @@ std::array<double, 3> sizes_of(const po::variables_map& values, const char* opti
   const std::vector<std::string_view> parts = split_at(text, 'x');
   std::array<double, 3> sizes{};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::optional<std::int64_t> size =
-        parts.size() == sizes.size() ? parse_whole<std::int64_t>(parts[i]) : std::nullopt;
-    if (!size || *size < 1 || *size > 1'000'000'000)
+    const auto size =
+        parts.size() == sizes.size() ? parse_whole<std::int64_t>(parts[i], 1, 1'000'000'000) : std::nullopt;
+    if (!size)
       throw UsageError(fmt::format("--{} '{}'; three whole numbers from 1 on with x between them", option, text));
     sizes[i] = static_cast<double>(*size);
   }
@@ -75,29 +75,10 @@ const spec::DeviceSpec& device_of(const po::variables_map& values) {
   return *device;
 }
 
-sim::KernelFormat format_of(const po::variables_map& values) {
-  const std::string text = text_of(values, "format");
-  if (text.empty()) return sim::KernelFormat::bits16;
-  const auto format = spec::parse<sim::KernelFormat>(text);
-  if (!format)
-    throw UsageError(fmt::format("--format '{}'; {}", text, suggestion(text, spec::all_names<sim::KernelFormat>())));
-  return *format;
-}
-
 /// "…: 1.42 ms, 772 Tflop/s, 78 % of the peak".
 std::string said(const std::string& what, double seconds, double flops, const sim::KernelRates& rates) {
   return fmt::format("{}: {}, {:.4g} Tflop/s, {} of the peak\n", what, human_seconds(seconds), flops / seconds / 1e12,
                      human_percent(flops / seconds / rates.peak));
-}
-
-spec::FlashLibrary flash_library_of(const po::variables_map& values) {
-  const std::string text = text_of(values, "library");
-  if (text.empty()) return spec::FlashLibrary::any;
-  const auto library = spec::parse<spec::FlashLibrary>(text);
-  if (!library) {
-    throw UsageError(fmt::format("--library '{}'; {}", text, suggestion(text, spec::all_names<spec::FlashLibrary>())));
-  }
-  return *library;
 }
 
 constexpr double kBytesOf16Bit = 2;
@@ -116,7 +97,7 @@ void run_kernel(const po::variables_map& values) {
       throw UsageError(fmt::format("--{} is of --attention; without it", only));
   }
   const spec::DeviceSpec& device = device_of(values);
-  const sim::KernelFormat format = format_of(values);
+  const sim::KernelFormat format = value_of<sim::KernelFormat>(values, "format").value_or(sim::KernelFormat::bits16);
   const spec::KernelFamily family = sim::measured_family(device.name);
   const bool backward = values.contains("backward");
   const std::optional<sim::KernelRates> rates = kernel_rates(device, format);
@@ -134,7 +115,8 @@ void run_kernel(const po::variables_map& values) {
         seconds, 2 * m * n * k, *rates));
     return;
   }
-  const sim::AttentionKernel* kernel = attention_kernel(family, format, backward, flash_library_of(values));
+  const auto library = value_of<spec::FlashLibrary>(values, "library").value_or(spec::FlashLibrary::any);
+  const sim::AttentionKernel* kernel = attention_kernel(family, format, backward, library);
   const auto [heads, positions, size] = sizes_of(values, "attention");
   if (kernel == nullptr || !rates) throw nothing_known();
   const double seen = values.contains("causal") ? positions / 2 : positions;

@@ -15,8 +15,6 @@
 #include "scenario/elements/read_parallelism.hpp"
 #include "spec/parallelism.hpp"
 #include "study/layout/search_layouts.hpp"
-#include "support/diagnostics.hpp"
-#include "support/parse_whole.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
@@ -41,15 +39,6 @@ po::options_description layout_options() {
   return options;
 }
 
-std::optional<std::int64_t> count_of(const po::variables_map& values, const char* option, std::int64_t most) {
-  const std::string text = text_of(values, option);
-  if (text.empty()) return std::nullopt;
-  const std::optional<std::int64_t> number = parse_whole<std::int64_t>(text);
-  if (!number || *number < 1 || *number > most)
-    throw UsageError(fmt::format("--{} '{}'; a whole number from 1 to {}", option, text, most));
-  return number;
-}
-
 std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_map& values) {
   std::vector<std::pair<std::string, std::string>> fixed;
   if (!values.contains("fix")) return fixed;
@@ -66,26 +55,19 @@ std::vector<std::pair<std::string, std::string>> fixed_of(const po::variables_ma
     fixed.emplace_back(name, text.substr(equals + 1));
     scenario::read_timed_as_attribute("--fix " + text, name, fixed.back().second, read, findings);
   }
-  try {
-    findings.throw_if_any();
-  } catch (const InputError& wrong) {
-    throw UsageError(wrong.what());
-  }
+  refuse(findings);
   return fixed;
 }
 
 study::LayoutOptions search_options(const po::variables_map& values) {
   study::LayoutOptions options;
-  options.global_batch = count_of(values, "global-batch", 1'000'000'000);
-  options.simulated = static_cast<std::size_t>(count_of(values, "simulate", 10'000).value_or(20));
+  options.global_batch = value_of<std::int64_t>(values, "global-batch", scenario::integer(1, 1'000'000'000));
+  options.simulated =
+      static_cast<std::size_t>(value_of<std::int64_t>(values, "simulate", scenario::integer(1, 10'000)).value_or(20));
   options.run = text_of(values, "run");
   options.fixed = fixed_of(values);
-  if (const std::string text = text_of(values, "margin"); !text.empty()) {
-    const std::optional<double> margin = parse_whole<double>(text);
-    if (!margin || !(*margin >= 0 && *margin < 1))
-      throw UsageError(fmt::format("--margin '{}'; a share of the memory from 0 to below 1", text));
-    options.margin = *margin;
-  }
+  const scenario::Kind share = scenario::real({.minimum = 0, .maximum = 1, .open_maximum = true});
+  options.margin = value_of<double>(values, "margin", share).value_or(options.margin);
   return options;
 }
 

@@ -118,8 +118,7 @@ void run_lesson(const po::variables_map& values) {
   const OutputFiles outputs({{"--out", out}}, {});
   outputs.check_writable();
   const std::filesystem::path folder = out == "-" ? std::filesystem::path() : std::filesystem::path(out).parent_path();
-  const std::size_t threads =
-      threads_to_use(values.contains("threads") ? parse_threads(text_of(values, "threads")) : 0);
+  const std::size_t threads = threads_to_use(threads_of(values));
   const ThreadLimit limit(threads);
 
   write_scenarios(lesson, folder, quiet);

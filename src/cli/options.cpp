@@ -164,7 +164,7 @@ Options parse_options(int argc, const char* const* argv) {
     if (options.trace.empty()) throw UsageError("--trace-steps says which steps --trace FILE writes, which is missing");
     options.trace_steps = parse_steps(values["trace-steps"].as<std::string>());
   }
-  if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());
+  options.threads = threads_of(values);
   options.quiet = values.contains("quiet");
   options.verbose = values.contains("verbose");
   options.timing_only = values.contains("timing-only");

@@ -30,16 +30,6 @@ bool is_scenario(const std::string& path) {
 
 }  // namespace
 
-spec::Transport parse_transport(const std::string& text) {
-  std::vector<std::string> names;
-  for (const spec::Transport transport :
-       {spec::Transport::plain, spec::Transport::tcp, spec::Transport::rdma, spec::Transport::nvlink}) {
-    if (text == to_string(transport)) return transport;
-    names.emplace_back(to_string(transport));
-  }
-  throw UsageError(fmt::format("--transport '{}' is no transport; {}", text, suggestion(text, names)));
-}
-
 spec::PlatformSpec load_platform_argument(const std::string& path, std::optional<spec::Transport> transport) {
   const scenario::Catalog catalog = study::make_catalog();
   spec::PlatformSpec platform =

@@ -9,9 +9,6 @@
 
 namespace dadsim::cli {
 
-/// "plain", "tcp", "rdma" or "nvlink". Throws UsageError.
-spec::Transport parse_transport(const std::string& text);
-
 /// The platform in a file named on the command line: a platform file, or the one of a scenario. `transport`, if given,
 /// is how the links of a SimGrid file are used. A SimGrid file is loaded once to see whether SimGrid can. Throws
 /// InputError with everything that is wrong with the file, UsageError where a transport means nothing.

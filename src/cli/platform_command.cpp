@@ -105,10 +105,7 @@ void run_platform(const po::variables_map& values) {
   const OutputFiles outputs({{"--dot", dot}, {"--svg", svg}, {"--json", json}, {"--routes", routes}},
                             {{"the platform", operands[0]}});
   outputs.check_writable();
-  std::optional<spec::Transport> transport;
-  if (const std::string text = text_of(values, "transport"); !text.empty()) transport = cli::parse_transport(text);
-
-  outputs.check_writable();
+  const std::optional<spec::Transport> transport = value_of<spec::Transport>(values, "transport");
   const std::string program = svg.empty() ? std::string() : find_dot();
   const spec::PlatformSpec platform = cli::load_platform_argument(operands[0], transport);
   outputs.check_against_inputs();

@@ -7,22 +7,15 @@
 
 #include "cli/arguments.hpp"
 #include "cli/usage_error.hpp"
-#include "support/parse_whole.hpp"
 #include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
-namespace {
 
 namespace po = boost::program_options;
 
-}  // namespace
-
-std::size_t parse_threads(const std::string& text) {
-  const auto threads = parse_whole<std::size_t>(text, 1, kMostThreads);
-  if (!threads)
-    throw UsageError(
-        fmt::format("--threads '{}' is no number of threads; a whole number from 1 to {}", text, kMostThreads));
-  return *threads;
+std::size_t threads_of(const po::variables_map& values) {
+  return static_cast<std::size_t>(
+      value_of<std::int64_t>(values, "threads", scenario::integer(1, kMostThreads)).value_or(0));
 }
 
 std::size_t threads_to_use(std::size_t asked) {
@@ -53,7 +46,7 @@ StudyOptions study_options_of(const po::variables_map& values, const std::string
   options.scenario = operands[0];
   if (values.contains("set")) options.overrides = values["set"].as<std::vector<std::string>>();
   if (values.contains("seed")) options.overrides.push_back("seed=" + values["seed"].as<std::string>());
-  if (values.contains("threads")) options.threads = parse_threads(values["threads"].as<std::string>());
+  options.threads = threads_of(values);
   options.quiet = values.contains("quiet");
   return options;
 }

@@ -22,8 +22,8 @@ void add_study_options(boost::program_options::options_description& description)
 StudyOptions study_options_of(const boost::program_options::variables_map& values, const std::string& command,
                               std::size_t most_operands = 1);
 
-/// From 1 to 1024; throws UsageError.
-std::size_t parse_threads(const std::string& text);
+/// The value of --threads, from 1 to 1024; 0 where it is not given. Throws UsageError.
+std::size_t threads_of(const boost::program_options::variables_map& values);
 /// `asked`, or as many as the machine has where that is 0.
 std::size_t threads_to_use(std::size_t asked);
 

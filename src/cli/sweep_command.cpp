@@ -149,11 +149,7 @@ SweepArguments understand(const po::variables_map& values) {
   if (arguments.options.learn_only && !arguments.report.empty())
     throw UsageError("--report has no result to show with --learn-only");
   arguments.scheduler = text_of(values, "on");
-  if (const std::string tasks = text_of(values, "tasks"); !tasks.empty()) {
-    const auto count = parse_whole<std::int64_t>(tasks, 1, kMostShards);
-    if (!count) throw UsageError(fmt::format("--tasks '{}' is no number from 1 to {}", tasks, kMostShards));
-    arguments.tasks = *count;
-  }
+  arguments.tasks = value_of<std::int64_t>(values, "tasks", scenario::integer(1, kMostShards)).value_or(0);
   refuse_beside(values, "on", {"tasks", "shard", "learned", "learn-only", "retry-failed", "any-build", "threads"});
   refuse_beside(values, "tasks", {"shard", "learn-only", "csv", "report", "check", "threads"});
   return arguments;

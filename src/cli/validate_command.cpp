@@ -16,7 +16,6 @@
 #include "study/validation/validate_jobs.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
-#include "support/parse_whole.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::cli {
@@ -49,12 +48,10 @@ bool is_file_name(const std::string& operand) {
 }
 
 std::int64_t most_devices(const po::variables_map& values) {
-  const std::string text = text_of(values, "devices");
-  if (text.empty()) return kDevicesUnlessSaid;
-  if (text == "all") return std::numeric_limits<std::int64_t>::max();
-  const auto number = parse_whole<std::int64_t>(text);
-  if (!number || *number < 1) throw UsageError(fmt::format("--devices '{}'; a whole number from 1 on, or all", text));
-  return *number;
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const std::int64_t most =
+      value_of<std::int64_t>(values, "devices", scenario::word_or_count("all", kMost)).value_or(kDevicesUnlessSaid);
+  return most == 0 ? kMost : most;
 }
 
 std::vector<std::string> tables_to_validate() {

@@ -40,15 +40,6 @@ const std::vector<std::string>& region_names();
 /// What was measured from one region to another (direction matters); nullopt where nothing was.
 std::optional<spec::WanSpec::Pair> region_pair(const std::string& from, const std::string& to);
 
-// ---- units ----
-
-// SimGrid's own unit parsers; nullopt where the text is no number with such a unit. A unit is required, except for a
-// zero.
-std::optional<double> parse_seconds(const std::string& text);           ///< "5ms"
-std::optional<double> parse_bytes(const std::string& text);             ///< "1MiB"
-std::optional<double> parse_bytes_per_second(const std::string& text);  ///< "100Mbps"
-std::optional<double> parse_flops(const std::string& text);             ///< "312TF", "312Tf"
-
 /// "50 Mbit/s"; "450 GB/s" from 1 Tbit/s on.
 std::string rate_in_words(double bytes_per_second);
 

@@ -196,22 +196,6 @@ inline scenario::Catalog fake_catalog() {
     return spec::WanSpec::Pair{from, to, from < to ? 6e8 : 5e8, 0.07, spec::Transport::tcp};
   };
 
-  catalog.parse_unit = [](scenario::Catalog::Unit unit, const std::string& text) -> std::optional<double> {
-    static const std::map<scenario::Catalog::Unit, std::map<std::string, double>> kUnits = {
-        {scenario::Catalog::Unit::seconds, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}}},
-        {scenario::Catalog::Unit::bytes, {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}}},
-        {scenario::Catalog::Unit::bytes_per_second,
-         {{"Bps", 1}, {"MBps", 1e6}, {"GBps", 1e9}, {"Mbps", 1.25e5}, {"Gbps", 1.25e8}}},
-        {scenario::Catalog::Unit::flops, {{"f", 1}, {"Gf", 1e9}, {"TF", 1e12}, {"Tf", 1e12}}}};
-    char* end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
-    if (end == text.c_str() || number < 0) return std::nullopt;
-    if (number == 0 && *end == '\0') return 0;
-    const auto factor = kUnits.at(unit).find(end);
-    if (factor == kUnits.at(unit).end()) return std::nullopt;
-    return number * factor->second;
-  };
-
   catalog.check_platform = [](const scenario::Catalog::PlatformQuestion& question) {
     scenario::Catalog::PlatformAnswer answer;
     answer.host_errors.resize(question.hosts.size());

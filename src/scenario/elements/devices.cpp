@@ -131,15 +131,14 @@ spec::DeviceSpec read_device(const Node& node, const ReadContext& context) {
   spec::DeviceSpec device;
   constexpr std::array kPeaks{"peak-flops", "tf32-flops", "fp16-flops", "bf16-flops", "fp8-flops", "fp4-flops"};
   const bool any_peak = std::ranges::any_of(kPeaks, [&](const char* peak) { return node.has(peak); });
-  if (!any_peak) required_quantity(node, "peak-flops", kPeak, context.catalog);
+  if (!any_peak) required_quantity(node, "peak-flops", kPeak);
   device_table().read(node, context, device);
   if (device.fp8_flops > 0 && !node.has("bf16-flops"))
     node.fail_at("fp8-flops", "stands without bf16-flops", "both: all but dense layers is in bf16 then");
   if (device.fp4_flops > 0 && !node.has("fp8-flops"))
     node.fail_at("fp4-flops", "stands without fp8-flops", "both: what multiplies in 4 bit does so in 8 bit too");
   // Without fp32 a device needs another precision.
-  if (any_peak && !node.has("peak-flops") && device.precisions().empty())
-    required_quantity(node, "peak-flops", kPeak, context.catalog);
+  if (any_peak && !node.has("peak-flops") && device.precisions().empty()) required_quantity(node, "peak-flops", kPeak);
   read_efficiencies(node, device, context);
   device.source = "defined in the scenario";
   return device;

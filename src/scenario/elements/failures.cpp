@@ -37,7 +37,7 @@ namespace {
 std::vector<spec::AvailabilitySpec::Change> read_availability_file(const std::string& content,
                                                                    const std::vector<std::string>& hosts,
                                                                    const std::vector<std::string>& placed,
-                                                                   const Catalog& catalog, Findings& findings);
+                                                                   Findings& findings);
 
 using Change = spec::AvailabilitySpec::Change;
 
@@ -96,7 +96,7 @@ std::vector<std::string> fields_of(std::string_view line) {
 
 class AvailabilityReader {
  public:
-  AvailabilityReader(const Catalog& catalog, Findings& findings) : catalog_(catalog), findings_(findings) {}
+  explicit AvailabilityReader(Findings& findings) : findings_(findings) {}
 
   std::vector<Change> read(std::string_view content) {
     if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);  // byte order mark
@@ -136,7 +136,7 @@ class AvailabilityReader {
 
   std::optional<double> time_of(const std::string& word) const {
     const std::optional<double> plain = parse_whole<double>(word);
-    const std::optional<double> time = plain ? plain : catalog_.parse_unit(Catalog::Unit::seconds, word);
+    const std::optional<double> time = plain ? plain : parse_quantity(Unit::seconds, word);
     return time && std::isfinite(*time) && *time >= 0 ? time : std::nullopt;
   }
 
@@ -169,16 +169,14 @@ class AvailabilityReader {
     }
   }
 
-  const Catalog& catalog_;
   Findings& findings_;
   std::vector<Line> lines_;
   std::map<std::string, int> first_line_;
 };
 
 std::vector<Change> read_availability_file(const std::string& content, const std::vector<std::string>& hosts,
-                                           const std::vector<std::string>& placed, const Catalog& catalog,
-                                           Findings& findings) {
-  AvailabilityReader reader(catalog, findings);
+                                           const std::vector<std::string>& placed, Findings& findings) {
+  AvailabilityReader reader(findings);
   std::vector<Change> changes = reader.read(content);
   // A trace may be of more hosts than there are; where one of these is not in it, a name that nobody has is a slip.
   const auto without = std::ranges::find_if(hosts, [&](const std::string& host) { return reader.line_of(host) == 0; });
@@ -512,12 +510,12 @@ class FailureReader {
   }
 
   void read_diurnal(const Node& node, spec::AvailabilitySpec& spec) {
-    const QuantityForm within{Catalog::Unit::seconds,
+    const QuantityForm within{Unit::seconds,
                               {.minimum = 0, .maximum = spec.period},
                               "seconds with their unit, from 0 to the period, e.g. 22h"};
-    spec.from = required_quantity(node, "from", within, context_.catalog).value_or(0);
-    spec.until = required_quantity(node, "until", within, context_.catalog).value_or(spec.period / 2);
-    spec.spread = quantity(node, "spread", within, 0, context_.catalog);
+    spec.from = required_quantity(node, "from", within).value_or(0);
+    spec.until = required_quantity(node, "until", within).value_or(spec.period / 2);
+    spec.spread = quantity(node, "spread", within, 0);
     if (spec.from == spec.until) node.fail_at("until", "is the same time as from", "a later time, or an earlier one");
   }
 
@@ -537,7 +535,7 @@ class FailureReader {
       std::vector<std::string> hosts;
       std::ranges::copy_if(placed_, std::back_inserter(hosts),
                            [&](const std::string& host) { return fits(spec.hosts, host); });
-      spec.changes = read_availability_file(*content, hosts, placed_, context_.catalog, findings);
+      spec.changes = read_availability_file(*content, hosts, placed_, findings);
     }
     context_.findings.take(findings);
   }

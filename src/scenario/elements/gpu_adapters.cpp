@@ -88,16 +88,16 @@ void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContex
   check_slots(node, cluster.slot, cluster.slot_gpus, cluster.gpus);
 }
 
-void read_adapters(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
+void read_adapters(const Node& node, spec::GpuClusterSpec& cluster) {
   const bool tcp = over_tcp(cluster);
-  const std::optional<double> queue = read_queue(node, tcp, cluster.nic.transport, context);
+  const std::optional<double> queue = read_queue(node, tcp, cluster.nic.transport);
   for (spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
     if (link->transport == spec::Transport::tcp) link->queue_bytes = queue.value_or(usual_queue(*link));
   }
   for (spec::NodeGroup& group : cluster.more) {
     if (tcp) group.nic.queue_bytes = queue.value_or(usual_queue(group.nic));
   }
-  cluster.flow_limit = quantity(node, "flow-limit", kBandwidthForm, 0, context.catalog);
+  cluster.flow_limit = quantity(node, "flow-limit", kBandwidthForm, 0);
   for (const char* attribute : {"sockets", "socket-threads", "flow-limit", "mtu"}) {
     if (node.has(attribute) && !tcp) {
       node.refuse(attribute, fmt::format("means nothing with transport {}", to_string(cluster.nic.transport)),

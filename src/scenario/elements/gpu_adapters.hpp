@@ -15,6 +15,6 @@ void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContex
 void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behind, std::int64_t gpus);
 
 /// Reads queue and congestion, and says what means nothing. The links have been read, and the rows.
-void read_adapters(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context);
+void read_adapters(const Node& node, spec::GpuClusterSpec& cluster);
 
 }  // namespace dadsim::scenario

@@ -296,7 +296,7 @@ spec::GpuClusterSpec read_gpu_cluster(const Element& element, const ReadContext&
                            "at most one fabric");
     }
   }
-  read_adapters(node, cluster, context);
+  read_adapters(node, cluster);
   if (node.has("transport") && !any_own) {
     node.refuse("transport", "means nothing where all links between nodes are of the catalogue", "remove it");
   }

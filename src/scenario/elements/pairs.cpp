@@ -74,10 +74,10 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
   pair_table().read(node, context, given_pair);
   auto& [pair, one_way] = given_pair;
   const bool tcp = pair.transport == spec::Transport::tcp;
-  pair.queue_bytes = read_queue(node, tcp, pair.transport, context).value_or(pair.queue_bytes);
+  pair.queue_bytes = read_queue(node, tcp, pair.transport).value_or(pair.queue_bytes);
   // A measured line between regions is a goodput; its queue is not known.
   const bool usual = !node.has("queue") && !node.has("congestion");
-  const Measured measured = read_measured(node, tcp, usual, pair.transport, context);
+  const Measured measured = read_measured(node, tcp, usual, pair.transport);
   pair.is_goodput = measured.is_goodput;
   pair.per_connection = measured.per_connection;
   if (!from || !to) {

@@ -62,12 +62,12 @@ spec::LinkSpec read_one_way(const Node& node, const char* attribute, const std::
   const std::optional<std::string> text = node.required_text(attribute, kForm);
   if (!text) return link;
   if (const spec::LinkSpec* known = find_link(*text, context.catalog)) return *known;
-  const std::optional<double> bandwidth = context.catalog.parse_unit(kBandwidthForm.unit, *text);
+  const std::optional<double> bandwidth = parse_quantity(kBandwidthForm.unit, *text);
   if (bandwidth && std::isfinite(*bandwidth) && kBandwidthForm.range.contains(*bandwidth)) {
     link.bandwidth = *bandwidth;
     return link;
   }
-  std::string near = meant_quantity(kBandwidthForm.unit, *text, context.catalog);
+  std::string near = meant_quantity(kBandwidthForm.unit, *text);
   if (near.empty() && !context.findings.full()) near = closest(*text, link_names(context.catalog));
   node.fail_at(attribute, "is neither a bandwidth nor a link of the catalogue",
                near.empty() ? kForm : fmt::format("did you mean '{}'?", near));
@@ -95,14 +95,13 @@ spec::LinkSpec read_cluster_link(const Node& node, const char* attribute, spec::
     link.efficiency = usual_efficiency(transport);
   }
   const std::string beside = fmt::format("{}-latency", attribute);
-  link.latency = quantity(node, beside.c_str(), kLatencyForm, link.latency, context.catalog);
+  link.latency = quantity(node, beside.c_str(), kLatencyForm, link.latency);
   return link;
 }
 
-std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport transport,
-                                 const ReadContext& context) {
+std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport transport) {
   std::optional<double> queue;
-  if (node.has("queue")) queue = quantity(node, "queue", kBytesForm, 0, context.catalog);
+  if (node.has("queue")) queue = quantity(node, "queue", kBytesForm, 0);
   const bool bbr = node.chosen("congestion") == 1;
   if (bbr) {
     if (queue) node.refuse("queue", "means nothing beside congestion=\"bbr\", which keeps queues short", "remove it");
@@ -116,8 +115,7 @@ std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport
   return queue;
 }
 
-Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport,
-                       const ReadContext& context) {
+Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport) {
   Measured measured;
   if (!any_tcp) {
     for (const char* attribute : {"measured", "per-connection"}) {
@@ -140,7 +138,7 @@ Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transpo
     if (!node.has(attribute)) continue;
     node.refuse(attribute, "means nothing beside measured=\"goodput\", which has it in it", "remove one of them");
   }
-  measured.per_connection = quantity(node, "per-connection", kBandwidthForm, 0, context.catalog);
+  measured.per_connection = quantity(node, "per-connection", kBandwidthForm, 0);
   return measured;
 }
 
@@ -161,12 +159,12 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
     for (spec::LinkSpec* link : both) link->efficiency = share;
   }
 
-  const double shared = quantity(node, "latency", kLatencyForm, -1, context.catalog);
+  const double shared = quantity(node, "latency", kLatencyForm, -1);
   if (shared >= 0) {
     for (spec::LinkSpec* link : both) link->latency = shared;
   }
-  line.up.latency = quantity(node, "up-latency", kLatencyForm, line.up.latency, context.catalog);
-  line.down.latency = quantity(node, "down-latency", kLatencyForm, line.down.latency, context.catalog);
+  line.up.latency = quantity(node, "up-latency", kLatencyForm, line.up.latency);
+  line.down.latency = quantity(node, "down-latency", kLatencyForm, line.down.latency);
   if (node.has("up-latency") && node.has("down-latency")) {
     node.refuse("latency", "means nothing beside 'up-latency' and 'down-latency'", "remove it");
   }
@@ -181,12 +179,12 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
   }
 
   const bool any_tcp = std::ranges::any_of(both, [](const auto* l) { return l->transport == spec::Transport::tcp; });
-  if (const std::optional<double> bytes = read_queue(node, any_tcp, line.up.transport, context)) {
+  if (const std::optional<double> bytes = read_queue(node, any_tcp, line.up.transport)) {
     for (spec::LinkSpec* link : both) {
       if (link->transport == spec::Transport::tcp) link->queue_bytes = *bytes;
     }
   }
-  const Measured measured = read_measured(node, any_tcp, false, line.up.transport, context);
+  const Measured measured = read_measured(node, any_tcp, false, line.up.transport);
   if (measured.is_goodput) {
     for (spec::LinkSpec* link : both) {
       if (link->transport == spec::Transport::tcp) take_as_measured(*link, measured.per_connection);
@@ -200,18 +198,18 @@ spec::LinkSpec read_host_link(const Node& node, const ReadContext& context) {
   if (node.has("host")) {
     node.refuse("host-bandwidth", "stands beside 'host'", "one of them");
     link = read_catalog_link(node, "host", context);
-    link.latency = quantity(node, "host-latency", kLatencyForm, link.latency, context.catalog);
+    link.latency = quantity(node, "host-latency", kLatencyForm, link.latency);
   } else if (node.has("host-bandwidth")) {
-    link.bandwidth = quantity(node, "host-bandwidth", kBandwidthForm, 0, context.catalog);
-    link.latency = required_quantity(node, "host-latency", kLatencyForm, context.catalog).value_or(0);
+    link.bandwidth = quantity(node, "host-bandwidth", kBandwidthForm, 0);
+    link.latency = required_quantity(node, "host-latency", kLatencyForm).value_or(0);
   } else {
     node.fail(fmt::format("<{}> lacks 'host'", node.element().name),
               "a link of the catalogue, e.g. ethernet-10g, or host-bandwidth=\"…\" and host-latency=\"…\"");
   }
   const bool tcp = link.transport == spec::Transport::tcp || !(link.bandwidth > 0);
-  link.queue_bytes = read_queue(node, tcp, link.transport, context).value_or(link.queue_bytes);
+  link.queue_bytes = read_queue(node, tcp, link.transport).value_or(link.queue_bytes);
   const bool usual = is_own_link(link) && !node.has("queue") && !node.has("congestion");
-  if (read_measured(node, tcp, usual, link.transport, context).is_goodput) take_as_measured(link, 0);
+  if (read_measured(node, tcp, usual, link.transport).is_goodput) take_as_measured(link, 0);
   return link;
 }
 

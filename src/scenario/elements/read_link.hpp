@@ -21,7 +21,7 @@ spec::LinkSpec read_cluster_link(const Node& node, const char* attribute, spec::
                                  const ReadContext& context);
 
 /// `queue`, or what `congestion` makes of it; nullopt where neither is said. Both are refused unless `any_tcp`.
-std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport transport, const ReadContext& context);
+std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport transport);
 
 /// Whether a bandwidth over TCP is what transfers were measured to get, and what a connection gets (byte/s; 0: not
 /// said): of `measured` and `per-connection`. `usual`: where `measured` is left out.
@@ -29,8 +29,7 @@ struct Measured {
   bool is_goodput = false;
   double per_connection = 0;
 };
-Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport,
-                       const ReadContext& context);
+Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport);
 
 /// An access line.
 struct AccessLine {

@@ -123,7 +123,7 @@ spec::PlatformSpec::Profile read_profile(const Node& node, const ReadContext& co
   constexpr const char* kTimes = "seconds with their units and spaces between them, rising from 0s, e.g. 0s 60s";
   constexpr const char* kFactors = "numbers above 0 with spaces between them, one for each of the times, e.g. 1 0.5";
   profile.times = read_list(node, "times", kTimes, [&](const std::string& word) -> std::optional<double> {
-    const std::optional<double> value = context.catalog.parse_unit(Catalog::Unit::seconds, word);
+    const std::optional<double> value = parse_quantity(Unit::seconds, word);
     return value && kLatencyForm.range.contains(*value) && *value < kLatencyForm.range.maximum ? value : std::nullopt;
   });
   profile.factors = read_list(node, "factors", kFactors, [](const std::string& word) {

@@ -51,10 +51,6 @@ struct Catalog {
   std::vector<std::string> regions;
   std::function<std::optional<spec::WanSpec::Pair>(const std::string& from, const std::string& to)> region_pair;
 
-  using Unit = scenario::Unit;
-  /// "100Mbps" → 1.25e7; nullopt if the text is not a number with a unit of that kind (SimGrid's own parsers).
-  std::function<std::optional<double>(Unit, const std::string&)> parse_unit;
-
   /// Everything wrong with a platform file and with the use of it: hosts that are missing (with did-you-mean), more
   /// workers on a host than it has cores, pairs of hosts without a route. `pairs` are indices into `hosts` that will
   /// communicate.

@@ -120,7 +120,8 @@ void Node::fail_at(std::string_view attribute, std::string_view what, std::strin
 void Node::fail_at(std::string_view attribute, Fault fault) const {
   const Attribute* found = element_.find(attribute);
   const std::string value = found == nullptr ? "" : fmt::format("=\"{}\"", printable(found->value));
-  fault.what = fmt::format("{}{} of <{}> {}", attribute, value, element_.name, fault.what);
+  fault.what = element_.name.empty() ? fmt::format("--{} '{}' {}", attribute, printable(found->value), fault.what)
+                                     : fmt::format("{}{} of <{}> {}", attribute, value, element_.name, fault.what);
   findings_.add(origin(attribute), std::move(fault));
 }
 

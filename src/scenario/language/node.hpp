@@ -21,8 +21,9 @@ std::optional<double> parse_real(std::string_view text);
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 
-/// Reads one element and says what is wrong with it. Every getter returns its fallback where the attribute is missing
-/// or wrong, so that reading goes on and finds the other errors; what is wrong has gone to the findings.
+/// Reads one element and says what is wrong with it; one without a name holds options of a command line. Every getter
+/// returns its fallback where the attribute is missing or wrong, so that reading goes on and finds the other errors;
+/// what is wrong has gone to the findings.
 class Node {
  public:
   /// Checks names, counts of elements, and text against the vocabulary.
@@ -75,7 +76,7 @@ class Node {
 
   void fail(std::string what, std::string remedy) const { findings_.add(origin(), std::move(what), std::move(remedy)); }
   void fail(Fault fault) const { findings_.add(origin(), std::move(fault)); }
-  /// `attribute="value" of <element> what; remedy` at the attribute.
+  /// `attribute="value" of <element> what; remedy` at the attribute, or `--attribute 'value' what; remedy`.
   void fail_at(std::string_view attribute, std::string_view what, std::string remedy) const;
   void fail_at(std::string_view attribute, Fault fault) const;
 

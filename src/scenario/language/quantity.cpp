@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <span>
-#include <string_view>
+#include <system_error>
 
 namespace dadsim::scenario {
 namespace {
@@ -32,6 +33,54 @@ constexpr std::array kByteEnds{UnitName{"b", "B"}, UnitName{"byte", "B"}, UnitNa
 constexpr std::array kFlopEnds{UnitName{"f", "F"}, UnitName{"flops", "F"}, UnitName{"flop/s", "F"},
                                UnitName{"flops/s", "F"}, UnitName{"flop", "F"}};
 
+enum class Prefixes { none, decimal, decimal_and_binary, in_words };
+struct UnitFactor {
+  Unit of;
+  std::string_view name;
+  double factor;
+  Prefixes prefixes = Prefixes::none;
+};
+
+/// Units as SimGrid reads them, and a capital F for flop/s, as data sheets have it.
+constexpr std::array kFactors{UnitFactor{Unit::seconds, "s", 1},
+                              UnitFactor{Unit::seconds, "ms", 1e-3},
+                              UnitFactor{Unit::seconds, "us", 1e-6},
+                              UnitFactor{Unit::seconds, "ns", 1e-9},
+                              UnitFactor{Unit::seconds, "ps", 1e-12},
+                              UnitFactor{Unit::seconds, "m", 60},
+                              UnitFactor{Unit::seconds, "h", 3600},
+                              UnitFactor{Unit::seconds, "d", 86400},
+                              UnitFactor{Unit::seconds, "w", 604800},
+                              UnitFactor{Unit::bytes, "b", 0.125, Prefixes::decimal_and_binary},
+                              UnitFactor{Unit::bytes, "B", 1, Prefixes::decimal_and_binary},
+                              UnitFactor{Unit::bytes_per_second, "bps", 0.125, Prefixes::decimal_and_binary},
+                              UnitFactor{Unit::bytes_per_second, "Bps", 1, Prefixes::decimal_and_binary},
+                              UnitFactor{Unit::flops, "f", 1, Prefixes::decimal},
+                              UnitFactor{Unit::flops, "F", 1, Prefixes::decimal},
+                              UnitFactor{Unit::flops, "flops", 1, Prefixes::in_words}};
+constexpr std::array<std::string_view, 8> kDecimal{"k", "M", "G", "T", "P", "E", "Z", "Y"};
+constexpr std::array<std::string_view, 8> kBinary{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"};
+constexpr std::array<std::string_view, 8> kInWords{"kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta"};
+
+/// One of a unit with a prefix, in units without any.
+std::optional<double> factor_of(Unit kind, std::string_view name) {
+  for (const UnitFactor& unit : kFactors) {
+    if (unit.of != kind || !name.ends_with(unit.name)) continue;
+    const std::string_view prefix = name.substr(0, name.size() - unit.name.size());
+    if (prefix.empty()) return unit.factor;
+    if (unit.prefixes == Prefixes::none) continue;
+    double decimal = unit.factor;
+    double binary = unit.factor;
+    for (std::size_t i = 0; i < kDecimal.size(); ++i) {
+      decimal *= 1000;
+      binary *= 1024;
+      if (prefix == (unit.prefixes == Prefixes::in_words ? kInWords : kDecimal)[i]) return decimal;
+      if (unit.prefixes == Prefixes::decimal_and_binary && prefix == kBinary[i]) return binary;
+    }
+  }
+  return std::nullopt;
+}
+
 /// "mbit/s" → "Mbps": a prefix of thousands or of 1024s and one of the ends.
 std::string with_prefix(std::string_view unit, std::span<const UnitName> ends) {
   constexpr std::string_view kPrefixes = "kmgtpe";
@@ -48,17 +97,17 @@ std::string with_prefix(std::string_view unit, std::span<const UnitName> ends) {
   return {};
 }
 
-std::string right_unit(Catalog::Unit kind, const std::string& written) {
+std::string right_unit(Unit kind, const std::string& written) {
   std::string unit = written;
   std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   switch (kind) {
-    case Catalog::Unit::seconds: {
+    case Unit::seconds: {
       const auto* found = std::ranges::find(kTimeNames, std::string_view(unit), &UnitName::written);
       return found == kTimeNames.end() ? std::string() : found->right;
     }
-    case Catalog::Unit::bytes:
+    case Unit::bytes:
       return with_prefix(unit, kByteEnds);
-    case Catalog::Unit::bytes_per_second: {
+    case Unit::bytes_per_second: {
       const std::string right = with_prefix(unit, kRateEnds);
       // A capital B is a byte, "MB/s", unless all is in capitals.
       const bool shouted =
@@ -66,7 +115,7 @@ std::string right_unit(Catalog::Unit kind, const std::string& written) {
       const bool bytes = written.find('B') != std::string::npos && right.ends_with("bps") && !shouted;
       return bytes ? right.substr(0, right.size() - 3) + "Bps" : right;
     }
-    case Catalog::Unit::flops:
+    case Unit::flops:
       return with_prefix(unit, kFlopEnds);
   }
   return {};
@@ -74,29 +123,38 @@ std::string right_unit(Catalog::Unit kind, const std::string& written) {
 
 }  // namespace
 
-const char* base_unit(Catalog::Unit unit) {
+std::optional<double> parse_quantity(Unit unit, std::string_view text) {
+  if (text.empty() || (text[0] != '.' && std::isdigit(static_cast<unsigned char>(text[0])) == 0)) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (name.empty()) return number == 0 ? std::optional(number) : std::nullopt;  // only a zero needs no unit
+  const std::optional<double> factor = factor_of(unit, name);
+  const double value = number * factor.value_or(0);
+  return factor && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+const char* base_unit(Unit unit) {
   switch (unit) {
-    case Catalog::Unit::seconds:
+    case Unit::seconds:
       return "s";
-    case Catalog::Unit::bytes:
+    case Unit::bytes:
       return "B";
-    case Catalog::Unit::bytes_per_second:
+    case Unit::bytes_per_second:
       return "Bps";
-    case Catalog::Unit::flops:
+    case Unit::flops:
       return "f";
   }
   return "";
 }
 
-std::string meant_quantity(Catalog::Unit unit, const std::string& text, const Catalog& catalog) {
+std::string meant_quantity(Unit unit, const std::string& text) {
   std::string compact;
   for (const char c : text) {
     if (std::isspace(static_cast<unsigned char>(c)) == 0) compact += c;
   }
-  const auto is_right = [&](const std::string& one) {
-    const std::optional<double> value = catalog.parse_unit(unit, one);
-    return value && std::isfinite(*value);
-  };
+  const auto is_right = [&](const std::string& one) { return parse_quantity(unit, one).has_value(); };
   if (compact != text && is_right(compact)) return compact;
   const std::size_t number = std::min(compact.find_first_not_of("0123456789."), compact.size());
   if (number == 0 || number == compact.size()) return {};
@@ -106,13 +164,12 @@ std::string meant_quantity(Catalog::Unit unit, const std::string& text, const Ca
   return meant != text && is_right(meant) ? meant : std::string();
 }
 
-std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form,
-                                        const Catalog& catalog) {
+std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form) {
   const std::optional<std::string> text = node.required_text(attribute, form.remedy);
   if (!text) return std::nullopt;
-  const std::optional<double> value = catalog.parse_unit(form.unit, *text);
-  if (!value || !std::isfinite(*value)) {
-    const std::string meant = meant_quantity(form.unit, *text, catalog);
+  const std::optional<double> value = parse_quantity(form.unit, *text);
+  if (!value) {
+    const std::string meant = meant_quantity(form.unit, *text);
     node.fail_at(attribute, "is not a number with such a unit",
                  meant.empty() ? form.remedy : fmt::format("did you mean '{}'?", meant));
     return std::nullopt;
@@ -124,9 +181,8 @@ std::optional<double> required_quantity(const Node& node, const char* attribute,
   return value;
 }
 
-double quantity(const Node& node, const char* attribute, const QuantityForm& form, double fallback,
-                const Catalog& catalog) {
-  return node.has(attribute) ? required_quantity(node, attribute, form, catalog).value_or(fallback) : fallback;
+double quantity(const Node& node, const char* attribute, const QuantityForm& form, double fallback) {
+  return node.has(attribute) ? required_quantity(node, attribute, form).value_or(fallback) : fallback;
 }
 
 }  // namespace dadsim::scenario

@@ -2,35 +2,36 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "scenario/language/catalog.hpp"
 #include "scenario/language/node.hpp"
 
 namespace dadsim::scenario {
 
-inline constexpr QuantityForm kBandwidthForm{Catalog::Unit::bytes_per_second,
-                                             {.minimum = 0, .open_minimum = true},
-                                             "a bandwidth above 0 with its unit, e.g. 100Mbps"};
+inline constexpr QuantityForm kBandwidthForm{
+    Unit::bytes_per_second, {.minimum = 0, .open_minimum = true}, "a bandwidth above 0 with its unit, e.g. 100Mbps"};
 inline constexpr QuantityForm kLatencyForm{
-    Catalog::Unit::seconds, {.minimum = 0}, "seconds with their unit, not below 0, e.g. 5ms"};
+    Unit::seconds, {.minimum = 0}, "seconds with their unit, not below 0, e.g. 5ms"};
 inline constexpr QuantityForm kDurationForm{
-    Catalog::Unit::seconds, {.minimum = 0, .open_minimum = true}, "seconds above 0 with their unit, e.g. 30s"};
+    Unit::seconds, {.minimum = 0, .open_minimum = true}, "seconds above 0 with their unit, e.g. 30s"};
 inline constexpr QuantityForm kBytesForm{
-    Catalog::Unit::bytes, {.minimum = 0, .open_minimum = true}, "bytes above 0 with their unit, e.g. 300kB"};
+    Unit::bytes, {.minimum = 0, .open_minimum = true}, "bytes above 0 with their unit, e.g. 300kB"};
+
+/// Reads "5ms", "100Mbps", "1MiB", "312TF" in seconds, byte/s, bytes or flop/s. Nullopt unless the text is a decimal
+/// number from 0 on, directly before a unit of that kind; only a zero needs none.
+std::optional<double> parse_quantity(Unit unit, std::string_view text);
 
 /// What a text was meant for that is no quantity of the kind, as it would be right: "20 Mbps" is "20Mbps", "100mbps" is
 /// "100Mbps", "5 sec" is "5s". Empty where that cannot be said.
-std::string meant_quantity(Catalog::Unit unit, const std::string& text, const Catalog& catalog);
+std::string meant_quantity(Unit unit, const std::string& text);
 
 /// The unit that stands for a factor of one, as SimGrid reads it: "s", "B", "Bps", "f".
-const char* base_unit(Catalog::Unit unit);
+const char* base_unit(Unit unit);
 
 /// A required quantity. Nullopt with a finding if it is missing, no such quantity, or not in the range.
-std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form,
-                                        const Catalog& catalog);
+std::optional<double> required_quantity(const Node& node, const char* attribute, const QuantityForm& form);
 
 /// A quantity that may be left out; `fallback` where it is, or with a finding.
-double quantity(const Node& node, const char* attribute, const QuantityForm& form, double fallback,
-                const Catalog& catalog);
+double quantity(const Node& node, const char* attribute, const QuantityForm& form, double fallback);
 
 }  // namespace dadsim::scenario

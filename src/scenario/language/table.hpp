@@ -109,8 +109,8 @@ bool takes(const Kind& kind, const std::string& text);
 template <class Spec, class Value>
 Row<Spec> attribute(std::string name, Value Spec::*member, Kind kind, std::string words) {
   Row<Spec> row{.rule = {std::move(name), std::move(kind), std::move(words)}};
-  row.read = [member, rule = row.rule](const Node& node, const ReadContext& context, Spec& spec) {
-    if (std::optional<Value> value = read_value<Value>(node, rule, context)) spec.*member = std::move(*value);
+  row.read = [member, rule = row.rule](const Node& node, const ReadContext&, Spec& spec) {
+    if (std::optional<Value> value = read_value<Value>(node, rule)) spec.*member = std::move(*value);
   };
   row.text = [member, kind = row.rule.kind](const Spec& spec, const PathText&) {
     return value_text(kind, spec.*member);
@@ -122,8 +122,8 @@ Row<Spec> attribute(std::string name, Value Spec::*member, Kind kind, std::strin
 template <class Spec, class Value>
 Row<Spec> attribute(std::string name, std::optional<Value> Spec::*member, Kind kind, std::string words) {
   Row<Spec> row{.rule = {std::move(name), std::move(kind), std::move(words)}};
-  row.read = [member, rule = row.rule](const Node& node, const ReadContext& context, Spec& spec) {
-    spec.*member = read_value<Value>(node, rule, context);
+  row.read = [member, rule = row.rule](const Node& node, const ReadContext&, Spec& spec) {
+    spec.*member = read_value<Value>(node, rule);
   };
   row.text = [member, kind = row.rule.kind](const Spec& spec, const PathText&) {
     return spec.*member ? value_text(kind, *(spec.*member)) : std::string();

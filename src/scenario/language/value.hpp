@@ -11,7 +11,6 @@
 
 #include "scenario/language/node.hpp"
 #include "scenario/language/quantity.hpp"
-#include "scenario/language/read_context.hpp"
 #include "spec/names.hpp"
 
 // How a value of C++ is read from the text of an attribute, as its rule says, and printed again.
@@ -27,7 +26,7 @@ std::optional<std::string> read_text(const Node& node, const AttributeRule& rule
 
 /// The value; nullopt with a finding where it is wrong or missing.
 template <class Value>
-std::optional<Value> read_value(const Node& node, const AttributeRule& rule, const ReadContext& context) {
+std::optional<Value> read_value(const Node& node, const AttributeRule& rule) {
   const Kind& kind = rule.kind;
   const auto whole = [&](double bound) { return static_cast<std::int64_t>(bound); };
   if constexpr (std::is_same_v<Value, bool>) {
@@ -51,7 +50,7 @@ std::optional<Value> read_value(const Node& node, const AttributeRule& rule, con
       return number ? std::optional(static_cast<Value>(*number)) : std::nullopt;
     }
     if (kind.of != Kind::Of::quantity) return node.real(rule.name, kind.range);
-    return required_quantity(node, rule.name.c_str(), {kind.unit, kind.range, kind.form.c_str()}, context.catalog);
+    return required_quantity(node, rule.name.c_str(), {kind.unit, kind.range, kind.form.c_str()});
   } else if constexpr (std::is_same_v<Value, std::vector<std::int64_t>>) {
     std::vector<std::int64_t> numbers = node.integers(rule.name, whole(kind.range.minimum), whole(kind.range.maximum));
     return numbers.empty() ? std::nullopt : std::optional(std::move(numbers));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "scenario/language/quantity.hpp"
 #include "schedule/schedule.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/plain_step.hpp"
@@ -144,7 +144,7 @@ class MeasurementReader {
       const auto rate = parse_whole<double>(trimmed(std::string_view(text).substr(0, text.size() - 2)));
       if (rate && *rate > 0) seconds = static_cast<double>(batch) / *rate;
     } else if (!text.empty() && !parse_whole<double>(text)) {
-      seconds = catalog_.parse_unit(scenario::Catalog::Unit::seconds, text).value_or(0);
+      seconds = scenario::parse_quantity(scenario::Unit::seconds, text).value_or(0);
     }
     return std::isfinite(seconds) ? seconds : 0;
   }

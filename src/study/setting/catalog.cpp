@@ -108,19 +108,6 @@ scenario::Catalog make_catalog() {
   }
   catalog.regions = sim::region_names();
   catalog.region_pair = sim::region_pair;
-  catalog.parse_unit = [](scenario::Catalog::Unit unit, const std::string& text) -> std::optional<double> {
-    switch (unit) {
-      case scenario::Catalog::Unit::seconds:
-        return sim::parse_seconds(text);
-      case scenario::Catalog::Unit::bytes:
-        return sim::parse_bytes(text);
-      case scenario::Catalog::Unit::bytes_per_second:
-        return sim::parse_bytes_per_second(text);
-      case scenario::Catalog::Unit::flops:
-        return sim::parse_flops(text);
-    }
-    throw std::logic_error("unknown unit");
-  };
   catalog.check_platform = [](const scenario::Catalog::PlatformQuestion& question) {
     sim::PlatformFindings findings = sim::check_platform(question.platform, question.hosts, question.pairs);
     return scenario::Catalog::PlatformAnswer{std::move(findings.file_errors), std::move(findings.host_errors),

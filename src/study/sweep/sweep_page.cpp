@@ -10,6 +10,8 @@
 #include "report/text/path_name.hpp"
 #include "report/words/statement_text.hpp"
 #include "sim/platform.hpp"
+#include "scenario/language/quantity.hpp"
+#include "study/sweep/read_results.hpp"
 #include "study/sweep/sweep_answer.hpp"
 
 namespace dadsim::study {
@@ -53,13 +55,16 @@ std::optional<std::vector<double>> numbers_of(const std::vector<std::string>& te
     return parts && parts->second.empty() ? std::optional(parts->first) : std::nullopt;
   });
   if (plain) return plain;
-  if (auto rates = all_of(texts, sim::parse_bytes_per_second)) {
+  const auto in = [&](scenario::Unit kind) {
+    return all_of(texts, [kind](const std::string& text) { return scenario::parse_quantity(kind, text); });
+  };
+  if (auto rates = in(scenario::Unit::bytes_per_second)) {
     for (double& rate : *rates) rate *= 8;
     unit = "bit/s";
     return rates;
   }
-  for (const auto& [name, parse] : {std::pair{"s", &sim::parse_seconds}, std::pair{"B", &sim::parse_bytes}}) {
-    if (auto numbers = all_of(texts, parse)) {
+  for (const auto& [name, kind] : {std::pair{"s", scenario::Unit::seconds}, std::pair{"B", scenario::Unit::bytes}}) {
+    if (auto numbers = in(kind)) {
       unit = name;
       return numbers;
     }

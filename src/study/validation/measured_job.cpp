@@ -11,8 +11,7 @@
 
 #include "algorithms/registry.hpp"
 #include "report/html/escape.hpp"
-#include "scenario/language/rule.hpp"
-#include "sim/platform.hpp"
+#include "scenario/language/quantity.hpp"
 #include "study/validation/published_text.hpp"
 #include "support/diagnostics.hpp"
 #include "support/fact_table.hpp"
@@ -157,7 +156,7 @@ class JobReader {
     if (column == "gpus") job.gpus = whole(column, cell, kMostDevices);
     if (column == "batch") job.batch = whole(column, cell, kMostSamplesOfJob);
     if (column == "time") {
-      const std::optional<double> seconds = sim::parse_seconds(cell);
+      const std::optional<double> seconds = scenario::parse_quantity(scenario::Unit::seconds, cell);
       if (!seconds || !(*seconds > 0) || !std::isfinite(*seconds) || parse_whole<double>(cell))
         return fail(fmt::format("time '{}' is none", cell), "what a step takes, with its unit, as 312ms");
       job.seconds = seconds;

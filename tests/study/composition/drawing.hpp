@@ -13,6 +13,7 @@
 
 #include "scenario/language/catalog.hpp"
 #include "scenario/language/node.hpp"
+#include "scenario/language/quantity.hpp"
 #include "scenario/language/rule.hpp"
 #include "scenario/xml/element.hpp"
 #include "spec/parameter.hpp"
@@ -122,7 +123,7 @@ class Drawing {
         {scenario::Unit::flops, {"50Gf", "2Tf", "30Tf"}}};
     Texts texts;
     for (const std::string& text : kAll.at(kind.unit)) {
-      const auto value = catalog_.parse_unit(kind.unit, text);
+      const auto value = scenario::parse_quantity(kind.unit, text);
       if (value && kind.range.contains(*value)) texts.push_back(text);
     }
     return texts;
