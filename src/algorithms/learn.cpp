@@ -237,11 +237,11 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
   std::unique_ptr<LeakMeter> meter;
   if (measures_leak) meter = meter_leak(run, problem, *learners, steps, true);
   StepStore store(trajectory);
-  struct Known {
+  struct KnownStep {
     std::int32_t stored = 0;
     std::int64_t step = 0;
   };
-  std::map<std::vector<std::size_t>, Known> known;  // by the sizes of the batches
+  std::map<std::vector<std::size_t>, KnownStep> known;  // by the sizes of the batches
   for (std::int64_t step = 0; step < steps; ++step) {
     const Batch batch = batches.next();
     std::vector<std::size_t> sizes;
@@ -256,7 +256,7 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
     Learners::Step trained = learners->train(step, rate, batch);
     if (!trained.sizes.slots.empty()) throw std::logic_error(run.label + ": sizes of an exact step that are learned");
     store.add(std::move(trained.structure), std::move(trained.sizes));
-    known.emplace(std::move(sizes), Known{trajectory.steps.back(), step});
+    known.emplace(std::move(sizes), KnownStep{trajectory.steps.back(), step});
   }
   if (meter) trajectory.leak = leak_of(run, *meter);
   return trajectory;

@@ -31,7 +31,7 @@ RecentWeights::RecentWeights(std::vector<double> targets, std::int64_t every, co
 }
 
 void RecentWeights::keep(std::int64_t done, const Networks& networks) {
-  Kept copy{.step = done, .parameters = {}};
+  KeptWeights copy{.step = done, .parameters = {}};
   for (const models::Network* network : networks) copy.parameters.push_back(network->parameters());
   kept_.push_back(std::move(copy));
 }

@@ -34,7 +34,7 @@ class RecentWeights {
   static std::int64_t most_copies(double bytes);
 
  private:
-  struct Kept {
+  struct KeptWeights {
     std::int64_t step = 0;
     std::vector<models::ParametersOf<float>> parameters;  ///< per network
   };
@@ -42,7 +42,7 @@ class RecentWeights {
   std::vector<double> ahead_;  ///< targets that no evaluation has met
   std::int64_t every_ = 1;
   std::int64_t spacing_ = 0;  ///< steps between copies; 0: none are made
-  std::vector<Kept> kept_;
+  std::vector<KeptWeights> kept_;
 };
 
 /// Bytes of a network's parameters and running statistics.

@@ -181,7 +181,7 @@ void add_measured(const study::CollectiveTimes& times, const CollectiveOptions& 
   report.measured_file = options.measured;
   bool any = false;
   for (report::CollectiveRow& row : report.rows) {
-    const auto found = std::ranges::find(times.rows, row.size_bytes, &study::CollectiveLog::Row::size);
+    const auto found = std::ranges::find(times.rows, row.size_bytes, &study::CollectiveLog::LoggedRow::size);
     if (found == times.rows.end()) continue;
     any = true;
     row.measured = report::CollectiveRow::Measured{found->seconds, found->in_place_seconds};
@@ -205,7 +205,7 @@ void run_collective(const boost::program_options::variables_map& values) {
   }
   if (options.sizes_of_log) {
     options.sizes.clear();
-    for (const study::CollectiveLog::Row& row : times->rows) options.sizes.push_back(row.size);
+    for (const study::CollectiveLog::LoggedRow& row : times->rows) options.sizes.push_back(row.size);
   }
   report::CollectiveReport report = time_operation(options, platform, ranks, !options.quiet);
   if (times) add_measured(*times, options, report);

@@ -18,7 +18,9 @@ class AllToAll : public BlockRounds {
 
  protected:
   using BlockRounds::BlockRounds;
-  Parcel parcel(Rank peer, Rank from, Rank to) const { return {peer, std::int64_t{from} * ranks() + to, 1, false}; }
+  BlockParcel parcel(Rank peer, Rank from, Rank to) const {
+    return {peer, std::int64_t{from} * ranks() + to, 1, false};
+  }
 };
 
 class DirectAllToAll final : public AllToAll {
@@ -27,14 +29,14 @@ class DirectAllToAll final : public AllToAll {
 
   std::int64_t count() const override { return 1; }
 
-  void sent(Rank rank, std::int64_t, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t, std::vector<BlockParcel>& out) const override {
     for (Rank step = 1; step < ranks(); ++step) {
       const Rank to = wrap(rank + step);
       out.push_back(parcel(to, rank, to));
     }
   }
 
-  void received(Rank rank, std::int64_t, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t, std::vector<BlockParcel>& out) const override {
     for (Rank step = 1; step < ranks(); ++step) {
       const Rank from = wrap(rank - step);
       out.push_back(parcel(from, from, rank));
@@ -51,13 +53,13 @@ class PairwiseAllToAll final : public AllToAll {
 
   std::int64_t count() const override { return ranks() - 1; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank step = static_cast<Rank>(round + 1);
     const Rank to = is_power_of_two(ranks()) ? rank ^ step : wrap(rank + step);
     out.push_back(parcel(to, rank, to));
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank step = static_cast<Rank>(round + 1);
     const Rank from = is_power_of_two(ranks()) ? rank ^ step : wrap(rank - step);
     out.push_back(parcel(from, from, rank));

@@ -17,10 +17,10 @@ class Binomial final : public BlockRounds {
 
   std::int64_t count() const override { return way_ == Way::up_and_down ? 2 * levels_ : levels_; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(rank, is_up(round), round, out);
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(rank, !is_up(round), round, out);
   }
 
@@ -29,7 +29,7 @@ class Binomial final : public BlockRounds {
 
   /// The message on the edge to `rank`'s parent (`at_child`) or to its child, if that edge is used in `round`: edges of
   /// 1 first on the way up, edges of half the ranks first on the way down.
-  void add(Rank rank, bool at_child, std::int64_t round, std::vector<Parcel>& out) const {
+  void add(Rank rank, bool at_child, std::int64_t round, std::vector<BlockParcel>& out) const {
     const bool up = is_up(round);
     const std::int64_t level = up ? round : (way_ == Way::up_and_down ? 2 * levels_ : levels_) - 1 - round;
     const std::int64_t edge = std::int64_t{1} << level;

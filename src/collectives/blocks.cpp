@@ -23,9 +23,10 @@ double BlockSizes::run(std::int64_t first, std::int64_t blocks) const {
   return before(blocks_) - before(first) + before(end - blocks_);
 }
 
-void BlockRounds::to_transfers(const std::vector<Parcel>& parcels, bool by_channel, std::vector<Transfer>& out) const {
+void BlockRounds::to_transfers(const std::vector<BlockParcel>& parcels, bool by_channel,
+                               std::vector<Transfer>& out) const {
   bool any = false;
-  for (const Parcel& parcel : parcels) {
+  for (const BlockParcel& parcel : parcels) {
     const double bytes = parcel.weight * run_bytes(parcel.first, parcel.blocks);
     const std::int32_t channel = by_channel ? parcel.channel : 0;
     if (any && out.back().peer == parcel.peer && out.back().channel == channel) {
@@ -38,25 +39,25 @@ void BlockRounds::to_transfers(const std::vector<Parcel>& parcels, bool by_chann
 }
 
 void BlockRounds::sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const {
-  std::vector<Parcel> parcels;
+  std::vector<BlockParcel> parcels;
   sent(rank, round, parcels);
   to_transfers(parcels, false, out);
 }
 
 void BlockRounds::receives(Rank rank, std::int64_t round, std::vector<Transfer>& out) const {
-  std::vector<Parcel> parcels;
+  std::vector<BlockParcel> parcels;
   received(rank, round, parcels);
   to_transfers(parcels, false, out);
 }
 
 void BlockRounds::lane_sends(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const {
-  std::vector<Parcel> parcels;
+  std::vector<BlockParcel> parcels;
   sent_in_lane(rank, lane, round, parcels);
   to_transfers(parcels, true, out);
 }
 
 void BlockRounds::lane_receives(Rank rank, Rank lane, std::int64_t round, std::vector<Transfer>& out) const {
-  std::vector<Parcel> parcels;
+  std::vector<BlockParcel> parcels;
   received_in_lane(rank, lane, round, parcels);
   to_transfers(parcels, true, out);
 }
@@ -68,10 +69,10 @@ std::vector<RoundPhase> BlockRounds::phases() const {
 
 double BlockRounds::busiest_bytes(std::int64_t round) const {
   double most = 0;
-  std::vector<Parcel> parcels;
+  std::vector<BlockParcel> parcels;
   const auto total = [&] {
     double bytes = 0;
-    for (const Parcel& parcel : parcels) bytes += parcel.weight * run_bytes(parcel.first, parcel.blocks);
+    for (const BlockParcel& parcel : parcels) bytes += parcel.weight * run_bytes(parcel.first, parcel.blocks);
     parcels.clear();
     return bytes;
   };

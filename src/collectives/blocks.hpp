@@ -28,14 +28,14 @@ class BlockSizes {
 };
 
 /// Consecutive blocks on their way between a rank and a peer. After the last block comes block 0 again.
-struct Parcel {
+struct BlockParcel {
   Rank peer = 0;
   std::int64_t first = 0;   ///< block
   std::int64_t blocks = 1;  ///< how many
   bool reduce = false;      ///< the receiver adds them to its own; otherwise it replaces its own
   double weight = 1;  ///< bytes on their way per byte of the blocks: other than 1 where a switch adds up and copies
   std::int32_t channel = 0;  ///< see Transfer
-  bool operator==(const Parcel&) const = default;
+  bool operator==(const BlockParcel&) const = default;
 };
 
 /// Rounds that say which blocks each message carries, so that a collective can be carried out on data and its result
@@ -57,13 +57,13 @@ class BlockRounds : public Rounds {
 
   /// Appends what `rank` sends or receives. Parcels of the same peer stand side by side, and among these the ones of
   /// the same channel: together they are one message.
-  virtual void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const = 0;
-  virtual void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const = 0;
+  virtual void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
+  virtual void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
   /// The same of one lane, where there are several.
-  virtual void sent_in_lane(Rank rank, Rank, std::int64_t round, std::vector<Parcel>& out) const {
+  virtual void sent_in_lane(Rank rank, Rank, std::int64_t round, std::vector<BlockParcel>& out) const {
     sent(rank, round, out);
   }
-  virtual void received_in_lane(Rank rank, Rank, std::int64_t round, std::vector<Parcel>& out) const {
+  virtual void received_in_lane(Rank rank, Rank, std::int64_t round, std::vector<BlockParcel>& out) const {
     received(rank, round, out);
   }
 
@@ -81,7 +81,7 @@ class BlockRounds : public Rounds {
 
  private:
   /// `by_channel`: false puts all that goes to a peer into one message.
-  void to_transfers(const std::vector<Parcel>& parcels, bool by_channel, std::vector<Transfer>& out) const;
+  void to_transfers(const std::vector<BlockParcel>& parcels, bool by_channel, std::vector<Transfer>& out) const;
 
   Rank ranks_;
   BlockSizes sizes_;

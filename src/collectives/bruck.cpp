@@ -15,12 +15,12 @@ class Bruck final : public BlockRounds {
 
   std::int64_t count() const override { return ceil_log2(ranks()); }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const std::int64_t distance = std::int64_t{1} << round;
     out.push_back({wrap(rank - distance), rank, std::min(distance, ranks() - distance), false});
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const std::int64_t distance = std::int64_t{1} << round;
     const Rank from = wrap(rank + distance);
     out.push_back({from, from, std::min(distance, ranks() - distance), false});

@@ -15,12 +15,12 @@ class Chain final : public BlockRounds {
 
   std::int64_t count() const override { return ranks() - 2 + blocks(); }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank place = wrap(rank - root_);
     if (place < ranks() - 1) add(wrap(rank + 1), round - place, out);
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank place = wrap(rank - root_);
     if (place > 0) add(wrap(rank - 1), round - (place - 1), out);
   }
@@ -36,7 +36,7 @@ class Chain final : public BlockRounds {
   double busiest_bytes(std::int64_t) const override { return sizes().largest(); }
 
  private:
-  void add(Rank peer, std::int64_t segment, std::vector<Parcel>& out) const {
+  void add(Rank peer, std::int64_t segment, std::vector<BlockParcel>& out) const {
     if (segment >= 0 && segment < blocks()) out.push_back({peer, segment, 1, false});
   }
 

@@ -14,7 +14,7 @@ class Direct final : public BlockRounds {
 
   std::int64_t count() const override { return (reduces_ ? 1 : 0) + (gathers_ ? 1 : 0); }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const bool reduce = reduces_ && round == 0;
     for (Rank step = 1; step < ranks(); ++step) {
       const Rank to = wrap(rank + step);
@@ -22,7 +22,7 @@ class Direct final : public BlockRounds {
     }
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const bool reduce = reduces_ && round == 0;
     for (Rank step = 1; step < ranks(); ++step) {
       const Rank from = wrap(rank - step);

@@ -74,7 +74,7 @@ class DoubleBinaryTree final : public BlockRounds {
   /// A segment takes one round per level up and one per level down; the next segment is one round behind.
   std::int64_t count() const override { return std::int64_t{2} * depth_ + segments_ - 1; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for_both_trees(rank, out, [&](int tree, const TreePlace& place, int depth, auto&& add) {
       if (place.parent >= 0) add(place.parent, tree, round - (depth_ - depth), true);
       for (const Rank child : place.children) {
@@ -83,7 +83,7 @@ class DoubleBinaryTree final : public BlockRounds {
     });
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for_both_trees(rank, out, [&](int tree, const TreePlace& place, int depth, auto&& add) {
       for (const Rank child : place.children) {
         if (child >= 0) add(child, tree, round - (depth_ - depth - 1), true);
@@ -100,7 +100,7 @@ class DoubleBinaryTree final : public BlockRounds {
 
  private:
   template <typename Visit>
-  void for_both_trees(Rank rank, std::vector<Parcel>& out, Visit&& visit) const {
+  void for_both_trees(Rank rank, std::vector<BlockParcel>& out, Visit&& visit) const {
     const auto start = static_cast<std::ptrdiff_t>(out.size());
     for (int tree = 0; tree < 2; ++tree) {
       const TreePlace place = place_in_tree(rank_to_place(rank, tree, ranks()), ranks());
@@ -109,7 +109,7 @@ class DoubleBinaryTree final : public BlockRounds {
         out.push_back({place_to_rank(peer, of, ranks()), of * segments_ + segment, 1, reduce, 1, of});
       });
     }
-    std::stable_sort(out.begin() + start, out.end(), [](const Parcel& a, const Parcel& b) {
+    std::stable_sort(out.begin() + start, out.end(), [](const BlockParcel& a, const BlockParcel& b) {
       return std::pair(a.peer, a.channel) < std::pair(b.peer, b.channel);
     });
   }

@@ -6,17 +6,17 @@
 namespace dadsim::collectives {
 namespace {
 
-class Flat final : public BlockRounds {
+class FlatRounds final : public BlockRounds {
  public:
-  Flat(const CollectiveRequest& request, Rank ranks, BlockSizes sizes, bool to_root, bool from_root)
+  FlatRounds(const CollectiveRequest& request, Rank ranks, BlockSizes sizes, bool to_root, bool from_root)
       : BlockRounds(ranks, std::move(sizes)), root_(request.root), to_root_(to_root), from_root_(from_root) {}
 
   std::int64_t count() const override { return (to_root_ ? 1 : 0) + (from_root_ ? 1 : 0); }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(rank, is_up(round), round, out);
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(rank, !is_up(round), round, out);
   }
 
@@ -24,7 +24,7 @@ class Flat final : public BlockRounds {
   bool is_up(std::int64_t round) const { return to_root_ && round == 0; }
 
   /// The messages of `rank`'s end: one at a leaf (`at_leaf`), one per leaf at the root.
-  void add(Rank rank, bool at_leaf, std::int64_t round, std::vector<Parcel>& out) const {
+  void add(Rank rank, bool at_leaf, std::int64_t round, std::vector<BlockParcel>& out) const {
     const bool reduce = is_up(round) && from_root_;
     const auto block = [&](Rank leaf) { return blocks() == 1 ? 0 : leaf; };
     if (at_leaf) {
@@ -43,21 +43,21 @@ class Flat final : public BlockRounds {
 }  // namespace
 
 std::unique_ptr<BlockRounds> parameter_server_all_reduce(const CollectiveRequest& request, const RankLayout& layout) {
-  return std::make_unique<Flat>(request, layout.ranks(), BlockSizes(1, request.bytes.front()), true, true);
+  return std::make_unique<FlatRounds>(request, layout.ranks(), BlockSizes(1, request.bytes.front()), true, true);
 }
 
 std::unique_ptr<BlockRounds> flat_broadcast(const CollectiveRequest& request, const RankLayout& layout) {
-  return std::make_unique<Flat>(request, layout.ranks(), BlockSizes(1, request.bytes.front()), false, true);
+  return std::make_unique<FlatRounds>(request, layout.ranks(), BlockSizes(1, request.bytes.front()), false, true);
 }
 
 std::unique_ptr<BlockRounds> flat_gather(const CollectiveRequest& request, const RankLayout& layout) {
   const Rank n = layout.ranks();
-  return std::make_unique<Flat>(request, n, one_block_per_rank(request, n), true, false);
+  return std::make_unique<FlatRounds>(request, n, one_block_per_rank(request, n), true, false);
 }
 
 std::unique_ptr<BlockRounds> flat_scatter(const CollectiveRequest& request, const RankLayout& layout) {
   const Rank n = layout.ranks();
-  return std::make_unique<Flat>(request, n, one_block_per_rank(request, n), false, true);
+  return std::make_unique<FlatRounds>(request, n, one_block_per_rank(request, n), false, true);
 }
 
 }  // namespace dadsim::collectives

@@ -8,7 +8,7 @@ FoldedRounds::FoldedRounds(Rank ranks, BlockSizes sizes)
       rest_(ranks - power_),
       log2_power_(ceil_log2(power_)) {}
 
-void FoldedRounds::sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const {
+void FoldedRounds::sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const {
   const bool paired = pairs_up(rank);
   const std::int64_t exchange = rest_ > 0 ? round - 1 : round;
   if (exchange < 0) {
@@ -26,7 +26,7 @@ void FoldedRounds::sent(Rank rank, std::int64_t round, std::vector<Parcel>& out)
   }
 }
 
-void FoldedRounds::received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const {
+void FoldedRounds::received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const {
   const bool paired = pairs_up(rank);
   const std::int64_t exchange = rest_ > 0 ? round - 1 : round;
   if (exchange < 0) {

@@ -12,8 +12,8 @@ namespace dadsim::collectives {
 class FoldedRounds : public BlockRounds {
  public:
   std::int64_t count() const final { return exchanges_ + (rest_ > 0 ? 2 : 0); }
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const final;
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const final;
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final;
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final;
 
  protected:
   /// `exchanges`: rounds among the P.
@@ -21,10 +21,10 @@ class FoldedRounds : public BlockRounds {
   void set_exchanges(std::int64_t exchanges) { exchanges_ = exchanges; }
 
   /// What `index` sends in `exchange`; the peer is an index too, and sends in the same exchange to this one.
-  virtual Parcel exchanged(Rank index, std::int64_t exchange) const = 0;
+  virtual BlockParcel exchanged(Rank index, std::int64_t exchange) const = 0;
   /// What an even rank hands over, and what it gets back; the peer is filled in.
-  virtual Parcel folded(Rank even) const = 0;
-  virtual Parcel unfolded(Rank even) const = 0;
+  virtual BlockParcel folded(Rank even) const = 0;
+  virtual BlockParcel unfolded(Rank even) const = 0;
 
   Rank power() const { return power_; }
   int log2_power() const { return log2_power_; }

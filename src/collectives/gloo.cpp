@@ -29,10 +29,10 @@ class GlooRing : public BlockRounds {
  public:
   GlooRing(Rank ranks, BlockSizes sizes) : BlockRounds(ranks, std::move(sizes)) {}
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const final {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final {
     add(towards(rank, 1), rank, round, out);
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const final {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const final {
     add(towards(rank, -1), towards(rank, -1), round, out);
   }
   /// In every round a segment of every block is on its way somewhere.
@@ -41,7 +41,7 @@ class GlooRing : public BlockRounds {
  protected:
   /// The rank that is so many steps ahead in the direction of sending.
   virtual Rank towards(Rank rank, Rank steps) const = 0;
-  virtual void add(Rank peer, Rank sender, std::int64_t round, std::vector<Parcel>& out) const = 0;
+  virtual void add(Rank peer, Rank sender, std::int64_t round, std::vector<BlockParcel>& out) const = 0;
 };
 
 class GlooAllReduce final : public GlooRing {
@@ -57,7 +57,7 @@ class GlooAllReduce final : public GlooRing {
   std::int64_t half() const { return ranks() * pieces_ - kInFlight; }
   Rank towards(Rank rank, Rank steps) const override { return wrap(rank - steps); }
 
-  void add(Rank peer, Rank sender, std::int64_t round, std::vector<Parcel>& out) const override {
+  void add(Rank peer, Rank sender, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const bool reduce = round < half();
     const std::int64_t block = ((sender + (reduce ? 1 : 0)) * pieces_ + round % half()) % (ranks() * pieces_);
     if (block < sizes().count()) out.push_back({peer, block, 1, reduce});
@@ -78,7 +78,7 @@ class GlooAllGather final : public GlooRing {
  private:
   Rank towards(Rank rank, Rank steps) const override { return wrap(rank + steps); }
 
-  void add(Rank peer, Rank sender, std::int64_t round, std::vector<Parcel>& out) const override {
+  void add(Rank peer, Rank sender, std::int64_t round, std::vector<BlockParcel>& out) const override {
     out.push_back({peer, 2 * std::int64_t{wrap((sender - round / 2) % ranks())} + round % 2, 1, false});
   }
 };

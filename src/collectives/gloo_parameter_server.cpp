@@ -21,7 +21,7 @@ class GlooParameterServer final : public BlockRounds {
   /// The sum reaches a place in as many rounds as it has bits; the place below N with the most has ⌊log₂ N⌋.
   std::int64_t count() const override { return kGather + std::bit_width(static_cast<std::uint32_t>(ranks())) - 1; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank place = wrap(rank - root_);
     if (round < kGather) {
       add_gather(place, place == 0 ? 0 : 1, round, out);
@@ -34,7 +34,7 @@ class GlooParameterServer final : public BlockRounds {
     }
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank place = wrap(rank - root_);
     if (round < kGather) {
       add_gather(place, place == 0 ? 1 : 0, round, out);
@@ -59,7 +59,7 @@ class GlooParameterServer final : public BlockRounds {
   static int depth(Rank place) { return std::popcount(static_cast<std::uint32_t>(place)); }
 
   /// The messages between `place` and the root, or all others if it is the root, in the round of that number.
-  void add_gather(Rank place, std::int64_t of_round, std::int64_t round, std::vector<Parcel>& out) const {
+  void add_gather(Rank place, std::int64_t of_round, std::int64_t round, std::vector<BlockParcel>& out) const {
     if (round != of_round) return;
     const std::int64_t blocks = round;  // being ready has no bytes
     const bool reduce = round == 1;

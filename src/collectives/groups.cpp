@@ -28,7 +28,7 @@ class GroupRounds final : public Rounds {
       // Groups on unlike nodes may come to unlike protocols; the one that all paths serve well stands for them.
       set_protocol(group == 0 || own.rounds->protocol() == protocol() ? own.rounds->protocol() : Protocol::simple);
       for (std::size_t place = 0; place < own.ranks.size(); ++place) {
-        Place& of_rank = place_of_.at(static_cast<std::size_t>(own.ranks[place]));
+        GroupPlace& of_rank = place_of_.at(static_cast<std::size_t>(own.ranks[place]));
         if (of_rank.group >= 0) throw std::logic_error("a rank in two groups");
         of_rank = {static_cast<std::int32_t>(group), static_cast<Rank>(place)};
       }
@@ -70,14 +70,14 @@ class GroupRounds final : public Rounds {
   }
 
   std::int32_t kind_of(Rank from, Rank to) const override {
-    const Place& own = place_of_[static_cast<std::size_t>(from)];
-    const Place& peer = place_of_[static_cast<std::size_t>(to)];
+    const GroupPlace& own = place_of_[static_cast<std::size_t>(from)];
+    const GroupPlace& peer = place_of_[static_cast<std::size_t>(to)];
     return groups_[static_cast<std::size_t>(own.group)].rounds->kind_of(own.rank, peer.rank);
   }
 
   double lane_share(Rank from, Rank to) const override {
-    const Place& own = place_of_[static_cast<std::size_t>(from)];
-    const Place& peer = place_of_[static_cast<std::size_t>(to)];
+    const GroupPlace& own = place_of_[static_cast<std::size_t>(from)];
+    const GroupPlace& peer = place_of_[static_cast<std::size_t>(to)];
     if (own.group < 0 || own.group != peer.group) return 1;
     return groups_[static_cast<std::size_t>(own.group)].rounds->lane_share(own.rank, peer.rank);
   }
@@ -107,7 +107,7 @@ class GroupRounds final : public Rounds {
   }
 
  private:
-  struct Place {
+  struct GroupPlace {
     std::int32_t group = -1;
     Rank rank = 0;  ///< in it
   };
@@ -115,7 +115,7 @@ class GroupRounds final : public Rounds {
   /// What `add` appends for a rank of a group, its peers with their numbers among all.
   template <class Add>
   void of_group(Rank rank, std::int64_t round, std::vector<Transfer>& out, Add&& add) const {
-    const Place& place = place_of_[static_cast<std::size_t>(rank)];
+    const GroupPlace& place = place_of_[static_cast<std::size_t>(rank)];
     if (place.group < 0) return;
     const RankGroup& group = groups_[static_cast<std::size_t>(place.group)];
     if (round >= group.rounds->count()) return;
@@ -129,7 +129,7 @@ class GroupRounds final : public Rounds {
   }
 
   std::vector<RankGroup> groups_;
-  std::vector<Place> place_of_;  ///< per rank
+  std::vector<GroupPlace> place_of_;  ///< per rank
   std::int64_t count_ = 0;
   Rank lanes_ = 1;
   bool same_rounds_ = false;

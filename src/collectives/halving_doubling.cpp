@@ -25,15 +25,15 @@ class HalvingDoubling final : public FoldedRounds {
     return first;
   }
 
-  Parcel exchanged(Rank index, std::int64_t exchange) const override {
+  BlockParcel exchanged(Rank index, std::int64_t exchange) const override {
     const bool halving = exchange < log2_power();
     const int i = static_cast<int>(halving ? exchange : 2 * log2_power() - 1 - exchange);
     const Rank partner = index ^ (Rank{1} << i);
     return {partner, kept(halving ? partner : index, i + 1), power() >> (i + 1), halving};
   }
 
-  Parcel folded(Rank) const override { return {0, 0, blocks(), true}; }
-  Parcel unfolded(Rank) const override { return {0, 0, blocks(), false}; }
+  BlockParcel folded(Rank) const override { return {0, 0, blocks(), true}; }
+  BlockParcel unfolded(Rank) const override { return {0, 0, blocks(), false}; }
 };
 
 }  // namespace

@@ -21,12 +21,12 @@ class Hierarchical final : public BlockRounds {
 
   std::int64_t count() const override { return scatter_ + between_ + per_node_ - 1; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     out.push_back(parcel_of(rank, round));
     out.back().peer = is_between(round) ? at(node(rank) + 1, local(rank)) : at(node(rank), local(rank) + 1);
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank from = is_between(round) ? at(node(rank) - 1, local(rank)) : at(node(rank), local(rank) - 1);
     out.push_back(parcel_of(from, round));
     out.back().peer = from;
@@ -54,7 +54,7 @@ class Hierarchical final : public BlockRounds {
   }
   bool is_between(std::int64_t round) const { return round >= scatter_ && round < scatter_ + between_; }
 
-  Parcel parcel_of(Rank sender, std::int64_t round) const {
+  BlockParcel parcel_of(Rank sender, std::int64_t round) const {
     const Rank l = local(sender);
     const auto shard = [&](std::int64_t x) { return (x % per_node_ + per_node_) % per_node_ * nodes_; };
     if (round < scatter_) return {0, shard(l - round), nodes_, true};

@@ -30,12 +30,12 @@ class HierarchicalPipelined final : public BlockRounds {
 
   std::int64_t count() const override { return segments_ + stages_ - 1; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(rank, round, at(node(rank), local(rank) + 1), false, out);
     add(rank, round, at(node(rank) + 1, local(rank)), true, out);
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank beside = at(node(rank), local(rank) - 1);
     const Rank afar = at(node(rank) - 1, local(rank));
     add(beside, round, beside, false, out);
@@ -98,19 +98,19 @@ class HierarchicalPipelined final : public BlockRounds {
 
   /// What `sender` sends within its node, or between nodes, in `round`; `peer` is the other end as its own side sees
   /// it.
-  void add(Rank sender, std::int64_t round, Rank peer, bool between, std::vector<Parcel>& out) const {
+  void add(Rank sender, std::int64_t round, Rank peer, bool between, std::vector<BlockParcel>& out) const {
     const std::int64_t last = std::min(segments_ - 1, round);
     for (std::int64_t segment = std::max<std::int64_t>(0, round - stages_ + 1); segment <= last; ++segment) {
       const std::int64_t stage = round - segment;
       if ((stage >= scatter_ && stage < scatter_ + between_) != between) continue;
-      Parcel parcel = parcel_of(sender, stage);
+      BlockParcel parcel = parcel_of(sender, stage);
       parcel.peer = peer;
       parcel.first += segment * ranks();
       out.push_back(parcel);
     }
   }
 
-  Parcel parcel_of(Rank sender, std::int64_t stage) const {
+  BlockParcel parcel_of(Rank sender, std::int64_t stage) const {
     const Rank l = local(sender);
     const auto shard = [&](std::int64_t x) { return (x % per_node_ + per_node_) % per_node_ * nodes_; };
     if (stage < scatter_) return {0, shard(l - stage), nodes_, true};

@@ -15,10 +15,10 @@ class InTwoSteps final : public BlockRounds {
         then_(std::move(then)) {}
 
   std::int64_t count() const override { return first_->count() + then_->count(); }
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     round < first_->count() ? first_->sent(rank, round, out) : then_->sent(rank, round - first_->count(), out);
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     round < first_->count() ? first_->received(rank, round, out) : then_->received(rank, round - first_->count(), out);
   }
   std::vector<RoundPhase> phases() const override {

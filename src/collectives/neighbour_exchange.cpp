@@ -19,10 +19,10 @@ class NeighbourExchange final : public BlockRounds {
 
   std::int64_t count() const override { return any_ ? 1 : 0; }
 
-  void sent(Rank rank, std::int64_t, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t, std::vector<BlockParcel>& out) const override {
     for (const Rank peer : to_[static_cast<std::size_t>(rank)]) out.push_back({peer, rank, 1, false});
   }
-  void received(Rank rank, std::int64_t, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t, std::vector<BlockParcel>& out) const override {
     for (const Rank peer : from_[static_cast<std::size_t>(rank)]) out.push_back({peer, peer, 1, false});
   }
 

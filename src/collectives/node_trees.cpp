@@ -52,8 +52,10 @@ class NodeTrees final : public BlockRounds {
   std::int64_t count() const override { return segments_ + stride_ * (stages_ - 1); }
   Pace pace() const override { return {.in_flight = stride_}; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override { add(rank, round, true, out); }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
+    add(rank, round, true, out);
+  }
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(rank, round, false, out);
   }
   void sends(Rank rank, std::int64_t round, std::vector<Transfer>& out) const override {
@@ -95,7 +97,7 @@ class NodeTrees final : public BlockRounds {
   Rank own(Rank local) const { return plan_.within == WithinNode::rings && within_ > 0 ? local + 1 : local; }
 
   /// What `rank` sends, or receives, in `round`: by segments, the first of which are farthest on.
-  void add(Rank rank, std::int64_t round, bool sends, std::vector<Parcel>& out) const {
+  void add(Rank rank, std::int64_t round, bool sends, std::vector<BlockParcel>& out) const {
     const std::size_t start = out.size();
     for_stages(round, within_ + between_, stages_, [&](std::int64_t segment, std::int64_t stage) {
       inside(rank, segment, stage - within_ - between_, false, sends, out);
@@ -109,14 +111,14 @@ class NodeTrees final : public BlockRounds {
     }
     for_stages(round, 0, within_,
                [&](std::int64_t segment, std::int64_t stage) { inside(rank, segment, stage, true, sends, out); });
-    put_in_order(std::span(out).subspan(start), [](const Parcel& a, const Parcel& b) {
+    put_in_order(std::span(out).subspan(start), [](const BlockParcel& a, const BlockParcel& b) {
       return a.peer < b.peer || (a.peer == b.peer && a.channel < b.channel);
     });
   }
 
   /// Stable. Few are put in place one by one: a sort that asks for memory takes longer than all else here.
   template <class Before>
-  static void put_in_order(std::span<Parcel> parcels, const Before& before) {
+  static void put_in_order(std::span<BlockParcel> parcels, const Before& before) {
     constexpr std::size_t kFew = 48;
     if (parcels.size() > kFew) return std::stable_sort(parcels.begin(), parcels.end(), before);
     for (auto next = parcels.begin(); next != parcels.end(); ++next) {
@@ -134,7 +136,7 @@ class NodeTrees final : public BlockRounds {
   }
 
   void inside(Rank rank, std::int64_t segment, std::int64_t stage, bool reduce, bool sends,
-              std::vector<Parcel>& out) const {
+              std::vector<BlockParcel>& out) const {
     const Rank l = local(rank);
     if (plan_.within == WithinNode::rings) {
       const Rank sender = sends ? l : l - 1;
@@ -151,7 +153,8 @@ class NodeTrees final : public BlockRounds {
     }
   }
 
-  void over_fabric(Rank rank, std::int64_t segment, std::int64_t stage, bool sends, std::vector<Parcel>& out) const {
+  void over_fabric(Rank rank, std::int64_t segment, std::int64_t stage, bool sends,
+                   std::vector<BlockParcel>& out) const {
     const Rank l = local(rank);
     const Rank m = node(rank);
     const Rank nodes = plan_.nodes;
@@ -164,7 +167,7 @@ class NodeTrees final : public BlockRounds {
   }
 
   /// A rank has one stage for each of its edges.
-  void along_trees(Rank rank, std::int64_t round, bool sends, std::vector<Parcel>& out) const {
+  void along_trees(Rank rank, std::int64_t round, bool sends, std::vector<BlockParcel>& out) const {
     const Rank l = local(rank);
     const std::size_t start = out.size();
     for (int tree = 0; tree < 2; ++tree) {
@@ -184,7 +187,7 @@ class NodeTrees final : public BlockRounds {
       }
     }
     // Segment by segment: shards of later ones have higher numbers.
-    put_in_order(std::span(out).subspan(start), [&](const Parcel& a, const Parcel& b) {
+    put_in_order(std::span(out).subspan(start), [&](const BlockParcel& a, const BlockParcel& b) {
       return a.first / (plan_.per_node * parts_) < b.first / (plan_.per_node * parts_);
     });
   }
@@ -192,7 +195,7 @@ class NodeTrees final : public BlockRounds {
   // The same messages without their blocks, of which all carry as much: to_transfers(sent(…)) costs ten times as much.
 
   /// An edge of a node's places in the trees: at which stages of a segment it sends along it, and receives.
-  struct Edge {
+  struct TreeEdge {
     Rank peer;  ///< node
     std::int32_t tree;
     std::int64_t send_stage, receive_stage;
@@ -210,8 +213,9 @@ class NodeTrees final : public BlockRounds {
         add_edge(place.parent, depth_ - place.depth, depth_ + place.depth - 1);
         for (const Rank child : place.children) add_edge(child, depth_ + place.depth, depth_ - place.depth - 1);
       }
-      std::sort(edges_.begin() + static_cast<std::ptrdiff_t>(edges_of_.back()), edges_.end(),
-                [](const Edge& a, const Edge& b) { return std::pair(a.peer, a.tree) < std::pair(b.peer, b.tree); });
+      std::sort(
+          edges_.begin() + static_cast<std::ptrdiff_t>(edges_of_.back()), edges_.end(),
+          [](const TreeEdge& a, const TreeEdge& b) { return std::pair(a.peer, a.tree) < std::pair(b.peer, b.tree); });
       edges_of_.push_back(edges_.size());
     }
     if (within_ == 0) return;
@@ -256,7 +260,7 @@ class NodeTrees final : public BlockRounds {
     const double bytes = run_bytes(0, 1);
     for (std::size_t i = edges_of_[static_cast<std::size_t>(own_node)];
          i < edges_of_[static_cast<std::size_t>(own_node) + 1]; ++i) {
-      const Edge& edge = edges_[i];
+      const TreeEdge& edge = edges_[i];
       if (edge.peer > own_node && !std::exchange(is_inside_there, true)) inside_node();
       const std::int64_t segment = round - stride_ * (sends ? edge.send_stage : edge.receive_stage);
       if (segment < 0 || segment >= segments_) continue;
@@ -275,7 +279,7 @@ class NodeTrees final : public BlockRounds {
   std::int64_t within_, between_, stages_;  ///< of a segment: inside once, between, in all
   std::int64_t stride_;                     ///< rounds from one stage of a segment to the next
   int depth_;
-  std::vector<Edge> edges_;            ///< by node, and there by peer
+  std::vector<TreeEdge> edges_;        ///< by node, and there by peer
   std::vector<std::size_t> edges_of_;  ///< per node, where its edges begin; and their end
   std::vector<double> inside_bytes_;   ///< by the number of shards that a message inside a node carries
 };

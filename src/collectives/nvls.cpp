@@ -37,14 +37,14 @@ class Nvls final : public BlockRounds {
            2;  // bytes and flags of each stage with bytes; flags before the first and after the last
   }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for (Rank step = 1; step < ranks(); ++step) {
       const Rank to = wrap(rank + step);
       add(to, to, rank, round, out);
     }
   }
 
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for (Rank step = 1; step < ranks(); ++step) {
       const Rank from = wrap(rank - step);
       add(from, rank, from, round, out);
@@ -67,7 +67,7 @@ class Nvls final : public BlockRounds {
   bool adds_up(std::int64_t stage) const { return stage >= 1 && stage <= segments_; }
   bool copies(std::int64_t stage) const { return stage >= 2 && stage <= segments_ + 1; }
 
-  void add(Rank peer, Rank receiver, Rank sender, std::int64_t round, std::vector<Parcel>& out) const {
+  void add(Rank peer, Rank receiver, Rank sender, std::int64_t round, std::vector<BlockParcel>& out) const {
     const std::int64_t stage = stage_of(round);
     if (is_of_flags(round)) {
       out.push_back({peer, 0, 0, false});
@@ -89,15 +89,15 @@ class NvlsOneWay final : public BlockRounds {
   NvlsOneWay(Rank ranks, BlockSizes sizes, bool reduces) : BlockRounds(ranks, std::move(sizes)), reduces_(reduces) {}
 
   std::int64_t count() const override { return 3; }
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for (Rank step = 1; step < ranks(); ++step) add(wrap(rank + step), rank, wrap(rank + step), round, out);
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for (Rank step = 1; step < ranks(); ++step) add(wrap(rank - step), wrap(rank - step), rank, round, out);
   }
 
  private:
-  void add(Rank peer, Rank sender, Rank receiver, std::int64_t round, std::vector<Parcel>& out) const {
+  void add(Rank peer, Rank sender, Rank receiver, std::int64_t round, std::vector<BlockParcel>& out) const {
     if (round == 1) {
       out.push_back({peer, reduces_ ? receiver : sender, 1, reduces_, 1 / nvls_efficiency()});
     } else {

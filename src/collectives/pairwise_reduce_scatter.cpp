@@ -10,11 +10,11 @@ class Pairwise final : public BlockRounds {
   Pairwise(Rank ranks, double bytes) : BlockRounds(ranks, BlockSizes(ranks, bytes / ranks)) {}
 
   std::int64_t count() const override { return ranks() - 1; }
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const Rank to = wrap(rank + round + 1);
     out.push_back({to, to, 1, true});
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     out.push_back({wrap(rank - round - 1), rank, 1, true});
   }
   double busiest_bytes(std::int64_t) const override { return sizes().largest(); }

@@ -18,7 +18,7 @@ class Pat final : public BlockRounds {
 
   std::int64_t count() const override { return levels_; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const std::int64_t d = distance(round);
     if (reduces_) {
       add(wrap(rank - d), wrap(rank - d), d, out);
@@ -26,7 +26,7 @@ class Pat final : public BlockRounds {
       add(wrap(rank + d), rank, d, out);
     }
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const std::int64_t d = distance(round);
     if (reduces_) {
       add(wrap(rank + d), rank, d, out);
@@ -59,7 +59,7 @@ class Pat final : public BlockRounds {
     return static_cast<double>(blocks) * sizes().largest();
   }
   /// The blocks of the ranks at 0, 2d, 4d, … before `nearest`, whose trees have an edge of length d here.
-  void add(Rank peer, Rank nearest, std::int64_t d, std::vector<Parcel>& out) const {
+  void add(Rank peer, Rank nearest, std::int64_t d, std::vector<BlockParcel>& out) const {
     for (std::int64_t before = 0; before + d < ranks(); before += 2 * d) {
       out.push_back({peer, wrap(nearest - before), 1, reduces_});
     }

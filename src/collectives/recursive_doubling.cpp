@@ -13,11 +13,11 @@ class DoublingAllReduce final : public FoldedRounds {
   }
 
  private:
-  Parcel exchanged(Rank index, std::int64_t exchange) const override {
+  BlockParcel exchanged(Rank index, std::int64_t exchange) const override {
     return {index ^ (Rank{1} << exchange), 0, 1, true};
   }
-  Parcel folded(Rank) const override { return {0, 0, 1, true}; }
-  Parcel unfolded(Rank) const override { return {0, 0, 1, false}; }
+  BlockParcel folded(Rank) const override { return {0, 0, 1, true}; }
+  BlockParcel unfolded(Rank) const override { return {0, 0, 1, false}; }
 };
 
 class DoublingAllGather final : public FoldedRounds {
@@ -27,15 +27,15 @@ class DoublingAllGather final : public FoldedRounds {
   }
 
  private:
-  Parcel exchanged(Rank index, std::int64_t exchange) const override {
+  BlockParcel exchanged(Rank index, std::int64_t exchange) const override {
     const Rank distance = Rank{1} << exchange;
     const Rank group = index & ~(distance - 1);  // first index of those whose blocks are here by now
     const Rank first = first_rank(group);
     return {index ^ distance, first, first_rank(group + distance) - first, false};
   }
-  Parcel folded(Rank even) const override { return {0, even, 1, false}; }
+  BlockParcel folded(Rank even) const override { return {0, even, 1, false}; }
   /// Everything but the block that the even rank had from the start.
-  Parcel unfolded(Rank even) const override { return {0, even + 1, blocks() - 1, false}; }
+  BlockParcel unfolded(Rank even) const override { return {0, even + 1, blocks() - 1, false}; }
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ class RecursiveHalving final : public FoldedRounds {
   }
 
  private:
-  Parcel exchanged(Rank index, std::int64_t exchange) const override {
+  BlockParcel exchanged(Rank index, std::int64_t exchange) const override {
     const Rank distance = power() >> (exchange + 1);
     const Rank partner = index ^ distance;
     const Rank half = partner & ~(distance - 1);  // first index of the half that the partner keeps
@@ -21,8 +21,8 @@ class RecursiveHalving final : public FoldedRounds {
     return {partner, first, first_rank(half + distance) - first, true};
   }
 
-  Parcel folded(Rank) const override { return {0, 0, blocks(), true}; }
-  Parcel unfolded(Rank even) const override { return {0, even, 1, false}; }
+  BlockParcel folded(Rank) const override { return {0, 0, blocks(), true}; }
+  BlockParcel unfolded(Rank even) const override { return {0, even, 1, false}; }
 };
 
 }  // namespace

@@ -15,20 +15,20 @@ class NoRounds final : public BlockRounds {
  public:
   NoRounds() : BlockRounds(1, BlockSizes(1, 0)) {}
   std::int64_t count() const override { return 0; }
-  void sent(Rank, std::int64_t, std::vector<Parcel>&) const override {}
-  void received(Rank, std::int64_t, std::vector<Parcel>&) const override {}
+  void sent(Rank, std::int64_t, std::vector<BlockParcel>&) const override {}
+  void received(Rank, std::int64_t, std::vector<BlockParcel>&) const override {}
 };
 
-struct Entry {
+struct CollectiveEntry {
   CollectiveAlgorithm info;
   Layout* layout;
   bool needs_nodes = false;
 };
 
-const std::vector<Entry>& entries() {
+const std::vector<CollectiveEntry>& entries() {
   using enum step::CollectiveKind;
   static const std::string thakur = "Thakur, Rabenseifner, Gropp 2005 (MPICH)";
-  static const std::vector<Entry> all{
+  static const std::vector<CollectiveEntry> all{
       {{all_reduce, "ring", "blocks of b/N around a ring, twice; on nodes a ring through each rank's adapter",
         "Patarasuk, Yuan 2009; NCCL's channels"},
        ring_all_reduce},
@@ -122,15 +122,15 @@ const std::vector<Entry>& entries() {
 /// Laid out on nodes of one size alone: shards of a node meet their like in the others.
 bool needs_even_nodes(std::string_view name) { return name == "nvls-tree" || name == "sharp"; }
 
-const Entry* find_entry(step::CollectiveKind kind, std::string_view name) {
+const CollectiveEntry* find_entry(step::CollectiveKind kind, std::string_view name) {
   const auto found = std::ranges::find_if(
-      entries(), [&](const Entry& entry) { return entry.info.kind == kind && entry.info.name == name; });
+      entries(), [&](const CollectiveEntry& entry) { return entry.info.kind == kind && entry.info.name == name; });
   return found == entries().end() ? nullptr : &*found;
 }
 
 Fault no_such(step::CollectiveKind kind, std::string_view name) {
   std::vector<std::string> names;
-  for (const Entry& entry : entries()) {
+  for (const CollectiveEntry& entry : entries()) {
     if (entry.info.kind == kind) names.push_back(entry.info.name);
   }
   names.insert(names.end(), {"auto", "best"});
@@ -142,7 +142,7 @@ Fault no_such(step::CollectiveKind kind, std::string_view name) {
 const std::vector<CollectiveAlgorithm>& collective_registry() {
   static const std::vector<CollectiveAlgorithm> registry = [] {
     std::vector<CollectiveAlgorithm> infos;
-    for (const Entry& entry : entries()) infos.push_back(entry.info);
+    for (const CollectiveEntry& entry : entries()) infos.push_back(entry.info);
     return infos;
   }();
   return registry;
@@ -151,7 +151,7 @@ const std::vector<CollectiveAlgorithm>& collective_registry() {
 std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, const RankLayout& layout) {
   std::vector<std::string> names;
   if (fault_in(request, layout.ranks())) return names;
-  for (const Entry& entry : entries()) {
+  for (const CollectiveEntry& entry : entries()) {
     if (entry.info.kind != request.kind || (entry.needs_nodes && !layout.is_hierarchical())) continue;
     const std::string& name = entry.info.name;
     if (name.starts_with("nvls") && !layout.switch_adds_up) continue;
@@ -166,7 +166,7 @@ std::vector<std::string> fitting_algorithms(const CollectiveRequest& request, co
 std::optional<Fault> fault_of(const CollectiveRequest& request, std::string_view algorithm, const RankLayout& layout) {
   if (std::optional<Fault> fault = fault_in(request, layout.ranks())) return fault;
   if (algorithm == "auto" || algorithm == "best") return {};
-  const Entry* entry = find_entry(request.kind, algorithm);
+  const CollectiveEntry* entry = find_entry(request.kind, algorithm);
   if (entry == nullptr) return no_such(request.kind, algorithm);
   if (needs_even_nodes(algorithm) && has_uneven_nodes(layout)) {
     return Fault{"'" + entry->info.name + "' needs nodes of one size, numbered node by node",
@@ -187,7 +187,7 @@ std::unique_ptr<Rounds> lay_out(const CollectiveRequest& request, std::string_vi
     if (std::optional<Fault> fault = fault_of(request, algorithm, layout))
       throw RefusedCollective(request.kind, *std::move(fault));
   }
-  const Entry& entry = *find_entry(request.kind, algorithm);
+  const CollectiveEntry& entry = *find_entry(request.kind, algorithm);
   if (layout.ranks() == 1) return std::make_unique<NoRounds>();
   std::unique_ptr<Rounds> rounds = entry.layout(request, layout);
   if (rounds->protocol() == Protocol::by_message) {

@@ -180,20 +180,20 @@ class Ring final : public BlockRounds {
   std::int64_t count() const override { return count_; }
   Rank lanes() const override { return rings_.lanes(); }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
     side_by_side(out);
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
     side_by_side(out);
   }
 
-  void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const std::int64_t place = rings_.place_of(lane, rank);
     out.push_back({rings_.at(lane, place + 1), block(lane, place, round), 1, round < reduced_, 1, lane});
   }
-  void received_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<BlockParcel>& out) const override {
     const std::int64_t before = rings_.place_of(lane, rank) - 1;
     out.push_back({rings_.at(lane, before), block(lane, before, round), 1, round < reduced_, 1, lane});
   }
@@ -219,8 +219,8 @@ class Ring final : public BlockRounds {
     return BlockSizes(bytes);
   }
 
-  void side_by_side(std::vector<Parcel>& out) const {
-    if (lanes() > 1) std::ranges::stable_sort(out, {}, &Parcel::peer);
+  void side_by_side(std::vector<BlockParcel>& out) const {
+    if (lanes() > 1) std::ranges::stable_sort(out, {}, &BlockParcel::peer);
   }
 
   std::int64_t block(Rank lane, std::int64_t sender, std::int64_t round) const {
@@ -248,19 +248,19 @@ class RingPipeline final : public BlockRounds {
   std::int64_t count() const override { return ranks() - 2 + segments_; }
   Rank lanes() const override { return rings_.lanes(); }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for (Rank lane = 0; lane < lanes(); ++lane) sent_in_lane(rank, lane, round, out);
-    std::ranges::stable_sort(out, {}, &Parcel::peer);
+    std::ranges::stable_sort(out, {}, &BlockParcel::peer);
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     for (Rank lane = 0; lane < lanes(); ++lane) received_in_lane(rank, lane, round, out);
-    std::ranges::stable_sort(out, {}, &Parcel::peer);
+    std::ranges::stable_sort(out, {}, &BlockParcel::peer);
   }
 
-  void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(lane, way(lane, rank), rings_.at(lane, rings_.place_of(lane, rank) + 1), round, out);
   }
-  void received_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received_in_lane(Rank rank, Rank lane, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(lane, way(lane, rank) - 1, rings_.at(lane, rings_.place_of(lane, rank) - 1), round, out);
   }
 
@@ -280,7 +280,7 @@ class RingPipeline final : public BlockRounds {
     return (behind + 2 * ranks()) % ranks();
   }
   /// What the rank that has `way` before it sends to the next one.
-  void add(Rank lane, std::int64_t way, Rank peer, std::int64_t round, std::vector<Parcel>& out) const {
+  void add(Rank lane, std::int64_t way, Rank peer, std::int64_t round, std::vector<BlockParcel>& out) const {
     const std::int64_t segment = round - way;
     if (way < 0 || way >= ranks() - 1 || segment < 0 || segment >= segments_) return;
     out.push_back({peer, lane * segments_ + segment, 1, reduces_, 1, lane});

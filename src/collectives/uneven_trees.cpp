@@ -78,8 +78,10 @@ class UnevenTrees final : public BlockRounds {
 
   std::int64_t count() const override { return segments_ + plan_.stages() - 1; }
 
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override { add(rank, round, true, out); }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
+    add(rank, round, true, out);
+  }
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     add(rank, round, false, out);
   }
 
@@ -97,7 +99,7 @@ class UnevenTrees final : public BlockRounds {
     return members_[static_cast<std::size_t>(node)][static_cast<std::size_t>(local)];
   }
 
-  void add(Rank rank, std::int64_t round, bool sends, std::vector<Parcel>& out) const {
+  void add(Rank rank, std::int64_t round, bool sends, std::vector<BlockParcel>& out) const {
     const std::size_t start = out.size();
     const auto [node, local] = places_[static_cast<std::size_t>(rank)];
     for (Rank channel = 0; channel < plan_.channels; ++channel) {
@@ -106,7 +108,7 @@ class UnevenTrees final : public BlockRounds {
       if (place == 0) along_trees(node, channel, round, sends, out);
     }
     // One order for both ends.
-    std::ranges::sort(std::span(out).subspan(start), {}, [](const Parcel& parcel) {
+    std::ranges::sort(std::span(out).subspan(start), {}, [](const BlockParcel& parcel) {
       return std::tuple(parcel.peer, parcel.channel, parcel.first, parcel.reduce);
     });
   }
@@ -118,7 +120,7 @@ class UnevenTrees final : public BlockRounds {
   }
 
   void along_chain(Rank node, Rank channel, Rank place, std::int64_t round, bool sends,
-                   std::vector<Parcel>& out) const {
+                   std::vector<BlockParcel>& out) const {
     const auto add_if = [&](Rank peer, std::int64_t stage, bool reduce) {
       if (peer < 0 || peer >= size(node) || !has_segment(round, stage)) return;
       out.push_back({at(node, channel, peer), first_block(round - stage, channel), 2, reduce});
@@ -129,7 +131,7 @@ class UnevenTrees final : public BlockRounds {
     add_if(sends ? place + 1 : place - 1, down + (sends ? place : place - 1), false);
   }
 
-  void along_trees(Rank node, Rank channel, std::int64_t round, bool sends, std::vector<Parcel>& out) const {
+  void along_trees(Rank node, Rank channel, std::int64_t round, bool sends, std::vector<BlockParcel>& out) const {
     for (int tree = 0; tree < 2; ++tree) {
       const TreePlace place = place_in_tree(rank_to_place(node, tree, plan_.nodes), plan_.nodes);
       const auto add_if = [&](Rank peer, std::int64_t level, bool reduce) {

@@ -12,12 +12,12 @@ namespace {
 constexpr int kCounts = 3;  // the threshold of the last is taken: it is corrected twice at most
 
 /// Of the numbers themselves, whose signs cancel in the mean.
-struct Moments {
+struct EntryMoments {
   double mean = 0;
   double deviation = 0;  ///< from n − 1, as torch.std has it
 };
 
-Moments moments(std::span<const float> numbers) {
+EntryMoments moments(std::span<const float> numbers) {
   if (numbers.empty()) return {};
   const auto count = static_cast<double>(numbers.size());
   double sum = 0;
@@ -44,7 +44,7 @@ class GaussianK final : public SparseList {
 
  private:
   std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext&) const override {
-    const Moments of = moments(numbers);
+    const EntryMoments of = moments(numbers);
     const double wanted = std::max(1.0, std::floor(fraction_ * static_cast<double>(numbers.size())));
     double threshold = of.mean + z_ * of.deviation;
     for (int i = 1; i < kCounts; ++i) {

@@ -41,16 +41,17 @@ std::uint64_t low_bits(int width) { return (std::uint64_t{1} << width) - 1; }
 
 }  // namespace
 
-std::int64_t Message::Segment::bytes() const { return (elements * step::bits(type) + 7) / 8; }
+std::int64_t Message::MessageSegment::bytes() const { return (elements * step::bits(type) + 7) / 8; }
 
 std::int64_t Message::size() const {
-  return std::accumulate(pieces_.begin(), pieces_.end(), std::int64_t{0}, [](std::int64_t sum, const Piece& piece) {
-    return sum + static_cast<std::int64_t>(piece.bytes().size());
-  });
+  return std::accumulate(pieces_.begin(), pieces_.end(), std::int64_t{0},
+                         [](std::int64_t sum, const MessagePiece& piece) {
+                           return sum + static_cast<std::int64_t>(piece.bytes().size());
+                         });
 }
 
 std::byte* Encoder::append(step::ElementType type, std::int64_t elements) {
-  Message::Piece& piece = message_.pieces_.emplace_back();
+  Message::MessagePiece& piece = message_.pieces_.emplace_back();
   piece.segment = {type, elements};
   piece.own.resize(static_cast<std::size_t>(piece.segment.bytes()));
   return piece.own.data();
@@ -59,7 +60,7 @@ std::byte* Encoder::append(step::ElementType type, std::int64_t elements) {
 void Encoder::fp32(models::ConstBlock numbers) {
   const bool in_one_piece = numbers.rows() <= 1 || numbers.outerStride() == numbers.cols();
   if (in_one_piece) {
-    Message::Piece& piece = message_.pieces_.emplace_back();
+    Message::MessagePiece& piece = message_.pieces_.emplace_back();
     piece.segment = {step::ElementType::float32, numbers.size()};
     piece.elsewhere = std::as_bytes(std::span<const float>(numbers.data(), static_cast<std::size_t>(numbers.size())));
     return;
@@ -111,7 +112,7 @@ void Encoder::bits(const std::vector<bool>& truths) {
 }
 
 const std::byte* Decoder::next(step::ElementType type, std::int64_t elements) {
-  const Message::Segment asked{type, elements};
+  const Message::MessageSegment asked{type, elements};
   if (next_ >= message_.segments() || message_.segment(next_) != asked) {
     throw std::logic_error(fmt::format(
         "{} of {} are read where the message has {}", elements, to_string(type),

@@ -15,28 +15,28 @@ namespace dadsim::compress {
 class Message {
  public:
   /// Elements of one type that follow each other.
-  struct Segment {
+  struct MessageSegment {
     step::ElementType type = step::ElementType::float32;
     std::int64_t elements = 0;
     std::int64_t bytes() const;
-    bool operator==(const Segment&) const = default;
+    bool operator==(const MessageSegment&) const = default;
   };
 
   std::int64_t size() const;  ///< bytes
   std::size_t segments() const { return pieces_.size(); }
-  const Segment& segment(std::size_t i) const { return pieces_[i].segment; }
+  const MessageSegment& segment(std::size_t i) const { return pieces_[i].segment; }
 
  private:
   friend class Encoder;
   friend class Decoder;
   /// Numbers in the format in which they are sent (fp32) are not copied: they must live until the message is decoded.
-  struct Piece {
-    Segment segment;
+  struct MessagePiece {
+    MessageSegment segment;
     std::vector<std::byte> own;
     std::span<const std::byte> elsewhere;
     std::span<const std::byte> bytes() const { return own.empty() ? elsewhere : std::span<const std::byte>(own); }
   };
-  std::vector<Piece> pieces_;
+  std::vector<MessagePiece> pieces_;
 };
 
 /// Writes numbers into a message, segment by segment. Matrices go row by row.

@@ -14,7 +14,7 @@ namespace dadsim::estimate {
 namespace {
 
 /// One batch of a workload, all rounds together. In samples.
-struct Point {
+struct ConvergencePoint {
   double batch = 0;
   double samples = 0, fewest = 0, most = 0;
   int results = 0;
@@ -28,9 +28,9 @@ std::int64_t sequence_of(const spec::Workload& workload, const TrainedAs& how) {
   return own == workload.parameters.end() ? 0 : parse_whole<std::int64_t>(own->default_value, 0).value_or(0);
 }
 
-std::vector<Point> points_of(const spec::Workload& workload, const TrainedAs& how, std::string& target) {
+std::vector<ConvergencePoint> points_of(const spec::Workload& workload, const TrainedAs& how, std::string& target) {
   constexpr double kBelievable = 3;
-  std::map<std::int64_t, Point> by_batch;
+  std::map<std::int64_t, ConvergencePoint> by_batch;
   for (const ConvergenceResult& row : convergence_table()) {
     if (workload.name != row.workload || how.adapters != row.adapters) continue;
     if (row.sequence > 0 && row.sequence != sequence_of(workload, how)) continue;
@@ -38,7 +38,7 @@ std::vector<Point> points_of(const spec::Workload& workload, const TrainedAs& ho
     const double unit = row.unit == ConvergenceResult::Unit::epochs ? static_cast<double>(workload.dataset_size) : 1.0;
     const double fewest = unit * row.minimum;
     const double most = row.maximum > kBelievable * row.minimum ? fewest : unit * row.maximum;
-    Point& point = by_batch[row.batch];
+    ConvergencePoint& point = by_batch[row.batch];
     const auto before = static_cast<double>(point.results);
     const auto now = static_cast<double>(row.results);
     point.batch = static_cast<double>(row.batch);
@@ -49,7 +49,7 @@ std::vector<Point> points_of(const spec::Workload& workload, const TrainedAs& ho
     point.results += row.results;
     point.sources.push_back(row.source);
   }
-  std::vector<Point> points;
+  std::vector<ConvergencePoint> points;
   for (auto& [batch, point] : by_batch) points.push_back(std::move(point));
   return points;
 }
@@ -85,14 +85,14 @@ std::span<const ConvergenceResult> convergence_table() {
 std::vector<StepsAtBatch> published_batches(const spec::Workload& workload) {
   std::string target;
   std::vector<StepsAtBatch> batches;
-  for (const Point& point : points_of(workload, {}, target))
+  for (const ConvergencePoint& point : points_of(workload, {}, target))
     batches.push_back({point.batch, point.samples / point.batch});
   return batches;
 }
 
 KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t batch, const TrainedAs& how) {
   std::string target;
-  const std::vector<Point> points = points_of(workload, how, target);
+  const std::vector<ConvergencePoint> points = points_of(workload, how, target);
   if (points.empty()) return {std::nullopt, Statement{"no-published-steps", {workload.name}}};
   const auto wanted = static_cast<double>(batch);
   if (wanted < points.front().batch || wanted > points.back().batch) {
@@ -101,12 +101,12 @@ KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t ba
                               .with("most_batch", points.back().batch)
                               .with("batch", wanted)};
   }
-  const auto above = std::ranges::lower_bound(points, wanted, {}, &Point::batch);
+  const auto above = std::ranges::lower_bound(points, wanted, {}, &ConvergencePoint::batch);
   const bool exact = above->batch == wanted;
-  const Point& right = *above;
-  const Point& left = exact ? right : *(above - 1);
+  const ConvergencePoint& right = *above;
+  const ConvergencePoint& left = exact ? right : *(above - 1);
   const double share = exact ? 0 : std::log(wanted / left.batch) / std::log(right.batch / left.batch);
-  const auto steps = [&](double Point::*samples) {
+  const auto steps = [&](double ConvergencePoint::*samples) {
     // A whole number that rounding has lifted by a hair is not another step.
     return std::ceil(between(left.*samples, right.*samples, share) / wanted * (1 - 1e-12));
   };
@@ -116,9 +116,9 @@ KnownStepsAnswer published_steps(const spec::Workload& workload, std::int64_t ba
   std::ranges::sort(sources);
   sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
   KnownSteps known;
-  known.steps = steps(&Point::samples);
-  known.fewest = steps(&Point::fewest);
-  known.most = steps(&Point::most);
+  known.steps = steps(&ConvergencePoint::samples);
+  known.fewest = steps(&ConvergencePoint::fewest);
+  known.most = steps(&ConvergencePoint::most);
   known.batch = batch;
   known.target = target;
   known.source = Statement{"published-steps", std::move(sources)};

@@ -22,11 +22,11 @@ std::span<const spec::LayerShape> layers_of(const spec::ModelShape& model, const
 }
 
 /// Floats that layers learn, and that they hold without learning them.
-struct Held {
+struct HeldBytes {
   double learned = 0, frozen = 0;
   double multiplied = 0;  ///< of them, those of matrices of dense layers
   double all() const { return learned + frozen; }
-  void keep_larger(const Held& other) {
+  void keep_larger(const HeldBytes& other) {
     learned = std::max(learned, other.learned);
     frozen = std::max(frozen, other.frozen);
     multiplied = std::max(multiplied, other.multiplied);
@@ -35,12 +35,12 @@ struct Held {
 
 /// Of layers that every replica has, and of experts that devices divide, which fewer have.
 struct HeldByWhom {
-  Held replicas, experts;
+  HeldBytes replicas, experts;
 };
 HeldByWhom parameters_of(std::span<const spec::LayerShape> layers) {
   HeldByWhom held;
   for (const spec::LayerShape& layer : layers) {
-    Held& whose = layer.expert_group > 1 ? held.experts : held.replicas;
+    HeldBytes& whose = layer.expert_group > 1 ? held.experts : held.replicas;
     whose.learned += static_cast<double>(layer.parameters);
     whose.frozen += static_cast<double>(layer.frozen);
     if (layer.kind == spec::LayerKind::dense && !layer.is_tied())
@@ -128,7 +128,7 @@ double pieces_at_work(const spec::ParallelismSpec& parallelism, double micro_bat
 }
 
 /// What parameters are kept in.
-struct Widths {
+struct MemoryWidths {
   double bytes = 4;      ///< of a parameter
   StateWidths states{};  ///< beside it
   double casts = 0;      ///< bytes of what products read in its place, beside it
@@ -136,7 +136,7 @@ struct Widths {
 
 /// Formats whose blocks are of one row are cast twice, row by row and column by column, for the passes there and back
 /// (NVIDIA, Transformer Engine, MXFP8 and NVFP4 block scaling).
-Widths widths_of(spec::Precision precision, StateWidths states) {
+MemoryWidths widths_of(spec::Precision precision, StateWidths states) {
   const bool twice =
       spec::casts_operands(precision) && precision != spec::Precision::fp8 && precision != spec::Precision::fp8_current;
   if (!has_master_copies(precision)) states.master = 0;
@@ -145,8 +145,8 @@ Widths widths_of(spec::Precision precision, StateWidths states) {
 
 /// What one device needs of parameters of its layers that so many others have too. `copies`: of the first table. Whole
 /// while a step goes on are, where parameters are divided, what stands outside of blocks and some blocks.
-void add_parameters(const Held& held, const Held& copies, const Held& largest_block, double outside,
-                    const spec::OptimizerSpec& optimizer, const Widths& widths,
+void add_parameters(const HeldBytes& held, const HeldBytes& copies, const HeldBytes& largest_block, double outside,
+                    const spec::OptimizerSpec& optimizer, const MemoryWidths& widths,
                     const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
   const double bytes = widths.bytes;
   const double learned = held.learned + copies.learned;
@@ -170,8 +170,9 @@ void add_parameters(const Held& held, const Held& copies, const Held& largest_bl
 }
 
 /// The same of all its layers.
-void add_parameters(const spec::ModelShape& part, const Held& copies, const spec::OptimizerSpec& optimizer,
-                    const Widths& widths, const spec::ParallelismSpec& parallelism, double replicas, MemoryUse& use) {
+void add_parameters(const spec::ModelShape& part, const HeldBytes& copies, const spec::OptimizerSpec& optimizer,
+                    const MemoryWidths& widths, const spec::ParallelismSpec& parallelism, double replicas,
+                    MemoryUse& use) {
   HeldByWhom largest;
   double outside = 0;
   double expert_copies = 1;
@@ -259,7 +260,7 @@ MemoryUse memory_use(const spec::ModelShape& model, const spec::OptimizerSpec& o
         parallelism.stage_of(static_cast<std::int32_t>(pieces.size()) - 1) == static_cast<std::int32_t>(stage);
     const bool copied = last && stage > 0 && std::ranges::any_of(own.layers, &spec::LayerShape::is_tied) &&
                         part.layers.front().kind == spec::LayerKind::embedding;
-    add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : Held{}, optimizer,
+    add_parameters(own, copied ? parameters_of(std::span(part.layers).first(1)).replicas : HeldBytes{}, optimizer,
                    widths_of(precision, widths), parallelism, sharers, use);
     const double at_a_time = pieces_at_work(parallelism, micro_batches, static_cast<double>(stage));
     const double of_all = at_a_time / parallelism.interleave;

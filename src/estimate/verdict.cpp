@@ -12,13 +12,13 @@ namespace dadsim::estimate {
 namespace {
 
 /// How far a ratio may lie below and above, as logarithms.
-struct Factors {
+struct VerdictFactors {
   double down = 0, up = 0;
   double sum() const { return down + up; }
 };
 
 /// Nothing known on one side is no bound there.
-Factors factors_of(const Estimate& estimate) {
+VerdictFactors factors_of(const Estimate& estimate) {
   if (!estimate.low && !estimate.high) return {};
   const double infinite = std::numeric_limits<double>::infinity();
   const auto log_of = [&](const std::optional<double>& end) {
@@ -27,7 +27,7 @@ Factors factors_of(const Estimate& estimate) {
   return {log_of(estimate.low), log_of(estimate.high)};
 }
 
-Factors band_factors(const Contender& first, const Contender& other) {
+VerdictFactors band_factors(const Contender& first, const Contender& other) {
   if (first.parts.empty() || other.parts.empty()) return {};
   const Band band = ratio_band(other.parts, first.parts);
   return {-std::log(band.low), std::log(band.high)};
@@ -52,14 +52,14 @@ std::pair<std::vector<Arrival>, std::vector<Arrival>> common_arrivals(const Cont
 }
 
 /// The ratio of the times that were learned, with what seeds and evaluations leave open, each by itself.
-struct Learned {
+struct LearnedVerdict {
   Estimate ratio;
-  Factors seeds, evaluations;
+  VerdictFactors seeds, evaluations;
 };
 
-Learned learned_ratio(const Contender& first, const Contender& other) {
+LearnedVerdict learned_ratio(const Contender& first, const Contender& other) {
   const auto [run, of] = common_arrivals(other, first);
-  Learned learned{{other.seconds / first.seconds, {}, {}}, {}, {}};
+  LearnedVerdict learned{{other.seconds / first.seconds, {}, {}}, {}, {}};
   double sum = 0;
   for (const Arrival& arrival : of) sum += arrival.at;
   if (run.empty() || !(sum > 0)) return learned;
@@ -77,7 +77,7 @@ Learned learned_ratio(const Contender& first, const Contender& other) {
   for (const Arrival& arrival : of) earliest_of += arrival.after;
   learned.evaluations = factors_of({learned.ratio.value, earliest_run / sum,
                                     earliest_of > 0 ? std::optional(latest_run / earliest_of) : std::nullopt});
-  const Factors whole = factors_of(learned.ratio);
+  const VerdictFactors whole = factors_of(learned.ratio);
   const auto rest = [](double all, double part) { return all > part ? std::sqrt(all * all - part * part) : 0; };
   learned.seeds = {rest(whole.down, learned.evaluations.down), rest(whole.up, learned.evaluations.up)};
   return learned;
@@ -140,10 +140,10 @@ Verdict decide(const Contender& first, const Contender& other) {
     verdict.standing = other.seconds > 0 ? Standing::behind : Standing::equal;
     return verdict;
   }
-  Factors seeds, evaluations;
+  VerdictFactors seeds, evaluations;
   Estimate& ratio = verdict.ratio;
   if (!first.arrivals.empty() && !other.arrivals.empty()) {
-    const Learned learned = learned_ratio(first, other);
+    const LearnedVerdict learned = learned_ratio(first, other);
     ratio = learned.ratio;
     seeds = learned.seeds;
     evaluations = learned.evaluations;
@@ -154,13 +154,13 @@ Verdict decide(const Contender& first, const Contender& other) {
     ratio = {other.seconds / first.seconds, {}, {}};
     for (const auto& [run, against] : {std::pair{&other, false}, {&first, true}}) {
       if (!run->relative) continue;
-      Factors one = factors_of(*run->relative);
+      VerdictFactors one = factors_of(*run->relative);
       if (!run->relative->low && !run->relative->high) one.down = one.up = chance_of(own_scatter(*run));  // one seed
       seeds.down = std::hypot(seeds.down, against ? one.up : one.down);
       seeds.up = std::hypot(seeds.up, against ? one.down : one.up);
     }
   }
-  const Factors band = band_factors(first, other);
+  const VerdictFactors band = band_factors(first, other);
   const double down = std::sqrt(seeds.down * seeds.down + evaluations.down * evaluations.down + band.down * band.down);
   const double up = std::sqrt(seeds.up * seeds.up + evaluations.up * evaluations.up + band.up * band.up);
   const bool known = down > 0 || up > 0;

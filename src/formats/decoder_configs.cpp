@@ -9,7 +9,7 @@
 namespace dadsim::formats {
 namespace {
 
-enum class Windows { none, if_asked, unless_refused };
+enum class AttentionWindows { none, if_asked, unless_refused };
 
 /// A size that a type of decoder sets: always, or if a flag of its file is set.
 struct FixedSize {
@@ -24,7 +24,7 @@ struct DecoderTraits {
   bool tied = false;  ///< whether words and output share weights, where the file does not say it
   std::vector<FixedSize> sizes = {};
   const char *experts = nullptr, *expert_width = nullptr;  ///< keys; none: no experts
-  Windows windows = Windows::none;
+  AttentionWindows windows = AttentionWindows::none;
   std::int64_t full_every = 0;  ///< blocks from one without a window to the next, where the file does not say it
   void (*add)(const ConfigKeys& keys, ModelConfig& model) = nullptr;       ///< adds what no other type has
   void (*read_all)(const ConfigKeys& keys, ModelConfig& model) = nullptr;  ///< reads a file with other keys altogether
@@ -36,9 +36,9 @@ struct DecoderType {
 };
 
 /// Windows, and which blocks have none.
-void add_windows(const ConfigKeys& keys, Windows windows, ModelConfig& model) {
-  if (windows == Windows::none) return;
-  const bool used = keys.flag("use_sliding_window", windows == Windows::unless_refused);
+void add_windows(const ConfigKeys& keys, AttentionWindows windows, ModelConfig& model) {
+  if (windows == AttentionWindows::none) return;
+  const bool used = keys.flag("use_sliding_window", windows == AttentionWindows::unless_refused);
   const std::int64_t window = used ? keys.size_or("sliding_window", 0) : 0;
   if (window == 0) return;
   std::int64_t full_every = keys.size_or("sliding_window_pattern", 0);
@@ -227,7 +227,7 @@ void of_mpt(const ConfigKeys& keys, ModelConfig& model) {
 }
 
 const std::vector<DecoderType>& decoders() {
-  using enum Windows;
+  using enum AttentionWindows;
   static const DecoderTraits kDeepseek{
       .experts = "n_routed_experts", .expert_width = "moe_intermediate_size", .add = add_deepseek};
   static const DecoderTraits kQwen2{.sizes = {{"biases", 1}}, .windows = if_asked};

@@ -70,7 +70,7 @@ std::optional<double> date_of(std::string_view line) {
 }
 
 /// "(408512 Bytes)" or, of 2.1 and 2.2, "size: 645 Bytes"; and the seconds behind.
-std::optional<ClientLog::Transfer> transfer_of(std::string_view behind) {
+std::optional<ClientLog::LoggedTransfer> transfer_of(std::string_view behind) {
   const std::size_t unit = behind.find(" Bytes");
   if (unit == std::string_view::npos) return std::nullopt;
   std::size_t first = unit;
@@ -78,7 +78,7 @@ std::optional<ClientLog::Transfer> transfer_of(std::string_view behind) {
   const std::optional<double> bytes = leading_number(behind.substr(first, unit - first));
   const std::optional<double> seconds = amount_behind(behind.substr(unit), "time: ");
   if (!bytes || !seconds) return std::nullopt;
-  return ClientLog::Transfer{*bytes, *seconds};
+  return ClientLog::LoggedTransfer{*bytes, *seconds};
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ std::optional<ServerLog> read_server_log(std::string_view text) {
     const auto sampled = old_sampled ? old_sampled : amount_behind(line, "Sampled ");
     const auto known = amount_behind(line, "(out of ");
     if (sampled && known) {
-      ServerLog::Round& round = log.rounds.emplace_back();
+      ServerLog::LoggedRound& round = log.rounds.emplace_back();
       round.sampled = static_cast<std::int64_t>(*sampled);
       round.known = static_cast<std::int64_t>(*known);
       began = date_of(line).value_or(kNoDate);

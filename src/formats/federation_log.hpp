@@ -13,12 +13,12 @@ namespace dadsim::formats {
 /// 0.100075 seconds" and "SubmitUpdate … size: 408.5KB (408512 Bytes). time: 0.1 seconds", with the date that begins
 /// them.
 struct ClientLog {
-  struct Transfer {
+  struct LoggedTransfer {
     double bytes = 0;
     double seconds = 0;  ///< from asking to having it, what both ends pack and unpack included
   };
   std::string name;  ///< identity; empty: it does not say
-  std::vector<Transfer> down, up;
+  std::vector<LoggedTransfer> down, up;
   std::vector<double> training;  ///< seconds from having a task to sending what came of it
 };
 
@@ -27,12 +27,12 @@ struct ClientLog {
 /// ("configure_train: Sampled 5 nodes (out of 10)", with "ArrayRecord (0.24 MB)" before). The bytes of a model stand in
 /// the last alone, and no log has seconds of a transfer.
 struct ServerLog {
-  struct Round {
+  struct LoggedRound {
     std::int64_t sampled = 0, known = 0;  ///< clients, and out of how many
     std::int64_t received = 0;            ///< results
     std::optional<double> seconds;        ///< until the results were there; none: lines have no dates
   };
-  std::vector<Round> rounds;
+  std::vector<LoggedRound> rounds;
   std::optional<double> model_bytes;
   std::optional<double> total_seconds;  ///< of all rounds, evaluation included, as the end of the log has it
 };

@@ -85,7 +85,7 @@ class ProgramOf {
  public:
   ProgramOf(ParametersOf<T>& parameters, std::uint64_t seed) : builder_(parameters, seed) {}
 
-  struct Step {
+  struct NetworkStep {
     OperationPointer<T> operation;
     std::size_t in = 0;
     std::optional<std::size_t> second;
@@ -99,7 +99,7 @@ class ProgramOf {
     }
   }
 
-  std::vector<Step> take() { return std::move(steps_); }
+  std::vector<NetworkStep> take() { return std::move(steps_); }
 
  private:
   void push(OperationPointer<T> operation, std::size_t& value, spec::SampleShape& shape,
@@ -163,7 +163,7 @@ class ProgramOf {
   }
 
   ParameterBuilder<T> builder_;
-  std::vector<Step> steps_;
+  std::vector<NetworkStep> steps_;
   std::uint32_t dropouts_ = 0;
 };
 
@@ -180,7 +180,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
   node_of_matrix_.resize(parameters_.matrices.size());
   std::vector<bool> learned{false};  // per value: whether something is learned before it
   for (const auto& step : steps) {
-    Node node{step.operation, step.in, step.second};
+    NetworkNode node{step.operation, step.in, step.second};
     node.needs_in = learned[step.in];
     node.needs_second = step.second && learned[*step.second];
     learned.push_back(node.needs_in || node.needs_second || step.operation->learns());
@@ -192,7 +192,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
   // The last reader of a value comes first in the backward pass and sets its value_gradient; the others add to it.
   std::vector<bool> read(nodes_.size() + 1, false);
   for (std::size_t n = nodes_.size(); n-- > 0;) {
-    Node& node = nodes_[n];
+    NetworkNode& node = nodes_[n];
     node.add_in = read[node.in];
     read[node.in] = true;
     if (node.second) {
@@ -201,7 +201,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
     }
   }
   std::vector<std::size_t> readers(nodes_.size() + 1, 0);
-  for (const Node& node : nodes_) {
+  for (const NetworkNode& node : nodes_) {
     ++readers[node.in];
     if (node.second) ++readers[*node.second];
   }
@@ -225,7 +225,7 @@ NetworkOf<T>::NetworkOf(const spec::SampleShape& sample, const spec::ModelSpec& 
 
 template <class T>
 FlowOf<T> NetworkOf<T>::flow(std::size_t node, TapeOf<T>& tape) const {
-  const Node& n = nodes_[node];
+  const NetworkNode& n = nodes_[node];
   return {.parameters = parameters_,
           .pass = tape.pass,
           .input = tape.values[n.in],
@@ -260,7 +260,7 @@ void NetworkOf<T>::forward_again(std::size_t value, TapeOf<T>& tape) const {
 template <class T>
 std::vector<typename NetworkOf<T>::BatchNormInput> NetworkOf<T>::batch_norms() const {
   std::vector<BatchNormInput> inputs;
-  for (const Node& node : nodes_) {
+  for (const NetworkNode& node : nodes_) {
     if (node.operation->is_batch_norm()) inputs.push_back({node.in, node.operation->in().channels});
   }
   return inputs;
@@ -297,7 +297,7 @@ void NetworkOf<T>::backward_until_matrix(std::size_t end, TapeOf<T>& tape) const
 
 template <class T>
 void NetworkOf<T>::backpropagate_node(std::size_t node, TapeOf<T>& tape) const {
-  const Node& n = nodes_[node];
+  const NetworkNode& n = nodes_[node];
   if (n.needs_in) n.operation->backpropagate(flow(node, tape), tape.value_gradients[n.in], n.add_in);
   if (n.needs_second)
     n.operation->backpropagate_second(flow(node, tape), tape.value_gradients[*n.second], n.add_second);
@@ -355,7 +355,7 @@ void NetworkOf<T>::differentiate(std::size_t from, std::size_t to, const Directi
   tangents.resize(values());
   tangents.at(from).resize(0, 0);
   for (std::size_t n = from; n < to; ++n) {
-    const Node& node = nodes_.at(n);
+    const NetworkNode& node = nodes_.at(n);
     if (node.in < from || node.second.value_or(from) < from) throw std::logic_error("a block that reads before itself");
     const FlowOf<T> at = flow(n, const_cast<TapeOf<T>&>(tape));
     node.operation->differentiate(
@@ -366,7 +366,7 @@ void NetworkOf<T>::differentiate(std::size_t from, std::size_t to, const Directi
 template <class T>
 bool NetworkOf<T>::separates(std::size_t value) const {
   return std::all_of(nodes_.begin() + static_cast<std::ptrdiff_t>(value), nodes_.end(),
-                     [&](const Node& node) { return node.in >= value && node.second.value_or(value) >= value; });
+                     [&](const NetworkNode& node) { return node.in >= value && node.second.value_or(value) >= value; });
 }
 
 template <class T>

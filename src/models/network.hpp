@@ -151,7 +151,7 @@ class NetworkOf {
   void update_running_statistics(const TapeOf<T>& tape);
 
  private:
-  struct Node {
+  struct NetworkNode {
     OperationPointer<T> operation;
     std::size_t in = 0;                           ///< index into TapeOf::values; node n gives value n + 1
     std::optional<std::size_t> second;            ///< of a sum
@@ -167,7 +167,7 @@ class NetworkOf {
   spec::SampleShape sample_;
   spec::ModelShape shape_;
   ParametersOf<T> parameters_;
-  std::vector<Node> nodes_;
+  std::vector<NetworkNode> nodes_;
   std::vector<std::size_t> node_of_matrix_;
   std::vector<std::optional<spec::Activation>> chained_;
 };

@@ -233,8 +233,8 @@ std::vector<float> behind_the_wire(std::span<const float> numbers, const std::ve
 
 }  // namespace
 
-Learning::Sent Learning::send(const Value& numbers, const Value& memory, const spec::CompressSpec& compress,
-                              std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces) {
+Learning::SentValue Learning::send(const Value& numbers, const Value& memory, const spec::CompressSpec& compress,
+                                   std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces) {
   const compress::CompressorInfo& info = compress::compressors().at(compress.method);
   if (info.lossless) return {numbers, {}};
   std::string name = fmt::format("through {} {} {} {}", info.name, stream, number, compress.memory);

@@ -103,11 +103,11 @@ class Learning {
   /// of what was lost (no value where it keeps nothing). `memory`: what it has kept before; no value at first. `stream`
   /// and `number` tell this message's roundings from those of others. With `pieces`, the row has the numbers of these
   /// pieces alone (sizes, one after the other) in place of all.
-  struct Sent {
+  struct SentValue {
     world::Value arrives, memory;
   };
-  Sent send(const world::Value& numbers, const world::Value& memory, const spec::CompressSpec& compress,
-            std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces = {});
+  SentValue send(const world::Value& numbers, const world::Value& memory, const spec::CompressSpec& compress,
+                 std::uint32_t stream, std::uint32_t number, std::vector<std::size_t> pieces = {});
 
   /// On held-back data: scalars loss, accuracy, auc.
   virtual world::Value evaluate(const world::Value& weights);

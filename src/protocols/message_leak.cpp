@@ -37,7 +37,7 @@ models::Matrix matrix_at(std::span<const float> numbers, std::size_t offset, Eig
 
 }  // namespace
 
-MessageLeak::MessageLeak(Learning& learning, const Setting& setting)
+MessageLeak::MessageLeak(Learning& learning, const WatchSetting& setting)
     : learning_(learning),
       setting_(setting),
       network_(learning.problem().data.shape, learning.problem().model, learning.problem().seed),
@@ -175,7 +175,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
   // As many as are looked at.
   if (control.of_site.size() > count) control.of_site.resize(count);
   control.held_back.resize(std::min(control.held_back.size(), count - control.of_site.size()));
-  Measured measured{.site = s, .readers = readers, .number = number, .seconds = parcel.sent_at};
+  MeasuredMessage measured{.site = s, .readers = readers, .number = number, .seconds = parcel.sent_at};
   measured.samples = samples;
   for (const std::int32_t sample : samples) measured.places.push_back(place_[static_cast<std::size_t>(sample)]);
   for (const std::int32_t sample : control.of_site) {
@@ -205,7 +205,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
     const models::Matrix others = algorithms::rows_of(control, rows_, network_);
     algorithms::RowFinder finder(rows);
     std::vector<char> found(finder.rows(), 0);
-    algorithms::RowFinder::Message message(sent, rows_.inputs());
+    algorithms::RowFinder::FoundMessage message(sent, rows_.inputs());
     finder.find(message, algorithms::tolerance_of(0), 0, found);
 
     algorithms::RevealedLabels told(rows_.last_inputs());
@@ -251,7 +251,7 @@ void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std:
 
 std::vector<Value> MessageLeak::values() const {
   std::vector<Value> values;
-  for (const Measured& one : measured_) values.push_back(one.reading);
+  for (const MeasuredMessage& one : measured_) values.push_back(one.reading);
   return values;
 }
 
@@ -262,7 +262,7 @@ bool MessageLeak::exists(step::Adversary adversary) const {
   return true;
 }
 
-void MessageLeak::keep_best_image(const Measured& measured, const Datum& reading,
+void MessageLeak::keep_best_image(const MeasuredMessage& measured, const Datum& reading,
                                   std::optional<step::ShownImage>& best) const {
   if (reading.numbers.empty()) return;
   double share = -1;
@@ -291,7 +291,7 @@ step::Leak MessageLeak::result() const {
     std::vector<KnownOfSite> known;
     for (const std::size_t count : samples) known.emplace_back(count);
     std::int64_t unread = 0, read = 0;
-    for (const Measured& measured : measured_) {
+    for (const MeasuredMessage& measured : measured_) {
       if ((measured.readers & bit_of(adversary)) == 0) continue;
       if (adversary == step::Adversary::site && setting_.sites < 2) continue;
       const std::vector<double>& scalars = History::datum_of(measured.reading)->scalars;

@@ -26,13 +26,13 @@ namespace dadsim::protocols {
 /// message costs as much whatever the number of sites.
 class MessageLeak final : public TrainingObserver {
  public:
-  struct Setting {
+  struct WatchSetting {
     std::size_t sites = 0;
     world::Node server = -1;  ///< −1: none
     bool masked = false;      ///< secure aggregation: what is sent to a server shows nothing by itself
     std::int64_t every = 0;   ///< messages of a sender; 0: the first, and those of number 4, 16, 64 …
   };
-  MessageLeak(Learning& learning, const Setting& setting);
+  MessageLeak(Learning& learning, const WatchSetting& setting);
 
   void trained(std::size_t site, SiteBatches::How batches, std::int64_t first, std::int64_t steps,
                std::int64_t data_version) override;
@@ -50,7 +50,7 @@ class MessageLeak final : public TrainingObserver {
   };
   using Trainings = std::vector<Training>;
   /// A measurement of one message and one site.
-  struct Measured {
+  struct MeasuredMessage {
     std::size_t site = 0;  ///< of the sample
     unsigned readers = 0;  ///< bits of step::Adversary
     std::int64_t number = 0;
@@ -81,11 +81,11 @@ class MessageLeak final : public TrainingObserver {
                const world::Value& before, unsigned readers);
   bool exists(step::Adversary adversary) const;
   /// Puts the best image of a message there if it was shown better than what is.
-  void keep_best_image(const Measured& measured, const world::Datum& reading,
+  void keep_best_image(const MeasuredMessage& measured, const world::Datum& reading,
                        std::optional<step::ShownImage>& best) const;
 
   Learning& learning_;
-  Setting setting_;
+  WatchSetting setting_;
   models::Network network_;
   algorithms::SampleRows rows_;
   std::size_t offset_ = 0, last_offset_ = 0;  ///< of the first and of the last matrix in a row of numbers
@@ -99,7 +99,7 @@ class MessageLeak final : public TrainingObserver {
   bool ever_sent_ = false;
   std::int64_t models_ = 0;
   world::Value last_model_;
-  std::vector<Measured> measured_;
+  std::vector<MeasuredMessage> measured_;
   bool other_drift_ = false;  ///< something was trained with data that are not those that sites begin with
 };
 

@@ -14,7 +14,7 @@ SiteBatches::SiteBatches(How how, const spec::TrainingSpec& training, const mode
   if (how == How::steps) steps_per_epoch_ = algorithms::Batches(training, partition, seed).steps_per_epoch();
 }
 
-SiteBatches::Range SiteBatches::range(std::int64_t number) const {
+SiteBatches::BatchRange SiteBatches::range(std::int64_t number) const {
   const auto samples = static_cast<std::int64_t>(samples_.size());
   if (how_ == How::passes || training_.batches == spec::TrainingSpec::Batches::equal) {
     const std::int64_t batch = std::min(training_.batch, samples);
@@ -52,7 +52,7 @@ std::vector<std::int32_t> SiteBatches::drawn(std::int64_t number) const {
 
 std::vector<std::int32_t> SiteBatches::operator[](std::int64_t number) {
   if (by_chance()) return drawn(number);
-  const Range of = range(number);
+  const BatchRange of = range(number);
   if (of.pass >= 0) {
     const auto& all = order(of.pass);
     return {all.begin() + of.begin, all.begin() + of.end};
@@ -67,7 +67,7 @@ std::vector<std::int32_t> SiteBatches::operator[](std::int64_t number) {
 
 std::int64_t SiteBatches::size(std::int64_t number) const {
   if (by_chance()) return static_cast<std::int64_t>(drawn(number).size());
-  const Range of = range(number);
+  const BatchRange of = range(number);
   return of.end - of.begin;
 }
 

@@ -31,10 +31,10 @@ class SiteBatches {
   std::int64_t per_pass() const;
 
  private:
-  struct Range {
+  struct BatchRange {
     std::int64_t pass, begin, end;
   };
-  Range range(std::int64_t number) const;
+  BatchRange range(std::int64_t number) const;
   bool by_chance() const { return training_.batches == spec::TrainingSpec::Batches::poisson; }
   std::vector<std::int32_t> drawn(std::int64_t number) const;
   const std::vector<std::int32_t>& order(std::int64_t pass);

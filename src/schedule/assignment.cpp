@@ -107,7 +107,7 @@ double Prices::of(const Task& task, std::size_t workers) const {
   const auto* collective = std::get_if<CollectiveTask>(&task.what);
   if (collective == nullptr) return 0;
   const double bytes = most_of(collective->bytes, collective->kind == step::CollectiveKind::broadcast ? 1 : workers);
-  const Collective* price = nullptr;
+  const AssignedCollective* price = nullptr;
   switch (collective->kind) {
     case step::CollectiveKind::gather:
       price = &gather;

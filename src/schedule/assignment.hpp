@@ -50,11 +50,11 @@ step::Assignment fewest_bytes(const step::StepStructure& structure, const step::
 
 /// What a choice is made of where time counts: seconds per collective and per byte of it, and of computing.
 struct Prices {
-  struct Collective {
+  struct AssignedCollective {
     double once = 0;      ///< seconds for each
     double per_byte = 0;  ///< seconds per byte of the worker that hands over most
   };
-  Collective gather, broadcast, all_reduce, all_gather;
+  AssignedCollective gather, broadcast, all_reduce, all_gather;
   struct Device {
     double per_flop = 0;        ///< seconds
     double per_byte_moved = 0;  ///< seconds; the longer of arithmetic and memory counts

@@ -46,7 +46,7 @@ class ModelChunk {
 
  private:
   /// Parameters that are gathered together where replicas divide them: a block, or what stands outside of blocks.
-  struct Unit {
+  struct DividedUnit {
     std::string name;
     double bytes = 0;                         ///< of its parameters on one device, without experts that devices divide
     bool kept = false;                        ///< from the pass forward until the pass back is done
@@ -64,7 +64,7 @@ class ModelChunk {
   void enter_block(std::size_t unit, Schedule& out, std::int32_t stage);
   void leave_block(Schedule& out, std::int32_t stage) const;
   void bring_back_before(std::size_t unit, Schedule& out, std::int32_t stage);
-  void add_copy(const Unit& unit, HostCopy copy, Schedule& out, std::int32_t stage) const;
+  void add_copy(const DividedUnit& unit, HostCopy copy, Schedule& out, std::int32_t stage) const;
   bool is_weight_gradient(std::size_t index) const;
   bool is_beside_sum(std::size_t index) const;
   void add_held_back(Schedule& out, std::int32_t stage);
@@ -119,7 +119,7 @@ class ModelChunk {
   std::size_t forward_end_ = 0, backward_end_ = 0;  ///< tasks of full_ behind the last of each pass
   std::map<std::string_view, std::size_t> position_of_;
   std::vector<std::int32_t> now_at_;  ///< per collective of full_: its task in the result
-  std::vector<Unit> units_;           ///< in the order of the forward pass
+  std::vector<DividedUnit> units_;    ///< in the order of the forward pass
   std::vector<std::size_t> unit_of_;  ///< per layer
   // Of the pass at hand:
   bool forward_ = true;
@@ -209,7 +209,7 @@ ModelChunk::ModelChunk(const Undivided& step, const spec::ParallelismSpec& how, 
     const auto [unit, fresh] = unit_of.try_emplace(name, units_.size());
     if (fresh) units_.push_back({std::string(name), 0, blocks && block.empty()});
     const spec::LayerShape& own = device_.layers[i];
-    Unit& of_layer = units_[unit->second];
+    DividedUnit& of_layer = units_[unit->second];
     (own.expert_group > 1 ? of_layer.experts : of_layer.bytes) +=
         element_ * static_cast<double>(own.parameters + own.frozen);
     (own.expert_group > 1 ? of_layer.learned_experts : of_layer.learned) +=
@@ -339,7 +339,7 @@ void ModelChunk::finish(Schedule& out, std::int32_t stage) {
   if (!sharded(Sharding::optimizer) || how_.sharding == Sharding::parameters) return;
   double bytes = 0;
   double experts = 0;
-  for (const Unit& unit : units_) {
+  for (const DividedUnit& unit : units_) {
     bytes += unit.learned;
     experts += unit.learned_experts;
   }
@@ -497,7 +497,7 @@ void ModelChunk::enter_unit(std::size_t unit, Schedule& out, std::int32_t stage)
   if (turn == order_.end()) return;
   const auto ahead = static_cast<std::size_t>(turn - order_.begin()) + 1 + static_cast<std::size_t>(how_.prefetch);
   for (; gathered_ < std::min(ahead, order_.size()); ++gathered_) {
-    const Unit& next = units_[order_[gathered_]];
+    const DividedUnit& next = units_[order_[gathered_]];
     gathers_[order_[gathered_]] = add_gathers(next.name, next.bytes, next.experts, out, stage);
   }
   for (const std::int32_t gather : std::exchange(gathers_[unit], {}))
@@ -712,7 +712,7 @@ void ModelChunk::offload_updates() {
 void ModelChunk::add_transfer(const std::string& what, Schedule& out, std::int32_t stage) const {
   if (!how_.offloads_optimizer()) return;
   double bytes = 0;
-  for (const Unit& unit : units_) {
+  for (const DividedUnit& unit : units_) {
     const bool divided = sharded(spec::Sharding::optimizer);
     bytes += unit.learned / (divided ? sharers_ : 1) + unit.learned_experts / (divided ? copies_ : 1);
   }
@@ -771,7 +771,7 @@ void ModelChunk::bring_back_before(std::size_t unit, Schedule& out, std::int32_t
   add_copy(units_[brought_back_], HostCopy::from_host, out, stage);
 }
 
-void ModelChunk::add_copy(const Unit& unit, HostCopy copy, Schedule& out, std::int32_t stage) const {
+void ModelChunk::add_copy(const DividedUnit& unit, HostCopy copy, Schedule& out, std::int32_t stage) const {
   const bool leaves = copy == HostCopy::to_host || copy == HostCopy::wait_to_host;
   ComputeTask task;
   task.phase = leaves ? step::Phase::forward : step::Phase::backpropagate;
@@ -848,7 +848,7 @@ class Division {
     const auto orders = pipeline_order(how_.order, how_.pipeline, how_.interleave, micro_batches_);
     std::vector<std::size_t> next(orders.size(), 0);
     std::size_t left = 0;
-    for (const std::vector<Pass>& order : orders) left += order.size();
+    for (const std::vector<PipelinePass>& order : orders) left += order.size();
     while (left > 0) {
       const std::size_t before = left;
       for (std::size_t stage = 0; stage < orders.size(); ++stage) {
@@ -876,14 +876,14 @@ class Division {
     return sent_[forward ? 0 : 1][static_cast<std::size_t>(piece * micro_batches_ + micro_batch)];
   }
 
-  bool is_ready(const Pass& pass) {
+  bool is_ready(const PipelinePass& pass) {
     if (pass.kind == PassKind::weights) return true;  // behind the gradient of its inputs, on the same stage
     const std::int32_t from = pass.piece + (pass.forward() ? -1 : 1);
     if (from >= 0 && from <= last_) return sent(pass.forward(), from, pass.micro_batch) != kNotYet;
     return pass.forward() || sent(true, last_, pass.micro_batch) != kNotYet;
   }
 
-  void carry_out(const Pass& pass, std::int32_t stage) {
+  void carry_out(const PipelinePass& pass, std::int32_t stage) {
     ModelChunk& piece = pieces_[static_cast<std::size_t>(pass.piece)];
     const bool last = pass.micro_batch == micro_batches_ - 1;
     if (pass.kind == PassKind::weights) {

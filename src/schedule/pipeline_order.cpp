@@ -8,11 +8,11 @@ namespace dadsim::schedule {
 namespace {
 
 using spec::PipelineOrder;
-using Passes = std::vector<Pass>;
+using Passes = std::vector<PipelinePass>;
 
 /// The k-th pass of a stage in one direction, where each piece has its turn with as many micro-batches as there are
 /// stages.
-Pass in_turns(PassKind kind, std::int64_t k, std::int32_t stage, std::int32_t stages, std::int32_t pieces) {
+PipelinePass in_turns(PassKind kind, std::int64_t k, std::int32_t stage, std::int32_t stages, std::int32_t pieces) {
   const auto own = static_cast<std::int32_t>(k / stages % pieces);
   const std::int32_t turn = kind == PassKind::forward ? own : pieces - 1 - own;
   return {kind, turn * stages + stage, k / (std::int64_t{stages} * pieces) * stages + k % stages};
@@ -26,7 +26,8 @@ Passes in_whole_passes(PipelineOrder order, std::int32_t stage, std::int32_t sta
   const auto pass = [&](PassKind kind, std::int64_t k) {
     if (in_pieces) return in_turns(kind, k, stage, stages, pieces);
     const auto turn = static_cast<std::int32_t>(k / micro_batches);
-    return Pass{kind, (kind == PassKind::forward ? turn : pieces - 1 - turn) * stages + stage, k % micro_batches};
+    return PipelinePass{kind, (kind == PassKind::forward ? turn : pieces - 1 - turn) * stages + stage,
+                        k % micro_batches};
   };
   std::int64_t ahead = count;
   if (in_pieces) {
@@ -65,7 +66,7 @@ class Waiting {
 
  private:
   Passes passes_;
-  std::deque<Pass> waiting_;
+  std::deque<PipelinePass> waiting_;
 };
 
 Passes zero_bubble(std::int32_t stage, std::int32_t stages, std::int64_t micro_batches) {

@@ -17,12 +17,12 @@ enum class PassKind : std::uint8_t {
 
 /// One pass of one micro-batch through one piece of the network, of which piece 0 has the first layers. At which stage
 /// a piece is spec::ParallelismSpec::stage_of() says.
-struct Pass {
+struct PipelinePass {
   PassKind kind = PassKind::forward;
   std::int32_t piece = 0;
   std::int64_t micro_batch = 0;
   bool forward() const { return kind == PassKind::forward; }
-  bool operator==(const Pass&) const = default;
+  bool operator==(const PipelinePass&) const = default;
 };
 
 /// What each stage works on, in its order: every micro-batch passes forward and backward through every piece once.
@@ -41,7 +41,7 @@ struct Pass {
 ///     2 S + 1 pieces of micro-batches at a time.
 /// Throws std::invalid_argument where M is no multiple of S with several pieces in 1F1B, for several pieces in
 /// zero_bubble, other than two or fewer than 2 S micro-batches in dualpipe_v, and for a count below 1.
-std::vector<std::vector<Pass>> pipeline_order(spec::PipelineOrder order, std::int32_t stages, std::int32_t pieces,
-                                              std::int64_t micro_batches);
+std::vector<std::vector<PipelinePass>> pipeline_order(spec::PipelineOrder order, std::int32_t stages,
+                                                      std::int32_t pieces, std::int64_t micro_batches);
 
 }  // namespace dadsim::schedule

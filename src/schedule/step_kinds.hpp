@@ -28,7 +28,7 @@ class StepKinds {
   };
   struct Kind {
     std::size_t first = 0;               ///< the first schedule of this kind
-    step::StepSample::Step size;         ///< without occurrences
+    step::StepSample::SampledStep size;  ///< without occurrences
     std::vector<Collective> at_star;     ///< gathers and broadcasts, which go straight to and from the aggregator
     Traffic star_traffic;                ///< of those
     std::vector<std::size_t> elsewhere;  ///< tasks that are other collectives: how they are carried out is to be chosen

@@ -30,9 +30,10 @@ namespace {
   failure = failure_of(outcome, std::move(failure));
   const std::string how = outcome.complete() ? "ended before it was done" : outcome.description();
   throw SimulationError(
-      failure.empty() ? fmt::format("the simulation {} after {} of {} {}", how, done, all, what)
-                      : fmt::format("the simulation failed after {} of {} {}: {}{}", done, all, what, failure,
-                                    outcome.end == ChildOutcome::End::killed ? " (it " + how + ")" : std::string{}));
+      failure.empty()
+          ? fmt::format("the simulation {} after {} of {} {}", how, done, all, what)
+          : fmt::format("the simulation failed after {} of {} {}: {}{}", done, all, what, failure,
+                        outcome.end == ChildOutcome::ChildEnd::killed ? " (it " + how + ")" : std::string{}));
 }
 
 }  // namespace

@@ -30,18 +30,18 @@ struct CostSpec {
     std::optional<double> idle_power;  ///< watts; none: kIdleShare of its power under load
   };
   /// Rent of lines, for as long as training takes.
-  struct Line {
+  struct LinePrice {
     std::string link;           ///< name of links, in which * stands for anything, or class of links
     double per_mbps_month = 0;  ///< of a link, per 10⁶ bit/s of its nominal bandwidth; each direction is a link
   };
   /// Machines that may be taken away: cheaper, and interrupted.
-  struct Spot {
+  struct SpotPrice {
     double price = 1;             ///< share of the price of a device
     double interruptions = 0;     ///< of a device per hour, independent of each other
     double checkpoint_every = 0;  ///< seconds of training between checkpoints; 0: what is best
     double checkpoint_time = 0;   ///< seconds that one takes
     double restart = 0;           ///< seconds from an interruption until training goes on from the last checkpoint
-    bool operator==(const Spot&) const = default;
+    bool operator==(const SpotPrice&) const = default;
   };
   std::string currency = "USD";  ///< a word; the catalogue's prices are in USD
   // Of the catalogue's prices of devices:
@@ -49,7 +49,7 @@ struct CostSpec {
   PriceTerm term = PriceTerm::on_demand;  ///< which of them
   std::string price_date = {};            ///< a year, month or day; later offers are not taken; empty: the latest
   std::vector<Price> prices;
-  std::vector<Line> lines;
+  std::vector<LinePrice> lines;
   double egress_per_gb = 0;  ///< per 10⁹ bytes
   std::string egress_links;  ///< name or class of the links whose bytes are paid for; empty: what every node sends
   double electricity = 0;    ///< per kWh
@@ -57,7 +57,7 @@ struct CostSpec {
   double overhead = 1;       ///< power usage effectiveness: energy of the building ÷ that of the machines
   double purchase = 0;       ///< what is bought for it, once
   double rent = 0;           ///< per month, of what is no device and no line
-  std::optional<Spot> spot = {};
+  std::optional<SpotPrice> spot = {};
   double network_energy = 0;  ///< kWh per 10⁹ bytes that nodes send; 0: the network's energy is not counted
 };
 

@@ -21,7 +21,7 @@ constexpr double kWidening = 1.44;     ///< casts from 16 bit to fp32, whose loa
 constexpr double kStrided = 3.4;       ///< heads put together and taken apart: 0.13 to 0.3
 
 /// Bytes of numbers while they are passed over: those that are cast and those that are not.
-struct Widths {
+struct ProgramWidths {
   double narrow = kWide;
   bool casts = false;
   double narrowed() const { return casts ? kWide + narrow : 0; }               ///< the cast of a number in fp32
@@ -47,7 +47,7 @@ ProgramCosts costs_of(Program program) {
 struct ScorePasses {
   double forward = 0, back = 0;
 };
-ScorePasses score_passes(Program program, const Widths& bytes, bool masked, bool dropped) {
+ScorePasses score_passes(Program program, const ProgramWidths& bytes, bool masked, bool dropped) {
   const double read_and_write = 2 * bytes.narrow;
   if (program == Program::compiled) return {read_and_write + bytes.narrow, read_and_write + bytes.narrow};
   const double scale = read_and_write;
@@ -60,7 +60,7 @@ ScorePasses score_passes(Program program, const Widths& bytes, bool masked, bool
 
 /// Scores of classes go to fp32, through log-softmax, and one of them into the loss. Back their gradient begins as
 /// zeros. Compiled a pass or two over them are left, in each direction.
-void add_classes(Program program, const Widths& bytes, LayerPasses& passes) {
+void add_classes(Program program, const ProgramWidths& bytes, LayerPasses& passes) {
   if (program == Program::compiled) {
     passes.forward += 2 * bytes.narrow;
     passes.back += 2 * bytes.narrow;
@@ -74,7 +74,7 @@ void add_classes(Program program, const Widths& bytes, LayerPasses& passes) {
 }
 
 /// Kernels behind a dense layer, and before it.
-void add_dense(const LayerShape& layer, const Widths& bytes, LayerPasses& passes) {
+void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double outputs = layer.outputs_per_sample;
   const double one = bytes.narrow;
@@ -119,7 +119,7 @@ void add_dense(const LayerShape& layer, const Widths& bytes, LayerPasses& passes
 }
 
 /// The product itself, its weights and its bias.
-void add_product(const LayerShape& layer, const Widths& bytes, LayerPasses& passes) {
+void add_product(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   passes.kernels_forward += 1;
   passes.kernels_back += 1;
@@ -137,7 +137,7 @@ void add_product(const LayerShape& layer, const Widths& bytes, LayerPasses& pass
 }
 
 /// A layer norm reads what it gets twice; back its gradients of scale and shift read both operands again.
-void add_layer_norm(const Widths& bytes, LayerPasses& passes) {
+void add_layer_norm(const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   // Compiled it is one pass with the sum before it, and writes what the product reads.
   passes.forward = compiled ? kWide + bytes.narrow : 3 * kWide;
@@ -158,7 +158,7 @@ void add_composed_norm(LayerPasses& passes) {
 
 /// Queries and keys are turned by their positions (Su et al., RoFormer, arXiv:2104.09864): two products, halves that
 /// change places, a sum and a cast, in fp32; back the same and the sum of two gradients.
-void add_rotation(const LayerShape& layer, const Widths& bytes, LayerPasses& passes) {
+void add_rotation(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double one = bytes.narrow;
   const double mixed = layer.outputs_per_sample - layer.scores_per_sample;
@@ -174,7 +174,7 @@ void add_rotation(const LayerShape& layer, const Widths& bytes, LayerPasses& pas
 
 /// Gradients of queries, keys and values are put together, and that of the mix of values is put in order. Scores that
 /// are written have passes of their own, as many numbers as they are.
-void add_attention(const LayerShape& layer, bool rotates, const Widths& bytes, LayerPasses& passes) {
+void add_attention(const LayerShape& layer, bool rotates, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const bool fused = layer.scores_per_sample == 0;
   passes.back = (compiled ? 1 : kStrided) * (3 + 1) * 2 * bytes.narrow;
@@ -197,7 +197,7 @@ void add_attention(const LayerShape& layer, bool rotates, const Widths& bytes, L
 
 /// Behind a convolution: a batch norm, as wide as that, a ReLU, and where the convolution before it widens by single
 /// pixels the sum with the shortcut. One norm stands on the shortcut itself: it has neither.
-void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const Widths& bytes, LayerPasses& passes) {
+void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double one = bytes.narrow;
   const bool summed = !on_shortcut && convolution.out > convolution.in && convolution.overlap() == 1;
@@ -227,7 +227,7 @@ bool has_rms_norms(const ModelShape& model) {
   return false;
 }
 
-LayerPasses passes_of(const ModelShape& model, std::size_t position, Program program, const Widths& bytes) {
+LayerPasses passes_of(const ModelShape& model, std::size_t position, Program program, const ProgramWidths& bytes) {
   const LayerShape& layer = model.layers[position];
   const LayerShape* before = position > 0 ? &model.layers[position - 1] : nullptr;
   LayerPasses passes;
@@ -274,7 +274,7 @@ LayerPasses passes_of(const ModelShape& model, std::size_t position, Program pro
 
 ModelShape with_program(ModelShape model, Program program, Precision precision, double operator_seconds) {
   if (program == Program::tuned) return model;
-  const Widths bytes{bytes_per_element(precision), has_master_copies(precision)};
+  const ProgramWidths bytes{bytes_per_element(precision), has_master_copies(precision)};
   ProgramCosts costs = costs_of(program);
   if (operator_seconds > 0) costs.host = operator_seconds;
   std::vector<LayerPasses> all;

@@ -10,7 +10,7 @@
 
 namespace dadsim::step {
 
-StepSample::StepSample(std::vector<Step> steps, std::size_t most) : steps_(std::move(steps)) {
+StepSample::StepSample(std::vector<SampledStep> steps, std::size_t most) : steps_(std::move(steps)) {
   if (most < 3) throw std::invalid_argument("a sample has three steps at least");
   const std::size_t count = steps_.size();
   order_.resize(count);
@@ -79,9 +79,9 @@ StepSample::StepSample(std::vector<Step> steps, std::size_t most) : steps_(std::
 }
 
 double StepSample::share_between(std::size_t below, std::size_t above, std::size_t place) const {
-  const Step& a = steps_[order_[below]];
-  const Step& b = steps_[order_[above]];
-  const Step& at = steps_[order_[place]];
+  const SampledStep& a = steps_[order_[below]];
+  const SampledStep& b = steps_[order_[above]];
+  const SampledStep& at = steps_[order_[place]];
   if (a.bytes < b.bytes) return (at.bytes - a.bytes) / (b.bytes - a.bytes);
   if (a.flops < b.flops) return (at.flops - a.flops) / (b.flops - a.flops);
   return static_cast<double>(place - below) / static_cast<double>(above - below);

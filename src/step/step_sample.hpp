@@ -13,14 +13,14 @@ namespace dadsim::step {
 /// steps of the run lie in. Between two that were picked, times follow the bytes linearly.
 class StepSample {
  public:
-  struct Step {
+  struct SampledStep {
     double bytes = 0;        ///< handed over, by all nodes in all collectives
     double flops = 0;        ///< of all nodes
     double occurrences = 1;  ///< steps of the run that are this one
   };
 
   /// Picks `most` of the steps, or all if they are no more. `most` is 3 at least.
-  StepSample(std::vector<Step> steps, std::size_t most);
+  StepSample(std::vector<SampledStep> steps, std::size_t most);
 
   /// Indices, ascending; the first is 0.
   const std::vector<std::size_t>& picked() const { return picked_; }
@@ -44,7 +44,7 @@ class StepSample {
   };
   double share_between(std::size_t below, std::size_t above, std::size_t place) const;
 
-  std::vector<Step> steps_;
+  std::vector<SampledStep> steps_;
   std::vector<std::size_t> order_;    ///< by size
   std::vector<std::size_t> picked_;   ///< ascending
   std::vector<std::size_t> by_size_;  ///< places in order_ of the picked

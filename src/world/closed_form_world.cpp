@@ -5,7 +5,7 @@
 
 namespace dadsim::world {
 
-Activity ClosedFormWorld::begin(Underway underway) {
+Activity ClosedFormWorld::begin(ParcelUnderway underway) {
   const Activity activity = ++last_;
   dates_.emplace(underway.date, activity);
   underway_[activity] = underway;
@@ -33,7 +33,7 @@ Activity ClosedFormWorld::compute(Node node, const Work& work) {
 }
 
 Activity ClosedFormWorld::send(Node from, Node to, double bytes) {
-  const Line line = rules_.line && from != to ? rules_.line(from, to) : Line{};
+  const SiteLine line = rules_.line && from != to ? rules_.line(from, to) : SiteLine{};
   double& free_at = free_at_[{from, to}];
   free_at = std::max(free_at, now_) + bytes / line.bandwidth;
   const Activity activity = begin({free_at + line.latency, from, to, true});

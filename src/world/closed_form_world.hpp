@@ -17,13 +17,13 @@ namespace dadsim::world {
 /// a pair of nodes go one after the other. For tests of protocols, and for what can be worked out by hand.
 class ClosedFormWorld final : public World {
  public:
-  struct Line {
+  struct SiteLine {
     double latency = 0;                                          ///< seconds
     double bandwidth = std::numeric_limits<double>::infinity();  ///< byte/s
   };
   struct Rules {
     std::size_t nodes = 0;
-    std::function<Line(Node from, Node to)> line;                ///< none: no time at all
+    std::function<SiteLine(Node from, Node to)> line;            ///< none: no time at all
     std::function<double(Node node, const Work& work)> seconds;  ///< of a computation; none: no time
     std::function<std::string(Node from, Node to)> link;         ///< name of the line's only link; none: none
   };
@@ -41,19 +41,19 @@ class ClosedFormWorld final : public World {
   double now() const override { return now_; }
 
  private:
-  struct Underway {
+  struct ParcelUnderway {
     double date = 0;
     Node from = -1, to = -1;  ///< of a computation the same; of a wait −1
     bool message = false;
   };
-  Activity begin(Underway underway);
+  Activity begin(ParcelUnderway underway);
   void end(Activity activity, bool failed);
   void post(Event event);
 
   Rules rules_;
   double now_ = 0;
   Activity last_ = 0;
-  std::map<Activity, Underway> underway_;
+  std::map<Activity, ParcelUnderway> underway_;
   std::set<std::pair<double, Activity>> dates_;
   std::vector<Event> posted_;  ///< to be told before anything else happens
   std::size_t reported_ = 0;

@@ -89,7 +89,7 @@ void EventLoop::run_ready() {
   // A message that has been under way for most of the time that an EventLoop may stand still: its links are slow, and
   // nobody is stuck. Empty if there is none.
   const auto slow_message = [this](double at) -> std::string {
-    const Underway* oldest = nullptr;
+    const TaskUnderway* oldest = nullptr;
     for (const auto& [activity, message] : messages_) {
       if (oldest == nullptr || std::pair(message.parcel.sent_at, message.parcel.from) <
                                    std::pair(oldest->parcel.sent_at, oldest->parcel.from)) {
@@ -250,7 +250,7 @@ Activity EventLoop::send(Node from, Node to, Channel channel, Parcel parcel, Cha
 
 void EventLoop::arrived(Activity activity, bool failed) {
   const auto found = messages_.find(activity);
-  Underway message = std::move(found->second);
+  TaskUnderway message = std::move(found->second);
   messages_.erase(found);
   Parcel& parcel = message.parcel;
   parcel.arrived_at = now();

@@ -291,7 +291,7 @@ class EventLoop {
     bool writing = false;         ///< what is computed now is a checkpoint
     Activity restoring = 0;       ///< up again, and not yet taking part
   };
-  struct Underway {
+  struct TaskUnderway {
     Parcel parcel;
     Channel channel, news;
   };
@@ -324,7 +324,7 @@ class EventLoop {
   std::deque<Process*> ready_;
   Process* current_ = nullptr;
   std::unordered_map<Activity, Process*> timers_;
-  std::unordered_map<Activity, Underway> messages_;
+  std::unordered_map<Activity, TaskUnderway> messages_;
   std::unordered_map<Activity, Node> computations_;
   std::unordered_map<Activity, Node> restoring_;
   std::size_t ended_ = 0;  ///< coroutines

@@ -14,7 +14,7 @@ FrameworkWorld::FrameworkWorld(World& inner, spec::FrameworkSpec framework, std:
 
 // ---- what a stage takes ----
 
-double FrameworkWorld::work_of(const Message& message, Stage stage) const {
+double FrameworkWorld::work_of(const FrameworkMessage& message, Stage stage) const {
   const auto seconds = [&](double rate) { return rate > 0 ? message.bytes / rate : 0; };
   const auto at = [&](Node node, double of_server, double of_client) {
     return node == server_ ? seconds(of_server) : seconds(of_client) + seconds(framework_.copy);
@@ -33,7 +33,7 @@ double FrameworkWorld::work_of(const Message& message, Stage stage) const {
   return 0;
 }
 
-FrameworkWorld::Station& FrameworkWorld::station_of(const Message& message, Stage stage) {
+FrameworkWorld::Station& FrameworkWorld::station_of(const FrameworkMessage& message, Stage stage) {
   if (stage == Stage::is_summed) return stations_.back();
   return stations_[static_cast<std::size_t>(stage == Stage::packs ? message.from : message.to)];
 }
@@ -135,7 +135,7 @@ bool FrameworkWorld::is_cut(Node from, Node to) {
 Activity FrameworkWorld::send(Node from, Node to, double bytes) {
   const Activity id = --last_;
   const bool lost = is_cut(from, to);
-  Message& message = messages_[id] = {.from = from, .to = to, .bytes = bytes};
+  FrameworkMessage& message = messages_[id] = {.from = from, .to = to, .bytes = bytes};
   order_[{from, to}].push_back(id);
   message.streams = framework_.streams;
   if (lost) {
@@ -154,7 +154,7 @@ Activity FrameworkWorld::send(Node from, Node to, double bytes) {
 }
 
 void FrameworkWorld::begin(Activity id, Stage stage) {
-  Message& message = messages_.at(id);
+  FrameworkMessage& message = messages_.at(id);
   message.stage = stage;
   const auto travel = [&] {
     message.inner = inner_.send(message.from, message.to, message.bytes);
@@ -178,7 +178,7 @@ void FrameworkWorld::begin(Activity id, Stage stage) {
 }
 
 void FrameworkWorld::stage_done(Activity id) {
-  Message& message = messages_.at(id);
+  FrameworkMessage& message = messages_.at(id);
   if (message.open > 0) {
     if (--message.open == 0) end(id, false);
     return;
@@ -189,7 +189,7 @@ void FrameworkWorld::stage_done(Activity id) {
 
 /// It is nowhere any more.
 void FrameworkWorld::forget(Activity id) {
-  const Message& message = messages_.at(id);
+  const FrameworkMessage& message = messages_.at(id);
   if (message.inner != 0) {
     inner_.cancel(message.inner);
     message_of_.erase(message.inner);
@@ -219,7 +219,7 @@ void FrameworkWorld::release(const std::pair<Node, Node>& pair) {
 }
 
 void FrameworkWorld::end(Activity id, bool failed) {
-  Message& message = messages_.at(id);
+  FrameworkMessage& message = messages_.at(id);
   if (failed) {
     posted_.push_back({.kind = Event::Kind::failed, .activity = id, .at = now()});
     return forget(id);
@@ -267,7 +267,7 @@ std::optional<Event> FrameworkWorld::next() {
     if (found == message_of_.end()) return event;
     const Activity id = found->second;
     message_of_.erase(found);
-    Message& message = messages_.at(id);
+    FrameworkMessage& message = messages_.at(id);
     message.inner = 0;
     if (event->kind == Event::Kind::failed) {
       end(id, true);

@@ -54,7 +54,7 @@ class FrameworkWorld final : public World {
   };
   /// Of a message, in order. Where parts are streamed all but the first are under way at the same time.
   enum class Stage : std::uint8_t { waits, packs, travels, unpacks, is_summed };
-  struct Message {
+  struct FrameworkMessage {
     Node from = -1, to = -1;
     double bytes = 0;
     Stage stage = Stage::waits;
@@ -68,8 +68,8 @@ class FrameworkWorld final : public World {
   double departure(Node from, Node to, double bytes);
   void begin(Activity id, Stage stage);
   void stage_done(Activity id);
-  double work_of(const Message& message, Stage stage) const;
-  Station& station_of(const Message& message, Stage stage);
+  double work_of(const FrameworkMessage& message, Stage stage) const;
+  Station& station_of(const FrameworkMessage& message, Stage stage);
   void add(Station& station, Activity id, double work);
   void advance(Station& station) const;
   void arm(Station& station);
@@ -84,7 +84,7 @@ class FrameworkWorld final : public World {
   Node server_;
   double model_bytes_;
   std::vector<Station> stations_;  ///< per node; behind them the one where the server sums
-  std::map<Activity, Message> messages_;
+  std::map<Activity, FrameworkMessage> messages_;
   std::map<std::pair<Node, Node>, std::deque<Activity>> order_;  ///< of the messages of a pair that are not there yet
   std::unordered_map<Activity, Activity> message_of_;            ///< by the inner World's timer or journey
   std::unordered_map<Activity, std::size_t> station_at_;         ///< by the inner World's timer

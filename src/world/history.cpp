@@ -161,12 +161,12 @@ class History::CarryingOut {
   CarryingOut(History& history, std::vector<NodePtr> order, const Progress& progress,
               const std::atomic<bool>* cancelled)
       : history_(history), progress_(progress), cancelled_(cancelled), pending_(order.size()) {
-    std::unordered_map<const Value::Node*, Pending*> place;
+    std::unordered_map<const Value::Node*, PendingValue*> place;
     for (std::size_t i = 0; i < order.size(); ++i) {
       pending_[i].node = std::move(order[i]);
       place[pending_[i].node.get()] = &pending_[i];
     }
-    for (Pending& one : pending_) {
+    for (PendingValue& one : pending_) {
       for (const NodePtr& input : one.node->inputs) {
         const auto found = place.find(input.get());
         if (found == place.end()) continue;
@@ -188,8 +188,8 @@ class History::CarryingOut {
         whole_or_cancelled([&](tbb::task_group_context& context) {
           tbb::parallel_for_each(
               ready_.begin(), ready_.end(),
-              [this](Pending* one, tbb::feeder<Pending*>& feeder) {
-                start(*one, [&feeder](Pending* next) { feeder.add(next); });
+              [this](PendingValue* one, tbb::feeder<PendingValue*>& feeder) {
+                start(*one, [&feeder](PendingValue* next) { feeder.add(next); });
               },
               context);
         });
@@ -202,10 +202,10 @@ class History::CarryingOut {
   }
 
  private:
-  struct Pending {
+  struct PendingValue {
     NodePtr node;
     std::atomic<std::size_t> waits_for{0};
-    std::vector<Pending*> wanted_by;
+    std::vector<PendingValue*> wanted_by;
   };
 
   void throw_if_cancelled() const {
@@ -213,7 +213,7 @@ class History::CarryingOut {
   }
 
   /// Here, or by handing it over. `then` is called with what becomes ready by it.
-  void start(Pending& one, const auto& then) {
+  void start(PendingValue& one, const auto& then) {
     throw_if_cancelled();
     Value::Node& node = *one.node;
     std::vector<DatumPtr> inputs;
@@ -242,8 +242,8 @@ class History::CarryingOut {
     finish(one, learned, then);
   }
 
-  void hand_over(Pending& one, std::vector<DatumPtr> inputs) {
-    RemoteOperations::Operation operation{one.node->key, one.node->description, {}, std::move(inputs)};
+  void hand_over(PendingValue& one, std::vector<DatumPtr> inputs) {
+    RemoteOperations::RemoteOperation operation{one.node->key, one.node->description, {}, std::move(inputs)};
     for (const NodePtr& input : one.node->inputs) operation.input_keys.push_back(input->key);
     const std::lock_guard lock(mutex_);
     handed_[one.node->key] = &one;
@@ -253,14 +253,14 @@ class History::CarryingOut {
   void take(const ValueKey& key, DatumPtr datum) {
     const auto found = handed_.find(key);
     if (found == handed_.end()) throw std::logic_error("an operation came back that nobody handed over");
-    Pending& one = *found->second;
+    PendingValue& one = *found->second;
     handed_.erase(found);
     if (one.node->keep && history_.store_ != nullptr) history_.store_->keep(key, datum);
     one.node->datum = std::move(datum);
-    finish(one, true, [this](Pending* next) { ready_.push_back(next); });
+    finish(one, true, [this](PendingValue* next) { ready_.push_back(next); });
   }
 
-  void finish(Pending& one, bool learned, const auto& then) {
+  void finish(PendingValue& one, bool learned, const auto& then) {
     Value::Node& node = *one.node;
     node.operation = nullptr;
     node.description = {};
@@ -272,7 +272,7 @@ class History::CarryingOut {
       if (node.keep && node.counts) ++(learned ? history_.counts_.learned : history_.counts_.found);
       if (progress_) progress_(done_, static_cast<std::int64_t>(pending_.size()));
     }
-    for (Pending* next : one.wanted_by) {
+    for (PendingValue* next : one.wanted_by) {
       if (--next->waits_for == 0) then(next);
     }
     one.node.reset();
@@ -281,11 +281,11 @@ class History::CarryingOut {
   History& history_;
   const Progress& progress_;
   const std::atomic<bool>* cancelled_;
-  std::vector<Pending> pending_;
-  std::vector<Pending*> ready_;
+  std::vector<PendingValue> pending_;
+  std::vector<PendingValue*> ready_;
   std::mutex mutex_;
   std::int64_t done_ = 0;
-  std::map<ValueKey, Pending*> handed_;  ///< in other hands
+  std::map<ValueKey, PendingValue*> handed_;  ///< in other hands
 };
 
 void History::carry_out(std::span<const Value> values, const Progress& progress, const std::atomic<bool>* cancelled) {

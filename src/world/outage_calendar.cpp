@@ -40,7 +40,7 @@ void OutageCalendar::take_next_change() {
   while (!dates_.empty() && dates_.begin()->first <= now_) {
     const std::size_t rule = dates_.begin()->second;
     dates_.erase(dates_.begin());
-    Due& due = rules_[rule];
+    DueOutage& due = rules_[rule];
     const bool up = due.next.up;
     if (!up && due.rule.drops_out != nullptr) ++drop_outs_;
     go_on(rule, up);
@@ -71,7 +71,7 @@ void OutageCalendar::change(std::size_t subject, bool up) {
 void OutageCalendar::compute(std::size_t node, double begin, double seconds) {
   if (!is_up(node) || !(seconds > 0)) return;
   for (std::size_t rule = 0; rule < rules_.size(); ++rule) {
-    Due& due = rules_[rule];
+    DueOutage& due = rules_[rule];
     if (due.rule.drops_out == nullptr || due.rule.subject != of_node_[node]) continue;
     if (dates_.contains({due.next.at, rule})) continue;  // it is on its way already
     if (const auto date = due.rule.drops_out->within(begin, seconds)) {

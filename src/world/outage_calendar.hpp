@@ -49,9 +49,9 @@ class OutageCalendar {
     double since = 0;
     std::int64_t went_down = 0;
   };
-  struct Due {
+  struct DueOutage {
     OutageRule rule;
-    OutageProcess::Change next = {};
+    OutageProcess::RuleChange next = {};
   };
   void go_on(std::size_t rule, bool up);
   void change(std::size_t subject, bool up);
@@ -60,7 +60,7 @@ class OutageCalendar {
   std::vector<std::size_t> of_node_;
   std::vector<Subject> subjects_;
   std::size_t hosts_ = 0;
-  std::vector<Due> rules_;
+  std::vector<DueOutage> rules_;
   std::set<std::pair<double, std::size_t>> dates_;
   std::vector<step::EventLog::Outage> outages_;
   std::int64_t link_outages_ = 0, drop_outs_ = 0;

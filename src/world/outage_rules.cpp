@@ -15,7 +15,7 @@
 namespace dadsim::world {
 namespace {
 
-using Change = OutageProcess::Change;
+using RuleChange = OutageProcess::RuleChange;
 
 /// Weibull times of that mean: their scale is mean ÷ Γ(1 + 1/shape). With shape 1 they are exponential, and a power of
 /// 1 need not be taken.
@@ -46,10 +46,10 @@ class Alternating final : public OutageProcess {
     up_ = probability_up_ >= 1 || boost::random::uniform_01<>()(random_) < probability_up_;
     return up_;
   }
-  std::optional<Change> next() override {
+  std::optional<RuleChange> next() override {
     at_ += (up_ ? times_up_ : times_down_).draw(random_);
     up_ = !up_;
-    return Change{at_, up_};
+    return RuleChange{at_, up_};
   }
 
  private:
@@ -62,16 +62,16 @@ class Alternating final : public OutageProcess {
 
 class Listed final : public OutageProcess {
  public:
-  Listed(bool begins_up, std::vector<Change> changes) : begins_up_(begins_up), changes_(std::move(changes)) {}
+  Listed(bool begins_up, std::vector<RuleChange> changes) : begins_up_(begins_up), changes_(std::move(changes)) {}
   bool begins_up() override { return begins_up_; }
-  std::optional<Change> next() override {
+  std::optional<RuleChange> next() override {
     if (reported_ == changes_.size()) return std::nullopt;
     return changes_[reported_++];
   }
 
  private:
   bool begins_up_;
-  std::vector<Change> changes_;
+  std::vector<RuleChange> changes_;
   std::size_t reported_ = 0;
 };
 
@@ -85,30 +85,30 @@ class Repeated final : public OutageProcess {
       changes_.push_back({one.at, one.on});
     }
     // Where all say the same, nothing changes after the first time.
-    never_ends_ =
-        period_ > 0 && std::ranges::any_of(changes_, &Change::up) && !std::ranges::all_of(changes_, &Change::up);
+    never_ends_ = period_ > 0 && std::ranges::any_of(changes_, &RuleChange::up) &&
+                  !std::ranges::all_of(changes_, &RuleChange::up);
   }
 
   bool begins_up() override {
     for (; next_ < changes_.size() && changes_[next_].at <= 0; ++next_) up_ = changes_[next_].up;
     return up_;
   }
-  std::optional<Change> next() override {
+  std::optional<RuleChange> next() override {
     for (;;) {
       if (next_ == changes_.size()) {
         if (!never_ends_) return std::nullopt;
         next_ = 0;
         ++round_;
       }
-      const Change& one = changes_[next_++];
+      const RuleChange& one = changes_[next_++];
       if (one.up == up_) continue;
       up_ = one.up;
-      return Change{round_ * period_ + one.at, up_};
+      return RuleChange{round_ * period_ + one.at, up_};
     }
   }
 
  private:
-  std::vector<Change> changes_;
+  std::vector<RuleChange> changes_;
   double period_;
   bool never_ends_ = false;
   std::size_t next_ = 0;
@@ -127,11 +127,11 @@ class Diurnal final : public OutageProcess {
     up_ = from_ + day_ * period_ + length_ > 0;
     return up_;
   }
-  std::optional<Change> next() override {
+  std::optional<RuleChange> next() override {
     if (length_ >= period_) return std::nullopt;
     if (!up_) ++day_;
     up_ = !up_;
-    return Change{from_ + day_ * period_ + (up_ ? 0 : length_), up_};
+    return RuleChange{from_ + day_ * period_ + (up_ ? 0 : length_), up_};
   }
 
  private:
@@ -155,14 +155,14 @@ std::unique_ptr<OutageProcess> listed_outage(const spec::OutageSpec& spec, doubl
     again.period = spec.every;
     return std::make_unique<Repeated>(again);
   }
-  std::vector<Change> changes;
+  std::vector<RuleChange> changes;
   if (from > 0) changes.push_back({from, false});
   if (std::isfinite(spec.seconds)) changes.push_back({from + spec.seconds, true});
   return std::make_unique<Listed>(from > 0, std::move(changes));
 }
 
 std::unique_ptr<OutageProcess> listed_changes(std::vector<spec::AvailabilitySpec::Change> own) {
-  std::vector<Change> changes;
+  std::vector<RuleChange> changes;
   const bool begins_up = own.empty() || (own.front().at <= 0 ? own.front().on : !own.front().on);
   bool up = begins_up;
   for (const spec::AvailabilitySpec::Change& one : own) {
@@ -189,10 +189,10 @@ std::unique_ptr<OutageProcess> sessions(const spec::AvailabilitySpec& spec, cons
                                        spec.on / (spec.on + spec.off), random);
 }
 
-std::optional<Change> DropOut::next() {
+std::optional<RuleChange> DropOut::next() {
   if (!down_) return std::nullopt;
   down_ = false;
-  return Change{down_at_ + draw_exponential(returns_, random_), true};
+  return RuleChange{down_at_ + draw_exponential(returns_, random_), true};
 }
 
 std::optional<double> DropOut::within(double now, double seconds) {

@@ -17,7 +17,7 @@ namespace dadsim::world {
 /// change.
 class OutageProcess {
  public:
-  struct Change {
+  struct RuleChange {
     double at = 0;  ///< seconds
     bool up = true;
   };
@@ -25,7 +25,7 @@ class OutageProcess {
   /// At time 0. To be asked once, before next().
   virtual bool begins_up() = 0;
   /// The change after the last one; none: it stays as it is.
-  virtual std::optional<Change> next() = 0;
+  virtual std::optional<RuleChange> next() = 0;
 };
 
 std::unique_ptr<OutageProcess> random_failures(const spec::RandomFailureSpec& spec, const RandomStream& random);
@@ -43,7 +43,7 @@ class DropOut final : public OutageProcess {
   DropOut(double probability, double returns, const RandomStream& random)
       : probability_(probability), returns_(returns), random_(random) {}
   bool begins_up() override { return true; }
-  std::optional<Change> next() override;
+  std::optional<RuleChange> next() override;
   /// Whether it goes down in the computation of so many seconds that begins now, and if so, when.
   std::optional<double> within(double now, double seconds);
 

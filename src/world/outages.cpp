@@ -38,7 +38,7 @@ void UnreliableWorld::go_on(std::size_t process) {
   if (const auto change = processes_[process].what->next()) schedule(process, *change);
 }
 
-void UnreliableWorld::schedule(std::size_t process, OutageProcess::Change change) {
+void UnreliableWorld::schedule(std::size_t process, OutageProcess::RuleChange change) {
   processes_[process].next = change;
   dates_.emplace(change.at, process);
   if (processes_[process].subject < hosts_) ++host_dates_;
@@ -48,7 +48,7 @@ void UnreliableWorld::schedule(std::size_t process, OutageProcess::Change change
 /// left for good would otherwise be waited for as long as its days have nights. A host that one rule keeps down for
 /// good is gone, and so is taken one that nothing brings up within kLongest, or kMost changes.
 void UnreliableWorld::pass_what_nobody_sees(std::size_t subject) {
-  Subject& host = subjects_[subject];
+  OutageSubject& host = subjects_[subject];
   constexpr double kLongest = 1000.0 * 86400;  // seconds; an EventLoop without progress gives up long before
   constexpr std::int64_t kMost = 10'000'000;
   const double last = now() + kLongest;
@@ -66,7 +66,7 @@ void UnreliableWorld::pass_what_nobody_sees(std::size_t subject) {
     }
     if (gone) return forget(host);
     if (first == kNone) return;
-    const OutageProcess::Change next = processes_[first].next;
+    const OutageProcess::RuleChange next = processes_[first].next;
     // A drop-out is of a computation, which may end before it: ended() takes it back.
     if ((next.up && host.down == 1) || (!next.up && processes_[first].drops_out)) return;
     host_dates_ -= dates_.erase({next.at, first});
@@ -78,7 +78,7 @@ void UnreliableWorld::pass_what_nobody_sees(std::size_t subject) {
 }
 
 /// Of a host that is gone no more is asked. A computation that it drops out of is taken back by ended().
-void UnreliableWorld::forget(const Subject& host) {
+void UnreliableWorld::forget(const OutageSubject& host) {
   for (const std::size_t process : host.processes) {
     const Process& one = processes_[process];
     if (!one.drops_out || one.next.up) host_dates_ -= dates_.erase({one.next.at, process});
@@ -102,7 +102,7 @@ void UnreliableWorld::carry_out() {
   }
 }
 
-void UnreliableWorld::change(Subject& subject, bool up) {
+void UnreliableWorld::change(OutageSubject& subject, bool up) {
   const bool was_up = subject.down == 0;
   subject.down += up ? -1 : 1;
   if (was_up == (subject.down == 0)) return;
@@ -113,7 +113,7 @@ void UnreliableWorld::change(Subject& subject, bool up) {
 }
 
 bool UnreliableWorld::is_whole() const {
-  return std::ranges::all_of(subjects_, [](const Subject& one) { return one.down == 0; });
+  return std::ranges::all_of(subjects_, [](const OutageSubject& one) { return one.down == 0; });
 }
 
 std::size_t UnreliableWorld::failing_links() const {
@@ -176,7 +176,7 @@ void UnreliableWorld::ended(Activity activity) {
   if (found == in_the_midst_.end()) return;
   const std::size_t process = found->second;
   in_the_midst_.erase(found);
-  const OutageProcess::Change& next = processes_[process].next;
+  const OutageProcess::RuleChange& next = processes_[process].next;
   if (!next.up) host_dates_ -= dates_.erase({next.at, process});
 }
 

@@ -47,7 +47,7 @@ class UnreliableWorld final : public World {
 
  private:
   /// A host with its nodes, or a link.
-  struct Subject {
+  struct OutageSubject {
     std::string name;
     std::vector<Node> nodes;  ///< none: a link
     std::vector<std::size_t> processes = {};
@@ -57,22 +57,22 @@ class UnreliableWorld final : public World {
     std::size_t subject = 0;
     bool drops_out = false;
     std::unique_ptr<OutageProcess> what = {};
-    OutageProcess::Change next = {};
+    OutageProcess::RuleChange next = {};
     bool up = true;  ///< what it says now
   };
 
   void add(OutageRule rule);
-  void schedule(std::size_t process, OutageProcess::Change change);
+  void schedule(std::size_t process, OutageProcess::RuleChange change);
   void go_on(std::size_t process);
   void pass_what_nobody_sees(std::size_t subject);
-  void forget(const Subject& host);
+  void forget(const OutageSubject& host);
   void carry_out();
   void arm();
-  void change(Subject& subject, bool up);
+  void change(OutageSubject& subject, bool up);
   void ended(Activity activity);
 
   World& inner_;
-  std::vector<Subject> subjects_;        ///< hosts, then links
+  std::vector<OutageSubject> subjects_;  ///< hosts, then links
   std::vector<std::size_t> subject_of_;  ///< per node
   std::size_t hosts_ = 0;                ///< of the subjects
   std::vector<Process> processes_;

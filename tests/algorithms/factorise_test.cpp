@@ -91,8 +91,8 @@ TEST(Factorise, FindsTheRankThatThereIs) {
 }
 
 TEST(Factorise, AsReleasedDropsTheLastTwoThatWereTried) {
-  using enum FactoriseOptions::Stop;
-  const auto rank = [](const models::Matrix& delta, FactoriseOptions::Stop stop) {
+  using enum FactoriseOptions::FactorStop;
+  const auto rank = [](const models::Matrix& delta, FactoriseOptions::FactorStop stop) {
     const models::Matrix input = random_matrix(delta.rows(), 50, 2);
     return factorise(delta, input, {.cap = 8, .iterations = 10, .tolerance = 1e-3, .stop = stop}, 1, 0, 0).rank();
   };

@@ -131,7 +131,7 @@ class CarryOut {
   using Blocks = std::map<std::int64_t, Content>;
   struct Message {
     std::int64_t round;
-    Parcel parcel;
+    BlockParcel parcel;
     std::vector<Content> contents;
   };
 
@@ -170,9 +170,9 @@ class CarryOut {
   /// Messages with what the senders had when the round began.
   void send(std::int64_t round) {
     for (Rank from = 0; from < n_; ++from) {
-      std::vector<Parcel> parcels;
+      std::vector<BlockParcel> parcels;
       rounds().sent(from, round, parcels);
-      for (const Parcel& parcel : parcels) {
+      for (const BlockParcel& parcel : parcels) {
         Message message{round, parcel, {}};
         for (std::int64_t i = 0; i < parcel.blocks; ++i) {
           const auto found = of(from).find((parcel.first + i) % rounds().blocks());

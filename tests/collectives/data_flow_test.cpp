@@ -53,7 +53,7 @@ class Broken final : public BlockRounds {
         round_(round),
         leave_out_(leave_out) {}
   std::int64_t count() const override { return whole_.count(); }
-  void sent(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void sent(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     whole_.sent(rank, round, out);
     if (rank != rank_ || round != round_ || out.empty()) return;
     if (leave_out_) {
@@ -62,7 +62,7 @@ class Broken final : public BlockRounds {
       out.back().reduce = !out.back().reduce;
     }
   }
-  void received(Rank rank, std::int64_t round, std::vector<Parcel>& out) const override {
+  void received(Rank rank, std::int64_t round, std::vector<BlockParcel>& out) const override {
     whole_.received(rank, round, out);
   }
 
@@ -80,7 +80,7 @@ TEST(DataFlow, TheCheckSeesAMessageThatIsMissingOrAddedInsteadOfCopied) {
     const std::unique_ptr<BlockRounds> whole = std::move(what.rounds);
     for (const bool leave_out : {true, false}) {
       for (std::int64_t round = 0; round < whole->count(); ++round) {
-        std::vector<Parcel> parcels;
+        std::vector<BlockParcel> parcels;
         whole->sent(1, round, parcels);
         if (parcels.empty()) continue;
         what.rounds = std::make_unique<Broken>(*whole, 1, round, leave_out);

@@ -29,11 +29,11 @@ RankLayout one_mesh(Rank ranks) {
 /// Messages are what their blocks come to, to the bit, and in the same order.
 void expect_messages_of_blocks(const Case& what, Rank rank, Rank lane, std::int64_t round) {
   for (const bool sends : {true, false}) {
-    std::vector<Parcel> parcels;
+    std::vector<BlockParcel> parcels;
     sends ? what.rounds->sent_in_lane(rank, lane, round, parcels)
           : what.rounds->received_in_lane(rank, lane, round, parcels);
     std::vector<Transfer> expected;
-    for (const Parcel& parcel : parcels) {
+    for (const BlockParcel& parcel : parcels) {
       const double bytes = parcel.weight * what.rounds->run_bytes(parcel.first, parcel.blocks);
       if (!expected.empty() && expected.back().peer == parcel.peer && expected.back().channel == parcel.channel) {
         expected.back().bytes += bytes;

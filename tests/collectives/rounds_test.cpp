@@ -39,22 +39,23 @@ Pairs messages_received(const Rounds& rounds, std::int64_t round) {
   return pairs;
 }
 
-using Parcels = std::map<std::pair<Rank, Rank>, std::vector<Parcel>>;
+using Parcels = std::map<std::pair<Rank, Rank>, std::vector<BlockParcel>>;
 
 Parcels parcels(const BlockRounds& rounds, std::int64_t round, bool sent) {
   Parcels pairs;
-  std::vector<Parcel> all;
+  std::vector<BlockParcel> all;
   for (Rank rank = 0; rank < rounds.ranks(); ++rank) {
     all.clear();
     sent ? rounds.sent(rank, round, all) : rounds.received(rank, round, all);
-    for (Parcel parcel : all) {
-      std::vector<Parcel>& of_pair = pairs[sent ? std::pair{rank, parcel.peer} : std::pair{parcel.peer, rank}];
+    for (BlockParcel parcel : all) {
+      std::vector<BlockParcel>& of_pair = pairs[sent ? std::pair{rank, parcel.peer} : std::pair{parcel.peer, rank}];
       parcel.peer = 0;
       of_pair.push_back(parcel);
     }
   }
   for (auto& [pair, of_pair] : pairs) {
-    std::sort(of_pair.begin(), of_pair.end(), [](const Parcel& a, const Parcel& b) { return a.first < b.first; });
+    std::sort(of_pair.begin(), of_pair.end(),
+              [](const BlockParcel& a, const BlockParcel& b) { return a.first < b.first; });
   }
   return pairs;
 }
@@ -152,10 +153,10 @@ TEST(Ring, SendsToTheNextRankBlockByBlock) {
   ASSERT_EQ(what.rounds->count(), 8);
   for (Rank rank = 0; rank < 5; ++rank) {
     for (std::int64_t round = 0; round < 8; ++round) {
-      std::vector<Parcel> sent;
+      std::vector<BlockParcel> sent;
       what.rounds->sent(rank, round, sent);
       const Rank block = static_cast<Rank>(((rank - round) % 5 + 5) % 5);
-      EXPECT_EQ(sent, (std::vector<Parcel>{{(rank + 1) % 5, block, 1, round < 4}}));
+      EXPECT_EQ(sent, (std::vector<BlockParcel>{{(rank + 1) % 5, block, 1, round < 4}}));
       EXPECT_EQ(what.rounds->run_bytes(block, 1), 200);
     }
   }
@@ -293,9 +294,9 @@ TEST(DoubleBinaryTree, IsAsInTheSourceForTwelveToFourteenRanks) {
     std::vector<Rank> result(static_cast<std::size_t>(n), -1);
     for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
       for (Rank rank = 0; rank < n; ++rank) {
-        std::vector<Parcel> sent;
+        std::vector<BlockParcel> sent;
         what.rounds->sent(rank, round, sent);
-        for (const Parcel& parcel : sent) {
+        for (const BlockParcel& parcel : sent) {
           if (parcel.reduce && parcel.first / segments == tree) result[static_cast<std::size_t>(rank)] = parcel.peer;
         }
       }
@@ -316,9 +317,9 @@ TEST(DoubleBinaryTree, ARankInsideOneTreeIsALeafOfTheOther) {
     for (Rank rank = 0; rank < n; ++rank) {
       bool inside[2] = {false, false};
       for (std::int64_t round = 0; round < what.rounds->count(); ++round) {
-        std::vector<Parcel> received;
+        std::vector<BlockParcel> received;
         what.rounds->received(rank, round, received);
-        for (const Parcel& parcel : received) {
+        for (const BlockParcel& parcel : received) {
           if (parcel.reduce) inside[parcel.first / segments] = true;
         }
       }

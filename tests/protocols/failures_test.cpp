@@ -111,7 +111,7 @@ world::ClosedFormWorld small_world(double latency = 0.05) {
       {.nodes = kSites + 1,
        .line =
            [latency](world::Node, world::Node) {
-             return world::ClosedFormWorld::Line{latency, 1e4};
+             return world::ClosedFormWorld::SiteLine{latency, 1e4};
            },
        .seconds =
            [](world::Node node, const world::Work& work) {

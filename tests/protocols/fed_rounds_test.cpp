@@ -28,7 +28,7 @@ double after_round(double x, const std::vector<double>& minima_of_round) {
 struct Rounds {
   std::vector<double> minimum;  ///< per client
   std::vector<double> seconds;  ///< of a step
-  world::ClosedFormWorld::Line line = {};
+  world::ClosedFormWorld::SiteLine line = {};
 
   Simulated operator()(Parameters parameters, const std::vector<Fate>& fates = {}) const {
     const SmallProblem small(minimum.size());

@@ -16,7 +16,7 @@ struct Variant {
   std::size_t sites = 4;
 
   Simulated simulated(Learning& learning, const SmallProblem& small,
-                      world::ClosedFormWorld::Line line = {.latency = 0.01, .bandwidth = 1e6}) const {
+                      world::ClosedFormWorld::SiteLine line = {.latency = 0.01, .bandwidth = 1e6}) const {
     auto world = closed_form(
         sites, [](world::Node) { return 0.5; }, line);
     return simulate(world, small, learning, run_of(protocol, parameters));
@@ -122,7 +122,7 @@ TEST(HierFedAvg, TakesWhatTheFormulasSay) {
   world::ClosedFormWorld world({.nodes = 5,
                                 .line =
                                     [server](world::Node from, world::Node to) {
-                                      return world::ClosedFormWorld::Line{
+                                      return world::ClosedFormWorld::SiteLine{
                                           .latency = from == server || to == server ? 1.0 : 0.01};
                                     },
                                 .seconds =

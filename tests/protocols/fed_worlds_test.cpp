@@ -37,7 +37,7 @@ TEST(FederatedWorlds, ARoundTakesAsLongInBothAsByHand) {
   world::ClosedFormWorld formulas({.nodes = 4,
                                    .line =
                                        [&](world::Node, world::Node) {
-                                         return world::ClosedFormWorld::Line{star.latency, star.rate};
+                                         return world::ClosedFormWorld::SiteLine{star.latency, star.rate};
                                        },
                                    .seconds =
                                        [&](world::Node node, const world::Work& work) {
@@ -83,7 +83,7 @@ TEST(FederatedWorlds, AllProtocolsAreLearnedAlikeInBoth) {
                                      .line =
                                          [&](world::Node from, world::Node to) {
                                            const double links = from == 4 || to == 4 ? 1 : 2;
-                                           return world::ClosedFormWorld::Line{links * star.latency, star.rate};
+                                           return world::ClosedFormWorld::SiteLine{links * star.latency, star.rate};
                                          },
                                      .seconds = [](world::Node, const world::Work& work) { return kernels_of(work); },
                                      .link = nullptr});

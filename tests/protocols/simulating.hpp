@@ -203,7 +203,7 @@ inline Simulated simulate(world::World& world, const SmallProblem& small, Learni
 /// A World without contention in which every computation of a worker takes as long as `seconds` says, those of the
 /// server no time, and messages latency + bytes ÷ bandwidth.
 inline world::ClosedFormWorld closed_form(std::size_t sites, std::function<double(world::Node)> seconds,
-                                          world::ClosedFormWorld::Line line = {}) {
+                                          world::ClosedFormWorld::SiteLine line = {}) {
   const auto server = static_cast<world::Node>(sites);
   return world::ClosedFormWorld({.nodes = sites + 1,
                                  .line = [line](world::Node, world::Node) { return line; },

@@ -54,7 +54,7 @@ void expect_both_worlds_agree(const std::string& protocol, const spec::Parameter
        .line =
            [&](world::Node from, world::Node to) {
              const bool direct = from == hub || to == hub;
-             return world::ClosedFormWorld::Line{direct ? star.latency : 2 * star.latency, star.rate};
+             return world::ClosedFormWorld::SiteLine{direct ? star.latency : 2 * star.latency, star.rate};
            },
        .seconds =
            [&](world::Node node, const world::Work& work) {

@@ -287,7 +287,7 @@ struct Same {
                std::tie(b.currency, b.provider, b.term, b.price_date, b.egress_per_gb, b.egress_links, b.electricity,
                         b.carbon, b.overhead, b.purchase, b.rent, b.spot, b.network_energy) &&
            std::ranges::equal(lines, b.lines,
-                              [](const spec::CostSpec::Line& x, const spec::CostSpec::Line& y) {
+                              [](const spec::CostSpec::LinePrice& x, const spec::CostSpec::LinePrice& y) {
                                 const auto& [link, per_mbps_month] = x;
                                 return std::tie(link, per_mbps_month) == std::tie(y.link, y.per_mbps_month);
                               }) &&

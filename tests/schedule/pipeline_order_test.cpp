@@ -14,9 +14,9 @@ using spec::PipelineOrder;
 
 /// "F0 F1 B0 …": micro-batches of a stage's passes, with the piece behind a dot where there are several; I and W: the
 /// two halves of a pass backward.
-std::string in_words(const std::vector<Pass>& passes, bool pieces = false) {
+std::string in_words(const std::vector<PipelinePass>& passes, bool pieces = false) {
   std::string text;
-  for (const Pass& pass : passes) {
+  for (const PipelinePass& pass : passes) {
     text += (text.empty() ? "" : " ") + std::string(1, "FBIW"[static_cast<int>(pass.kind)]) +
             std::to_string(pass.micro_batch);
     if (pieces) text += "." + std::to_string(pass.piece);
@@ -44,7 +44,8 @@ TEST(PipelineOrder, PiecesTakeTurns) {
             "B1.0 B2.0 B3.0 B4.4 B5.4 B6.4 B7.4 B4.0 B5.0 B6.0 B7.0");
   for (const auto& stage : orders) {
     std::set<std::tuple<bool, std::int32_t, std::int64_t>> seen;
-    for (const Pass& pass : stage) EXPECT_TRUE(seen.insert({pass.forward(), pass.piece, pass.micro_batch}).second);
+    for (const PipelinePass& pass : stage)
+      EXPECT_TRUE(seen.insert({pass.forward(), pass.piece, pass.micro_batch}).second);
     EXPECT_EQ(seen.size(), 2U * 2 * 8);
   }
 }
@@ -58,7 +59,7 @@ TEST(PipelineOrder, EveryPassOnceWhateverTheNumbers) {
         for (std::int32_t stage = 0; stage < stages; ++stage) {
           std::map<std::pair<bool, std::int64_t>, int> times;
           std::int64_t forward = 0;
-          for (const Pass& pass : orders[static_cast<std::size_t>(stage)]) {
+          for (const PipelinePass& pass : orders[static_cast<std::size_t>(stage)]) {
             EXPECT_EQ(pass.piece, stage);
             ++times[{pass.forward(), pass.micro_batch}];
             if (pass.forward()) ++forward;
@@ -74,7 +75,7 @@ TEST(PipelineOrder, EveryPassOnceWhateverTheNumbers) {
 }
 
 /// When all stages are through, each kind of pass taking so long: messages take no time.
-double makespan(const std::vector<std::vector<Pass>>& orders, const spec::ParallelismSpec& how, double forward,
+double makespan(const std::vector<std::vector<PipelinePass>>& orders, const spec::ParallelismSpec& how, double forward,
                 double inputs, double weights) {
   std::map<std::tuple<bool, std::int32_t, std::int64_t>, double> done;
   std::vector<std::size_t> next(orders.size(), 0);
@@ -84,7 +85,7 @@ double makespan(const std::vector<std::vector<Pass>>& orders, const spec::Parall
     moved = false;
     for (std::size_t s = 0; s < orders.size(); ++s) {
       if (next[s] == orders[s].size()) continue;
-      const Pass& pass = orders[s][next[s]];
+      const PipelinePass& pass = orders[s][next[s]];
       EXPECT_EQ(how.stage_of(pass.piece), static_cast<std::int32_t>(s));
       double from = 0;
       if (pass.kind != PassKind::weights) {
@@ -108,10 +109,10 @@ double makespan(const std::vector<std::vector<Pass>>& orders, const spec::Parall
 }
 
 /// Micro-batches of pieces whose activations a stage has at a time, at most.
-int most_kept(const std::vector<Pass>& passes) {
+int most_kept(const std::vector<PipelinePass>& passes) {
   int kept = 0;
   int most = 0;
-  for (const Pass& pass : passes) {
+  for (const PipelinePass& pass : passes) {
     if (pass.forward()) most = std::max(most, ++kept);
     if (pass.kind == PassKind::backward || pass.kind == PassKind::weights) --kept;
   }
@@ -149,7 +150,7 @@ TEST(PipelineOrder, PiecesThereAndBack) {
       std::map<std::tuple<PassKind, std::int32_t, std::int64_t>, int> times;
       for (const auto& stage : orders) {
         EXPECT_EQ(most_kept(stage), 2 * stages + 1);
-        for (const Pass& pass : stage) ++times[{pass.kind, pass.piece, pass.micro_batch}];
+        for (const PipelinePass& pass : stage) ++times[{pass.kind, pass.piece, pass.micro_batch}];
       }
       for (std::int32_t piece = 0; piece < 2 * stages; ++piece) {
         for (std::int64_t batch = 0; batch < count; ++batch) {

@@ -17,49 +17,49 @@ std::vector<double> of_picked(const StepSample& sample, const std::vector<double
   return picked;
 }
 
-double total(const std::vector<StepSample::Step>& steps, const std::vector<double>& seconds) {
+double total(const std::vector<StepSample::SampledStep>& steps, const std::vector<double>& seconds) {
   double sum = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) sum += steps[i].occurrences * seconds[i];
   return sum;
 }
 
 /// In no order of size.
-std::vector<StepSample::Step> some_steps(std::size_t count, std::uint32_t seed) {
+std::vector<StepSample::SampledStep> some_steps(std::size_t count, std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t limit) { return static_cast<double>(random() % limit); };
-  std::vector<StepSample::Step> steps;
+  std::vector<StepSample::SampledStep> steps;
   for (std::size_t i = 0; i < count; ++i)
     steps.push_back({1e5 + below(1'000'000), 1e6 + below(1'000'000), 1 + below(3)});
   return steps;
 }
 
 TEST(StepSample, PicksTheFirstTheLeastAndTheMost) {
-  const std::vector<StepSample::Step> steps = some_steps(500, 1);
+  const std::vector<StepSample::SampledStep> steps = some_steps(500, 1);
   const StepSample sample(steps, 20);
   const auto& picked = sample.picked();
   EXPECT_EQ(picked.size(), 20U);
   EXPECT_EQ(picked.front(), 0U);
   EXPECT_TRUE(std::ranges::is_sorted(picked));
   EXPECT_EQ(std::ranges::adjacent_find(picked), picked.end());
-  const auto [least, most] = std::ranges::minmax_element(steps, {}, &StepSample::Step::bytes);
+  const auto [least, most] = std::ranges::minmax_element(steps, {}, &StepSample::SampledStep::bytes);
   EXPECT_TRUE(std::ranges::binary_search(picked, static_cast<std::size_t>(least - steps.begin())));
   EXPECT_TRUE(std::ranges::binary_search(picked, static_cast<std::size_t>(most - steps.begin())));
 }
 
 TEST(StepSample, StandsForEveryStepOfTheRun) {
   for (const std::size_t most : {3U, 8U, 31U, 499U}) {
-    const std::vector<StepSample::Step> steps = some_steps(500, 2);
+    const std::vector<StepSample::SampledStep> steps = some_steps(500, 2);
     const StepSample sample(steps, most);
     ASSERT_EQ(sample.picked().size(), most);
     double run = 0;
-    for (const StepSample::Step& step : steps) run += step.occurrences;
+    for (const StepSample::SampledStep& step : steps) run += step.occurrences;
     EXPECT_NEAR(std::accumulate(sample.weights().begin(), sample.weights().end(), 0.0), run, 1e-9 * run);
     for (std::size_t i = 0; i < most; ++i) EXPECT_GE(sample.weights()[i], steps[sample.picked()[i]].occurrences);
   }
 }
 
 TEST(StepSample, TakesAllIfTheyAreNoMore) {
-  const std::vector<StepSample::Step> steps = some_steps(7, 3);
+  const std::vector<StepSample::SampledStep> steps = some_steps(7, 3);
   const StepSample sample(steps, 8);
   EXPECT_EQ(sample.picked().size(), 7U);
   std::vector<double> seconds(7);
@@ -69,16 +69,16 @@ TEST(StepSample, TakesAllIfTheyAreNoMore) {
 }
 
 TEST(StepSample, AStepThatOccursMostOfTheTimeIsPicked) {
-  std::vector<StepSample::Step> steps = some_steps(300, 4);
+  std::vector<StepSample::SampledStep> steps = some_steps(300, 4);
   steps[123] = {7e5, 1e6, 1e6};
   const StepSample sample(steps, 5);
   EXPECT_TRUE(std::ranges::binary_search(sample.picked(), 123U));
 }
 
 TEST(StepSample, IsExactWhereTimesFollowBytes) {
-  const std::vector<StepSample::Step> steps = some_steps(400, 5);
+  const std::vector<StepSample::SampledStep> steps = some_steps(400, 5);
   std::vector<double> seconds;
-  for (const StepSample::Step& step : steps) seconds.push_back(0.02 + step.bytes / 1.25e7);
+  for (const StepSample::SampledStep& step : steps) seconds.push_back(0.02 + step.bytes / 1.25e7);
   const StepSample sample(steps, 10);
   const std::vector<double> picked = of_picked(sample, seconds);
   const std::vector<double> all = sample.interpolate(picked);
@@ -88,9 +88,9 @@ TEST(StepSample, IsExactWhereTimesFollowBytes) {
 }
 
 TEST(StepSample, FollowsFlopsWhereAllSendTheSame) {
-  std::vector<StepSample::Step> steps = some_steps(100, 6);
+  std::vector<StepSample::SampledStep> steps = some_steps(100, 6);
   std::vector<double> seconds;
-  for (StepSample::Step& step : steps) {
+  for (StepSample::SampledStep& step : steps) {
     step.bytes = 1e6;
     seconds.push_back(1 + step.flops / 1e6);
   }
@@ -100,7 +100,7 @@ TEST(StepSample, FollowsFlopsWhereAllSendTheSame) {
 }
 
 TEST(StepSample, AndTheOrderWhereTheyAreEqualInBoth) {
-  const std::vector<StepSample::Step> steps(5, {1e6, 1e6, 1});
+  const std::vector<StepSample::SampledStep> steps(5, {1e6, 1e6, 1});
   const StepSample sample(steps, 3);
   EXPECT_EQ(sample.picked(), (std::vector<std::size_t>{0, 2, 4}));
   EXPECT_EQ(sample.interpolate({1, 2, 5}), (std::vector<double>{1, 1.5, 2, 3.5, 5}));
@@ -114,11 +114,11 @@ TEST(StepSample, KnowsHowFarItIsOff) {
   double said_mean_square = 0;
   constexpr int kRuns = 200;
   for (std::uint32_t run = 0; run < kRuns; ++run) {
-    const std::vector<StepSample::Step> steps = some_steps(600, 100 + run);
+    const std::vector<StepSample::SampledStep> steps = some_steps(600, 100 + run);
     std::mt19937 random(run);
     std::normal_distribution<double> noise(0, 0.02);
     std::vector<double> seconds;
-    for (const StepSample::Step& step : steps)
+    for (const StepSample::SampledStep& step : steps)
       seconds.push_back((1 + std::max(0.0, step.bytes / 1e6 - 0.5)) * (1 + noise(random)));
     const StepSample sample(steps, 32);
     const std::vector<double> picked = of_picked(sample, seconds);

@@ -11,7 +11,7 @@ ClosedFormWorld two_nodes(double latency = 0.1, double bandwidth = 100) {
   return ClosedFormWorld({.nodes = 2,
                           .line =
                               [=](Node, Node) {
-                                return ClosedFormWorld::Line{latency, bandwidth};
+                                return ClosedFormWorld::SiteLine{latency, bandwidth};
                               },
                           .seconds = [](Node, const Work& work) { return static_cast<double>(work.steps); },
                           .link = [](Node from, Node to) { return std::to_string(from) + ">" + std::to_string(to); }});

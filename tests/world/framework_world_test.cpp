@@ -20,7 +20,7 @@ ClosedFormWorld seven_nodes() {
   return ClosedFormWorld({.nodes = 7,
                           .line =
                               [](Node, Node) {
-                                return ClosedFormWorld::Line{0.5, 100};
+                                return ClosedFormWorld::SiteLine{0.5, 100};
                               },
                           .seconds = [](Node, const Work&) { return 1.0; },
                           .link = [](Node from, Node to) { return std::to_string(from) + ">" + std::to_string(to); }});

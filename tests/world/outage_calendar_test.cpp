@@ -33,7 +33,7 @@ TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
     ClosedFormWorld inner({.nodes = 5,
                            .line =
                                [](Node, Node) {
-                                 return ClosedFormWorld::Line{0.1, 100};
+                                 return ClosedFormWorld::SiteLine{0.1, 100};
                                },
                            .seconds = [](Node, const Work&) { return 1.0; },
                            .link = [](Node from, Node to) { return std::to_string(from) + ">" + std::to_string(to); }});

@@ -18,7 +18,7 @@ ClosedFormWorld world_of(std::size_t nodes, double seconds = 1) {
   return ClosedFormWorld({.nodes = nodes,
                           .line =
                               [](Node, Node) {
-                                return ClosedFormWorld::Line{0.1, 100};
+                                return ClosedFormWorld::SiteLine{0.1, 100};
                               },
                           .seconds = [seconds](Node, const Work&) { return seconds; },
                           .link = [](Node from, Node to) { return std::to_string(from) + ">" + std::to_string(to); }});

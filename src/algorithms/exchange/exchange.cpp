@@ -337,7 +337,7 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   charge_codes(step::Phase::encode, step::Role::workers, own, own.rows);
   const step::Expression all_rows = step::extent::over_workers(own.rows);
   Rows all = receive_all(own, parts, messages);
-  const std::optional<Subject> on = subject();
+  const std::optional<ObservedMatrix> on = subject();
   const double error = on ? show_rows_of_sites(*on, own, all) : 0;
   if (mode_ == spec::ExchangeMode::peer) {
     const std::int32_t serial = record(step::CollectiveKind::all_gather, said);
@@ -388,7 +388,7 @@ Pending<std::vector<Rows>> Exchange::scatter(const std::vector<Contribution>& ow
     }
     all.push_back(receive_all(own[block], parts, messages));
   }
-  if (const std::optional<Subject> on = subject()) show_blocks(*on, own);
+  if (const std::optional<ObservedMatrix> on = subject()) show_blocks(*on, own);
   charge_codes(step::Phase::encode, step::Role::workers, like, static_cast<double>(blocks()) * like.rows);
   const std::int32_t serial =
       record(mode_ == spec::ExchangeMode::peer ? step::CollectiveKind::all_to_all : step::CollectiveKind::gather, said);
@@ -405,7 +405,7 @@ Pending<std::vector<Rows>> Exchange::all_gather(const std::vector<Rows>& made, c
   for (std::size_t block = 0; block < made.size(); ++block) {
     arrived.push_back(hand_back(made[block], like, parts, by_peers ? static_cast<std::int32_t>(block) : -1));
   }
-  if (const std::optional<Subject> on = subject()) show_made_blocks(*on, arrived, like);
+  if (const std::optional<ObservedMatrix> on = subject()) show_made_blocks(*on, arrived, like);
   charge_codes(step::Phase::encode, combiner(), like, rows);
   const std::int32_t serial = record(by_peers ? step::CollectiveKind::all_gather : step::CollectiveKind::broadcast,
                                      payloads_of(like, rows, parts));
@@ -529,7 +529,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
       most_received = std::max(most_received, inbox.size());
     }
   }
-  if (const std::optional<Subject> on = subject()) show_neighbours(*on, message, arrivals);
+  if (const std::optional<ObservedMatrix> on = subject()) show_neighbours(*on, message, arrivals);
   const auto times = [&](std::size_t count) {
     const auto factor = static_cast<double>(count);
     return compress::Amount{factor * compressed.elements, factor * compressed.kept};
@@ -583,7 +583,7 @@ Pending<models::LayerGradient> Exchange::sum(
   models::LayerGradient sum = zero();
   if (!compresses()) {
     for (std::size_t site = 0; site < sites(); ++site) add_to(site, sum);
-    if (const std::optional<Subject> on = subject()) {
+    if (const std::optional<ObservedMatrix> on = subject()) {
       const auto biases = [](const models::LayerGradient& of) { return models::Matrix(of.bias.transpose()); };
       for (std::size_t site = 0; observer_->wants_parts() && site < sites(); ++site) {
         if (!looks_at(site)) continue;
@@ -669,7 +669,7 @@ Pending<models::Matrix> Exchange::sum(const step::Expression& elements, std::vec
 
 Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements, models::Matrix sum,
                                                const PartOfSum& part, const AddedNoise& noise) {
-  if (const std::optional<Subject> on = subject(); on && sum.size() > 0) {
+  if (const std::optional<ObservedMatrix> on = subject(); on && sum.size() > 0) {
     for (std::size_t site = 0; observer_->wants_parts() && site < sites(); ++site) {
       if (!looks_at(site)) continue;
       if (part) {
@@ -690,12 +690,12 @@ void Exchange::agree_on_most(float most) {
   recorder_.add(step::WaitOp{step::Role::workers, record(step::CollectiveKind::all_reduce, {{1.0}})});
 }
 
-Exchange::Sent Exchange::sent(std::int32_t site, models::Matrix matrix, std::uint32_t number, bool sum) {
+Exchange::SentMatrix Exchange::sent(std::int32_t site, models::Matrix matrix, std::uint32_t number, bool sum) {
   compress::Memory* memory = wire_.remembers() && !sum ? &wire_.memory(site, number) : nullptr;
   if (memory != nullptr) matrix = memory->add(std::move(matrix));
   compress::Encoder encoder;
   const std::int64_t kept = wire_.encode(matrix, site, number, encoder, sum);
-  Sent sent{models::Matrix(matrix.rows(), matrix.cols()), encoder.take(), kept};
+  SentMatrix sent{models::Matrix(matrix.rows(), matrix.cols()), encoder.take(), kept};
   compress::Decoder decoder(sent.message);
   wire_.decode(decoder, number, sent.arrived);
   if (subject() && (site < 0 || looks_at(static_cast<std::size_t>(site)))) sent.error = error_of(sent.arrived, matrix);
@@ -712,10 +712,10 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
     sum.sums.push_back(models::Matrix::Zero(part.rows, part.columns));
   }
   std::vector<std::vector<std::int32_t>> shares(sum.of.size());
-  const std::optional<Subject> on = subject();
+  const std::optional<ObservedMatrix> on = subject();
   for (std::size_t site = 0; site < sites(); ++site) {
     for (std::size_t p = 0; p < sum.of.size(); ++p) {
-      Sent own;
+      SentMatrix own;
       if (!sum.of[p].is_absent) {
         own = sent(static_cast<std::int32_t>(site), of(site, p), sum.of[p].number);
         sum.sums[p] += own.arrived;
@@ -753,7 +753,7 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
   for (std::size_t p = 0; p < sum.of.size() && wire_.adds(); ++p) {
     // Sums on the way are rounded at every hop; here once, at the end.
     if (sum.sums[p].size() == 0) continue;
-    Sent all = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true);
+    SentMatrix all = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true);
     sum.sums[p] = std::move(all.arrived);
     if (on) show_sum(*on, sum.sums[p], sum.of[p].elements, all.error);
   }
@@ -782,11 +782,11 @@ void Exchange::combine(EncodedSum& sum) {
   for (const Summand& part : sum.of) decode_and_add(step::Role::aggregator, part);
   for (std::size_t p = 0; p < sum.of.size(); ++p) {
     Summand& part = sum.of[p];
-    Sent back;
+    SentMatrix back;
     if (!part.is_absent) {
       back = sent(-1, std::move(sum.sums[p]), part.number, wire_.adds());
       sum.sums[p] = std::move(back.arrived);
-      if (const std::optional<Subject> on = subject()) show_sum(*on, sum.sums[p], part.elements, back.error);
+      if (const std::optional<ObservedMatrix> on = subject()) show_sum(*on, sum.sums[p], part.elements, back.error);
     }
     std::optional<std::int32_t> slot;
     if (wire_.adapts()) {
@@ -937,9 +937,9 @@ float of_code(std::uint32_t code, int bits) {
 
 }  // namespace
 
-std::optional<Exchange::Subject> Exchange::subject() const {
+std::optional<Exchange::ObservedMatrix> Exchange::subject() const {
   if (observer_ == nullptr || recorder_.over() == step::Over::other_layers || outer_products_.empty()) return {};
-  Subject on{&layer()};
+  ObservedMatrix on{&layer()};
   on.undecided = recorder_.in_alternative();
   if (on.layer == &all_layers_) {
     on.layer = outer_products_.front();
@@ -957,7 +957,7 @@ double Exchange::error_of(const models::ConstBlock& arrived, const models::Const
   return compresses() && arrived.size() > 0 ? relative_distance(arrived, sent) : 0;
 }
 
-void Exchange::show(const Subject& on, Kind kind, const models::ConstBlock& numbers, const Showing& how) {
+void Exchange::show(const ObservedMatrix& on, Kind kind, const models::ConstBlock& numbers, const Showing& how) {
   SeenMatrix seen{.kind = on.undecided ? Kind::unread : kind,
                   .first = on.first,
                   .last = on.last,
@@ -976,7 +976,8 @@ void Exchange::show(const Subject& on, Kind kind, const models::ConstBlock& numb
   observer_->see(seen);
 }
 
-void Exchange::show_flat(const Subject& on, std::span<const float> numbers, bool biases_first, const Showing& how) {
+void Exchange::show_flat(const ObservedMatrix& on, std::span<const float> numbers, bool biases_first,
+                         const Showing& how) {
   const spec::LayerShape& of = *on.layer;
   const std::int64_t weights = of.in * of.out;
   // A compressor may leave the biases to a message of their own.
@@ -997,7 +998,7 @@ const Exchange::Growth& Exchange::growth_of(const step::Expression& size, const 
   return growths_.emplace_back(Growth{&layer, size, with_in, with_out});
 }
 
-void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
+void Exchange::show_matrix(const ObservedMatrix& on, const models::ConstBlock& numbers, const step::Expression& size,
                            const Showing& how) {
   if (numbers.size() == 0 || how.readers == 0 || on.table) return;
   const spec::LayerShape& of = *on.layer;
@@ -1032,11 +1033,12 @@ void Exchange::show_matrix(const Subject& on, const models::ConstBlock& numbers,
   if (wide_in || !on.first) show(on, Kind::unread, numbers, how);
 }
 
-bool Exchange::is_of_inputs(const Subject& on, const step::Expression& size) const {
+bool Exchange::is_of_inputs(const ObservedMatrix& on, const step::Expression& size) const {
   return on.first && depends(size, *on.layer, recorder_.sizes(), [](spec::LayerShape& other) { ++other.in; });
 }
 
-void Exchange::show_codes(const Subject& on, std::span<const std::uint32_t> codes, int bits, const Showing& how) {
+void Exchange::show_codes(const ObservedMatrix& on, std::span<const std::uint32_t> codes, int bits,
+                          const Showing& how) {
   if (codes.empty() || on.table) return;
   const spec::LayerShape& of = *on.layer;
   const std::int64_t numbers = of.in * of.out + (of.bias ? of.out : 0);
@@ -1047,7 +1049,7 @@ void Exchange::show_codes(const Subject& on, std::span<const std::uint32_t> code
   show(on, Kind::unread, row, how);
 }
 
-void Exchange::show_rows(const Subject& on, const Contribution& own, const Rows& arrived,
+void Exchange::show_rows(const ObservedMatrix& on, const Contribution& own, const Rows& arrived,
                          const std::function<models::ConstBlock(std::size_t part)>& sent, std::size_t first_row,
                          std::size_t rows, const Showing& how) {
   std::size_t matrix = 0, list = 0, coded = 0;
@@ -1096,7 +1098,7 @@ void Exchange::show_rows(const Subject& on, const Contribution& own, const Rows&
   show(on, Kind::gradient, gradient, how);
 }
 
-double Exchange::show_rows_of_sites(const Subject& on, const Contribution& own, const Rows& all) {
+double Exchange::show_rows_of_sites(const ObservedMatrix& on, const Contribution& own, const Rows& all) {
   const bool by_peers = mode_ == spec::ExchangeMode::peer;
   const bool has_numbers = std::ranges::any_of(own.parts, &Contribution::Part::has_numbers);
   std::size_t first = 0;
@@ -1132,7 +1134,7 @@ double Exchange::show_rows_of_sites(const Subject& on, const Contribution& own, 
   return largest;
 }
 
-void Exchange::show_result(const Subject& on, const Contribution& like, const Rows& arrived, const Rows& sent,
+void Exchange::show_result(const ObservedMatrix& on, const Contribution& like, const Rows& arrived, const Rows& sent,
                            double error, bool kept) {
   std::size_t rows = 0;
   for (const models::Matrix& part : arrived.parts) rows = std::max(rows, static_cast<std::size_t>(part.rows()));
@@ -1150,7 +1152,7 @@ void Exchange::show_result(const Subject& on, const Contribution& like, const Ro
              .as_sent = kept && !compresses()});
 }
 
-void Exchange::show_blocks(const Subject& on, const std::vector<Contribution>& own) {
+void Exchange::show_blocks(const ObservedMatrix& on, const std::vector<Contribution>& own) {
   // A site's blocks go to different peers: only its own line carries all of them.
   const unsigned readers =
       (mode_ == spec::ExchangeMode::peer ? 0U : unsigned{kReadByAggregator}) | unsigned{kReadOnLine};
@@ -1165,7 +1167,7 @@ void Exchange::show_blocks(const Subject& on, const std::vector<Contribution>& o
   }
 }
 
-void Exchange::show_made_blocks(const Subject& on, const std::vector<Rows>& arrived, const Contribution& like) {
+void Exchange::show_made_blocks(const ObservedMatrix& on, const std::vector<Rows>& arrived, const Contribution& like) {
   std::vector<std::uint32_t> codes;
   for (const Rows& block : arrived) codes.insert(codes.end(), block.codes.front().begin(), block.codes.front().end());
   show_codes(on, codes, like.parts.front().bits,
@@ -1185,17 +1187,17 @@ unsigned Exchange::readers_of_sums() const {
   return unsigned{kReadBySites} | kReadOnLine | (masked ? unsigned{kReadBySecureAggregator} : 0U);
 }
 
-void Exchange::show_part(const Subject& on, std::size_t site, const models::ConstBlock& numbers,
+void Exchange::show_part(const ObservedMatrix& on, std::size_t site, const models::ConstBlock& numbers,
                          const step::Expression& size, double error, double noise) {
   show_matrix(on, numbers, size, {static_cast<std::int32_t>(site), false, readers_of_parts(), error, noise});
 }
 
-void Exchange::show_sum(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
+void Exchange::show_sum(const ObservedMatrix& on, const models::ConstBlock& numbers, const step::Expression& size,
                         double error, double noise) {
   show_matrix(on, numbers, size, {SeenMatrix::kAggregator, true, readers_of_sums(), error, noise});
 }
 
-void Exchange::show_neighbours(const Subject& on, const NeighbourMessage& message, const Arrivals& arrivals) {
+void Exchange::show_neighbours(const ObservedMatrix& on, const NeighbourMessage& message, const Arrivals& arrivals) {
   std::vector<char> shown(sites(), 0);
   for (std::size_t to = 0; to < arrivals.size(); ++to) {
     for (const Arrived& arrived : arrivals[to]) {

@@ -418,18 +418,18 @@ class Exchange {
   void decode_and_add(step::Role who, const Summand& part);
   /// A matrix of a site (of the aggregator: −1) as it arrives, and its message. With a memory, what was lost before is
   /// added to it, and what is lost now is kept.
-  struct Sent {
+  struct SentMatrix {
     models::Matrix arrived;
     compress::Message message;
     std::int64_t kept = 0;
     double error = 0;  ///< of what arrived, relative; where somebody looks
   };
-  Sent sent(std::int32_t site, models::Matrix matrix, std::uint32_t number, bool sum = false);
+  SentMatrix sent(std::int32_t site, models::Matrix matrix, std::uint32_t number, bool sum = false);
 
   // What an observer is shown (exchange_observed.cpp).
 
   /// Which matrix a message is about.
-  struct Subject {
+  struct ObservedMatrix {
     const spec::LayerShape* layer = nullptr;
     bool first = false, last = false;
     bool table = false;      ///< the network's first layer, a table
@@ -446,13 +446,13 @@ class Exchange {
     const std::function<models::ConstBlock(std::size_t site)>* put_in = nullptr;  ///< these, where they are known
   };
   /// Nothing where nobody looks.
-  std::optional<Subject> subject() const;
+  std::optional<ObservedMatrix> subject() const;
   double error_of(const models::ConstBlock& arrived, const models::ConstBlock& sent) const;
-  void show(const Subject& on, SeenMatrix::Kind kind, const models::ConstBlock& numbers, const Showing& how);
+  void show(const ObservedMatrix& on, SeenMatrix::Kind kind, const models::ConstBlock& numbers, const Showing& how);
   /// Weights row by row, and biases before or behind them.
-  void show_flat(const Subject& on, std::span<const float> numbers, bool biases_first, const Showing& how);
+  void show_flat(const ObservedMatrix& on, std::span<const float> numbers, bool biases_first, const Showing& how);
   /// A matrix that is what its size, and its size in symbols, say.
-  void show_matrix(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size,
+  void show_matrix(const ObservedMatrix& on, const models::ConstBlock& numbers, const step::Expression& size,
                    const Showing& how);
   /// Whether a size in symbols grows with the inputs and with the outputs of a layer. Kept within a step, in which
   /// sites ask for the same.
@@ -463,26 +463,26 @@ class Exchange {
   };
   const Growth& growth_of(const step::Expression& size, const spec::LayerShape& layer);
   /// Whether a size in symbols grows with the inputs of the first matrix.
-  bool is_of_inputs(const Subject& on, const step::Expression& size) const;
-  void show_codes(const Subject& on, std::span<const std::uint32_t> codes, int bits, const Showing& how);
+  bool is_of_inputs(const ObservedMatrix& on, const step::Expression& size) const;
+  void show_codes(const ObservedMatrix& on, std::span<const std::uint32_t> codes, int bits, const Showing& how);
   /// Some rows of what has arrived; `sent` gives what part it was.
-  void show_rows(const Subject& on, const Contribution& own, const Rows& arrived,
+  void show_rows(const ObservedMatrix& on, const Contribution& own, const Rows& arrived,
                  const std::function<models::ConstBlock(std::size_t part)>& sent, std::size_t first_row,
                  std::size_t rows, const Showing& how);
   /// Gives the largest relative error of what has arrived.
-  double show_rows_of_sites(const Subject& on, const Contribution& own, const Rows& all);
+  double show_rows_of_sites(const ObservedMatrix& on, const Contribution& own, const Rows& all);
   /// `error`: that what it has been made of has had. `kept`: its rows are those of all sites.
-  void show_result(const Subject& on, const Contribution& like, const Rows& arrived, const Rows& sent, double error,
-                   bool kept);
-  void show_blocks(const Subject& on, const std::vector<Contribution>& own);
-  void show_made_blocks(const Subject& on, const std::vector<Rows>& arrived, const Contribution& like);
-  void show_neighbours(const Subject& on, const NeighbourMessage& message, const Arrivals& arrivals);
+  void show_result(const ObservedMatrix& on, const Contribution& like, const Rows& arrived, const Rows& sent,
+                   double error, bool kept);
+  void show_blocks(const ObservedMatrix& on, const std::vector<Contribution>& own);
+  void show_made_blocks(const ObservedMatrix& on, const std::vector<Rows>& arrived, const Contribution& like);
+  void show_neighbours(const ObservedMatrix& on, const NeighbourMessage& message, const Arrivals& arrivals);
   unsigned readers_of_parts() const;
   unsigned readers_of_sums() const;
-  void show_part(const Subject& on, std::size_t site, const models::ConstBlock& numbers, const step::Expression& size,
-                 double error = 0, double noise = 0);
-  void show_sum(const Subject& on, const models::ConstBlock& numbers, const step::Expression& size, double error = 0,
-                double noise = 0);
+  void show_part(const ObservedMatrix& on, std::size_t site, const models::ConstBlock& numbers,
+                 const step::Expression& size, double error = 0, double noise = 0);
+  void show_sum(const ObservedMatrix& on, const models::ConstBlock& numbers, const step::Expression& size,
+                double error = 0, double noise = 0);
 
   step::StepRecorder& recorder_;
   const spec::ModelShape& shape_;

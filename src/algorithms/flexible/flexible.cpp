@@ -119,14 +119,14 @@ class FlexibleByCost final : public Algorithm {
   void run(TrainingStep& step) override;
 
  private:
-  struct Layer {
+  struct LayerShares {
     Pending<models::LayerGradient> sum;
     Pending<Rows> dad, edad, rank;
   };
 
   step::Alternatives alternatives(const TrainingStep& step) const;
-  void share(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer);
-  void receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer);
+  void share(TrainingStep& step, LayerAlternatives& ways, std::size_t l, LayerShares& layer);
+  void receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, LayerShares& layer);
 
   spec::RunSpec run_;
   step::Alternatives::By by_;
@@ -177,7 +177,7 @@ void FlexibleByCost::run(TrainingStep& step) {
     for (const LayerPlan& plan : plan_of(run_, step.network())) may_lose_.push_back(lossy_ && plan.rule < 0);
   }
   LayerAlternatives ways(step);
-  std::vector<Layer> layers(step.layers());
+  std::vector<LayerShares> layers(step.layers());
   step.forward();
   step.backward([&](std::size_t l) {
     share(step, ways, l, layers[l]);
@@ -187,7 +187,7 @@ void FlexibleByCost::run(TrainingStep& step) {
   ways.offer(alternatives(step));
 }
 
-void FlexibleByCost::share(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer) {
+void FlexibleByCost::share(TrainingStep& step, LayerAlternatives& ways, std::size_t l, LayerShares& layer) {
   ways.carry_out(l, set(kGradient), [&] { layer.sum = step.exchange().sum(step.site_gradients(l)); });
   ways.carry_out(l, kAnyDad, [&] { layer.dad = share_rows(step, rows_of_step(step, l), true); });
   if (step.chained(l)) {
@@ -200,7 +200,7 @@ void FlexibleByCost::share(TrainingStep& step, LayerAlternatives& ways, std::siz
   });
 }
 
-void FlexibleByCost::receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, Layer& layer) {
+void FlexibleByCost::receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, LayerShares& layer) {
   models::Matrix own_delta;  // as dAD has it
   ways.carry_out(l, set(kGradient), [&] { step.gradient(l) = std::move(layer.sum.wait()); });
   ways.carry_out(l, kAnyDad, [&] {

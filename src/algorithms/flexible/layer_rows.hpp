@@ -23,10 +23,10 @@ class RowsOfSteps {
   void clear() { sites_.clear(), earlier_.clear(); }
 
  private:
-  struct Site {
+  struct SiteRowsOfLayer {
     models::Matrix inputs, deltas;
   };
-  std::vector<Site> sites_;
+  std::vector<SiteRowsOfLayer> sites_;
   std::vector<std::int32_t> earlier_, last_;  ///< samples per site: of the steps before the last, and of the last
 };
 

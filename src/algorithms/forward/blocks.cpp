@@ -37,11 +37,11 @@ struct NameOfLayer {
 
 }  // namespace
 
-std::vector<Block> blocks_of(const models::Network& network, std::int64_t count) {
+std::vector<LayerBlock> blocks_of(const models::Network& network, std::int64_t count) {
   const std::size_t output = network.layers() - 1;
   const std::size_t features = network.value_before(output);
-  std::vector<Block> parts;
-  Block part;
+  std::vector<LayerBlock> parts;
+  LayerBlock part;
   for (std::size_t value = 1; value <= features; ++value) {
     while (part.end < output && network.value_behind(part.end) <= value) ++part.end;
     part.to = value;
@@ -54,10 +54,10 @@ std::vector<Block> blocks_of(const models::Network& network, std::int64_t count)
   parts.back().to = features;
   parts.back().end = output;
   const auto wanted = count == 0 ? parts.size() : std::min(parts.size(), static_cast<std::size_t>(count));
-  std::vector<Block> blocks(wanted);
+  std::vector<LayerBlock> blocks(wanted);
   for (std::size_t b = 0; b < wanted; ++b) {
-    const Block& first = parts[b * parts.size() / wanted];
-    const Block& last = parts[(b + 1) * parts.size() / wanted - 1];
+    const LayerBlock& first = parts[b * parts.size() / wanted];
+    const LayerBlock& last = parts[(b + 1) * parts.size() / wanted - 1];
     blocks[b] = {first.from, last.to, first.first, last.end};
   }
   return blocks;
@@ -83,7 +83,7 @@ std::optional<Fault> differentiation_fault(const spec::ModelSpec& model, const s
     return Fault{"local losses need one label per sample, and <model> has an output for each position",
                  "loss=\"global\""};
   }
-  for (const Block& block : blocks_of(network, blocks)) {
+  for (const LayerBlock& block : blocks_of(network, blocks)) {
     // The output layer reads groups, and has none of its own.
     const bool last = block.end + 1 == network.layers();
     for (std::size_t l = block.first; l < block.end + (last ? 1 : 0) && groups > 1; ++l) {

@@ -14,10 +14,10 @@ void DPsgd::run(OwnWeightsStep& step) {
     sent = step.weights();
     sending = step.send(sent);
   };
-  if (order_ == Order::overlapped) send();
+  if (order_ == MixingOrder::overlapped) send();
   step.compute_gradients();
   step.apply_gradients();
-  if (order_ == Order::adapt_then_combine) send();
+  if (order_ == MixingOrder::adapt_then_combine) send();
   // x_i ← Σ_j W_ij x_j; what a gradient has changed since the weights were sent is not mixed.
   Field x = step.weights();
   step.receive(sending, step.pull_passes(), [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
@@ -27,8 +27,9 @@ void DPsgd::run(OwnWeightsStep& step) {
 }
 
 SynchronousMethod d_psgd_method() {
-  static constexpr auto kOrder = spec::choice<DPsgd::Order>(
-      "order", {{"overlapped", DPsgd::Order::overlapped}, {"adapt-then-combine", DPsgd::Order::adapt_then_combine}},
+  static constexpr auto kOrder = spec::choice<DPsgd::MixingOrder>(
+      "order",
+      {{"overlapped", DPsgd::MixingOrder::overlapped}, {"adapt-then-combine", DPsgd::MixingOrder::adapt_then_combine}},
       "overlapped: weights travel beside the passes; adapt-then-combine: once the "
       "gradients have been applied");
   return {

@@ -12,15 +12,15 @@ namespace dadsim::algorithms {
 /// have delivered.
 class DPsgd final : public GossipAlgorithm {
  public:
-  enum class Order {
+  enum class MixingOrder {
     overlapped,          ///< as above: x_j from before this step's gradients
     adapt_then_combine,  ///< x_i ← Σ_j W_ij (x_j − η g_j(x_j)): sent when the gradients have been applied
   };
-  explicit DPsgd(Order order) : order_(order) {}
+  explicit DPsgd(MixingOrder order) : order_(order) {}
   void run(OwnWeightsStep& step) override;
 
  private:
-  Order order_;
+  MixingOrder order_;
 };
 
 }  // namespace dadsim::algorithms

@@ -55,7 +55,7 @@ std::vector<std::string> words_of_line(std::string_view line) {
 }
 
 /// A line of the list.
-struct Edge {
+struct FileEdge {
   int line = 0;
   std::int64_t from = 0, to = 0;
   bool one_way = false;
@@ -79,7 +79,7 @@ class EdgeReader {
     const bool first = !begun_;
     begun_ = true;
     if (first && read_head(words, number)) return;
-    if (const std::optional<Edge> edge = edge_of(words, number)) listed_.push_back(*edge);
+    if (const std::optional<FileEdge> edge = edge_of(words, number)) listed_.push_back(*edge);
   }
 
   GraphFile finish() {
@@ -87,7 +87,7 @@ class EdgeReader {
     // Every site has an edge, or the graph falls apart: where no site 0 has one, they count from 1.
     if (matrix_ || (!names(0) && names(static_cast<std::int64_t>(sites_)))) base_ = 1;
     check_weights();
-    for (const Edge& edge : listed_) add(edge);
+    for (const FileEdge& edge : listed_) add(edge);
     note_half_lists();
     GraphFile file;
     for (const auto& to : edges_) file.graph.to.emplace_back(to.begin(), to.end());
@@ -130,7 +130,7 @@ class EdgeReader {
     const auto listed = static_cast<std::int64_t>(listed_.size());
     const bool counts = head_.sites == sites && (*head_.edges == listed || 2 * *head_.edges == listed);
     if (!counts) {
-      listed_.insert(listed_.begin(), Edge{head_.line, head_.sites, *head_.edges, one_way_, {}});
+      listed_.insert(listed_.begin(), FileEdge{head_.line, head_.sites, *head_.edges, one_way_, {}});
     } else if (!names(0) && *head_.edges > 0 && *head_.edges < sites) {
       fail(head_.line, fmt::format("'{0} {1}' may be {0} sites and {1} edges, or an edge", head_.sites, *head_.edges),
            "the number of sites alone");
@@ -139,12 +139,12 @@ class EdgeReader {
 
   /// Whether an edge begins or ends at the site of that number.
   bool names(std::int64_t site) const {
-    return std::ranges::any_of(listed_, [&](const Edge& edge) { return edge.from == site || edge.to == site; });
+    return std::ranges::any_of(listed_, [&](const FileEdge& edge) { return edge.from == site || edge.to == site; });
   }
 
-  std::optional<Edge> edge_of(const std::vector<std::string>& words, int line) {
+  std::optional<FileEdge> edge_of(const std::vector<std::string>& words, int line) {
     std::vector<std::string> rest = words;
-    Edge edge{line, 0, 0, one_way_, {}};
+    FileEdge edge{line, 0, 0, one_way_, {}};
     if (rest.size() > 1 && is_arrow(rest[1])) {
       edge.one_way = true;
       rest.erase(rest.begin() + 1);
@@ -176,12 +176,13 @@ class EdgeReader {
 
   /// A third number may be a weight, or the second neighbour of a list of neighbours.
   void check_weights() {
-    const auto weighted = [](const Edge& edge) { return !edge.weight.empty(); };
+    const auto weighted = [](const FileEdge& edge) { return !edge.weight.empty(); };
     const auto first = std::ranges::find_if(listed_, weighted);
     if (first == listed_.end()) return;
-    const bool equal = std::ranges::all_of(listed_, [&](const Edge& edge) { return edge.weight == first->weight; }) &&
-                       first->weight != "nan";
-    const bool sites = std::ranges::all_of(listed_, [&](const Edge& edge) {
+    const bool equal =
+        std::ranges::all_of(listed_, [&](const FileEdge& edge) { return edge.weight == first->weight; }) &&
+        first->weight != "nan";
+    const bool sites = std::ranges::all_of(listed_, [&](const FileEdge& edge) {
       const std::optional<std::int64_t> number = parse_whole<std::int64_t>(edge.weight);
       return edge.weight.empty() || (number && *number >= 0 && *number <= static_cast<std::int64_t>(sites_));
     });
@@ -195,7 +196,7 @@ class EdgeReader {
     }
   }
 
-  void add(const Edge& edge) {
+  void add(const FileEdge& edge) {
     const std::optional<std::size_t> from = index_of(edge.from, edge.line);
     const std::optional<std::size_t> to = index_of(edge.to, edge.line);
     if (!from || !to) return;
@@ -219,7 +220,7 @@ class EdgeReader {
 
   /// If only some edges are listed in both directions, the others may be meant as directed.
   void note_half_lists() {
-    const auto stands_back = [&](const Edge& edge) {
+    const auto stands_back = [&](const FileEdge& edge) {
       return lines_.contains({static_cast<std::size_t>(edge.to - base_), static_cast<std::size_t>(edge.from - base_)});
     };
     if (std::ranges::none_of(both_ways_, stands_back)) return;
@@ -246,7 +247,7 @@ class EdgeReader {
     notes_.push_back(to_string(Diagnostic{path_, line, what, why}));
   }
 
-  struct Head {
+  struct FileHead {
     int line = 0;  ///< 0: there is none
     std::int64_t sites = 0;
     std::optional<std::int64_t> edges = {};
@@ -256,8 +257,8 @@ class EdgeReader {
   std::size_t sites_;
   bool begun_ = false, matrix_ = false, one_way_ = false, loops_ = false;
   std::int64_t base_ = 0;  ///< number of the first site
-  Head head_;
-  std::vector<Edge> listed_, both_ways_;
+  FileHead head_;
+  std::vector<FileEdge> listed_, both_ways_;
   std::map<std::pair<std::size_t, std::size_t>, int> lines_;  ///< of each edge as it stands there
   std::vector<std::set<std::int32_t>> edges_;
   std::vector<Diagnostic> findings_;

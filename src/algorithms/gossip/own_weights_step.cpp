@@ -65,7 +65,7 @@ Field difference(Field a, const Field& b) {
 OwnWeightsStep::OwnWeightsStep(const LearningProblem& problem, const spec::RunSpec& run)
     : samples_(problem.data.train),
       topology_(run.parameters, problem.partition.size(), problem.seed),
-      exchange_(recorder_, (sites_.push_back(std::make_unique<Site>(problem)), sites_.front()->network.shape()),
+      exchange_(recorder_, (sites_.push_back(std::make_unique<OwnSite>(problem)), sites_.front()->network.shape()),
                 spec::ExchangeMode::peer, run.compress, problem.seed),
       update_(cost::update(models::update_floats_per_parameter(problem.training.optimizer),
                            models::update_flops_per_parameter(problem.training.optimizer))),
@@ -73,7 +73,7 @@ OwnWeightsStep::OwnWeightsStep(const LearningProblem& problem, const spec::RunSp
       seed_(problem.seed),
       steps_(budget_in_steps(problem.training,
                              Batches(problem.training, problem.partition, problem.seed).steps_per_epoch())) {
-  while (sites_.size() < problem.partition.size()) sites_.push_back(std::make_unique<Site>(problem));
+  while (sites_.size() < problem.partition.size()) sites_.push_back(std::make_unique<OwnSite>(problem));
   for (std::size_t m = 0; m < matrices(); ++m) {
     if (!network(0).layer(m).embedding) last_layer_ = m;
   }
@@ -136,7 +136,7 @@ Field OwnWeightsStep::zeros() const {
   return x;
 }
 
-models::Gradient OwnWeightsStep::gradient_of(const Site& site, std::size_t i) const {
+models::Gradient OwnWeightsStep::gradient_of(const OwnSite& site, std::size_t i) const {
   models::Gradient gradient = site.step.gradient();
   const float worth = worth_.empty() ? 1.0F : worth_[i];
   const float share = worth * static_cast<float>(sites()) * static_cast<float>(batch_[i].size()) / rows_of_all_;
@@ -162,7 +162,7 @@ Field OwnWeightsStep::gradients() const {
 
 void OwnWeightsStep::compute_gradients() {
   parallel_for(sites(), [&](std::size_t i) {
-    Site& site = *sites_[i];
+    OwnSite& site = *sites_[i];
     if (batch_[i].empty()) return;
     site.step.begin(number_, samples_, {batch_[i]});
     site.step.set_sharing(false);
@@ -190,7 +190,7 @@ void OwnWeightsStep::charge_update() {
   }
 }
 
-void OwnWeightsStep::update(Site& site, const models::Gradient& gradient) {
+void OwnWeightsStep::update(OwnSite& site, const models::Gradient& gradient) {
   site.optimizer->update(site.network, gradient, rate_);
 }
 
@@ -213,7 +213,7 @@ Field OwnWeightsStep::apply(const Field& directions) {
   charge_update();
   Field moved = weights();
   parallel_for(sites(), [&](std::size_t i) {
-    Site& site = *sites_[i];
+    OwnSite& site = *sites_[i];
     models::Gradient direction;
     for (const auto& matrix : site.network.parameters().matrices) {
       direction.matrices.push_back({models::Matrix(matrix.out(), matrix.in()), models::Vector(matrix.bias.size())});

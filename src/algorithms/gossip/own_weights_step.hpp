@@ -50,7 +50,7 @@ class OwnWeightsStep {
   std::uint64_t seed() const { return seed_; }
   const Topology& topology() const { return topology_; }
   /// The graph of this step and its weights.
-  const Topology::Round& round() const { return among_attendees_ ? *among_attendees_ : topology_.at(number_); }
+  const Topology::MixingRound& round() const { return among_attendees_ ? *among_attendees_ : topology_.at(number_); }
   const models::Network& network(std::size_t site) const { return sites_[site]->network; }
   models::Network& network(std::size_t site) { return sites_[site]->network; }
 
@@ -132,8 +132,8 @@ class OwnWeightsStep {
   Exchange& exchange() { return exchange_; }
 
  private:
-  struct Site {
-    explicit Site(const LearningProblem& problem)
+  struct OwnSite {
+    explicit OwnSite(const LearningProblem& problem)
         : network(problem.data.shape, problem.model, problem.seed),
           optimizer(make_optimizer(problem.training.optimizer, network)),
           step(network, spec::ExchangeMode::peer, problem) {}
@@ -143,19 +143,19 @@ class OwnWeightsStep {
   };
 
   /// A site's gradient as gradients() has it, and how to update with one.
-  models::Gradient gradient_of(const Site& site, std::size_t i) const;
-  void update(Site& site, const models::Gradient& gradient);
+  models::Gradient gradient_of(const OwnSite& site, std::size_t i) const;
+  void update(OwnSite& site, const models::Gradient& gradient);
   void charge_update();
   void charge_here(step::Phase phase, const Passes& per_number);
 
   const models::Samples& samples_;
-  std::vector<std::unique_ptr<Site>> sites_;
+  std::vector<std::unique_ptr<OwnSite>> sites_;
   Topology topology_;
   step::StepRecorder recorder_;
   Exchange exchange_;
   step::Work update_;
-  std::optional<Topology::Round> among_attendees_;  ///< where some sites are missing
-  std::vector<bool> there_;                         ///< per site; empty: all are
+  std::optional<Topology::MixingRound> among_attendees_;  ///< where some sites are missing
+  std::vector<bool> there_;                               ///< per site; empty: all are
   bool sites_change_ = false;
   std::vector<float> worth_;  ///< per site, a factor on its gradient; empty: 1
   std::uint64_t seed_;

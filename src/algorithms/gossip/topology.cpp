@@ -190,8 +190,8 @@ constexpr std::size_t kMostForEigenvalues = 400;
 
 namespace {
 
-Topology::Round round_of(step::Neighbours graph) {
-  Topology::Round round{std::make_shared<const step::Neighbours>(std::move(graph)), {}, {}, 0, 0};
+Topology::MixingRound round_of(step::Neighbours graph) {
+  Topology::MixingRound round{std::make_shared<const step::Neighbours>(std::move(graph)), {}, {}, 0, 0};
   round.mixing = mixing_weights(*round.graph);
   round.shares = push_shares(*round.graph);
   for (const auto& to : round.graph->to) round.most_sent = std::max(round.most_sent, to.size());
@@ -209,7 +209,7 @@ Topology::Topology(const spec::ParameterValues& parameters, std::size_t sites, s
   }
 }
 
-Topology::Round round_among(const Topology::Round& round, const std::vector<std::int32_t>& sites) {
+Topology::MixingRound round_among(const Topology::MixingRound& round, const std::vector<std::int32_t>& sites) {
   step::Neighbours graph;
   graph.to.resize(round.graph->to.size());
   const auto takes_part = [&](std::int32_t site) { return std::ranges::binary_search(sites, site); };
@@ -326,7 +326,7 @@ std::string graph_remark(const RunFacts& facts) {
   std::size_t edges = 0;
   std::vector<MixingWeights> period;
   for (std::size_t t = 0; t < topology.period(); ++t) {
-    const Topology::Round& round = topology.at(static_cast<std::int64_t>(t));
+    const Topology::MixingRound& round = topology.at(static_cast<std::int64_t>(t));
     for (const auto& to : round.graph->to) edges += to.size();
     period.push_back(topology.doubly_stochastic() ? round.mixing : push_weights(*round.graph));
   }

@@ -30,14 +30,16 @@ class Topology {
   /// one does not come to hang together.
   Topology(const spec::ParameterValues& parameters, std::size_t sites, std::uint64_t seed);
 
-  struct Round {
+  struct MixingRound {
     std::shared_ptr<const step::Neighbours> graph;
     MixingWeights mixing;                          ///< Metropolis–Hastings; of no use where !doubly_stochastic()
     std::vector<double> shares;                    ///< of push-sum
     std::size_t most_sent = 0, most_received = 0;  ///< degrees of the sites with the most neighbours
   };
   /// Of step `number`, counted from 0.
-  const Round& at(std::int64_t number) const { return rounds_[static_cast<std::size_t>(number) % rounds_.size()]; }
+  const MixingRound& at(std::int64_t number) const {
+    return rounds_[static_cast<std::size_t>(number) % rounds_.size()];
+  }
   /// After so many steps the graphs repeat.
   std::size_t period() const { return rounds_.size(); }
   bool varies() const { return rounds_.size() > 1; }
@@ -46,12 +48,12 @@ class Topology {
   bool doubly_stochastic() const { return undirected_ || regular_; }
 
  private:
-  std::vector<Round> rounds_;
+  std::vector<MixingRound> rounds_;
   bool undirected_ = true, regular_ = true;
 };
 
 /// The same among some of the sites: edges from and to the others are left out.
-Topology::Round round_among(const Topology::Round& round, const std::vector<std::int32_t>& sites);
+Topology::MixingRound round_among(const Topology::MixingRound& round, const std::vector<std::int32_t>& sites);
 
 /// The parameters `graph`, `probability` and `edges` of decentralised algorithms: those graphs of all that are what the
 /// algorithm needs, as far as that shows without their number of sites.

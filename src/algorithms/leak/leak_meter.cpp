@@ -47,7 +47,7 @@ void LeakMeter::start(std::int64_t number, const models::Network& network) {
   labels_.clear();
   spans_.clear();
   count_.clear();
-  for (Site& site : sites_) {
+  for (WatchedSite& site : sites_) {
     for (auto& found : site.found) std::ranges::fill(found, 0);
   }
 }
@@ -81,14 +81,14 @@ void LeakMeter::passed(const Batch& batch, const RowsOfSite& rows) {
 }
 
 void LeakMeter::set_sites(const Batch& batch, const RowsOfSite& rows, bool stay) {
-  sites_ = std::vector<Site>(sampled_.size());
+  sites_ = std::vector<WatchedSite>(sampled_.size());
   if (&batch != &batch_) batch_ = batch;
   Eigen::Index first = 0;
   for (std::size_t number = 0; number < sites(); ++number) {
     const Eigen::Index before = first;
     first += std::ssize(batch[number]) * rows_.rows_per_sample();
     if (in_sample_[number] < 0) continue;
-    Site& site = sites_[static_cast<std::size_t>(in_sample_[number])];
+    WatchedSite& site = sites_[static_cast<std::size_t>(in_sample_[number])];
     site.first_row = before;
     site.samples = batch[number];
     for (const std::int32_t sample : site.samples) site.places.push_back(place_[static_cast<std::size_t>(sample)]);
@@ -193,9 +193,9 @@ void LeakMeter::find_rows(const SeenMatrix& seen) {
     if (columns == 0 || seen.numbers.rows() % columns != 0) return;
     sequences = models::Matrix(seen.numbers).reshaped<Eigen::RowMajor>(seen.numbers.rows() / columns, columns);
   }
-  RowFinder::Message message(symbols ? models::ConstBlock(sequences) : seen.numbers, columns);
+  RowFinder::FoundMessage message(symbols ? models::ConstBlock(sequences) : seen.numbers, columns);
   for (std::size_t s = 0; s < sites_.size(); ++s) {
-    Site& site = sites_[s];
+    WatchedSite& site = sites_[s];
     if (site.samples.empty() || (!seen.of_all && seen.sender != sampled_[s])) continue;
     const RowFinder& finder = symbols ? *site.symbol_finder : *site.finder;
     std::vector<char> found(finder.rows(), 0);
@@ -335,7 +335,7 @@ models::Matrix LeakMeter::sampled_rows(const models::ConstBlock& numbers) const 
   std::vector<char> chosen(static_cast<std::size_t>(rows), 0);
   for (Eigen::Index i = 0; i < plan_.rows; ++i) chosen[static_cast<std::size_t>(i * rows / plan_.rows)] = 1;
   for (std::size_t i = 0, measured = 0; i < sites_.size() && measured < plan_.sites; ++i) {
-    const Site& site = sites_[(next_site_ + i) % sites_.size()];
+    const WatchedSite& site = sites_[(next_site_ + i) % sites_.size()];
     if (!site.samples.empty()) ++measured;
     const auto own = std::ssize(site.samples) * rows_.rows_per_sample();
     for (Eigen::Index r = site.first_row * rows / all_rows_; r < (site.first_row + own) * rows / all_rows_; ++r)
@@ -350,7 +350,7 @@ models::Matrix LeakMeter::sampled_rows(const models::ConstBlock& numbers) const 
 
 const RevealedSpan& LeakMeter::span_of(std::size_t message) {
   if (const auto known = spans_.find(message); known != spans_.end()) return known->second;
-  const Held& held = held_[message];
+  const HeldMessage& held = held_[message];
   const Eigen::Index likely =
       held.of_all ? all_rows_ : std::ssize(batch_.at(static_cast<std::size_t>(held.sender))) * rows_.rows_per_sample();
   RevealedSpan span(rows_.inputs());
@@ -359,7 +359,7 @@ const RevealedSpan& LeakMeter::span_of(std::size_t message) {
 }
 
 void LeakMeter::measure_spans(std::size_t s) {
-  const Site& site = sites_[s];
+  const WatchedSite& site = sites_[s];
   const ControlSamples others =
       control_samples(problem_.data, partition(s), site.samples, problem_.seed, number_of(s), number_);
   KnownOfSite::Reading reading;

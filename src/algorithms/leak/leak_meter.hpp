@@ -75,7 +75,7 @@ class LeakMeter final : public ExchangeObserver {
   static constexpr std::size_t kAll = step::kAdversaries;
 
   /// What the meter looks for, for one site of the sample.
-  struct Site {
+  struct WatchedSite {
     std::vector<std::int32_t> samples, places;  ///< places among the samples of the site
     models::Matrix copied, symbols;             ///< rows that do not stay; the samples themselves in front of a table
     std::optional<models::ConstBlock> rows;     ///< of the first matrix
@@ -84,7 +84,7 @@ class LeakMeter final : public ExchangeObserver {
     std::array<std::vector<char>, kAll> found;  ///< per adversary and row, in this step
   };
   /// A message of the first matrix that is read at the end of the step.
-  struct Held {
+  struct HeldMessage {
     SeenMatrix::Kind kind = SeenMatrix::Kind::unread;
     std::int32_t sender = 0;
     bool of_all = false;
@@ -161,8 +161,8 @@ class LeakMeter final : public ExchangeObserver {
   Batch batch_;                        ///< of all sites, that rows are of
   Eigen::Index all_rows_ = 0;          ///< of that batch
   RowsOfSite pending_rows_;
-  std::vector<Site> sites_;
-  std::vector<Held> held_;
+  std::vector<WatchedSite> sites_;
+  std::vector<HeldMessage> held_;
   std::vector<HeldLabels> labels_;
   std::map<std::size_t, RevealedSpan> spans_;  ///< of held messages
   using MessageKey = std::tuple<std::int32_t, bool, SeenMatrix::Kind, std::int32_t>;

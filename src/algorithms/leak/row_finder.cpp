@@ -29,9 +29,9 @@ double tolerance_of(double error) {
   return error > kMost ? -1 : std::max(kFloat, kMargin * error);
 }
 
-const RowFinder::Message::Size& RowFinder::Message::size(Eigen::Index k) {
+const RowFinder::FoundMessage::RowSize& RowFinder::FoundMessage::size(Eigen::Index k) {
   if (of_rows_.empty()) of_rows_.resize(static_cast<std::size_t>(rows()));
-  Size& size = of_rows_[static_cast<std::size_t>(k)];
+  RowSize& size = of_rows_[static_cast<std::size_t>(k)];
   if (size.norm >= 0) return size;
   const Eigen::Map<const Eigen::RowVectorXf> numbers(row(k), columns_);
   numbers.cwiseAbs().maxCoeff(&size.largest);
@@ -74,13 +74,13 @@ bool RowFinder::find_in_place(const models::ConstBlock& block, std::vector<char>
   return all;
 }
 
-bool RowFinder::is_near(std::size_t row, Message& message, Eigen::Index k, double tolerance) const {
+bool RowFinder::is_near(std::size_t row, FoundMessage& message, Eigen::Index k, double tolerance) const {
   const float *wanted = own(row), *numbers = message.row(k);
   // What was not encoded arrives to the bit, and needs no arithmetic.
   if (std::memcmp(wanted, numbers, static_cast<std::size_t>(rows_.cols()) * sizeof(float)) == 0) return true;
   // ‖a − b‖ ≤ ε ‖a‖ makes ‖a‖ ≤ ‖b‖ ÷ (1 − ε): most are told apart by one number.
   constexpr double kForRounding = 1 + 1e-4;
-  const Message::Size& size = message.size(k);
+  const FoundMessage::RowSize& size = message.size(k);
   const double at_most = kForRounding * tolerance / (1 - tolerance) * size.norm;
   if (!(size.norm > 0) || !(std::abs(static_cast<double>(wanted[size.largest]) - numbers[size.largest]) <= at_most)) {
     return false;
@@ -90,7 +90,7 @@ bool RowFinder::is_near(std::size_t row, Message& message, Eigen::Index k, doubl
   return std::sqrt(static_cast<double>((there - here).squaredNorm())) <= tolerance * norm(row);
 }
 
-void RowFinder::find(Message& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const {
+void RowFinder::find(FoundMessage& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const {
   if (tolerance < 0 || message.columns() != rows_.cols() || rows_.cols() == 0) return;
   bool all = true;
   for (std::size_t row = 0; row < rows(); ++row) {
@@ -110,7 +110,7 @@ void RowFinder::find(Message& message, double tolerance, Eigen::Index guess, std
   }
 }
 
-void RowFinder::find_by_pairs(Message& message, double tolerance, std::vector<char>& found) const {
+void RowFinder::find_by_pairs(FoundMessage& message, double tolerance, std::vector<char>& found) const {
   for (Eigen::Index k = 0; k < message.rows(); ++k) {
     for (std::size_t row = 0; row < rows(); ++row) {
       if (found[row] == 0 && is_near(row, message, k, tolerance) && !is_zero(row)) found[row] = 1;
@@ -118,7 +118,7 @@ void RowFinder::find_by_pairs(Message& message, double tolerance, std::vector<ch
   }
 }
 
-void RowFinder::find_sorted(Message& message, double tolerance, std::vector<char>& found) const {
+void RowFinder::find_sorted(FoundMessage& message, double tolerance, std::vector<char>& found) const {
   std::vector<std::pair<double, Eigen::Index>> keys;
   for (Eigen::Index k = 0; k < message.rows(); ++k) keys.emplace_back(key_of(message.row(k), rows_.cols()), k);
   std::ranges::sort(keys);

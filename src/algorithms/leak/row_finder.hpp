@@ -13,26 +13,26 @@ class RowFinder {
  public:
   /// A message that is looked through, by all that look for their rows in it. Its rows have their length and the column
   /// of their largest number worked out where these are needed.
-  class Message {
+  class FoundMessage {
    public:
     /// Of rows that stay where they are the first `columns` numbers, or as many as there are.
-    Message(const models::ConstBlock& rows, Eigen::Index columns)
+    FoundMessage(const models::ConstBlock& rows, Eigen::Index columns)
         : rows_(rows), columns_(std::min(columns, rows.cols())) {}
 
     Eigen::Index rows() const { return rows_.rows(); }
     Eigen::Index columns() const { return columns_; }
     const float* row(Eigen::Index k) const { return rows_.data() + k * rows_.outerStride(); }
 
-    struct Size {
+    struct RowSize {
       double norm = -1;
       Eigen::Index largest = 0;
     };
-    const Size& size(Eigen::Index k);
+    const RowSize& size(Eigen::Index k);
 
    private:
     models::ConstBlock rows_;
     Eigen::Index columns_;
-    std::vector<Size> of_rows_;
+    std::vector<RowSize> of_rows_;
   };
 
   /// Rows that are looked for, as they lie in memory; they are to stay there.
@@ -47,7 +47,7 @@ class RowFinder {
 
   /// Sets found[i] to 1 for each row that stands in `message`, as wide as the rows, within `tolerance` × its norm.
   /// `guess`: row i may well be row guess + i there, which is looked at first.
-  void find(Message& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const;
+  void find(FoundMessage& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const;
 
  private:
   const float* own(std::size_t row) const {
@@ -55,9 +55,9 @@ class RowFinder {
   }
   double norm(std::size_t row) const;
   /// Whether `row` is as near to row k of the message.
-  bool is_near(std::size_t row, Message& message, Eigen::Index k, double tolerance) const;
-  void find_by_pairs(Message& message, double tolerance, std::vector<char>& found) const;
-  void find_sorted(Message& message, double tolerance, std::vector<char>& found) const;
+  bool is_near(std::size_t row, FoundMessage& message, Eigen::Index k, double tolerance) const;
+  void find_by_pairs(FoundMessage& message, double tolerance, std::vector<char>& found) const;
+  void find_sorted(FoundMessage& message, double tolerance, std::vector<char>& found) const;
 
   models::ConstBlock rows_;
   // Worked out where it is asked for; below 0: not yet. A finder is one thread's own.

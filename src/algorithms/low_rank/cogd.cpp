@@ -55,18 +55,18 @@ Pending<models::Matrix> sum_squares(TrainingStep& step, std::size_t l) {
 }  // namespace
 
 bool Cogd::is_v(std::size_t l) const {
-  return std::any_of(pairs_.begin(), pairs_.end(), [l](const Pair& pair) { return pair.l == l; });
+  return std::any_of(pairs_.begin(), pairs_.end(), [l](const CogdPair& pair) { return pair.l == l; });
 }
 
 bool Cogd::rests(const TrainingStep& step, std::size_t l) const {
-  if (options_.update != Update::alternating) return false;
+  if (options_.update != CogdUpdate::alternating) return false;
   return step.number() % 2 == 0 ? is_u(l) : is_v(l);
 }
 
 void Cogd::run(TrainingStep& step) {
   if (!std::exchange(looked_, true)) {
     for (const std::size_t v : factor_pairs(step.network())) {
-      Pair& pair = pairs_.emplace_back();
+      CogdPair& pair = pairs_.emplace_back();
       pair.v = v;
       // A step numbers tables last.
       while (&step.weights(pair.l) != &step.network().layer(v)) ++pair.l;
@@ -88,7 +88,7 @@ void Cogd::run(TrainingStep& step) {
     } else {
       gradient = std::move(sums[l].wait());
     }
-    for (Pair& pair : pairs_) {
+    for (CogdPair& pair : pairs_) {
       if (pair.l == l) {
         if (options_.strength > 0) {
           pair.residual = squares[l].wait().reshaped().cwiseSqrt();
@@ -100,7 +100,7 @@ void Cogd::run(TrainingStep& step) {
       } else if (pair.l + 1 == l) {
         pair.u_before = weights.weight;
         pair.u_bias_before = weights.bias;
-        if (options_.update == Update::stale) {
+        if (options_.update == CogdUpdate::stale) {
           pair.gradients.push_back(std::move(gradient));
           gradient = {models::Matrix::Zero(weights.out(), weights.in()), models::Vector::Zero(weights.bias.size())};
           if (pair.gradients.size() > static_cast<std::size_t>(options_.staleness)) {
@@ -114,7 +114,7 @@ void Cogd::run(TrainingStep& step) {
 }
 
 void Cogd::updated(TrainingStep& step, models::Network& network) {
-  for (Pair& pair : pairs_) {
+  for (CogdPair& pair : pairs_) {
     models::WeightsOf<float>& v = network.layer(pair.v);
     models::WeightsOf<float>& u = network.layer(pair.v + 1);
     // A factor that is frozen is not moved by the momentum of its optimizer either.
@@ -144,7 +144,7 @@ void Cogd::updated(TrainingStep& step, models::Network& network) {
   for (std::size_t l = 0; l < step.layers(); ++l) {
     step.ranks().site[l] = static_cast<double>(std::min(step.weights(l).in(), step.weights(l).out()));
   }
-  for (const Pair& pair : pairs_) {
+  for (const CogdPair& pair : pairs_) {
     const auto dead = static_cast<double>(dead_components(network, pair.v));
     for (const std::size_t l : {pair.l, pair.l + 1}) {
       step.ranks().site[l] = static_cast<double>(network.layer(pair.v).out()) - dead;
@@ -153,7 +153,7 @@ void Cogd::updated(TrainingStep& step, models::Network& network) {
   step.ranks().merged = step.ranks().site;
 }
 
-void Cogd::move(TrainingStep& step, Pair& pair, models::Matrix& u, const models::Matrix& v) {
+void Cogd::move(TrainingStep& step, CogdPair& pair, models::Matrix& u, const models::Matrix& v) {
   const std::int64_t steps = step.update_rule().steps;
   const double share = steps > 0 ? static_cast<double>(steps - step.number()) / (2.0 * static_cast<double>(steps)) : 0;
   const models::Vector activity = v.cwiseAbs().rowwise().sum();
@@ -178,12 +178,12 @@ std::int64_t Cogd::dead_components(const models::Network& network, std::size_t p
 
 SynchronousMethod cogd_method() {
   static constexpr auto kUpdate =
-      spec::choice<Cogd::Update>("update",
-                                 {{"synchronous", Cogd::Update::synchronous},
-                                  {"alternating", Cogd::Update::alternating},
-                                  {"stale", Cogd::Update::stale}},
-                                 "synchronous: both factors in every step; alternating: V in even steps and U in "
-                                 "odd ones; stale: U with gradients that are some steps old");
+      spec::choice<Cogd::CogdUpdate>("update",
+                                     {{"synchronous", Cogd::CogdUpdate::synchronous},
+                                      {"alternating", Cogd::CogdUpdate::alternating},
+                                      {"stale", Cogd::CogdUpdate::stale}},
+                                     "synchronous: both factors in every step; alternating: V in even steps and U in "
+                                     "odd ones; stale: U with gradients that are some steps old");
   static constexpr spec::IntegerParameter kStaleness{"staleness", 0, 1000, "4",
                                                      "age of the gradients of U in steps, where they are stale"};
   static constexpr spec::RealParameter kStrength{"strength", 0, 10, "0.1", "s; 0: plain gradient descent"};
@@ -214,7 +214,7 @@ SynchronousMethod cogd_method() {
        .state =
            [](const spec::ParameterValues& values) {
              const double waiting =
-                 kUpdate.of(values) == Cogd::Update::stale ? static_cast<double>(kStaleness.of(values)) : 0;
+                 kUpdate.of(values) == Cogd::CogdUpdate::stale ? static_cast<double>(kStaleness.of(values)) : 0;
              return estimate::AlgorithmState{(1.0 + waiting) * step::extent::in() * step::extent::out()};
            },
        .remark = [](const RunFacts& facts) -> std::string {

@@ -27,9 +27,9 @@ std::vector<std::size_t> factor_pairs(const models::Network& network);
 /// asynchronous.
 class Cogd final : public Algorithm {
  public:
-  enum class Update { synchronous, alternating, stale };
+  enum class CogdUpdate { synchronous, alternating, stale };
   struct Options {
-    Update update = Update::synchronous;
+    CogdUpdate update = CogdUpdate::synchronous;
     std::int64_t staleness = 4;  ///< steps; stale alone
     double strength = 0.1;       ///< s; 0: plain gradient descent
     double l1 = 0;
@@ -51,7 +51,7 @@ class Cogd final : public Algorithm {
   /// Whether a factor is left alone in this step.
   bool rests(const TrainingStep& step, std::size_t l) const;
 
-  struct Pair {
+  struct CogdPair {
     std::size_t l = 0;                  ///< V's matrix in the step; U's is the next
     std::size_t v = 0;                  ///< and in the network
     models::Matrix u_before, v_before;  ///< of the step
@@ -59,11 +59,11 @@ class Cogd final : public Algorithm {
     models::Vector residual;                      ///< c, r
     std::deque<models::LayerGradient> gradients;  ///< of U, that wait
   };
-  void move(TrainingStep& step, Pair& pair, models::Matrix& u, const models::Matrix& v);
+  void move(TrainingStep& step, CogdPair& pair, models::Matrix& u, const models::Matrix& v);
 
   Options options_;
   bool looked_ = false;
-  std::vector<Pair> pairs_;
+  std::vector<CogdPair> pairs_;
   std::int64_t moved_ = 0;
 };
 

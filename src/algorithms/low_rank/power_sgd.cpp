@@ -137,16 +137,16 @@ void PowerSgd::run(TrainingStep& step) {
   };
   step.stage_of_buckets([&](std::size_t l) {
     UnderWay& m = matrices[l];
-    if (options_.rounds == Rounds::three) copy_for_the_error(step, options, r);
+    if (options_.rounds == SubspaceRounds::three) copy_for_the_error(step, options, r);
     // (1) M_s = G_s + E_s, and (2) P_s = M_s Q.
     m.projections = project(step, l, std::move(m.gradients), layers_[l], options, r);
     m.beside =
         exchange.sum_as_it_is(beside_matrix() + (1.0 - compressed) * weights_of_matrix(), std::move(m.own_beside),
                               [&](std::size_t s) { return beside_of_site(step, l, s, !is_compressed(l)); });
     // (2) P = Σ_s P_s.
-    if (options_.rounds == Rounds::two) sum_p(l);
+    if (options_.rounds == SubspaceRounds::two) sum_p(l);
   });
-  if (options_.rounds == Rounds::three) {
+  if (options_.rounds == SubspaceRounds::three) {
     step.stage_of_buckets([&](std::size_t l) {
       matrices[l].rest = std::move(matrices[l].beside.wait());
       sum_p(l);
@@ -167,7 +167,7 @@ void PowerSgd::run(TrainingStep& step) {
     // (5) G = P̂ Qᵀ, and (6) E_s = M_s less its share of that.
     gradient.weight = reconstruct(step, m.columns, layers_[l], options, r);
     followed_[l].take_off(step, gradient.weight);
-    if (options_.rounds == Rounds::two) m.rest = std::move(m.beside.wait());
+    if (options_.rounds == SubspaceRounds::two) m.rest = std::move(m.beside.wait());
     gradient.bias = m.rest.topRows(step.weights(l).bias.size()).reshaped();
     if (is_compressed(l)) return;
     gradient.weight = m.rest.bottomRows(m.rest.rows() - gradient.bias.size())
@@ -187,10 +187,10 @@ SynchronousMethod power_sgd_method() {
       "a matrix is sent as it is unless that takes more than this many times as much "
       "as P and Q; 2 is that of PyTorch's hook and the authors' library, the paper "
       "compresses every matrix (0)"};
-  static constexpr auto kRounds =
-      spec::choice<PowerSgd::Rounds>("rounds", {{"two", PowerSgd::Rounds::two}, {"three", PowerSgd::Rounds::three}},
-                                     "two: what is not compressed travels beside P, as in the authors' program; three: "
-                                     "before it, and P waits for it, as in PyTorch's hook");
+  static constexpr auto kRounds = spec::choice<PowerSgd::SubspaceRounds>(
+      "rounds", {{"two", PowerSgd::SubspaceRounds::two}, {"three", PowerSgd::SubspaceRounds::three}},
+      "two: what is not compressed travels beside P, as in the authors' program; three: "
+      "before it, and P waits for it, as in PyTorch's hook");
   static constexpr spec::IntegerParameter kUncompressedSteps{
       "uncompressed-steps", 0, 1e9, "0",
       "steps of gradient sharing before the first that compresses; the paper has none, the hook of "

@@ -53,12 +53,12 @@ class PowerSgd final : public Algorithm {
     random  ///< drawn anew in every step
   };
   /// Sums that wait for each other: what is not compressed travels beside P, or before it.
-  enum class Rounds { two, three };
+  enum class SubspaceRounds { two, three };
   struct Options {
     std::int64_t rank = 2;
     Start start = Start::warm;
     double least_compression = 2;  ///< see SubspaceOptions
-    Rounds rounds = Rounds::two;
+    SubspaceRounds rounds = SubspaceRounds::two;
     std::int64_t uncompressed_steps = 0;  ///< steps of gradient sharing before the first that compresses
   };
 

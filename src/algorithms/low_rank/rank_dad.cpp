@@ -37,18 +37,19 @@ SynchronousMethod rank_dad_method() {
   static constexpr spec::IntegerParameter kIterations{"iterations", 1, 1000, "1", "power iterations per component"};
   static constexpr spec::RealParameter kTolerance{
       "tolerance", 0, 1, "0.01", "components whose singular value is at most this share of the largest are not sent"};
-  static constexpr auto kStop = spec::choice<FactoriseOptions::Stop>(
+  static constexpr auto kStop = spec::choice<FactoriseOptions::FactorStop>(
       "stop",
-      {{"share", FactoriseOptions::Stop::share},
-       {"directions", FactoriseOptions::Stop::directions},
-       {"released", FactoriseOptions::Stop::released}},
+      {{"share", FactoriseOptions::FactorStop::share},
+       {"directions", FactoriseOptions::FactorStop::directions},
+       {"released", FactoriseOptions::FactorStop::released}},
       "share: the search ends at a component that is at most `tolerance` of the largest; "
       "directions: as in the authors' code, where two directions that follow each other differ by "
       "less than `tolerance` (theirs is 0.001), with their deflation in place of orthogonality; "
       "released: the same, and the last two that were tried are dropped whatever has ended the search, as in their "
       "code behind the published ranks");
-  static constexpr auto kKernels = spec::choice<FactoriseOptions::Kernels>(
-      "kernels", {{"launched", FactoriseOptions::Kernels::launched}, {"fused", FactoriseOptions::Kernels::fused}},
+  static constexpr auto kKernels = spec::choice<FactoriseOptions::FactorKernels>(
+      "kernels",
+      {{"launched", FactoriseOptions::FactorKernels::launched}, {"fused", FactoriseOptions::FactorKernels::fused}},
       "what a factorisation costs: launched: each operation of an iteration is a kernel of its own, as in the authors' "
       "programs; fused: the search for one component is one kernel, as in no released code");
   static constexpr auto kMode = spec::choice<RankDad::Mode>(
@@ -90,7 +91,7 @@ SynchronousMethod rank_dad_method() {
        .check = faults_of_idle_tables,
        // Where the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
        .unstable =
-           [](const spec::ParameterValues& values) { return kStop.of(values) != FactoriseOptions::Stop::share; },
+           [](const spec::ParameterValues& values) { return kStop.of(values) != FactoriseOptions::FactorStop::share; },
        .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
        // Of the components of a site, or of what is left of those of all sites. Those that are small are left out
        // besides, if there are any.

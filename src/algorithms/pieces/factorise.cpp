@@ -141,7 +141,7 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
   }
   // Of their list of what was tried, the last two go: after a σ of zero, which stands in it, one component; at the cap
   // two.
-  if (options.stop == FactoriseOptions::Stop::released && !dropped) {
+  if (options.stop == FactoriseOptions::FactorStop::released && !dropped) {
     found = std::max<Eigen::Index>(found - (found < options.cap ? 1 : 2), 0);
   }
   factors.left.conservativeResize(found, Eigen::NoChange);
@@ -163,7 +163,7 @@ void orthogonalise(const models::Matrix& directions, Eigen::Index count, models:
 
 Factors components_of(const GradientProduct& product, const FactoriseOptions& options, std::uint64_t seed,
                       std::uint32_t stream, std::uint32_t step) {
-  if (options.stop != FactoriseOptions::Stop::share) {
+  if (options.stop != FactoriseOptions::FactorStop::share) {
     return factorise_by_deflation(product, options, seed, stream, step);
   }
   const Eigen::Index out = product.out();
@@ -232,14 +232,14 @@ Factors factorise_matrix(const models::Matrix& matrix, const FactoriseOptions& o
 std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& kept,
                                        const FactoriseOptions& options) {
   // Dropped components were searched for, and are charged.
-  const step::Expression rank = options.stop == FactoriseOptions::Stop::released ? kept + 2.0 : kept;
+  const step::Expression rank = options.stop == FactoriseOptions::FactorStop::released ? kept + 2.0 : kept;
   const auto iterations = static_cast<double>(options.iterations);
   const step::Expression in = step::extent::in_with_bias();
   const step::Expression out = step::extent::out();
   // Keeping component k orthogonal costs 8(k−1)·out at its start, in each iteration and at its end: 4·rank²·out over
   // all components.
   const step::Expression orthogonal = 4.0 * (iterations + 2.0) * rank * rank * out;
-  const bool fused = options.kernels == FactoriseOptions::Kernels::fused;
+  const bool fused = options.kernels == FactoriseOptions::FactorKernels::fused;
   const step::Expression kernels = 2.0 + rank * (fused ? 1.0 : 6.0 * iterations + 6.0);
   const step::Work gram{.flops = 2.0 * rows * rows * (in + out) + 4.0 * iterations * rank * rows * out +
                                  2.0 * rank * rows * (in + out) + orthogonal,

@@ -11,17 +11,17 @@ struct FactoriseOptions {
   std::int64_t cap = 8;         ///< most components
   std::int64_t iterations = 1;  ///< power iterations per component
   double tolerance = 0.01;      ///< a component with σ ≤ tolerance × σ₁ ends the search
-  enum class Stop {
+  enum class FactorStop {
     share,       ///< as above
     directions,  ///< two directions that follow each other and differ by less than `tolerance`: see deflate.hpp
     released,    ///< the same, and the last two components are dropped whatever has ended the search
   };
-  Stop stop = Stop::share;
-  enum class Kernels {
+  FactorStop stop = FactorStop::share;
+  enum class FactorKernels {
     launched,  ///< each operation of an iteration is a kernel of its own, as the released programs run it
     fused,     ///< the search for one component is one kernel
   };
-  Kernels kernels = Kernels::launched;  ///< changes the cost, not the result
+  FactorKernels kernels = FactorKernels::launched;  ///< changes the cost, not the result
 };
 
 /// Lᵀ R ≈ M with r ≤ cap components: L = r × out has the orthonormal directions b_k scaled by σ_k, R = r × in the unit

@@ -103,7 +103,7 @@ models::Matrix direction(const models::Matrix& matrix) {
 }  // namespace
 
 void Rgp::choose_carriers(TrainingStep& step, std::size_t l) {
-  Layer& layer = layers_[l];
+  CarriedLayer& layer = layers_[l];
   const models::Matrix& weights = step.weights(l).weight;
   step.charge(step::Phase::factorise, step::Role::workers, {times(low_rank_, carriers_work(rank_))});
   if (layer.reference.size() == 0 || step.number() == options_.warm_up) layer.reference = weights;
@@ -119,7 +119,7 @@ void Rgp::choose_carriers(TrainingStep& step, std::size_t l) {
 
 void Rgp::add_norms(TrainingStep& step, std::size_t l, ExampleNorms& norms) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
-  Layer& layer = layers_[l];
+  CarriedLayer& layer = layers_[l];
   const step::Expression as_it_is = 1.0 - low_rank_;
   const auto charge = [&](std::vector<step::Work> branches) {
     step.charge(step::Phase::weight_gradient, step::Role::workers, std::move(branches));
@@ -157,7 +157,7 @@ void Rgp::add_norms(TrainingStep& step, std::size_t l, ExampleNorms& norms) {
 
 NoisySum::Released Rgp::release(TrainingStep& step, std::size_t l, const models::Vector& factors, double batch) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
-  const Layer& layer = layers_[l];
+  const CarriedLayer& layer = layers_[l];
   const auto charge = [&](const step::Work& work) {
     step.charge(step::Phase::weight_gradient, step::Role::workers, {work});
   };
@@ -196,7 +196,7 @@ NoisySum::Released Rgp::release(TrainingStep& step, std::size_t l, const models:
 }
 
 void Rgp::apply(TrainingStep& step, std::size_t l, const models::Matrix& sum) {
-  Layer& layer = layers_[l];
+  CarriedLayer& layer = layers_[l];
   const models::WeightsOf<float>& weights = step.weights(l);
   step.charge(step::Phase::weight_gradient, step::Role::workers, {times(low_rank_, from_carriers_work(rank_))});
   const Eigen::Index kept = sum.size() - weights.bias.size();

@@ -81,7 +81,7 @@ class Rgp : public Algorithm {
   virtual void applied(TrainingStep&, std::size_t, const models::Matrix&) {}
 
  private:
-  struct Layer {
+  struct CarriedLayer {
     models::Matrix reference;          ///< out × in: W₀
     std::optional<Carriers> carriers;  ///< none: the matrix is left as it is
     models::Matrix inputs;             ///< rows × r: A R
@@ -95,7 +95,7 @@ class Rgp : public Algorithm {
 
   Options options_;
   NoisySum noisy_;
-  std::vector<Layer> layers_;
+  std::vector<CarriedLayer> layers_;
   step::Expression rank_;      ///< r of this step, in symbols
   step::Expression low_rank_;  ///< 1 where carriers make a matrix's gradient smaller, 0 elsewhere
 };

@@ -9,7 +9,7 @@ namespace dadsim::algorithms {
 
 void LayerAlternatives::carry_out(std::size_t l, step::AlternativeSet alternatives, const std::function<void()>& body) {
   const Exchange& exchange = step_.exchange();
-  Sent sent{l, alternatives, exchange.uplink_bytes(), exchange.downlink_bytes()};
+  SentAlternative sent{l, alternatives, exchange.uplink_bytes(), exchange.downlink_bytes()};
   step_.recorder().begin_alternatives(alternatives);
   body();
   step_.recorder().begin_alternatives(0);
@@ -29,7 +29,7 @@ void LayerAlternatives::offer(step::Alternatives alternatives) {
   for (const std::int32_t one : fewest) {
     if (one >= 0) of_layer.push_back(one);
   }
-  for (const Sent& sent : sent_) {
+  for (const SentAlternative& sent : sent_) {
     if (((sent.alternatives >> of_layer.at(sent.layer)) & 1) == 0) step_.exchange().forget(sent.up, sent.down);
   }
 }

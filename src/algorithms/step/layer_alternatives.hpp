@@ -26,7 +26,7 @@ class LayerAlternatives {
 
  private:
   /// Bytes that have been handed over in some alternatives of a layer.
-  struct Sent {
+  struct SentAlternative {
     std::size_t layer = 0;
     step::AlternativeSet alternatives = 0;
     std::vector<double> up;  ///< per site
@@ -34,7 +34,7 @@ class LayerAlternatives {
   };
 
   TrainingStep& step_;
-  std::vector<Sent> sent_;
+  std::vector<SentAlternative> sent_;
 };
 
 }  // namespace dadsim::algorithms

@@ -20,15 +20,15 @@ namespace {
 
 constexpr std::int64_t kMaxCsvBytes = std::int64_t{1} << 30U;
 
-struct Place {
+struct CsvPlace {
   bool train = false;
   std::int64_t row = -1;  ///< of the samples; −1: not taken
 };
 
 /// Where each row goes: of the tables to train on, one after the other, then of the table to test on.
-std::vector<Place> places(std::int64_t rows, std::int64_t rows_to_test, std::int64_t train, std::int64_t test,
-                          std::uint64_t seed) {
-  std::vector<Place> all(static_cast<std::size_t>(rows + rows_to_test));
+std::vector<CsvPlace> places(std::int64_t rows, std::int64_t rows_to_test, std::int64_t train, std::int64_t test,
+                             std::uint64_t seed) {
+  std::vector<CsvPlace> all(static_cast<std::size_t>(rows + rows_to_test));
   const auto drawn = [&](std::int64_t count, std::uint32_t pool) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);
@@ -52,7 +52,7 @@ std::vector<Place> places(std::int64_t rows, std::int64_t rows_to_test, std::int
 
 /// A row that is part of the data set.
 struct TakenRow {
-  const Place& place;
+  const CsvPlace& place;
   const std::vector<std::string>& fields;
   const std::vector<std::ptrdiff_t>& column_of;  ///< see columns_of_fields
   char separator;
@@ -61,8 +61,8 @@ struct TakenRow {
 
 /// Calls `visit(row)` for the rows that are taken.
 template <class Visit>
-void for_each_row(const CsvTables& tables, const std::vector<std::int64_t>& rows_of, const std::vector<Place>& places,
-                  Visit&& visit) {
+void for_each_row(const CsvTables& tables, const std::vector<std::int64_t>& rows_of,
+                  const std::vector<CsvPlace>& places, Visit&& visit) {
   auto place = places.begin();
   CsvRoles roles;
   for (std::size_t table = 0; table < rows_of.size(); ++table) {
@@ -141,7 +141,7 @@ Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t tes
         Diagnostic{first_name, 0, fmt::format("{} rows of {} features", train + test, table.features),
                    fmt::format("at most {} values together: ask for fewer samples", spec::kMaxSampleValues)});
   }
-  const std::vector<Place> where = places(rows, own_test ? table.rows.back() : 0, train, test, seed);
+  const std::vector<CsvPlace> where = places(rows, own_test ? table.rows.back() : 0, train, test, seed);
 
   std::vector<Moments> moments(table.columns.size());
   for_each_row(tables, table.rows, where, [&](const TakenRow& row) {

@@ -15,13 +15,13 @@ namespace dadsim::models {
 namespace {
 
 /// A place in the unit square, x to the right, y downwards.
-struct Point {
+struct StrokePoint {
   double x = 0, y = 0;
 };
 
 /// One movement of the pen: a polyline, or a smooth curve through its points.
 struct Stroke {
-  std::vector<Point> points;
+  std::vector<StrokePoint> points;
   bool smooth = false;
   bool closed = false;  ///< smooth curves only: the last point joins the first
 };
@@ -34,9 +34,9 @@ struct Glyph {
 /// The ways of writing a digit (0 … 9).
 const std::vector<Glyph>& glyphs(int digit);
 
-Stroke line(std::vector<Point> points) { return {std::move(points), false, false}; }
-Stroke curve(std::vector<Point> points) { return {std::move(points), true, false}; }
-Stroke loop(std::vector<Point> points) { return {std::move(points), true, true}; }
+Stroke line(std::vector<StrokePoint> points) { return {std::move(points), false, false}; }
+Stroke curve(std::vector<StrokePoint> points) { return {std::move(points), true, false}; }
+Stroke loop(std::vector<StrokePoint> points) { return {std::move(points), true, true}; }
 
 std::array<std::vector<Glyph>, 10> make_glyphs() {
   std::array<std::vector<Glyph>, 10> g;
@@ -185,14 +185,15 @@ constexpr double kPalest = 0.65;       // ink
 constexpr double kDigitNoise = 0.10;   // half range of the (triangular) pixel noise
 constexpr double kSmudgeShare = 0.08;  // share of the samples with a stray stroke
 
-struct Segment {
-  Point a, b;
+struct StrokeSegment {
+  StrokePoint a, b;
   double half_a, half_b;  // half width of the pen at the ends, pixels
   double ink;
 };
 
 /// Catmull–Rom spline between p1 and p2.
-Point spline(const Point& p0, const Point& p1, const Point& p2, const Point& p3, double t) {
+StrokePoint spline(const StrokePoint& p0, const StrokePoint& p1, const StrokePoint& p2, const StrokePoint& p3,
+                   double t) {
   const auto along = [t](double a, double b, double c, double d) {
     return 0.5 * (2 * b + t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a))));
   };
@@ -200,7 +201,7 @@ Point spline(const Point& p0, const Point& p1, const Point& p2, const Point& p3,
 }
 
 /// The points of a stroke, smooth ones replaced by short chords.
-std::vector<Point> flatten(const Stroke& stroke, const std::vector<Point>& p) {
+std::vector<StrokePoint> flatten(const Stroke& stroke, const std::vector<StrokePoint>& p) {
   if (!stroke.smooth || p.size() < 3) return p;
   constexpr int kChords = 5;
   const auto n = static_cast<std::ptrdiff_t>(p.size());
@@ -208,7 +209,7 @@ std::vector<Point> flatten(const Stroke& stroke, const std::vector<Point>& p) {
     const std::ptrdiff_t index = stroke.closed ? (i % n + n) % n : std::clamp<std::ptrdiff_t>(i, 0, n - 1);
     return p[static_cast<std::size_t>(index)];
   };
-  std::vector<Point> line;
+  std::vector<StrokePoint> line;
   const std::ptrdiff_t pieces = stroke.closed ? n : n - 1;
   for (std::ptrdiff_t i = 0; i < pieces; ++i) {
     for (int k = 0; k < kChords; ++k) {
@@ -220,8 +221,8 @@ std::vector<Point> flatten(const Stroke& stroke, const std::vector<Point>& p) {
 }
 
 /// Adds a line drawn with a pen whose pressure rises and falls along it.
-void ink_line(const std::vector<Point>& line, double half, double pressure, double phase, double ink,
-              std::vector<Segment>& segments) {
+void ink_line(const std::vector<StrokePoint>& line, double half, double pressure, double phase, double ink,
+              std::vector<StrokeSegment>& segments) {
   const auto pen = [&](std::size_t i) {
     const double share = static_cast<double>(i) / static_cast<double>(line.size() - 1);
     return half * (1 + pressure * std::cos(phase + 3.0 * share));
@@ -256,33 +257,33 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
   const double ink = uniform(random, kPalest, 1.0);
   const double pressure = uniform(random, 0, kPressure);
 
-  const auto to_pixels = [&](Point p) {
+  const auto to_pixels = [&](StrokePoint p) {
     const double u = p.x + kPointJitter * bell(random);
     const double v = p.y + kPointJitter * bell(random);
     const double warped_u = u + kWarp * (std::sin(5 * v + phases[0]) + std::sin(8 * u + phases[1]));
     const double warped_v = v + kWarp * (std::sin(5 * u + phases[2]) + std::sin(8 * v + phases[3]));
     const double y = (warped_v - 0.5) * height;
     const double x = (warped_u - 0.5) * width - slant * y;
-    return Point{centre_x + cosine * x - sine * y, centre_y + sine * x + cosine * y};
+    return StrokePoint{centre_x + cosine * x - sine * y, centre_y + sine * x + cosine * y};
   };
 
-  std::vector<Segment> segments;
+  std::vector<StrokeSegment> segments;
   for (const Stroke& stroke : glyph.strokes) {
-    std::vector<Point> points;
+    std::vector<StrokePoint> points;
     points.reserve(stroke.points.size());
-    for (const Point& point : stroke.points) points.push_back(to_pixels(point));
+    for (const StrokePoint& point : stroke.points) points.push_back(to_pixels(point));
     ink_line(flatten(stroke, points), half, pressure, uniform(random, 0, 6.283185307179586), ink, segments);
   }
   if (uniform01(random) < kSmudgeShare) {
-    const Point start{uniform(random, 2, kDigitSide - 2), uniform(random, 2, kDigitSide - 2)};
+    const StrokePoint start{uniform(random, 2, kDigitSide - 2), uniform(random, 2, kDigitSide - 2)};
     const double angle = uniform(random, 0, 6.283185307179586);
     const double length = uniform(random, 2, 7);
-    const Point end{start.x + length * std::cos(angle), start.y + length * std::sin(angle)};
+    const StrokePoint end{start.x + length * std::cos(angle), start.y + length * std::sin(angle)};
     ink_line({start, end}, 0.7 * half, 0, 0, uniform(random, 0.3, 0.9) * ink, segments);
   }
 
   std::array<double, kPixels> grey{};
-  for (const Segment& s : segments) {
+  for (const StrokeSegment& s : segments) {
     const double reach = std::max(s.half_a, s.half_b) + edge;
     const int left = std::max(0, static_cast<int>(std::floor(std::min(s.a.x, s.b.x) - reach)));
     const int right = std::min(kDigitSide - 1, static_cast<int>(std::floor(std::max(s.a.x, s.b.x) + reach)));

@@ -149,13 +149,13 @@ class IdxReader {
   std::int64_t promised_ = 0;       ///< product of dims_
 };
 
-struct Pair {
+struct IdxPair {
   IdxReader images;
   IdxReader labels;
 };
 
-Pair open_pair(SourceBytes& images, SourceBytes& labels) {
-  Pair pair{IdxReader(images, Content::images), IdxReader(labels, Content::labels)};
+IdxPair open_pair(SourceBytes& images, SourceBytes& labels) {
+  IdxPair pair{IdxReader(images, Content::images), IdxReader(labels, Content::labels)};
   if (pair.images.count() != pair.labels.count()) {
     pair.labels.fail(
         fmt::format("{} labels for the {} images of {}", pair.labels.count(), pair.images.count(), images.name()),
@@ -174,7 +174,7 @@ SourceBytes open_labels(const std::string& path) {
 }  // namespace
 
 Samples read_idx(SourceBytes& images, SourceBytes& labels) {
-  Pair pair = open_pair(images, labels);
+  IdxPair pair = open_pair(images, labels);
   Samples samples;
   const std::vector<unsigned char> label_bytes = pair.labels.elements();
   samples.labels.assign(label_bytes.begin(), label_bytes.end());
@@ -185,7 +185,7 @@ Samples read_idx(SourceBytes& images, SourceBytes& labels) {
 }
 
 IdxFacts inspect_idx(SourceBytes& images, SourceBytes& labels) {
-  Pair pair = open_pair(images, labels);
+  IdxPair pair = open_pair(images, labels);
   const std::vector<unsigned char> label_bytes = pair.labels.elements();
   pair.images.elements();
   return {pair.images.count(), pair.images.sample_shape(),

@@ -76,7 +76,7 @@ bool inside(std::int32_t shape, double u, double v) {
   }
 }
 
-struct Spot {
+struct ShapeSpot {
   double x, y, radius;
   Colour colour;
 };
@@ -104,7 +104,7 @@ void draw_shape(std::uint32_t index, std::uint64_t seed, float* pixels, std::int
   const double centre_x = 0.5 * kShapesSide + uniform(random, -kShapeShift, kShapeShift);
   const double centre_y = 0.5 * kShapesSide + uniform(random, -kShapeShift, kShapeShift);
 
-  std::array<Spot, kMostSpots> spots{};
+  std::array<ShapeSpot, kMostSpots> spots{};
   const auto count = static_cast<std::size_t>(pick(random, kMostSpots + 1));
   for (std::size_t i = 0; i < count; ++i) {
     spots[i] = {uniform(random, 0, kShapesSide), uniform(random, 0, kShapesSide),

@@ -37,7 +37,7 @@ constexpr Index kPanelsThatCopy = 3;  ///< of a piece, from which on rows of A t
 template <class T>
 constexpr Index kNumbersOfALine = Index{64} / static_cast<Index>(sizeof(T));  ///< of memory
 /// The left operand of a product: its rows, or its columns where it is used transposed.
-enum class Left { rows, columns };
+enum class LeftFactor { rows, columns };
 
 void require(bool fits, const char* what) {
   if (!fits) throw std::logic_error(what);
@@ -102,14 +102,14 @@ struct RightOf {
 
 /// C = start + A B for one piece of C and `inner` terms: `left(k, tile)` gives the tile its left operand from term k
 /// on.
-template <class T, Left side, class GiveLeft, bool transposed>
+template <class T, LeftFactor side, class GiveLeft, bool transposed>
 void multiply_piece(Index inner, MutableBlockOf<T> c, const VectorOf<T>& bias, Index bias_column, bool add,
                     const GiveLeft& left, const RightOf<T, transposed>& right) {
   const Index width = kernels<T>().panel_columns;
   // Bᵀ is read along its rows panel by panel too.
   const Index at_once = transposed || inner < kShort ? 1 : kernels<T>().panels_at_once;
   const Index most = kernels<T>().depth;
-  const auto multiply_tiles = side == Left::rows ? kernels<T>().multiply_rows : kernels<T>().multiply_columns;
+  const auto multiply_tiles = side == LeftFactor::rows ? kernels<T>().multiply_rows : kernels<T>().multiply_columns;
   Packed<T>& memory = Packed<T>::mine();
   T* const panels = reserve(memory.panel, (at_once * std::min(most, inner) + 1) * width);
   T* const padded_bias = panels + at_once * std::min(most, inner) * width;
@@ -251,9 +251,9 @@ void multiply_transposed(ConstBlockOf<T> a, ConstBlockOf<T> b, const VectorOf<T>
   require(bias.size() == 0 || bias.size() == c.cols(), "A·Bᵀ: one bias per column");
   count_product(c.rows(), c.cols(), a.cols());
   for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
-    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), bias, column, false,
-                                  left_rows<T>(a, row, rows, columns),
-                                  RightOf<T, true>{b.data() + column * b.outerStride(), b.outerStride()});
+    multiply_piece<T, LeftFactor::rows>(a.cols(), c.block(row, column, rows, columns), bias, column, false,
+                                        left_rows<T>(a, row, rows, columns),
+                                        RightOf<T, true>{b.data() + column * b.outerStride(), b.outerStride()});
   });
 }
 
@@ -262,9 +262,9 @@ void multiply(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c, bool ad
   require(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols(), "A·B: the shapes do not fit");
   count_product(c.rows(), c.cols(), a.cols());
   for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
-    multiply_piece<T, Left::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add,
-                                  left_rows<T>(a, row, rows, columns),
-                                  RightOf<T, false>{b.data() + column, b.outerStride()});
+    multiply_piece<T, LeftFactor::rows>(a.cols(), c.block(row, column, rows, columns), {}, 0, add,
+                                        left_rows<T>(a, row, rows, columns),
+                                        RightOf<T, false>{b.data() + column, b.outerStride()});
   });
 }
 
@@ -273,9 +273,9 @@ void multiply_by_rows(ConstBlockOf<T> a, ConstBlockOf<T> b, MutableBlockOf<T> c,
   require(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols(), "Aᵀ·B: the shapes do not fit");
   count_product(c.rows(), c.cols(), a.rows());
   for_pieces<T>(c.rows(), c.cols(), [&](Index row, Index rows, Index column, Index columns) {
-    multiply_piece<T, Left::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add,
-                                     left_columns<T>(a, row, rows, columns),
-                                     RightOf<T, false>{b.data() + column, b.outerStride()});
+    multiply_piece<T, LeftFactor::columns>(a.rows(), c.block(row, column, rows, columns), {}, 0, add,
+                                           left_columns<T>(a, row, rows, columns),
+                                           RightOf<T, false>{b.data() + column, b.outerStride()});
   });
 }
 

@@ -40,15 +40,15 @@ class AttentionScores final : public OperationOf<T> {
     flow.scratch.matrices.resize(1);
     flow.scratch.matrices[0].resize(keeps_ ? flow.samples() * heads_ * positions_ : 0, positions_);
     for_heads(flow.samples(), [&](Index sample, Index head) {
-      const Part<const T> q = part(flow.input, sample, head);
-      const Part<T> y = part(flow.output, sample, head);
-      Packed& packed = Packed::mine();
+      const AttentionPart<const T> q = part(flow.input, sample, head);
+      const AttentionPart<T> y = part(flow.output, sample, head);
+      PackedHeads& packed = PackedHeads::mine();
       for_row_blocks([&](Index row, Index rows, Index seen) {
         if (row == 0 || causal_) {
           pack_transposed_panels<T>(part(flow.input, sample, heads_ + head).rows(0, seen, width_), packed.k);
           pack_panels<T>(part(flow.input, sample, 2 * heads_ + head).rows(0, seen, width_), packed.v);
         }
-        const Part<T> block = probabilities(flow, sample, head, row);
+        const AttentionPart<T> block = probabilities(flow, sample, head, row);
         attend(q, packed.k, row, rows, seen, block);
         multiply_panels<T>(block.rows(0, rows, seen), packed.v, y.rows(row, rows, width_), false);
       });
@@ -60,27 +60,27 @@ class AttentionScores final : public OperationOf<T> {
   void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     value_gradient.resize(flow.samples(), this->in().size());
     for_heads(flow.samples(), [&](Index sample, Index head) {
-      const Part<const T> q = part(flow.input, sample, head);
-      const Part<const T> y = part(std::as_const(flow.output), sample, head);
-      const Part<const T> dy = part(std::as_const(flow.value_gradient), sample, head);
-      const Part<T> dq = part(value_gradient, sample, head);
-      const Part<T> dk = part(value_gradient, sample, heads_ + head);
-      const Part<T> dv = part(value_gradient, sample, 2 * heads_ + head);
+      const AttentionPart<const T> q = part(flow.input, sample, head);
+      const AttentionPart<const T> y = part(std::as_const(flow.output), sample, head);
+      const AttentionPart<const T> dy = part(std::as_const(flow.value_gradient), sample, head);
+      const AttentionPart<T> dq = part(value_gradient, sample, head);
+      const AttentionPart<T> dk = part(value_gradient, sample, heads_ + head);
+      const AttentionPart<T> dv = part(value_gradient, sample, 2 * heads_ + head);
       // The first block of rows leaves the columns that it does not see.
       const bool whole = positions_ <= kRows;
       if (!add && !whole) {
         dk.rows(0, positions_, width_).setZero();
         dv.rows(0, positions_, width_).setZero();
       }
-      Packed& packed = Packed::mine();
+      PackedHeads& packed = PackedHeads::mine();
       resize_kept(packed.s, std::min(kRows, positions_), positions_);
-      const Part<T> s{packed.s.data(), positions_};
+      const AttentionPart<T> s{packed.s.data(), positions_};
       for_row_blocks([&](Index row, Index rows, Index seen) {
         if (row == 0 || causal_) {
           pack_panels<T>(part(flow.input, sample, heads_ + head).rows(0, seen, width_), packed.k);
           pack_transposed_panels<T>(part(flow.input, sample, 2 * heads_ + head).rows(0, seen, width_), packed.v);
         }
-        const Part<T> block = probabilities(flow, sample, head, row);
+        const AttentionPart<T> block = probabilities(flow, sample, head, row);
         if (!keeps_) {
           if (row == 0 || causal_) {
             pack_transposed_panels<T>(part(flow.input, sample, heads_ + head).rows(0, seen, width_), packed.k_columns);
@@ -111,7 +111,7 @@ class AttentionScores final : public OperationOf<T> {
 
   /// Some columns of a matrix. All blocks are one type of Eigen's, which has to be compiled once.
   template <class Scalar>
-  struct Part {
+  struct AttentionPart {
     using Block = Eigen::Map<std::conditional_t<std::is_const_v<Scalar>, const MatrixOf<T>, MatrixOf<T>>, 0,
                              Eigen::OuterStride<>>;
     Scalar* data;
@@ -124,35 +124,35 @@ class AttentionScores final : public OperationOf<T> {
   };
 
   /// Memory of the thread.
-  struct Packed {
+  struct PackedHeads {
     MatrixOf<T> k, k_columns, v, rows, s, p;
-    static Packed& mine() {
-      thread_local Packed packed;
+    static PackedHeads& mine() {
+      thread_local PackedHeads packed;
       return packed;
     }
   };
 
   /// Columns [index · e, (index + 1) · e) of the positions of one sample: t × e.
-  Part<const T> part(const MatrixOf<T>& values, Index sample, Index index) const {
+  AttentionPart<const T> part(const MatrixOf<T>& values, Index sample, Index index) const {
     return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
   }
-  Part<T> part(MatrixOf<T>& values, Index sample, Index index) const {
+  AttentionPart<T> part(MatrixOf<T>& values, Index sample, Index index) const {
     return {values.data() + sample * values.cols() + index * width_, values.cols() / positions_};
   }
 
   /// Rows of P from `row` on, kRows × t; entries after the columns that a row sees are not used.
-  Part<T> probabilities(const FlowOf<T>& flow, Index sample, Index head, Index row) const {
+  AttentionPart<T> probabilities(const FlowOf<T>& flow, Index sample, Index head, Index row) const {
     if (keeps_) {
       return {flow.scratch.matrices[0].data() + ((sample * heads_ + head) * positions_ + row) * positions_, positions_};
     }
-    MatrixOf<T>& p = Packed::mine().p;
+    MatrixOf<T>& p = PackedHeads::mine().p;
     resize_kept(p, std::min(kRows, positions_), positions_);
     return {p.data(), positions_};
   }
 
   /// These rows of P, which see the first `seen` columns.
-  void attend(const Part<const T>& q, const MatrixOf<T>& k, Index row, Index rows, Index seen,
-              const Part<T>& block) const {
+  void attend(const AttentionPart<const T>& q, const MatrixOf<T>& k, Index row, Index rows, Index seen,
+              const AttentionPart<T>& block) const {
     multiply_panels<T>(q.rows(row, rows, width_), k, block.rows(0, rows, seen), false);
     for (Index i = 0; i < rows; ++i) {
       array_kernels_of<T>().softmax(scale_, causal_ ? row + i + 1 : seen, seen, block.row(i));

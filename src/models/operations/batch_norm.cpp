@@ -38,7 +38,7 @@ class BatchNorm final : public OperationOf<T> {
     const Index channels = this->in().channels;
     flow.output.resize(flow.samples(), this->out().size());
     flow.scratch.matrices.resize(kMatrices);
-    const std::vector<Block> blocks = cut(flow);
+    const std::vector<NormBlock> blocks = cut(flow);
     measure(flow, blocks);
     const VectorOf<T>& gain = flow.parameters.vectors[gain_];
     const VectorOf<T>& shift = flow.parameters.vectors[shift_];
@@ -68,7 +68,7 @@ class BatchNorm final : public OperationOf<T> {
 
   void backward(const FlowOf<T>& flow) const override {
     const Index channels = this->in().channels;
-    const std::vector<Block> blocks = cut(flow);
+    const std::vector<NormBlock> blocks = cut(flow);
     const auto x = as_rows(flow.input, channels);
     const auto y = as_rows(std::as_const(flow.output), channels);
     auto value_gradient = as_rows(flow.value_gradient, channels);
@@ -116,7 +116,7 @@ class BatchNorm final : public OperationOf<T> {
   void backpropagate(const FlowOf<T>& flow, MatrixOf<T>& value_gradient, bool add) const override {
     const Index channels = this->in().channels;
     value_gradient.resize(flow.samples(), this->in().size());
-    const std::vector<Block> blocks = cut(flow);
+    const std::vector<NormBlock> blocks = cut(flow);
     const VectorOf<T>& gain = flow.parameters.vectors[gain_];
     const auto x = as_rows(flow.input, channels);
     const auto delta = as_rows(std::as_const(flow.value_gradient), channels);
@@ -217,7 +217,7 @@ class BatchNorm final : public OperationOf<T> {
   enum : std::size_t { kMean, kInverseDeviation, kVariance, kParts, kSlopeSums, kPreActivation, kMatrices };
 
   /// Some rows (samples × positions) of one site.
-  struct Block {
+  struct NormBlock {
     std::size_t site;
     Index begin, rows;
   };
@@ -234,9 +234,9 @@ class BatchNorm final : public OperationOf<T> {
   }
 
   /// Cuts begin anew at each site, so that rounding at one site does not depend on the others.
-  std::vector<Block> cut(const FlowOf<T>& flow) const {
+  std::vector<NormBlock> cut(const FlowOf<T>& flow) const {
     constexpr Index kRows = 256;
-    std::vector<Block> blocks;
+    std::vector<NormBlock> blocks;
     for (std::size_t site = 0; site < sites(flow); ++site) {
       const Index end = first_row(flow, site + 1);
       for (Index row = first_row(flow, site); row < end; row += kRows) {
@@ -246,7 +246,7 @@ class BatchNorm final : public OperationOf<T> {
     return blocks;
   }
 
-  void measure(const FlowOf<T>& flow, const std::vector<Block>& blocks) const {
+  void measure(const FlowOf<T>& flow, const std::vector<NormBlock>& blocks) const {
     const Index channels = this->in().channels;
     const auto count = static_cast<Index>(sites(flow));
     MatrixOf<T>& means = flow.scratch.matrices[kMean];

@@ -36,7 +36,7 @@ PictureOf<T> with_borders(const T* picture, Eigen::Index height, Eigen::Index wi
 
 /// Windows of rows × columns pixels, and where they lie. Window (i, j) begins at pixel (row + i · step, column + j ·
 /// step) of the picture and gives pixel (out_row + i · out_step, out_column + j · out_step) of the result.
-struct Windows {
+struct WindowShape {
   Eigen::Index rows = 0, columns = 0;
   Eigen::Index down = 0, across = 0;  ///< how many there are
   Eigen::Index row = 0, column = 0, step = 1;
@@ -54,13 +54,13 @@ Eigen::Index window_panel(Eigen::Index out);
 /// has entries), or has that added to it. The terms are added up in order: row by row of the window, and within one
 /// pixel by pixel.
 template <class T>
-void multiply_windows(const PictureOf<T>& picture, const Windows& windows, const std::vector<T>& panels,
+void multiply_windows(const PictureOf<T>& picture, const WindowShape& windows, const std::vector<T>& panels,
                       const VectorOf<T>& bias, bool add, T* result, Eigen::Index result_width, Eigen::Index out);
 
 /// G (filters × rows·columns·channels) += Σ over windows of delta(window, ·)ᵀ window(·); `delta` is down × across ×
 /// filters. The picture comes from with_borders().
 template <class T>
-void add_window_gradient(const PictureOf<T>& picture, const Windows& windows, const T* delta, Eigen::Index filters,
+void add_window_gradient(const PictureOf<T>& picture, const WindowShape& windows, const T* delta, Eigen::Index filters,
                          T* gradient);
 
 template <class T, class Entry>
@@ -104,7 +104,7 @@ Index window_panel(Index out) {
 }
 
 template <class T>
-void multiply_windows(const PictureOf<T>& picture, const Windows& windows, const std::vector<T>& panels,
+void multiply_windows(const PictureOf<T>& picture, const WindowShape& windows, const std::vector<T>& panels,
                       const VectorOf<T>& bias, bool add, T* result, Index result_width, Index out) {
   const Index width = window_panel<T>(out);
   const Index run = windows.columns * picture.channels;
@@ -137,7 +137,7 @@ void multiply_windows(const PictureOf<T>& picture, const Windows& windows, const
 }
 
 template <class T>
-void add_window_gradient(const PictureOf<T>& picture, const Windows& windows, const T* delta, Index filters,
+void add_window_gradient(const PictureOf<T>& picture, const WindowShape& windows, const T* delta, Index filters,
                          T* gradient) {
   const Index run = windows.columns * picture.channels;
   GradientTile<T> tile{};
@@ -170,12 +170,12 @@ template PictureOf<float> with_borders(const float*, Index, Index, Index, Index,
 template PictureOf<double> with_borders(const double*, Index, Index, Index, Index, Index, std::vector<double>&);
 template Index window_panel<float>(Index);
 template Index window_panel<double>(Index);
-template void multiply_windows(const PictureOf<float>&, const Windows&, const std::vector<float>&,
+template void multiply_windows(const PictureOf<float>&, const WindowShape&, const std::vector<float>&,
                                const VectorOf<float>&, bool, float*, Index, Index);
-template void multiply_windows(const PictureOf<double>&, const Windows&, const std::vector<double>&,
+template void multiply_windows(const PictureOf<double>&, const WindowShape&, const std::vector<double>&,
                                const VectorOf<double>&, bool, double*, Index, Index);
-template void add_window_gradient(const PictureOf<float>&, const Windows&, const float*, Index, float*);
-template void add_window_gradient(const PictureOf<double>&, const Windows&, const double*, Index, double*);
+template void add_window_gradient(const PictureOf<float>&, const WindowShape&, const float*, Index, float*);
+template void add_window_gradient(const PictureOf<double>&, const WindowShape&, const double*, Index, double*);
 
 using Eigen::Index;
 
@@ -312,7 +312,7 @@ class Convolution final : public OperationOf<T> {
 
   /// The pixels of the input of which (y + padding, x + padding) leave the same remainders when divided by the stride.
   struct Remainder {
-    Windows windows;       ///< of Δ
+    WindowShape windows;   ///< of Δ
     Index last_y, last_x;  ///< of the kernel's pixels that meet them
   };
 
@@ -328,7 +328,7 @@ class Convolution final : public OperationOf<T> {
       return begin < length ? (length - 1 - begin) / stride + 1 : 0;
     };
     Remainder r;
-    Windows& w = r.windows;
+    WindowShape& w = r.windows;
     w.rows = meeting(y);
     w.columns = meeting(x);
     w.out_row = first(y);
@@ -414,7 +414,7 @@ class Convolution final : public OperationOf<T> {
   Index width_;
   bool copies_;  ///< otherwise a patch is a pixel
   std::size_t block_;
-  Windows windows_;
+  WindowShape windows_;
   Index left_, right_;  ///< columns of zeros beside the input
   std::vector<Remainder> remainders_;
   Index delta_left_ = 0, delta_right_ = 0;

@@ -143,7 +143,7 @@ AdPsgd::AdPsgd(const Setting& setting)
 void AdPsgd::begin() {
   world::EventLoop& loop = setting_.loop;
   setting_.log.took_part.assign(setting_.sites, 0);
-  for (Worker& worker : workers_) worker.own = setting_.learning.initial_with_state();
+  for (GossipWorker& worker : workers_) worker.own = setting_.learning.initial_with_state();
   if (setting_.new_version(mean(), usual_)) return;
   for (std::size_t number = 0; number < setting_.sites; ++number) {
     if (sides_.active[number]) {
@@ -168,7 +168,7 @@ bool AdPsgd::over() const {
 
 std::vector<Value> AdPsgd::models() const {
   std::vector<Value> models;
-  for (const Worker& worker : workers_) {
+  for (const GossipWorker& worker : workers_) {
     models.push_back(setting_.learning.without_state(worker.to_be ? worker.to_be : worker.own));
   }
   return models;
@@ -194,7 +194,7 @@ std::int32_t AdPsgd::partner_of(std::size_t number) const {
 }
 
 void AdPsgd::average(std::size_t number, const Value& other) {
-  Worker& worker = workers_[number];
+  GossipWorker& worker = workers_[number];
   worker.own = averaged_with(setting_.learning.history(), worker.own, other);
   ++worker.averaged;
   ++worker.owes;
@@ -215,7 +215,7 @@ Value AdPsgd::on_the_wire(std::size_t number, std::int64_t message) const {
 Task<> AdPsgd::answers(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = gossiper(number);
-  Worker& own = workers_[number];
+  GossipWorker& own = workers_[number];
   own.later.clear();
   for (;;) {
     Parcel parcel = co_await loop.receive(me, kAsk, own.later.next());
@@ -232,7 +232,7 @@ Task<> AdPsgd::answers(std::size_t number) {
     Parcel reply{.values = {on_the_wire(number, own.averaged)}, .bytes = setting_.sizing.model_bytes()};
     reply.number = parcel.number;
     average(number, parcel.values.front());
-    Worker& other = workers_[static_cast<std::size_t>(parcel.from)];
+    GossipWorker& other = workers_[static_cast<std::size_t>(parcel.from)];
     other.to_be = averaged_with(setting_.learning.history(), other.own, reply.values.front());
     loop.send(me, parcel.from, kReply, std::move(reply), kAsk);
   }
@@ -243,7 +243,7 @@ Task<> AdPsgd::answers(std::size_t number) {
 Task<> AdPsgd::averages(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = gossiper(number);
-  Worker& own = workers_[number];
+  GossipWorker& own = workers_[number];
   own.to_be = {};
   for (;;) {
     co_await loop.receive(me, kGo);
@@ -275,7 +275,7 @@ Task<> AdPsgd::computes(std::size_t number) {
   ProtocolLog& log = setting_.log;
   const Node me = gossiper(number);
   const bool active = sides_.active[number];
-  Worker& own = workers_[number];
+  GossipWorker& own = workers_[number];
   if (std::exchange(own.at_work, false)) ++log.failed;  // it was down
   while (updates_ > 0 || !setting_.budget_spent()) {
     while (batches_[number].size(own.batches) == 0) ++own.batches;

@@ -51,7 +51,7 @@ class AdPsgd final : public Protocol {
   std::vector<world::Value> models() const;
 
  private:
-  struct Worker {
+  struct GossipWorker {
     world::Value own;           ///< weights, the optimizer's state behind them
     world::Value to_be;         ///< what they will be when the averaging that is on its way back has arrived
     std::int64_t batches = 0;   ///< begun
@@ -77,7 +77,7 @@ class AdPsgd final : public Protocol {
   ActivePassive sides_;
   std::vector<SiteBatches> batches_;
   ArrivalWeights arrivals_;
-  std::vector<Worker> workers_;
+  std::vector<GossipWorker> workers_;
 };
 
 }  // namespace dadsim::protocols

@@ -55,7 +55,7 @@ class AsyncSgd final : public Protocol {
   void begin() override;
 
  private:
-  struct Worker {
+  struct AsyncWorker {
     // What the worker itself knows.
     std::int64_t batches = 0;  ///< that it has begun to compute with
     std::int64_t ticket = 0;   ///< of the last thing that it has sent; the answer bears the same
@@ -88,7 +88,7 @@ class AsyncSgd final : public Protocol {
   double lambda_ = 0, rate_factor_ = 1;
   std::vector<SiteBatches> batches_;
   ArrivalWeights arrivals_;
-  std::vector<Worker> workers_;
+  std::vector<AsyncWorker> workers_;
   world::Value model_;  ///< with the optimizer's state
   world::Work taking_in_;
   SendLater later_;
@@ -168,19 +168,19 @@ void AsyncSgd::begin() {
 /// Without a number of updates, the last one is that of the last gradient that was begun within the budget.
 bool AsyncSgd::over() const {
   if (updates_ > 0) return setting_.log.updates >= updates_;
-  return setting_.budget_spent() && std::ranges::none_of(workers_, &Worker::at_work);
+  return setting_.budget_spent() && std::ranges::none_of(workers_, &AsyncWorker::at_work);
 }
 
 std::int64_t AsyncSgd::slowest() const {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const Worker& worker : workers_) {
+  for (const AsyncWorker& worker : workers_) {
     if (!worker.away) least = std::min(least, worker.clock);
   }
   return least;
 }
 
 void AsyncSgd::give(std::size_t number, std::int64_t ticket) {
-  Worker& worker = workers_[number];
+  AsyncWorker& worker = workers_[number];
   worker.read = setting_.log.updates;
   if (staleness_ == Staleness::compensated) worker.given = model_;
   Parcel parcel{.values = {model_}, .bytes = setting_.sizing.plain_bytes(), .number = ticket};
@@ -188,7 +188,7 @@ void AsyncSgd::give(std::size_t number, std::int64_t ticket) {
 }
 
 void AsyncSgd::answer(std::size_t number, std::int64_t ticket) {
-  Worker& worker = workers_[number];
+  AsyncWorker& worker = workers_[number];
   if (staleness_ != Staleness::bounded || worker.clock <= slowest() + slack_) {
     give(number, ticket);
     return;
@@ -200,7 +200,7 @@ void AsyncSgd::answer(std::size_t number, std::int64_t ticket) {
 void AsyncSgd::release() {
   if (staleness_ != Staleness::bounded) return;
   for (std::size_t number = 0; number < workers_.size(); ++number) {
-    Worker& worker = workers_[number];
+    AsyncWorker& worker = workers_[number];
     if (worker.held == 0 || worker.clock > slowest() + slack_) continue;
     setting_.log.facts["seconds that fast workers were held back"] += setting_.loop.now() - worker.held_since;
     give(number, std::exchange(worker.held, 0));
@@ -209,7 +209,7 @@ void AsyncSgd::release() {
 
 /// Its gradient will not arrive.
 void AsyncSgd::left(std::size_t number) {
-  Worker& worker = workers_[number];
+  AsyncWorker& worker = workers_[number];
   if (std::exchange(worker.at_work, false)) ++setting_.log.failed;
   worker.held = 0;
   worker.away = true;
@@ -218,7 +218,7 @@ void AsyncSgd::left(std::size_t number) {
 /// A worker asks for the model without giving a gradient: at the beginning, when it is back, or since something got
 /// lost. One that was away goes on at the clock of the slowest: nobody waits until it has caught up.
 void AsyncSgd::joins(std::size_t number) {
-  Worker& worker = workers_[number];
+  AsyncWorker& worker = workers_[number];
   if (std::exchange(worker.at_work, false)) ++setting_.log.failed;
   if (!worker.away) return;
   const std::int64_t least = slowest();
@@ -227,7 +227,7 @@ void AsyncSgd::joins(std::size_t number) {
 }
 
 void AsyncSgd::take_in(std::size_t number, const Parcel& parcel) {
-  Worker& worker = workers_[number];
+  AsyncWorker& worker = workers_[number];
   ProtocolLog& log = setting_.log;
   worker.at_work = false;
   ++worker.clock;
@@ -298,7 +298,7 @@ void AsyncSgd::pull(std::size_t number) {
 Task<> AsyncSgd::worker(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = worker_node(number);
-  Worker& own = workers_[number];
+  AsyncWorker& own = workers_[number];
   pull(number);
   for (;;) {
     const Parcel parcel = co_await loop.receive(me, kFresh);
@@ -322,8 +322,9 @@ Task<> AsyncSgd::worker(std::size_t number) {
     co_await loop.compute(me, std::move(work));
     const Value gradient =
         setting_.learning.gradient_with_statistics(parcel.values.front(), number, SiteBatches::How::steps, batch);
-    Learning::Sent sent = setting_.learning.send(gradient, own.memory, setting_.run.compress,
-                                                 static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(batch));
+    Learning::SentValue sent =
+        setting_.learning.send(gradient, own.memory, setting_.run.compress, static_cast<std::uint32_t>(number),
+                               static_cast<std::uint32_t>(batch));
     own.memory = sent.memory;
     Parcel push{.values = {std::move(sent.arrives)}, .bytes = setting_.sizing.compressed_bytes()};
     push.number = ++own.ticket;

@@ -2,8 +2,8 @@
 
 namespace dadsim::protocols {
 
-ClientPrivacy::Range ClientPrivacy::range() const {
-  Range range;
+ClientPrivacy::OrderRange ClientPrivacy::range() const {
+  OrderRange range;
   std::map<Mechanisms, OfClient> known;  // many clients have equal ones
   for (std::size_t client = 0; client < of_.size(); ++client) {
     const auto [at, is_new] = known.try_emplace(of_[client]);

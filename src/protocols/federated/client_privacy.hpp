@@ -28,10 +28,10 @@ class ClientPrivacy {
     double epsilon = 0;
   };
   /// The clients that have spent most, and least; of several the first.
-  struct Range {
+  struct OrderRange {
     OfClient most, least;
   };
-  Range range() const;
+  OrderRange range() const;
   double delta() const { return delta_; }
 
  private:

@@ -75,7 +75,7 @@ class DpFedAvg final : public FederatedRounds {
 
   void end() override {
     ProtocolLog& log = setting().log;
-    const ClientPrivacy::Range spent = privacy_.range();
+    const ClientPrivacy::OrderRange spent = privacy_.range();
     log.remarks.push_back(remark(spent));
     if (sigma_ == 0) return;
     log.privacy = methods::PrivacySpent{.epsilon = spent.most.epsilon,
@@ -125,7 +125,7 @@ class DpFedAvg final : public FederatedRounds {
 
   // ---- clients ----
 
-  Value train(const Order& order) override {
+  Value train(const ClientOrder& order) override {
     if (level_ == Level::client) return FederatedRounds::train(order);
     if (sigma_ > 0) {
       const auto samples = samples_of(order.client);
@@ -143,7 +143,7 @@ class DpFedAvg final : public FederatedRounds {
                                           .per_sample = LocalTraining::PerSample{clip_, sigma_}});
   }
 
-  Value released(const Order& order, const Value& difference) override {
+  Value released(const ClientOrder& order, const Value& difference) override {
     if (level_ == Level::sample) return difference;
     double deviation = 0;  // of the noise that it adds
     if (noise_ == NoiseBy::each_site) {
@@ -241,7 +241,7 @@ class DpFedAvg final : public FederatedRounds {
     return most;
   }
 
-  std::string remark(const ClientPrivacy::Range& spent) const {
+  std::string remark(const ClientPrivacy::OrderRange& spent) const {
     const bool of_clients = level_ == Level::client;
     const char* what = of_clients ? "updates of clients" : "gradients of samples";
     if (sigma_ == 0) return fmt::format("not private: {} are clipped to {:g}, no noise is added", what, clip_);

@@ -71,13 +71,13 @@ void FederatedAsync::ask_some() {
   }
 }
 
-void FederatedAsync::take_in(RequestPool::Event event) {
-  using What = RequestPool::Event::What;
+void FederatedAsync::take_in(RequestPool::ClientEvent event) {
+  using What = RequestPool::ClientEvent::What;
   if (event.what != What::answer && event.what != What::failed) return;
   --at_work_;
   pool_.tell(event, event.what == What::answer ? ProtocolLog::Part::End::used : ProtocolLog::Part::End::failed);
   if (event.what == What::failed) return;
-  Asked& asked = asked_[event.other];
+  AskedClient& asked = asked_[event.other];
   buffer_.push_back({.difference = event.parcel.values.front(),
                      .sent = std::move(asked.model),
                      .client = event.other,
@@ -87,17 +87,17 @@ void FederatedAsync::take_in(RequestPool::Event event) {
 }
 
 /// The first that make a new model.
-std::vector<FederatedAsync::Update> FederatedAsync::take_buffer() {
+std::vector<FederatedAsync::ClientUpdate> FederatedAsync::take_buffer() {
   const auto end = buffer_.begin() + static_cast<std::ptrdiff_t>(capacity_);
-  std::vector<Update> updates(std::make_move_iterator(buffer_.begin()), std::make_move_iterator(end));
+  std::vector<ClientUpdate> updates(std::make_move_iterator(buffer_.begin()), std::make_move_iterator(end));
   buffer_.erase(buffer_.begin(), end);
-  for (Update& update : updates) {
+  for (ClientUpdate& update : updates) {
     update.staleness = setting().log.updates - update.staleness;
     ++setting().log.staleness[update.staleness];
     count_used(update.client);
   }
   // In the order of clients, not of arrival: buffers of the same updates are the same.
-  std::ranges::stable_sort(updates, {}, &Update::client);
+  std::ranges::stable_sort(updates, {}, &ClientUpdate::client);
   return updates;
 }
 
@@ -105,7 +105,7 @@ world::Task<> FederatedAsync::server() {
   world::EventLoop& loop = setting().loop;
   const world::Node me = setting().server;
   const std::int64_t most = setting().value(kUpdates);
-  for (const Update& update : buffer_) pool_.waste(update.event.parcel);
+  for (const ClientUpdate& update : buffer_) pool_.waste(update.event.parcel);
   buffer_.clear();
   at_work_ = 0;
   pool_.begin();
@@ -113,17 +113,17 @@ world::Task<> FederatedAsync::server() {
   for (;;) {
     ask_some();
     setting().log.set_at_work(loop.now(), at_work_);
-    RequestPool::Event event = co_await pool_.next();
+    RequestPool::ClientEvent event = co_await pool_.next();
     take_in(std::move(event));
     co_await loop.sleep(me, 0);  // what arrives at this very time has arrived then
     while (pool_.has_news()) {
-      RequestPool::Event more = co_await pool_.next(loop.now());
+      RequestPool::ClientEvent more = co_await pool_.next(loop.now());
       take_in(std::move(more));
     }
     while (buffer_.size() >= capacity_) {
       world::Work work = work_;
       co_await loop.compute(me, std::move(work));
-      const std::vector<Update> updates = take_buffer();
+      const std::vector<ClientUpdate> updates = take_buffer();
       model_ = combine(model_, updates);
       ++setting().log.updates;
       const bool last = most > 0 ? setting().log.updates >= most : budget_spent();

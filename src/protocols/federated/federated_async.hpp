@@ -33,32 +33,32 @@ class FederatedAsync : public Federation {
   static double models_held(const spec::ParameterValues& values, double sites, double buffer);
 
  protected:
-  struct Update {
+  struct ClientUpdate {
     world::Value difference;  ///< model that it was sent − own model, as it arrives
     world::Value sent;        ///< that model
     std::size_t client = 0;
     std::int64_t staleness = 0;  ///< new models since
-    RequestPool::Event event = {};
+    RequestPool::ClientEvent event = {};
   };
-  virtual world::Value combine(const world::Value& model, const std::vector<Update>& updates) = 0;
+  virtual world::Value combine(const world::Value& model, const std::vector<ClientUpdate>& updates) = 0;
   virtual world::Work combine_work(std::size_t updates) const = 0;
   /// What updates of clients weigh in combine(), where the run says what clients are worth.
   ArrivalWeights& arrivals() { return arrivals_; }
 
  private:
-  struct Asked {
+  struct AskedClient {
     world::Value model;
     std::int64_t version = 0;
   };
   world::Task<> server();
   void ask_some();
-  void take_in(RequestPool::Event event);
-  std::vector<Update> take_buffer();
+  void take_in(RequestPool::ClientEvent event);
+  std::vector<ClientUpdate> take_buffer();
 
   RequestPool pool_;
   ArrivalWeights arrivals_;
-  std::vector<Asked> asked_;  ///< per client
-  std::vector<Update> buffer_;
+  std::vector<AskedClient> asked_;  ///< per client
+  std::vector<ClientUpdate> buffer_;
   world::Value model_;
   world::Work work_;
   std::size_t capacity_ = 1, concurrency_ = 1;

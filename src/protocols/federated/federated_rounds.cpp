@@ -67,7 +67,7 @@ using world::Task;
 using world::Value;
 using world::Work;
 using End = ProtocolLog::Part::End;
-using What = RequestPool::Event::What;
+using What = RequestPool::ClientEvent::What;
 
 namespace {
 
@@ -209,7 +209,7 @@ void FederatedRounds::draw_stragglers(std::int64_t round, const std::vector<std:
 }
 
 /// An answer or a failure of an earlier round.
-void FederatedRounds::take_in_late(const RequestPool::Event& event, std::int64_t round) {
+void FederatedRounds::take_in_late(const RequestPool::ClientEvent& event, std::int64_t round) {
   if (event.number == round) return;
   if (event.what == What::failed) pool_.tell(event, End::failed);
   if (event.what == What::answer) pool_.tell(event, End::late);
@@ -218,7 +218,7 @@ void FederatedRounds::take_in_late(const RequestPool::Event& event, std::int64_t
 /// Until enough clients are free. All news is taken in before anyone is asked: none of it is of a request to come.
 Task<> FederatedRounds::wait_for_clients() {
   while (pool_.has_news() || pool_.free() < at_least_) {
-    const RequestPool::Event event = co_await pool_.next();
+    const RequestPool::ClientEvent event = co_await pool_.next();
     take_in_late(event, 0);
   }
 }
@@ -233,7 +233,7 @@ bool FederatedRounds::is_last(std::int64_t round) const {
 Task<> FederatedRounds::collect(std::int64_t round, std::size_t open, double until) {
   const std::size_t wanted = enough(open);
   while (updates_.size() < wanted && open > 0) {
-    RequestPool::Event event = co_await pool_.next(until);
+    RequestPool::ClientEvent event = co_await pool_.next(until);
     if (event.what == What::nothing) break;  // time is up
     take_in_late(event, round);
     if (event.what == What::news || event.number != round) continue;
@@ -307,7 +307,7 @@ Task<> FederatedRounds::evaluate(std::int64_t round, std::vector<std::size_t> ch
     evaluations_.ask(one, {.values = {model_}, .bytes = setting().sizing.plain_bytes(), .number = round});
   }
   for (std::size_t open = chosen.size(); open > 0;) {
-    const RequestPool::Event event = co_await evaluations_.next();
+    const RequestPool::ClientEvent event = co_await evaluations_.next();
     if (event.number == round && (event.what == What::answer || event.what == What::failed)) --open;
   }
 }
@@ -336,7 +336,7 @@ Task<> FederatedRounds::exchange_keys(std::int64_t round, std::vector<std::size_
     }
     std::vector<std::size_t> there;
     for (std::size_t open = chosen.size(); open > 0;) {
-      const RequestPool::Event event = co_await secrets_.next(until);
+      const RequestPool::ClientEvent event = co_await secrets_.next(until);
       if (event.what == What::nothing) break;
       if (event.number != number) continue;
       --open;
@@ -355,7 +355,7 @@ Task<> FederatedRounds::unmask(std::int64_t round, const std::vector<Update>& up
     secrets_.ask(update.client, {.bytes = secure_.left_down(), .number = number});
   }
   for (std::size_t open = updates.size(); open > 0;) {
-    const RequestPool::Event event = co_await secrets_.next();
+    const RequestPool::ClientEvent event = co_await secrets_.next();
     if (event.number == number) --open;
   }
   Work work{.pieces = {}, .seconds = secure_.server_seconds(setting().sizing.parameters(), updates.size())};

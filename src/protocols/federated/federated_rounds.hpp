@@ -105,7 +105,7 @@ class FederatedRounds : public Federation {
     std::vector<world::Value> values;  ///< the first is the server's model − the client's, as it arrives
     std::size_t client = 0;
     double weight = 0;  ///< weight_of() the client
-    RequestPool::Event event = {};
+    RequestPool::ClientEvent event = {};
   };
 
   // ---- what an algorithm says ----
@@ -150,7 +150,7 @@ class FederatedRounds : public Federation {
   world::Task<> evaluating_client(std::size_t number);
   world::Task<> wait_for_clients();
   world::Task<> collect(std::int64_t round, std::size_t open, double until);
-  void take_in_late(const RequestPool::Event& event, std::int64_t round);
+  void take_in_late(const RequestPool::ClientEvent& event, std::int64_t round);
   void draw_stragglers(std::int64_t round, const std::vector<std::size_t>& chosen);
 
   RequestPool pool_;

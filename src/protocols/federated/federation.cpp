@@ -68,7 +68,7 @@ void RequestPool::send(std::size_t other, Parcel parcel) {
 }
 
 void RequestPool::ask(std::size_t other, Parcel parcel, bool in_place) {
-  Request& request = requests_[other];
+  ClientRequest& request = requests_[other];
   request.open = true;
   ++open_;
   request.number = parcel.number;
@@ -96,8 +96,8 @@ void RequestPool::send_again() {
   }
 }
 
-RequestPool::Event RequestPool::failed(std::size_t other) {
-  Event event{.what = Event::What::failed, .other = other, .number = requests_[other].number};
+RequestPool::ClientEvent RequestPool::failed(std::size_t other) {
+  ClientEvent event{.what = ClientEvent::What::failed, .other = other, .number = requests_[other].number};
   close(other);
   return event;
 }
@@ -108,8 +108,8 @@ void RequestPool::answer_lost(std::size_t other, std::int64_t number) {
   setting_.loop.hand(options_.asker, options_.answers, {.lost = true});
 }
 
-RequestPool::Event RequestPool::unreached(std::size_t other) {
-  Event event = failed(other);
+RequestPool::ClientEvent RequestPool::unreached(std::size_t other) {
+  ClientEvent event = failed(other);
   requests_[other].rests = true;
   rest_.emplace(setting_.loop.now() + kRest, other);
   update_free(other);
@@ -133,16 +133,17 @@ bool RequestPool::has_news() {
   return setting_.loop.waiting(options_.asker, options_.answers) > 0;
 }
 
-world::Task<RequestPool::Event> RequestPool::next(double until) {
+world::Task<RequestPool::ClientEvent> RequestPool::next(double until) {
   for (;;) {
     send_again();
     double patience = until;
     if (!again_.empty()) patience = std::min(patience, again_.begin()->first);
     if (!rest_.empty()) patience = std::min(patience, rest_.begin()->first);
     Parcel parcel = co_await setting_.loop.receive(options_.asker, options_.answers, patience);
-    if (wake() && parcel.from < 0 && setting_.loop.now() < until) co_return Event{.what = Event::What::news};
+    if (wake() && parcel.from < 0 && setting_.loop.now() < until)
+      co_return ClientEvent{.what = ClientEvent::What::news};
     if (parcel.from < 0) {
-      if (setting_.loop.now() >= until) co_return Event{};
+      if (setting_.loop.now() >= until) co_return ClientEvent{};
       continue;
     }
     if (parcel.from == options_.asker && parcel.lost) {  // a connection broke while an answer was on its way
@@ -153,12 +154,12 @@ world::Task<RequestPool::Event> RequestPool::next(double until) {
       co_return unreached(other);
     }
     const std::size_t other = index_of(parcel.from);
-    Request& request = requests_[other];
+    ClientRequest& request = requests_[other];
     if (parcel.gone || parcel.back) {
       request.up = parcel.back;
       update_free(other);
       if (parcel.gone && request.open) co_return failed(other);
-      co_return Event{.what = Event::What::news, .other = other};
+      co_return ClientEvent{.what = ClientEvent::What::news, .other = other};
     }
     const bool open = request.open && request.number == parcel.number;
     if (parcel.lost) {
@@ -176,7 +177,7 @@ world::Task<RequestPool::Event> RequestPool::next(double until) {
       waste(parcel);
       co_return failed(other);
     }
-    Event event{.what = Event::What::answer, .other = other, .number = parcel.number};
+    ClientEvent event{.what = ClientEvent::What::answer, .other = other, .number = parcel.number};
     event.parcel = std::move(parcel);
     close(other);
     co_return event;
@@ -188,7 +189,7 @@ void RequestPool::waste(const Parcel& parcel) {
   setting_.log.wasted_seconds += parcel.work;
 }
 
-void RequestPool::tell(const Event& event, ProtocolLog::Part::End end) {
+void RequestPool::tell(const ClientEvent& event, ProtocolLog::Part::End end) {
   if (!options_.tells) return;
   ProtocolLog& log = setting_.log;
   if (end == ProtocolLog::Part::End::failed) ++log.failed;
@@ -246,7 +247,7 @@ void Federation::add_proximal_term(double mu) {
 
 // ---- what algorithms change ----
 
-Value Federation::train(const Order& order) {
+Value Federation::train(const ClientOrder& order) {
   return learning().train(order.model, {.site = order.client,
                                         .first = order.first,
                                         .steps = order.steps,
@@ -255,7 +256,7 @@ Value Federation::train(const Order& order) {
                                         .data_version = order.data_version});
 }
 
-std::vector<Value> Federation::beside(const Order& /*order*/, const Value& /*trained*/) { return {}; }
+std::vector<Value> Federation::beside(const ClientOrder& /*order*/, const Value& /*trained*/) { return {}; }
 
 // ---- how much clients train ----
 
@@ -271,7 +272,7 @@ std::int64_t Federation::steps_of(std::size_t client) const {
   return std::max<std::int64_t>(1, std::llround(steps));
 }
 
-std::vector<std::int64_t> Federation::batch_sizes(const Order& order) const {
+std::vector<std::int64_t> Federation::batch_sizes(const ClientOrder& order) const {
   const SiteBatches batches(SiteBatches::How::passes, setting_.training(), learning().problem().partition, order.client,
                             setting_.seed());
   std::vector<std::int64_t> sizes;
@@ -345,7 +346,7 @@ Task<> Federation::client(std::size_t number, RequestPool* pool, std::size_t oth
       continue;
     }
     Client& own = clients_[number];
-    Order order{.number = parcel.number, .client = number, .model = parcel.values.front()};
+    ClientOrder order{.number = parcel.number, .client = number, .model = parcel.values.front()};
     order.more.assign(parcel.values.begin() + 1, parcel.values.end());
     order.steps = own.limit > 0 ? own.limit : steps_of(number);
     order.first = own.batches;
@@ -368,8 +369,8 @@ Task<> Federation::client(std::size_t number, RequestPool* pool, std::size_t oth
     if (!drops_out) {
       const Value trained = train(order);
       const Value difference = released(order, learning().difference(order.model, trained));
-      Learning::Sent sent = learning().send(difference, own.memory, setting_.run.compress,
-                                            static_cast<std::uint32_t>(number), own.answers++);
+      Learning::SentValue sent = learning().send(difference, own.memory, setting_.run.compress,
+                                                 static_cast<std::uint32_t>(number), own.answers++);
       own.memory = sent.memory;
       reply.values.push_back(std::move(sent.arrives));
       reply.bytes = bytes_up();

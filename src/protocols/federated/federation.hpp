@@ -64,7 +64,7 @@ class RequestPool {
   /// its answer from others.
   void ask(std::size_t other, world::Parcel request, bool in_place = false);
 
-  struct Event {
+  struct ClientEvent {
     enum class What : std::uint8_t {
       nothing,  ///< time was up
       news,     ///< someone is free, or down
@@ -77,12 +77,12 @@ class RequestPool {
     world::Parcel parcel = {};
   };
   /// The next event. An answer without values says that no answer will come.
-  world::Task<Event> next(double until = world::kNever);
+  world::Task<ClientEvent> next(double until = world::kNever);
   /// Whether something has come that was not taken in yet.
   bool has_news();
 
   /// What became of an answer: for the log.
-  void tell(const Event& event, ProtocolLog::Part::End end);
+  void tell(const ClientEvent& event, ProtocolLog::Part::End end);
   /// An answer, or what it has cost, is worth nothing.
   void waste(const world::Parcel& parcel);
 
@@ -90,7 +90,7 @@ class RequestPool {
   void answer_lost(std::size_t other, std::int64_t number);
 
  private:
-  struct Request {
+  struct ClientRequest {
     bool open = false;
     bool up = true;
     bool rests = false;  ///< could not be reached
@@ -106,14 +106,14 @@ class RequestPool {
   }
   void send(std::size_t other, world::Parcel parcel);
   void send_again();
-  Event failed(std::size_t other);
-  Event unreached(std::size_t other);
+  ClientEvent failed(std::size_t other);
+  ClientEvent unreached(std::size_t other);
   bool wake();
 
   Setting setting_;
   Options options_;
   std::map<world::Node, std::size_t> indices_;
-  std::vector<Request> requests_;
+  std::vector<ClientRequest> requests_;
   IndexSet free_;
   std::size_t open_ = 0;
   std::multimap<double, std::pair<std::size_t, std::int64_t>> again_;  ///< when each request is sent again
@@ -151,7 +151,7 @@ class Federation : public Protocol {
   static constexpr world::Channel kUpdate = "update";
 
   /// The work that a client is asked for.
-  struct Order {
+  struct ClientOrder {
     std::int64_t number = 0;  ///< of the round, or of the version of the model
     std::size_t client = 0;
     world::Value model;
@@ -168,11 +168,11 @@ class Federation : public Protocol {
   // ---- what an algorithm says ----
 
   /// What the client's local training gives. By default: the scenario's optimizer, begun anew.
-  virtual world::Value train(const Order& order);
+  virtual world::Value train(const ClientOrder& order);
   /// What a client sends of how far its training has come from the model, before that is encoded. By default all of it.
-  virtual world::Value released(const Order& /*order*/, const world::Value& difference) { return difference; }
+  virtual world::Value released(const ClientOrder& /*order*/, const world::Value& difference) { return difference; }
   /// What a client sends in addition to the difference. By default nothing.
-  virtual std::vector<world::Value> beside(const Order& order, const world::Value& trained);
+  virtual std::vector<world::Value> beside(const ClientOrder& order, const world::Value& trained);
   /// Messages as large as the model that travel beside it, each way.
   virtual double extra_down() const { return 0; }
   virtual double extra_up() const { return 0; }
@@ -233,7 +233,7 @@ class Federation : public Protocol {
   };
   world::Task<> answer_again(std::size_t number, RequestPool& pool, std::size_t other, world::Parcel lost);
   void answer(std::size_t number, RequestPool& pool, world::Parcel parcel);
-  std::vector<std::int64_t> batch_sizes(const Order& order) const;
+  std::vector<std::int64_t> batch_sizes(const ClientOrder& order) const;
 
   Setting setting_;
   std::vector<Client> clients_;

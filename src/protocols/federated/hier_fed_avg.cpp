@@ -17,7 +17,7 @@ using world::Task;
 using world::Value;
 using world::Work;
 using End = ProtocolLog::Part::End;
-using What = RequestPool::Event::What;
+using What = RequestPool::ClientEvent::What;
 
 constexpr world::Channel kGroupModel = "model of all";
 constexpr world::Channel kGroupUpdate = "update of a group";
@@ -37,7 +37,7 @@ class HierFedAvg final : public Federation {
     const std::size_t size = setting.sites / groups;
     std::vector<Node> leaders;
     for (std::size_t g = 0; g < groups; ++g) {
-      Group group;
+      EdgeGroup group;
       group.first = g * size;
       leaders.push_back(node_of(group.first));
       std::vector<Node> members;
@@ -65,7 +65,7 @@ class HierFedAvg final : public Federation {
     setting().loop.join(setting().server, "server", [this] { return server(); });
     leaders_->watch();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      Group& group = groups_[g];
+      EdgeGroup& group = groups_[g];
       group.members->watch();
       setting().loop.join(node_of(group.first), "leader", [this, g] { return leader(g); });
       for (std::size_t i = 0; i < group.members->size(); ++i) {
@@ -76,7 +76,7 @@ class HierFedAvg final : public Federation {
   }
 
  private:
-  struct Group {
+  struct EdgeGroup {
     std::size_t first = 0;  ///< index of its leader
     std::unique_ptr<RequestPool> members = nullptr;
     double weight = 0;                   ///< samples of those who took part in its last round
@@ -85,7 +85,7 @@ class HierFedAvg final : public Federation {
     std::uint32_t answers = 0;
     std::int64_t round = 0;
   };
-  struct Update {
+  struct EdgeUpdate {
     Value difference;
     std::size_t from = 0;
     double weight = 0;
@@ -93,12 +93,12 @@ class HierFedAvg final : public Federation {
   };
 
   /// x − Σ p_k Δ_k.
-  Value mean_of(const Value& model, const std::vector<Update>& updates) {
+  Value mean_of(const Value& model, const std::vector<EdgeUpdate>& updates) {
     double all = 0;
-    for (const Update& update : updates) all += update.weight;
+    for (const EdgeUpdate& update : updates) all += update.weight;
     std::vector<Value> values = {model};
     std::vector<double> weights = {1};
-    for (const Update& update : updates) {
+    for (const EdgeUpdate& update : updates) {
       values.push_back(update.difference);
       weights.push_back(-update.weight / all);
     }
@@ -115,7 +115,7 @@ class HierFedAvg final : public Federation {
     if (setting().log.versions.empty() && setting().new_version(model_, 1)) co_return;
     for (;;) {
       while (leaders_->has_news() || leaders_->free() == 0) {
-        const RequestPool::Event news = co_await leaders_->next();
+        const RequestPool::ClientEvent news = co_await leaders_->next();
         if (news.what == What::answer) leaders_->waste(news.parcel);
       }
       const std::int64_t round = ++round_;
@@ -125,9 +125,9 @@ class HierFedAvg final : public Federation {
       for (const std::size_t g : chosen) {
         leaders_->ask(g, {.values = {model_}, .bytes = bytes_down(), .number = round});
       }
-      std::vector<Update> updates;
+      std::vector<EdgeUpdate> updates;
       for (std::size_t open = asked; open > 0;) {
-        const RequestPool::Event event = co_await leaders_->next();
+        const RequestPool::ClientEvent event = co_await leaders_->next();
         if (event.number != round) continue;
         if (event.what == What::failed) --open;
         if (event.what != What::answer) continue;
@@ -140,9 +140,9 @@ class HierFedAvg final : public Federation {
       if (!updates.empty()) {
         Work work = sum_work(step::Role::aggregator, updates.size());
         co_await loop.compute(setting().server, std::move(work));
-        std::ranges::sort(updates, {}, &Update::from);
+        std::ranges::sort(updates, {}, &EdgeUpdate::from);
         model_ = mean_of(model_, updates);
-        for (const Update& update : updates) {
+        for (const EdgeUpdate& update : updates) {
           for (const std::size_t one : groups_[update.from].took_part) count_used(one);
         }
         ++setting().log.updates;
@@ -156,7 +156,7 @@ class HierFedAvg final : public Federation {
 
   Task<> leader(std::size_t g) {
     world::EventLoop& loop = setting().loop;
-    Group& group = groups_[g];
+    EdgeGroup& group = groups_[g];
     const Node me = node_of(group.first);
     group.members->begin();
     for (;;) {
@@ -169,14 +169,14 @@ class HierFedAvg final : public Federation {
       group.took_part.clear();
       group.weight = 0;
       for (std::int64_t k = 0; k < edge_rounds_; ++k) {
-        std::vector<Update> updates;
+        std::vector<EdgeUpdate> updates;
         co_await edge_round(group, model, updates);
         if (updates.empty()) continue;
         Work work = sum_work(step::Role::workers, updates.size());
         co_await loop.compute(me, std::move(work));
         model = mean_of(model, updates);
         group.weight = 0;
-        for (const Update& update : updates) {
+        for (const EdgeUpdate& update : updates) {
           group.weight += update.weight;
           group.took_part.push_back(group.first + update.from);
         }
@@ -188,8 +188,8 @@ class HierFedAvg final : public Federation {
           co_await loop.compute(me, std::move(work));
         }
         const Value difference = learning().difference(order.values.front(), model);
-        Learning::Sent sent = learning().send(difference, group.memory, setting().run.compress,
-                                              static_cast<std::uint32_t>(setting().sites + g), group.answers++);
+        Learning::SentValue sent = learning().send(difference, group.memory, setting().run.compress,
+                                                   static_cast<std::uint32_t>(setting().sites + g), group.answers++);
         group.memory = sent.memory;
         answer.values.push_back(std::move(sent.arrives));
         answer.bytes = bytes_up();
@@ -198,9 +198,9 @@ class HierFedAvg final : public Federation {
     }
   }
 
-  Task<> edge_round(Group& group, const Value& model, std::vector<Update>& updates) {
+  Task<> edge_round(EdgeGroup& group, const Value& model, std::vector<EdgeUpdate>& updates) {
     while (group.members->has_news()) {
-      const RequestPool::Event news = co_await group.members->next();
+      const RequestPool::ClientEvent news = co_await group.members->next();
       if (news.what == What::failed) group.members->tell(news, End::failed);
     }
     const std::int64_t round = ++group.round;
@@ -210,7 +210,7 @@ class HierFedAvg final : public Federation {
       ask(*group.members, i, group.first + i, round, model, {}, node_of(group.first + i) == group.members->asker());
     }
     for (std::size_t open = chosen.size(); open > 0;) {
-      const RequestPool::Event event = co_await group.members->next();
+      const RequestPool::ClientEvent event = co_await group.members->next();
       if (event.what != What::answer && event.what != What::failed) continue;
       --open;
       group.members->tell(event, event.what == What::answer ? End::used : End::failed);
@@ -220,10 +220,10 @@ class HierFedAvg final : public Federation {
                          .weight = weight_of(group.first + event.other),
                          .parcel = event.parcel});
     }
-    std::ranges::sort(updates, {}, &Update::from);
+    std::ranges::sort(updates, {}, &EdgeUpdate::from);
   }
 
-  std::vector<Group> groups_;
+  std::vector<EdgeGroup> groups_;
   std::unique_ptr<RequestPool> leaders_;
   Value model_;
   std::int64_t rounds_ = 0, edge_rounds_ = 1, round_ = 0;

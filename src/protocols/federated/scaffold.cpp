@@ -33,7 +33,7 @@ class Scaffold final : public FederatedRounds {
   world::Work work_per_step() const override { return per_step_; }
   world::Work work_per_order() const override { return FederatedRounds::work_per_order() + per_order_; }
 
-  Value train(const Order& order) override {
+  Value train(const ClientOrder& order) override {
     const Value& c = order.more.front();
     const Value& own = controls_[order.client];
     return learning().train(order.model,
@@ -46,7 +46,7 @@ class Scaffold final : public FederatedRounds {
   }
 
   /// c_i⁺ − c_i.
-  std::vector<Value> beside(const Order& order, const Value& trained) override {
+  std::vector<Value> beside(const ClientOrder& order, const Value& trained) override {
     double rates = 0;
     for (std::int64_t k = 0; k < order.steps; ++k) rates += learning().rate(order.schedule_step + k);
     return {learning().weighted_sum({order.more.front(), parameters_of(order.model), parameters_of(trained)},

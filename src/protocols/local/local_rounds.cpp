@@ -158,8 +158,8 @@ Task<> LocalRounds::worker(std::size_t number) {
     co_await loop.compute(me, std::move(work));
     own.own = local_.train(number, local_.with_state_of(start, own.own), first, count);
     Value moved = learning().difference(start, learning().without_state(own.own));
-    Learning::Sent sent = learning().send(moved, own.memory, setting_.run.compress, static_cast<std::uint32_t>(number),
-                                          static_cast<std::uint32_t>(first));
+    Learning::SentValue sent = learning().send(moved, own.memory, setting_.run.compress,
+                                               static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(first));
     own.memory = sent.memory;
     Parcel answer{.values = {std::move(sent.arrives)}, .bytes = setting_.sizing.model_bytes(), .number = first};
     answer.work = loop.now() - begin;

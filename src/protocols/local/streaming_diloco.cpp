@@ -61,7 +61,7 @@ class StreamingDiLoCo final : public Protocol {
     world::Value outer;      ///< θ_p, and the momentum of the outer optimizer behind it
     std::int64_t last = -1;  ///< number of the synchronisation that it is from; −1: the beginning
   };
-  struct Worker {
+  struct StreamingWorkerState {
     bool started = false;
     world::Value own;                ///< weights and the optimizer's state
     std::vector<world::Value> base;  ///< per fragment, the last θ_p that it has taken in
@@ -77,7 +77,7 @@ class StreamingDiLoCo final : public Protocol {
     std::vector<bool> awaited;
     std::vector<world::Value> differences;
   };
-  struct Due {
+  struct DueFragment {
     std::int64_t at = 0;  ///< step
     std::int64_t sync = 0;
   };
@@ -89,7 +89,7 @@ class StreamingDiLoCo final : public Protocol {
   }
   std::int64_t step_of(std::int64_t sync) const { return sync / static_cast<std::int64_t>(fragments_.size()); }
   bool is_sent(std::size_t fragment, std::int64_t step) const;
-  std::int64_t next_stop(std::int64_t step, const std::deque<Due>& open) const;
+  std::int64_t next_stop(std::int64_t step, const std::deque<DueFragment>& open) const;
 
   world::Value taken_from(std::size_t fragment, const world::Value& weights) const;
   world::Value mixed(std::size_t fragment, const world::Value& own, const world::Value& theta, double alpha) const;
@@ -120,7 +120,7 @@ class StreamingDiLoCo final : public Protocol {
   double alpha_ = 0;
   spec::CompressSpec compress_;
   std::vector<Fragment> fragments_;
-  std::vector<Worker> workers_;
+  std::vector<StreamingWorkerState> workers_;
   std::map<std::int64_t, Sync> open_;
   std::set<std::int64_t> done_;  ///< synchronisations of the last two periods, and those of the last step
   std::int64_t last_step_ = 0;   ///< of a synchronisation that anyone has begun
@@ -205,7 +205,7 @@ bool StreamingDiLoCo::is_sent(std::size_t fragment, std::int64_t step) const {
 }
 
 /// The next step after which something is sent or taken in.
-std::int64_t StreamingDiLoCo::next_stop(std::int64_t step, const std::deque<Due>& open) const {
+std::int64_t StreamingDiLoCo::next_stop(std::int64_t step, const std::deque<DueFragment>& open) const {
   for (std::int64_t next = step + 1; next < local_.steps(); ++next) {
     if (!open.empty() && open.front().at <= next) return next;
     for (std::size_t p = 0; p < fragments_.size(); ++p) {
@@ -282,7 +282,7 @@ void StreamingDiLoCo::send_fragment(std::size_t fragment, std::size_t to) {
 
 /// A worker that is back goes on where the others are: it takes part in what nobody has begun yet.
 void StreamingDiLoCo::joins(std::size_t number) {
-  Worker& worker = workers_[number];
+  StreamingWorkerState& worker = workers_[number];
   worker.takes_part = true;
   worker.since = std::min(last_step_, local_.steps() - 1);
   Parcel all{.values = {}, .bytes = setting_.sizing.plain_bytes(), .number = worker.since};
@@ -482,7 +482,7 @@ Task<> StreamingDiLoCo::ask_for_all(std::size_t number, std::int64_t& step) {
       loop.send(me, setting_.server, kOuter, {}, kAll);
       continue;
     }
-    Worker& own = workers_[number];
+    StreamingWorkerState& own = workers_[number];
     own.base = std::move(parcel.values);
     for (std::size_t p = 0; p < fragments_.size(); ++p) own.own = mixed(p, own.own, own.base[p], 0);
     step = parcel.number;
@@ -503,11 +503,11 @@ Work StreamingDiLoCo::sending_work(std::int64_t step) const {
 }
 
 void StreamingDiLoCo::send_difference(std::size_t number, std::size_t p, std::int64_t name) {
-  Worker& own = workers_[number];
+  StreamingWorkerState& own = workers_[number];
   const Fragment& fragment = fragments_[p];
   const Value moved = setting_.learning.difference(own.base[p], taken_from(p, own.own));
-  Learning::Sent sent = setting_.learning.send(moved, own.memory[p], compress_, static_cast<std::uint32_t>(number),
-                                               static_cast<std::uint32_t>(name), fragment.sizes);
+  Learning::SentValue sent = setting_.learning.send(moved, own.memory[p], compress_, static_cast<std::uint32_t>(number),
+                                                    static_cast<std::uint32_t>(name), fragment.sizes);
   own.memory[p] = sent.memory;
   ++setting_.log.asked;
   Parcel parcel{.values = {std::move(sent.arrives)}, .bytes = fragment.bytes_up, .number = name};
@@ -518,7 +518,7 @@ void StreamingDiLoCo::send_difference(std::size_t number, std::size_t p, std::in
 Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
   world::EventLoop& loop = setting_.loop;
   const Node me = node_of(number);
-  Worker& own = workers_[number];
+  StreamingWorkerState& own = workers_[number];
   const auto is_there = [&] {
     const auto found = own.arrived.find(fragment_of(name));
     return found != own.arrived.end() && found->second.first >= name;
@@ -537,7 +537,7 @@ Task<> StreamingDiLoCo::hear(std::size_t number, std::int64_t name) {
 /// The fragment that has arrived becomes part of the worker's weights, if it is newer than the one there. What that
 /// costs: mixing reads two rows and writes one.
 Work StreamingDiLoCo::take_in(std::size_t number, std::size_t p) {
-  Worker& own = workers_[number];
+  StreamingWorkerState& own = workers_[number];
   const auto found = own.arrived.find(p);
   if (found == own.arrived.end() || found->second.first <= own.have[p]) return {};
   own.have[p] = found->second.first;
@@ -550,7 +550,7 @@ Work StreamingDiLoCo::take_in(std::size_t number, std::size_t p) {
 Task<> StreamingDiLoCo::worker(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = node_of(number);
-  Worker& own = workers_[number];
+  StreamingWorkerState& own = workers_[number];
   std::int64_t step = 0;
   own.own = local_.initial();
   own.memory.assign(fragments_.size(), {});
@@ -562,7 +562,7 @@ Task<> StreamingDiLoCo::worker(std::size_t number) {
     own.base.clear();
     for (std::size_t p = 0; p < fragments_.size(); ++p) own.base.push_back(theta(p));
   }
-  std::deque<Due> due;
+  std::deque<DueFragment> due;
   Work owed;
   while (step < local_.steps()) {
     const std::int64_t next = next_stop(step, due);

@@ -76,7 +76,7 @@ SharedStep::SharedStep(Learning& learning, const Sizing& sizing, const spec::Run
   const algorithms::LearningProblem& problem = learning.problem();
   auto stage = std::make_unique<Stage>(problem, run_, algorithm_);
   learned_ = stage->network().shape();
-  Sites all{.there = std::vector<bool>(problem.partition.size(), true), .weights = {}};
+  PartialSites all{.there = std::vector<bool>(problem.partition.size(), true), .weights = {}};
   auto [structure, sizes] = stage->run(0, batches(all), {});
   structure_ = std::move(structure);
   for (const std::vector<std::int32_t>& slot : sizes.slots) none_in_slots_.emplace_back(slot.size(), 0);
@@ -84,7 +84,7 @@ SharedStep::SharedStep(Learning& learning, const Sizing& sizing, const spec::Run
 
 SharedStep::~SharedStep() = default;
 
-std::vector<std::vector<std::int32_t>> SharedStep::batches(const Sites& sites) const {
+std::vector<std::vector<std::int32_t>> SharedStep::batches(const PartialSites& sites) const {
   const algorithms::LearningProblem& problem = learning_.problem();
   std::vector<std::vector<std::int32_t>> batch(sites.there.size());
   for (std::size_t site = 0; site < batch.size(); ++site) {
@@ -96,7 +96,7 @@ std::vector<std::vector<std::int32_t>> SharedStep::batches(const Sites& sites) c
 }
 
 /// The gradient, behind it the running statistics, and as scalars the slots one after the other, each with its length.
-Value SharedStep::gradient(const Value& weights, const Sites& sites) {
+Value SharedStep::gradient(const Value& weights, const PartialSites& sites) {
   std::string name = fmt::format("{} of step {} of {:d} by {}", algorithm_, sites.number, fmt::join(sites.there, ""),
                                  fmt::join(sites.weights, " "));
   for (const auto& [parameter, value] : run_.parameters) name += fmt::format(" {}={}", parameter, value);
@@ -132,7 +132,7 @@ Value SharedStep::gradient(const Value& weights, const Sites& sites) {
       true);
 }
 
-Value SharedStep::after(const Value& weights, const Sites& sites) {
+Value SharedStep::after(const Value& weights, const PartialSites& sites) {
   const double rate = learning_.rate(sites.number);
   const auto parameters = static_cast<std::ptrdiff_t>(learning_.parameters());
   const Value all = gradient(weights, sites);
@@ -148,7 +148,7 @@ Value SharedStep::after(const Value& weights, const Sites& sites) {
   });
 }
 
-std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weights, const Sites& sites) {
+std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weights, const PartialSites& sites) {
   step::StepSizes sizes;
   const algorithms::LearningProblem& problem = learning_.problem();
   for (std::size_t site = 0; site < sites.there.size(); ++site) {
@@ -240,9 +240,9 @@ std::vector<bool> PartialParticipation::choose(std::int64_t number) const {
   return asked;
 }
 
-SharedStep::Sites PartialParticipation::sites_of(std::int64_t number, const std::vector<bool>& there,
-                                                 bool weighted) const {
-  SharedStep::Sites sites{.number = number, .there = there, .weights = {}};
+SharedStep::PartialSites PartialParticipation::sites_of(std::int64_t number, const std::vector<bool>& there,
+                                                        bool weighted) const {
+  SharedStep::PartialSites sites{.number = number, .there = there, .weights = {}};
   const bool everyone = std::ranges::find(there, false) == there.end();
   const bool present_alone = !unbiased_ || (everyone && per_step_ == setting_.sites && deadline_ == 0);
   if (!weighted || (present_alone && factors_.empty())) return sites;
@@ -287,10 +287,10 @@ bool PartialParticipation::has_samples(std::int64_t number, const std::vector<bo
   return false;
 }
 
-PartialParticipation::Step& PartialParticipation::step(std::int64_t number) {
+PartialParticipation::PartialStep& PartialParticipation::step(std::int64_t number) {
   const auto found = steps_.find(number);
   if (found != steps_.end()) return found->second;
-  Step& step = steps_[number];
+  PartialStep& step = steps_[number];
   step.asked = choose(number);
   setting_.log.set_at_work(setting_.loop.now(), static_cast<std::size_t>(std::ranges::count(step.asked, true)));
   step.schedule = shared_.schedule(models_.at(number), sites_of(number, step.asked, false));
@@ -308,7 +308,7 @@ PartialParticipation::Step& PartialParticipation::step(std::int64_t number) {
 
 /// Whether nothing is handed back behind the last that sites send (of rank 0, say, in the last layer): they hear that
 /// the step is over.
-bool PartialParticipation::ends_with_a_notice(const Step& step) {
+bool PartialParticipation::ends_with_a_notice(const PartialStep& step) {
   const auto sends_last = [](const schedule::Schedule& schedule) {
     const auto last = std::ranges::find_if(schedule.tasks | std::views::reverse,
                                            [](const schedule::Task& task) { return collective_of(task) != nullptr; });
@@ -317,13 +317,13 @@ bool PartialParticipation::ends_with_a_notice(const Step& step) {
   return sends_last(*step.schedule) || (step.merged && sends_last(*step.merged));
 }
 
-bool PartialParticipation::complete(const Step& step, std::size_t site) const {
+bool PartialParticipation::complete(const PartialStep& step, std::size_t site) const {
   return step.asked[site] &&
          std::ranges::all_of(step.arrived, [site](const auto& gather) { return gather.second[site]; });
 }
 
 /// Whether none of those who were asked has anything to send.
-bool PartialParticipation::expects_nothing(const Step& step) {
+bool PartialParticipation::expects_nothing(const PartialStep& step) {
   return std::ranges::all_of(step.arrived, [&](const auto& gather) {
     for (std::size_t site = 0; site < step.asked.size(); ++site) {
       if (step.asked[site] && !gather.second[site]) return false;
@@ -381,7 +381,7 @@ void PartialParticipation::leave(std::size_t site) {
 /// Until a gather is complete, or the deadline has passed and at least one message is there.
 Task<> PartialParticipation::gather(std::int64_t at, std::size_t task, double until) {
   for (;;) {
-    const Step& now = steps_.at(at);
+    const PartialStep& now = steps_.at(at);
     const std::vector<bool>& arrived = now.arrived.at(task);
     bool missing = false;
     bool any = false;
@@ -396,7 +396,7 @@ Task<> PartialParticipation::gather(std::int64_t at, std::size_t task, double un
 
 /// Who was in time is known now: the model after the step, and what the rest of it takes.
 void PartialParticipation::merge(std::int64_t at) {
-  Step& now = steps_.at(at);
+  PartialStep& now = steps_.at(at);
   ProtocolLog& log = setting_.log;
   std::vector<bool> there(setting_.sites, false);
   for (std::size_t site = 0; site < setting_.sites; ++site) there[site] = complete(now, site);
@@ -516,7 +516,7 @@ Task<> PartialParticipation::server() {
     }
     const std::int64_t first = first_message(at);
     for (std::size_t task = 0; task < count && !steps_.at(at).given_up; ++task) {
-      const Step& now = steps_.at(at);
+      const PartialStep& now = steps_.at(at);
       const SchedulePtr schedule = now.merged ? now.merged : now.schedule;
       if (task >= schedule->tasks.size()) break;  // who is there found less than those who were asked
       const auto& what = schedule->tasks[task].what;
@@ -562,7 +562,7 @@ using world::Work;
 void PartialParticipation::through(std::int64_t at) {
   const auto found = steps_.find(at);
   if (ended_ || found == steps_.end() || !found->second.closed) return;
-  const Step& now = found->second;
+  const PartialStep& now = found->second;
   bool all = true;
   bool merged = true;
   for (std::size_t site = 0; site < setting_.sites; ++site) {

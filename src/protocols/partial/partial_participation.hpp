@@ -26,23 +26,23 @@ class SharedStep {
   SharedStep& operator=(const SharedStep&) = delete;
 
   /// Who takes part in step `number`, and with which factor on its part of the gradient.
-  struct Sites {
+  struct PartialSites {
     std::int64_t number = 0;
     std::vector<bool> there;     ///< per site
     std::vector<float> weights;  ///< per site; empty: 1
   };
 
   /// The weights, with the optimizer's state behind them, after a step of all those sites.
-  world::Value after(const world::Value& weights_with_state, const Sites& sites);
+  world::Value after(const world::Value& weights_with_state, const PartialSites& sites);
   /// What that step computes and sends, through an aggregator. Where sizes depend on numbers, these are worked out now.
   /// Of sites without samples it is what they would send of none.
-  std::shared_ptr<const schedule::Schedule> schedule(const world::Value& weights_with_state, const Sites& sites);
+  std::shared_ptr<const schedule::Schedule> schedule(const world::Value& weights_with_state, const PartialSites& sites);
 
  private:
   class Stage;
   struct Stages;
-  world::Value gradient(const world::Value& weights, const Sites& sites);
-  std::vector<std::vector<std::int32_t>> batches(const Sites& sites) const;
+  world::Value gradient(const world::Value& weights, const PartialSites& sites);
+  std::vector<std::vector<std::int32_t>> batches(const PartialSites& sites) const;
 
   Learning& learning_;
   const Sizing& sizing_;
@@ -109,7 +109,7 @@ class PartialParticipation final : public Protocol {
   static constexpr double kNotice = 64;  ///< bytes, assumed: of a message without numbers
 
   /// A step, from when the first participant comes to it.
-  struct Step {
+  struct PartialStep {
     std::vector<bool> asked;
     SchedulePtr schedule;       ///< among those who were asked
     SchedulePtr merged;         ///< among those who were in time, once that is known; null: not yet
@@ -132,13 +132,13 @@ class PartialParticipation final : public Protocol {
   void redistribute();
   void ask_for_weights(std::size_t site);
 
-  Step& step(std::int64_t number);
+  PartialStep& step(std::int64_t number);
   std::vector<bool> choose(std::int64_t number) const;
-  SharedStep::Sites sites_of(std::int64_t number, const std::vector<bool>& there, bool weighted) const;
+  SharedStep::PartialSites sites_of(std::int64_t number, const std::vector<bool>& there, bool weighted) const;
   bool has_samples(std::int64_t number, const std::vector<bool>& there) const;
-  bool complete(const Step& step, std::size_t site) const;
-  [[nodiscard]] static bool ends_with_a_notice(const Step& step);
-  [[nodiscard]] static bool expects_nothing(const Step& step);
+  bool complete(const PartialStep& step, std::size_t site) const;
+  [[nodiscard]] static bool ends_with_a_notice(const PartialStep& step);
+  [[nodiscard]] static bool expects_nothing(const PartialStep& step);
   void merge(std::int64_t at);
   void through(std::int64_t at);
   static world::Node node_of(std::size_t site) { return static_cast<world::Node>(site); }
@@ -158,7 +158,7 @@ class PartialParticipation final : public Protocol {
   std::vector<float> factors_;  ///< per site, factor on its part of the gradient; empty: 1
   bool unbiased_, barrier_;
   std::size_t per_step_ = 1;                     ///< sites that are asked
-  std::map<std::int64_t, Step> steps_;           ///< those that somebody may still come to
+  std::map<std::int64_t, PartialStep> steps_;    ///< those that somebody may still come to
   std::map<std::int64_t, world::Value> models_;  ///< before each of them
   std::vector<bool> member_;                     ///< sites that have the weights
   std::vector<std::int64_t> site_at_;            ///< the step that each works on

@@ -36,8 +36,8 @@ const Table<spec::CostSpec::Price>& price_table() {
   return kTable;
 }
 
-const Table<spec::CostSpec::Line>& line_table() {
-  using Spec = spec::CostSpec::Line;
+const Table<spec::CostSpec::LinePrice>& line_table() {
+  using Spec = spec::CostSpec::LinePrice;
   static const Table<Spec> kTable =
       Table<Spec>(
           "line", "What lines cost for as long as training takes, by the second; in runs that share something.",
@@ -64,8 +64,8 @@ const Table<spec::CostSpec>& egress_table() {
   return kTable;
 }
 
-const Table<spec::CostSpec::Spot>& spot_table() {
-  using Spec = spec::CostSpec::Spot;
+const Table<spec::CostSpec::SpotPrice>& spot_table() {
+  using Spec = spec::CostSpec::SpotPrice;
   constexpr QuantityForm kTime{Unit::seconds, {.minimum = 0, .maximum = 1e7}, "seconds with their unit, e.g. 60s"};
   static const Table<Spec> kTable = Table<Spec>(
       "spot",

@@ -80,7 +80,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
               hash_combine(static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(lane) + 1);
           for (const collectives::Transfer& transfer : transfers) {
             last = place(transfer.peer, transfer.channel);
-            Pair& pair = pairs_[last];
+            ClassPair& pair = pairs_[last];
             pair.messages =
                 hash_combine(hash_combine(pair.messages, when), std::bit_cast<std::uint64_t>(transfer.bytes));
           }
@@ -94,7 +94,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
       return;
     }
     for (std::size_t i = begin; i < pairs_.size(); ++i) {
-      Pair& pair = pairs_[i];
+      ClassPair& pair = pairs_[i];
       const std::vector<std::int32_t>& links =
           routes.links(static_cast<std::size_t>(rank), static_cast<std::size_t>(pair.to));
       links_.insert(links_.end(), links.begin(), links.end());
@@ -143,7 +143,7 @@ std::optional<EventClasses> MessageGraph::classes(const std::vector<double>& dat
     std::ranges::fill(at_rank, 0);
     std::ranges::fill(on_link, 0);
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const Pair& pair = pairs_[i];
+      const ClassPair& pair = pairs_[i];
       const auto from = static_cast<std::size_t>(pair.from);
       const auto to = static_cast<std::size_t>(pair.to);
       std::uint64_t colour = hash_combine(hash_combine(pair.messages, of_ranks[from]), of_ranks[to]);
@@ -208,7 +208,7 @@ EventClasses MessageGraph::settled(const std::vector<std::uint64_t>& of_ranks,
   std::vector<std::int64_t> pairs_of;
   std::vector<std::size_t> first_pair;
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const Pair& pair = pairs_[i];
+    const ClassPair& pair = pairs_[i];
     const std::int32_t number = pairs.of(of_pairs[i]);
     if (static_cast<std::size_t>(number) == pairs_of.size()) {
       pairs_of.push_back(0);
@@ -220,7 +220,7 @@ EventClasses MessageGraph::settled(const std::vector<std::uint64_t>& of_ranks,
     classes.pair_of.try_emplace(EventClasses::key_of(pair.from, pair.to, pair.channel), number);
   }
   for (std::size_t number = 0; number < first_pair.size(); ++number) {
-    const Pair& pair = pairs_[first_pair[number]];
+    const ClassPair& pair = pairs_[first_pair[number]];
     const auto to = static_cast<std::size_t>(classes.class_of[static_cast<std::size_t>(pair.to)]);
     EventClasses::PairClass& made = classes.pairs.emplace_back();
     made.from = pair.from;
@@ -230,7 +230,7 @@ EventClasses MessageGraph::settled(const std::vector<std::uint64_t>& of_ranks,
       const std::int32_t first = first_of[static_cast<std::size_t>(link)];
       const double flows =
           static_cast<double>(pairs_of[number]) / static_cast<double>(links_of[static_cast<std::size_t>(first)]);
-      const auto known = std::ranges::find(made.crossings, first, &EventClasses::Crossing::link);
+      const auto known = std::ranges::find(made.crossings, first, &EventClasses::ClassCrossing::link);
       if (known != made.crossings.end()) {
         known->flows += flows;
       } else {

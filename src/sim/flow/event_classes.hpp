@@ -17,14 +17,14 @@ namespace dadsim::sim {
 /// Equivalence classes of the ranks, pairs (of each channel) and links of a collective: those of a class have the same
 /// dates and rates throughout, and one of them stands for all.
 struct EventClasses {
-  struct Crossing {
+  struct ClassCrossing {
     std::int32_t link = 0;  ///< the first of its class
     double flows = 1;       ///< of the class of pairs, on each of these links
   };
   struct PairClass {
     collectives::Rank from = 0, to = 0;  ///< of the first
     std::int32_t arrivals = 1;           ///< pairs of the class that lead to each rank that they lead to
-    std::vector<Crossing> crossings;
+    std::vector<ClassCrossing> crossings;
   };
 
   std::vector<std::int32_t> class_of;    ///< per rank
@@ -63,7 +63,7 @@ class MessageGraph {
   bool may_lose() const;
 
  private:
-  struct Pair {
+  struct ClassPair {
     collectives::Rank from = 0, to = 0;
     std::int32_t channel = 0;
     std::uint64_t messages = 0;  ///< colour of what it carries, and when
@@ -77,7 +77,7 @@ class MessageGraph {
   const Interconnect& network_;
   std::size_t ranks_ = 0;
   bool is_complete_ = true;
-  std::vector<Pair> pairs_;
+  std::vector<ClassPair> pairs_;
   std::vector<std::size_t> offsets_;  ///< per pair, where its links begin; and their end
   std::vector<std::int32_t> links_;
 };

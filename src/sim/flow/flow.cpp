@@ -623,7 +623,7 @@ Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::ve
 }
 
 void FlowModel::describe(const RoundFlows& timed) {
-  std::vector<MaxPlusRounds::Message> messages;
+  std::vector<MaxPlusRounds::RoundMessage> messages;
   for (const RoundFlow& flow : timed.flows) {
     messages.push_back({flow.before + flow.in_turn, flow.seconds, flow.after,
                         flow.wire_bytes > 0 ? std::min(flow.seconds, rates_.alone(flow)) : 0});

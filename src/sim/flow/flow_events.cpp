@@ -40,8 +40,8 @@ double TransferTimes::mean(std::int32_t connection, std::int64_t from, std::int6
 
 void describe_rounds(
     const collectives::Rounds& rounds,
-    const std::function<MaxPlusRounds::Message(collectives::Rank, collectives::Rank, const collectives::Transfer&,
-                                               std::int64_t from, std::int64_t until)>& message,
+    const std::function<MaxPlusRounds::RoundMessage(collectives::Rank, collectives::Rank, const collectives::Transfer&,
+                                                    std::int64_t from, std::int64_t until)>& message,
     MaxPlusRounds& solved) {
   std::vector<collectives::Transfer> transfers;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
@@ -134,13 +134,14 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
     for (double& date : done) date += more;
     dates.swap(done);
     // What the rounds left out carry.
-    for (Connection& over : connections_) over.round = -1;
+    for (FollowedConnection& over : connections_) over.round = -1;
     for (const collectives::Rank rank : followed_) {
       for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) {
         transfers_.clear();
         rounds.lane_sends(rank, lane, phase.first, transfers_);
         for (const collectives::Transfer& transfer : transfers_) {
-          Connection& over = connections_[static_cast<std::size_t>(connection(rank, transfer.peer, transfer.channel))];
+          FollowedConnection& over =
+              connections_[static_cast<std::size_t>(connection(rank, transfer.peer, transfer.channel))];
           if (std::exchange(over.round, lane) == lane) continue;
           carry(over, 0, transfer.bytes, static_cast<double>(left_out));
         }
@@ -155,7 +156,7 @@ void FlowEvents::carry_out(const collectives::Rounds& rounds, std::int64_t count
   clear(dates.size());
   now_ = *std::ranges::min_element(dates);
   courses_.push_back(course_of(rounds, count, dates.size()));
-  std::vector<State>& states = courses_.front().states;
+  std::vector<FlowState>& states = courses_.front().states;
   const auto lanes = static_cast<std::size_t>(rounds.lanes());
   for (std::size_t i = 0; i < states.size(); ++i) {
     states[i].date = dates[i / lanes];
@@ -209,10 +210,10 @@ void FlowEvents::go_on() {
 /// As CollectiveRun::advance.
 void FlowEvents::advance(std::int32_t number, std::int32_t of) {
   Course& course = courses_[static_cast<std::size_t>(number)];
-  State& state = course.states[static_cast<std::size_t>(of)];
+  FlowState& state = course.states[static_cast<std::size_t>(of)];
   while (state.through < course.count) {
     if (state.through < state.entered && state.rounds.front().over()) {
-      const Round& round = state.rounds.front();
+      const FollowedRound& round = state.rounds.front();
       if (round.cause != kStart && round.last > state.date) {
         state.date = round.last;
         state.cause = round.cause;
@@ -229,7 +230,7 @@ void FlowEvents::advance(std::int32_t number, std::int32_t of) {
   if (sequence_ != nullptr) finish(number, of);
 }
 
-void FlowEvents::enter(std::int32_t number, std::int32_t of, State& state) {
+void FlowEvents::enter(std::int32_t number, std::int32_t of, FlowState& state) {
   const Course& course = courses_[static_cast<std::size_t>(number)];
   const std::int64_t round = state.entered++;
   const collectives::Rank rank = followed_[static_cast<std::size_t>(of / course.lanes)];
@@ -250,13 +251,13 @@ void FlowEvents::enter(std::int32_t number, std::int32_t of, State& state) {
 }
 
 /// As CollectiveRun::meet. `transfers_`: what the rank receives.
-void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
+void FlowEvents::meet(std::int32_t of, FlowState& state, std::int64_t round) {
   const std::vector<collectives::Transfer> received = transfers_;
   transfers_.clear();
   const Course& course = courses_.front();
   course.rounds->sends(of, numbered(round), transfers_);
-  Round& met_in = state.rounds[static_cast<std::size_t>(round - state.through)];
-  Meeting& meeting = met_in.its_meeting();
+  FollowedRound& met_in = state.rounds[static_cast<std::size_t>(round - state.through)];
+  FlowMeeting& meeting = met_in.its_meeting();
   meeting.entered = state.date;
   meeting.entered_for = state.cause;
   const auto say_ready = [&] {
@@ -266,7 +267,7 @@ void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
   };
   if (course.pace.handshake == collectives::Pace::Handshake::rendezvous) say_ready();
   for (const collectives::Transfer& transfer : transfers_) {
-    const auto word = std::ranges::find(meeting.words, transfer.peer, &Meeting::Word::from);
+    const auto word = std::ranges::find(meeting.words, transfer.peer, &FlowMeeting::FlowWord::from);
     if (word == meeting.words.end()) {
       meeting.waiting.push_back(transfer);
       continue;
@@ -280,12 +281,12 @@ void FlowEvents::meet(std::int32_t of, State& state, std::int64_t round) {
 }
 
 /// As CollectiveRun::heard.
-void FlowEvents::heard(std::int32_t of, const Message& message, double date, collectives::Rank from) {
-  State& state = courses_.front().states[static_cast<std::size_t>(of)];
+void FlowEvents::heard(std::int32_t of, const FollowedMessage& message, double date, collectives::Rank from) {
+  FlowState& state = courses_.front().states[static_cast<std::size_t>(of)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
   state.rounds.extend(index + 1);
-  Round& met_in = state.rounds[index];
-  Meeting& meeting = met_in.its_meeting();
+  FollowedRound& met_in = state.rounds[index];
+  FlowMeeting& meeting = met_in.its_meeting();
   if (message.round >= state.entered) {
     meeting.words.push_back({from, date, message.event});
     return;
@@ -306,7 +307,7 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   const collectives::Rank lanes = courses_[static_cast<std::size_t>(course)].lanes;
   const std::int32_t number =
       connection(followed_[static_cast<std::size_t>(from / lanes)], transfer.peer, transfer.channel);
-  Connection& over = connections_[static_cast<std::size_t>(number)];
+  FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
   // Pairs of a class that begin at one rank are one connection.
   const std::int64_t uplink_round = round * lanes + from % lanes;
   if (classes_ != nullptr && std::exchange(over.round, uplink_round) == uplink_round) return;
@@ -319,8 +320,8 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
 }
 
 /// As TcpConnection::aim. Where the first bytes come to the tightest link later, they come so much sooner from there.
-double FlowEvents::leaves(Connection& over) {
-  const Message& first = over.queue.front();
+double FlowEvents::leaves(FollowedConnection& over) {
+  const FollowedMessage& first = over.queue.front();
   cost_of(over, first.course, first.bytes);
   return std::max(now_, first.ready + over.before) + over.post;
 }
@@ -345,7 +346,7 @@ std::int32_t FlowEvents::connection(collectives::Rank from, collectives::Rank to
 std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Rank to,
                                          const EventClasses::PairClass* pairs) {
   const auto number = static_cast<std::int32_t>(connections_.size());
-  Connection& made = connections_.emplace_back();
+  FollowedConnection& made = connections_.emplace_back();
   made.from = from;
   made.path = network_.path(hosts_[static_cast<std::size_t>(from)], hosts_[static_cast<std::size_t>(to)]);
   const Path& path = network_[made.path];
@@ -366,7 +367,7 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
     for (const std::int32_t index : path.links) cross(index);
   } else {
     made.arrivals = pairs->arrivals;
-    for (const EventClasses::Crossing& crossing : pairs->crossings) {
+    for (const EventClasses::ClassCrossing& crossing : pairs->crossings) {
       if (cross(crossing.link)) flows.push_back(crossing.flows);
     }
   }
@@ -377,15 +378,15 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
 }
 
 /// A message of one lane has its part of the path.
-double FlowEvents::limit_of(const Connection& over) const {
+double FlowEvents::limit_of(const FollowedConnection& over) const {
   const PathUse& use = network_[over.path].use;
   return over.share < 1 ? std::min(over.most, over.share * use.payload_rate / use.efficiency) : over.most;
 }
 
 /// The first message of a connection leaves.
 void FlowEvents::move(std::int32_t number) {
-  Connection& over = connections_[static_cast<std::size_t>(number)];
-  const Message& message = over.queue.front();
+  FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
+  const FollowedMessage& message = over.queue.front();
   const double bytes = cost_of(over, message.course, message.bytes).wire_bytes;
   if (sequence_ != nullptr && std::exchange(over.shares_in, message.course) != message.course) {
     over.share = courses_[static_cast<std::size_t>(message.course)].rounds->lane_share(over.from, over.to);
@@ -400,13 +401,13 @@ void FlowEvents::move(std::int32_t number) {
 }
 
 void FlowEvents::deliver(std::int32_t number) {
-  Connection& over = connections_[static_cast<std::size_t>(number)];
-  const Message message = over.queue.front();
+  FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
+  const FollowedMessage message = over.queue.front();
   over.queue.pop_front();
   Course& course = courses_[static_cast<std::size_t>(message.course)];
   cost_of(over, message.course, message.bytes);
   over.last = std::max(over.last, now_ + over.latency);  // no message overtakes the one before
-  Event& event = events_[static_cast<std::size_t>(message.event)];
+  MessageEvent& event = events_[static_cast<std::size_t>(message.event)];
   event.arrived = over.last;
   event.latency = static_cast<float>(over.latency);
   if (!over.queue.empty()) begins_.push(leaves(over), number);
@@ -415,16 +416,16 @@ void FlowEvents::deliver(std::int32_t number) {
   if (takes_down_) taken_.add(number, message.round * course.lanes + message.to % course.lanes, now_ - over.begun);
   if (message.word) return heard(message.to, message, arrival, over.from);
   if (sequence_ != nullptr) expect(course);
-  State& state = course.states[static_cast<std::size_t>(message.to)];
+  FlowState& state = course.states[static_cast<std::size_t>(message.to)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
   state.rounds.extend(index + 1);
-  Round& round = state.rounds[index];
+  FollowedRound& round = state.rounds[index];
   round.arrived += over.arrivals;
   round.came(arrival, message.event);
   if (index == 0 && state.begun) advance(message.course, message.to);
 }
 
-void FlowEvents::carry(Connection& over, std::int32_t course, double bytes, double times) {
+void FlowEvents::carry(FollowedConnection& over, std::int32_t course, double bytes, double times) {
   over.payload += times * bytes;
   const collectives::Protocol protocol = courses_[static_cast<std::size_t>(course)].rounds->protocol();
   const PathUse& use = network_[over.path].use;
@@ -432,7 +433,7 @@ void FlowEvents::carry(Connection& over, std::int32_t course, double bytes, doub
                                                               : use.cost(bytes, protocol).wire_bytes);
 }
 
-const PathUse::Cost& FlowEvents::cost_of(Connection& over, std::int32_t course, double bytes) {
+const PathUse::Cost& FlowEvents::cost_of(FollowedConnection& over, std::int32_t course, double bytes) {
   if (over.bytes == bytes && over.course == course) return over.cost;
   const collectives::Rounds& rounds = *courses_[static_cast<std::size_t>(course)].rounds;
   const Path& path = network_[over.path];
@@ -474,7 +475,7 @@ void FlowEvents::begin(std::size_t number, collectives::Rank rank, const Moment&
   expect(course);
   const std::int32_t first = rank * course.lanes;
   for (std::int32_t of = first; of < first + course.lanes; ++of) {
-    State& state = course.states[static_cast<std::size_t>(of)];
+    FlowState& state = course.states[static_cast<std::size_t>(of)];
     state.date = begins.date + course.rounds->start_seconds();
     state.cause = begins.cause;
     state.begun = true;
@@ -496,30 +497,30 @@ void FlowEvents::finish(std::int32_t number, std::int32_t of) {
   if (--course.lanes_left[static_cast<std::size_t>(rank)] > 0) return;
   Moment through;
   for (std::int32_t lane = 0; lane < course.lanes; ++lane) {
-    const State& state = course.states[static_cast<std::size_t>(rank * course.lanes + lane)];
+    const FlowState& state = course.states[static_cast<std::size_t>(rank * course.lanes + lane)];
     if (lane == 0 || state.date > through.date) through = {state.date, state.cause};
   }
-  if (--course.ranks_left == 0) std::vector<State>().swap(course.states);  // nobody comes back to it
+  if (--course.ranks_left == 0) std::vector<FlowState>().swap(course.states);  // nobody comes back to it
   begin(static_cast<std::size_t>(number) + 1, rank, through);
 }
 
 void FlowEvents::add_loads() {
   loads_.assign(network_.links().size(), {});
-  const auto add = [&](std::int32_t link, const Connection& over, double times) {
+  const auto add = [&](std::int32_t link, const FollowedConnection& over, double times) {
     LinkLoad& load = loads_[static_cast<std::size_t>(link)];
     load.payload += times * over.payload;
     load.wire += times * over.wire;
   };
   if (classes_ == nullptr) {
-    for (const Connection& over : connections_) {
+    for (const FollowedConnection& over : connections_) {
       for (const std::int32_t link : network_[over.path].links) add(link, over, 1);
     }
     return;
   }
   for (std::size_t i = 0; i < of_class_.size(); ++i) {
     if (of_class_[i] < 0) continue;
-    const Connection& over = connections_[static_cast<std::size_t>(of_class_[i])];
-    for (const EventClasses::Crossing& crossing : classes_->pairs[i].crossings)
+    const FollowedConnection& over = connections_[static_cast<std::size_t>(of_class_[i])];
+    for (const EventClasses::ClassCrossing& crossing : classes_->pairs[i].crossings)
       add(crossing.link, over, crossing.flows);
   }
   for (const auto& [link, first] : classes_->first_link) {
@@ -538,9 +539,9 @@ void FlowEvents::describe(MaxPlusRounds& solved) {
     return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
   };
   const auto message = [&](collectives::Rank rank, collectives::Rank lane, const collectives::Transfer& transfer,
-                           std::int64_t from, std::int64_t until) -> MaxPlusRounds::Message {
+                           std::int64_t from, std::int64_t until) -> MaxPlusRounds::RoundMessage {
     const std::int32_t number = connection(rank, transfer.peer, transfer.channel);
-    Connection& over = connections_[static_cast<std::size_t>(number)];
+    FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
     const PathUse& use = network_[over.path].use;
     const double wire_bytes = cost_of(over, 0, transfer.bytes).wire_bytes;
     const double taken = taken_.mean(number, carried_out(from), carried_out(until), course.lanes, lane);
@@ -551,13 +552,13 @@ void FlowEvents::describe(MaxPlusRounds& solved) {
 }
 
 std::int32_t FlowEvents::last_cause() const {
-  return std::ranges::max_element(courses_.front().states, {}, &State::date)->cause;
+  return std::ranges::max_element(courses_.front().states, {}, &FlowState::date)->cause;
 }
 
 void FlowEvents::account(std::int32_t cause, double factor) {
   spent_.clear();
   for (std::int32_t number = cause; number != kStart;) {
-    const Event& event = events_[static_cast<std::size_t>(number)];
+    const MessageEvent& event = events_[static_cast<std::size_t>(number)];
     const Path& path = network_[connections_[static_cast<std::size_t>(event.connection)].path];
     const double whole = event.arrived - event.sent;
     const double latency = std::min(whole, static_cast<double>(event.latency));

@@ -36,7 +36,7 @@ class DateQueue {
   void push(double date, std::int32_t what) {
     ++size_;
     const Entry entry{date, serial_++, what};
-    for (Line& line : lines_) {
+    for (PostLine& line : lines_) {
       if (!line.waiting.empty() && date < line.last) continue;
       line.last = date;
       line.waiting.push_back(entry);
@@ -47,7 +47,7 @@ class DateQueue {
 
   std::int32_t pop() {
     --size_;
-    Line* line = earliest();
+    PostLine* line = earliest();
     if (line != nullptr && (heap_.empty() || line->waiting.front() < heap_.top())) {
       const std::int32_t what = line->waiting.front().what;
       line->waiting.pop_front();
@@ -69,27 +69,27 @@ class DateQueue {
     }
     bool operator>(const Entry& other) const { return other < *this; }
   };
-  struct Line {
+  struct PostLine {
     Fifo<Entry> waiting;
     double last = 0;  ///< seconds: of those that wait
   };
 
-  const Line* earliest() const {
-    const Line* found = nullptr;
-    for (const Line& line : lines_) {
+  const PostLine* earliest() const {
+    const PostLine* found = nullptr;
+    for (const PostLine& line : lines_) {
       if (line.waiting.empty()) continue;
       if (found == nullptr || line.waiting.front() < found->waiting.front()) found = &line;
     }
     return found;
   }
-  Line* earliest() { return const_cast<Line*>(static_cast<const DateQueue*>(this)->earliest()); }
+  PostLine* earliest() { return const_cast<PostLine*>(static_cast<const DateQueue*>(this)->earliest()); }
   const Entry& first() const {
-    const Line* line = earliest();
+    const PostLine* line = earliest();
     return line != nullptr && (heap_.empty() || line->waiting.front() < heap_.top()) ? line->waiting.front()
                                                                                      : heap_.top();
   }
 
-  std::array<Line, 6> lines_;
+  std::array<PostLine, 6> lines_;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap_;
   std::size_t size_ = 0;
   std::int64_t serial_ = 0;
@@ -120,8 +120,8 @@ class TransferTimes {
 /// `from` to before `until`, which are alike. Puts the rounds into `solved`.
 void describe_rounds(
     const collectives::Rounds& rounds,
-    const std::function<MaxPlusRounds::Message(collectives::Rank, collectives::Rank, const collectives::Transfer&,
-                                               std::int64_t from, std::int64_t until)>& message,
+    const std::function<MaxPlusRounds::RoundMessage(collectives::Rank, collectives::Rank, const collectives::Transfer&,
+                                                    std::int64_t from, std::int64_t until)>& message,
     MaxPlusRounds& solved);
 
 /// A collective by flows that begin and end at dates of their own, where its ranks do not keep in step: every message
@@ -178,7 +178,7 @@ class FlowEvents {
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
  private:
-  struct Message {
+  struct FollowedMessage {
     std::int64_t round = 0;
     std::int32_t to = 0;      ///< place · lanes + lane
     std::int32_t course = 0;  ///< in courses_
@@ -188,16 +188,16 @@ class FlowEvents {
     bool word = false;  ///< that the sender is ready to get what the receiver sends in the round
   };
   /// Its number is that of its transfers in `fluid_`.
-  struct Connection {
+  struct FollowedConnection {
     std::int32_t path = 0;
     collectives::Rank from = 0, to = 0;
-    std::int32_t arrivals = 1;  ///< messages that come to the receiver at the same time, one from each of its class
-    Fifo<Message> queue;        ///< the first is under way, or waits for its date
-    double last = 0;            ///< seconds: the last delivery
-    double begun = 0;           ///< seconds: the transfer that is under way
-    double most = 0;            ///< byte/s of its narrowest link that nobody shares
-    double share = 1;           ///< of its path that it gets at most
-    double bytes = -1;          ///< payload of the last message that was asked for, and what such a one costs
+    std::int32_t arrivals = 1;    ///< messages that come to the receiver at the same time, one from each of its class
+    Fifo<FollowedMessage> queue;  ///< the first is under way, or waits for its date
+    double last = 0;              ///< seconds: the last delivery
+    double begun = 0;             ///< seconds: the transfer that is under way
+    double most = 0;              ///< byte/s of its narrowest link that nobody shares
+    double share = 1;             ///< of its path that it gets at most
+    double bytes = -1;            ///< payload of the last message that was asked for, and what such a one costs
     PathUse::Cost cost;
     double latency = 0;            ///< seconds: of that message, from the end of its transfer
     double before = 0, post = 0;   ///< tcp: seconds of software, beside the transfer before, and behind that
@@ -207,23 +207,23 @@ class FlowEvents {
     double payload = 0, wire = 0;  ///< bytes carried
   };
   /// Where receivers say that they are ready: what a rank has in a round of that.
-  struct Meeting {
-    struct Word {
+  struct FlowMeeting {
+    struct FlowWord {
       collectives::Rank from;
       double date;
       std::int32_t event;
     };
-    std::vector<Word> words;                     ///< that came before the rank had entered the round
+    std::vector<FlowWord> words;                 ///< that came before the rank had entered the round
     std::vector<collectives::Transfer> waiting;  ///< messages whose receivers have not said that they are ready
     double entered = 0;
     std::int32_t entered_for = kStart;  ///< the cause
   };
   /// What a rank got in a round, and what it waits for there.
-  struct Round {
+  struct FollowedRound {
     std::int32_t arrived = 0, expected = 0;
     double last = 0;
     std::int32_t cause = kStart;
-    std::unique_ptr<Meeting> meeting;  ///< if there is any
+    std::unique_ptr<FlowMeeting> meeting;  ///< if there is any
 
     void came(double date, std::int32_t event) {
       if (cause != kStart && date <= last) return;
@@ -231,17 +231,17 @@ class FlowEvents {
       cause = event;
     }
     bool over() const { return arrived >= expected && (meeting == nullptr || meeting->waiting.empty()); }
-    Meeting& its_meeting() {
-      if (meeting == nullptr) meeting = std::make_unique<Meeting>();
+    FlowMeeting& its_meeting() {
+      if (meeting == nullptr) meeting = std::make_unique<FlowMeeting>();
       return *meeting;
     }
   };
-  struct State {
+  struct FlowState {
     std::int64_t entered = 0, through = 0;
     double date = 0;
     std::int32_t cause = kStart;
     bool begun = false;
-    Fifo<Round> rounds;  ///< from `through` on
+    Fifo<FollowedRound> rounds;  ///< from `through` on
   };
   /// A collective that is carried out.
   struct Course {
@@ -249,11 +249,11 @@ class FlowEvents {
     collectives::Rank lanes = 1;
     collectives::Pace pace;
     std::int64_t count = 0;                     ///< rounds that are carried out
-    std::vector<State> states;                  ///< per place and lane, as long as ranks are in it
+    std::vector<FlowState> states;              ///< per place and lane, as long as ranks are in it
     std::vector<collectives::Rank> lanes_left;  ///< per place; of a sequence
     std::size_t ranks_left = 0;
   };
-  struct Event {
+  struct MessageEvent {
     std::int32_t cause;
     std::int32_t connection;
     std::int32_t bottleneck;
@@ -276,9 +276,9 @@ class FlowEvents {
   /// What the collective calls the round.
   std::int64_t numbered(std::int64_t round) const { return round < skip_from_ ? round : round + skipped_; }
   void advance(std::int32_t course, std::int32_t of);
-  void enter(std::int32_t course, std::int32_t of, State& state);
-  void meet(std::int32_t of, State& state, std::int64_t round);
-  void heard(std::int32_t of, const Message& message, double date, collectives::Rank from);
+  void enter(std::int32_t course, std::int32_t of, FlowState& state);
+  void meet(std::int32_t of, FlowState& state, std::int64_t round);
+  void heard(std::int32_t of, const FollowedMessage& message, double date, collectives::Rank from);
   void expect(Course& course);
   /// Of a sequence: a lane is through with a collective, and maybe its rank.
   void finish(std::int32_t course, std::int32_t of);
@@ -289,12 +289,12 @@ class FlowEvents {
   std::int32_t connection(collectives::Rank from, collectives::Rank to, std::int32_t channel);
   std::int32_t make_connection(collectives::Rank from, collectives::Rank to, const EventClasses::PairClass* pairs);
   /// When the first message of a connection leaves.
-  double leaves(Connection& over);
+  double leaves(FollowedConnection& over);
   /// Byte/s of a message at most; infinity: what links have.
-  double limit_of(const Connection& over) const;
-  void carry(Connection& over, std::int32_t course, double bytes, double times);
+  double limit_of(const FollowedConnection& over) const;
+  void carry(FollowedConnection& over, std::int32_t course, double bytes, double times);
   /// What a message costs on its way, and `latency`.
-  const PathUse::Cost& cost_of(Connection& over, std::int32_t course, double bytes);
+  const PathUse::Cost& cost_of(FollowedConnection& over, std::int32_t course, double bytes);
   void add_loads();
   void move(std::int32_t connection);
   void deliver(std::int32_t connection);
@@ -313,12 +313,12 @@ class FlowEvents {
   std::vector<double> marks_;                 ///< seconds: when the last rank has entered it
   double now_ = 0;
   Fluid fluid_;
-  std::vector<Connection> connections_;
+  std::vector<FollowedConnection> connections_;
   bool takes_down_ = false;
   TransferTimes taken_;
   std::vector<FlatMap<std::int32_t>> to_;  ///< connections, per sender; without classes
   std::vector<std::int32_t> of_class_;     ///< connections, per class of pairs
-  std::vector<Event> events_;
+  std::vector<MessageEvent> events_;
   DateQueue begins_;                              ///< of connections: the first message leaves
   std::vector<collectives::Transfer> transfers_;  ///< of the round at hand; kept for its memory
   SpentSeconds spent_;

@@ -14,9 +14,9 @@ constexpr std::size_t kFewPairs = 32;             // pairs: fewer are not worth 
 constexpr std::size_t kMostLinksKept = 16 << 20;  // of all ways together; beyond, ways are looked up again
 
 /// The ways of all pairs, kept if there is room.
-class Ways {
+class PairWays {
  public:
-  Ways(const std::vector<FlowPattern::Pair>& pairs, collectives::Rank lanes, FlowRoutes& routes)
+  PairWays(const std::vector<FlowPattern::Pair>& pairs, collectives::Rank lanes, FlowRoutes& routes)
       : pairs_(pairs), lanes_(lanes), routes_(routes) {
     if (pairs.size() > kMostLinksKept / 4) return;
     offsets_.reserve(pairs.size() + 1);
@@ -106,7 +106,7 @@ class Refinement {
   }
 
  private:
-  struct Found {
+  struct FoundClass {
     std::size_t first = 0;  ///< pair
     std::int64_t count = 0;
   };
@@ -180,7 +180,7 @@ class Refinement {
       pattern_.class_of.emplace_back(static_cast<std::int32_t>(link), *known);
     }
     pattern_.offsets.push_back(0);
-    for (const Found& found : found_) {
+    for (const FoundClass& found : found_) {
       const FlowPattern::Pair& pair = pattern_.pairs[found.first];
       pattern_.flows.push_back({pair.from, pair.to, pair.flow, path_of(pair), found.count});
       const std::size_t begin = pattern_.crossings.size();
@@ -208,12 +208,12 @@ class Refinement {
   FlowRoutes& routes_;
   Interconnect& network_;
   const std::vector<simgrid::s4u::Host*>& hosts_;
-  Ways ways_;
+  PairWays ways_;
   std::vector<std::uint64_t> colours_, colours_before_;  ///< per link
   std::vector<std::uint64_t> flows_on_;                  ///< per link: sum of what the colours of its flows contribute
   FlatMap<std::int32_t> class_of_colour_;
   std::vector<std::int32_t> class_of_pair_;
-  std::vector<Found> found_;
+  std::vector<FoundClass> found_;
 };
 
 }  // namespace

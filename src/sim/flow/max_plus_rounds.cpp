@@ -13,7 +13,7 @@ constexpr double kSameStride = 1e-9;              // relative: by which all are 
 constexpr std::int64_t kGoneThrough = 2'000'000;  // messages of a ring that are gone through one by one
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-std::uint64_t bits_of(const MaxPlusRounds::Message& message) {
+std::uint64_t bits_of(const MaxPlusRounds::RoundMessage& message) {
   const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
   return hash_combine(hash_combine(bits(message.before), bits(message.seconds)),
                       hash_combine(bits(message.after), bits(message.alone)));
@@ -39,13 +39,13 @@ void MaxPlusRounds::add_round(std::int64_t times) {
   if (!full_) rounds_.push_back({messages_.size(), times});
 }
 
-std::int32_t MaxPlusRounds::kind_of(const Message& message) {
+std::int32_t MaxPlusRounds::kind_of(const RoundMessage& message) {
   const auto [known, added] = kind_of_.try_emplace(bits_of(message), static_cast<std::int32_t>(kinds_.size()));
   if (added) kinds_.push_back(message);
   return *known;
 }
 
-void MaxPlusRounds::add(std::int32_t from, std::int32_t to, std::int32_t channel, const Message& message) {
+void MaxPlusRounds::add(std::int32_t from, std::int32_t to, std::int32_t channel, const RoundMessage& message) {
   if (full_) return;
   if (messages_.size() == kMostMessages) return give_up();
   const auto places = static_cast<std::uint64_t>(ranks_) * static_cast<std::uint64_t>(lanes_);
@@ -75,7 +75,7 @@ void MaxPlusRounds::settle(const std::vector<double>& done) {
   for (std::size_t rank = 0; rank < done.size(); ++rank) correction_.push_back(done[rank] - own[rank]);
   seconds_ = *std::ranges::max_element(done);
   std::size_t first = 0;
-  for (const Round& round : rounds_) {
+  for (const SolvedRound& round : rounds_) {
     carried_ += static_cast<double>(round.times) * static_cast<double>(round.end - first);
     first = round.end;
   }
@@ -100,13 +100,13 @@ class MaxPlusRounds::Passage {
 
   std::vector<double>& now() { return now_; }
 
-  void go_through(std::span<const Entry> messages, std::int64_t times) {
+  void go_through(std::span<const MatrixEntry> messages, std::int64_t times) {
     if (times > 1 && through_.empty() && std::ssize(messages) * times > kGoneThrough &&
         of_.in_single_file(messages, now_.size())) {
       return around_rings(messages, times);
     }
     double slowest = 0;
-    for (const Entry& message : messages) slowest = std::max(slowest, seconds_of(kind(message)));
+    for (const MatrixEntry& message : messages) slowest = std::max(slowest, seconds_of(kind(message)));
     std::int64_t alike = 0;  // rounds in a row after which all are as much later as after the one before
     double stride = 0;
     for (std::int64_t i = 0; i < times; ++i) {
@@ -129,17 +129,19 @@ class MaxPlusRounds::Passage {
   }
 
  private:
-  const Message& kind(const Entry& message) const { return of_.kinds_[static_cast<std::size_t>(message.kind)]; }
-  double seconds_of(const Message& kind) const { return alone_ ? kind.alone : kind.seconds; }
+  const RoundMessage& kind(const MatrixEntry& message) const {
+    return of_.kinds_[static_cast<std::size_t>(message.kind)];
+  }
+  double seconds_of(const RoundMessage& kind) const { return alone_ ? kind.alone : kind.seconds; }
 
-  void one_round(std::span<const Entry> messages) {
+  void one_round(std::span<const MatrixEntry> messages) {
     const bool part_begins = of_.pace_.part > 0 && number_ % of_.pace_.part == 0;
     std::vector<double>* own =
         through_.empty() ? nullptr : &through_[static_cast<std::size_t>(number_) % through_.size()];
     before_ = now_;
     const std::vector<double>& entered = own == nullptr || part_begins ? before_ : *own;
-    for (const Entry& message : messages) {
-      const Message& takes = kind(message);
+    for (const MatrixEntry& message : messages) {
+      const RoundMessage& takes = kind(message);
       const double sent = entered[static_cast<std::size_t>(message.from)];
       double& free = free_[static_cast<std::size_t>(message.line)];
       const double begins = sent <= free ? free : sent + takes.before;
@@ -151,22 +153,22 @@ class MaxPlusRounds::Passage {
     ++number_;
   }
 
-  void skip(std::span<const Entry> messages, std::int64_t rounds, double stride) {
+  void skip(std::span<const MatrixEntry> messages, std::int64_t rounds, double stride) {
     const double later = static_cast<double>(rounds) * stride;
     for (double& date : now_) date += later;
     for (std::vector<double>& dates : through_) {
       for (double& date : dates) date += later;
     }
-    for (const Entry& message : messages) free_[static_cast<std::size_t>(message.line)] += later;
+    for (const MatrixEntry& message : messages) free_[static_cast<std::size_t>(message.line)] += later;
     number_ += rounds;
   }
 
   /// As RankDates::around_rings, for ranks that begin at dates of their own: what a rank is done with last is the
   /// latest of all chains of causes that end at it. A chain begins with a rank, moves on along the ring by some pairs,
   /// more than once around if that is longer, and stays on the slowest pair in all other rounds.
-  void around_rings(std::span<const Entry> messages, std::int64_t times) {
-    std::vector<const Entry*> out(now_.size());
-    for (const Entry& message : messages) out[static_cast<std::size_t>(message.from)] = &message;
+  void around_rings(std::span<const MatrixEntry> messages, std::int64_t times) {
+    std::vector<const MatrixEntry*> out(now_.size());
+    for (const MatrixEntry& message : messages) out[static_cast<std::size_t>(message.from)] = &message;
     std::vector<bool> seen(now_.size());
     for (std::size_t first = 0; first < now_.size(); ++first) {
       if (seen[first] || out[first] == nullptr) continue;
@@ -180,14 +182,14 @@ class MaxPlusRounds::Passage {
     number_ += times;
   }
 
-  void around(const std::vector<std::size_t>& ring, const std::vector<const Entry*>& out, std::int64_t times) {
+  void around(const std::vector<std::size_t>& ring, const std::vector<const MatrixEntry*>& out, std::int64_t times) {
     const auto size = std::ssize(ring);
     double slowest = 0;
     for (const std::size_t place : ring) slowest = std::max(slowest, seconds_of(kind(*out[place])));
     // Sums of what is gained by moving through a pair instead of staying on the slowest, twice around.
     std::vector<double> sum{0};
     for (std::int64_t i = 0; i < 2 * size; ++i) {
-      const Message& takes = kind(*out[ring[static_cast<std::size_t>(i % size)]]);
+      const RoundMessage& takes = kind(*out[ring[static_cast<std::size_t>(i % size)]]);
       sum.push_back(sum.back() + takes.before + seconds_of(takes) + takes.after - slowest);
     }
     const double whole = sum[static_cast<std::size_t>(size)];
@@ -235,7 +237,7 @@ std::vector<double> MaxPlusRounds::pass(const std::vector<double>& dates, bool a
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = dates[i / lanes] + start_;
   Passage passage(*this, std::move(places), alone);
   std::size_t first = 0;
-  for (const Round& round : rounds_) {
+  for (const SolvedRound& round : rounds_) {
     passage.go_through(std::span(messages_).subspan(first, round.end - first), round.times);
     first = round.end;
   }
@@ -245,11 +247,11 @@ std::vector<double> MaxPlusRounds::pass(const std::vector<double>& dates, bool a
   return done;
 }
 
-bool MaxPlusRounds::in_single_file(std::span<const Entry> messages, std::size_t places) const {
+bool MaxPlusRounds::in_single_file(std::span<const MatrixEntry> messages, std::size_t places) const {
   if (messages.size() > places) return false;
   std::vector<bool> sends(places);
   std::vector<bool> receives(places);
-  for (const Entry& message : messages) {
+  for (const MatrixEntry& message : messages) {
     const auto from = static_cast<std::size_t>(message.from);
     const auto to = static_cast<std::size_t>(message.to);
     if (sends[from] || receives[to]) return false;

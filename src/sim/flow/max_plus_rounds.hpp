@@ -23,12 +23,12 @@ namespace dadsim::sim {
 class MaxPlusRounds {
  public:
   /// What a message takes, seconds.
-  struct Message {
+  struct RoundMessage {
     double before = 0;   ///< from sending to the transfer, if nothing of the pair is on its way
     double seconds = 0;  ///< of the transfer, beside the others
     double after = 0;    ///< from its end to the delivery
     double alone = 0;    ///< of the transfer, were it alone
-    bool operator==(const Message&) const = default;
+    bool operator==(const RoundMessage&) const = default;
   };
   static constexpr std::size_t kMostMessages = 12'000'000;  ///< that are kept, 16 bytes each
 
@@ -39,7 +39,7 @@ class MaxPlusRounds {
   /// Those that follow are of another round, which comes so many times.
   void add_round(std::int64_t times);
   /// A message, from and to rank · lanes + lane.
-  void add(std::int32_t from, std::int32_t to, std::int32_t channel, const Message& message);
+  void add(std::int32_t from, std::int32_t to, std::int32_t channel, const RoundMessage& message);
   /// Cannot be told.
   void give_up();
   /// All rounds are there: began together at date 0, ranks were done at these dates.
@@ -63,31 +63,31 @@ class MaxPlusRounds {
 
  private:
   static constexpr double kSharing = 0.05;
-  struct Entry {
+  struct MatrixEntry {
     std::int32_t from, to;  ///< rank · lanes + lane
     std::int32_t line;      ///< of messages that follow one another
     std::int32_t kind;      ///< in kinds_
   };
-  struct Round {
+  struct SolvedRound {
     std::size_t end = 0;  ///< of its messages
     std::int64_t times = 1;
   };
   class Passage;
-  std::int32_t kind_of(const Message& message);
+  std::int32_t kind_of(const RoundMessage& message);
   std::vector<double> pass(const std::vector<double>& dates, bool alone) const;
   /// Whether everybody sends one message and gets one.
-  bool in_single_file(std::span<const Entry> messages, std::size_t places) const;
+  bool in_single_file(std::span<const MatrixEntry> messages, std::size_t places) const;
 
   bool known_ = false, full_ = false;
   collectives::Rank ranks_ = 0, lanes_ = 1;
   collectives::Pace pace_;
   double start_ = 0;  ///< seconds from when a rank begins to its first message
-  std::vector<Message> kinds_;
+  std::vector<RoundMessage> kinds_;
   FlatMap<std::int32_t> kind_of_;
   FlatMap<std::int32_t> line_of_;
   std::vector<std::size_t> used_in_;  ///< per line: the round it was last used in
-  std::vector<Entry> messages_;
-  std::vector<Round> rounds_;
+  std::vector<MatrixEntry> messages_;
+  std::vector<SolvedRound> rounds_;
   std::vector<double> correction_;  ///< per rank, seconds: what was worked out is later than the system says
   double seconds_ = 0, saved_ = 0, carried_ = 0;
 };

@@ -188,11 +188,11 @@ std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, con
     if (outcome.complete()) break;
     if (failed_at == figures.size()) throw_if_crashed(outcome);
     // What the system denied for a moment (memory, a pipe) is no missing route: that fails again.
-    if (failed_at != figures.size() && outcome.end != ChildOutcome::End::timed_out) {
+    if (failed_at != figures.size() && outcome.end != ChildOutcome::ChildEnd::timed_out) {
       failed_at = figures.size();
       continue;
     }
-    if (++failures > kMissingLookedFor || outcome.end == ChildOutcome::End::timed_out) {
+    if (++failures > kMissingLookedFor || outcome.end == ChildOutcome::ChildEnd::timed_out) {
       figures.resize(ways.size());  // the rest is taken as missing too
       break;
     }
@@ -241,7 +241,7 @@ void look_closer(const spec::PlatformSpec& platform, const std::vector<HostOf>& 
       if (known->has_value()) (*known)->links.clear();
     }
     const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);
-    if (outcome.complete() || outcome.end == ChildOutcome::End::timed_out) return;
+    if (outcome.complete() || outcome.end == ChildOutcome::ChildEnd::timed_out) return;
     if (tries == 2) throw_if_crashed(outcome);
   }
 }

@@ -75,7 +75,7 @@ class FabricConnection : public Connection {
   std::int32_t path() const override { return path_; }
 
  private:
-  struct Entry {
+  struct FabricEntry {
     Message message;
     double wire_bytes;
     double overhead;  ///< seconds
@@ -105,7 +105,7 @@ class FabricConnection : public Connection {
   Connections& all_;
   std::int32_t path_;
   sg4::Mailbox* mailbox_;
-  Fifo<Entry> queue_;  ///< handed over, not yet transferred
+  Fifo<FabricEntry> queue_;  ///< handed over, not yet transferred
   std::int64_t put_ = 0, started_ = 0, ended_ = 0;
   std::vector<std::int32_t> load_;
   Outbox outbox_;     ///< of the receiving end

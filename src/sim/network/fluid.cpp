@@ -8,7 +8,7 @@
 namespace dadsim::sim {
 
 std::int32_t Fluid::add(std::span<const std::int32_t> links, std::span<const double> flows, double most) {
-  Transfer& transfer = transfers_.emplace_back();
+  FluidTransfer& transfer = transfers_.emplace_back();
   transfer.first = hops_.size();
   transfer.hops = static_cast<std::uint32_t>(links.size());
   transfer.most = most;
@@ -22,7 +22,7 @@ void Fluid::set_capacity(std::int32_t index, double capacity) {
 }
 
 /// What its links give to others changes.
-void Fluid::soil(const Transfer& transfer) {
+void Fluid::soil(const FluidTransfer& transfer) {
   for (const Hop& hop : hops_of(transfer)) {
     if (std::exchange(link(hop.link).dirty, true)) continue;
     dirty_.push_back(hop.link);
@@ -30,14 +30,14 @@ void Fluid::soil(const Transfer& transfer) {
 }
 
 void Fluid::begin(std::int32_t number, double bytes, double date) {
-  Transfer& transfer = at(number);
+  FluidTransfer& transfer = at(number);
   transfer.left = bytes;
   transfer.since = date;
   transfer.rate = 0;
   transfer.active = true;
   std::uint32_t which = 0;
   for (Hop& hop : hops_of(transfer)) {
-    Link& on_path = link(hop.link);
+    FluidLink& on_path = link(hop.link);
     hop.place = static_cast<std::int32_t>(on_path.active.size());
     on_path.active.push_back({number, which++, hop.flows});
   }
@@ -63,7 +63,7 @@ std::int32_t Fluid::end(double date) {
 }
 
 void Fluid::stop(std::int32_t number) {
-  Transfer& transfer = at(number);
+  FluidTransfer& transfer = at(number);
   ++transfer.version;
   transfer.active = false;
   for (const Hop& hop : hops_of(transfer)) {
@@ -77,12 +77,12 @@ void Fluid::stop(std::int32_t number) {
 }
 
 void Fluid::join(std::int32_t number) {
-  Transfer& transfer = at(number);
+  FluidTransfer& transfer = at(number);
   if (transfer.member == epoch_) return;
   transfer.member = epoch_;
   members_.push_back(number);
   for (const Hop& hop : hops_of(transfer)) {
-    Link& on_path = link(hop.link);
+    FluidLink& on_path = link(hop.link);
     if (on_path.touched == epoch_) continue;
     on_path.touched = epoch_;
     on_path.fair = -1;
@@ -90,11 +90,11 @@ void Fluid::join(std::int32_t number) {
   }
 }
 
-void Fluid::fix(Transfer& transfer, double rate, std::int32_t bottleneck) {
+void Fluid::fix(FluidTransfer& transfer, double rate, std::int32_t bottleneck) {
   transfer.next_rate = rate;
   transfer.bottleneck = bottleneck;
   for (const Hop& hop : hops_of(transfer)) {
-    Link& on_path = link(hop.link);
+    FluidLink& on_path = link(hop.link);
     const double taken = hop.flows * rate;
     on_path.left = on_path.left > taken ? on_path.left - taken : 0;
     on_path.open -= hop.flows;
@@ -102,11 +102,11 @@ void Fluid::fix(Transfer& transfer, double rate, std::int32_t bottleneck) {
 }
 
 /// Where no other member is on its links: what the tightest of them leaves it.
-bool Fluid::fill_alone(Transfer& transfer) {
+bool Fluid::fill_alone(FluidTransfer& transfer) {
   double rate = std::numeric_limits<double>::infinity();
   std::int32_t tightest = -1;
   for (const Hop& hop : hops_of(transfer)) {
-    const Link& on_path = link(hop.link);
+    const FluidLink& on_path = link(hop.link);
     if (on_path.open != hop.flows) return false;
     const double share = on_path.left / on_path.open;
     if (share > rate || (share == rate && hop.link > tightest)) continue;
@@ -128,7 +128,7 @@ void Fluid::fill() {
   shares_.clear();
   limited_.clear();
   for (const std::int32_t index : touched_) {
-    Link& on_path = link(index);
+    FluidLink& on_path = link(index);
     on_path.left = on_path.capacity;
     on_path.fair = -1;
     on_path.open = 0;
@@ -142,13 +142,13 @@ void Fluid::fill() {
     on_path.left = std::max(0.0, on_path.left);
   }
   for (const std::int32_t number : members_) {
-    Transfer& transfer = at(number);
+    FluidTransfer& transfer = at(number);
     transfer.next_rate = -1;
     if (fill_alone(transfer)) continue;
     if (std::isfinite(transfer.most)) limited_.emplace_back(transfer.most, number);
   }
   for (const std::int32_t index : touched_) {
-    const Link& on_path = link(index);
+    const FluidLink& on_path = link(index);
     if (on_path.open > kNone) shares_.emplace_back(on_path.left / on_path.open, index);
   }
   std::ranges::make_heap(shares_, later);
@@ -156,7 +156,7 @@ void Fluid::fill() {
   std::size_t next_limited = 0;
   while (!shares_.empty()) {
     const auto [then, index] = shares_.front();
-    Link& on_path = link(index);
+    FluidLink& on_path = link(index);
     const bool is_open = on_path.open > kNone;
     const double rate = is_open ? on_path.left / on_path.open : 0;
     if (!is_open || rate > then * (1 + 1e-12)) {
@@ -174,7 +174,7 @@ void Fluid::fill() {
     }
     on_path.fair = rate;
     for (const auto& [number, which, flows] : on_path.active) {
-      Transfer& transfer = at(number);
+      FluidTransfer& transfer = at(number);
       if (transfer.member == epoch_ && transfer.next_rate < 0) fix(transfer, rate, index);
     }
   }
@@ -184,12 +184,12 @@ void Fluid::fill() {
 /// nor it more than a member on that one's bottleneck.
 void Fluid::complete() {
   for (std::size_t i = 0; i < touched_.size(); ++i) {  // NOLINT(modernize-loop-convert): who joins touches more
-    Link& on_path = link(touched_[i]);
+    FluidLink& on_path = link(touched_[i]);
     double most = 0;  // byte/s of a member
     double used = 0;
     std::size_t inside = 0;
     for (const auto& [number, which, flows] : on_path.active) {
-      const Transfer& transfer = at(number);
+      const FluidTransfer& transfer = at(number);
       // Who has joined just now has no new rate yet, and what it has counts as an outsider's.
       const bool settled = transfer.member == epoch_ && transfer.next_rate >= 0;
       if (settled) {
@@ -202,7 +202,7 @@ void Fluid::complete() {
     const bool full = used >= on_path.capacity * (1 - kAlike);
     for (std::size_t k = 0; k < on_path.active.size(); ++k) {
       const std::int32_t number = on_path.active[k].transfer;
-      Transfer& transfer = at(number);
+      FluidTransfer& transfer = at(number);
       if (transfer.member == epoch_) continue;
       const bool held_here = transfer.bottleneck == touched_[i];
       const bool too_little = held_here && (!full || transfer.rate < most * (1 - kAlike));
@@ -232,7 +232,7 @@ std::size_t Fluid::share(double date) {
     complete();
   }
   for (const std::int32_t number : members_) {
-    Transfer& transfer = at(number);
+    FluidTransfer& transfer = at(number);
     if (std::abs(transfer.next_rate - transfer.rate) <= 1e-12 * transfer.rate) continue;
     transfer.left = std::max(0.0, transfer.left - transfer.rate * (date - transfer.since));
     transfer.since = date;

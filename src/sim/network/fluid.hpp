@@ -52,7 +52,7 @@ class Fluid {
     std::int32_t place;  ///< among those on the link, while it is under way
     double flows;        ///< of the transfer, on each link that this one stands for
   };
-  struct Transfer {
+  struct FluidTransfer {
     std::size_t first = 0;           ///< of its hops, which follow one another
     std::uint32_t hops = 0;          ///< how many
     double most = 0;                 ///< byte/s
@@ -69,7 +69,7 @@ class Fluid {
     std::uint32_t which;  ///< of its hops this is
     double flows;
   };
-  struct Link {
+  struct FluidLink {
     double capacity = 0;
     std::vector<OnLink> active;
     double left = 0;            ///< byte/s for the members that have no rate yet
@@ -78,30 +78,32 @@ class Fluid {
     std::uint32_t touched = 0;  ///< epoch
     bool dirty = false;
   };
-  struct End {
+  struct TransferEnd {
     double date;  ///< seconds
     std::int32_t transfer;
     std::uint32_t version;
-    bool operator>(const End& other) const {
+    bool operator>(const TransferEnd& other) const {
       return date > other.date || (date == other.date && transfer > other.transfer);
     }
   };
 
-  Transfer& at(std::int32_t transfer) { return transfers_[static_cast<std::size_t>(transfer)]; }
-  const Transfer& at(std::int32_t transfer) const { return transfers_[static_cast<std::size_t>(transfer)]; }
-  Link& link(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
-  std::span<Hop> hops_of(const Transfer& transfer) { return std::span(hops_).subspan(transfer.first, transfer.hops); }
-  void soil(const Transfer& transfer);
+  FluidTransfer& at(std::int32_t transfer) { return transfers_[static_cast<std::size_t>(transfer)]; }
+  const FluidTransfer& at(std::int32_t transfer) const { return transfers_[static_cast<std::size_t>(transfer)]; }
+  FluidLink& link(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
+  std::span<Hop> hops_of(const FluidTransfer& transfer) {
+    return std::span(hops_).subspan(transfer.first, transfer.hops);
+  }
+  void soil(const FluidTransfer& transfer);
   void join(std::int32_t transfer);
   void fill();
-  bool fill_alone(Transfer& transfer);
-  void fix(Transfer& transfer, double rate, std::int32_t bottleneck);
+  bool fill_alone(FluidTransfer& transfer);
+  void fix(FluidTransfer& transfer, double rate, std::int32_t bottleneck);
   void complete();
 
-  std::vector<Transfer> transfers_;
+  std::vector<FluidTransfer> transfers_;
   std::vector<Hop> hops_;
-  std::vector<Link> links_;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::vector<FluidLink> links_;
+  std::priority_queue<TransferEnd, std::vector<TransferEnd>, std::greater<>> ends_;
   std::vector<std::int32_t> dirty_;    ///< links
   std::vector<std::int32_t> members_;  ///< transfers
   std::vector<std::int32_t> touched_;  ///< links of the members

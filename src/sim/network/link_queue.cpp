@@ -4,9 +4,9 @@
 
 namespace dadsim::sim {
 
-LinkQueue::Span LinkQueue::add(std::int32_t event, Span arrives, double seconds, double now) {
+LinkQueue::BusySpan LinkQueue::add(std::int32_t event, BusySpan arrives, double seconds, double now) {
   while (!jobs_.empty() && jobs_.front().leaves.end < now) jobs_.pop_front();
-  Span leaves;
+  BusySpan leaves;
   leaves.begin = std::max(free_, arrives.begin);
   leaves.end = std::max(leaves.begin + seconds, arrives.end);
   free_ = leaves.end;
@@ -16,7 +16,7 @@ LinkQueue::Span LinkQueue::add(std::int32_t event, Span arrives, double seconds,
 
 double LinkQueue::wait(std::int32_t event, double date, double longest) const {
   double through = date;
-  for (const Job& job : jobs_) {
+  for (const QueuedJob& job : jobs_) {
     if (job.arrives.begin > date || (job.arrives.begin == date && job.event > event)) continue;
     const double length = job.arrives.end - job.arrives.begin;
     const double part = length > 0 ? std::min(1.0, (date - job.arrives.begin) / length) : 1;

@@ -10,25 +10,25 @@ namespace dadsim::sim {
 class LinkQueue {
  public:
   /// A stretch of time, seconds.
-  struct Span {
+  struct BusySpan {
     double begin, end;
   };
 
   /// The bytes of a message come to the queue over the time `arrives`, and the link needs `seconds` for them. Returns
   /// when it carries them. Events are numbered in the order of writing; what is over by `now` is forgotten.
-  Span add(std::int32_t event, Span arrives, double seconds, double now);
+  BusySpan add(std::int32_t event, BusySpan arrives, double seconds, double now);
 
   /// Seconds until all that has come by `date` (of what comes then: what was written before `event`) is through, at
   /// most `longest`: what does not fit into the queue waits at its host.
   double wait(std::int32_t event, double date, double longest) const;
 
  private:
-  struct Job {
+  struct QueuedJob {
     std::int32_t event;
-    Span arrives, leaves;
+    BusySpan arrives, leaves;
   };
-  std::deque<Job> jobs_;  ///< in the order in which they leave
-  double free_ = 0;       ///< seconds: when the last of all is through
+  std::deque<QueuedJob> jobs_;  ///< in the order in which they leave
+  double free_ = 0;             ///< seconds: when the last of all is through
 };
 
 }  // namespace dadsim::sim

@@ -9,7 +9,7 @@ void LinkTrace::carried(std::int32_t link, double begin, double end, double byte
   if (!(end > begin)) return;
   const auto index = static_cast<std::size_t>(link);
   if (index >= spans_.size()) spans_.resize(index + 1);
-  std::vector<Span>& spans = spans_[index];
+  std::vector<TracedSpan>& spans = spans_[index];
   while (!spans.empty() && spans.back().end >= begin) {
     begin = std::min(begin, spans.back().begin);
     bytes += spans.back().bytes;

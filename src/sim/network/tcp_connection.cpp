@@ -25,7 +25,7 @@ namespace {
 
 /// The message `event` of so many bytes leaves its host's software at `begin` and goes through the queues.
 void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_t event, double begin, double bytes) {
-  LinkQueue::Span span{begin, begin};
+  LinkQueue::BusySpan span{begin, begin};
   for (const std::int32_t index : links) {
     const NetworkLink& link = all.network().link(index);
     span = all.queue(index).add(event, span, bytes / link.payload_rate(), simgrid::s4u::Engine::get_clock());
@@ -249,7 +249,7 @@ class TcpConnection : public Connection {
   const std::vector<std::int32_t>& links() { return all_.network()[path_].links; }
 
   /// A message as the application writes it to the socket.
-  struct Entry {
+  struct SendEntry {
     Message message;
     double written;        ///< seconds
     bool in_turn = false;  ///< leaves in turn with others of its host
@@ -258,7 +258,7 @@ class TcpConnection : public Connection {
   /// With rendezvous a message is written when it has been sent and the news of its receiver is there.
   void meet() {
     while (written_ < queue_.size() && !posted_.empty()) {
-      Entry& entry = queue_[written_++];
+      SendEntry& entry = queue_[written_++];
       entry.written = std::max(entry.message.ready, posted_.front());
       posted_.pop_front();
       write(entry);
@@ -266,7 +266,7 @@ class TcpConnection : public Connection {
   }
 
   /// Counts what is written.
-  void write(Entry& entry) {
+  void write(SendEntry& entry) {
     const double bytes = carried(entry.message);
     const double date = entry.written;
     // Behind another of its connection a message follows that one; a cold connection sends by its windows.
@@ -310,7 +310,7 @@ class TcpConnection : public Connection {
   /// Lets the front of the queue leave when its time comes, by timers: they cost SimGrid a fraction of what it costs to
   /// let an actor sleep. Returns true if it leaves now; otherwise the actor will be woken.
   bool take_up() {
-    const Entry& entry = queue_.front();
+    const SendEntry& entry = queue_.front();
     // What is written while the one before is on its way follows it without a pause; in a cluster what is through the
     // software by then, which goes on beside the transfer.
     const bool beside = all_.network()[path_].use.in_cluster;
@@ -327,7 +327,7 @@ class TcpConnection : public Connection {
 
   /// The front of the queue is through its host's software: how it fares now. Returns true if it leaves at once.
   bool aim() {
-    const Entry& entry = queue_.front();
+    const SendEntry& entry = queue_.front();
     fare_ = fare_of(carried(entry.message));
     // The first bytes have to come to the tightest link before they take part of it.
     upstream_ = latency_before(fare_.tightest);
@@ -347,7 +347,7 @@ class TcpConnection : public Connection {
       idle_ = written_ == 0;
       if (idle_ && !in_actor_) co_return;  // it begins anew
       if (idle_ || !take_up()) co_await wait(WaitFor::word);
-      const Entry entry = queue_.front();
+      const SendEntry entry = queue_.front();
       const double from = now();
       double left = carried(entry.message);
       if (cold_) {
@@ -488,7 +488,7 @@ class TcpConnection : public Connection {
   std::int32_t path_;
   Departures* departures_ = nullptr;    ///< over the host's own link, if that is TCP's
   std::vector<std::int32_t> opposite_;  ///< per link of the path: its other direction, -1 if not known
-  Fifo<Entry> queue_;                   ///< sent, not yet transferred
+  Fifo<SendEntry> queue_;               ///< sent, not yet transferred
   std::size_t written_ = 0;             ///< of these, from the front
   Fifo<double> posted_;                 ///< seconds: when the sender learns of receivers that no message has met yet
   std::int32_t under_way_ = 0;          ///< messages written and not delivered

@@ -372,7 +372,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     const std::string how =
         fmt::format("SimGrid {} while it {} this platform", outcome.description(), loaded ? "looked at" : "read");
     Diagnostic diagnostic = parse_error(file, words);
-    if (words.empty() || outcome.end == ChildOutcome::End::timed_out) diagnostic.what = how;
+    if (words.empty() || outcome.end == ChildOutcome::ChildEnd::timed_out) diagnostic.what = how;
     findings.file_errors.push_back(diagnostic);
   }
   return findings;

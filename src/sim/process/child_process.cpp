@@ -69,12 +69,12 @@ void grow_heap_at_once() {
   std::free(std::malloc(kRoom));  // NOLINT(cppcoreguidelines-no-malloc): the heap itself is meant
 }
 
-class Descriptor {
+class ChildDescriptor {
  public:
-  Descriptor() = default;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
+  ChildDescriptor() = default;
+  ChildDescriptor(const ChildDescriptor&) = delete;
+  ChildDescriptor& operator=(const ChildDescriptor&) = delete;
+  ~ChildDescriptor() { close(); }
   void reset(int value) {
     close();
     value_ = value;
@@ -89,8 +89,8 @@ class Descriptor {
   int value_ = -1;
 };
 
-struct Pipe {
-  Descriptor read, write;
+struct ChildPipe {
+  ChildDescriptor read, write;
   bool open() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -228,22 +228,22 @@ void MessageSink::post(std::string_view message) const {
 
 std::string ChildOutcome::description() const {
   switch (end) {
-    case End::complete:
+    case ChildEnd::complete:
       return {};
-    case End::exited:
+    case ChildEnd::exited:
       return fmt::format("ended with exit status {}", code);
-    case End::killed: {
+    case ChildEnd::killed: {
       const char* name = ::sigdescr_np(code);
       return fmt::format("was killed by signal {} ({})", code, name == nullptr ? "unknown" : name);
     }
-    case End::timed_out:
+    case ChildEnd::timed_out:
       return fmt::format("did not end within {} seconds", code);
   }
   return {};
 }
 
 bool ChildOutcome::crashed() const {
-  if (end == End::killed && (code == SIGSEGV || code == SIGBUS)) return true;
+  if (end == ChildEnd::killed && (code == SIGSEGV || code == SIGBUS)) return true;
   return says_crash(output);
 }
 
@@ -262,7 +262,7 @@ std::string MessageSource::next() const {
 
 struct ChildProcess::State {
   using Clock = std::chrono::steady_clock;
-  Pipe messages, output, orders;
+  ChildPipe messages, output, orders;
   std::optional<Child> child;
   ChildOutcome outcome;
   MessageSplitter cutter;
@@ -363,7 +363,7 @@ ChildOutcome ChildProcess::end() {
   state.child.reset();
   ChildOutcome& outcome = state.outcome;
   if (state.timed_out) {
-    outcome.end = ChildOutcome::End::timed_out;
+    outcome.end = ChildOutcome::ChildEnd::timed_out;
   } else if (!status) {
     throw EnvironmentError("the system tells nobody how processes end, since SIGCHLD is ignored");
   } else if (*status != 0 && says_out_of_memory(outcome.output)) {
@@ -372,16 +372,16 @@ ChildOutcome ChildProcess::end() {
     throw EnvironmentError(
         "a process of this one was killed by signal 9 (Killed), as the system does when memory is short");
   } else if (WIFSIGNALED(*status)) {
-    outcome.end = ChildOutcome::End::killed;
+    outcome.end = ChildOutcome::ChildEnd::killed;
     outcome.code = WTERMSIG(*status);
   } else if (WEXITSTATUS(*status) == kEnvironmentStatus) {
     throw EnvironmentError(outcome.output.empty() ? "a process could not be set up: there are too few descriptors"
                                                   : outcome.output.substr(0, outcome.output.find('\n')));
   } else if (WEXITSTATUS(*status) != 0) {
-    outcome.end = ChildOutcome::End::exited;
+    outcome.end = ChildOutcome::ChildEnd::exited;
     outcome.code = WEXITSTATUS(*status);
   } else {
-    outcome.end = ChildOutcome::End::complete;
+    outcome.end = ChildOutcome::ChildEnd::complete;
   }
   return outcome;
 }
@@ -391,7 +391,7 @@ ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
   ChildProcess child([&body](const MessageSink& sink, const MessageSource&) { body(sink); });
   while (const std::optional<std::string> message = child.next(time_limit)) on_message(*message);
   ChildOutcome outcome = child.end();
-  if (outcome.end == ChildOutcome::End::timed_out) outcome.code = static_cast<int>(time_limit);
+  if (outcome.end == ChildOutcome::ChildEnd::timed_out) outcome.code = static_cast<int>(time_limit);
   return outcome;
 }
 

@@ -82,11 +82,11 @@ class MessageSink {
 
 /// How a child process ended.
 struct ChildOutcome {
-  enum class End { complete, exited, killed, timed_out };
-  End end = End::exited;
+  enum class ChildEnd { complete, exited, killed, timed_out };
+  ChildEnd end = ChildEnd::exited;
   int code = 0;        ///< exit status, signal or seconds, by `end`
   std::string output;  ///< what it wrote to standard output and standard error, the first 64 KiB
-  bool complete() const { return end == End::complete; }
+  bool complete() const { return end == ChildEnd::complete; }
   /// E.g. "was killed by signal 9 (Killed)"; empty if it is complete.
   std::string description() const;
   /// Whether it went where there is no memory of its: a fault of the code or of what it was given to run with, never a

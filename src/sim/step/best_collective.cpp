@@ -77,7 +77,7 @@ bool is_compared(const Request& request, const std::vector<simgrid::s4u::Host*>&
 
 BestCollective best_collective(const std::vector<Request>& requests, const std::vector<simgrid::s4u::Host*>& hosts,
                                Interconnect& network) {
-  struct Candidate {
+  struct TriedAlgorithm {
     std::string name;
     std::vector<collectives::RankGroup> groups;
     double estimate = 0, seconds = 0;
@@ -104,10 +104,10 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
     std::erase_if(names, [&](const std::string& name) { return std::ranges::find(own, name) == own.end(); });
   }
   const bool over_wan = joined_by_wan(first_hosts(requests.front(), hosts));
-  std::vector<Candidate> candidates;
+  std::vector<TriedAlgorithm> candidates;
   std::vector<std::string> too_large;
   for (const std::string& name : names) {
-    Candidate candidate{name, groups_by(name)};
+    TriedAlgorithm candidate{name, groups_by(name)};
     if (!std::ranges::all_of(candidate.groups, [](const auto& group) { return is_small(*group.rounds); })) {
       too_large.push_back(name);
       continue;
@@ -120,21 +120,21 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
     candidates.push_back(std::move(candidate));
   }
   if (candidates.empty()) return {usual, {"none-compared"}};
-  std::ranges::stable_sort(candidates, {}, &Candidate::estimate);
-  const auto chosen = std::ranges::find(candidates, usual, &Candidate::name);
+  std::ranges::stable_sort(candidates, {}, &TriedAlgorithm::estimate);
+  const auto chosen = std::ranges::find(candidates, usual, &TriedAlgorithm::name);
   if (chosen != candidates.end() && chosen - candidates.begin() >= static_cast<std::ptrdiff_t>(kTimed)) {
     std::rotate(candidates.begin() + kTimed - 1, chosen, chosen + 1);
   }
   std::size_t timed = std::min(kTimed, candidates.size());
-  const auto ring = std::ranges::find(candidates, "ring", &Candidate::name);
+  const auto ring = std::ranges::find(candidates, "ring", &TriedAlgorithm::name);
   if (ring != candidates.end() && ring - candidates.begin() >= static_cast<std::ptrdiff_t>(timed) && over_wan) {
     std::rotate(candidates.begin() + static_cast<std::ptrdiff_t>(timed), ring, ring + 1);
     ++timed;
   }
-  const Candidate* best = nullptr;
+  const TriedAlgorithm* best = nullptr;
   Statement compared{"compared-by-flow"};
   std::vector<double> seconds;
-  for (Candidate& candidate : std::span(candidates).first(timed)) {
+  for (TriedAlgorithm& candidate : std::span(candidates).first(timed)) {
     for (const collectives::RankGroup& group : candidate.groups) {
       candidate.seconds = std::max(candidate.seconds, by_flow(hosts_of(group), *group.rounds, network));
     }

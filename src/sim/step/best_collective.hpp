@@ -7,6 +7,7 @@
 #include "collectives/groups.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/step/collective_requests.hpp"
+#include "support/statement.hpp"
 
 namespace dadsim::sim {
 

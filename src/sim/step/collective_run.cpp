@@ -53,7 +53,7 @@ void CollectiveRun::begin(collectives::Rank rank, double date, EventGraph::Id ca
     date += start;
   }
   for (collectives::Rank lane = 0; lane < rounds_.lanes(); ++lane) {
-    State& state = state_of(rank, lane);
+    RankState& state = state_of(rank, lane);
     state.begun = true;
     state.date = date;
     state.cause = cause;
@@ -70,10 +70,10 @@ void CollectiveRun::arrived(const Message& message, double date, const Holdup& h
     return;
   }
   const auto lane = static_cast<collectives::Rank>(message.round % rounds_.lanes());
-  State& state = state_of(message.to, lane);
+  RankState& state = state_of(message.to, lane);
   const auto index = static_cast<std::size_t>(message.round / rounds_.lanes() - state.through);
   state.rounds.extend(index + 1);
-  Round& round = state.rounds[index];
+  RunningRound& round = state.rounds[index];
   ++round.arrived;
   round.came(date, message.event);
   if (state.begun && index == 0) advance(message.to, lane, outbox);
@@ -82,33 +82,33 @@ void CollectiveRun::arrived(const Message& message, double date, const Holdup& h
 bool CollectiveRun::says_ready() const { return pace_.handshake != collectives::Pace::Handshake::eager; }
 
 /// Whether the first round that the rank is in is over for it.
-bool CollectiveRun::over(State& state) const {
+bool CollectiveRun::over(RankState& state) const {
   return state.rounds.front().arrived >= state.rounds.front().expected &&
          (!says_ready() || state.meetings.front().waiting.empty());
 }
 
-bool CollectiveRun::may_enter(const State& state) const {
+bool CollectiveRun::may_enter(const RankState& state) const {
   const bool part_begins = pace_.part > 0 && state.entered % pace_.part == 0;
   return state.entered < state.through + (part_begins ? 1 : pace_.in_flight);
 }
 
 void CollectiveRun::finish(collectives::Rank rank, Outbox& outbox) {
   if (--to_end_[static_cast<std::size_t>(rank)] > 0) return;
-  const State* last = &state_of(rank, 0);
+  const RankState* last = &state_of(rank, 0);
   for (collectives::Rank lane = 1; lane < rounds_.lanes(); ++lane) {
-    if (const State& state = state_of(rank, lane); state.date > last->date) last = &state;
+    if (const RankState& state = state_of(rank, lane); state.date > last->date) last = &state;
   }
   done_(rank, last->date, last->cause, outbox);
 }
 
 void CollectiveRun::advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox) {
-  State& state = state_of(rank, lane);
+  RankState& state = state_of(rank, lane);
   if (state.advancing) return;  // whoever is at it will see what has come
   state.advancing = true;
   const std::int64_t count = rounds_.count();
   while (state.through < count) {
     if (state.through < state.entered && over(state)) {
-      const Round& round = state.rounds.front();
+      const RunningRound& round = state.rounds.front();
       if (round.cause != EventGraph::kStart && round.last > state.date) {
         state.date = round.last;
         state.cause = round.cause;
@@ -126,7 +126,7 @@ void CollectiveRun::advance(collectives::Rank rank, collectives::Rank lane, Outb
   if (state.through == count) finish(rank, outbox);
 }
 
-void CollectiveRun::enter(collectives::Rank rank, collectives::Rank lane, State& state, Outbox& outbox) {
+void CollectiveRun::enter(collectives::Rank rank, collectives::Rank lane, RankState& state, Outbox& outbox) {
   const std::int64_t round = state.entered++;
   std::vector<collectives::Transfer>& transfers = state.transfers;
   transfers.clear();
@@ -151,7 +151,7 @@ void CollectiveRun::enter(collectives::Rank rank, collectives::Rank lane, State&
 }
 
 /// Enters a round in which receivers say that they are ready. `state.transfers`: what the rank receives.
-void CollectiveRun::meet(collectives::Rank rank, State& state, std::int64_t round, Outbox& outbox) {
+void CollectiveRun::meet(collectives::Rank rank, RankState& state, std::int64_t round, Outbox& outbox) {
   const auto index = static_cast<std::size_t>(round - state.through);
   state.meetings.extend(index + 1);
   // Settled before anything is sent: others may act while SimGrid takes a message.
@@ -185,7 +185,7 @@ void CollectiveRun::meet(collectives::Rank rank, State& state, std::int64_t roun
 
 /// A receiver is ready: what waited for that leaves.
 void CollectiveRun::heard(const Meeting::Word& word, collectives::Rank rank, std::int64_t round, Outbox& outbox) {
-  State& state = state_of(rank, 0);
+  RankState& state = state_of(rank, 0);
   const auto index = static_cast<std::size_t>(round - state.through);
   state.meetings.extend(index + 1);
   Meeting& meeting = state.meetings[index];

@@ -30,7 +30,7 @@ class CollectiveRun {
 
  private:
   /// What a rank got in a round, and what it waits for there.
-  struct Round {
+  struct RunningRound {
     std::int32_t arrived = 0;
     std::int32_t expected = 0;  ///< messages that arrive; known when it has entered
     double last = 0;            ///< seconds
@@ -56,30 +56,30 @@ class CollectiveRun {
     EventGraph::Id cause = EventGraph::kStart;
   };
   /// Of a rank in one lane.
-  struct State {
+  struct RankState {
     bool begun = false;
     bool advancing = false;    ///< by an actor that stands still while SimGrid takes its messages
     std::int64_t entered = 0;  ///< rounds
     std::int64_t through = 0;  ///< rounds: those before this one are over
     double date = 0;           ///< seconds: its own progress
     EventGraph::Id cause = EventGraph::kStart;
-    Fifo<Round> rounds;                            ///< from `through` on
+    Fifo<RunningRound> rounds;                     ///< from `through` on
     Fifo<Meeting> meetings;                        ///< from `through` on, where receivers say that they are ready
     std::vector<collectives::Transfer> transfers;  ///< of the round; kept for its memory
   };
 
   void open_connections();
-  State& state_of(collectives::Rank rank, collectives::Rank lane) {
+  RankState& state_of(collectives::Rank rank, collectives::Rank lane) {
     return states_[static_cast<std::size_t>(rank) * lanes_ + static_cast<std::size_t>(lane)];
   }
   void advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox);
   /// A lane of the rank is through: if it was the last one, the rank is done.
   void finish(collectives::Rank rank, Outbox& outbox);
   bool says_ready() const;
-  bool over(State& state) const;
-  bool may_enter(const State& state) const;
-  void enter(collectives::Rank rank, collectives::Rank lane, State& state, Outbox& outbox);
-  void meet(collectives::Rank rank, State& state, std::int64_t round, Outbox& outbox);
+  bool over(RankState& state) const;
+  bool may_enter(const RankState& state) const;
+  void enter(collectives::Rank rank, collectives::Rank lane, RankState& state, Outbox& outbox);
+  void meet(collectives::Rank rank, RankState& state, std::int64_t round, Outbox& outbox);
   void heard(const Meeting::Word& word, collectives::Rank rank, std::int64_t round, Outbox& outbox);
   void send(collectives::Rank rank, const collectives::Transfer& transfer, std::int64_t round, double date,
             EventGraph::Id cause, Outbox& outbox);
@@ -92,7 +92,7 @@ class CollectiveRun {
   collectives::Pace pace_;
   Done done_;
   std::size_t lanes_;
-  std::vector<State> states_;              ///< per rank and lane
+  std::vector<RankState> states_;          ///< per rank and lane
   std::vector<collectives::Rank> to_end_;  ///< per rank: lanes that are not through
 };
 

@@ -10,7 +10,7 @@ namespace dadsim::sim {
 namespace {
 
 /// The slowest and the quickest way that a rank's messages go or come, byte/s.
-struct Ways {
+struct FrameworkWays {
   double slowest = std::numeric_limits<double>::infinity(), quickest = 0;
   void add(double rate) {
     slowest = std::min(slowest, rate);
@@ -26,9 +26,9 @@ struct Ways {
 };
 
 /// Of every rank.
-std::vector<Ways> ways_of(const collectives::Rounds& rounds,
-                          const std::function<double(std::size_t from, std::size_t to)>& path_rate) {
-  std::vector<Ways> ways(static_cast<std::size_t>(rounds.ranks()));
+std::vector<FrameworkWays> ways_of(const collectives::Rounds& rounds,
+                                   const std::function<double(std::size_t from, std::size_t to)>& path_rate) {
+  std::vector<FrameworkWays> ways(static_cast<std::size_t>(rounds.ranks()));
   std::vector<collectives::Transfer> transfers;
   for (const collectives::RoundPhase& phase : rounds.phases()) {
     for (std::int64_t i = 0; i < (phase.uniform ? 1 : phase.rounds); ++i) {
@@ -63,7 +63,7 @@ std::vector<FrameworkCost> framework_costs(const spec::FrameworkSpec& framework,
   for (std::size_t rank = 0; rank < count; ++rank) taking_part += sent[rank] + received[rank] > 0 ? 1 : 0;
   const double setup = framework.round + framework.per_client * taking_part;
   const auto seconds = [](double bytes, double rate) { return rate > 0 ? bytes / rate : 0; };
-  const std::vector<Ways> ways = framework.streams ? ways_of(rounds, path_rate) : std::vector<Ways>();
+  const std::vector<FrameworkWays> ways = framework.streams ? ways_of(rounds, path_rate) : std::vector<FrameworkWays>();
   std::vector<FrameworkCost> costs(count);
   for (std::size_t rank = 0; rank < count; ++rank) {
     if (sent[rank] + received[rank] <= 0) continue;

@@ -23,7 +23,7 @@ class PerCollective {
   Value* find(const schedule::Task& task) {
     const auto [from, to] = places_.equal_range(hash_of(task));
     for (auto place = from; place != to; ++place) {
-      Entry& entry = entries_[place->second];
+      CollectiveRecord& entry = entries_[place->second];
       if (entry.stage == task.stage && entry.collective == std::get<schedule::CollectiveTask>(task.what)) {
         return &entry.value;
       }
@@ -38,12 +38,12 @@ class PerCollective {
 
   template <class Visit>
   void for_each(const Visit& visit) {
-    for (Entry& entry : entries_) visit(entry.value);
+    for (CollectiveRecord& entry : entries_) visit(entry.value);
   }
 
  private:
-  struct Entry {
-    Entry(std::int32_t of_stage, schedule::CollectiveTask what, Value known)
+  struct CollectiveRecord {
+    CollectiveRecord(std::int32_t of_stage, schedule::CollectiveTask what, Value known)
         : stage(of_stage), collective(std::move(what)), value(std::move(known)) {}
     std::int32_t stage;
     schedule::CollectiveTask collective;
@@ -62,7 +62,7 @@ class PerCollective {
     return mixed;
   }
 
-  std::deque<Entry> entries_;
+  std::deque<CollectiveRecord> entries_;
   std::unordered_multimap<std::uint64_t, std::size_t> places_;
 };
 

@@ -207,7 +207,7 @@ void FlowOverlaps::begin() {
 }
 
 void FlowOverlaps::begin_again() {
-  for (Collective& one : collectives_) {
+  for (TimedCollective& one : collectives_) {
     one.expected.clear();
     one.expected_begins.clear();
     for (std::size_t which = 0; which < one.in_order.size(); ++which) {
@@ -226,7 +226,7 @@ void FlowOverlaps::repeat(SharedLinks sharing) {
 }
 
 void FlowOverlaps::forget_spans() {
-  for (Collective& one : collectives_) {
+  for (TimedCollective& one : collectives_) {
     one.spans.clear();
     one.in_order.clear();
     one.last_end = 0;
@@ -261,8 +261,8 @@ void FlowOverlaps::meet(std::int32_t link, std::size_t number, double share, con
   if (known == others.end()) known = others.insert(known, {.number = user.number});
   Other& other = *known;
   other.pace = std::min(other.pace, std::max(1 - user.share, kLeast) / share);
-  Collective& own = collectives_[number];
-  const Collective& others_own = collectives_[user.number];
+  TimedCollective& own = collectives_[number];
+  const TimedCollective& others_own = collectives_[user.number];
   const double messages = own.messages_on(link);
   const double others_messages = others_own.messages_on(link);
   const double fair = messages / (messages + others_messages);
@@ -282,10 +282,10 @@ void FlowOverlaps::meet(std::int32_t link, std::size_t number, double share, con
 }
 
 /// When another one is on its way that has occurred since `begin`, or is expected to.
-void FlowOverlaps::add_beside(Collective& of, const Other& other, double begin, double until) {
+void FlowOverlaps::add_beside(TimedCollective& of, const Other& other, double begin, double until) {
   if (of.last_end > begin) {
     std::size_t i = of.near_span =
-        first_from(of.spans, until, of.near_span, [](const Span& span) { return span.begin; });
+        first_from(of.spans, until, of.near_span, [](const StepSpan& span) { return span.begin; });
     while (i > 0 && of.spans[--i].end > begin) beside_.push_back({of.spans[i], &other});
   }
   const std::size_t occurred = of.in_order.size();
@@ -329,7 +329,7 @@ FlowOverlaps::Occurrence FlowOverlaps::go_on_beside(double begin, double seconds
   dates_.clear();
   order_.clear();
   for (std::size_t i = 0; i < beside_.size(); ++i) {
-    const Span& span = beside_[i].span;
+    const StepSpan& span = beside_[i].span;
     if (span.begin > begin) dates_.push_back(span.begin);
     dates_.push_back(span.end);
     order_.push_back(i);
@@ -364,7 +364,7 @@ FlowOverlaps::Occurrence FlowOverlaps::go_on_beside(double begin, double seconds
 }
 
 FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, double seconds) {
-  Collective& own = collectives_[number];
+  TimedCollective& own = collectives_[number];
   beside_.clear();
   const double longer = sharing_ == SharedLinks::most ? own.most : own.longer;
   const double until = begin + seconds * (is_again_ ? 1 + std::min(longer, kMostLonger) : 1 / kLeast);
@@ -375,13 +375,13 @@ FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, d
     own.late = begin - own.expected_begins[which];
     occurrence.overlooked = 0;
   }
-  const Span span{begin, begin + occurrence.seconds};
+  const StepSpan span{begin, begin + occurrence.seconds};
   own.in_order.push_back(span);
   own.last_end = std::max(own.last_end, span.end);
   if (own.spans.empty() || own.spans.back().begin <= begin) {
     own.spans.push_back(span);
   } else {
-    own.spans.insert(std::ranges::upper_bound(own.spans, begin, {}, &Span::begin), span);
+    own.spans.insert(std::ranges::upper_bound(own.spans, begin, {}, &StepSpan::begin), span);
   }
   return occurrence;
 }
@@ -467,21 +467,21 @@ class CriticalPaths {
   }
   /// The node waited until `end` for a collective on a line of its.
   void waited(std::size_t node, std::size_t line, double end, double for_others) {
-    const Stretch& stretch = busy_since_[node * lines_ + line];
+    const PathStretch& stretch = busy_since_[node * lines_ + line];
     paths_[node] = stretch.path;
     received(node, stretch.begin, end, for_others);
   }
 
  private:
   /// In which a line was never idle: when it began, and how the node came there.
-  struct Stretch {
+  struct PathStretch {
     double begin = 0;
     CriticalPath path;
   };
 
   std::size_t lines_;
   std::vector<CriticalPath> paths_;
-  std::vector<Stretch> busy_since_;
+  std::vector<PathStretch> busy_since_;
 };
 
 /// The critical path of the worker that is done last, longest part first. What of it is the network's is divided like
@@ -618,7 +618,7 @@ class StepByFlow {
       } else {
         const auto& wait = std::get<schedule::WaitTask>(task.what);
         const auto awaited = static_cast<std::size_t>(wait.collective);
-        const Parts::Range nodes = parts_.with(wait.who, task.stage);
+        const Parts::RankRange nodes = parts_.with(wait.who, task.stage);
         for (std::size_t node = nodes.first; node < nodes.behind; ++node) wait_for(i, awaited, node);
         if (last_wait_[awaited] == i) progress_[awaited] = {};
       }
@@ -642,7 +642,7 @@ class StepByFlow {
 
  private:
   void execute(std::size_t index, const schedule::ComputeTask& task) {
-    const Parts::Range nodes = parts_.with(task.who, schedule_.tasks[index].stage);
+    const Parts::RankRange nodes = parts_.with(task.who, schedule_.tasks[index].stage);
     seconds_.begin(task);
     for (std::size_t node = nodes.first; node < nodes.behind; ++node) {
       double seconds = seconds_.of(node, task);
@@ -680,7 +680,7 @@ class StepByFlow {
   }
 
   std::size_t slot_of(const schedule::Task& task, std::size_t node) const {
-    const Parts::Range issuers = parts_.issuers(task);
+    const Parts::RankRange issuers = parts_.issuers(task);
     return issuers.holds(node) ? node - issuers.first : issuers.size() + node - parts_.receivers(task).first;
   }
 
@@ -702,7 +702,7 @@ class StepByFlow {
   Refused communicate(std::size_t index, FlowPart& part) {
     const schedule::Task& task = schedule_.tasks[index];
     const std::size_t ranks = part.nodes.size();
-    const Parts::Range receivers = parts_.receivers(task);
+    const Parts::RankRange receivers = parts_.receivers(task);
     double earliest = std::numeric_limits<double>::infinity(), latest = 0;
     std::vector<double>& dates = dates_;
     dates.assign(ranks, 0);
@@ -831,7 +831,7 @@ class StepByFlow {
   void issue(std::size_t index, const FlowPart& part) {
     if (last_wait_[index] == 0) return;
     const schedule::Task& task = schedule_.tasks[index];
-    const Parts::Range issuers = parts_.issuers(task);
+    const Parts::RankRange issuers = parts_.issuers(task);
     const step::Neighbours* neighbours = std::get<schedule::CollectiveTask>(task.what).neighbours.get();
     std::vector<double>& issued = progress_[index].issued;
     for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
@@ -858,7 +858,7 @@ class StepByFlow {
     const schedule::Task& task = schedule_.tasks[index];
     const auto& collective = std::get<schedule::CollectiveTask>(task.what);
     const step::CollectiveKind kind = collective.kind;
-    const Parts::Range receivers = parts_.receivers(task);
+    const Parts::RankRange receivers = parts_.receivers(task);
     const bool sends_ahead = kind == step::CollectiveKind::gather || kind == step::CollectiveKind::stage_send;
     for (std::size_t group = 0, first = 0; group < part.ends.size(); first = part.ends[group++]) {
       double through = 0;

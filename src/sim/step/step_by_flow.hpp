@@ -65,31 +65,31 @@ class FlowOverlaps {
     double least = 0, most = 0;  ///< the same, as SharedLinks has it
     std::int32_t link = -1;      ///< the one where it is slowest
   };
-  struct Span {
+  struct StepSpan {
     double begin, end;  ///< seconds
   };
   struct Expected {
-    Span span;
+    StepSpan span;
     std::size_t which;  ///< occurrence
   };
-  struct Beside {
-    Span span;
+  struct BesideWork {
+    StepSpan span;
     const Other* other;
   };
-  struct Collective {
+  struct TimedCollective {
     std::vector<Other> others;    ///< where the two do not fit on a link together
     double longer = 0, most = 0;  ///< by so much of it is it slower beside all of them together
     double in_flight = 1;         ///< rounds
     MessagesOn messages_on;
-    std::vector<Span> spans;                       ///< by their beginnings: when it has occurred
-    std::vector<Span> in_order;                    ///< the same, one after the other
+    std::vector<StepSpan> spans;                   ///< by their beginnings: when it has occurred
+    std::vector<StepSpan> in_order;                ///< the same, one after the other
     std::vector<Expected> expected;                ///< by their beginnings; those that have not occurred yet count
     std::vector<double> expected_begins;           ///< per occurrence
     double last_end = 0;                           ///< of those that have occurred
     double late = 0;                               ///< seconds: by which the last one was behind what was expected
     std::size_t near_span = 0, near_expected = 0;  ///< where was looked last
   };
-  void add_beside(Collective& of, const Other& other, double begin, double until);
+  void add_beside(TimedCollective& of, const Other& other, double begin, double until);
   double pace_beside(const std::vector<std::size_t>& there, double& holds_up);
   Occurrence go_on_beside(double begin, double seconds);
   void forget_spans();
@@ -100,10 +100,10 @@ class FlowOverlaps {
   void meet(std::int32_t link, std::size_t number, double share, const User& user);
 
   const Interconnect& network_;
-  std::vector<Collective> collectives_;
+  std::vector<TimedCollective> collectives_;
   bool is_again_ = false;                                   ///< what will occur is expected
   SharedLinks sharing_ = SharedLinks::expected;             ///< as in `repeat`
-  std::vector<Beside> beside_;                              ///< of the occurrence at hand
+  std::vector<BesideWork> beside_;                          ///< of the occurrence at hand
   std::vector<double> dates_;                               ///< at which others of these begin or end
   std::vector<std::size_t> order_, there_;                  ///< of these: by their beginnings; on their way at a date
   std::vector<std::pair<std::int32_t, double>> longer_on_;  ///< by link

@@ -38,12 +38,12 @@ StepRun::StepRun(const Nodes& nodes, const collectives::RankLayout& layout, std:
 }
 
 void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& layout) {
-  const Stage* before = stages_.empty() ? nullptr : &stages_.back();
+  const RunStage* before = stages_.empty() ? nullptr : &stages_.back();
   const bool again = before != nullptr && before->step->schedule == step.schedule;
   const std::size_t first_before = again ? before->first : 0;
   if (!again) measured_.push_back(std::make_unique<ComputeTime>(nodes_.devices, *step.schedule));
   const std::size_t count = parts_.nodes();
-  Stage stage;
+  RunStage stage;
   stage.step = &step;
   stage.first = stage.behind = tasks_.size();
   stage.measured = measured_.back().get();
@@ -56,7 +56,7 @@ void StepRun::add_stage(const ReplayStep& step, const collectives::RankLayout& l
     const std::size_t i = stage.behind++;
     tasks_.push_back(&task);
     stage_of_.push_back(stages_.size());
-    Operation& operation = operations_.emplace_back();
+    RunOperation& operation = operations_.emplace_back();
     if (!std::holds_alternative<schedule::CollectiveTask>(task.what)) continue;
     operation.laid_out = again ? operations_[first_before + i - stage.first].laid_out : layouts.of(task);
     operation.parts.resize(count);
@@ -89,10 +89,10 @@ std::shared_ptr<const std::vector<FrameworkCost>> StepRun::framework_of(const sc
 void StepRun::begin() {
   connections_.on_arrival([this](const Message& message, double date, const Holdup& holdup, Outbox& outbox) {
     const auto task = static_cast<std::size_t>(message.operation);
-    Stage& stage = stages_[stage_of_[task]];
+    RunStage& stage = stages_[stage_of_[task]];
     stage.sent[static_cast<std::size_t>(message.from)] += message.bytes;
     stage.received[static_cast<std::size_t>(message.to)] += message.bytes;
-    Operation& operation = operations_[task];
+    RunOperation& operation = operations_[task];
     if (recorder_ != nullptr) {
       double& through = operation.parts[static_cast<std::size_t>(message.from)].through_at;
       through = std::max(through, date);
@@ -115,7 +115,7 @@ void StepRun::end() {
 void StepRun::compute_in_order(std::size_t node) {
   ComputeStream& own = streams_[node];
   begin_receiving(node);
-  for (Stage& stage : stages_) {
+  for (RunStage& stage : stages_) {
     for (std::size_t i = stage.first; i < stage.behind; ++i) {
       const schedule::Task& task = *tasks_[i];
       if (!parts_.concerns(task, node)) continue;
@@ -136,7 +136,7 @@ void StepRun::compute_in_order(std::size_t node) {
 
 void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
   ComputeStream& own = streams_[node];
-  const Part& part = operations_[task].parts[node];
+  const RunPart& part = operations_[task].parts[node];
   const double begin = clock_now();
   if (!part.done) {
     own.waits_for = task;
@@ -155,7 +155,7 @@ void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
 /// When the last of those that the node gets something from had issued the collective, once it is done with it: they
 /// all have by then. In most kinds these are all who issue it, in the node's group.
 double StepRun::all_issued(std::size_t task, std::size_t node) const {
-  const Operation& operation = operations_[task];
+  const RunOperation& operation = operations_[task];
   const CollectiveLayout& laid_out = *operation.laid_out;
   double last = 0;
   const auto count = [&](collectives::Rank peer) {
@@ -186,7 +186,7 @@ void StepRun::begin_receiving(std::size_t node) {
 }
 
 void StepRun::issue(std::size_t task, std::size_t node) {
-  Part& part = operations_[task].parts[node];
+  RunPart& part = operations_[task].parts[node];
   part.issued = true;
   part.issued_at = clock_now();
   operations_[task].last_issued = clock_now();
@@ -196,15 +196,15 @@ void StepRun::issue(std::size_t task, std::size_t node) {
 
 /// Begins what the node has issued on the line of this one, in order, as far as its library lets it.
 void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox& outbox) {
-  Line& own = line(node, of_line);
+  RunLine& own = line(node, of_line);
   const auto on_line = [&](std::size_t task) {
     return operations_[task].run && &line(node, *tasks_[task]) == &own && parts_.issues(*tasks_[task], node);
   };
   for (;;) {
     while (own.next < operations_.size() && !on_line(own.next)) ++own.next;
     if (own.next == operations_.size()) return;
-    Operation& operation = operations_[own.next];
-    Part& part = operation.parts[node];
+    RunOperation& operation = operations_[own.next];
+    RunPart& part = operation.parts[node];
     const std::int32_t most = operation.laid_out->rounds->pace().at_once;
     if (!part.issued || own.in_progress >= (own.in_progress == 0 ? most : std::min(most, own.most))) return;
     // Of those that are done, some may be so at a date that lies ahead: it begins when few enough are left.
@@ -228,7 +228,7 @@ void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox
 }
 
 void StepRun::done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox) {
-  Part& part = operations_[task].parts[node];
+  RunPart& part = operations_[task].parts[node];
   if (const std::vector<FrameworkCost>& framework = *operations_[task].framework; !framework.empty()) {
     // Who only receives has nothing to begin: its messages have come since the others issued theirs.
     const double begin = parts_.only_receives(*tasks_[task], node) ? operations_[task].last_issued : part.leaves_at;
@@ -250,9 +250,10 @@ void StepRun::done(std::size_t task, std::size_t node, double date, EventId caus
     }
   }
   if (parts_.only_receives(*tasks_[task], node)) return;
-  Line& own = line(node, *tasks_[task]);
+  RunLine& own = line(node, *tasks_[task]);
   --own.in_progress;
-  own.ends.insert(std::ranges::find_if(own.ends, [&](const Line::End& end) { return end.date < date; }), {date, cause});
+  own.ends.insert(std::ranges::find_if(own.ends, [&](const RunLine::RunEnd& end) { return end.date < date; }),
+                  {date, cause});
   if (own.ends.size() > static_cast<std::size_t>(own.most)) own.ends.pop_back();
   begin_next(node, *tasks_[task], outbox);
   if (stream.computes_beside && !communicates(node)) stream.wake->release();
@@ -267,7 +268,7 @@ void StepRun::record_collectives() {
     if (!operations_[i].run) continue;
     const schedule::Task& task = *tasks_[i];
     const bool alone = operations_[i].laid_out->rounds->pace().at_once == 1;
-    const std::vector<Part>& parts = operations_[i].parts;
+    const std::vector<RunPart>& parts = operations_[i].parts;
     for (const collectives::RankGroup& group : operations_[i].laid_out->groups) {
       double first = std::numeric_limits<double>::infinity();
       for (const collectives::Rank rank : group.ranks) {
@@ -276,7 +277,7 @@ void StepRun::record_collectives() {
       }
       for (const collectives::Rank rank : group.ranks) {
         const auto node = static_cast<std::size_t>(rank);
-        const Part& part = parts[node];
+        const RunPart& part = parts[node];
         const bool receives = parts_.only_receives(task, node);
         if (receives) {
           recorder_->communicated(node, i, first, part.done_at, true);
@@ -296,7 +297,7 @@ void StepRun::record_collectives() {
 
 std::vector<std::vector<double>> StepRun::finished() const {
   std::vector<std::vector<double>> dates;
-  for (const Stage& stage : stages_) {
+  for (const RunStage& stage : stages_) {
     std::vector<double>& own = dates.emplace_back();
     for (std::size_t worker = 0; worker < parts_.workers(); ++worker) own.push_back(stage.streams[worker].end - begin_);
   }
@@ -310,7 +311,7 @@ std::vector<double> StepRun::ends() const {
 }
 
 step::StepTiming StepRun::timing(std::size_t from, std::size_t to) const {
-  const Stage& at_end = stages_.at(to - 1);
+  const RunStage& at_end = stages_.at(to - 1);
   const auto steps = static_cast<double>(to - from);
   const std::size_t last = last_worker(at_end.streams, parts_.workers());
   double since = begin_;
@@ -357,7 +358,7 @@ double date_now() { return simgrid::s4u::Engine::get_clock(); }
 
 /// Computations that follow one another are one for SimGrid, unless speeds change meanwhile: who computes sees nothing
 /// of the others in between. Returns the task behind them.
-std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Stage& stage) {
+std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const RunStage& stage) {
   ComputeStream& own = streams_[node];
   const std::vector<double>& slowdown = stage.step->slowdown;
   std::size_t next = first;
@@ -428,7 +429,7 @@ bool StepRun::communicates(std::size_t node) const {
 double StepRun::communicates_until(std::size_t node) const {
   double until = 0;
   for (std::size_t i = 0; i < parts_.lines(); ++i) {
-    const Line& own = lines_[node * parts_.lines() + i];
+    const RunLine& own = lines_[node * parts_.lines() + i];
     if (!Parts::is_between_stages(i) && !own.ends.empty()) until = std::max(until, own.ends.front().date);
   }
   return until;

@@ -71,15 +71,15 @@ class StepRun {
     simgrid::s4u::SemaphorePtr wake = simgrid::s4u::Semaphore::create(0);
     Outbox outbox;
     /// Computations that follow one another.
-    struct Piece {
+    struct RunPiece {
       std::size_t task;
       double until;  ///< seconds of computing since the first began
     };
-    std::vector<Piece> pieces;
+    std::vector<RunPiece> pieces;
   };
 
   /// A node's part in a collective.
-  struct Part {
+  struct RunPart {
     bool issued = false;
     double begun_at = 0;    ///< when its collectives before that on the same line were done
     double leaves_at = 0;   ///< when its first message may leave, where a framework packs it
@@ -91,28 +91,28 @@ class StepRun {
     EventId done_by = EventGraph::kStart;
   };
 
-  struct Operation {
+  struct RunOperation {
     std::shared_ptr<const CollectiveLayout> laid_out;
     std::unique_ptr<CollectiveRun> run;
-    std::vector<Part> parts;                                      ///< per node
+    std::vector<RunPart> parts;                                   ///< per node
     std::shared_ptr<const std::vector<FrameworkCost>> framework;  ///< per node; empty: it has none
     double last_issued = 0;                                       ///< seconds: by who issued it last, so far
   };
 
   /// A node's collectives on one line, in which it sends: they begin in order, as many at once as their library lets.
-  struct Line {
-    struct End {
+  struct RunLine {
+    struct RunEnd {
       double date;  ///< seconds, maybe ahead
       EventId by;
     };
     std::size_t next = 0;          ///< the task that begins next
     std::int32_t in_progress = 0;  ///< collectives
     std::int32_t most = 0;         ///< of them, as the one that lets the fewest has it
-    std::vector<End> ends;         ///< of those that are done, the last first, as many as may matter
+    std::vector<RunEnd> ends;      ///< of those that are done, the last first, as many as may matter
   };
 
   /// A step of the run.
-  struct Stage {
+  struct RunStage {
     const ReplayStep* step = nullptr;
     std::size_t first = 0, behind = 0;  ///< its tasks
     const ComputeTime* measured = nullptr;
@@ -122,7 +122,7 @@ class StepRun {
   };
 
   void add_stage(const ReplayStep& step, const collectives::RankLayout& layout);
-  std::size_t execute_from(std::size_t first, std::size_t node, const Stage& stage);
+  std::size_t execute_from(std::size_t first, std::size_t node, const RunStage& stage);
   void compute(std::size_t node, double seconds);
   bool communicates(std::size_t node) const;
   double communicates_until(std::size_t node) const;
@@ -131,7 +131,7 @@ class StepRun {
   double all_issued(std::size_t task, std::size_t node) const;
   void begin_receiving(std::size_t node);
   void issue(std::size_t task, std::size_t node);
-  Line& line(std::size_t node, const schedule::Task& task) {
+  RunLine& line(std::size_t node, const schedule::Task& task) {
     return lines_[node * parts_.lines() + Parts::line_of(task)];
   }
   void begin_next(std::size_t node, const schedule::Task& of_line, Outbox& outbox);
@@ -150,13 +150,13 @@ class StepRun {
   double begin_;
   EventGraph graph_;
   std::vector<std::unique_ptr<ComputeTime>> measured_;  ///< of the schedules that differ
-  std::vector<Stage> stages_;
+  std::vector<RunStage> stages_;
   std::vector<const schedule::Task*> tasks_;  ///< of all stages, one behind the other
   std::vector<std::size_t> stage_of_;         ///< per task
   std::vector<simgrid::s4u::Host*> hosts_;    ///< per node
   std::vector<ComputeStream> streams_;        ///< per node
-  std::vector<Operation> operations_;         ///< per task; empty where the task is no collective
-  std::vector<Line> lines_;                   ///< per node and line
+  std::vector<RunOperation> operations_;      ///< per task; empty where the task is no collective
+  std::vector<RunLine> lines_;                ///< per node and line
 };
 
 }  // namespace dadsim::sim

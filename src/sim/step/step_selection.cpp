@@ -26,7 +26,7 @@ StepSelection::StepSelection(std::size_t schedules, const schedule::StepKinds* k
     simulated_.push_back({kinds == nullptr ? kind : kinds->kinds()[kind].first, times, traced[kind]});
   };
   if (kinds != nullptr && asked.most > 0 && asked.most < count) {
-    std::vector<step::StepSample::Step> sizes;
+    std::vector<step::StepSample::SampledStep> sizes;
     sizes.reserve(count);
     for (std::size_t kind = 0; kind < count; ++kind) {
       sizes.push_back(kinds->kinds()[kind].size);

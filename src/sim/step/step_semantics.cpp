@@ -5,13 +5,13 @@
 
 namespace dadsim::sim {
 
-Parts::Range Parts::issuers(const schedule::Task& task) const {
+Parts::RankRange Parts::issuers(const schedule::Task& task) const {
   const auto& collective = std::get<schedule::CollectiveTask>(task.what);
   return with(collective.kind == step::CollectiveKind::broadcast ? step::Role::aggregator : step::Role::workers,
               task.stage);
 }
 
-Parts::Range Parts::receivers(const schedule::Task& task) const {
+Parts::RankRange Parts::receivers(const schedule::Task& task) const {
   const auto& collective = std::get<schedule::CollectiveTask>(task.what);
   if (collective.kind == step::CollectiveKind::gather) return with(step::Role::aggregator, task.stage);
   if (collective.kind == step::CollectiveKind::broadcast) return with(step::Role::workers, task.stage);

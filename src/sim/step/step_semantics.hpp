@@ -50,13 +50,13 @@ class Parts {
   }
 
   /// Nodes that follow one another.
-  struct Range {
+  struct RankRange {
     std::size_t first = 0, behind = 0;
     std::size_t size() const { return behind - first; }
     bool holds(std::size_t node) const { return first <= node && node < behind; }
   };
   /// Those with a role in a stage.
-  Range with(step::Role who, std::int32_t stage) const {
+  RankRange with(step::Role who, std::int32_t stage) const {
     if (who == step::Role::aggregator) return {workers_, nodes_};
     if (single_ || stage == schedule::kEveryStage) return {0, workers_};
     const std::size_t first = of_stage_ * static_cast<std::size_t>(stage);
@@ -65,9 +65,9 @@ class Parts {
 
   /// Who has to issue a collective: takes part, and not only by receiving. The aggregator has no part in what the
   /// workers do among themselves. `task` is a collective, here and below.
-  Range issuers(const schedule::Task& task) const;
+  RankRange issuers(const schedule::Task& task) const;
   /// Who only receives: it takes part from the start, without being asked.
-  Range receivers(const schedule::Task& task) const;
+  RankRange receivers(const schedule::Task& task) const;
   bool issues(const schedule::Task& task, std::size_t node) const { return issuers(task).holds(node); }
   bool only_receives(const schedule::Task& task, std::size_t node) const { return receivers(task).holds(node); }
   /// Whether a node of a collective gets something out of it: for others, to wait is to see what they sent arrive.

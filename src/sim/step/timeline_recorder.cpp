@@ -41,7 +41,7 @@ TimelineRecorder::TimelineRecorder(const Nodes& nodes, const schedule::Schedule&
 
 void TimelineRecorder::add(std::size_t node, std::size_t task, double begin, double end, std::size_t track) {
   if (!keeps_[node]) return;
-  std::vector<Entry>& entries = streams_[node].entries[track];
+  std::vector<RecordedEntry>& entries = streams_[node].entries[track];
   // What a node sends waits in line behind what it sent before, and so does what it receives.
   if (!entries.empty()) begin = std::max(begin, entries.back().end);
   if (end > begin) entries.push_back({static_cast<std::int32_t>(task), begin, end});
@@ -119,7 +119,7 @@ std::vector<std::size_t> TimelineRecorder::links_to_show(std::size_t budget) con
   std::vector<std::pair<double, std::size_t>> busy;
   for (std::size_t link = 0; link < spans.size(); ++link) {
     double seconds = 0;
-    for (const LinkTrace::Span& span : spans[link]) seconds += span.end - span.begin;
+    for (const LinkTrace::TracedSpan& span : spans[link]) seconds += span.end - span.begin;
     if (seconds > 0) busy.emplace_back(-seconds, link);
   }
   std::ranges::sort(busy);
@@ -177,10 +177,10 @@ step::Timeline TimelineRecorder::timeline(const Interconnect& network, const std
     };
     for (std::size_t track = 0; track < kTracks; ++track) {
       const auto& [stream, word] = tracks[track];
-      const std::vector<Entry>& entries = streams_[node].entries[track];
+      const std::vector<RecordedEntry>& entries = streams_[node].entries[track];
       if (entries.empty()) continue;
       timeline.tracks.push_back({stream, static_cast<std::int32_t>(node), name + " " + word});
-      for (const Entry& entry : entries) {
+      for (const RecordedEntry& entry : entries) {
         const auto task = static_cast<std::size_t>(entry.task);
         add_span(task, entry.begin - begin_, entry.end - begin_, amount(node, task));
       }
@@ -192,7 +192,7 @@ step::Timeline TimelineRecorder::timeline(const Interconnect& network, const std
   for (const std::size_t link : links_to_show(left)) {
     ++timeline.links_shown;
     timeline.tracks.push_back({Stream::link, -1, network.links()[link].name});
-    for (const LinkTrace::Span& span : links_.spans()[link]) {
+    for (const LinkTrace::TracedSpan& span : links_.spans()[link]) {
       add_span(timeline.labels.size() - 1, span.begin - begin_, span.end - begin_, span.bytes);
     }
   }

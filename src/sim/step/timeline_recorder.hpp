@@ -38,14 +38,14 @@ class TimelineRecorder {
   step::Timeline timeline(const Interconnect& network, const std::string& fidelity) const;
 
  private:
-  struct Entry {
+  struct RecordedEntry {
     std::int32_t task;
     double begin, end;
   };
   /// What a node computes, and by line what it sends and what it receives.
   static constexpr std::size_t kTracks = 1 + 2 * Parts::kMostLines;
   struct Streams {
-    std::vector<Entry> entries[kTracks];
+    std::vector<RecordedEntry> entries[kTracks];
   };
   void add(std::size_t node, std::size_t task, double begin, double end, std::size_t track);
   std::vector<step::Timeline::Label> labels() const;

@@ -116,7 +116,7 @@ class WorldServer {
   }
 
  private:
-  struct Underway {
+  struct OrderUnderway {
     Node from = -1, to = -1;  ///< of a computation the same; of a wait −1
     bool message = false;
     Timer* timer = nullptr;  ///< at whose date it is done
@@ -194,7 +194,7 @@ class WorldServer {
 
   // ---- what is under way ----
 
-  Underway& remember(Activity activity, Underway one) {
+  OrderUnderway& remember(Activity activity, OrderUnderway one) {
     if (one.from >= 0) at_node_[index(one.from)].insert(activity);
     if (one.to >= 0) at_node_[index(one.to)].insert(activity);
     return underway_[activity] = std::move(one);
@@ -208,7 +208,7 @@ class WorldServer {
   }
   /// It ends before its time, and fails.
   void cut_off(Activity activity) {
-    const Underway& one = underway_.at(activity);
+    const OrderUnderway& one = underway_.at(activity);
     if (one.timer != nullptr) one.timer->remove();
     const sg4::ActorPtr actor = one.actor;
     failed(activity);
@@ -217,8 +217,8 @@ class WorldServer {
 
   // ---- what is ordered ----
 
-  void at_date(Activity activity, double date, Underway one) {
-    Underway& own = remember(activity, std::move(one));
+  void at_date(Activity activity, double date, OrderUnderway one) {
+    OrderUnderway& own = remember(activity, std::move(one));
     if (date <= now()) {
       done(activity);
     } else {
@@ -227,7 +227,7 @@ class WorldServer {
   }
 
   void compute(Activity activity, Node node, double seconds) {
-    Underway one{.from = node, .to = node};
+    OrderUnderway one{.from = node, .to = node};
     if (!is_up(node)) {
       failed(activity);
     } else if (!network_.varies()) {
@@ -301,7 +301,7 @@ class WorldServer {
       std::erase_if(events_, [activity](const Event& event) { return event.activity == activity; });
       return;
     }
-    const Underway one = found->second;
+    const OrderUnderway one = found->second;
     if (one.timer != nullptr) one.timer->remove();
     forget(activity);
     if (one.actor) one.actor->kill();
@@ -314,7 +314,7 @@ class WorldServer {
     const std::set<Activity>& some = at_node_[index(fewer_there ? to : from)];
     std::vector<Activity> lost;
     std::ranges::copy_if(some, std::back_inserter(lost), [&](Activity activity) {
-      const Underway& one = underway_.at(activity);
+      const OrderUnderway& one = underway_.at(activity);
       return one.message && one.from == from && one.to == to;
     });
     // All of that first: while the connection is cut off, others act.
@@ -399,7 +399,7 @@ class WorldServer {
   EventGraph graph_;
   std::vector<bool> up_;
   std::set<std::string> links_down_;
-  std::unordered_map<Activity, Underway> underway_;
+  std::unordered_map<Activity, OrderUnderway> underway_;
   std::vector<std::set<Activity>> at_node_;  ///< per node, what is under way there, or from or to it
   std::vector<Sender> senders_;              ///< per node
   Outbox tcp_outbox_;                        ///< connections over TCP put nothing there

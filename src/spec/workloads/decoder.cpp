@@ -12,9 +12,9 @@ namespace dadsim::spec {
 namespace {
 
 /// A decoder block by block. Sizes that a row of workloads.csv leaves out have the value given here.
-class Decoder {
+class DecoderShape {
  public:
-  Decoder(const std::string& title, const Sizes& sizes)
+  DecoderShape(const std::string& title, const Sizes& sizes)
       : sizes_(sizes),
         width_(sizes.at("hidden")),
         tokens_(sizes.at("sequence")),
@@ -171,6 +171,6 @@ class Decoder {
 
 }  // namespace
 
-ModelShape decoder_shape(const std::string& title, const Sizes& sizes) { return Decoder(title, sizes).make(); }
+ModelShape decoder_shape(const std::string& title, const Sizes& sizes) { return DecoderShape(title, sizes).make(); }
 
 }  // namespace dadsim::spec

@@ -11,11 +11,12 @@ namespace dadsim::spec {
 namespace {
 
 /// A stage of the network that the others are scaled from (Tan, Le, table 1): inverted bottlenecks.
-struct Stage {
+struct EfficientNetStage {
   std::int64_t expansion, kernel, stride, in, out, blocks;
 };
-constexpr Stage kStages[] = {{1, 3, 1, 32, 16, 1},  {6, 3, 2, 16, 24, 2},   {6, 5, 2, 24, 40, 2},  {6, 3, 2, 40, 80, 3},
-                             {6, 5, 1, 80, 112, 3}, {6, 5, 2, 112, 192, 4}, {6, 3, 1, 192, 320, 1}};
+constexpr EfficientNetStage kStages[] = {{1, 3, 1, 32, 16, 1},  {6, 3, 2, 16, 24, 2},  {6, 5, 2, 24, 40, 2},
+                                         {6, 3, 2, 40, 80, 3},  {6, 5, 1, 80, 112, 3}, {6, 5, 2, 112, 192, 4},
+                                         {6, 3, 1, 192, 320, 1}};
 
 /// To a multiple of eight that is not below nine tenths of it.
 std::int64_t rounded(double channels) {
@@ -49,7 +50,7 @@ ModelShape efficientnet_shape(const std::string& title, const Sizes& sizes) {
   convolve("first", 3, rounded(32 * wider), 3, 2);
   std::int64_t channels = rounded(32 * wider);
   int number = 0;
-  for (const Stage& stage : kStages) {
+  for (const EfficientNetStage& stage : kStages) {
     const auto blocks = static_cast<std::int64_t>(std::ceil(deeper * static_cast<double>(stage.blocks) - 1e-9));
     const std::int64_t out = rounded(static_cast<double>(stage.out) * wider);
     for (std::int64_t i = 0; i < blocks; ++i) {

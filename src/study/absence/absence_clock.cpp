@@ -247,7 +247,7 @@ double sum_of(const std::vector<double>& values) { return std::accumulate(values
 
 }  // namespace
 
-AbsenceClock::AbsenceClock(Setting setting, world::OutageCalendar& calendar, Connectivity connectivity)
+AbsenceClock::AbsenceClock(AbsenceSetting setting, world::OutageCalendar& calendar, Connectivity connectivity)
     : setting_(std::move(setting)),
       log_(setting_.sites, setting_.site_of),
       calendar_(calendar),

@@ -111,12 +111,12 @@ class NobodyComes : public std::runtime_error {
 /// steps since then again.
 class AbsenceClock {
  public:
-  struct Checkpoints {
+  struct AbsenceCheckpoints {
     double every = 0;    ///< seconds of computing
     double write = 0;    ///< seconds that all stand still for one
     double restore = 0;  ///< seconds until all have read it again
   };
-  struct Setting {
+  struct AbsenceSetting {
     spec::AbsenceSpec absence = {};
     std::size_t sites = 0;
     std::vector<std::size_t> site_of;  ///< per node of the calendar, its site; the aggregator's is `sites`
@@ -125,7 +125,7 @@ class AbsenceClock {
     std::vector<double> chances = {};  ///< per site, to take part in a step that it is there for; empty: 1
     bool has_dates = true;             ///< sites are also up and down by dates
     std::uint64_t seed = 1;
-    Checkpoints checkpoints = {};
+    AbsenceCheckpoints checkpoints = {};
     std::vector<std::string> names = {};  ///< of sites, then of the aggregator
     /// What it takes to hand the model to sites at a date: from a site, or from the aggregator (−1).
     std::function<step::StepTiming(std::int32_t from, const std::vector<std::int32_t>& to, double date)> hand_over;
@@ -135,7 +135,7 @@ class AbsenceClock {
                                                   double date)>
         foresee = {};
   };
-  AbsenceClock(Setting setting, world::OutageCalendar& calendar, Connectivity connectivity);
+  AbsenceClock(AbsenceSetting setting, world::OutageCalendar& calendar, Connectivity connectivity);
 
   double now() const { return now_; }
   /// Per site, the steps that it has begun until now, those that came to nothing among them.
@@ -177,7 +177,7 @@ class AbsenceClock {
   std::vector<double> chances_of(const Sites& sites, const Sites& here, const std::vector<std::int64_t>& rows) const;
   Sites everyone() const;
 
-  Setting setting_;
+  AbsenceSetting setting_;
   AbsenceLog log_;
   world::OutageCalendar& calendar_;
   Connectivity connectivity_;

@@ -109,7 +109,7 @@ step::StepTiming StepTimes::in_places(step::StepTiming timing, const Sites& site
   return timing;
 }
 
-void StepTimes::count(const Known& known) {
+void StepTimes::count(const KnownStepTime& known) {
   ++steps_;
   seconds_ += known.timing.seconds;
   for (const step::LinkUse& use : known.links) {
@@ -150,7 +150,7 @@ schedule::Schedule StepTimes::schedule(const step::Trajectory& trajectory, const
 
 step::StepTiming StepTimes::of(const step::Trajectory& trajectory, std::size_t index, std::int64_t number,
                                double date) {
-  const Known& one = known(trajectory, index, number, date);
+  const KnownStepTime& one = known(trajectory, index, number, date);
   count(one);
   return one.as(number);
 }
@@ -160,8 +160,8 @@ step::StepTiming StepTimes::foresee(const step::Trajectory& trajectory, std::siz
   return known(trajectory, index, number, date).as(number);
 }
 
-const StepTimes::Known& StepTimes::known(const step::Trajectory& trajectory, std::size_t index, std::int64_t number,
-                                         double date) {
+const StepTimes::KnownStepTime& StepTimes::known(const step::Trajectory& trajectory, std::size_t index,
+                                                 std::int64_t number, double date) {
   if (interrupted().load()) throw Cancelled();
   if (const auto found = known_.find(index); found != known_.end()) return found->second;
   if (every_step_differs_ && last_asked_ == std::tuple(index, number, date)) return last_known_;
@@ -185,7 +185,7 @@ const StepTimes::Known& StepTimes::known(const step::Trajectory& trajectory, std
   } else {
     network_.messages += timed.network.messages;
   }
-  Known known{in_places(timed.steps.front(), sites), {}, timed.network.link_use};
+  KnownStepTime known{in_places(timed.steps.front(), sites), {}, timed.network.link_use};
   if (timed.first && number == 0) known.first = in_places(*timed.first, sites);
   if (!every_step_differs_) return known_.emplace(index, std::move(known)).first->second;
   last_asked_ = {index, number, date};
@@ -290,8 +290,8 @@ std::vector<double> chances_of(const scenario::Scenario& scenario, const spec::F
 }
 
 /// All stand still until the last has written, or read, its part.
-AbsenceClock::Checkpoints checkpoints_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
-  AbsenceClock::Checkpoints all;
+AbsenceClock::AbsenceCheckpoints checkpoints_of(const scenario::Scenario& scenario, const spec::FailureSpec& what) {
+  AbsenceClock::AbsenceCheckpoints all;
   for (const spec::Placement& device : scenario.all_devices()) {
     const auto rule = std::ranges::find_if(
         what.checkpoints, [&](const spec::CheckpointSpec& one) { return fits(one.hosts, device.host); });
@@ -305,26 +305,27 @@ AbsenceClock::Checkpoints checkpoints_of(const scenario::Scenario& scenario, con
 }
 
 /// A clock with all that it needs, for one seed.
-class Walk {
+class OutageWalk {
  public:
-  Walk(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
-       const TimedAs& timed, const sim::Cluster& cluster, std::uint64_t seed)
+  OutageWalk(const scenario::Scenario& scenario, const spec::RunSpec& run, const spec::ModelShape& learned,
+             const TimedAs& timed, const sim::Cluster& cluster, std::uint64_t seed)
       : outages_(outages_of_steps(scenario, run, seed)),
         calendar_(outages_),
         times_(scenario, run, learned, timed, cluster),
         clock_(setting_of(scenario, run, seed), calendar_, connectivity_of(scenario, run, outages_)) {}
-  Walk(const Walk&) = delete;
-  Walk& operator=(const Walk&) = delete;
+  OutageWalk(const OutageWalk&) = delete;
+  OutageWalk& operator=(const OutageWalk&) = delete;
 
   AbsenceClock& clock() { return clock_; }
   StepTimes& times() { return times_; }
 
   /// AbsenceClock::Setting::foresee
-  decltype(AbsenceClock::Setting::foresee) foresee;
+  decltype(AbsenceClock::AbsenceSetting::foresee) foresee;
 
  private:
-  AbsenceClock::Setting setting_of(const scenario::Scenario& scenario, const spec::RunSpec& run, std::uint64_t seed) {
-    AbsenceClock::Setting setting;
+  AbsenceClock::AbsenceSetting setting_of(const scenario::Scenario& scenario, const spec::RunSpec& run,
+                                          std::uint64_t seed) {
+    AbsenceClock::AbsenceSetting setting;
     const std::size_t sites = scenario.workers.size();
     const spec::FailureSpec what = run.conditions.failures_of(scenario.failures);
     setting.absence = run.absence;
@@ -357,7 +358,7 @@ class Walk {
 /// Takes down every step as it is learned, with what it took.
 class Attended final : public algorithms::Attendance {
  public:
-  explicit Attended(Walk& walk, const std::function<void(std::int64_t)>& progress = {})
+  explicit Attended(OutageWalk& walk, const std::function<void(std::int64_t)>& progress = {})
       : walk_(walk), progress_(progress) {}
 
   Present next(std::int64_t step, const std::vector<std::int64_t>& rows) override {
@@ -385,7 +386,7 @@ class Attended final : public algorithms::Attendance {
   std::optional<report::Statement> stopped;  ///< where nobody comes for whom a step waits: no more are taken then
 
  private:
-  Walk& walk_;
+  OutageWalk& walk_;
   std::function<void(std::int64_t)> progress_;
   std::vector<std::int32_t> sites_;
   std::vector<std::int64_t> rows_;
@@ -425,7 +426,7 @@ step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunS
 /// found out apart.
 LearnedRunPtr learn_through(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& described,
                             const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
-                            std::uint64_t seed, Walk& walk, Attended& attended) {
+                            std::uint64_t seed, OutageWalk& walk, Attended& attended) {
   std::map<std::vector<std::int32_t>, step::StepTiming> first;
   walk.foresee = [&](std::int64_t number, const std::vector<std::int32_t>& sites,
                      double date) -> std::optional<step::StepTiming> {
@@ -454,7 +455,7 @@ AbsenceRun run_with_absence(const scenario::Scenario& scenario, const spec::RunS
                             const TimedAs& timed, const sim::Cluster& cluster, SharedCache& shared_cache,
                             const std::function<void(std::int64_t)>& progress) {
   return told_by_label<AbsenceRun>(run, [&] {
-    Walk walk(scenario, run, learned->shape, timed, cluster, scenario.seed);
+    OutageWalk walk(scenario, run, learned->shape, timed, cluster, scenario.seed);
     Attended attended(walk, progress);
     AbsenceRun result;
     result.learned = learned;
@@ -495,7 +496,7 @@ LearnedRunPtr learn_with_absence(const scenario::Scenario& scenario, const spec:
                                  const LearnedRun& described, const TimedAs& timed, const sim::Cluster& cluster,
                                  SharedCache& shared_cache, std::uint64_t seed) {
   return told_by_label<LearnedRunPtr>(run, [&] {
-    Walk walk(scenario, run, described.shape, timed, cluster, seed);
+    OutageWalk walk(scenario, run, described.shape, timed, cluster, seed);
     Attended attended(walk);
     return learn_through(scenario, run, described, timed, cluster, shared_cache, seed, walk, attended);
   });

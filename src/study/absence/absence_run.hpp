@@ -47,19 +47,19 @@ class StepTimes {
  private:
   using Sites = std::vector<std::int32_t>;
 
-  struct Known {
+  struct KnownStepTime {
     step::StepTiming timing;
     std::optional<step::StepTiming> first;  ///< as step 0 of the run, where that differs
     std::vector<step::LinkUse> links;
 
     const step::StepTiming& as(std::int64_t number) const { return number == 0 && first ? *first : timing; }
   };
-  const Known& known(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
+  const KnownStepTime& known(const step::Trajectory& trajectory, std::size_t index, std::int64_t number, double date);
   Sites all_sites() const;
   schedule::Schedule schedule(const step::Trajectory& trajectory, const step::Step& step) const;
   sim::Cluster cluster_of_sites(const Sites& sites, bool one_device) const;
   step::StepTiming in_places(step::StepTiming timing, const Sites& sites, bool one_device = false) const;
-  void count(const Known& known);
+  void count(const KnownStepTime& known);
   std::size_t devices_per_site() const { return cluster_.hosts.size() / sites_; }
   std::vector<std::size_t> devices_of(const Sites& sites, bool one_device) const;
 
@@ -71,9 +71,9 @@ class StepTimes {
   bool decentralised_ = false, every_step_differs_ = false;
   double model_bytes_ = 0;
   std::vector<step::Assignment> assignment_;
-  std::map<std::size_t, Known> known_;                                  ///< by distinct step
+  std::map<std::size_t, KnownStepTime> known_;                          ///< by distinct step
   std::tuple<std::size_t, std::int64_t, double> last_asked_{0, -1, 0};  ///< where every step differs
-  Known last_known_;
+  KnownStepTime last_known_;
   std::map<std::pair<std::int32_t, Sites>, step::StepTiming> handed_;  ///< by who hands the model to whom
   step::NetworkUse network_;
   bool has_network_ = false;

@@ -19,7 +19,7 @@ constexpr std::size_t kMostSizes = 4;
 std::size_t ranks_of(const CollectiveLog& log, const std::string& file, const std::string& test, std::size_t devices) {
   std::size_t ranks = 0;
   std::size_t least = 0;
-  for (const CollectiveLog::Table& table : log.tables) {
+  for (const CollectiveLog::LoggedTable& table : log.tables) {
     if (!test.empty() && !table.test.empty() && table.test != test) continue;
     const std::size_t own = table.ranks.value_or(devices);
     if (own <= devices) ranks = std::max(ranks, own);
@@ -66,12 +66,12 @@ std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<re
     throw InputError({measured.source, 0, fmt::format("is of {}, which is not simulated", times.test),
                       fmt::format("a log of {}", fmt::join(names_of_tests(), ", "))});
   if (measures) measured.operation = *measures;
-  std::vector<CollectiveLog::Row> rows;
+  std::vector<CollectiveLog::LoggedRow> rows;
   std::ranges::copy_if(times.rows, std::back_inserter(rows), [](const auto& row) { return row.size >= kLeastBytes; });
   if (rows.empty()) rows = times.rows;
   const std::size_t count = std::min(kMostSizes, rows.size());
   for (std::size_t i = 0; i < count; ++i) {
-    const CollectiveLog::Row& row = rows[count == 1 ? rows.size() - 1 : i * (rows.size() - 1) / (count - 1)];
+    const CollectiveLog::LoggedRow& row = rows[count == 1 ? rows.size() - 1 : i * (rows.size() - 1) / (count - 1)];
     measured.collectives.push_back({.bytes = row.size, .seconds = row.seconds});
   }
   std::vector<Diagnostic> told = times.warnings;

@@ -26,11 +26,11 @@ double middle_of(std::vector<double> values) {
 }
 
 /// The transfers that carry a model: of at least half as many bytes as the largest.
-std::vector<ClientLog::Transfer> of_models(const std::vector<ClientLog::Transfer>& all) {
+std::vector<ClientLog::LoggedTransfer> of_models(const std::vector<ClientLog::LoggedTransfer>& all) {
   double most = 0;
-  for (const ClientLog::Transfer& one : all) most = std::max(most, one.bytes);
-  std::vector<ClientLog::Transfer> models;
-  for (const ClientLog::Transfer& one : all) {
+  for (const ClientLog::LoggedTransfer& one : all) most = std::max(most, one.bytes);
+  std::vector<ClientLog::LoggedTransfer> models;
+  for (const ClientLog::LoggedTransfer& one : all) {
     if (2 * one.bytes >= most && one.bytes > 0 && one.seconds > 0) models.push_back(one);
   }
   return models;
@@ -43,10 +43,10 @@ struct SiteFacts {
   double training = 0;      ///< seconds
 };
 
-double rate_of(const std::vector<ClientLog::Transfer>& models) {
+double rate_of(const std::vector<ClientLog::LoggedTransfer>& models) {
   std::vector<double> rates;
   rates.reserve(models.size());
-  for (const ClientLog::Transfer& one : models) rates.push_back(one.bytes / one.seconds);
+  for (const ClientLog::LoggedTransfer& one : models) rates.push_back(one.bytes / one.seconds);
   return middle_of(std::move(rates));
 }
 
@@ -117,13 +117,13 @@ ImportedFederation federation_of(const std::vector<ClientLog>& clients, const Fe
   std::set<std::string> taken;
   std::vector<double> sizes;
   for (const ClientLog& client : clients) {
-    const std::vector<ClientLog::Transfer> down = of_models(client.down);
-    const std::vector<ClientLog::Transfer> up = of_models(client.up);
+    const std::vector<ClientLog::LoggedTransfer> down = of_models(client.down);
+    const std::vector<ClientLog::LoggedTransfer> up = of_models(client.up);
     if (down.empty() || up.empty())
       throw std::runtime_error(
           fmt::format("has no {} of client '{}' that took time", down.empty() ? "task" : "update", client.name));
     for (const auto* models : {&down, &up}) {
-      for (const ClientLog::Transfer& one : *models) sizes.push_back(one.bytes);
+      for (const ClientLog::LoggedTransfer& one : *models) sizes.push_back(one.bytes);
     }
     SiteFacts& site = sites.emplace_back();
     site.name = host_name(client.name, sites.size() - 1, taken);
@@ -149,7 +149,7 @@ ImportedFederation federation_of(const formats::ServerLog& server, const Federat
   std::vector<double> seconds;
   std::int64_t known = 0;
   double sampled = 0;
-  for (const formats::ServerLog::Round& round : server.rounds) {
+  for (const formats::ServerLog::LoggedRound& round : server.rounds) {
     if (round.seconds) seconds.push_back(*round.seconds);
     known = std::max(known, round.known);
     sampled += static_cast<double>(round.sampled);

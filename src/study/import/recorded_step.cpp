@@ -29,7 +29,7 @@ namespace {
 /// What one rank of a trace goes through, in order.
 struct RankProgram {
   /// A collective or a message that it takes part in.
-  struct Part {
+  struct TracePart {
     std::string name;
     std::string kind;                   ///< as <recorded-step> calls it; "send" of a message
     std::vector<std::int64_t> members;  ///< ranks, rising; of a message: from, to
@@ -37,17 +37,17 @@ struct RankProgram {
     std::int64_t tag = 0;
     std::uint64_t node = 0;  ///< of the trace
   };
-  struct Event {
+  struct TraceEvent {
     enum class What : std::uint8_t { compute, issue, wait, wait_for_message };
     What what = What::compute;
     std::string name;      ///< of a computation
     double seconds = 0;    ///< of a computation
     std::size_t part = 0;  ///< of `issued` or `received`
-    bool operator==(const Event& other) const { return what == other.what && part == other.part; }
+    bool operator==(const TraceEvent& other) const { return what == other.what && part == other.part; }
   };
-  std::vector<Part> issued, received;
-  std::vector<Part> alone;    ///< collectives of a group with no other rank
-  std::vector<Event> events;  ///< a computation, perhaps of no time, before each of the others and at the end
+  std::vector<TracePart> issued, received;
+  std::vector<TracePart> alone;    ///< collectives of a group with no other rank
+  std::vector<TraceEvent> events;  ///< a computation, perhaps of no time, before each of the others and at the end
   std::size_t host_operations = 0;
 };
 
@@ -202,18 +202,18 @@ class ProgramWriter {
   }
 
   void end_computing() {
-    computing_.what = RankProgram::Event::What::compute;
+    computing_.what = RankProgram::TraceEvent::What::compute;
     program_.events.push_back(std::move(computing_));
     computing_ = {};
   }
 
-  void add(RankProgram::Event::What what, std::size_t part) {
+  void add(RankProgram::TraceEvent::What what, std::size_t part) {
     end_computing();
     program_.events.push_back({.what = what, .name = {}, .part = part});
   }
 
   void wait_for(const Pending& pending) {
-    using What = RankProgram::Event::What;
+    using What = RankProgram::TraceEvent::What;
     for (const auto& [received, part] : pending) {
       add(received ? What::wait_for_message : What::wait, part);
       waited_.insert({received, part});
@@ -222,20 +222,20 @@ class ProgramWriter {
 
   /// What a collective comes after goes before it on its own line, or is waited for.
   void issue(const ChakraNode& node, Pending& pending) {
-    RankProgram::Part part = part_of(node);
+    RankProgram::TracePart part = part_of(node);
     if (part.members.size() < 2) {
       if (part.kind != "send") program_.alone.push_back(std::move(part));
       return;
     }
     Pending others;
     for (const auto& one : pending) {
-      const RankProgram::Part& other = (one.first ? program_.received : program_.issued)[one.second];
+      const RankProgram::TracePart& other = (one.first ? program_.received : program_.issued)[one.second];
       if (one.first || other.members != part.members || part.kind == "send") others.insert(one);
     }
     wait_for(others);
     const std::size_t number = program_.issued.size();
     program_.issued.push_back(std::move(part));
-    add(RankProgram::Event::What::issue, number);
+    add(RankProgram::TraceEvent::What::issue, number);
     pending = {{false, number}};
   }
 
@@ -247,7 +247,7 @@ class ProgramWriter {
     pending = {{true, program_.received.size() - 1}};
   }
 
-  RankProgram::Part part_of(const ChakraNode& node) const {
+  RankProgram::TracePart part_of(const ChakraNode& node) const {
     check_amount(node, node.bytes);
     if (node.type == ChakraNode::Type::send) {
       const std::int64_t from = node.source < 0 ? rank_ : node.source;
@@ -280,7 +280,7 @@ class ProgramWriter {
   std::int64_t ranks_;
   bool some_on_device_ = false, some_sent_by_device_ = false;
   RankProgram program_;
-  RankProgram::Event computing_;
+  RankProgram::TraceEvent computing_;
   std::unordered_map<std::uint64_t, std::size_t> number_of_;
   std::unordered_map<std::size_t, Pending> pending_of_;
   Pending waited_;
@@ -295,8 +295,8 @@ RankProgram program_of_rank(const formats::ChakraTrace& trace, std::int64_t rank
   return ProgramWriter(trace, rank, groups, ranks).write();
 }
 
-using Event = RankProgram::Event;
-using Part = RankProgram::Part;
+using TraceEvent = RankProgram::TraceEvent;
+using TracePart = RankProgram::TracePart;
 using Members = std::vector<std::int64_t>;
 
 /// How ranks are numbered: rank t + tensor × (replica + replicas × stage).
@@ -327,7 +327,7 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   RankOrder order{.ranks = static_cast<std::int64_t>(programs.size())};
   std::int64_t apart = 0;
   for (const RankProgram& program : programs) {
-    for (const Part& part : program.issued) {
+    for (const TracePart& part : program.issued) {
       if (part.kind == "send") apart = std::gcd(apart, std::abs(part.members[1] - part.members[0]));
     }
   }
@@ -338,7 +338,7 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
   std::map<std::int64_t, std::string> sizes;  // of groups whose ranks follow one another, and are not all of a stage
   std::map<std::int64_t, std::string> strides;
   for (const RankProgram& program : programs) {
-    for (const Part& part : program.issued) {
+    for (const TracePart& part : program.issued) {
       if (part.kind == "send" || !is_within_stage(part.members, order)) continue;
       const auto size = static_cast<std::int64_t>(part.members.size());
       if (size == order.of_stage) continue;
@@ -356,7 +356,7 @@ RankOrder order_of(const std::vector<RankProgram>& programs) {
 }
 
 /// Whether it is among the ranks of a tensor group; else among those in the same place of all of them.
-bool is_within_tensor(const Part& part, const RankOrder& order) {
+bool is_within_tensor(const TracePart& part, const RankOrder& order) {
   const auto size = static_cast<std::int64_t>(part.members.size());
   const std::int64_t first = order.place_of(part.members.front());
   if (order.tensor > 1 && size == order.tensor && step_of(part.members) == 1 && first % order.tensor == 0) return true;
@@ -372,19 +372,19 @@ constexpr double kFewBytes = 4096;
 
 void leave_out_small(std::vector<RankProgram>& programs, const RankOrder& order, RecordedStep& step) {
   for (RankProgram& program : programs) {
-    const auto leaves = [&](const Event& event) {
-      if (event.what != Event::What::issue && event.what != Event::What::wait) return false;
-      const Part& part = program.issued[event.part];
+    const auto leaves = [&](const TraceEvent& event) {
+      if (event.what != TraceEvent::What::issue && event.what != TraceEvent::What::wait) return false;
+      const TracePart& part = program.issued[event.part];
       if (part.kind == "send" || is_within_stage(part.members, order)) return false;
       if (part.bytes > kFewBytes)
         throw std::runtime_error(fmt::format("has '{}' among ranks of several stages", part.name));
-      if (event.what == Event::What::issue) ++step.small_collectives;
+      if (event.what == TraceEvent::What::issue) ++step.small_collectives;
       return true;
     };
-    std::vector<Event> kept;
-    for (Event& event : program.events) {
+    std::vector<TraceEvent> kept;
+    for (TraceEvent& event : program.events) {
       if (leaves(event)) continue;
-      if (event.what == Event::What::compute && !kept.empty() && kept.back().what == Event::What::compute) {
+      if (event.what == TraceEvent::What::compute && !kept.empty() && kept.back().what == TraceEvent::What::compute) {
         if (kept.back().seconds == 0) kept.back().name = event.name;
         kept.back().seconds += event.seconds;
         continue;
@@ -403,14 +403,14 @@ class Messages {
     std::map<Key, std::size_t> sent, received;
     for (std::size_t rank = 0; rank < programs.size(); ++rank) {
       for (std::size_t i = 0; i < programs[rank].issued.size(); ++i) {
-        const Part& part = programs[rank].issued[i];
+        const TracePart& part = programs[rank].issued[i];
         if (part.kind != "send") continue;
         const Key key{part.members[0], part.members[1], part.tag};
         sent_[{key, sent[key]++}] = i;
       }
     }
     for (std::size_t rank = 0; rank < programs.size(); ++rank) {
-      for (const Part& part : programs[rank].received) {
+      for (const TracePart& part : programs[rank].received) {
         const Key key{part.members[0], part.members[1], part.tag};
         const auto found = sent_.find({key, received[key]++});
         if (found == sent_.end())
@@ -470,9 +470,9 @@ class StepMerger {
       const std::size_t count = std::min(own.events.size(), first.events.size());
       for (std::size_t i = 0; i < count; ++i) {
         if (!(own.events[i] == first.events[i])) fail(rank, stage, own.events[i], own);
-        if (own.events[i].what != Event::What::issue) continue;
-        const Part& part = own.issued[own.events[i].part];
-        const Part& other = first.issued[own.events[i].part];
+        if (own.events[i].what != TraceEvent::What::issue) continue;
+        const TracePart& part = own.issued[own.events[i].part];
+        const TracePart& other = first.issued[own.events[i].part];
         if (part.kind != other.kind || part.members.size() != other.members.size())
           fail(rank, stage, own.events[i], own);
         const std::int64_t peer = part.members.front();
@@ -489,8 +489,8 @@ class StepMerger {
     }
   }
 
-  [[noreturn]] void fail(std::size_t rank, std::size_t stage, const Event& event, const RankProgram& own) const {
-    const bool of_part = event.what == Event::What::issue || event.what == Event::What::wait;
+  [[noreturn]] void fail(std::size_t rank, std::size_t stage, const TraceEvent& event, const RankProgram& own) const {
+    const bool of_part = event.what == TraceEvent::What::issue || event.what == TraceEvent::What::wait;
     throw std::runtime_error(fmt::format(
         "lets rank {} go another way than rank {}{}", rank, stage * static_cast<std::size_t>(order_.of_stage),
         of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
@@ -511,18 +511,18 @@ class StepMerger {
   /// Adds what a stage does next; false where it waits for a message that has not been sent yet.
   bool take(std::int64_t stage, std::size_t at) {
     const RankProgram& own = program(static_cast<std::size_t>(stage));
-    const Event& event = own.events[at];
-    RecordedStep::Task task;
+    const TraceEvent& event = own.events[at];
+    RecordedStep::RecordedTask task;
     task.stage = stage;
     switch (event.what) {
-      case Event::What::compute:
+      case TraceEvent::What::compute:
         task.name = event.name;
         task.amounts = per_replica(stage, [&](const RankProgram& one) { return one.events[at].seconds; });
         if (std::ranges::all_of(task.amounts, [](double seconds) { return seconds == 0; })) return true;
         break;
-      case Event::What::issue: {
-        const Part& part = own.issued[event.part];
-        task.what = RecordedStep::Task::What::collective;
+      case TraceEvent::What::issue: {
+        const TracePart& part = own.issued[event.part];
+        task.what = RecordedStep::RecordedTask::What::collective;
         task.name = part.name;
         task.kind = part.kind;
         task.amounts = per_replica(stage, [&](const RankProgram& one) { return one.issued[event.part].bytes; });
@@ -534,16 +534,16 @@ class StepMerger {
         number_of_[{stage, event.part}] = ++collectives_;
         break;
       }
-      case Event::What::wait:
-      case Event::What::wait_for_message: {
+      case TraceEvent::What::wait:
+      case TraceEvent::What::wait_for_message: {
         std::pair<std::int64_t, std::size_t> awaited{stage, event.part};
-        if (event.what == Event::What::wait_for_message) {
+        if (event.what == TraceEvent::What::wait_for_message) {
           const auto [rank, part] = messages_.sender(static_cast<std::size_t>(stage * order_.of_stage), event.part);
           awaited = {order_.stage_of(rank), part};
         }
         const auto found = number_of_.find(awaited);
         if (found == number_of_.end()) return false;
-        task.what = RecordedStep::Task::What::wait;
+        task.what = RecordedStep::RecordedTask::What::wait;
         task.collective = found->second;
         break;
       }
@@ -595,13 +595,14 @@ RecordedStep recorded_step_of(const std::vector<formats::ChakraTrace>& ranks,
     programs.push_back(program_of_rank(trace, rank, known, step.workers));
     step.host_operations += programs.back().host_operations;
     if (!programs.back().alone.empty() && step.workers == 1) {
-      const std::vector<Part>& alone = programs.back().alone;
+      const std::vector<TracePart>& alone = programs.back().alone;
       throw std::runtime_error(
           fmt::format("is of one rank of several, which takes part in {} collective{} ('{}' of "
                       "{:.4g} MB): how many ranks are there",
                       alone.size(), alone.size() == 1 ? "" : "s", alone.front().name, alone.front().bytes / 1e6));
     }
-    if (copies > 1 && std::ranges::any_of(programs.back().issued, [](const Part& part) { return part.kind == "send"; }))
+    if (copies > 1 &&
+        std::ranges::any_of(programs.back().issued, [](const TracePart& part) { return part.kind == "send"; }))
       throw std::runtime_error("has messages to other ranks, whose traces are needed too");
   }
   const RankOrder order = order_of(programs);
@@ -622,9 +623,9 @@ std::string file_of_recorded_step(const std::string& name, const RecordedStep& s
     if (step.tensor > 1) root.set("tensor", step.tensor);
     if (step.stages > 1) root.set("pipeline", step.stages);
     if (!precision.empty()) root.set("precision", precision);
-    for (const RecordedStep::Task& task : step.tasks) {
-      const bool waits = task.what == RecordedStep::Task::What::wait;
-      const bool computes = task.what == RecordedStep::Task::What::compute;
+    for (const RecordedStep::RecordedTask& task : step.tasks) {
+      const bool waits = task.what == RecordedStep::RecordedTask::What::wait;
+      const bool computes = task.what == RecordedStep::RecordedTask::What::compute;
       Open element(xml, waits ? "wait" : computes ? "compute" : "collective");
       if (!task.name.empty()) element.set("name", with_hidden_characters_shown(task.name));
       if (computes) {

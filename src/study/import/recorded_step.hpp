@@ -11,7 +11,7 @@ namespace dadsim::study {
 /// A step as its ranks recorded it, in the form of <recorded-step> (docs/workloads.md): every rank of a stage goes
 /// through the tasks of that stage in order.
 struct RecordedStep {
-  struct Task {
+  struct RecordedTask {
     enum class What : std::uint8_t { compute, collective, wait };
     What what = What::compute;
     std::string name;
@@ -23,7 +23,7 @@ struct RecordedStep {
     std::size_t collective = 0;   ///< of a wait: the number of the collective among all, from 1
   };
   std::int64_t workers = 0, tensor = 1, stages = 1;
-  std::vector<Task> tasks;
+  std::vector<RecordedTask> tasks;
   std::size_t host_operations = 0;    ///< computations of the host, which are left out
   std::size_t small_collectives = 0;  ///< of few bytes among ranks of several stages, which are left out
 };

@@ -91,7 +91,7 @@ schedule::Prices measured_prices(
   schedule::Prices prices;
   const auto line = [&](double few, double many) {
     const double per_byte = std::max(0.0, (many - few) / (kMany - kFew));
-    return schedule::Prices::Collective{std::max(0.0, few - kFew * per_byte), per_byte};
+    return schedule::Prices::AssignedCollective{std::max(0.0, few - kFew * per_byte), per_byte};
   };
   std::vector<schedule::Schedule> asked;
   const auto device = [&](step::Role who) {
@@ -289,13 +289,13 @@ class PlanSearch {
   /// gain something each, the best one, two, four … of them.
   void improve() {
     const std::vector<schedule::LayerCosts> layers = costs_by(schedule::bytes_sent);
-    struct Change {
+    struct PriceChange {
       double gain = 0;
       std::size_t layer = 0, alternative = 0;
     };
     for (std::size_t round = 0; round < kMostRounds && tried_.size() < kMostTrials; ++round) {
       const step::Assignment before = best_;
-      std::vector<std::pair<Change, step::Assignment>> changed;
+      std::vector<std::pair<PriceChange, step::Assignment>> changed;
       std::vector<step::Assignment> plans;
       for (std::size_t i = 0; i < layers.size(); ++i) {
         for (std::size_t a = 0; a < alternatives_.all.size(); ++a) {
@@ -313,7 +313,7 @@ class PlanSearch {
       plans.clear();
       step::Assignment together = before;
       for (std::size_t i = 0; i < changed.size(); ++i) {
-        const Change& change = changed[i].first;
+        const PriceChange& change = changed[i].first;
         if (auto plan = nearest(layers, together, change.layer, change.alternative)) together = std::move(*plan);
         if (std::has_single_bit(i + 1) || i + 1 == changed.size()) plans.push_back(together);
       }

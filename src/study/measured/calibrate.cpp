@@ -245,9 +245,9 @@ std::optional<Row> solved(std::vector<Row> a, Row b) {
 }
 
 /// The steps that were measured, and a device to be fitted to them.
-class Fit {
+class CalibrationFit {
  public:
-  explicit Fit(std::span<const MeasuredDeviceStep> measurements) : measurements_(measurements) {
+  explicit CalibrationFit(std::span<const MeasuredDeviceStep> measurements) : measurements_(measurements) {
     const PlainSteps steps;
     for (const MeasuredDeviceStep& one : measurements) {
       schedules_.push_back(steps.of(spec::workload_registry().find(one.workload)->shape(), one.batch, one.precision));
@@ -355,7 +355,7 @@ class Fit {
 };
 
 /// In the order in which they are tried: efficiencies by how much depends on them, then memory, ramp, kernels.
-std::vector<FitParameter> candidates(const Fit& fit, const DeviceSpec& base,
+std::vector<FitParameter> candidates(const CalibrationFit& fit, const DeviceSpec& base,
                                      std::span<const MeasuredDeviceStep> measured) {
   std::vector<std::pair<double, FitParameter>> efficiencies;
   for (const spec::Precision precision : spec::kPrecisions) {
@@ -364,7 +364,7 @@ std::vector<FitParameter> candidates(const Fit& fit, const DeviceSpec& base,
     for (const spec::LayerKind kind :
          {spec::LayerKind::dense, spec::LayerKind::convolution, spec::LayerKind::attention}) {
       FitParameter one = efficiency_parameter(kind, precision);
-      const double weight = Fit::squares(fit.slope(base, one));
+      const double weight = CalibrationFit::squares(fit.slope(base, one));
       if (weight > 0) efficiencies.emplace_back(weight, std::move(one));
     }
   }
@@ -428,7 +428,7 @@ Calibration calibrate(const DeviceSpec& base, std::span<const MeasuredDeviceStep
   }
   if (!lacking.empty()) throw InputError(std::move(lacking));
 
-  const Fit fit(measurements);
+  const CalibrationFit fit(measurements);
   const std::vector<FitParameter> all = candidates(fit, base, measurements);
   std::vector<FitParameter> assignment;
   DeviceSpec device = base;
@@ -465,7 +465,7 @@ Calibration calibrate(const DeviceSpec& base, std::span<const MeasuredDeviceStep
   }
   for (std::size_t i = 0; i < residuals.size(); ++i)
     result.seconds.push_back(measurements[i].seconds * std::exp(residuals[i]));
-  result.spread = std::sqrt(Fit::squares(residuals) / static_cast<double>(residuals.size()));
+  result.spread = std::sqrt(CalibrationFit::squares(residuals) / static_cast<double>(residuals.size()));
   return result;
 }
 

@@ -103,7 +103,7 @@ class CollectiveLogReader {
     }
     end_row();
     if (!columns_ && bandwidths_.empty() && faults_.empty()) return std::nullopt;
-    std::erase_if(log_.tables, [](const CollectiveLog::Table& table) { return table.rows.empty(); });
+    std::erase_if(log_.tables, [](const CollectiveLog::LoggedTable& table) { return table.rows.empty(); });
     if (log_.tables.empty()) std::ranges::move(log_.warnings, std::back_inserter(faults_));
     if (log_.tables.empty() && faults_.empty()) fail_without_table();
     if (!faults_.empty()) throw InputError(std::move(faults_));
@@ -128,7 +128,7 @@ class CollectiveLogReader {
     columns_ = columns;
     // Several processes may have written the heading before the first row.
     if (log_.tables.empty() || !log_.tables.back().rows.empty()) log_.tables.emplace_back();
-    CollectiveLog::Table& table = log_.tables.back();
+    CollectiveLog::LoggedTable& table = log_.tables.back();
     table.line = number_;
     table.of_messages = columns.of_messages;
     if (!test_.empty()) table.test = std::exchange(test_, {});
@@ -244,7 +244,7 @@ class CollectiveLogReader {
   }
 
   void read_row(const std::vector<std::string>& words) {
-    CollectiveLog::Row row;
+    CollectiveLog::LoggedRow row;
     row.line = row_line_;
     row.size = number_of(words[columns_->size]).value_or(0);
     if (row.size <= 0) return;

@@ -12,20 +12,20 @@ namespace dadsim::study {
 /// What a benchmark of collectives measured (collective_columns.hpp lists which are read): a table for each of its
 /// runs.
 struct CollectiveLog {
-  struct Row {
+  struct LoggedRow {
     double size = 0;                              ///< bytes, as the benchmark counts them
     double seconds = 0;                           ///< out of place, or in place where that alone was measured
     std::optional<double> in_place_seconds = {};  ///< where both were measured
     int line = 0;                                 ///< of the file, from 1
   };
-  struct Table {
+  struct LoggedTable {
     std::string test;                  ///< as nccl-tests call it: "all_reduce_perf"; empty where the log does not say
     std::optional<std::size_t> ranks;  ///< where it lists them
-    std::vector<Row> rows;             ///< of at least one byte, in the order of the log
+    std::vector<LoggedRow> rows;       ///< of at least one byte, in the order of the log
     int line = 0;                      ///< of its heading
     bool of_messages = false;          ///< sizes of operations with blocks are of one block, not over all ranks
   };
-  std::vector<Table> tables;         ///< at least one, each with a row
+  std::vector<LoggedTable> tables;   ///< at least one, each with a row
   std::vector<Diagnostic> warnings;  ///< rows that are left out
 };
 

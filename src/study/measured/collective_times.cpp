@@ -19,10 +19,10 @@ double median(std::vector<double> values) {
 }
 
 /// One row for the rows of one size.
-CollectiveLog::Row together(const std::vector<CollectiveLog::Row>& rows) {
-  CollectiveLog::Row row = rows.front();
+CollectiveLog::LoggedRow together(const std::vector<CollectiveLog::LoggedRow>& rows) {
+  CollectiveLog::LoggedRow row = rows.front();
   std::vector<double> out_of_place, in_place;
-  for (const CollectiveLog::Row& one : rows) {
+  for (const CollectiveLog::LoggedRow& one : rows) {
     out_of_place.push_back(one.seconds);
     if (one.in_place_seconds) in_place.push_back(*one.in_place_seconds);
   }
@@ -35,9 +35,9 @@ CollectiveLog::Row together(const std::vector<CollectiveLog::Row>& rows) {
 
 CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, const std::string& test,
                          std::size_t ranks) {
-  std::vector<const CollectiveLog::Table*> named, unnamed;
+  std::vector<const CollectiveLog::LoggedTable*> named, unnamed;
   std::set<std::string> others, names;
-  for (const CollectiveLog::Table& table : log.tables) {
+  for (const CollectiveLog::LoggedTable& table : log.tables) {
     if (table.test.empty()) {
       unnamed.push_back(&table);
     } else if (test.empty() || table.test == test || (table.test == kLatencyTest && test == kSendTest)) {
@@ -49,7 +49,7 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
   }
   if (test.empty() && names.size() > 1)
     throw InputError({file, 0, fmt::format("is of {}", fmt::join(names, " and ")), "--test names one of them"});
-  std::vector<const CollectiveLog::Table*> tables = named.empty() ? unnamed : named;
+  std::vector<const CollectiveLog::LoggedTable*> tables = named.empty() ? unnamed : named;
   if (tables.empty()) {
     throw InputError({file, 0, fmt::format("is of {}", fmt::join(others, " and ")),
                       fmt::format("a log of {}, or another collective", test)});
@@ -62,10 +62,11 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
                                    : fmt::format("a line '# Collective test starting: {}' above it", test)});
   }
   std::set<std::size_t> counts;
-  for (const CollectiveLog::Table* table : tables) {
+  for (const CollectiveLog::LoggedTable* table : tables) {
     if (table->ranks) counts.insert(*table->ranks);
   }
-  std::erase_if(tables, [&](const CollectiveLog::Table* table) { return table->ranks && *table->ranks != ranks; });
+  std::erase_if(tables,
+                [&](const CollectiveLog::LoggedTable* table) { return table->ranks && *table->ranks != ranks; });
   if (tables.empty()) {
     throw InputError({file, 0, fmt::format("is of {} ranks, and {} are timed", fmt::join(counts, " and of "), ranks),
                       fmt::format("--ranks {}, or --hosts", *counts.begin())});
@@ -73,9 +74,9 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
   CollectiveTimes times{.test = names.empty() ? test : *names.begin(), .rows = {}, .warnings = log.warnings};
   const auto operation = operation_of_test(times.test);
   const bool of_blocks = operation && has_blocks(*operation) && *operation != report::Operation::reduce_scatter;
-  std::vector<std::vector<CollectiveLog::Row>> sizes;
-  for (const CollectiveLog::Table* table : tables) {
-    for (CollectiveLog::Row row : table->rows) {
+  std::vector<std::vector<CollectiveLog::LoggedRow>> sizes;
+  for (const CollectiveLog::LoggedTable* table : tables) {
+    for (CollectiveLog::LoggedRow row : table->rows) {
       if (of_blocks && table->of_messages) row.size *= static_cast<double>(ranks);
       const auto known = std::ranges::find_if(sizes, [&](const auto& rows) { return rows.front().size == row.size; });
       if (known == sizes.end())
@@ -87,7 +88,7 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
   for (const auto& rows : sizes) {
     times.rows.push_back(together(rows));
     if (rows.size() == 1) continue;
-    const auto [least, most] = std::ranges::minmax(rows, {}, &CollectiveLog::Row::seconds);
+    const auto [least, most] = std::ranges::minmax(rows, {}, &CollectiveLog::LoggedRow::seconds);
     times.warnings.push_back(
         {file, rows[1].line,
          fmt::format("{:.0f} bytes were measured {} times, first in line {}", rows.front().size, rows.size(),

@@ -269,7 +269,7 @@ class Bill {
 
  private:
   void rent_lines(const std::vector<sim::PlatformLink>& links) {
-    for (const spec::CostSpec::Line& line : costs_.lines) {
+    for (const spec::CostSpec::LinePrice& line : costs_.lines) {
       double mbps = 0;
       std::size_t count = 0;
       for (const sim::PlatformLink& link : links) {
@@ -333,7 +333,7 @@ double paid_bytes_per_byte(const spec::CostSpec& costs, const report::RunResult&
 
 /// What so many steps are to be expected to take and cost on machines that may be taken away. What is done again sends
 /// again, and waiting machines are counted as busy ones.
-report::SpotCosts on_spot(const spec::CostSpec::Spot& spot, const Bill& bill, const report::RunResult& run,
+report::SpotCosts on_spot(const spec::CostSpec::SpotPrice& spot, const Bill& bill, const report::RunResult& run,
                           double steps, double seconds, double bytes, double paid_bytes) {
   estimate::Interruptions what{
       .per_second = spot.interruptions / kSecondsPerHour * static_cast<double>(run.busy_seconds.size()),

@@ -131,7 +131,7 @@ class PowerAveraging {
 };
 
 /// One step of push-sum on numbers or on weights (1 × 1), along a graph.
-inline void push_sum(Numbers& x, const algorithms::Topology::Round& round) {
+inline void push_sum(Numbers& x, const algorithms::Topology::MixingRound& round) {
   const Numbers before = x;
   for (std::size_t i = 0; i < x.size(); ++i) {
     std::vector<algorithms::gossip::Weighed<double>> others;

@@ -37,7 +37,7 @@ Distances push(const Quadratics& problem, const std::string& graph, Eigen::Index
   Numbers w(8, models::MatrixOf<double>::Ones(1, 1));
   std::vector<double> least(8, 0.0);
   for (int t = 0; t < kSteps; ++t) {
-    const Topology::Round& round = topology.at(t);
+    const Topology::MixingRound& round = topology.at(t);
     const double rate = 0.5 / (1 + t / 20.0);
     parallel_for(8, [&](std::size_t i) {
       x[i] -= rate * (x[i] / w[i](0) - problem.b[i]);

@@ -66,7 +66,7 @@ TEST(Topology, TheDirectedOneIsNotRegularAndPushSumWeightsAreOfIt) {
   for (const std::size_t sites : {4, 5, 8, 13}) {
     const Topology topology(choose_graph("directed"), sites, 1);
     EXPECT_FALSE(topology.doubly_stochastic());
-    const Topology::Round& round = topology.at(0);
+    const Topology::MixingRound& round = topology.at(0);
     EXPECT_TRUE(hangs_together({*round.graph}));
     const MixingWeights weights = push_weights(*round.graph);
     std::vector<double> columns = weights.own;

@@ -201,7 +201,7 @@ TEST(RowFinder, FindsRowsWhereverTheyStand) {
   message.row(11).head(30) = rows.row(0) * (1 + 1e-7F);
   message.row(12).head(30) = rows.row(1) * 1.01F;
   message.row(13).setZero();
-  RowFinder::Message seen(message, 30);
+  RowFinder::FoundMessage seen(message, 30);
   std::vector<char> found(9, 0);
   finder.find(seen, tolerance_of(0), 0, found);
   EXPECT_EQ(found, (std::vector<char>{1, 0, 0, 0, 0, 0, 0, 1, 0}));
@@ -217,7 +217,7 @@ TEST(RowFinder, FindsThemInManyRowsToo) {
   RowFinder finder(rows);
   Matrix message = drawn_rows(1500, 7, 15);
   for (Eigen::Index row = 0; row < 1500; row += 3) message.row(1499 - row) = rows.row(row);
-  RowFinder::Message seen(message, 7);
+  RowFinder::FoundMessage seen(message, 7);
   std::vector<char> found(1500, 0);
   finder.find(seen, tolerance_of(0), 0, found);
   for (std::size_t row = 0; row < found.size(); ++row) EXPECT_EQ(found[row] != 0, row % 3 == 0) << row;

@@ -126,7 +126,7 @@ TEST_F(CogdTest, CapsAndShrinks) {
 }
 
 TEST_F(CogdTest, FactorsTakeTurns) {
-  Cogd algorithm({.update = Cogd::Update::alternating});
+  Cogd algorithm({.update = Cogd::CogdUpdate::alternating});
   for (const std::int64_t number : {0, 1}) {
     const models::Gradient gradient = run(algorithm, number);
     const std::vector<double> bytes = step.exchange().uplink_bytes();
@@ -142,7 +142,7 @@ TEST_F(CogdTest, FactorsTakeTurns) {
     network.layer(rests).weight.array() += 1.0F;
     const Matrix before = network.layer(rests).weight.array() - 1.0F;
     const Matrix other = network.layer(1 - rests).weight;
-    Cogd plain_turns({.update = Cogd::Update::alternating, .strength = 0, .cap = 0});
+    Cogd plain_turns({.update = Cogd::CogdUpdate::alternating, .strength = 0, .cap = 0});
     network.layer(rests).weight = before;
     run(plain_turns, number);
     network.layer(rests).weight.array() += 1.0F;
@@ -169,7 +169,7 @@ TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
     }
     return compressed.gradient();
   };
-  Cogd turns({.update = Cogd::Update::alternating, .strength = 0, .cap = 0});
+  Cogd turns({.update = Cogd::CogdUpdate::alternating, .strength = 0, .cap = 0});
   const std::unique_ptr<Algorithm> all = make_algorithm(algorithm_registry().at("gradient-sharing"));
   const Matrix v = last(turns, {0, 1, 2}).matrices[0].weight;
   EXPECT_LT((v - last(*all, {0, 2}).matrices[0].weight).norm(), 1e-6F);
@@ -177,7 +177,7 @@ TEST_F(CogdTest, WhatIsKeptOfAFactorWaitsForItsTurn) {
 }
 
 TEST_F(CogdTest, GradientsOfUAreOld) {
-  Cogd algorithm({.update = Cogd::Update::stale, .staleness = 2});
+  Cogd algorithm({.update = Cogd::CogdUpdate::stale, .staleness = 2});
   for (std::int64_t number = 0; number < 5; ++number) {
     const models::Gradient gradient = run(algorithm, number);
     const models::Gradient now = shared(number);

@@ -192,7 +192,7 @@ TEST(AdPsgd, GoesOnWhileWorkersAndLinksAreDown) {
   History history(1, nullptr);
   Quadratics learning(small.problem(), history, std::vector<Quadratics::Site>(4), 1);
   world::ClosedFormWorld world({.nodes = 5,
-                                .line = [](world::Node, world::Node) { return world::ClosedFormWorld::Line{0.1}; },
+                                .line = [](world::Node, world::Node) { return world::ClosedFormWorld::SiteLine{0.1}; },
                                 .seconds = [](world::Node, const world::Work&) { return 0.5; },
                                 .link =
                                     [](world::Node from, world::Node to) {

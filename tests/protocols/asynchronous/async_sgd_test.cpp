@@ -8,7 +8,7 @@
 namespace dadsim::test {
 namespace {
 
-using Line = world::ClosedFormWorld::Line;
+using Line = world::ClosedFormWorld::SiteLine;
 
 double mean_staleness_after(const protocols::ProtocolLog& protocol_log, std::int64_t first) {
   double sum = 0;

@@ -286,7 +286,7 @@ TEST(ClientPrivacy, AddsMechanismsOneAfterTheOther) {
   privacy.add(0, 0.1, 2, 50);
   privacy.add(1, 1, 5, 10);
   privacy.add(1, 1, 10, 4);
-  const protocols::ClientPrivacy::Range range = privacy.range();
+  const protocols::ClientPrivacy::OrderRange range = privacy.range();
   EXPECT_EQ(range.least.client, 2U);
   EXPECT_EQ(range.least.epsilon, 0);
   // Gaussians without sampling add up as one: Σ 1/σ² of both.

@@ -96,7 +96,7 @@ struct Sensors {
     world::ClosedFormWorld world(
         {.nodes = small.partition.size() + 1,
          .line = [](world::Node,
-                    world::Node) { return world::ClosedFormWorld::Line{.latency = 0.01, .bandwidth = 1e6}; },
+                    world::Node) { return world::ClosedFormWorld::SiteLine{.latency = 0.01, .bandwidth = 1e6}; },
          .seconds =
              [server](world::Node node, const world::Work& work) {
                return node == server ? 0.02 * static_cast<double>(work.steps) : 0.01;

@@ -264,7 +264,7 @@ TEST(LocalStepsOnFailures, TheRoundsGoOn) {
       Learning learning(small.problem(), history);
       world::ClosedFormWorld world(
           {.nodes = 5,  // three sites, the server, a bystander
-           .line = [](world::Node, world::Node) { return world::ClosedFormWorld::Line{0.2}; },
+           .line = [](world::Node, world::Node) { return world::ClosedFormWorld::SiteLine{0.2}; },
            .seconds = [](world::Node node,
                          const world::Work& work) { return node == 3 ? 0.01 : 0.5 * static_cast<double>(work.steps); },
            .link = [](world::Node from, world::Node to) { return "of-" + std::to_string(std::min(from, to)); }});

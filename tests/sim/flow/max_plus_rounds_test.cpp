@@ -28,7 +28,7 @@ std::unique_ptr<collectives::Rounds> some_ring() {
 
 struct Sent {
   std::int32_t from, to;
-  MaxPlusRounds::Message takes;
+  MaxPlusRounds::RoundMessage takes;
 };
 
 /// `times` rounds of these messages: as one that is repeated, or each by

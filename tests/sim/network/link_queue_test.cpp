@@ -7,7 +7,7 @@ namespace {
 
 TEST(LinkQueue, AWordWaitsForWhatWasWrittenBeforeIt) {
   LinkQueue queue;
-  const LinkQueue::Span through = queue.add(3, {1, 1}, 4, 1);
+  const LinkQueue::BusySpan through = queue.add(3, {1, 1}, 4, 1);
   EXPECT_DOUBLE_EQ(through.begin, 1);
   EXPECT_DOUBLE_EQ(through.end, 5);
   EXPECT_DOUBLE_EQ(queue.wait(4, 1, 100), 4);

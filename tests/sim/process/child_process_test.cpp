@@ -24,7 +24,7 @@
 namespace dadsim::sim {
 namespace {
 
-using End = ChildOutcome::End;
+using End = ChildOutcome::ChildEnd;
 
 const auto ignore = [](std::string_view) {};
 

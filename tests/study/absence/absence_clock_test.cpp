@@ -23,8 +23,8 @@ struct Cluster {
     outages.hosts = {"a", "b", "c", "hub"};
     outages.seed = seed;
   }
-  AbsenceClock::Setting setting(spec::AbsenceSpec absence) const {
-    AbsenceClock::Setting setting;
+  AbsenceClock::AbsenceSetting setting(spec::AbsenceSpec absence) const {
+    AbsenceClock::AbsenceSetting setting;
     setting.absence = absence;
     setting.sites = 3;
     setting.site_of = {0, 1, 2, 3};
@@ -68,7 +68,7 @@ struct Walked {
   report::EventDrivenResult counted;
 };
 
-Walked walk(const Cluster& cluster, const AbsenceClock::Setting& setting, int steps) {
+Walked walk(const Cluster& cluster, const AbsenceClock::AbsenceSetting& setting, int steps) {
   world::OutageCalendar calendar(cluster.outages);
   AbsenceClock clock(setting, calendar, Connectivity(3));
   const std::vector<std::int64_t> rows = {2, 5, 11};
@@ -114,7 +114,7 @@ TEST(AbsenceClock, WaitsForWhoIsAwayAndTakesTheStepThatWasBrokenOffAgain) {
 // An outage falls into the first step too, where it is known how long that takes; and what was tried then counts.
 TEST(AbsenceClock, AnOutageBreaksTheFirstStepOff) {
   const Cluster cluster(outage_of("b", 0.5, 10));
-  AbsenceClock::Setting setting = cluster.setting({.does = Does::wait});
+  AbsenceClock::AbsenceSetting setting = cluster.setting({.does = Does::wait});
   setting.foresee = [](std::int64_t, const std::vector<std::int32_t>& sites, double) {
     return std::optional(Cluster::step_of(sites));
   };
@@ -142,7 +142,7 @@ TEST(AbsenceClock, NobodyIsBusyAndDownAtOnce) {
     what.random.push_back({.links = false, .match = "*", .mean_up = 5, .shape = 0.8, .mean_down = 3});
     const Cluster cluster(what, seed);
     world::OutageCalendar calendar(cluster.outages);
-    AbsenceClock::Setting setting = cluster.setting({.does = Does::without});
+    AbsenceClock::AbsenceSetting setting = cluster.setting({.does = Does::without});
     setting.server = false;
     setting.names.resize(3);
     AbsenceClock clock(setting, calendar, Connectivity(3));
@@ -229,7 +229,7 @@ TEST(AbsenceClock, RetriesAsLongAsItHasPatienceAndThenGoesOnWithout) {
 
 TEST(AbsenceClock, RestartsFromTheLastCheckpoint) {
   const Cluster cluster(outage_of("b", 9, 1));
-  AbsenceClock::Setting setting = cluster.setting({.does = Does::restart});
+  AbsenceClock::AbsenceSetting setting = cluster.setting({.does = Does::restart});
   setting.checkpoints = {.every = 3, .write = 0.25, .restore = 0.5};
   const Walked walked = walk(cluster, setting, 6);
   // A checkpoint behind the third step, at 6.25; the fourth ends at 8.25; the fifth is broken off at 9. Back at 10:
@@ -274,7 +274,7 @@ TEST(AbsenceClock, OutagesThatComeMoreOftenThanAStepLastsAreSaid) {
 
 TEST(AbsenceClock, AmongPeersAModelIsHadFromAnotherSite) {
   Cluster cluster(outage_of("a", 3, 4));
-  AbsenceClock::Setting setting = cluster.setting({.does = Does::without});
+  AbsenceClock::AbsenceSetting setting = cluster.setting({.does = Does::without});
   setting.server = false;
   const Walked walked = walk(cluster, setting, 5);
   // Five steps, half of the one that was broken off, and the model for a.
@@ -290,7 +290,7 @@ TEST(AbsenceClock, EverythingBalancesInDrawnOutages) {
     if (seed % 3 == 0) what.outages.push_back({.links = false, .match = "c", .from = 0, .seconds = 7});
     const Cluster cluster(what, seed);
     for (const Does does : {Does::wait, Does::without, Does::retry, Does::restart}) {
-      AbsenceClock::Setting setting = cluster.setting({.does = does, .patience = 3});
+      AbsenceClock::AbsenceSetting setting = cluster.setting({.does = does, .patience = 3});
       setting.server = seed % 2 == 0;
       setting.checkpoints = {.every = 3, .write = 0.25, .restore = 0.5};
       if (seed % 5 == 0 && does == Does::without) setting.chances = {0.5, 1, 0.2};
@@ -316,7 +316,7 @@ TEST(AbsenceClock, EverythingBalancesInDrawnOutages) {
 // What is drawn in steps, whether or not it is drawn again: a site is there as often as it is said to be.
 TEST(AbsenceClock, SitesAreThereInAsManyStepsAsTheirChanceSays) {
   const Cluster cluster{spec::FailureSpec{}};
-  AbsenceClock::Setting setting =
+  AbsenceClock::AbsenceSetting setting =
       cluster.setting({.does = Does::without, .estimate = spec::AbsenceSpec::Estimate::unbiased});
   setting.chances = {0.5, 0.25, 0.1};
   setting.has_dates = false;

@@ -17,7 +17,7 @@ namespace {
 
 using formats::ChakraNode;
 using formats::ChakraTrace;
-using What = RecordedStep::Task::What;
+using What = RecordedStep::RecordedTask::What;
 
 /// Writes traces down node by node.
 struct TraceWriter {
@@ -171,7 +171,7 @@ TEST(RecordedStepTest, OfOneRankTheOthersAreAskedFor) {
   ASSERT_EQ(step.tasks.size(), 4U);  // layer, sum, wait, update
   EXPECT_EQ(step.tasks[1].amounts, std::vector<double>(4, 1e8));
   const auto collectives = [](const RecordedStep& one) {
-    return std::ranges::count(one.tasks, What::collective, &RecordedStep::Task::what);
+    return std::ranges::count(one.tasks, What::collective, &RecordedStep::RecordedTask::what);
   };
   EXPECT_EQ(collectives(recorded_step_of({rank.trace, rank.trace, rank.trace, rank.trace}, {})), 1);
   // Each of the ranks has the groups that are in its place.

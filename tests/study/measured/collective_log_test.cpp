@@ -45,7 +45,7 @@ std::string fault_of(const std::string& text, const std::string& test = "", std:
 TEST(CollectiveLog, IsReadByItsHeading) {
   const CollectiveLog log = read_collective_log("all_reduce.log", kLogOfReductions);
   ASSERT_EQ(log.tables.size(), 1U);
-  const CollectiveLog::Table& table = log.tables.front();
+  const CollectiveLog::LoggedTable& table = log.tables.front();
   EXPECT_EQ(table.test, "all_reduce_perf");
   EXPECT_EQ(table.ranks, 2U);
   EXPECT_EQ(table.line, 9);
@@ -91,7 +91,7 @@ TEST(CollectiveLog, OfOlderVersions) {
 
 // What starts nccl-tests on many machines puts the task, the machine or the time before every line.
 TEST(CollectiveLog, WhateverStandsBeforeItsLines) {
-  const CollectiveLog::Row plain = read_collective_log("log", kLogOfReductions).tables.front().rows.at(1);
+  const CollectiveLog::LoggedRow plain = read_collective_log("log", kLogOfReductions).tables.front().rows.at(1);
   for (const char* label : {"0: ",                                        // srun -l
                             " 0: ",                                       // the same with ten tasks and more
                             "12: ",                                       //
@@ -262,7 +262,7 @@ TEST(CollectiveLog, OfMscclppColumnsAreTakenByTheirNames) {
       "     8388608       2097152    80.00  104.86  183.50      0\n"
       "    67108864      16777216   520.00  129.06  225.85      0   540.00  124.28  217.48      0\n"
       "# Out of bounds values : 0 OK\n";
-  const CollectiveLog::Table table = read_collective_log("the.log", log).tables.at(0);
+  const CollectiveLog::LoggedTable table = read_collective_log("the.log", log).tables.at(0);
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_DOUBLE_EQ(table.rows[0].seconds, 80e-6);
   EXPECT_FALSE(table.rows[0].in_place_seconds.has_value());
