@@ -110,19 +110,20 @@ void run_platform(const po::variables_map& values) {
   const spec::PlatformSpec platform = cli::load_platform_argument(operands[0], transport);
   outputs.check_against_inputs();
   const sim::PlatformReport report = inspect(platform);
-  std::string text = to_text(operands[0], platform, report);
+  report::Document document = document_of(operands[0], platform, report);
   if (values.contains("links")) {
-    text += "\nNames of the links:\n";
+    std::string text = "\nNames of the links:\n";
     for (const sim::PlatformLink& link : sim::platform_links(platform)) text += fmt::format("  {}\n", link.name);
+    document.print(text);
   }
   const std::string picture = svg.empty() ? std::string() : draw_svg(program, to_dot(report));
   const std::string routes_text = routes.empty() ? std::string() : routes_as_csv(platform);
   // All there is to write is there before anything is written.
   if (!dot.empty()) write_file_atomically(dot, to_dot(report));
   if (!svg.empty()) write_file_atomically(svg, picture);
-  if (!json.empty()) write_file_atomically(json, to_json(operands[0], platform, report));
+  if (!json.empty()) write_file_atomically(json, to_json(document));
   if (!routes.empty()) write_file_atomically(routes, routes_text);
-  if (!values.contains("quiet") && !outputs.take_standard_output()) print(text);
+  if (!values.contains("quiet") && !outputs.take_standard_output()) print(summary_of(document, false));
 }
 
 }  // namespace

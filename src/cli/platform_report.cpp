@@ -4,11 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
-#include "report/text/json_values.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "support/human.hpp"
@@ -17,8 +15,10 @@
 namespace dadsim::cli {
 namespace {
 
-using report::Json;
-using report::number;
+using report::DocumentTable;
+using report::Unit;
+
+constexpr std::size_t kPlatformWidth = 110;  // columns
 
 std::string hanging_paragraph(std::string_view text, std::size_t indent = 0) {
   return std::string(indent, ' ') + wrapped(text, kPlatformWidth, indent + 2);
@@ -28,23 +28,18 @@ std::string counted(std::int64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", human_count(count), noun, count == 1 ? "" : "s");
 }
 
-std::string table_of_links(const std::vector<sim::PlatformReport::LinkClass>& links) {
-  std::vector<std::array<std::string, 6>> rows{{"count", "class", "bandwidth", "latency", "transport", "efficiency"}};
-  for (const sim::PlatformReport::LinkClass& link : links) {
-    rows.push_back({human_count(link.count), link.name.empty() ? "–" : link.name, sim::rate_in_words(link.bandwidth),
-                    sim::seconds_in_words(link.latency), link.transport, fmt::format("{:.4g}", link.efficiency)});
-  }
-  std::array<std::size_t, 6> widths{};
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    text += fmt::format("  {}  {}  {}  {}  {}  {}\n", right_aligned(row[0], widths[0]), left_aligned(row[1], widths[1]),
-                        right_aligned(row[2], widths[2]), right_aligned(row[3], widths[3]),
-                        left_aligned(row[4], widths[4]), right_aligned(row[5], widths[5]));
-  }
-  return text;
+DocumentTable links_of(const sim::PlatformReport& report) {
+  DocumentTable links{.style = {.left = {}, .indent = 2, .rule = false}};
+  for (const sim::PlatformReport::LinkClass& link : report.links)
+    links.add_row()
+        .say("count", human_count(link.count))
+        .add("class", "class", link.name, Unit::text, link.name.empty() ? "–" : link.name)
+        .add("directions", link.count)
+        .add("bytes_per_second", "bandwidth", link.bandwidth, Unit::plain, sim::rate_in_words(link.bandwidth))
+        .add("latency_seconds", "latency", link.latency, Unit::plain, sim::seconds_in_words(link.latency))
+        .add("transport", "transport", link.transport, Unit::text)
+        .add("efficiency", "efficiency", link.efficiency, Unit::plain, fmt::format("{:.4g}", link.efficiency));
+  return links;
 }
 
 std::string in_words(const char* which, const sim::PlatformReport::Route& route) {
@@ -92,72 +87,63 @@ std::string variation_in_words(const spec::PlatformSpec& platform) {
   return parts.empty() ? std::string() : hanging_paragraph(fmt::format("Beside that: {}.", fmt::join(parts, "; ")));
 }
 
-Json to_json_object(const std::optional<sim::PlatformReport::Route>& route) {
-  if (!route) return nullptr;
-  return {{"from", route->from},
-          {"to", route->to},
-          {"links", route->links},
-          {"bytes_per_second", number(route->bandwidth)},
-          {"payload_bytes_per_second", number(route->payload_rate)},
-          {"latency_seconds", number(route->latency)}};
+DocumentTable object_of(const std::optional<sim::PlatformReport::Route>& route) {
+  DocumentTable table{.object = true};
+  if (route)
+    table.add_row()
+        .add("from", route->from)
+        .add("to", route->to)
+        .add("links", route->links)
+        .add("bytes_per_second", route->bandwidth)
+        .add("payload_bytes_per_second", route->payload_rate)
+        .add("latency_seconds", route->latency);
+  return table;
 }
 
 }  // namespace
 
-std::string to_text(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report) {
-  std::string text =
+report::Document document_of(const std::string& file, const spec::PlatformSpec& platform,
+                             const sim::PlatformReport& report) {
+  report::Document document{report::ReportHead{.version = kVersion, .simgrid = sim::simgrid_version()}, {}};
+  document.add("platform.file", file);
+  document.add("platform.description", report.description);
+  document.add("platform.kind", report.kind);
+  document.add("platform.hosts", report.hosts);
+  document.add("platform.nodes", report.nodes);
+  document.add("platform.profiles", platform.profiles.size());
+  document.add("platform.background_streams", platform.background.size());
+  document.print(
       hanging_paragraph(report.description.empty() ? file : fmt::format("{}: {}", file, report.description)) +
       hanging_paragraph(fmt::format("{}: {} on {}.", report.kind == "file" ? "SimGrid file" : report.kind,
-                                    counted(report.hosts, "host"), counted(report.nodes, "node")));
-  text += variation_in_words(platform);
-  if (!report.links.empty()) {
-    text += "\nLinks, each direction by itself, with their nominal numbers:\n" + table_of_links(report.links);
-  }
-  text += '\n' + routes_in_words(report);
+                                    counted(report.hosts, "host"), counted(report.nodes, "node"))) +
+      variation_in_words(platform));
+  document.parts.push_back({.name = "links",
+                            .shown = report::Shown::always,
+                            .heading = "Links, each direction by itself, with their nominal numbers:",
+                            .what = links_of(report)});
+  document.add("routes.looked_at", report.routes);
+  document.add("routes.all", report.all_routes);
+  document.add("routes.missing", report.routes_missing);
+  document.add("routes.best", object_of(report.best));
+  document.add("routes.worst", object_of(report.worst));
+  document.add("bisection.bytes_per_second", report.bisection);
+  document.add("bisection.pairs", report.bisection_pairs);
+  std::string text = '\n' + routes_in_words(report);
   if (report.bisection) {
     text += '\n' + hanging_paragraph(fmt::format(
                        "Bisection: {} one way, when host i of the first half sends to host i of the second half, {} at "
                        "once, sharing all links max-min fairly.",
                        sim::rate_in_words(*report.bisection), counted(report.bisection_pairs, "pair")));
   }
-  const std::vector<spec::Transport> transports = transports_of(report);
-  if (!transports.empty()) text += "\nWhat transports do:\n";
-  for (const spec::Transport transport : transports) {
+  DocumentTable transports;
+  for (const spec::Transport transport : transports_of(report)) {
+    if (transports.rows.empty()) text += "\nWhat transports do:\n";
+    transports.add_row().add("name", to_string(transport)).add("model", sim::describe(transport));
     text += hanging_paragraph(fmt::format("{}: {}.", to_string(transport), sim::describe(transport)), 2);
   }
-  return text;
-}
-
-std::string to_json(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report) {
-  Json json;
-  json["dadsim"] = {{"version", kVersion}, {"simgrid", sim::simgrid_version()}};
-  json["platform"] = {{"file", file},
-                      {"description", report.description},
-                      {"kind", report.kind},
-                      {"hosts", report.hosts},
-                      {"nodes", report.nodes},
-                      {"profiles", platform.profiles.size()},
-                      {"background_streams", platform.background.size()}};
-  Json& links = json["links"] = Json::array();
-  for (const sim::PlatformReport::LinkClass& link : report.links) {
-    links.push_back({{"class", link.name},
-                     {"directions", link.count},
-                     {"bytes_per_second", number(link.bandwidth)},
-                     {"latency_seconds", number(link.latency)},
-                     {"transport", link.transport},
-                     {"efficiency", number(link.efficiency)}});
-  }
-  json["routes"] = {{"looked_at", report.routes},
-                    {"all", report.all_routes},
-                    {"missing", report.routes_missing},
-                    {"best", to_json_object(report.best)},
-                    {"worst", to_json_object(report.worst)}};
-  json["bisection"] = {{"bytes_per_second", number(report.bisection)}, {"pairs", report.bisection_pairs}};
-  Json& transports = json["transports"] = Json::array();
-  for (const spec::Transport transport : transports_of(report)) {
-    transports.push_back({{"name", to_string(transport)}, {"model", sim::describe(transport)}});
-  }
-  return report::indented(json);
+  document.add("transports", transports);
+  document.print(text);
+  return document;
 }
 
 }  // namespace dadsim::cli

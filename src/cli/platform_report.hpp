@@ -2,17 +2,15 @@
 
 #include <string>
 
+#include "report/document/document.hpp"
 #include "sim/platform.hpp"
 #include "spec/platform_specification.hpp"
 
 namespace dadsim::cli {
 
-/// What was built, for a terminal: at most kPlatformWidth columns wide, except for rows of the table of links.
-std::string to_text(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report);
-
-/// What was built, as JSON: indented, ending in a newline; every field is documented in docs/output-platform.md.
-std::string to_json(const std::string& file, const spec::PlatformSpec& platform, const sim::PlatformReport& report);
-
-inline constexpr std::size_t kPlatformWidth = 110;  ///< columns
+/// Every member is documented in docs/output-platform.md. For people at most 110 columns wide, except for rows of the
+/// table of links.
+report::Document document_of(const std::string& file, const spec::PlatformSpec& platform,
+                             const sim::PlatformReport& report);
 
 }  // namespace dadsim::cli
