@@ -9,8 +9,7 @@
 #include "report/html/report.hpp"
 #include "report/run/csv.hpp"
 #include "report/run/figure_values.hpp"
-#include "report/run/json.hpp"
-#include "report/run/table.hpp"
+#include "report/run/result_document.hpp"
 
 namespace dadsim::api::inline v1 {
 namespace {
@@ -101,9 +100,9 @@ const Run& Result::run(const std::string& label) const {
 }
 
 const std::vector<std::string>& Result::assumptions() const noexcept { return state_->assumptions; }
-std::string Result::json() const { return to_json(state_->result); }
+std::string Result::json() const { return to_json(document_of(state_->result)); }
 std::string Result::csv() const { return to_csv(state_->result); }
-std::string Result::table() const { return to_table(state_->result); }
+std::string Result::table() const { return to_table(document_of(state_->result)); }
 std::string Result::html() const { return to_html(state_->result); }
 
 }  // namespace dadsim::api::inline v1

@@ -28,8 +28,7 @@
 #include "cli/usage_error.hpp"
 #include "report/export/trace.hpp"
 #include "report/run/csv.hpp"
-#include "report/run/json.hpp"
-#include "report/run/table.hpp"
+#include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
@@ -86,7 +85,8 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
   report::Result result = study::time_scenario(scenario, learned, study::cluster_of(scenario), show_progress, trace);
   result.rate_as_tcp = study::rate_as_tcp(scenario);
   study::add_step_with_rdma(source, options.overrides, scenario, learned, result);
-  if (!options.json.empty()) write_file_atomically(options.json, to_json(result));
+  const report::Document document = document_of(result);
+  if (!options.json.empty()) write_file_atomically(options.json, to_json(document));
   if (!options.csv.empty()) write_file_atomically(options.csv, to_csv(result));
   if (!options.trace.empty()) {
     write_file_atomically(options.trace, to_trace(result));
@@ -97,7 +97,7 @@ void run_scenario(const Options& options, const scenario::Scenario& scenario, co
     }
   }
   // A result that goes to standard output is not mixed with the table.
-  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(result, options.verbose));
+  if (!options.quiet && !outputs.take_standard_output()) print(summary_of(document, options.verbose));
   // Last: whatever becomes of a page, the result is there.
   if (!options.report.empty()) {
     const report::Retiming retiming =

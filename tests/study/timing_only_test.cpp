@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "report/run/answer.hpp"
-#include "report/run/table.hpp"
+#include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/simulator.hpp"
 #include "study/explain/compare.hpp"
@@ -44,7 +44,7 @@ TEST(TimingOnly, AnswersAQuestionThatAsksForNoAccuracy) {
   EXPECT_LT(plain.throughput->model_flops_utilisation.value(), 0.7);
   EXPECT_EQ(plain.at_scale.value().relative.ratio.value().value, 1) << "by definition";
   EXPECT_FALSE(result.runs[1].at_scale.value().relative.ratio) << "nobody has learned with it";
-  const std::string table = to_table(result);
+  const std::string table = to_table(document_of(result));
   EXPECT_EQ(table.find("nan"), std::string::npos) << table;
   EXPECT_NE(table.find("tokens/s"), std::string::npos) << table;
 }
@@ -132,14 +132,16 @@ TEST(TimingOnly, FiguresOfARoundAreThoseOfClientsThatTakePart) {
     for (const auto bytes : {&report::RunResult::bytes_up_per_worker, &report::RunResult::bytes_down_per_worker})
       EXPECT_NEAR(run.*bytes, all.runs.front().*bytes, 0.001 * run.*bytes) << fraction;
     EXPECT_NEAR(run.bytes_up_per_worker, 54.5e6, 0.001 * 54.5e6);
-    const std::string said = report::verdict(some);
+    const std::string said = report::as_paragraph(report::answer_to(some).statements);
     EXPECT_NE(said.find(fmt::format("the {:.3g} of 20 workers that take part; {:.3g} sit idle", 20 * fraction,
                                     20 - 20 * fraction)),
               std::string::npos)
         << said;
-    EXPECT_NE(to_table(some).find("workers that take part 7"), std::string::npos) << to_table(some);
+    EXPECT_NE(to_table(document_of(some)).find("workers that take part 7"), std::string::npos)
+        << to_table(document_of(some));
   }
-  EXPECT_EQ(report::verdict(all).find("idle"), std::string::npos) << report::verdict(all);
+  EXPECT_EQ(report::as_paragraph(report::answer_to(all).statements).find("idle"), std::string::npos)
+      << report::as_paragraph(report::answer_to(all).statements);
 }
 
 TEST(TimingOnly, AFederationSaysRoundsBytesAndCosts) {
@@ -150,7 +152,7 @@ TEST(TimingOnly, AFederationSaysRoundsBytesAndCosts) {
   EXPECT_NEAR(said.number("computing") + said.number("waiting") + (said.has("server") ? said.number("server") : 0) +
                   (said.has("framework") ? said.number("framework") : 0),
               said.number("seconds"), 1e-9);
-  EXPECT_EQ(said.text("currency"), "EUR") << report::verdict(result);
+  EXPECT_EQ(said.text("currency"), "EUR") << report::as_paragraph(report::answer_to(result).statements);
   // At work at the same time, not all of the time.
   const report::RunResult buffered =
       federation({"run[fedbuff].concurrency=5", "run[fedbuff].rounds=", "run[fedbuff].updates=20"}, "fedbuff")

@@ -146,8 +146,8 @@ DocumentTable sizes_of(const CollectiveReport& report) {
         .add("high_us", banded ? DocumentValue(row.band.high * seconds * kMicro) : Omitted())
         .add("category", banded ? DocumentValue(row.category) : Omitted())
         .json("protocol", row.protocol.empty() ? Omitted() : DocumentValue(row.protocol))
-        .json("compared", row.compared ? DocumentValue(*row.compared) : Omitted())
-        .json("quicker", row.quicker ? DocumentValue(*row.quicker) : Omitted());
+        .json("compared", or_omitted(row.compared))
+        .json("quicker", or_omitted(row.quicker));
     if (report.measured_file.empty()) continue;
     const auto& measured = row.measured;
     const DocumentValue in_place =

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "report/document/document.hpp"
-#include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 
 namespace dadsim::report {

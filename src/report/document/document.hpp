@@ -27,8 +27,9 @@ struct Omitted {};
 
 using DocumentVariant =
     std::variant<std::monostate, Omitted, bool, std::int64_t, std::uint64_t, double, std::string, std::vector<double>,
-                 std::vector<std::vector<double>>, std::vector<std::int64_t>, std::vector<std::string>,
-                 std::map<std::string, std::string>, Statement, std::vector<Statement>, std::vector<DocumentTable>>;
+                 std::vector<std::vector<double>>, std::vector<std::int64_t>, std::vector<std::optional<std::int64_t>>,
+                 std::vector<std::string>, std::map<std::string, std::string>, Statement, std::vector<Statement>,
+                 std::vector<DocumentTable>>;
 
 /// A value of a document: null, a flag, a number, text, lists, text by name, statements, or tables. An optional without
 /// a value is null; one table is a list or an object, several are one list of the rows of all.
@@ -48,6 +49,12 @@ struct DocumentValue : DocumentVariant {
     }
   }
 };
+
+/// Leaves a member out where there is no value.
+template <class T>
+DocumentValue or_omitted(const std::optional<T>& value) {
+  return value ? DocumentValue(*value) : Omitted();
+}
 
 /// The unit of a column, which says how people read its numbers; text is aligned to the left.
 enum class Unit : std::uint8_t { plain, text, count, seconds, bytes, share, signed_share, rate };

@@ -1,9 +1,10 @@
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "report/document/document.hpp"
 #include "report/document/document_json.hpp"
-#include "report/words/report_head_json.hpp"
 #include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
@@ -14,6 +15,17 @@ Json& member(Json& json, std::string_view name) {
   const std::size_t dot = name.find('.');
   Json& own = json[std::string(name.substr(0, dot))];
   return dot == std::string_view::npos ? own : member(own, name.substr(dot + 1));
+}
+
+/// The members "dadsim" and "scenario", which the JSON of every report begins with.
+Json in_json(const ReportHead& head) {
+  Json json;
+  for (const auto& [name, text] : {std::pair{"version", head.version}, std::pair{"build", head.build},
+                                   std::pair{"simgrid", head.simgrid}, std::pair{"network_model", head.network_model}})
+    if (!text.empty()) json["dadsim"][name] = text;
+  if (!head.scenario_name.empty()) json["scenario"]["name"] = head.scenario_name;
+  if (head.description) json["scenario"]["description"] = *head.description;
+  return json;
 }
 
 }  // namespace
@@ -29,7 +41,8 @@ Json in_json(const DocumentValue& value) {
         } else if constexpr (std::is_same_v<Type, Statement> || std::is_same_v<Type, std::vector<Statement>>) {
           return in_json(one);
         } else if constexpr (std::is_same_v<Type, std::vector<double>> ||
-                             std::is_same_v<Type, std::vector<std::vector<double>>>) {
+                             std::is_same_v<Type, std::vector<std::vector<double>>> ||
+                             std::is_same_v<Type, std::vector<std::optional<std::int64_t>>>) {
           Json all = Json::array();
           for (const auto& each : one) all.push_back(in_json(DocumentValue(each)));
           return all;
@@ -66,7 +79,7 @@ Json in_json(const DocumentPart& part) {
 }
 
 Json in_json(const Document& document) {
-  Json json = head_in_json(document.head);
+  Json json = in_json(document.head);
   if (!document.answer.empty()) json["answer"] = {{"statements", in_json(document.answer)}};
   for (const DocumentPart& part : document.parts)
     if (!part.name.empty() && !part.page_alone) member(json, part.name) = in_json(part);

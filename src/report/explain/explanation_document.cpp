@@ -152,38 +152,16 @@ DocumentValue index_of(const Explanation& explanation, const WhatIf* what_if) {
   return what_if == nullptr ? DocumentValue() : DocumentValue(what_if - explanation.what_ifs.data());
 }
 
-DocumentTable parts_of(const Explanation& explanation, std::size_t index, const Cause& cause) {
-  DocumentTable parts;
-  for (const Cause::Part& part : cause.parts) {
+void add_run(TableRow row, const Explanation& explanation, std::size_t index) {
+  const RunResult& run = explanation.result.runs[index];
+  DocumentTable what_ifs;
+  const auto add_saving = [&](TableRow& part_row, const Cause& cause, const Cause::Part& part) {
     const PartSaving check = saving_of_part(explanation, index, cause, part);
-    parts.add_row()
-        .add("pattern", name_of(part))
-        .add("resources", part.resources)
-        .add("seconds", part.seconds)
-        .add("share", part.share)
-        .add("tried", index_of(explanation, check.what_if))
+    part_row.add("tried", index_of(explanation, check.what_if))
         .add("saving_if_twice_as_fast", check.what_if != nullptr ? DocumentValue(check.saving) : DocumentValue())
         .add("why_not", check.why_not)
         .add("why_more", check.why_more);
-  }
-  return parts;
-}
-
-void add_run(TableRow row, const Explanation& explanation, std::size_t index) {
-  const RunResult& run = explanation.result.runs[index];
-  DocumentTable path, causes, what_ifs;
-  for (const step::Bound& bound : run.bounds)
-    path.add_row()
-        .add("resource", name_of(bound))
-        .add("kind", bound.kind)
-        .add("seconds", bound.seconds)
-        .add("share", bound.share);
-  for (const Cause& cause : causes_of(run))
-    causes.add_row()
-        .add("kind", cause.kind)
-        .add("seconds", cause.seconds)
-        .add("share", cause.share)
-        .add("on", parts_of(explanation, index, cause));
+  };
   for (const WhatIf& what_if : explanation.what_ifs) {
     const Effect& effect = what_if.effects.at(index);
     what_ifs.add_row()
@@ -200,7 +178,10 @@ void add_run(TableRow row, const Explanation& explanation, std::size_t index) {
   for (const WhatIf* best : most_useful(explanation, index, kMostUseful))
     useful.push_back(best - explanation.what_ifs.data());
   add_figures(row, run, explanation.result);
-  row.add("critical_path", path).add("causes", causes).add("what_if", what_ifs).add("most_useful", useful);
+  row.add("critical_path", bounds_of(run))
+      .add("causes", causes_table(run, add_saving))
+      .add("what_if", what_ifs)
+      .add("most_useful", useful);
 }
 
 /// Adds what the scripts of the page need beside the JSON: sentences, and which runs share.

@@ -2,11 +2,11 @@
 
 #include <string_view>
 
+#include "report/document/document_json.hpp"
 #include "report/html/page.hpp"
 #include "report/html/pictures.hpp"
 #include "report/html/timeline.hpp"
-#include "report/run/answer.hpp"
-#include "report/run/json.hpp"
+#include "report/run/result_document.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -22,9 +22,10 @@ std::string_view from_svg_on(std::string_view picture) {
 std::string to_html(const Result& result, const std::string& platform_svg, const Retiming& retiming,
                     const About& about) {
   const bool fitted = !retiming.runs.empty() || retiming.why_not;
+  const Document document = document_of(result);
   return make_page(PageKind::run, {result.scenario_name,
-                                   verdict(result),
-                                   to_json(result),
+                                   verdict(document),
+                                   one_line(in_json(document)) + '\n',
                                    from_svg_on(platform_svg),
                                    {{"retiming", fitted ? to_json(retiming) : ""},
                                     {"timelines", timelines_for_page(result)},

@@ -8,7 +8,6 @@
 
 #include "report/document/document.hpp"
 #include "report/run/result.hpp"
-#include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 #include "spec/parallelism.hpp"
 

@@ -12,7 +12,6 @@
 #include "report/document/document.hpp"
 #include "report/layout/layout_report.hpp"
 #include "report/run/result.hpp"
-#include "report/words/report_head.hpp"
 #include "report/words/statement.hpp"
 #include "spec/goal_specification.hpp"
 

@@ -370,8 +370,4 @@ Answer answer_to(const Result& result) {
   return answer;
 }
 
-std::string verdict(const Result& result) {
-  return fmt::format("{}", fmt::join(in_words(answer_to(result).statements), " "));
-}
-
 }  // namespace dadsim::report

@@ -36,7 +36,4 @@ struct Answer {
 
 Answer answer_to(const Result& result);
 
-/// All its statements in words: for a terminal, a page and JSON the same.
-std::string verdict(const Result& result);
-
 }  // namespace dadsim::report

@@ -64,4 +64,33 @@ DocumentTable object_of(const Answer& answer, const Result& result) {
   return table;
 }
 
+DocumentTable bounds_of(const RunResult& run) {
+  DocumentTable bounds;
+  for (const step::Bound& bound : run.bounds)
+    bounds.add_row()
+        .add("resource", name_of(bound))
+        .add("kind", bound.kind)
+        .add("seconds", bound.seconds)
+        .add("share", bound.share);
+  return bounds;
+}
+
+DocumentTable causes_table(const RunResult& run,
+                           const std::function<void(TableRow&, const Cause&, const Cause::Part&)>& add_more) {
+  DocumentTable causes;
+  for (const Cause& cause : causes_of(run)) {
+    DocumentTable on;
+    for (const Cause::Part& part : cause.parts) {
+      TableRow row = on.add_row();
+      row.add("pattern", name_of(part))
+          .add("resources", part.resources)
+          .add("seconds", part.seconds)
+          .add("share", part.share);
+      if (add_more) add_more(row, cause, part);
+    }
+    causes.add_row().add("kind", cause.kind).add("seconds", cause.seconds).add("share", cause.share).add("on", on);
+  }
+  return causes;
+}
+
 }  // namespace dadsim::report

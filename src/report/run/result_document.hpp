@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
+
 #include "report/document/document.hpp"
 #include "report/run/answer.hpp"
+#include "report/run/causes.hpp"
 #include "report/run/result.hpp"
 
-// Parts that documents of runs have in common: results, explanations and comparisons.
+// The document of a result, and parts that it shares with explanations and comparisons.
 
 namespace dadsim::report {
 
@@ -13,5 +16,15 @@ void add_figures(TableRow& row, const RunResult& run, const Result& result);
 
 /// An object.
 DocumentTable object_of(const Answer& answer, const Result& result);
+
+/// What bound a step of the run, resource by resource.
+DocumentTable bounds_of(const RunResult& run);
+/// The same by cause; `add_more` adds members of a part of a cause.
+DocumentTable causes_table(const RunResult& run,
+                           const std::function<void(TableRow&, const Cause&, const Cause::Part&)>& add_more = {});
+
+/// The answer, a table of runs, what bounds them, and what both rest on. Throws std::logic_error where ranks do not fit
+/// the layer names. Every member is documented in docs/output-json.md.
+Document document_of(const Result& result);
 
 }  // namespace dadsim::report

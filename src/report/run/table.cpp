@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "report/run/answer.hpp"
 #include "report/run/band_text.hpp"
 #include "report/run/causes.hpp"
 #include "report/run/cost_sentence.hpp"
@@ -264,16 +263,14 @@ std::string grids(const Result& result, bool verbose) {
 
 }  // namespace
 
-Summary summary_of(const Result& result, bool verbose) {
-  Summary summary{paragraph(verdict(result)), {}, background(result, verbose)};
-  std::string& text = summary.body;
-  text = grids(result, verbose) + '\n';
+std::string tables_of(const Result& result, bool verbose) {
+  std::string text = grids(result, verbose) + '\n';
   if (!verbose) {
     for (const RunResult& run : result.runs) text += paragraph(bound_line(run, result));
     for (const RunResult& run : result.runs) {
       if (run.evaluation) text += '\n' + shift_table(run.spec.label, *run.evaluation);
     }
-    return summary;
+    return text;
   }
   for (const RunResult& run : result.runs) text += paragraph(bound_sentence(run));
   for (const RunResult& run : result.runs) {
@@ -302,8 +299,7 @@ Summary summary_of(const Result& result, bool verbose) {
     for (const Statement& note : run.notes)
       notes += paragraph(fmt::format("Note on {}: {}", run.spec.label, in_words(note)));
   }
-  if (!notes.empty()) text += '\n' + notes;
-  return summary;
+  return notes.empty() ? text : text + '\n' + notes;
 }
 
 namespace {
@@ -359,7 +355,5 @@ std::string background(const Result& result, bool verbose) {
                               ? fmt::format("Learned on {}, timed as {}.", result.learned_on, result.timed_as)
                               : fmt::format("Learned on and timed as {}.", result.learned_on));
 }
-
-std::string to_table(const Result& result) { return summary_of(result, true).all(); }
 
 }  // namespace dadsim::report

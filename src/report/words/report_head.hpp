@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +16,5 @@ struct ReportHead {
   std::optional<std::string> description = {};  ///< of the scenario; none: not in the JSON
   std::vector<Statement> assumptions = {};
 };
-
-/// The last lines on a terminal: how many assumptions there are, or, `verbose`, which, and how the network is modelled.
-std::string background_of(const ReportHead& head, bool verbose);
-
-/// How many assumptions there are, and where they stand; empty: none.
-std::string assumptions_counted(std::size_t count);
 
 }  // namespace dadsim::report

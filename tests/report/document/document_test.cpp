@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -70,6 +71,72 @@ TEST(Document, RefusesRowsOfOtherColumns) {
   DocumentTable table;
   table.add_row().add("a", 1);
   EXPECT_THROW(table.add_row().add("b", 1), std::logic_error);
+}
+
+TEST(Document, HoldsObjectsListsAndWhatIsNotKnown) {
+  Document document;
+  DocumentTable one{.object = true}, none{.object = true}, list;
+  one.add_row().add("some", std::optional(2)).add("no", std::optional<double>()).add("out", Omitted());
+  list.add_row().add("steps", std::vector<std::optional<std::int64_t>>{3, std::nullopt});
+  document.add("a.one", one);
+  document.add("a.none", none);
+  document.add("a.list", list);
+  document.add("texts", std::map<std::string, std::string>{{"x.y", "z"}});
+  document.add("rows", std::vector<std::vector<double>>{{1, 2}, {}});
+  document.add("most", std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(DocumentJson::parse(to_json(document)), DocumentJson::parse(R"({
+    "a": {"one": {"some": 2, "no": null}, "none": null, "list": [{"steps": [3, null]}]}, "texts": {"x.y": "z"},
+    "rows": [[1.0, 2.0], []], "most": 18446744073709551615})"))
+      << to_json(document);
+}
+
+TEST(Document, HasColumnsOfTheJsonOrTheCsvAlone) {
+  Document document;
+  DocumentTable table;
+  table.add_row().csv("of", "all").add("both", 1).json("alone", 2);
+  document.add("first", DocumentValue());  // no table
+  document.parts.push_back({.name = "rows", .what = table});
+  EXPECT_EQ(to_csv(document), "of,both\nall,1\n");
+  EXPECT_EQ(DocumentJson::parse(to_json(document))["rows"][0], DocumentJson::parse(R"({"both":1,"alone":2})"));
+}
+
+TEST(Document, HasAPartThatReplacesAMemberAndDataOfItsPageAlone) {
+  Document document = sample();
+  document.add("answer", "replaced");
+  document.parts.push_back({.name = "extra", .what = DocumentValue("for scripts"), .page_alone = true});
+  const DocumentJson json = DocumentJson::parse(to_json(document));
+  EXPECT_EQ(json["answer"], "replaced");
+  EXPECT_FALSE(json.contains("extra"));
+  EXPECT_NE(to_html(document).find("id=\"extra\">\n\"for scripts\"\n</script>"), std::string::npos);
+}
+
+TEST(Document, IsLedByOtherSentencesAndRestsOnOtherLines) {
+  Document document = sample();
+  document.lead = {"One.", "Two."};
+  document.rests_on("brief\n", Shown::brief);
+  document.rests_on("verbose\n", Shown::verbose);
+  EXPECT_EQ(summary_of(document, false).answer, "One.\nTwo.\n");
+  EXPECT_EQ(summary_of(document, false).background, "brief\n");
+  EXPECT_EQ(summary_of(document, true).background, "verbose\n");
+  EXPECT_EQ(verdict(document), "3 rows are of more devices: --devices all.") << "a page has the statements";
+}
+
+TEST(Document, DrawsTextToTheLeftUnitsBelowTitlesAndProseThatWraps) {
+  Document document;
+  DocumentTable table{.style = {.left = {}, .indent = 2, .gap = 3, .rule = false}};
+  for (const int size : {5, 50})
+    table.add_row().add("a", "size\n(B)", size, Unit::plain).add("b", "name", size > 5 ? "ab" : "abcdef", Unit::text);
+  document.parts.push_back({.shown = Shown::always, .what = table});
+  EXPECT_EQ(summary_of(document, false).body,
+            "  size   name\n"
+            "   (B)\n"
+            "     5   abcdef\n"
+            "    50   ab\n");
+  DocumentTable prose{.style = {.prose = true}};
+  prose.add_row().say("run", "first").say("what it takes", std::string(100, 'x') + " and " + std::string(60, 'y'));
+  document.parts = {{.shown = Shown::always, .what = prose}};
+  EXPECT_EQ(summary_of(document, false).body,
+            "run    what it takes\nfirst  " + std::string(100, 'x') + " and\n       " + std::string(60, 'y') + "\n");
 }
 
 }  // namespace

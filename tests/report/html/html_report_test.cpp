@@ -9,8 +9,7 @@
 #include "report/html/report.hpp"
 #include "report/page_parts.hpp"
 #include "report/run/answer.hpp"
-#include "report/run/json.hpp"
-#include "report/run/table.hpp"
+#include "report/run/result_document.hpp"
 #include "report/sample.hpp"
 
 namespace dadsim::report {
@@ -41,7 +40,7 @@ Result hostile_result() {
 
 TEST(Html, HoldsTheResultAsJson) {
   const Result result = sample_scale_result();
-  EXPECT_EQ(embedded(to_html(result)), Json::parse(to_json(result)));
+  EXPECT_EQ(embedded(to_html(result)), Json::parse(to_json(document_of(result))));
 }
 
 TEST(Html, HoldsNumbersThatAreNone) {
@@ -52,13 +51,13 @@ TEST(Html, HoldsNumbersThatAreNone) {
 
 TEST(Html, SaysTheAnswerWithoutAScript) {
   const Result result = sample_result();
-  EXPECT_EQ(between(to_html(result), R"(<p class="verdict">)", "</p>"), verdict(result));
+  EXPECT_EQ(between(to_html(result), R"(<p class="verdict">)", "</p>"), as_paragraph(answer_to(result).statements));
 }
 
 TEST(Html, KeepsHostileNamesAsText) {
   const Result result = hostile_result();
   const std::string html = to_html(result);
-  EXPECT_EQ(embedded(html), Json::parse(to_json(result)));
+  EXPECT_EQ(embedded(html), Json::parse(to_json(document_of(result))));
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   EXPECT_EQ(count_of(html, "<script"), count_of(to_html(sample_result()), "<script"));
   EXPECT_EQ(count_of(html, "</script"), count_of(to_html(sample_result()), "</script"));

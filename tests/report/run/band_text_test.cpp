@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/run/answer.hpp"
-#include "report/run/table.hpp"
+#include "report/run/result_document.hpp"
 #include "report/sample.hpp"
 #include "report/text/seconds.hpp"
 
@@ -37,13 +37,15 @@ TEST(BandText, SaysAUnitOnceWhereItIsTheSame) {
 TEST(BandText, TheAnswerSaysWhatCannotBeToldApart) {
   Result result = sample_result();
   result.runs = {banded_run("A", 1, 1, "all-reduce as ring"), banded_run("B", 1.02, 1.02, "all-gather as direct")};
-  const std::string open = verdict(result);
+  const std::string open = as_paragraph(answer_to(result).statements);
   EXPECT_TRUE(open.starts_with("A and B cannot be told apart (1.02; 0.")) << open;
   result.runs[1] = banded_run("B", 1.02, 1.02, "all-reduce as ring");
-  EXPECT_TRUE(verdict(result).starts_with("A and B are equal within 5 %: they reach 95 % in 40.0 s and 40.8 s."))
-      << verdict(result);
+  EXPECT_TRUE(as_paragraph(answer_to(result).statements)
+                  .starts_with("A and B are equal within 5 %: they reach 95 % in 40.0 s and 40.8 s."))
+      << as_paragraph(answer_to(result).statements);
   result.runs[1] = banded_run("B", 4, 4, "all-gather as direct");
-  EXPECT_NE(verdict(result).find("faster than B"), std::string::npos) << verdict(result);
+  EXPECT_NE(as_paragraph(answer_to(result).statements).find("faster than B"), std::string::npos)
+      << as_paragraph(answer_to(result).statements);
 }
 
 }  // namespace

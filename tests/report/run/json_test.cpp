@@ -1,5 +1,3 @@
-#include "report/run/json.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,6 +8,7 @@
 
 #include "report/run/answer.hpp"
 #include "report/run/figures.hpp"
+#include "report/run/result_document.hpp"
 #include "report/sample.hpp"
 
 namespace dadsim::report {
@@ -62,9 +61,9 @@ ShiftEvaluation sample_evaluation() {
 
 TEST(Json, SaysWhichCorrectionIsBestAndWhichHurts) {
   Result result = sample_result();
-  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0].contains("evaluation"));
+  EXPECT_FALSE(Json::parse(to_json(document_of(result)))["runs"][0].contains("evaluation"));
   result.runs[0].evaluation = sample_evaluation();
-  const Json rows = Json::parse(to_json(result))["runs"][0]["evaluation"]["rows"];
+  const Json rows = Json::parse(to_json(document_of(result)))["runs"][0]["evaluation"]["rows"];
   EXPECT_EQ(rows, Json::parse(R"([{"corruption": "gain-offset", "severity": 3, "label_alpha": null, "batch": 128,
                                    "accuracies": [0.5, 0.75], "best": "DMC on inputs", "below_source": []},
                                   {"corruption": "none", "severity": 0, "label_alpha": 0.1, "batch": 128,
@@ -94,10 +93,11 @@ step::Leak sample_leak() {
 
 TEST(Json, SaysWhoReadsWhat) {
   Result result = sample_result();
-  EXPECT_TRUE(Json::parse(to_json(result))["runs"][0]["leak"].empty());
-  EXPECT_TRUE(Json::parse(to_json(result))["runs"][0]["samples_handed_over"].is_null()) << "not known, and not zero";
+  EXPECT_TRUE(Json::parse(to_json(document_of(result)))["runs"][0]["leak"].empty());
+  EXPECT_TRUE(Json::parse(to_json(document_of(result)))["runs"][0]["samples_handed_over"].is_null())
+      << "not known, and not zero";
   result.runs[0].leak = sample_leak();
-  const Json run = Json::parse(to_json(result))["runs"][0];
+  const Json run = Json::parse(to_json(document_of(result)))["runs"][0];
   EXPECT_EQ(run["samples_handed_over"], 0.5) << "of whoever knows most";
   EXPECT_EQ(run["epsilon"], 3.0);
   EXPECT_EQ(run["labels_told"], 1.0);
@@ -113,14 +113,14 @@ TEST(Json, SaysWhoReadsWhat) {
   EXPECT_EQ(leak[1]["sites"][0]["rows_handed_over"], 30.0);
   EXPECT_EQ(leak[1]["sites"][0]["site"], 0);
   EXPECT_EQ(leak[1]["sites_looked_at"], 1);
-  std::string said = verdict(result);
+  std::string said = as_paragraph(answer_to(result).statements);
   EXPECT_NE(said.find("hold 50.0 % of the samples of the sites"), std::string::npos) << said;
   EXPECT_EQ(said.find("were looked at"), std::string::npos) << said;
   // Of many sites a sample is looked at, and the answer says so.
   result.runs[0].leak->sampled = {7};
   result.runs[0].workers = 200;
-  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["leak"][1]["sites"][0]["site"], 7);
-  said = verdict(result);
+  EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["leak"][1]["sites"][0]["site"], 7);
+  said = as_paragraph(answer_to(result).statements);
   EXPECT_NE(said.find("(1 sites of 200 were looked at)"), std::string::npos) << said;
 }
 
@@ -143,7 +143,7 @@ TEST(Json, DocumentsEveryFieldAndNoOther) {
   result.runs[0].curve[1].sites = step::SitesEvaluation{0.7, 0.95, 0.25, {0.94, 0.98}};
   result.timing_only = true;
   std::set<std::string> written;
-  collect_fields(Json::parse(to_json(result)), "", written);
+  collect_fields(Json::parse(to_json(document_of(result))), "", written);
 
   std::ifstream file(DADSIM_SOURCE_DIR "/docs/output-json.md");
   ASSERT_TRUE(file);
@@ -158,7 +158,7 @@ TEST(Json, DocumentsEveryFieldAndNoOther) {
 }
 
 TEST(Json, HoldsTheNumbersOfTheResult) {
-  const Json json = Json::parse(to_json(sample_result()));
+  const Json json = Json::parse(to_json(document_of(sample_result())));
   EXPECT_EQ(json["dadsim"]["simgrid"], "3.32");
   EXPECT_EQ(json["scenario"]["seed"], 18446744073709551615U);
   EXPECT_EQ(json["scenario"]["hash"], "0000000000000abc");
@@ -184,9 +184,9 @@ TEST(Json, HoldsTheNumbersOfTheResult) {
 
 TEST(Json, SaysWhatSitesWithWeightsOfTheirOwnAreWorth) {
   Result result = sample_result();
-  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["curve"][1].contains("sites"));
+  EXPECT_FALSE(Json::parse(to_json(document_of(result)))["runs"][0]["curve"][1].contains("sites"));
   result.runs[0].curve[1].sites = step::SitesEvaluation{0.7, 0.95, 0.25, {0.94, 0.98}};
-  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["curve"][1]["sites"],
+  EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["curve"][1]["sites"],
             Json::parse(R"({"average_loss": 0.7, "average_accuracy": 0.95, "consensus_distance": 0.25,
                             "accuracies": [0.94, 0.98]})"));
 }
@@ -194,7 +194,7 @@ TEST(Json, SaysWhatSitesWithWeightsOfTheirOwnAreWorth) {
 TEST(Json, SaysHowTheNetworkWasSimulated) {
   Result result = sample_result();
   result.runs[0].network = sample_network();
-  const Json network = Json::parse(to_json(result))["runs"][0]["network"];
+  const Json network = Json::parse(to_json(document_of(result)))["runs"][0]["network"];
   EXPECT_EQ(network, Json::parse(R"({"fidelity": "flow",
       "fidelity_notes": [{"kind": "flow-by-budget", "subjects": [], "values": {"messages": 3e6},
                           "words": "by flow: 3e+06 messages are more than the budget"}], "messages": 12.0,
@@ -203,26 +203,26 @@ TEST(Json, SaysHowTheNetworkWasSimulated) {
                        "count": 3.0}],
       "links": [{"class": "ib-ndr", "transport": "rdma", "bytes_per_second": 5e10, "efficiency": 0.92,
                  "directions": 64.0}]})"));
-  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["links_used"], 3.0);
-  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["link_use"],
+  EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["links_used"], 3.0);
+  EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["link_use"],
             Json::parse(R"([{"link": "node-0 nic_UP", "class": "ib-ndr", "bytes_per_second": 5e10,
                              "latency_seconds": 1e-6, "bytes_per_step": 2e6, "busy_share": 0.75}])"));
   result.runs[0].network.fidelity_notes.clear();
   result.runs[0].network.sampling.reset();
-  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("sampling"));
-  EXPECT_FALSE(Json::parse(to_json(result))["runs"][0]["network"].contains("fidelity_notes"));
+  EXPECT_FALSE(Json::parse(to_json(document_of(result)))["runs"][0]["network"].contains("sampling"));
+  EXPECT_FALSE(Json::parse(to_json(document_of(result)))["runs"][0]["network"].contains("fidelity_notes"));
 }
 
 TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
   Result result = sample_scale_result();
-  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["at_scale"],
+  EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["at_scale"],
             Json::parse(R"({"steps_to_target": [30, 60], "steps_before_target": [20, 50], "why_not": null,
                             "further_targets": [], "ladder": null,
                             "relative_steps_over_targets": {"least": null, "greatest": null}})"));
-  EXPECT_EQ(Json::parse(to_json(result))["at_scale"]["known_steps"],
+  EXPECT_EQ(Json::parse(to_json(document_of(result)))["at_scale"]["known_steps"],
             Json::parse(R"({"value": 1000.0, "fewest": 900.0, "most": 1200.0})"));
 
-  const Json factors = Json::parse(to_json(result))["runs"][0];
+  const Json factors = Json::parse(to_json(document_of(result)))["runs"][0];
   const auto is = [&](const char* figure, double value) { EXPECT_EQ(factors[figure], value) << figure; };
   is("relative_steps", 1.5);
   is("relative_steps_low", 1.2);
@@ -238,7 +238,7 @@ TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
   result.scale->why_not = Statement{"own-workload"};
   result.runs[0].at_scale =
       ScaleResult{{reached_at(30), std::nullopt}, {std::nullopt, Statement{"met-before-training"}}, {}};
-  const Json json = Json::parse(to_json(result));
+  const Json json = Json::parse(to_json(document_of(result)));
   EXPECT_TRUE(json["at_scale"]["known_steps"]["value"].is_null());
   EXPECT_EQ(json["at_scale"]["why_not"]["kind"], "own-workload");
   EXPECT_TRUE(json["at_scale"]["source"].is_null());
@@ -247,13 +247,13 @@ TEST(Json, HoldsTheThreeFactorsAndTheirProduct) {
   EXPECT_TRUE(json["runs"][0]["scale_seconds"].is_null());
   EXPECT_TRUE(scale["steps_to_target"][1].is_null());
   EXPECT_EQ(scale["why_not"]["kind"], "met-before-training");
-  EXPECT_FALSE(Json::parse(to_json(sample_result())).contains("at_scale"));
+  EXPECT_FALSE(Json::parse(to_json(document_of(sample_result()))).contains("at_scale"));
 }
 
 TEST(Json, HoldsRelativeStepsToEveryTarget) {
   Result result = sample_scale_result();
   result.runs[0].at_scale->further = {{0.97, {reached_at(70)}, {estimate::Estimate{1.8, 1.6, 2.1}}}};
-  const Json scale = Json::parse(to_json(result))["runs"][0]["at_scale"];
+  const Json scale = Json::parse(to_json(document_of(result)))["runs"][0]["at_scale"];
   EXPECT_EQ(scale["further_targets"],
             Json::parse(R"([{"target": 0.97, "steps_to_target": [70], "steps_before_target": [60],
                              "relative_steps": {"value": 1.8, "low": 1.6, "high": 2.1}, "why_not": null}])"));
@@ -262,10 +262,10 @@ TEST(Json, HoldsRelativeStepsToEveryTarget) {
 
 TEST(Json, SaysWhetherCompressionBites) {
   Result result = sample_result();
-  EXPECT_TRUE(Json::parse(to_json(result))["runs"][0]["compression_is_lossy"].is_null());
+  EXPECT_TRUE(Json::parse(to_json(document_of(result)))["runs"][0]["compression_is_lossy"].is_null());
   result.runs[0].is_lossy = false;
   result.runs[0].censored_layers = 12;
-  const Json run = Json::parse(to_json(result))["runs"][0];
+  const Json run = Json::parse(to_json(document_of(result)))["runs"][0];
   EXPECT_EQ(run["compression_is_lossy"], false);
   EXPECT_EQ(run["censored_layers"], 12);
 }
@@ -273,7 +273,7 @@ TEST(Json, SaysWhetherCompressionBites) {
 TEST(Json, SaysHowAnEventDrivenRunWent) {
   Result result = sample_result();
   result.runs = {sample_event_driven_run()};
-  const Json run = Json::parse(to_json(result))["runs"][0];
+  const Json run = Json::parse(to_json(document_of(result)))["runs"][0];
   const Json& event_driven = run["event_run"];
   EXPECT_EQ(event_driven["contributions"], Json::parse(R"({"asked": 6, "used": 4, "late": 1, "failed": 1, "retried": 0,
                                                      "restored": 0, "lost_work_seconds": 0.0})"));
@@ -292,7 +292,7 @@ TEST(Json, SaysHowAnEventDrivenRunWent) {
   EXPECT_EQ(event_driven["parts_left_out"], 0);
   EXPECT_EQ(event_driven["host_outages"][0], Json::parse(R"({"node": 1, "begin_seconds": 10.0, "end_seconds": 16.0})"));
   EXPECT_EQ(run["curve"][2]["epochs"], 2.25);
-  EXPECT_FALSE(Json::parse(to_json(sample_result()))["runs"][0].contains("event_run"));
+  EXPECT_FALSE(Json::parse(to_json(document_of(sample_result())))["runs"][0].contains("event_run"));
 }
 
 TEST(Json, WritesNoMorePartsThanItSays) {
@@ -303,13 +303,13 @@ TEST(Json, WritesNoMorePartsThanItSays) {
   event_driven.answered = 30'000;
   event_driven.late = 10;
   event_driven.failed = 0;
-  const Json json = Json::parse(to_json(result))["runs"][0]["event_run"];
+  const Json json = Json::parse(to_json(document_of(result)))["runs"][0]["event_run"];
   EXPECT_EQ(json["parts"].size(), 20'000U);
   EXPECT_EQ(json["parts_left_out"], 10'010);
 }
 
 TEST(Json, WritesParametersAsWhatTheyAre) {
-  const Json parameters = Json::parse(to_json(sample_result()))["runs"][0]["parameters"];
+  const Json parameters = Json::parse(to_json(document_of(sample_result())))["runs"][0]["parameters"];
   EXPECT_TRUE(parameters["cap"].is_number_integer());
   EXPECT_EQ(parameters["cap"], 8);
   EXPECT_TRUE(parameters["tolerance"].is_number_float());
@@ -318,7 +318,7 @@ TEST(Json, WritesParametersAsWhatTheyAre) {
 
   Result result = sample_result();
   result.runs[0].spec.parameters = {{"a", "inf"}, {"b", "8 sites"}, {"c", ""}, {"d", "1e999"}};
-  const Json texts = Json::parse(to_json(result))["runs"][0]["parameters"];
+  const Json texts = Json::parse(to_json(document_of(result)))["runs"][0]["parameters"];
   EXPECT_EQ(texts, Json(result.runs[0].spec.parameters));
 }
 
@@ -329,7 +329,7 @@ TEST(Json, SaysNullWhereThereIsNoNumber) {
   run.target_reached = false;
   run.final_auc = std::numeric_limits<double>::quiet_NaN();
   run.curve[1].loss = std::numeric_limits<double>::infinity();
-  const std::string text = to_json(result);
+  const std::string text = to_json(document_of(result));
   EXPECT_EQ(text.find("nan"), std::string::npos);
   EXPECT_EQ(text.find("inf"), std::string::npos);
   const Json json = Json::parse(text)["runs"][0];
@@ -342,10 +342,10 @@ TEST(Json, SaysNullWhereThereIsNoNumber) {
 
 TEST(Json, EndsWithTheWallClockAndIsOtherwiseRepeatable) {
   Result result = sample_result();
-  const std::string text = to_json(result);
+  const std::string text = to_json(document_of(result));
   result.learning_wall_seconds = 99;
   result.timing_wall_seconds = 98;
-  const std::string again = to_json(result);
+  const std::string again = to_json(document_of(result));
   EXPECT_NE(text, again);
   EXPECT_EQ(text.substr(0, text.find("\"wall_clock\"")), again.substr(0, again.find("\"wall_clock\"")));
   EXPECT_EQ(std::prev(Json::parse(text).end()).key(), "wall_clock");
@@ -355,13 +355,13 @@ TEST(Json, EndsWithTheWallClockAndIsOtherwiseRepeatable) {
 TEST(Json, StaysUtf8WhateverAPlatformIsCalled) {
   Result result = sample_result();
   result.runs[0].bounds[0].resource = "h\xF4pital";
-  EXPECT_EQ(Json::parse(to_json(result))["runs"][0]["bounds"][0]["resource"], "h\uFFFDpital");
+  EXPECT_EQ(Json::parse(to_json(document_of(result)))["runs"][0]["bounds"][0]["resource"], "h\uFFFDpital");
 }
 
 TEST(Json, RefusesRanksWithoutNames) {
   Result result = sample_result();
   result.layer_names.pop_back();
-  EXPECT_THROW(to_json(result), std::logic_error);
+  EXPECT_THROW(to_json(document_of(result)), std::logic_error);
 }
 
 }  // namespace

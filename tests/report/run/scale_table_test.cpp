@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/run/table.hpp"
+#include "report/run/result_document.hpp"
 #include "report/sample.hpp"
 
 namespace dadsim::report {
@@ -88,7 +88,7 @@ TEST(ScaleTable, ShowsEveryTargetAndHowFarTheyMove) {
 }
 
 TEST(ScaleTable, StandsInTheTable) {
-  const std::string text = to_table(sample_scale_result());
+  const std::string text = to_table(document_of(sample_scale_result()));
   EXPECT_NE(text.find("Time to accuracy as resnet-50"), std::string::npos);
   EXPECT_NE(text.find("Learned on MLP 4-3-2 (23 parameters), batch 32 per worker, timed as resnet-50"),
             std::string::npos)

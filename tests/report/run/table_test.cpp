@@ -1,5 +1,3 @@
-#include "report/run/table.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <stdexcept>
 
 #include "report/run/answer.hpp"
+#include "report/run/result_document.hpp"
 #include "report/sample.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/text/seconds.hpp"
@@ -26,15 +25,15 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::string verdict_on(std::vector<RunResult> runs) {
   Result result = sample_result();
   result.runs = std::move(runs);
-  return verdict(result);
+  return as_paragraph(answer_to(result).statements);
 }
 
 TEST(Table, SaysWhatSitesWithWeightsOfTheirOwnAreWorth) {
   Result result = sample_result();
-  EXPECT_EQ(to_table(result).find("the average of the sites' weights"), std::string::npos);
+  EXPECT_EQ(to_table(document_of(result)).find("the average of the sites' weights"), std::string::npos);
   result.runs[0].curve[1].sites = step::SitesEvaluation{0.7, 0.95, 0.5, {0.94, 0.98}};
   result.runs[0].curve[2].sites = step::SitesEvaluation{0.6, 0.96, 0.25, {0.92, 0.99}};
-  std::string text = to_table(result);
+  std::string text = to_table(document_of(result));
   for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;) text.replace(at, 3, " ");
   EXPECT_NE(
       text.find("rank-dad: the average of the sites' weights classifies 96.0 % right, the sites themselves 92.0 % "
@@ -47,7 +46,7 @@ TEST(Table, ReadsLikeThis) {
   Result result = sample_result();
   result.runs[0].step_band.reset();
   EXPECT_EQ(
-      to_table(result),
+      to_table(document_of(result)),
       "rank-dad reaches 95 % in 6.50 s; no other run shares.\n"
       "\n"
       "          accuracy, %     to 95 %          time per step        per worker and step   sent\n"
@@ -65,14 +64,14 @@ TEST(Table, ReadsLikeThis) {
       "Network model: CM02, no cross-traffic\n"
       "Learned on and timed as MLP 4-3-2 (23 parameters), batch 32 per worker.\n");
   EXPECT_TRUE(
-      summary_of(result, false)
+      summary_of(document_of(result), false)
           .all()
           .ends_with(
               "\n"
               "rank-dad: 56 % bandwidth (link up 33 %), 33 % computing (site-1), 11 % latency (up).\n"
               "\n"
               "Based on 1 assumption and a model of the network; --verbose shows them, effective ranks and 1 note.\n"))
-      << summary_of(result, false).all();
+      << summary_of(document_of(result), false).all();
 }
 
 TEST(Table, OfSeveralSeedsHasTheirMeansAndTheTimeOfTheAnswer) {
@@ -86,7 +85,7 @@ TEST(Table, OfSeveralSeedsHasTheirMeansAndTheTimeOfTheAnswer) {
   const Answer::Place& first = answer.ranking.at(0);
   EXPECT_NEAR(first.seconds, (6.5 + 9 + 11) / 3, 1e-9);
   const std::string time = seconds_with_interval(first.seconds, first.low.value(), first.high.value());
-  const std::vector<std::string> lines = lines_of(to_table(result));
+  const std::vector<std::string> lines = lines_of(to_table(document_of(result)));
   const auto row = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("rank-dad  "); });
   ASSERT_NE(row, lines.end());
   EXPECT_NE(row->find("95.0 ± 1.0"), std::string::npos) << *row;
@@ -94,18 +93,19 @@ TEST(Table, OfSeveralSeedsHasTheirMeansAndTheTimeOfTheAnswer) {
   EXPECT_NE(row->find("3 ± 1"), std::string::npos) << *row;
   EXPECT_NE(row->find("  " + time + "  "), std::string::npos) << *row << "\n" << time;
   run.arrivals[2].reset();
-  EXPECT_NE(to_table(result).find("  missed by 1 of 3  "), std::string::npos) << to_table(result);
+  EXPECT_NE(to_table(document_of(result)).find("  missed by 1 of 3  "), std::string::npos)
+      << to_table(document_of(result));
 }
 
 TEST(Table, FitsATerminal) {
   Result result = sample_result();
   result.runs = {sample_run("rank-dad", "a very long label indeed, far too long"), sample_run("dad", "dad")};
   result.assumptions = {{"no-barrier-runs"}};
-  const std::string wide = to_table(result);
+  const std::string wide = to_table(document_of(result));
   fit_tables_to(80);
-  const std::string narrow = to_table(result);
+  const std::string narrow = to_table(document_of(result));
   fit_tables_to(kTableWidth);
-  EXPECT_EQ(to_table(result), wide);
+  EXPECT_EQ(to_table(document_of(result)), wide);
   for (const std::string& line : lines_of(narrow)) EXPECT_LE(display_width(line), 80) << line;
   // What does not fit beside it stands below, under the same headings and for the same runs.
   for (const char* heading : {"accuracy, %", "to 95 %", "time per step", "per worker and step", "sent"})
@@ -118,7 +118,7 @@ TEST(Table, FitsATerminal) {
 TEST(Table, SaysHowAnEventDrivenRunWent) {
   Result result = sample_result();
   result.runs.push_back(sample_event_driven_run());
-  const std::string text = to_table(result);
+  const std::string text = to_table(document_of(result));
   for (const char* sentence :
        {"time per step or update",
         "simulated: of its workers' time 20 % went into computing, 70 % into waiting for the network or for others, 10 "
@@ -146,14 +146,17 @@ TEST(Table, SaysRoundsWhereNothingWasLearned) {
   run.final_accuracy = run.best_accuracy = std::numeric_limits<double>::quiet_NaN();
   result.runs = {run};
   result.timing_only = true;
-  EXPECT_TRUE(verdict(result).starts_with(run.spec.label + ": ")) << verdict(result);
-  EXPECT_NE(verdict(result).find(" an hour. "), std::string::npos) << verdict(result);
-  const std::string table = to_table(result);
+  EXPECT_TRUE(as_paragraph(answer_to(result).statements).starts_with(run.spec.label + ": "))
+      << as_paragraph(answer_to(result).statements);
+  EXPECT_NE(as_paragraph(answer_to(result).statements).find(" an hour. "), std::string::npos)
+      << as_paragraph(answer_to(result).statements);
+  const std::string table = to_table(document_of(result));
   for (const char* nonsense : {"nan", "accuracy", "()", "Time to accuracy"})
     EXPECT_EQ(table.find(nonsense), std::string::npos) << table;
   EXPECT_NE(table.find("rounds/h"), std::string::npos) << table;
   result.runs.front().steps = 0;
-  EXPECT_EQ(verdict(result), "Nothing was learned (--timing-only): what is said is when, not how well.");
+  EXPECT_EQ(as_paragraph(answer_to(result).statements),
+            "Nothing was learned (--timing-only): what is said is when, not how well.");
 }
 
 TEST(Table, StaysAlignedAndNarrow) {
@@ -166,7 +169,7 @@ TEST(Table, StaysAlignedAndNarrow) {
   huge.bounds[0].resource = "hôpital-öst → 病院";
   result.runs = {huge, sample_run("pooled", "病院"), sample_run("edad", "é"), sample_run("dad", "d")};
   result.target_accuracy = 0.9876543;
-  const std::vector<std::string> lines = lines_of(to_table(result));
+  const std::vector<std::string> lines = lines_of(to_table(document_of(result)));
   for (const std::string& line : lines) EXPECT_LE(display_width(line), kTableWidth) << line;
   const auto rule = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("─"); });
   ASSERT_NE(rule, lines.end());
@@ -177,50 +180,53 @@ TEST(Table, StaysAlignedAndNarrow) {
 
 TEST(Table, SaysWhatWasNotSimulated) {
   Result result = sample_result();
-  EXPECT_EQ(to_table(result).find("steps that differ"), std::string::npos);
+  EXPECT_EQ(to_table(document_of(result)).find("steps that differ"), std::string::npos);
   result.runs[0].network.sampling = {750, 32, 0.0234, 0.00312};
-  EXPECT_NE(
-      to_table(result).find("rank-dad: of 750 steps that differ 32 were simulated, the others interpolated between "
-                            "them by their bytes: one is off by 2.3 % (root\n"
-                            "  mean square), the mean step by 0.31 % (standard error)."),
-      std::string::npos)
-      << to_table(result);
+  EXPECT_NE(to_table(document_of(result))
+                .find("rank-dad: of 750 steps that differ 32 were simulated, the others interpolated between "
+                      "them by their bytes: one is off by 2.3 % (root\n"
+                      "  mean square), the mean step by 0.31 % (standard error)."),
+            std::string::npos)
+      << to_table(document_of(result));
 }
 
 TEST(Table, SaysThatTheTargetWasNeverReached) {
   Result result = sample_result();
   result.runs[0].target_reached = false;
-  EXPECT_NE(to_table(result).find("96.0      –  never  3.00 s"), std::string::npos) << to_table(result);
+  EXPECT_NE(to_table(document_of(result)).find("96.0      –  never  3.00 s"), std::string::npos)
+      << to_table(document_of(result));
 }
 
 TEST(Table, DoesNotRoundAShareAway) {
   Result result = sample_result();
   result.runs[0].bounds = {
       {"up", "bandwidth", 2.99, 0.9967}, {"site-1", "compute", 0.006, 0.002}, {"up", "latency", 0, 0}};
-  EXPECT_NE(to_table(result).find("rank-dad: 100 % of the step was bandwidth (link up), under 1 % computing."),
-            std::string::npos)
-      << to_table(result);
+  EXPECT_NE(
+      to_table(document_of(result)).find("rank-dad: 100 % of the step was bandwidth (link up), under 1 % computing."),
+      std::string::npos)
+      << to_table(document_of(result));
 }
 
 TEST(Table, SaysWhatARunWasTimedAs) {
   Result result = sample_result();
   result.timed_as = "ViT-B/16, batch 32 per worker";
   result.timed_as_other = true;
-  EXPECT_NE(to_table(result).find("Learned on MLP 4-3-2 (23 parameters), batch 32 per worker, timed as ViT-B/16, batch "
-                                  "32 per worker."),
+  EXPECT_NE(to_table(document_of(result))
+                .find("Learned on MLP 4-3-2 (23 parameters), batch 32 per worker, timed as ViT-B/16, batch "
+                      "32 per worker."),
             std::string::npos);
 }
 
 TEST(Table, SaysThatNothingWasTimed) {
   Result result = sample_result();
   result.runs[0].bounds.clear();
-  EXPECT_NE(to_table(result).find("rank-dad: no step was taken"), std::string::npos);
+  EXPECT_NE(to_table(document_of(result)).find("rank-dad: no step was taken"), std::string::npos);
 }
 
 TEST(Table, RefusesRanksWithoutNames) {
   Result result = sample_result();
   result.layer_names.pop_back();
-  EXPECT_THROW(to_table(result), std::logic_error);
+  EXPECT_THROW(to_table(document_of(result)), std::logic_error);
 }
 
 TEST(Verdict, NamesTheFastestAgainstTheNextAndGradientSharing) {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/run/answer.hpp"
-#include "report/run/json.hpp"
+#include "report/run/result_document.hpp"
 #include "report/sample.hpp"
 
 namespace dadsim::report {
@@ -47,11 +47,13 @@ Result of(std::vector<RunResult> runs) {
 TEST(AnswerOverSeeds, OneSeedLeavesOpenWhatSeedsAreAssumedToScatter) {
   // 1.96 · 0.08 of the logarithm: a factor of 1.17.
   EXPECT_EQ(
-      verdict(of({arrived("gradient-sharing", at({41.9})), arrived("dad", at({41.2}))})),
+      as_paragraph(answer_to(of({arrived("gradient-sharing", at({41.9})), arrived("dad", at({41.2}))})).statements),
       "dad and gradient-sharing cannot be told apart (1.0; 0.87 … 1.2): they reach 95 % in 41.2 s and 41.9 s; more "
       "seeds (seeds=\"5\" of <training>) would tell.");
-  EXPECT_EQ(verdict(of({arrived("gradient-sharing", at({116})), arrived("dad", at({100}))})).substr(0, 7), "dad and");
-  EXPECT_EQ(verdict(of({arrived("gradient-sharing", at({118})), arrived("dad", at({100}))})),
+  EXPECT_EQ(as_paragraph(answer_to(of({arrived("gradient-sharing", at({116})), arrived("dad", at({100}))})).statements)
+                .substr(0, 7),
+            "dad and");
+  EXPECT_EQ(as_paragraph(answer_to(of({arrived("gradient-sharing", at({118})), arrived("dad", at({100}))})).statements),
             "dad reaches 95 % first, in 1 min 40 s: 1.2 times (1.0 … 1.4) faster than gradient-sharing (1 min 58 s).");
 }
 
@@ -76,23 +78,27 @@ TEST(AnswerOverSeeds, WhoComesAfterThoseIsNamed) {
 }
 
 TEST(AnswerOverSeeds, RunsThatLearnAlikeAreToldApartByTheirTimes) {
-  EXPECT_EQ(verdict(of({arrived("gradient-sharing", at({41.9}), true), arrived("dad", at({41.2}), true)})),
-            "dad and gradient-sharing are equal within 5 %: they reach 95 % in 41.2 s and 41.9 s.");
-  EXPECT_EQ(verdict(of({arrived("gradient-sharing", at({41}), true), arrived("dad", at({41}), true)})),
-            "gradient-sharing and dad are equal: they reach 95 % in 41.0 s.");
+  EXPECT_EQ(
+      as_paragraph(
+          answer_to(of({arrived("gradient-sharing", at({41.9}), true), arrived("dad", at({41.2}), true)})).statements),
+      "dad and gradient-sharing are equal within 5 %: they reach 95 % in 41.2 s and 41.9 s.");
+  EXPECT_EQ(
+      as_paragraph(
+          answer_to(of({arrived("gradient-sharing", at({41}), true), arrived("dad", at({41}), true)})).statements),
+      "gradient-sharing and dad are equal: they reach 95 % in 41.0 s.");
   RunResult longer = arrived("gradient-sharing", at({45}), true);
   longer.step_seconds *= 45.0 / 41;
-  EXPECT_EQ(verdict(of({longer, arrived("dad", at({41}), true)})),
+  EXPECT_EQ(as_paragraph(answer_to(of({longer, arrived("dad", at({41}), true)})).statements),
             "dad reaches 95 % first, in 41.0 s: 1.098 times faster than gradient-sharing (45.0 s).");
 }
 
 TEST(AnswerOverSeeds, RoundingBetweenExactRunsIsSaid) {
   RunResult later = arrived("gradient-sharing", at({60}), true);  // by 5 steps of 3 s
-  EXPECT_EQ(verdict(of({later, arrived("dad", at({45}), true)})),
+  EXPECT_EQ(as_paragraph(answer_to(of({later, arrived("dad", at({45}), true)})).statements),
             "gradient-sharing and dad are equal: they reach 95 % in 45.0 s. Exact algorithms learn one trajectory, and "
             "rounding moved the target by 5 steps: each counts with the steps of the first.");
   RunResult never = arrived("edad", {std::nullopt}, true);
-  EXPECT_TRUE(verdict(of({never, arrived("dad", at({45}), true)}))
+  EXPECT_TRUE(as_paragraph(answer_to(of({never, arrived("dad", at({45}), true)})).statements)
                   .ends_with("let one of them miss the target: each counts with the steps of the first."));
 }
 
@@ -127,16 +133,16 @@ TEST(AnswerOverSeeds, ARunThatMissesTheTargetWithASeedIsNotRanked) {
   some.push_back(std::nullopt);
   RunResult lucky = arrived("lucky", some);
   lucky.best_accuracies = {0.96, 0.97, 0.94};
-  const std::string won = verdict(of({lucky, arrived("dad", at({40, 41, 42}))}));
+  const std::string won = as_paragraph(answer_to(of({lucky, arrived("dad", at({40, 41, 42}))})).statements);
   EXPECT_TRUE(won.starts_with("dad reaches 95 % first, in 41.0 s")) << won;
   EXPECT_TRUE(won.ends_with("; no other run that shares reached it with every seed.")) << won;
-  EXPECT_EQ(verdict(of({lucky})),
+  EXPECT_EQ(as_paragraph(answer_to(of({lucky})).statements),
             "The only run that shares did not reach 95 % with every one of 3 seeds: lucky came nearest with 94.0 %.");
 }
 
 TEST(AnswerOverSeeds, JsonTellsThem) {
-  const auto json =
-      nlohmann::json::parse(to_json(of({arrived("A", at({40})), arrived("B", at({41})), arrived("C", at({90}))})));
+  const auto json = nlohmann::json::parse(
+      to_json(document_of(of({arrived("A", at({40})), arrived("B", at({41})), arrived("C", at({90}))}))));
   const auto& ranking = json["answer"]["ranking"];
   EXPECT_TRUE(ranking[0]["of_first"].is_null());
   EXPECT_EQ(ranking[0]["seeds"], 1);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/plan/plan_report.hpp"
-#include "report/run/json.hpp"
+#include "report/run/result_document.hpp"
 #include "study/composition/asking.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "study/scale_study/scale_study.hpp"
@@ -36,7 +36,7 @@ inline json numbers_of(const json& result) {
 inline Observed observe_run(const scenario::Scenario& scenario) {
   const Asking::Ran ran = Asking::run(scenario);
   if (!ran.result) return {nullptr, nullptr, ran.failed};
-  json result = json::parse(to_json(*ran.result));
+  json result = json::parse(to_json(document_of(*ran.result)));
   Observed observed{numbers_of(result), nullptr};
   for (const char* echo : {"dadsim", "wall_clock", "runs"}) result.erase(echo);
   result["scenario"].erase("hash");

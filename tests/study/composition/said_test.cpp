@@ -10,7 +10,7 @@
 #include <set>
 
 #include "report/explain/explanation.hpp"
-#include "report/run/json.hpp"
+#include "report/run/result_document.hpp"
 #include "study/composition/asking.hpp"
 #include "study/explain/explain.hpp"
 
@@ -33,7 +33,7 @@ TEST_P(WhatIsSaid, IsWhatTheNumbersSay) {
     if (!checked.scenario) continue;
     const Asking::Ran ran = Asking::run(*checked.scenario);
     if (!ran.result) continue;  // complete_check_test.cpp tells of it
-    const nlohmann::json result = nlohmann::json::parse(to_json(*ran.result));
+    const nlohmann::json result = nlohmann::json::parse(to_json(document_of(*ran.result)));
     ++results;
     for (const auto& one : result.at("answer").at("statements")) kinds.insert(one.at("kind"));
     for (const auto& run : result.at("runs")) {

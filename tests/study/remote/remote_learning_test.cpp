@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "report/run/json.hpp"
+#include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/remote/do_tasks.hpp"
@@ -87,7 +87,7 @@ class RemoteLearningTest : public testing::Test {
     report::Result result =
         time_scenario(scenario_, learn_scenario(scenario_, &store, false), cluster_of(scenario_), false);
     result.learning_wall_seconds = result.timing_wall_seconds = 0;
-    return to_json(result);
+    return to_json(document_of(result));
   }
 };
 

@@ -15,8 +15,7 @@
 #include "compress/registry.hpp"
 #include "models/data/digits.hpp"
 #include "protocols/registry.hpp"
-#include "report/run/json.hpp"
-#include "report/run/table.hpp"
+#include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
@@ -120,7 +119,7 @@ const std::vector<Law>& laws() {
 }
 
 void expect_lawful(const report::Result& result) {
-  const std::string table = to_table(result);
+  const std::string table = to_table(document_of(result));
   bool some_diverged = false;
   for (const report::RunResult& run : result.runs) {
     SCOPED_TRACE(run.spec.label + (result.timing_only ? ", only timed" : ""));
@@ -153,7 +152,7 @@ void expect_lawful(const report::Result& result) {
     EXPECT_EQ(run.divergence.has_value(), diverged->holds(result, run));
   }
   EXPECT_EQ(table.find("diverged") != std::string::npos, some_diverged) << table;
-  EXPECT_EQ(to_json(result).find("\"diverged\": true") != std::string::npos, some_diverged);
+  EXPECT_EQ(to_json(document_of(result)).find("\"diverged\": true") != std::string::npos, some_diverged);
 }
 
 /// Some methods of a world.
@@ -278,11 +277,11 @@ TEST(NotesOnThePeak, SayWhyItIsPassed) {
   const report::Result above = vgg("fp32", "v100-sxm2-32");
   ASSERT_GT(above.runs.front().throughput->model_flops_utilisation.value(), 1);
   EXPECT_TRUE(says(report::in_words(above.runs.front().notes), "Winograd")) << "beside the run";
-  EXPECT_NE(to_table(above).find("peak (3 × 3"), std::string::npos) << "beside the number";
+  EXPECT_NE(to_table(document_of(above)).find("peak (3 × 3"), std::string::npos) << "beside the number";
   expect_lawful(above);
   const report::Result below = vgg("fp16", "v100-sxm2-32");
   ASSERT_LT(below.runs.front().throughput->model_flops_utilisation.value(), 1);
-  EXPECT_EQ(to_table(below).find("Winograd"), std::string::npos);
+  EXPECT_EQ(to_table(document_of(below)).find("Winograd"), std::string::npos);
   expect_lawful(below);
 }
 
