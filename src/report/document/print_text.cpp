@@ -32,31 +32,24 @@ std::string number_in_words(double value, Unit unit) {
   return fmt::format("{}", value);
 }
 
-/// Columns with a title and with something to read.
-std::vector<std::size_t> shown_columns(const DocumentTable& table) {
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const bool empty =
-        std::ranges::all_of(table.rows, [&](const auto& row) { return i >= row.size() || row[i].words == "–"; });
-    if (!table.columns[i].title.empty() && !(empty && i > 0)) columns.push_back(i);
-  }
-  return columns;
-}
-
 std::string grid_of(const DocumentTable& table, bool verbose) {
   std::vector<std::vector<std::string>> lines(1);
+  std::vector<std::size_t> titled;
   GridStyle style = table.style;
-  for (const DocumentTable::Head& head : table.columns) {
-    if (head.left) style.left.push_back(lines[0].size());
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const DocumentTable::Head& head = table.columns[i];
+    if (head.title.empty()) continue;
+    if (head.left) style.left.push_back(titled.size());
+    titled.push_back(i);
     lines[0].push_back(head.title);
   }
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     if (table.rows[i].size() < table.columns.size()) continue;
     if (!verbose && std::ranges::find(table.detail, i) != table.detail.end()) continue;
     std::vector<std::string>& line = lines.emplace_back();
-    for (const DocumentTable::Cell& cell : table.rows[i]) line.push_back(cell.words);
+    for (const std::size_t column : titled) line.push_back(table.rows[i][column].words);
   }
-  return lines.size() > 1 ? report::grid(std::move(lines), shown_columns(table), style) : std::string();
+  return lines.size() > 1 && !titled.empty() ? report::grid(std::move(lines), style) : std::string();
 }
 
 std::string text_of(const DocumentPart& part, bool verbose) {
@@ -68,6 +61,19 @@ std::string text_of(const DocumentPart& part, bool verbose) {
     for (const Statement& one : *statements) text += paragraph(in_words(one));
   }
   return text + part.text;
+}
+
+/// How many assumptions there are, or, `verbose`, which, and how the network is modelled.
+std::string background_of(const ReportHead& head, bool verbose) {
+  const std::size_t count = head.assumptions.size();
+  if (!verbose && count == 0) return {};
+  if (!verbose)
+    return paragraph(
+        fmt::format("Based on {} assumption{} and a model of the network (--verbose; also in --json and --report).",
+                    count, count == 1 ? "" : "s"));
+  std::string text;
+  for (const std::string& assumption : in_words(head.assumptions)) text += paragraph("Assumed: " + assumption);
+  return text + paragraph("Network model: " + head.network_model);
 }
 
 }  // namespace

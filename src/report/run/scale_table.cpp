@@ -42,19 +42,17 @@ std::string scale_grid(const Result& result, bool verbose) {
   std::vector<ScaleRow> rows{
       {"run", "known steps", "× relative steps (95 %)", "× time per step",
        std::ranges::any_of(result.runs, is_banded) ? "= time to accuracy" : "= time to accuracy (95 %)"}};
+  const std::string none = result.scale->known ? "" : "–";  // what is not known has no column
   for (const RunResult& run : result.runs) {
     if (!run.at_scale) continue;
     rows.push_back(scale_row(run, *result.scale));
     if (!verbose) continue;
     for (const ScaleAtTarget& at : run.at_scale->further) {
       const std::string ratio = at.relative.ratio ? with_interval(*at.relative.ratio, ratio_text) : "–";
-      rows.push_back({fmt::format("  to {:.6g} %", at.target * 100), "", ratio, "", ""});
+      rows.push_back({fmt::format("  to {:.6g} %", at.target * 100), none, ratio, "", none});
     }
   }
-  // What is not known has no column.
-  std::vector<std::size_t> columns{0, 1, 2, 3, 4};
-  if (!result.scale->known) columns = {0, 2, 3};
-  return grid(rows, columns);
+  return grid(std::move(rows));
 }
 
 std::string known_sentence(const ScaleSetting& setting) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/run/shift_evaluation.hpp"
+#include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "support/human.hpp"
 
@@ -59,29 +60,9 @@ std::string shift_table(const std::string& label, const ShiftEvaluation& evaluat
     rows.push_back({data_in_words(row), human_count(row.batch)});
     for (std::size_t arm = 0; arm < evaluation.arms.size(); ++arm) rows.back().push_back(marked_cell(row, arm));
   }
-  std::vector<std::size_t> widths(rows.front().size());
-  std::vector<TableColumn> columns;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    for (const auto& row : rows) widths[i] = std::max(widths[i], display_width(row[i]));
-    columns.push_back({widths[i], i});
-  }
   std::string text =
-      paragraph(fmt::format("{}: accuracy of its last model on shifted data, % (* best, ↓ below source)", label));
-  const auto parts = parts_of_table(columns);
-  for (const std::vector<std::size_t>& part : parts) {
-    if (&part != parts.data()) text += '\n';
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      std::size_t total = 0;
-      for (const std::size_t i : part) {
-        text += i == 0 ? left_aligned(rows[r][0], widths[0]) : "  " + right_aligned(rows[r][i], widths[i]);
-        total += widths[i] + (i == 0 ? 0 : 2);
-      }
-      text.erase(text.find_last_not_of(' ') + 1);
-      text += '\n';
-      for (std::size_t i = 0; r == 0 && i < total; ++i) text += "─";
-      if (r == 0) text += '\n';
-    }
-  }
+      paragraph(fmt::format("{}: accuracy of its last model on shifted data, % (* best, ↓ below source)", label)) +
+      grid(std::move(rows), {.widest = std::string::npos});
   for (std::size_t arm = 1; arm < evaluation.arms.size(); ++arm)
     text += paragraph(harm_sentence(label, evaluation, arm));
   return text + paragraph(setting_sentence(label, evaluation));

@@ -46,13 +46,7 @@ std::string throughput_grid(const Result& result) {
   std::vector<ThroughputRow> rows{{"run", rounds ? "a step or round" : "a step", "compute", "exposed", "samples/s",
                                    "tokens/s", "MFU", "scaling", "rounds/h", "take part", "up", "down"}};
   for (const RunResult& run : result.runs) rows.push_back(row_of(run));
-  std::vector<std::size_t> columns;  // what nobody has has no column
-  for (std::size_t i = 0; i < rows[0].size(); ++i) {
-    const bool some =
-        std::any_of(rows.begin() + 1, rows.end(), [&](const ThroughputRow& row) { return row.at(i) != "–"; });
-    if (some) columns.push_back(i);
-  }
-  return grid(rows, columns);
+  return grid(std::move(rows));
 }
 
 }  // namespace dadsim::report

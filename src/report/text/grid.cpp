@@ -26,6 +26,17 @@ std::size_t split_heading(GridRows& rows) {
   return any ? 2 : 1;
 }
 
+/// Columns with something to read, and the first.
+std::vector<std::size_t> columns_of(const GridRows& rows, std::size_t heading) {
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < rows.front().size(); ++i) {
+    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(heading);
+    if (i == 0 || !std::all_of(from, rows.end(), [i](const auto& row) { return row.at(i) == "–"; }))
+      columns.push_back(i);
+  }
+  return columns;
+}
+
 std::string prose(const GridRows& rows, const std::vector<std::size_t>& columns, const std::vector<std::size_t>& widths,
                   std::size_t gap) {
   std::size_t before = 0;
@@ -47,16 +58,17 @@ std::string prose(const GridRows& rows, const std::vector<std::size_t>& columns,
 
 }  // namespace
 
-std::string grid(GridRows rows, const std::vector<std::size_t>& columns, const GridStyle& style) {
+std::string grid(GridRows rows, const GridStyle& style) {
   const std::size_t heading = split_heading(rows);
+  const std::vector<std::size_t> columns = columns_of(rows, heading);
   std::vector<std::size_t> widths(rows.front().size());
   for (const std::vector<std::string>& row : rows) {
-    for (const std::size_t i : columns) widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
+    for (const std::size_t i : columns) widths[i] = std::max(widths[i], display_width(row.at(i)));
   }
   if (style.prose) return prose(rows, columns, widths, style.gap);
   widths[0] = std::min(widths[0], style.widest);
   std::vector<TableColumn> in_table;
-  for (const std::size_t i : columns) in_table.push_back({widths.at(i) + (i == 0 ? style.indent : 0), i});
+  for (const std::size_t i : columns) in_table.push_back({widths[i] + (i == 0 ? style.indent : 0), i});
   std::string text;
   for (const std::vector<std::size_t>& part : parts_of_table(in_table, style.gap)) {
     if (!text.empty()) text += '\n';
@@ -66,9 +78,8 @@ std::string grid(GridRows rows, const std::vector<std::size_t>& columns, const G
         const std::size_t i = columns[p];
         const std::size_t before = i == 0 ? style.indent : style.gap;
         const bool left = std::ranges::find(style.left, i) != style.left.end();
-        text += std::string(before, ' ') +
-                (left ? left_aligned(row[i], widths.at(i)) : right_aligned(row.at(i), widths.at(i)));
-        total += before + widths.at(i);
+        text += std::string(before, ' ') + (left ? left_aligned(row[i], widths[i]) : right_aligned(row[i], widths[i]));
+        total += before + widths[i];
       }
       text.erase(text.find_last_not_of(' ') + 1);
       text += '\n';

@@ -22,8 +22,7 @@ struct GridStyle {
 };
 
 /// A table in parts that fit the terminal (parts_of_table): the first row is the heading, whose cells may have a second
-/// line. `columns` are those shown, the first among them; each row has as many cells as the heading.
-std::string grid(std::vector<std::vector<std::string>> rows, const std::vector<std::size_t>& columns,
-                 const GridStyle& style = {});
+/// line. Each row has as many cells as the heading. A column but the first is left out where every cell is "–".
+std::string grid(std::vector<std::vector<std::string>> rows, const GridStyle& style = {});
 
 }  // namespace dadsim::report

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -33,10 +32,8 @@ constexpr std::size_t kLongestValue = 24;
 
 using Row = std::vector<std::string>;
 
-std::string grid_text(const std::vector<Row>& rows, std::size_t left) {
-  std::vector<std::size_t> columns(rows.front().size());
-  std::iota(columns.begin(), columns.end(), 0U);
-  return report::grid(rows, columns, {.left = {left}, .widest = std::string::npos, .rule = false});
+std::string grid_text(std::vector<Row> rows, std::size_t left) {
+  return report::grid(std::move(rows), {.left = {left}, .widest = std::string::npos, .rule = false});
 }
 
 std::string time_text(const estimate::Estimate& seconds) {
@@ -176,7 +173,7 @@ std::string table_of_points(const SweepResults& results, const std::vector<Point
     rows.push_back(std::move(row));
   }
   const std::size_t label = results.columns.size() + 1;
-  return grid_text(rows, label) + infeasible_points(results);
+  return grid_text(std::move(rows), label) + infeasible_points(results);
 }
 
 /// Values of an axis in the order of the points.
@@ -284,7 +281,7 @@ std::string table_of_winners(const SweepResults& results, const std::vector<Poin
   if (log.nobody > 0)
     rows.push_back({"-", "(no run reaches the target)", human_count(log.nobody),
                     human_percent(static_cast<double>(log.nobody) / points)});
-  std::string text = grid_text(rows, 1);
+  std::string text = grid_text(std::move(rows), 1);
   if (log.labels.size() > kMostLabels) text += fmt::format("and {} more runs\n", log.labels.size() - kMostLabels);
   return text + map_of(results, all, letters) + infeasible_points(results);
 }
@@ -334,6 +331,7 @@ report::Document document_of_file(Database& database, bool for_page) {
       "reads "
       "them (docs/sweep.md)",
       identity.scenario_name, human_count(identity.points), human_count(runs), human_count(kMostRunsShown))));
+  document.rests_on("");
   return document;
 }
 
