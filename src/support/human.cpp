@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "support/utf8.hpp"
+
 namespace dadsim {
 namespace {
 
@@ -20,23 +22,10 @@ std::string three_digits(double value) {
   return fmt::format("{:.0f}", value);
 }
 
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t bytes = 1;
-};
-
-/// The code point that starts at `at`; a byte that is no UTF-8 counts as a character of its own.
-CodePoint code_point(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
-  if (bytes == 1 || at + bytes > text.size()) return {first, 1};
-  std::uint32_t value = first & (0xFFU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(at + i) & 0xC0U) != 0x80U) return {first, 1};
-    value = (value << 6U) | (byte(at + i) & 0x3FU);
-  }
-  return {value, bytes};
+/// The character that starts at `at`; a byte that is no UTF-8 counts as a character of its own.
+Utf8Character character_at(std::string_view text, std::size_t at) {
+  const Utf8Character found = first_character(text.substr(at));
+  return found.bytes > 0 ? found : Utf8Character{1, static_cast<unsigned char>(text[at])};
 }
 
 std::size_t columns(std::uint32_t c) {
@@ -68,9 +57,9 @@ std::string_view fitting(std::string_view text, std::size_t width) {
   std::size_t used = 0;
   std::size_t at = 0;
   while (at < text.size()) {
-    const CodePoint c = code_point(text, at);
-    if (used + columns(c.value) > width) break;
-    used += columns(c.value);
+    const Utf8Character c = character_at(text, at);
+    if (used + columns(c.code) > width) break;
+    used += columns(c.code);
     at += c.bytes;
   }
   return text.substr(0, at);
@@ -145,8 +134,8 @@ std::string human_count(std::int64_t count) {
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point(text, at);
-    width += columns(c.value);
+    const Utf8Character c = character_at(text, at);
+    width += columns(c.code);
     at += c.bytes;
   }
   return width;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "support/parse_whole.hpp"
+#include "support/utf8.hpp"
 
 namespace dadsim {
 namespace {
@@ -32,28 +33,6 @@ constexpr std::array<CodeRange, 24> kHidden{
      {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD},
      {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}}};
 
-/// A character of UTF-8 (RFC 3629) at the beginning of `text`: how many bytes it has, 0 where it is none.
-struct Character {
-  std::size_t bytes = 0;
-  std::uint32_t code = 0;
-};
-
-Character first_of(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {1, lead};
-  const std::size_t bytes = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
-  if (bytes == 0) return {};
-  std::uint32_t code = lead & (0x7FU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return {};
-    code = code << 6U | (byte(i) & 0x3FU);
-  }
-  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
-  if (overlong || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
-  return {bytes, code};
-}
-
 bool is_hidden(std::uint32_t code) {
   if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return true;
   const auto* range = std::ranges::lower_bound(kHidden, code, {}, &CodeRange::last);
@@ -64,7 +43,7 @@ std::string shown(std::string_view text, bool lines) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
-    const Character character = first_of(text);
+    const Utf8Character character = first_character(text);
     const std::size_t bytes = std::max<std::size_t>(1, character.bytes);
     const bool kept = lines && (text[0] == '\n' || text[0] == '\t');
     if (character.bytes == 0) {
@@ -140,7 +119,7 @@ std::string with_hidden_characters_shown(std::string_view name) { return shown(n
 
 bool has_hidden_characters(std::string_view name) {
   while (!name.empty()) {
-    const Character character = first_of(name);
+    const Utf8Character character = first_character(name);
     if (character.bytes == 0 || is_hidden(character.code)) return true;
     name.remove_prefix(character.bytes);
   }

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "scenario/xml/white_space.hpp"
+#include "support/utf8.hpp"
 #include "support/watched_memory.hpp"
 
 namespace dadsim::scenario {
@@ -266,26 +267,11 @@ std::string declared_encoding(std::string_view content) {
 /// Offset of the first byte that is no well-formed UTF-8 (Unicode 15, table 3-7) or no character of XML 1.0; npos if
 /// all are.
 std::size_t first_bad_byte(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    std::size_t length = 1;
-    if (lead >= 0x80) {
-      length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-      if (lead < 0xC2 || lead > 0xF4 || i + length > text.size()) return i;
-      std::uint32_t code = lead & (0x7FU >> length);
-      for (std::size_t k = 1; k < length; ++k) {
-        const auto byte = static_cast<unsigned char>(text[i + k]);
-        if ((byte & 0xC0U) != 0x80U) return i;
-        code = (code << 6U) | (byte & 0x3FU);
-      }
-      const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-      const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-      if (overlong || surrogate || code > 0x10FFFF || code == 0xFFFE || code == 0xFFFF) return i;
-    } else if (lead < 0x20 && lead != '\t' && lead != '\n' && lead != '\r') {
-      return i;
-    }
-    i += length;
+  for (std::size_t i = 0; i < text.size();) {
+    const Utf8Character found = first_character(text.substr(i));
+    const bool control = found.code < 0x20 && found.code != '\t' && found.code != '\n' && found.code != '\r';
+    if (found.bytes == 0 || control || found.code == 0xFFFE || found.code == 0xFFFF) return i;
+    i += found.bytes;
   }
   return std::string_view::npos;
 }

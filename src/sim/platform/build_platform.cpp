@@ -38,44 +38,9 @@ struct PlatformOption {
 };
 
 /// Those of a platform file with this text, in its order.
-std::vector<PlatformOption> options_in(const std::string& text);
-
-/// The text, which is well-formed, without its <config>, with the same lines.
-std::string without_options(const std::string& text);
-
-constexpr std::string_view kBegin = "<config";
-
-/// Where what begins with `<` at `begin` ends: a comment, a section of characters, an instruction, or a tag, in whose
-/// values a > may stand.
-std::size_t end_of_markup(std::string_view text, std::size_t begin) {
-  const std::string_view rest = text.substr(begin);
-  for (const auto& [open, close] :
-       {std::pair<std::string_view, std::string_view>{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}}) {
-    if (!rest.starts_with(open)) continue;
-    const std::size_t end = rest.find(close, open.size());
-    return end == std::string_view::npos ? text.size() : begin + end + close.size();
-  }
-  char quote = '\0';
-  for (std::size_t i = begin; i < text.size(); ++i) {
-    if (quote != '\0') {
-      if (text[i] == quote) quote = '\0';
-    } else if (text[i] == '"' || text[i] == '\'') {
-      quote = text[i];
-    } else if (text[i] == '>') {
-      return i + 1;
-    }
-  }
-  return text.size();
-}
-
-bool begins_config(std::string_view tag) {
-  return tag.starts_with(kBegin) && tag.size() > kBegin.size() &&
-         std::string_view(" \t\r\n/>").find(tag[kBegin.size()]) != std::string_view::npos;
-}
-
 std::vector<PlatformOption> options_in(const std::string& text) {
   std::vector<PlatformOption> options;
-  if (text.find(kBegin) == std::string::npos) return options;
+  if (text.find("<config") == std::string::npos) return options;
   Markup markup(text);
   bool in_config = false;
   while (const auto piece = markup.next()) {
@@ -88,29 +53,6 @@ std::vector<PlatformOption> options_in(const std::string& text) {
     }
   }
   return options;
-}
-
-std::string without_options(const std::string& text) {
-  std::string copy = text;
-  bool inside = false;
-  std::size_t at = 0;
-  for (std::size_t begin = text.find('<'); begin != std::string::npos; begin = text.find('<', at)) {
-    const std::size_t end = end_of_markup(text, begin);
-    const std::string_view tag = std::string_view(text).substr(begin, end - begin);
-    const bool begins = !inside && begins_config(tag);
-    if (inside || begins) {
-      // What stands before it belongs to the element as well.
-      std::replace_if(
-          copy.begin() + static_cast<std::ptrdiff_t>(begins ? begin : at),
-          copy.begin() + static_cast<std::ptrdiff_t>(end), [](char c) { return c != '\n'; }, ' ');
-    }
-    if (begins)
-      inside = !tag.ends_with("/>");
-    else if (inside && tag.starts_with("</config"))
-      inside = false;
-    at = end;
-  }
-  return copy;
 }
 
 std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
@@ -153,10 +95,6 @@ class NamelessFile {
   std::FILE* file_;
 };
 
-/// Empty where it is not there, of which SimGrid has its words. Without its state profiles, since it could not be read
-/// for once, a platform would be another one.
-std::string text_of_platform(const std::string& path) { return whole_file(path).value_or(std::string()); }
-
 /// SimGrid opens it once more.
 void load(const std::string& path, const std::string& known_as) {
   try {
@@ -170,16 +108,15 @@ void load(const std::string& path, const std::string& known_as) {
 }
 
 void build(const spec::PlatformFileSpec& file) {
-  std::string text = text_of_platform(file.path);
+  std::string text = text_of_file(file.path);
   const std::vector<PlatformOption> options = options_in(text);
   const bool passed_over = std::ranges::any_of(options, is_passed_over, &PlatformOption::name);
   if (!may_have_state_profiles(text) && !passed_over) {
     load(file.path, file.path);
     return;
   }
-  if (may_have_state_profiles(text)) text = without_state_profiles(text);
+  text = without_state_profiles(text, passed_over);
   if (passed_over) {
-    text = without_options(text);
     for (const PlatformOption& option : options) {
       if (!is_passed_over(option.name)) sg4::Engine::set_config(fmt::format("{}:{}", option.name, option.value));
     }

@@ -13,8 +13,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "sim/platform.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/platform/event_rates.hpp"
 #include "sim/platform/markup.hpp"
@@ -25,6 +28,7 @@
 #include "support/parse_whole.hpp"
 #include "support/split.hpp"
 #include "support/terminal.hpp"
+#include "support/utf8.hpp"
 #include "support/whole_file.hpp"
 
 namespace dadsim::sim {
@@ -190,44 +194,63 @@ constexpr std::size_t kSizeLimit = 64U << 20U;  // bytes; SimGrid's own examples
 constexpr std::string_view kUsualDoctype = R"(<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">)";
 
 /// Attributes of <host>, <link>, <cluster> … that name a profile over time which SimGrid follows.
-constexpr std::array kProfileAttributes{"availability_file", "bandwidth_file", "latency_file", "speed_file"};
+constexpr std::array<std::string_view, 4> kProfileAttributes{"availability_file", "bandwidth_file", "latency_file",
+                                                             "speed_file"};
+/// Attributes of any element whose value is the name of a file (simgrid.dtd of version 4.1; `content` of storage and
+/// disks).
+constexpr std::array kNamingAttributes{"availability_file", "bandwidth_file", "content",   "file",
+                                       "latency_file",      "speed_file",     "state_file"};
 
-/// Whether the bytes are UTF-8 (RFC 3629): no stray continuation bytes, no overlong forms, no surrogates.
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t offset) {
-      return i + offset < text.size() ? static_cast<unsigned char>(text[i + offset]) : 0U;
-    };
-    const unsigned first = byte(0);
-    const std::size_t length = first < 0x80   ? 1
-                               : first < 0xC2 ? 0
-                               : first < 0xE0 ? 2
-                               : first < 0xF0 ? 3
-                               : first < 0xF5 ? 4
-                                              : 0;
-    if (length == 0) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((byte(k) & 0xC0U) != 0x80U) return false;
-    }
-    if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) || (first == 0xF0 && byte(1) < 0x90) ||
-        (first == 0xF4 && byte(1) > 0x8F)) {
-      return false;
-    }
-    i += length;
+    const std::size_t bytes = first_character(text.substr(i)).bytes;
+    if (bytes == 0) return false;
+    i += bytes;
   }
   return true;
 }
 
-bool has_profiles(const std::string& file) {
-  const std::string text = whole_file(file).value_or("");
+/// What a platform file names beside itself.
+struct NamedFiles {
+  bool profiles = false;           ///< of bandwidths, latencies and speeds, which SimGrid follows
+  std::vector<std::string> files;  ///< those that exist, of any kind
+};
+
+NamedFiles files_named_in(const std::string& platform) {
+  NamedFiles found;
+  const std::string text = text_of_file(platform);
   Markup markup(text);
   while (const auto piece = markup.next()) {
     if (piece != Markup::Piece::start) continue;
-    const auto named = [&](const char* attribute) { return markup.attribute(attribute).has_value(); };
-    if (markup.name() == "trace_connect" && !is_state_connection(markup)) return true;
-    if (std::ranges::any_of(kProfileAttributes, named)) return true;
+    if (markup.name() == "trace_connect" && !is_state_connection(markup)) found.profiles = true;
+    for (const char* attribute : kNamingAttributes) {
+      const auto name = markup.attribute(attribute);
+      if (!name) continue;
+      if (std::ranges::count(kProfileAttributes, std::string_view(attribute)) > 0) found.profiles = true;
+      std::string file = found_beside(platform, *name);
+      std::error_code none;
+      if (!file.empty() && std::filesystem::is_regular_file(file, none)) found.files.push_back(std::move(file));
+    }
   }
-  return false;
+  return found;
+}
+
+/// Looks once at a file that stays as it is. A sweep asks for every point, of a file that may list 100,000 hosts; every
+/// simulation asks several times, also in its child, where a lock of another thread would stay locked.
+const NamedFiles& named_files(const std::string& platform) {
+  struct Known {
+    std::string file;
+    std::filesystem::file_time_type written;
+    std::uintmax_t size = 0;
+    NamedFiles named;
+  };
+  thread_local Known last;
+  std::error_code none;
+  const auto written = std::filesystem::last_write_time(platform, none);
+  const auto size = std::filesystem::file_size(platform, none);
+  if (platform != last.file || written != last.written || size != last.size)
+    last = {platform, written, size, files_named_in(platform)};
+  return last.named;
 }
 
 /// What an element may be called by in messages and results.
@@ -235,13 +258,10 @@ constexpr std::array kNames{"id", "prefix", "suffix"};
 
 /// Files that SimGrid reads beside the platform: it looks in the folder that it runs in, then beside it.
 void note_files_of(const Markup& markup, const std::string& platform) {
-  std::vector<std::string> names;
-  names.reserve(kProfileAttributes.size() + 2);
-  for (const char* attribute : kProfileAttributes) names.push_back(markup.attribute(attribute).value_or(""));
-  names.push_back(markup.attribute("state_file").value_or(""));
-  if (markup.name() == "trace") names.push_back(markup.attribute("file").value_or(""));
-  for (const std::string& name : names) {
-    if (name.empty()) continue;
+  for (const std::string_view attribute : kNamingAttributes) {
+    const std::string name = markup.attribute(attribute.data()).value_or("");
+    const bool read = attribute != "content" && (attribute != "file" || markup.name() == "trace");
+    if (name.empty() || !read) continue;
     note_input(name);
     note_input((std::filesystem::path(platform).parent_path() / name).string());
   }
@@ -371,22 +391,11 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   return diagnostics;
 }
 
-bool file_varies_over_time(const std::string& file) {
-  // Asked several times for every simulation, and in its child, where a lock of another thread's would stay locked.
-  struct Known {
-    std::string file;
-    std::filesystem::file_time_type written;
-    std::uintmax_t size = 0;
-    bool varies = false;
-  };
-  thread_local Known last;
-  std::error_code ignored;
-  const auto written = std::filesystem::last_write_time(file, ignored);
-  const auto size = std::filesystem::file_size(file, ignored);
-  if (file != last.file || written != last.written || size != last.size) {
-    last = {file, written, size, has_profiles(file)};
-  }
-  return last.varies;
+bool file_varies_over_time(const std::string& file) { return named_files(file).profiles; }
+
+std::vector<std::string> files_of_platform(const spec::PlatformSpec& platform) {
+  const auto* given = std::get_if<spec::PlatformFileSpec>(&platform.what);
+  return given == nullptr ? std::vector<std::string>() : named_files(given->path).files;
 }
 
 }  // namespace dadsim::sim

@@ -212,104 +212,28 @@ class ProfileReader {
   std::vector<Connection> connections_;
 };
 
-/// Goes through the tags of a document and copies it with blanks for state profiles. From where it is not well-formed
-/// it is copied as it is: SimGrid's parser says what is wrong.
-class Rewriter {
- public:
-  explicit Rewriter(const std::string& text) : text_(text), markup_(text) {}
-
-  std::string rewrite() {
-    for (;;) {
-      const std::size_t tag = text_.find('<', at_);
-      if (tag == std::string::npos) break;
-      copy_until(tag);
-      const std::string_view rest = std::string_view(text_).substr(tag);
-      if (rest.starts_with("<!--")) {
-        copy_behind("-->");
-      } else if (rest.starts_with("<![CDATA[")) {
-        copy_behind("]]>");
-      } else if (rest.starts_with("<?")) {
-        copy_behind("?>");
-      } else if (rest.starts_with("<!")) {
-        copy_behind(">");
-      } else if (rest.starts_with("</")) {
-        const std::size_t bracket = text_.find('>', tag);
-        if (bracket == std::string::npos) break;
-        const std::size_t end = bracket + 1;
-        // The end of a connection that had a tag of its own.
-        if (rest.starts_with("</trace_connect") && blanked_) blank_until(end);
-        copy_until(end);
-      } else {
-        start_tag();
-      }
+/// Where what begins with `<` at `begin` ends: a comment, a section of characters, an instruction, or a tag, in whose
+/// values a > may stand.
+std::size_t end_of_markup(std::string_view text, std::size_t begin) {
+  const std::string_view rest = text.substr(begin);
+  for (const auto& [open, close] :
+       {std::pair<std::string_view, std::string_view>{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}}) {
+    if (!rest.starts_with(open)) continue;
+    const std::size_t end = rest.find(close, open.size());
+    return end == std::string_view::npos ? text.size() : begin + end + close.size();
+  }
+  char quote = '\0';
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (quote != '\0') {
+      if (text[i] == quote) quote = '\0';
+    } else if (text[i] == '"' || text[i] == '\'') {
+      quote = text[i];
+    } else if (text[i] == '>') {
+      return i + 1;
     }
-    copy_until(text_.size());
-    return std::move(copy_);
   }
-
- private:
-  void copy_until(std::size_t end) {
-    copy_.append(text_, at_, end - at_);
-    at_ = end;
-  }
-  void copy_behind(std::string_view what) {
-    const std::size_t found = text_.find(what, at_);
-    copy_until(found == std::string::npos ? text_.size() : found + what.size());
-  }
-  void blank_until(std::size_t end) {
-    for (; at_ < end; ++at_) copy_ += text_[at_] == '\n' ? '\n' : ' ';
-  }
-
-  void start_tag() {
-    std::optional<Markup::Piece> piece = markup_.next();
-    while (piece && *piece != Markup::Piece::start) piece = markup_.next();
-    if (!piece) return copy_until(text_.size());
-    const bool state = std::ranges::count(kWithState, markup_.name()) > 0;
-    const bool connects = is_state_connection(markup_);
-    blanked_ = connects;
-    const std::size_t begin = at_;
-    ++at_;
-    const std::size_t kept = copy_.size();
-    copy_ += '<';
-    for (;;) {
-      const std::size_t next = text_.find_first_of(">\"'", at_);
-      if (next == std::string::npos) return copy_until(text_.size());
-      if (text_[next] == '>') {
-        copy_until(next + 1);
-        break;
-      }
-      attribute(next, state);
-    }
-    if (!connects) return;
-    copy_.resize(kept);
-    const std::size_t end = at_;
-    at_ = begin;
-    blank_until(end);
-  }
-
-  /// Up to the end of its value, which begins with the quotation mark at `quote`.
-  void attribute(std::size_t quote, bool state) {
-    constexpr std::string_view kBlank = " \t\r\n";
-    const std::size_t end = text_.find(text_[quote], quote + 1);
-    const std::size_t equals = text_.rfind('=', quote);
-    if (end == std::string::npos || equals == std::string::npos || equals < at_) return copy_until(text_.size());
-    const std::size_t last = text_.find_last_not_of(kBlank, equals - 1);
-    const std::size_t first = text_.find_last_of(kBlank, last) + 1;
-    if (first < at_) return copy_until(text_.size());
-    const std::string name = text_.substr(first, last + 1 - first);
-    if (name == "state_file" && state) {
-      copy_until(first);
-      return blank_until(end + 1);
-    }
-    copy_until(end + 1);
-  }
-
-  const std::string& text_;
-  Markup markup_;
-  std::string copy_;
-  std::size_t at_ = 0;
-  bool blanked_ = false;  ///< the last element
-};
+  return text.size();
+}
 
 }  // namespace
 
@@ -337,6 +261,48 @@ StateProfiles read_state_profiles(const std::string& file, const std::string& te
   return ProfileReader(file, text).read();
 }
 
-std::string without_state_profiles(const std::string& text) { return Rewriter(text).rewrite(); }
+std::string without_state_profiles(const std::string& text, bool and_options) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  std::string copy = text;
+  const auto blank = [&](std::size_t begin, std::size_t end) {
+    std::replace_if(
+        copy.begin() + static_cast<std::ptrdiff_t>(begin), copy.begin() + static_cast<std::ptrdiff_t>(end),
+        [](char c) { return c != '\n'; }, ' ');
+  };
+  const auto blank_attribute = [&](std::string_view name, std::size_t begin, std::size_t end) {
+    for (std::size_t quote = text.find_first_of("\"'", begin); quote < end;) {
+      const std::size_t close = text.find(text[quote], quote + 1);
+      const std::size_t last = text.find_last_not_of(kBlank, text.rfind('=', quote) - 1);
+      const std::size_t first = text.find_last_of(kBlank, last) + 1;
+      if (std::string_view(text).substr(first, last + 1 - first) == name) blank(first, close + 1);
+      quote = text.find_first_of("\"'", close + 1);
+    }
+  };
+  Markup markup(text);
+  bool connects = false;              // the last element
+  std::optional<std::size_t> config;  // where it begins
+  for (std::size_t begin = text.find('<'), end = 0; begin != std::string::npos; begin = text.find('<', end)) {
+    end = end_of_markup(text, begin);
+    const std::string_view tag = std::string_view(text).substr(begin, end - begin);
+    if (tag.starts_with("<!") || tag.starts_with("<?")) continue;
+    if (tag.starts_with("</")) {
+      if (connects && tag.starts_with("</trace_connect")) blank(begin, end);
+      if (config && tag.starts_with("</config")) blank(*std::exchange(config, std::nullopt), end);
+      continue;
+    }
+    std::optional<Markup::Piece> piece = markup.next();
+    while (piece && *piece != Markup::Piece::start) piece = markup.next();
+    if (!piece) break;
+    connects = is_state_connection(markup);
+    if (connects) blank(begin, end);
+    if (std::ranges::count(kWithState, markup.name()) > 0) blank_attribute("state_file", begin, end);
+    if (!and_options || markup.name() != "config") continue;
+    if (markup.is_empty())
+      blank(begin, end);
+    else
+      config = begin;
+  }
+  return copy;
+}
 
 }  // namespace dadsim::sim

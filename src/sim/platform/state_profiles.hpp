@@ -36,7 +36,8 @@ bool is_state_connection(const Markup& markup);
 /// Those of a platform file with this text, which check_platform_text finds well-formed.
 StateProfiles read_state_profiles(const std::string& file, const std::string& text);
 
-/// The text without them, with the same lines.
-std::string without_state_profiles(const std::string& text);
+/// Returns the text with blanks for what SimGrid must not see, on the same lines: state profiles, and <config> with
+/// `and_options`. Copies the text as it is from where it is not well-formed: SimGrid's parser says what is wrong.
+std::string without_state_profiles(const std::string& text, bool and_options = false);
 
 }  // namespace dadsim::sim
