@@ -71,14 +71,14 @@ TEST(WorkloadFile, ARecurrenceCanSayThatItIsSequential) {
 
 TEST(WorkloadFile, EverythingWrongInACsvIsSaidAtOnce) {
   const std::vector<std::string> expected{
-      "bad.csv:2: in is 'eight'; a whole number from 0 to 1000000000",
-      "bad.csv:3: kind 'dens' is unknown; did you mean 'dense'?",
+      "bad.csv:2: in=\"eight\" of <layer> is not a whole number; a whole number from 0 to 1000000000",
+      "bad.csv:3: kind=\"dens\" of <layer> is unknown; did you mean 'dense'?",
       "bad.csv:4: 3 cells; 7 as in the heading, with commas between them and none inside",
-      "bad.csv:5: parameters is '-1'; a whole number from 0 to 10000000000000",
-      "bad.csv:5: forward_macs_per_sample is '1e30'; a number from 0 to 1e+18",
+      "bad.csv:5: parameters=\"-1\" of <layer> is out of range; a whole number from 0 to 10000000000000",
+      "bad.csv:5: forward-macs-per-sample=\"1e30\" of <layer> is out of range; a number from 0 to 1e+18",
       "bad.csv:6: a second layer 'fc3'; a name of its own",
       "bad.csv:7: layer 'mix' of kind attention has a matrix; in and out 0: its matrices are dense layers beside it",
-      "bad.csv:8: a layer without a name; a name of its own",
+      "bad.csv:8: name=\"\" of <layer> is empty; a name of its own",
   };
   EXPECT_EQ(errors_of("bad.csv", kHeading + "fc1,attention,eight,0,1,0,8\n"
                                             "fc2,dens,8,4,1,32,32\n"

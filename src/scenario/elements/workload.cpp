@@ -24,6 +24,8 @@
 namespace dadsim::scenario {
 namespace {
 
+const Catalog kNothingReferredTo;  // workloads and recorded steps name no device, link or method
+
 /// What the file of a recorded step is called by its root.
 constexpr const char* kRecordedStep = "recorded-step";
 
@@ -255,8 +257,7 @@ OwnWorkload read_recorded_step(const Element& root, Findings& findings) {
   constexpr double kNothing = 4;  // bytes: what a network needs is not known, and nothing goes by it
   OwnWorkload workload;
   const Node node(root, findings);
-  static const Catalog kNone;  // a recorded step refers to nothing
-  const ReadContext context{root.name, kNone, findings};
+  const ReadContext context{root.name, kNothingReferredTo, findings};
   const RecordedHead head = recorded_step_table().read(node, context);
   workload.shape = spec::payload_shape(kNothing);
   workload.shape.name = head.name;
@@ -281,7 +282,6 @@ std::vector<ElementRule> recorded_step_rules() {
 
 constexpr std::size_t kMaxWorkloadLayers = 10'000;
 constexpr std::size_t kMaxLayerName = 200;  // bytes
-constexpr std::int64_t kMaxWidth = 1'000'000'000;
 constexpr std::int64_t kMaxWorkloadParameters = 10'000'000'000'000;
 constexpr double kMaxMacs = 1e18;
 
@@ -424,8 +424,7 @@ OwnWorkload read_xml(const std::string& content, Findings& findings) {
     return workload;
   }
   const Node node(root, findings);
-  static const Catalog kNone;  // a workload refers to nothing
-  const ReadContext context{root.name, kNone, findings};
+  const ReadContext context{root.name, kNothingReferredTo, findings};
   workload_table().read(node, context, workload);
   if (node.children("layer").size() > kMaxWorkloadLayers) {
     node.children("layer", kMaxWorkloadLayers);
@@ -487,85 +486,45 @@ class Csv {
       "a heading with layer,kind,in,out,rows_per_sample,parameters,forward_macs_per_sample, or <workload name=\"…\">";
 
   bool read_heading(std::vector<std::string> cells, const Origin& origin) {
-    static const std::vector<std::string> kKnown{"layer",
-                                                 "kind",
-                                                 "in",
-                                                 "out",
-                                                 "rows_per_sample",
-                                                 "parameters",
-                                                 "forward_macs_per_sample",
-                                                 "outputs_per_sample",
-                                                 "sequential"};
+    std::vector<std::string> known = layer_table().rule().attribute_names();
+    for (std::string& name : known) name = column_of(name);
     constexpr std::size_t kRequired = 7;
     const std::size_t before = findings_.added();
     std::set<std::string> seen;
     for (const std::string& cell : cells) {
-      if (std::ranges::find(kKnown, cell) == kKnown.end()) {
-        findings_.add(origin, fmt::format("unknown column '{}'", printable(cell)), findings_.suggest(cell, kKnown));
+      if (std::ranges::find(known, cell) == known.end()) {
+        findings_.add(origin, fmt::format("unknown column '{}'", printable(cell)), findings_.suggest(cell, known));
       } else if (!seen.insert(cell).second) {
         findings_.add(origin, fmt::format("a second column '{}'", cell), "each once");
       }
     }
     for (std::size_t i = 0; i < kRequired; ++i) {
-      if (!seen.contains(kKnown[i]))
-        findings_.add(origin, fmt::format("the column '{}' is missing", kKnown[i]), kCsvForm);
+      if (!seen.contains(known[i]))
+        findings_.add(origin, fmt::format("the column '{}' is missing", known[i]), kCsvForm);
     }
     columns_ = std::move(cells);
     return findings_.added() == before;
   }
 
   LayerFields read_line(const std::vector<std::string>& cells, const Origin& origin) {
-    LayerFields fields;
     if (cells.size() != columns_.size()) {
       findings_.add(origin, fmt::format("{} cells", cells.size()),
                     fmt::format("{} as in the heading, with commas between them and none inside", columns_.size()));
-      return fields;
+      return {};
     }
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::string& column = columns_[i];
-      const std::string& cell = cells[i];
-      if (column == "layer") {
-        if (cell.empty()) {
-          findings_.add(origin, "a layer without a name", "a name of its own");
-        } else {
-          fields.name = cell;
-        }
-      } else if (column == "kind") {
-        fields.kind = spec::parse<spec::LayerKind>(cell);
-        if (!fields.kind) {
-          findings_.add(origin, fmt::format("kind '{}' is unknown", printable(cell)),
-                        findings_.suggest(cell, spec::all_names<spec::LayerKind>()));
-        }
-      } else if (column == "forward_macs_per_sample" || column == "outputs_per_sample") {
-        const std::optional<double> value = parse_real(cell);
-        const bool right = value && *value >= 0 && *value <= kMaxMacs;
-        if (!right) wrong(origin, column, cell, fmt::format("a number from 0 to {:g}", kMaxMacs));
-        if (right) (column == "outputs_per_sample" ? fields.outputs : fields.macs) = value;
-      } else {
-        read_integer(column, cell, origin, fields);
-      }
+    Element layer{.name = "layer", .origin = origin};
+    for (const std::string& name : layer_table().rule().attribute_names()) {
+      const auto column = std::ranges::find(columns_, column_of(name));
+      if (column != columns_.end())
+        layer.attributes.push_back({name, cells[static_cast<std::size_t>(column - columns_.begin())], origin});
     }
-    return fields;
+    return layer_table().read(layer, {"", kNothingReferredTo, findings_});
   }
 
-  void read_integer(const std::string& column, const std::string& cell, const Origin& origin, LayerFields& fields) {
-    const std::int64_t minimum = column == "sequential" ? 1 : 0;
-    const std::int64_t maximum = column == "parameters" ? kMaxWorkloadParameters : kMaxWidth;
-    const std::optional<std::int64_t> value = parse_integer(cell);
-    if (!value || *value < minimum || *value > maximum) {
-      wrong(origin, column, cell, fmt::format("a whole number from {} to {}", minimum, maximum));
-      return;
-    }
-    std::optional<std::int64_t>& field = column == "in"                ? fields.in
-                                         : column == "out"             ? fields.out
-                                         : column == "rows_per_sample" ? fields.rows
-                                         : column == "parameters"      ? fields.parameters
-                                                                       : fields.sequential;
-    field = value;
-  }
-
-  void wrong(const Origin& origin, const std::string& column, const std::string& cell, std::string remedy) {
-    findings_.add(origin, fmt::format("{} is '{}'", column, printable(cell)), std::move(remedy));
+  /// The column of an attribute of <layer>: rows_per_sample, layer.
+  static std::string column_of(std::string attribute) {
+    std::ranges::replace(attribute, '-', '_');
+    return attribute == "name" ? "layer" : attribute;
   }
 
   Findings& findings_;
