@@ -13,9 +13,9 @@
 #include "scenario/elements/print_device.hpp"
 #include "sim/device.hpp"
 #include "spec/precision.hpp"
+#include "spec/workload.hpp"
 #include "study/diagnose/read_log.hpp"
 #include "study/measured/calibrate.hpp"
-#include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
 #include "support/diagnostics.hpp"
 #include "support/human.hpp"
@@ -55,12 +55,12 @@ po::options_description calibrate_options() {
 
 /// A step of a profile of torch.profiler, without what its collectives add to it. Throws UsageError, InputError.
 study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const std::string& file,
-                                         const formats::ProfiledStep& profile, const scenario::Catalog& catalog) {
+                                         const formats::ProfiledStep& profile) {
   const std::string workload = text_of(values, "workload");
   if (workload.empty()) throw UsageError("--workload NAME is missing: what network the profile is of");
-  if (std::ranges::find(catalog.workloads, workload) == catalog.workloads.end()) {
-    throw UsageError(
-        fmt::format("--workload: no workload is called '{}'; {}", workload, suggestion(workload, catalog.workloads)));
+  if (spec::workload_registry().find(workload) == nullptr) {
+    throw UsageError(fmt::format("--workload: no workload is called '{}'; {}", workload,
+                                 suggestion(workload, spec::workload_registry().names())));
   }
   constexpr std::int64_t kMostSamples = 1'000'000;
   const auto batch = value_of<std::int64_t>(values, "batch", scenario::integer(1, kMostSamples));
@@ -74,16 +74,15 @@ study::MeasuredDeviceStep measurement_of(const po::variables_map& values, const 
 }
 
 /// Measurements, one a line of a CSV file; or the one of a profile.
-std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& values, const std::string& file,
-                                                       const scenario::Catalog& catalog) {
+std::vector<study::MeasuredDeviceStep> measurements_in(const po::variables_map& values, const std::string& file) {
   const std::string text = read_input(file, "a file of measurements", kMostOfLog);
   if (std::optional<formats::ProfiledStep> profile = study::read_profile(file, text))
-    return {measurement_of(values, file, *profile, catalog)};
+    return {measurement_of(values, file, *profile)};
   for (const char* option : {"workload", "batch", "precision"}) {
     if (values.contains(option))
       throw UsageError(fmt::format("--{} is of a profile, and '{}' is none; a column of the file", option, file));
   }
-  return study::read_measurements(file, text, catalog);
+  return study::read_measurements(file, text);
 }
 
 constexpr scenario::Range kAboveZero{.minimum = 0, .open_minimum = true};
@@ -101,11 +100,11 @@ double& peak_of(spec::DeviceSpec& device, const std::string& precision) {
 }
 
 /// What the fit begins with.
-spec::DeviceSpec base_of(const po::variables_map& values, const scenario::Catalog& catalog) {
+spec::DeviceSpec base_of(const po::variables_map& values) {
   const std::string like = text_of(values, "like");
   const auto& known = sim::device_catalog();
   if (!like.empty() && known.find(like) == nullptr)
-    throw UsageError(fmt::format("--like: no device is called '{}'; {}", like, suggestion(like, catalog.devices)));
+    throw UsageError(fmt::format("--like: no device is called '{}'; {}", like, suggestion(like, known.names())));
   spec::DeviceSpec device = known.at(like.empty() ? kUsualClass : like);
   if (like.empty()) {
     if (!values.contains("peak") || !values.contains("bandwidth"))
@@ -161,7 +160,6 @@ void run_calibrate(const po::variables_map& values) {
   const std::string file = only_operand(values, "no measurements are named", "one file", "calibrate");
   const std::string name = text_of(values, "device");
   if (name.empty()) throw UsageError("--device NAME is missing: what the device is to be called");
-  const scenario::Catalog catalog = study::make_catalog();
   if (has_hidden_characters(name))
     throw UsageError("--device: the name has control characters, which a terminal would obey");
   if (sim::device_catalog().find(name) != nullptr)
@@ -170,9 +168,9 @@ void run_calibrate(const po::variables_map& values) {
   const OutputFiles outputs({{"--out", out}}, {{"the measurements", file}});
   outputs.check_writable();
 
-  spec::DeviceSpec base = base_of(values, catalog);
+  spec::DeviceSpec base = base_of(values);
   base.name = name;
-  const std::vector<study::MeasuredDeviceStep> measurements = measurements_in(values, file, catalog);
+  const std::vector<study::MeasuredDeviceStep> measurements = measurements_in(values, file);
   const study::Calibration calibration = study::calibrate(base, measurements, file);
   const std::string element = scenario::print_device(calibration.device);
   const bool to_file = !out.empty() && !outputs.take_standard_output();

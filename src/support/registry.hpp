@@ -25,6 +25,11 @@ class Registry {
   }
 
   const std::vector<Entry>& all() const { return entries_; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const Entry& entry : entries_) names.push_back(entry.name);
+    return names;
+  }
   /// nullptr if there is none of that name.
   const Entry* find(const std::string& name) const {
     const auto found = std::ranges::find(entries_, name, &Entry::name);

@@ -156,24 +156,6 @@ inline scenario::Catalog fake_catalog() {
     method(name, {}, kEventDriven);
   }
   catalog.devices = {"v100-sxm2", "a100-sxm4-40", "a100-sxm4-80", "h100-sxm5", "rtx-3090", "rtx-4090", "xeon-8380"};
-  catalog.workloads = {"resnet-50", "vit-b-16", "bert-base", "bert-large", "bert", "gpt", "llama", "mpt", "vit"};
-  const auto size = [](const char* name, double maximum) {
-    return spec::ParameterSpec{name, spec::ParameterSpec::Type::integer, 1, maximum, "12", {}, ""};
-  };
-  catalog.workload_sizes = {{"resnet-50", {size("image", 10000)}},
-                            {"vit-b-16", {size("image", 10000)}},
-                            {"bert-base", {size("sequence", 10000)}},
-                            {"bert-large", {}}};
-  for (const char* family : {"bert", "gpt", "llama", "mpt", "vit"})
-    catalog.workload_sizes[family] = {size("layers", 10000), size("hidden", 1000000), size("heads", 10000),
-                                      size("sequence", 10000)};
-  catalog.check_workload = [](const spec::TimedAsSpec& timed) {
-    const auto heads = timed.sizes.find("heads");
-    return heads != timed.sizes.end() && heads->second == "7"
-               ? std::optional(Fault{"heads 7 does not divide hidden 100", ""})
-               : std::nullopt;
-  };
-  catalog.dataset_sizes = {{"resnet-50", 1281167}, {"vit-b-16", 1281167}};
   const auto link = [](const char* name, double bandwidth, double latency, spec::Transport transport,
                        double efficiency) {
     return spec::LinkSpec{name, bandwidth, latency, transport, efficiency, 3e5, "made up"};

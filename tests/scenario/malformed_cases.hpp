@@ -810,11 +810,12 @@ class MalformedCases {
       return edited(
           {{R"(  <run algorithm="pooled"/>)", "  <timed-as " + attributes + "/>\n  <run algorithm=\"pooled\"/>"}});
     };
-    exact("size of another workload", timed(R"(workload="resnet-50" layers="3")"),
-          {R"(@FILE@:20: layers="3" of <timed-as> is no size of 'resnet-50'; bert, gpt, llama, mpt, vit have it)"});
+    exact(
+        "size of another workload", timed(R"(workload="resnet-50" layers="3")"),
+        {R"(@FILE@:20: layers="3" of <timed-as> is no size of 'resnet-50'; bert, decoder, gpt, llama, mpt, vit have it)"});
     exact(
         "size of no workload", timed(R"(layers="3")"),
-        {R"(@FILE@:20: layers="3" of <timed-as> is a size of a workload that is not named; bert, gpt, llama, mpt, vit have it)"});
+        {R"(@FILE@:20: layers="3" of <timed-as> is a size of a workload that is not named; bert, decoder, gpt, llama, mpt, vit have it)"});
     exact("size out of range", timed(R"(workload="bert" layers="0")"),
           {R"(@FILE@:20: layers="0" of <timed-as> is out of range; a whole number from 1 to 10000)"});
     exact("sizes that do not go together", timed(R"(workload="gpt" hidden="100" heads="7")"),

@@ -10,6 +10,7 @@
 #include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
 #include "sim/simulator.hpp"
+#include "spec/timed_workload.hpp"
 #include "study/explain/compare.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
@@ -57,7 +58,7 @@ TEST(TimingOnly, AgreesWithTheCollectiveAlone) {
   sim::Cluster cluster = cluster_of(scenario);
   sim::CollectiveJob job;
   job.request.kind = step::CollectiveKind::all_reduce;
-  const auto parameters = static_cast<double>(shape_of_workload(*scenario.timed_as).parameters());
+  const auto parameters = static_cast<double>(spec::shape_of_workload(*scenario.timed_as).parameters());
   job.request.bytes = {2 * parameters};  // bf16
   const sim::TimedCollectives alone = time_collectives(cluster, std::vector<sim::CollectiveJob>{job}, nullptr);
   EXPECT_NEAR(result.runs[0].exposed_seconds / alone.timings[0].seconds, 1, 0.01);

@@ -5,6 +5,7 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_parallelism.hpp"
+#include "spec/timed_workload.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 /// has experts.
 void check_experts(const Element& timed_as, const spec::TimedAsSpec& timed, const std::vector<spec::RunSpec>& runs,
                    const ReadContext& context) {
-  const bool experts = context.catalog.has_experts && context.catalog.has_experts(timed);
+  const bool experts = spec::has_experts(timed);
   if (!experts && timed.adapters == 0) return;
   for (const spec::RunSpec& run : runs) {
     const auto info = std::ranges::find(context.catalog.algorithms, run.algorithm, &Catalog::Algorithm::name);

@@ -17,6 +17,7 @@
 #include "scenario/elements/read_workload.hpp"
 #include "scenario/xml/files.hpp"
 #include "spec/kept_activations.hpp"
+#include "spec/timed_workload.hpp"
 #include "spec/workload.hpp"
 
 namespace dadsim::scenario {
@@ -91,6 +92,14 @@ void refuse_layers(const Node& node) {
   }
 }
 
+/// A size that can be asked for; nullptr: the workload has none of that name, or does not exist.
+const spec::ParameterSpec* size_of(const std::string& workload, const std::string& name) {
+  const spec::Workload* known = spec::workload_registry().find(workload);
+  if (known == nullptr) return nullptr;
+  const auto found = std::ranges::find(known->parameters, name, &spec::ParameterSpec::name);
+  return found == known->parameters.end() ? nullptr : &*found;
+}
+
 /// The user's own number of steps to accuracy.
 void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const ReadContext& context) {
   std::string said;  // which of them says how long
@@ -99,13 +108,12 @@ void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const R
     if (said.empty() && node.has(one)) said = one;
   }
   if (said == "tokens" && timed.of_other_network() && !context.findings.any_at(node.origin("workload"))) {
-    const auto sizes = context.catalog.workload_sizes.find(timed.workload);
-    if (sizes == context.catalog.workload_sizes.end() ||
-        std::ranges::find(sizes->second, "sequence", &spec::ParameterSpec::name) == sizes->second.end()) {
+    if (!size_of(timed.workload, "sequence")) {
       node.fail_at("tokens", "are of a workload whose samples are no sequences", "samples");
     }
   } else if (said == "epochs" && timed.of_other_network()) {
-    const bool sized = timed.file.empty() ? context.catalog.dataset_sizes.contains(timed.workload)
+    const spec::Workload* workload = spec::workload_registry().find(timed.workload);
+    const bool sized = timed.file.empty() ? workload != nullptr && workload->dataset_size > 0
                                           : timed.own_dataset_size > 0 || timed.own_shape.layers.empty();
     if (!sized && !context.findings.any_at(node.origin("workload"))) {
       node.fail_at("epochs", "is of a workload that nobody counts in epochs",
@@ -118,22 +126,20 @@ void check_known_steps(const Node& node, const spec::TimedAsSpec& timed, const R
 
 /// The sizes of the workload that are said, and that no others are.
 void read_sizes(const Node& node, spec::TimedAsSpec& timed, const ReadContext& context) {
-  const auto own = context.catalog.workload_sizes.find(timed.workload);
+  const bool known = spec::workload_registry().find(timed.workload) != nullptr;
   std::map<std::string, std::vector<std::string>> owners;
-  for (const auto& [workload, sizes] : context.catalog.workload_sizes) {
-    for (const spec::ParameterSpec& size : sizes) owners[size.name].push_back(workload);
+  for (const spec::Workload& workload : spec::workload_registry().all()) {
+    for (const spec::ParameterSpec& size : workload.parameters) owners[size.name].push_back(workload.name);
   }
-  for (const auto& [name, workloads] : owners) {
+  for (auto& [name, workloads] : owners) {
     if (!node.has(name)) continue;
-    const auto parameter = own == context.catalog.workload_sizes.end()
-                               ? std::vector<spec::ParameterSpec>::const_iterator{}
-                               : std::ranges::find(own->second, name, &spec::ParameterSpec::name);
-    if (own != context.catalog.workload_sizes.end() && parameter != own->second.end()) {
-      timed.sizes[name] = read_parameter(node, *parameter, context);
+    if (const spec::ParameterSpec* size = size_of(timed.workload, name)) {
+      timed.sizes[name] = read_parameter(node, *size, context);
       continue;
     }
+    std::ranges::sort(workloads);
     // An unknown workload has been reported already.
-    if (context.findings.any_at(node.origin("workload")) && own == context.catalog.workload_sizes.end()) continue;
+    if (context.findings.any_at(node.origin("workload")) && !known) continue;
     constexpr std::size_t kMost = 8;
     const std::size_t shown = std::min(kMost, workloads.size());
     node.fail_at(name,
@@ -173,8 +179,8 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
   if (flash && timed.workload.empty() && !context.findings.any_at(node.origin("workload"))) {
     node.fail_at("attention", "is of a workload that is not named",
                  timed.file.empty() ? "a workload with attention" : "what the file says of its layers");
-  } else if (context.catalog.check_workload && context.catalog.workload_sizes.contains(timed.workload)) {
-    if (const std::optional<Fault> fault = context.catalog.check_workload(timed)) {
+  } else if (spec::workload_registry().find(timed.workload) != nullptr) {
+    if (const std::optional<Fault> fault = spec::fault_of_workload(timed)) {
       node.fail(infeasible(fmt::format("'{}': {}", timed.workload, fault->what),
                            fault->remedy.empty() ? "sizes that go together" : fault->remedy));
     }
@@ -320,7 +326,7 @@ spec::TimedAsSpec read_timed_as(const Element& element, std::int64_t batch, cons
   const Node node(element, context.findings);
   spec::TimedAsSpec timed;
   timed.batch = batch;
-  const std::vector<std::string>& workloads = context.catalog.workloads;
+  const std::vector<std::string> workloads = spec::workload_registry().names();
   if (node.has("workload")) {
     timed.workload = node.required_text("workload", context.findings.suggest("", workloads)).value_or("");
     if (!timed.workload.empty() && std::ranges::find(workloads, timed.workload) == workloads.end()) {

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,12 +36,6 @@ struct Catalog {
   };
   std::vector<Compressor> compressors;
   std::vector<std::string> devices;
-  std::vector<std::string> workloads;
-  std::map<std::string, std::vector<spec::ParameterSpec>> workload_sizes;  ///< that can be asked for; all workloads
-  /// What is wrong with the sizes of a workload together, or with its attention; none: nothing. May be none.
-  std::function<std::optional<Fault>(const spec::TimedAsSpec&)> check_workload;
-  /// Whether a workload with these sizes has experts. May be none: none has.
-  std::function<bool(const spec::TimedAsSpec&)> has_experts;
   /// Why the file of that name tells no relative steps; none: it does. May be none.
   std::function<std::optional<Fault>(const std::string& path)> check_ladder;
   std::vector<spec::LinkSpec> links;                                   ///< the catalogue of links
@@ -101,8 +94,7 @@ struct Catalog {
   };
   std::function<DataAnswer(const spec::DataSource&)> inspect_data;
 
-  std::vector<spec::DeviceSpec> device_specs;         ///< of the names in `devices`
-  std::map<std::string, std::int64_t> dataset_sizes;  ///< samples per epoch of the workloads that have a number
+  std::vector<spec::DeviceSpec> device_specs;  ///< of the names in `devices`
 };
 
 }  // namespace dadsim::scenario

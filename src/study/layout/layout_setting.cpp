@@ -10,6 +10,7 @@
 #include "algorithms/registry.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "sim/platform.hpp"
+#include "spec/timed_workload.hpp"
 #include "study/layout/by_flow.hpp"
 #include "support/diagnostics.hpp"
 
@@ -68,7 +69,7 @@ LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& optio
   LayoutSetting setting;
   setting.run = run_in_question(base, options.run);
   setting.timed = timed_as_of(base, {});
-  setting.timed.shape = shape_of_workload(*base.timed_as);
+  setting.timed.shape = spec::shape_of_workload(*base.timed_as);
   take_flow(base);
   setting.cluster = cluster_by_flow(base);
   LayoutSpace& space = setting.space;

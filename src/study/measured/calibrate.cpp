@@ -50,7 +50,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 /// A file of measurements as it is read, with all that is wrong with it.
 class MeasurementReader {
  public:
-  MeasurementReader(const std::string& file, const scenario::Catalog& catalog) : file_(file), catalog_(catalog) {}
+  explicit MeasurementReader(const std::string& file) : file_(file) {}
 
   std::vector<MeasuredDeviceStep> read(const std::string& text) {
     int number = 0;
@@ -112,8 +112,9 @@ class MeasurementReader {
       const std::string& cell = cells[i];
       if (columns_[i] == "workload") {
         row.workload = cell;
-        if (std::ranges::find(catalog_.workloads, cell) == catalog_.workloads.end())
-          fail(line, fmt::format("no workload is called '{}'", cell), suggestion(cell, catalog_.workloads));
+        if (spec::workload_registry().find(cell) == nullptr)
+          fail(line, fmt::format("no workload is called '{}'", cell),
+               suggestion(cell, spec::workload_registry().names()));
       } else if (columns_[i] == "batch") {
         row.batch = parse_whole<std::int64_t>(cell).value_or(0);
         if (row.batch < 1 || row.batch > kMostSamples)
@@ -176,7 +177,6 @@ class MeasurementReader {
   }
 
   const std::string& file_;
-  const scenario::Catalog& catalog_;
   std::vector<std::string> columns_;
   std::vector<MeasuredDeviceStep> rows_;
   std::vector<Diagnostic> errors_;
@@ -185,9 +185,8 @@ class MeasurementReader {
 
 }  // namespace
 
-std::vector<MeasuredDeviceStep> read_measurements(const std::string& file, const std::string& text,
-                                                  const scenario::Catalog& catalog) {
-  return MeasurementReader(file, catalog).read(text);
+std::vector<MeasuredDeviceStep> read_measurements(const std::string& file, const std::string& text) {
+  return MeasurementReader(file).read(text);
 }
 
 namespace {

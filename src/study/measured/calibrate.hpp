@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "scenario/language/catalog.hpp"
 #include "spec/device_specification.hpp"
 #include "spec/precision.hpp"
 
@@ -28,8 +27,7 @@ inline constexpr double kBatchBound = 0.05;
 /// Reads `text`, the content of `file` (docs/calibrate.md): a header that names the columns workload, batch and time,
 /// and precision and gpus if they are wanted, then a measurement a line; lines that begin with # are remarks. Throws
 /// InputError with everything that is wrong, measurements that contradict each other included.
-std::vector<MeasuredDeviceStep> read_measurements(const std::string& file, const std::string& text,
-                                                  const scenario::Catalog& catalog);
+std::vector<MeasuredDeviceStep> read_measurements(const std::string& file, const std::string& text);
 
 /// A constant of a device after calibration.
 struct CalibratedConstant {

@@ -8,6 +8,7 @@
 #include "schedule/op_sizing.hpp"
 #include "sim/device.hpp"
 #include "sim/simulator.hpp"
+#include "spec/timed_workload.hpp"
 #include "spec/workload.hpp"
 #include "study/results/step_alone.hpp"
 #include "study/setting/device_lookup.hpp"
@@ -21,7 +22,7 @@ spec::ModelShape undivided_shape(const scenario::Scenario& scenario, const Timed
   if (!scenario.timed_as || scenario.timed_as->workload.empty()) return timed.shape;
   spec::TimedAsSpec asked = *scenario.timed_as;
   if (whole) asked.attention = spec::Attention::plain;
-  return shape_of_workload(asked);
+  return spec::shape_of_workload(asked);
 }
 
 /// Flop/s of all devices that a run uses; none where one does not have the precision.

@@ -11,11 +11,9 @@
 #include "protocols/registry.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
-#include "spec/workload.hpp"
 #include "study/setting/host_memory.hpp"
 #include "study/setting/ladder_of.hpp"
 #include "study/setting/run_check.hpp"
-#include "study/setting/timed_as.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
 #include "support/memory_limit.hpp"
@@ -89,15 +87,8 @@ scenario::Catalog make_catalog() {
                                    .biased = info.biased,
                                    .has_momentum = info.has_momentum});
   }
-  for (const spec::DeviceSpec& device : sim::device_catalog().all()) catalog.devices.push_back(device.name);
+  catalog.devices = sim::device_catalog().names();
   catalog.device_specs = sim::device_catalog().all();
-  for (const spec::Workload& workload : spec::workload_registry().all()) {
-    catalog.workloads.push_back(workload.name);
-    catalog.workload_sizes[workload.name] = workload.parameters;
-    if (workload.dataset_size > 0) catalog.dataset_sizes[workload.name] = workload.dataset_size;
-  }
-  catalog.check_workload = fault_of_workload;
-  catalog.has_experts = has_experts;
   catalog.check_ladder = fault_of_ladder;
   catalog.links = sim::link_catalog();
   catalog.all_reduces = catalog.all_gathers = catalog.reduce_scatters = {"auto", "best"};

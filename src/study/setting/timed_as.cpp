@@ -11,17 +11,13 @@
 #include "algorithms/registry.hpp"
 #include "estimate/memory.hpp"
 #include "models/optimizer.hpp"
-#include "spec/adapters.hpp"
-#include "spec/attention.hpp"
 #include "spec/context_parallel.hpp"
 #include "spec/expert_parallel.hpp"
-#include "spec/kept_activations.hpp"
 #include "spec/payload_specification.hpp"
 #include "spec/program.hpp"
-#include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
 #include "spec/tiles.hpp"
-#include "spec/workload.hpp"
+#include "spec/timed_workload.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "support/human.hpp"
 
@@ -84,7 +80,7 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
       timed.shape = asked.own_shape;
       timed.description = asked.own_shape.name;
     } else if (!asked.workload.empty()) {
-      timed.shape = shape_of_workload(asked);
+      timed.shape = spec::shape_of_workload(asked);
       timed.description = asked.workload;
       std::string sizes;
       for (const auto& [name, value] : asked.sizes) sizes += fmt::format(", {} {}", name, value);
@@ -206,92 +202,6 @@ std::string in_words(const spec::ParallelismSpec& how) {
   if (how.offloads_optimizer()) parts.emplace_back("the optimizer on the host");
   if (how.offloads_activations()) parts.emplace_back("what blocks keep on the host until the pass back");
   return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-namespace {
-
-spec::FlashLibrary library_of(spec::Attention attention) {
-  if (attention == spec::Attention::flash_2) return spec::FlashLibrary::flash_2;
-  return attention == spec::Attention::flash_3 ? spec::FlashLibrary::flash_3 : spec::FlashLibrary::any;
-}
-
-}  // namespace
-
-spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked) {
-  spec::ModelShape shape = spec::workload_registry().at(asked.workload).shape(asked.sizes);
-  if (!spec::writes_scores(asked.attention))
-    shape = spec::with_flash_attention(std::move(shape), library_of(asked.attention));
-  return asked.adapters > 0 ? spec::with_adapters(std::move(shape), asked.adapters, asked.adapted) : shape;
-}
-
-bool has_experts(const spec::TimedAsSpec& asked) {
-  const spec::Workload* workload = asked.workload.empty() ? nullptr : spec::workload_registry().find(asked.workload);
-  if (workload == nullptr) return false;
-  try {
-    const spec::ModelShape shape = workload->shape(asked.sizes);
-    return std::ranges::any_of(shape.layers, [](const spec::LayerShape& layer) { return layer.experts > 1; });
-  } catch (const std::invalid_argument&) {
-    return false;
-  }
-}
-
-namespace {
-
-/// Of a size that says something of what the workload has none of.
-std::optional<Fault> fault_of_idle_size(const spec::TimedAsSpec& asked) {
-  using Pair = std::pair<const char*, const char*>;
-  const std::vector<spec::ParameterSpec>& sizes = spec::workload_registry().at(asked.workload).parameters;
-  const auto default_of = [&](const std::string& name) -> std::string {
-    const auto found = std::ranges::find(sizes, name, &spec::ParameterSpec::name);
-    return found == sizes.end() ? std::string() : found->default_value;
-  };
-  for (const auto& [size, owner] : {Pair{"experts-per-token", "experts"}, Pair{"expert-feed-forward", "experts"},
-                                    Pair{"shared-feed-forward", "experts"}, Pair{"dense-layers", "experts"},
-                                    Pair{"experts-every", "experts"}, Pair{"full-every", "window"}}) {
-    const auto said = asked.sizes.find(size), of = asked.sizes.find(owner);
-    if (said == asked.sizes.end() || said->second == default_of(size)) continue;
-    const std::string value = of == asked.sizes.end() ? default_of(owner) : of->second;
-    if (value == "0")
-      return Fault{fmt::format("{}=\"{}\" is of {}, and it has none", size, said->second, owner),
-                   fmt::format("{} above 0 beside it, or leave it out", owner)};
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked) {
-  if (std::optional<Fault> fault = fault_of_idle_size(asked)) return fault;
-  try {
-    const spec::ModelShape shape = shape_of_workload(asked);
-    const auto attends = [](const spec::LayerShape& layer) { return layer.kind == spec::LayerKind::attention; };
-    if (!spec::writes_scores(asked.attention) && std::ranges::none_of(shape.layers, attends))
-      return Fault{"it has no attention", "attention=\"plain\""};
-    const auto divides = [](const spec::LayerShape& layer) { return layer.split != spec::TensorSplit::whole; };
-    if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
-      return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
-    const spec::Recomputation again = asked.parallelism.recomputation;
-    if (again != spec::Recomputation::none && !spec::computes_any_again(shape, again)) {
-      return Fault{fmt::format("it has nothing that recompute=\"{}\" would compute again", to_string(again)),
-                   "recompute=\"none\""};
-    }
-    const std::int64_t micro = asked.parallelism.micro_batch;
-    with_tiles(with_divided_sequences(shape, asked.parallelism.context), asked.parallelism,
-               static_cast<double>(micro > 0 ? micro : asked.batch));
-    if (asked.parallelism.experts > 1) {
-      // As many replicas as make one group: whether there are is another's to say.
-      with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));
-    }
-    sharded(shape, asked.parallelism.tensor);
-    if (asked.parallelism.offloads_activations() && std::ranges::count_if(blocks_of(shape), spec::repeats) < 2)
-      return Fault{"it has no blocks that could leave with the host what they keep",
-                   "offload=\"optimizer\", or a workload of blocks"};
-    pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
-                         static_cast<std::size_t>(asked.parallelism.interleave));
-  } catch (const std::invalid_argument& fault) {
-    return Fault{fault.what(), ""};
-  }
-  return std::nullopt;
 }
 
 }  // namespace dadsim::study

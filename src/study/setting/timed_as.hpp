@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "estimate/memory.hpp"
@@ -11,7 +10,6 @@
 #include "spec/layer_shape.hpp"
 #include "spec/parallelism.hpp"
 #include "spec/precision.hpp"
-#include "support/diagnostics.hpp"
 
 namespace dadsim::study {
 
@@ -39,15 +37,6 @@ struct TimedAs {
 /// another network is what its workers have in the mean, one of the network that learns is what <training> would ask
 /// for.
 TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& learned, double rows = 0);
-
-/// The layers of a workload of the registry, as <timed-as> wants them. Throws std::invalid_argument, with words, for
-/// sizes that make no network.
-spec::ModelShape shape_of_workload(const spec::TimedAsSpec& asked);
-/// What is wrong with these sizes, their attention or their division among devices; empty: nothing.
-std::optional<Fault> fault_of_workload(const spec::TimedAsSpec& asked);
-
-/// Whether it has experts; false for sizes that make no network.
-bool has_experts(const spec::TimedAsSpec& asked);
 
 /// "MLP 784-256-10 (203,530 parameters), batch 32 per worker".
 std::string describe_network(const std::string& name, const spec::ModelShape& shape, std::int64_t batch);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/workload.hpp"
 #include "study/composition/drawn_cluster.hpp"
 #include "study/composition/drawn_learning.hpp"
 #include "study/composition/drawn_runs.hpp"
@@ -121,13 +122,11 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
       for (const char* one : {"micro-batch", "recompute", "sharding", "prefetch"}) own[one] = "";
     }
     // A workload has few of the sizes that there are.
-    const auto sizes = catalog.workload_sizes.find(own.contains("workload") ? own.at("workload") : "");
-    for (const auto& [workload, all] : catalog.workload_sizes) {
-      for (const spec::ParameterSpec& one : all) {
-        const bool has = sizes != catalog.workload_sizes.end() &&
-                         std::ranges::find(sizes->second, one.name, &spec::ParameterSpec::name) != sizes->second.end();
-        if (!has) own[one.name] = "";
-      }
+    const spec::Workload* timed = spec::workload_registry().find(own.contains("workload") ? own.at("workload") : "");
+    for (const spec::ParameterSpec& one : spec::workload_sizes()) {
+      if (timed == nullptr ||
+          std::ranges::find(timed->parameters, one.name, &spec::ParameterSpec::name) == timed->parameters.end())
+        own[one.name] = "";
     }
     if (what.empty())
       for (const char* one : {"steps", "epochs", "target", "start-up"}) own[one] = "";

@@ -12,6 +12,7 @@
 #include "scenario/document/load.hpp"
 #include "scenario/elements/read_workload.hpp"
 #include "scenario/xml/findings.hpp"
+#include "spec/timed_workload.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/timed_as.hpp"
@@ -65,7 +66,7 @@ TEST_P(PublicConfig, GivesTheReleasedParametersToTheUnitAndAScenarioThatReads) {
   EXPECT_EQ(scenario.timed_as->attention, spec::Attention::flash);
   spec::TimedAsSpec plain = *scenario.timed_as;
   plain.attention = spec::Attention::plain;
-  EXPECT_EQ(shape_of_workload(plain).layers, model.shape.layers);
+  EXPECT_EQ(spec::shape_of_workload(plain).layers, model.shape.layers);
 }
 
 INSTANTIATE_TEST_SUITE_P(

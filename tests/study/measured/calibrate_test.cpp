@@ -9,7 +9,6 @@
 #include "scenario/elements/print_device.hpp"
 #include "sim/device.hpp"
 #include "spec/workload.hpp"
-#include "study/setting/catalog.hpp"
 #include "study/setting/plain_step.hpp"
 #include "support/diagnostics.hpp"
 
@@ -37,7 +36,7 @@ std::string measured_line(const spec::DeviceSpec& device, const std::string& wor
 
 std::string read_error(const std::string& text) {
   try {
-    (void)read_measurements("m.csv", text, make_catalog());
+    (void)read_measurements("m.csv", text);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -46,7 +45,7 @@ std::string read_error(const std::string& text) {
 
 std::string fit_error(const std::string& text) {
   try {
-    (void)calibrate(sim::device_catalog().at("v100-pcie"), read_measurements("m.csv", text, make_catalog()), "m.csv");
+    (void)calibrate(sim::device_catalog().at("v100-pcie"), read_measurements("m.csv", text), "m.csv");
   } catch (const InputError& error) {
     return error.what();
   }
@@ -57,7 +56,7 @@ TEST(Calibrate, ThreeStepsOfAnInventedDeviceGiveItsConstantsBack) {
   const spec::DeviceSpec device = invented_device();
   const std::string text = "workload,batch,precision,time\n" + measured_line(device, "resnet-50", 256) +
                            measured_line(device, "bert-base", 64) + measured_line(device, "vgg-16", 64);
-  const std::vector<MeasuredDeviceStep> measured = read_measurements("m.csv", text, make_catalog());
+  const std::vector<MeasuredDeviceStep> measured = read_measurements("m.csv", text);
   ASSERT_EQ(measured.size(), 3U);
   const Calibration found = calibrate(sim::device_catalog().at("v100-pcie"), measured, "m.csv");
   EXPECT_NEAR(found.device.efficiency(spec::LayerKind::convolution, spec::Precision::fp16) / 0.47, 1, 0.02);
@@ -75,7 +74,7 @@ TEST(Calibrate, ThreeStepsOfAnInventedDeviceGiveItsConstantsBack) {
 TEST(Calibrate, OneStepTellsOneEfficiencyAndTheRestStays) {
   const spec::DeviceSpec base = sim::device_catalog().at("v100-pcie");
   const std::vector<MeasuredDeviceStep> measured =
-      read_measurements("m.csv", "workload,batch,time\nresnet-50,128,300/s\n", make_catalog());
+      read_measurements("m.csv", "workload,batch,time\nresnet-50,128,300/s\n");
   const Calibration found = calibrate(base, measured, "m.csv");
   EXPECT_NEAR(found.seconds.at(0), 128.0 / 300, 1e-6);
   EXPECT_EQ(std::ranges::count_if(found.constants, &CalibratedConstant::fitted), 1);

@@ -1,0 +1,107 @@
+#include "spec/timed_workload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "spec/adapters.hpp"
+#include "spec/attention.hpp"
+#include "spec/context_parallel.hpp"
+#include "spec/expert_parallel.hpp"
+#include "spec/kept_activations.hpp"
+#include "spec/stages.hpp"
+#include "spec/tensor_parallel.hpp"
+#include "spec/tiles.hpp"
+#include "spec/workload.hpp"
+
+namespace dadsim::spec {
+
+namespace {
+
+FlashLibrary library_of(Attention attention) {
+  if (attention == Attention::flash_2) return FlashLibrary::flash_2;
+  return attention == Attention::flash_3 ? FlashLibrary::flash_3 : FlashLibrary::any;
+}
+
+}  // namespace
+
+ModelShape shape_of_workload(const TimedAsSpec& asked) {
+  ModelShape shape = workload_registry().at(asked.workload).shape(asked.sizes);
+  if (!writes_scores(asked.attention)) shape = with_flash_attention(std::move(shape), library_of(asked.attention));
+  return asked.adapters > 0 ? with_adapters(std::move(shape), asked.adapters, asked.adapted) : shape;
+}
+
+bool has_experts(const TimedAsSpec& asked) {
+  const Workload* workload = asked.workload.empty() ? nullptr : workload_registry().find(asked.workload);
+  if (workload == nullptr) return false;
+  try {
+    const ModelShape shape = workload->shape(asked.sizes);
+    return std::ranges::any_of(shape.layers, [](const LayerShape& layer) { return layer.experts > 1; });
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+namespace {
+
+/// Of a size that says something of what the workload has none of.
+std::optional<Fault> fault_of_idle_size(const TimedAsSpec& asked) {
+  using Pair = std::pair<const char*, const char*>;
+  const std::vector<ParameterSpec>& sizes = workload_registry().at(asked.workload).parameters;
+  const auto default_of = [&](const std::string& name) -> std::string {
+    const auto found = std::ranges::find(sizes, name, &ParameterSpec::name);
+    return found == sizes.end() ? std::string() : found->default_value;
+  };
+  for (const auto& [size, owner] : {Pair{"experts-per-token", "experts"}, Pair{"expert-feed-forward", "experts"},
+                                    Pair{"shared-feed-forward", "experts"}, Pair{"dense-layers", "experts"},
+                                    Pair{"experts-every", "experts"}, Pair{"full-every", "window"}}) {
+    const auto said = asked.sizes.find(size), of = asked.sizes.find(owner);
+    if (said == asked.sizes.end() || said->second == default_of(size)) continue;
+    const std::string value = of == asked.sizes.end() ? default_of(owner) : of->second;
+    if (value == "0")
+      return Fault{fmt::format("{}=\"{}\" is of {}, and it has none", size, said->second, owner),
+                   fmt::format("{} above 0 beside it, or leave it out", owner)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
+  if (std::optional<Fault> fault = fault_of_idle_size(asked)) return fault;
+  try {
+    const ModelShape shape = shape_of_workload(asked);
+    const auto attends = [](const LayerShape& layer) { return layer.kind == LayerKind::attention; };
+    if (!writes_scores(asked.attention) && std::ranges::none_of(shape.layers, attends))
+      return Fault{"it has no attention", "attention=\"plain\""};
+    const auto divides = [](const LayerShape& layer) { return layer.split != TensorSplit::whole; };
+    if (asked.parallelism.tensor > 1 && std::ranges::none_of(shape.layers, divides))
+      return Fault{"its layers cannot be divided among devices", "tensor=\"1\""};
+    const Recomputation again = asked.parallelism.recomputation;
+    if (again != Recomputation::none && !computes_any_again(shape, again)) {
+      return Fault{fmt::format("it has nothing that recompute=\"{}\" would compute again", to_string(again)),
+                   "recompute=\"none\""};
+    }
+    const std::int64_t micro = asked.parallelism.micro_batch;
+    with_tiles(with_divided_sequences(shape, asked.parallelism.context), asked.parallelism,
+               static_cast<double>(micro > 0 ? micro : asked.batch));
+    if (asked.parallelism.experts > 1) {
+      // As many replicas as make one group: whether there are is another's to say.
+      with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));
+    }
+    sharded(shape, asked.parallelism.tensor);
+    if (asked.parallelism.offloads_activations() && std::ranges::count_if(blocks_of(shape), repeats) < 2)
+      return Fault{"it has no blocks that could leave with the host what they keep",
+                   "offload=\"optimizer\", or a workload of blocks"};
+    pieces_of(shape, static_cast<std::size_t>(asked.parallelism.pipeline) *
+                         static_cast<std::size_t>(asked.parallelism.interleave));
+  } catch (const std::invalid_argument& fault) {
+    return Fault{fault.what(), ""};
+  }
+  return std::nullopt;
+}
+
+}  // namespace dadsim::spec
