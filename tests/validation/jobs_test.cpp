@@ -45,7 +45,8 @@ spec::DeviceSpec slower(spec::DeviceSpec device, double factor) {
 report::RunResult predict(const JobRow& row, double factor) {
   scenario::Scenario scenario = job(row);
   if (factor != 1) {
-    scenario.devices.insert(scenario.devices.begin(), slower(study::find_device(scenario, row.at("device")), factor));
+    scenario.devices.insert(scenario.devices.begin(),
+                            slower(study::find_device(scenario.devices, row.at("device")), factor));
   }
   return study::run_experiment(scenario, false).runs.front();
 }

@@ -119,7 +119,7 @@ TEST(MemoryValidation, PublishedPeaks) {
     const scenario::Scenario scenario = on_a_cluster(row);
     const study::RunMemory memory = memory_of(scenario);
     const double peak = std::stod(row.at("peak"));
-    EXPECT_FALSE(study::fault_of_memory(scenario, memory)) << row.at("case");
+    EXPECT_FALSE(study::fault_of_memory(scenario.timed_as, memory)) << row.at("case");
     shares.push_back(memory.use.total() / peak);
     table.add({row.at("table") + ": " + row.at("case"), fmt::format("{:.1f}", memory.use.total() / 1e9),
                fmt::format("{:.1f}", peak / 1e9), test::percent(shares.back() - 1)});
@@ -140,7 +140,7 @@ struct Verdict {
 Verdict verdict_of(const scenario::Scenario& scenario) {
   constexpr double kReserve = 0.1;
   const study::RunMemory memory = memory_of(scenario);
-  return {study::fault_of_memory(scenario, memory).has_value(),
+  return {study::fault_of_memory(scenario.timed_as, memory).has_value(),
           memory.available > 0 && memory.use.total() * (1 + kReserve) > memory.available};
 }
 

@@ -277,7 +277,7 @@ class Diagnoser {
 
   /// What a check is for: it is another under another library.
   report::Statement with_library(report::Statement statement) const {
-    const auto& library = find_device(scenario_, scenario_.all_devices().front().device).library;
+    const auto& library = find_device(scenario_.devices, scenario_.all_devices().front().device).library;
     if (library) statement.with("library", std::string(to_string(*library)));
     return statement;
   }

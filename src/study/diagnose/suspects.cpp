@@ -91,7 +91,9 @@ class Suspects {
     suspects_.push_back({.cause = cause, .repeats = repeats, .change = std::move(change)});
   }
 
-  const spec::DeviceSpec& device() const { return find_device(scenario_, scenario_.all_devices().front().device); }
+  const spec::DeviceSpec& device() const {
+    return find_device(scenario_.devices, scenario_.all_devices().front().device);
+  }
   spec::GpuGeneration generation() const { return device().generation; }
 
   /// An adapter has 16 lanes to the processor for itself; or those of half a node share them, or those of all.

@@ -67,7 +67,7 @@ class LayoutSearch {
  private:
   void describe() {
     const scenario::Scenario& base = setting_.base;
-    const spec::DeviceSpec& device = find_device(base, base.all_devices().front().device);
+    const spec::DeviceSpec& device = find_device(base.devices, base.all_devices().front().device);
     report_.build = build();
     report_.scenario_name = base.name;
     report_.description = base.description;

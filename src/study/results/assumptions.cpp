@@ -19,9 +19,9 @@ namespace dadsim::study {
 namespace {
 
 /// Of event-driven runs.
-std::vector<report::Statement> assumptions_of_events(const scenario::Scenario& scenario) {
+std::vector<report::Statement> assumptions_of_events(const std::vector<spec::RunSpec>& runs) {
   report::Statement statement{"event-driven"};
-  for (const spec::RunSpec& run : scenario.runs) {
+  for (const spec::RunSpec& run : runs) {
     if (run.event_driven) statement.subjects.push_back(run.label);
   }
   if (statement.subjects.empty()) return {};
@@ -30,12 +30,13 @@ std::vector<report::Statement> assumptions_of_events(const scenario::Scenario& s
 
 /// What is taken for the framework of runs that exchange something by one: event-driven ones always, others where the
 /// scenario names it.
-std::optional<report::Statement> framework_of(const scenario::Scenario& scenario) {
-  const bool none = scenario.framework.none() && scenario.framework.computing == 1;
+std::optional<report::Statement> framework_of(const spec::FrameworkSpec& framework,
+                                              const std::vector<spec::RunSpec>& runs) {
+  const bool none = framework.none() && framework.computing == 1;
   const auto uses = [&](const spec::RunSpec& run) { return run.event_driven || (!none && run.communicates); };
-  if (std::ranges::none_of(scenario.runs, uses)) return std::nullopt;
-  report::Statement statement{"framework", {none ? "none" : scenario.framework.in_words()}};
-  const spec::FrameworkFacts* facts = spec::find_framework(scenario.framework.name, scenario.framework.version);
+  if (std::ranges::none_of(runs, uses)) return std::nullopt;
+  report::Statement statement{"framework", {none ? "none" : framework.in_words()}};
+  const spec::FrameworkFacts* facts = spec::find_framework(framework.name, framework.version);
   if (facts != nullptr) statement = statement.with("date", facts->date).with("source", facts->source);
   return statement;
 }
@@ -46,7 +47,7 @@ std::optional<report::Statement> objectives(const scenario::Scenario& scenario, 
   const auto [least, most] = std::ranges::minmax(*partition, {}, [](const auto& site) { return site.size(); });
   if (least.size() == most.size()) return std::nullopt;
   std::vector<std::string> said;
-  for (const auto& [objective, runs] : objectives_of(scenario))
+  for (const auto& [objective, runs] : objectives_of(scenario.runs, scenario.training))
     said.push_back(fmt::format("{} ({})", objective, fmt::join(runs, ", ")));
   return report::Statement{"objectives-differ"}
       .with("objectives", std::move(said))
@@ -56,12 +57,13 @@ std::optional<report::Statement> objectives(const scenario::Scenario& scenario, 
 
 }  // namespace
 
-std::map<std::string, std::vector<std::string>> objectives_of(const scenario::Scenario& scenario) {
+std::map<std::string, std::vector<std::string>> objectives_of(const std::vector<spec::RunSpec>& runs,
+                                                              const spec::TrainingSpec& training) {
   std::map<std::string, std::vector<std::string>> labels;
-  for (const spec::RunSpec& run : scenario.runs) {
+  for (const spec::RunSpec& run : runs) {
     const methods::MethodInfo* info = protocols::find_method(run.algorithm);
     if (info == nullptr || !info->communicates() || info->one_objective != nullptr) continue;
-    labels[objective_in_words(*info, run, scenario.training)].push_back(run.label);
+    labels[objective_in_words(*info, run, training)].push_back(run.label);
   }
   return labels;
 }
@@ -84,8 +86,9 @@ std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario
   const auto in_steps = [&](const spec::RunSpec& run) { return !gossips(run) && learned_first(run); };
   if (std::ranges::any_of(scenario.runs, in_steps)) say({"barrier"});
   if (std::ranges::any_of(scenario.runs, gossips)) say({"no-barrier-runs"});
-  for (report::Statement& statement : assumptions_of_events(scenario)) say(std::move(statement));
-  if (std::optional<report::Statement> statement = framework_of(scenario)) say(*std::move(statement));
+  for (report::Statement& statement : assumptions_of_events(scenario.runs)) say(std::move(statement));
+  if (std::optional<report::Statement> statement = framework_of(scenario.framework, scenario.runs))
+    say(*std::move(statement));
   if (const spec::JitterSpec& jitter = scenario.network.jitter; !(jitter == spec::JitterSpec{}))
     say(report::Statement{"jitter"}.with("spatial", jitter.spatial).with("temporal", jitter.temporal));
   const auto spreads = [](const spec::Placement& worker) { return worker.speed_spread > 0; };
@@ -111,7 +114,7 @@ std::vector<report::Statement> assumptions_of(const scenario::Scenario& scenario
   if (scenario.aggregator) used.insert(scenario.aggregator->device);
   const spec::Precision precision = scenario.timed_as ? scenario.timed_as->precision : spec::Precision::fp32;
   for (const std::string& name : used) {
-    const spec::DeviceSpec& device = find_device(scenario, name);
+    const spec::DeviceSpec& device = find_device(scenario.devices, name);
     if (scenario.recorded && !(device.step_seconds > 0)) continue;
     say(device.step_seconds > 0
             ? report::Statement{"measured-device", {name}}.with("step_seconds", device.step_seconds)

@@ -11,7 +11,8 @@
 namespace dadsim::study {
 
 /// What the runs of a scenario minimise, in words, each with the labels of its runs.
-std::map<std::string, std::vector<std::string>> objectives_of(const scenario::Scenario& scenario);
+std::map<std::string, std::vector<std::string>> objectives_of(const std::vector<spec::RunSpec>& runs,
+                                                              const spec::TrainingSpec& training);
 
 /// What every run of the result takes for granted. `steps_known`: those that the workload needs. `partition`: who has
 /// which samples; null where that is not known, or all runs minimise the same.

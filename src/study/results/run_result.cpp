@@ -53,7 +53,8 @@ bool names_workload(std::string_view text, std::string_view workload);
 
 /// The category of what a run's messages take, of estimate::error_categories(): by the slowest transport in use, and by
 /// what is sent.
-std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run);
+std::string network_category(const spec::FrameworkSpec& framework, const spec::NetworkSpec& network,
+                             const report::RunResult& run);
 
 /// Gives the run the band of its step.
 void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const sim::Cluster& cluster,
@@ -134,10 +135,11 @@ ComputeBasis compute_basis(const spec::DeviceSpec& device, const spec::ModelShap
           said("rate-calibrated").with("source", efficiency->source)};
 }
 
-std::string network_category(const scenario::Scenario& scenario, const report::RunResult& run) {
+std::string network_category(const spec::FrameworkSpec& framework, const spec::NetworkSpec& network,
+                             const report::RunResult& run) {
   // What is not computing is then what lines and software take together, as it was in the rows of that category.
-  if (!scenario.framework.none() && run.spec.communicates) return "network.framework";
-  CarriedMessages carried{.gloo = scenario.network.rendezvous};
+  if (!framework.none() && run.spec.communicates) return "network.framework";
+  CarriedMessages carried{.gloo = network.rendezvous};
   for (const step::NetworkUse::Collective& one : run.network.collectives) {
     carried.most_bytes = std::max(carried.most_bytes, one.most_bytes);
     carried.at_once_bytes = std::max(carried.at_once_bytes, bytes_at_once(one, static_cast<double>(run.workers)));
@@ -183,7 +185,7 @@ void add_band(const scenario::Scenario& scenario, const TimedAs& timed, const si
   std::string carried = "messages";
   for (const step::NetworkUse::Collective& one : run.network.collectives)
     carried += fmt::format("; {} as {}", one.kind, one.algorithm);
-  add(network_category(scenario, run), exposed, carried, {});
+  add(network_category(scenario.framework, scenario.network, run), exposed, carried, {});
   const estimate::Band factors = estimate::band_of(band.parts);
   band.low = run.step_seconds * factors.low;
   band.high = run.step_seconds * factors.high;
@@ -286,7 +288,7 @@ class Bill {
   }
 
   Terms terms_of(const scenario::Scenario& scenario, const std::string& name) {
-    const spec::DeviceSpec& device = find_device(scenario, name);
+    const spec::DeviceSpec& device = find_device(scenario.devices, name);
     const spec::CostSpec::Price* own = own_price(costs_, name);
     Terms terms;
     report::Statement statement{"device-price", {name}};

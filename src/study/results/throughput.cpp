@@ -18,9 +18,9 @@ namespace dadsim::study {
 namespace {
 
 /// The network with all of its sequences and experts; with whole attention, or as it is computed.
-spec::ModelShape undivided_shape(const scenario::Scenario& scenario, const TimedAs& timed, bool whole) {
-  if (!scenario.timed_as || scenario.timed_as->workload.empty()) return timed.shape;
-  spec::TimedAsSpec asked = *scenario.timed_as;
+spec::ModelShape undivided_shape(const std::optional<spec::TimedAsSpec>& timed_as, const TimedAs& timed, bool whole) {
+  if (!timed_as || timed_as->workload.empty()) return timed.shape;
+  spec::TimedAsSpec asked = *timed_as;
   if (whole) asked.attention = spec::Attention::plain;
   return spec::shape_of_workload(asked);
 }
@@ -29,7 +29,7 @@ spec::ModelShape undivided_shape(const scenario::Scenario& scenario, const Timed
 std::optional<double> peak_of(const scenario::Scenario& scenario, std::size_t devices, spec::Precision precision) {
   double peak = 0;
   for (std::size_t i = 0; i < std::min(devices, scenario.all_devices().size()); ++i) {
-    const double own = find_device(scenario, scenario.all_devices()[i].device).peak(precision);
+    const double own = find_device(scenario.devices, scenario.all_devices()[i].device).peak(precision);
     if (!(own > 0)) return std::nullopt;
     peak += own;
   }
@@ -39,7 +39,7 @@ std::optional<double> peak_of(const scenario::Scenario& scenario, std::size_t de
 /// Why devices do more than their peak would allow for all that is counted.
 report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t devices, const TimedAs& timed) {
   for (std::size_t i = 0; i < std::min(devices, scenario.all_devices().size()); ++i) {
-    const spec::DeviceSpec& device = find_device(scenario, scenario.all_devices()[i].device);
+    const spec::DeviceSpec& device = find_device(scenario.devices, scenario.all_devices()[i].device);
     if (device.step_seconds > 0) return {"measured-step-is-shorter", {device.name}};
     if (std::ranges::any_of(timed.shape.layers, [&](const spec::LayerShape& layer) {
           return sim::filters_minimally(device, layer, timed.precision);
@@ -51,7 +51,7 @@ report::Statement why_above_peak(const scenario::Scenario& scenario, std::size_t
 }
 
 /// Why a step of a worker takes longer alone than beside others, which it has to wait for.
-report::Statement why_above_linear(const scenario::Scenario& scenario, const StepAlone& alone,
+report::Statement why_above_linear(const std::optional<spec::TimedAsSpec>& timed_as, const StepAlone& alone,
                                    const report::RunResult& run) {
   constexpr double kAsMuch = 0.999;
   if (run.compute_seconds >= kAsMuch * alone.compute_seconds) {
@@ -59,7 +59,7 @@ report::Statement why_above_linear(const scenario::Scenario& scenario, const Ste
         .with("alone_seconds", alone.step_seconds - alone.compute_seconds)
         .with("exposed_seconds", run.exposed_seconds);
   }
-  const bool sharded = scenario.timed_as && scenario.timed_as->parallelism.sharding != spec::Sharding::none;
+  const bool sharded = timed_as && timed_as->parallelism.sharding != spec::Sharding::none;
   return report::Statement{sharded ? "update-is-divided" : "computes-less"}
       .with("alone_seconds", alone.compute_seconds)
       .with("compute_seconds", run.compute_seconds);
@@ -101,8 +101,8 @@ double model_flops(const spec::ModelShape& shape, double samples) {
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,
                     const TimeAnother& time_another, report::Result& result) {
   const std::optional<double> tokens = scenario.timed_as ? tokens_per_sample(*scenario.timed_as) : std::nullopt;
-  const double flops = model_flops(undivided_shape(scenario, timed, true), 1);  // of a sample
-  const double masked = model_flops(undivided_shape(scenario, timed, false), 1);
+  const double flops = model_flops(undivided_shape(scenario.timed_as, timed, true), 1);  // of a sample
+  const double masked = model_flops(undivided_shape(scenario.timed_as, timed, false), 1);
   std::optional<StepAlone> alone;
   // Of what is timed alone nothing more is asked: no run of it shares.
   const bool some_share = std::ranges::any_of(scenario.runs, &spec::RunSpec::communicates);
@@ -123,7 +123,7 @@ void add_throughput(const scenario::Scenario& scenario, const Learned& learned, 
     if (done > 1) throughput.above_peak = why_above_peak(scenario, run.workers, timed);
     if (!scales || !run.spec.communicates) continue;
     throughput.scaling_efficiency = alone ? alone->step_seconds / run.step_seconds : 1;
-    if (*throughput.scaling_efficiency > 1) throughput.above_linear = why_above_linear(scenario, *alone, run);
+    if (*throughput.scaling_efficiency > 1) throughput.above_linear = why_above_linear(scenario.timed_as, *alone, run);
   }
 }
 

@@ -63,7 +63,7 @@ SeedSteps steps_by_seed(const scenario::Scenario& scenario, const Learned& learn
   for (const std::vector<LearnedRunPtr>& seed : learned.other_seeds) {
     for (std::size_t run = 0; run < seed.size(); ++run) steps.runs[run].push_back(steps_of(seed[run]));
   }
-  steps.reference_run = reference_run_of(scenario);
+  steps.reference_run = reference_run_of(scenario.runs);
   if (steps.reference_run) {
     steps.gradient_sharing = steps.runs[*steps.reference_run];
     steps.best_of_gradient_sharing = steps.best[*steps.reference_run];

@@ -29,27 +29,27 @@ bool learned_the_same(const step::Trajectory& a, const step::Trajectory& b) {
 }
 
 /// Of what learns, and of what is timed.
-std::pair<algorithms::LossyLayers, algorithms::LossyLayers> lossy_layers_of(const scenario::Scenario& scenario,
+std::pair<algorithms::LossyLayers, algorithms::LossyLayers> lossy_layers_of(std::int64_t batch, std::size_t workers,
                                                                             const spec::RunSpec& run,
                                                                             const spec::ModelShape& learned,
                                                                             const TimedAs& timed) {
   const methods::MethodInfo& info = algorithms::algorithm_registry().at(run.algorithm);
-  const std::size_t workers = scenario.workers.size();
-  return {algorithms::lossy_layers(info, run, learned, scenario.training.batch, workers),
+  return {algorithms::lossy_layers(info, run, learned, batch, workers),
           algorithms::lossy_layers(info, run, timed.shape, timed.batch, workers)};
 }
 
 /// Gradient sharing with the scenario's own seed; null where nobody has learned it.
 const LearnedRun* reference_of(const scenario::Scenario& scenario, const Learned& learned) {
   if (!learned.reference.empty()) return learned.reference.front().get();
-  const std::optional<std::size_t> run = reference_run_of(scenario);
+  const std::optional<std::size_t> run = reference_run_of(scenario.runs);
   return run ? learned.runs.at(*run).get() : nullptr;
 }
 
 std::optional<bool> is_lossy(const scenario::Scenario& scenario, const spec::RunSpec& run, const LearnedRun& learned,
                              const TimedAs& timed, const LearnedRun* reference) {
   if (!algorithms::compresses_gradients(algorithms::algorithm_registry().at(run.algorithm), run)) return std::nullopt;
-  const auto [here, there] = lossy_layers_of(scenario, run, learned.shape, timed);
+  const auto [here, there] =
+      lossy_layers_of(scenario.training.batch, scenario.workers.size(), run, learned.shape, timed);
   if (here.layers == 0 && there.layers > 0) return false;
   const schedule::CensoredCount found = schedule::count_censored(learned.trajectory, learned.shape);
   if (found.looked > 0 && found.left_out == 0) return false;
@@ -80,7 +80,7 @@ std::vector<std::string> warnings_of(const scenario::Scenario& scenario) {
     for (const spec::RunSpec& run : scenario.runs) {
       if (run.event_driven) continue;
       if (!algorithms::compresses_gradients(algorithms::algorithm_registry().at(run.algorithm), run)) continue;
-      const auto [here, there] = lossy_layers_of(scenario, run, learned, timed);
+      const auto [here, there] = lossy_layers_of(scenario.training.batch, scenario.workers.size(), run, learned, timed);
       if (here.layers > 0) continue;
       std::string text = fmt::format(
           "run '{}': its compression is too weak to leave anything out of the network that learns, with {} samples of "

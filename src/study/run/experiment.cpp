@@ -117,7 +117,7 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
   const auto say = [&](report::Statement statement) { result.assumptions.push_back(std::move(statement)); };
   if (learned.has_batch_statistics) say({"batch-statistics"});
   if (std::ranges::any_of(memory, &RunMemory::some_unknown)) say({"memory-unknown"});
-  if (std::optional<report::Statement> statement = input_assumption(scenario)) say(*std::move(statement));
+  if (std::optional<report::Statement> statement = input_assumption(scenario.timed_as)) say(*std::move(statement));
   if (scenario.timed_as && scenario.timed_as->loss_scaling) say({"loss-scaling"});
   if (scenario.timed_as && !spec::writes_scores(scenario.timed_as->attention)) say({"flash-attention"});
   const auto in_parts = std::ranges::find_if(timed.shape.layers, [](const spec::LayerShape& layer) {
@@ -170,7 +170,7 @@ report::Result untimed_result(const scenario::Scenario& scenario, const Learned&
                               const std::vector<RunMemory>& memory, const std::optional<report::ScaleSetting>& scale) {
   // Who has how much is of no matter where nothing is learned, or all runs minimise the same.
   std::shared_ptr<const Problem> problem;
-  if (!learned.nothing && objectives_of(scenario).size() > 1)
+  if (!learned.nothing && objectives_of(scenario.runs, scenario.training).size() > 1)
     problem = learned.shared_cache->problem(scenario, scenario.seed);
   report::Result result = preamble(scenario, *learned.runs.front(), timed, memory, scale && scale->known,
                                    problem ? &problem->partition : nullptr);

@@ -143,7 +143,7 @@ class Study {
     report.level = base_.scale_study->level;
     report.target_accuracy = base_.training.target_accuracy;
     report.seeds = base_.training.seeds;
-    const std::optional<std::size_t> reference = reference_run_of(base_);
+    const std::optional<std::size_t> reference = reference_run_of(base_.runs);
     for (std::size_t i = 0; i < base_.runs.size(); ++i) {
       const spec::RunSpec& run = base_.runs[i];
       if (reference == i) continue;
@@ -179,7 +179,7 @@ class Study {
         fmt::format("{} on {}", describe_network(any.shape.name, any.shape, scenario.training.batch), any.data);
     rung.size = size_of(any.shape, any.rows * static_cast<double>(scenario.workers.size()));
     const double target = scenario.training.target_accuracy;
-    const std::optional<std::size_t> reference = reference_run_of(scenario);
+    const std::optional<std::size_t> reference = reference_run_of(scenario.runs);
     rung.gradient_sharing =
         steps_of(reference ? curves_of(i, *reference, learned).by_seed : curves_of(learned.reference), target);
     auto run = report.runs.begin();

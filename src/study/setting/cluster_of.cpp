@@ -27,7 +27,7 @@ sim::Cluster cluster_of(const scenario::Scenario& scenario) {
   for (const spec::Placement& worker : scenario.all_devices()) {
     const auto number = static_cast<std::uint32_t>(cluster.hosts.size());
     cluster.hosts.push_back(worker.host);
-    spec::DeviceSpec& device = cluster.devices.emplace_back(find_device(scenario, worker.device));
+    spec::DeviceSpec& device = cluster.devices.emplace_back(find_device(scenario.devices, worker.device));
     device.slowdown = slowdown_of(worker, number, scenario.seed) * scenario.framework.computing;
     // Words for a reader: of 100,000 workers they would take longer and more memory than all else.
     std::string().swap(device.description);
@@ -35,7 +35,7 @@ sim::Cluster cluster_of(const scenario::Scenario& scenario) {
   }
   if (scenario.aggregator) {
     cluster.aggregator_host = scenario.aggregator->host;
-    cluster.aggregator_device = find_device(scenario, scenario.aggregator->device);
+    cluster.aggregator_device = find_device(scenario.devices, scenario.aggregator->device);
   }
   cluster.network = scenario.network;
   cluster.framework = scenario.framework;

@@ -9,8 +9,8 @@
 
 namespace dadsim::study {
 
-const spec::DeviceSpec& find_device(const scenario::Scenario& scenario, const std::string& name) {
-  for (const auto* devices : {&scenario.devices, &sim::device_catalog().all()}) {
+const spec::DeviceSpec& find_device(const std::vector<spec::DeviceSpec>& own, const std::string& name) {
+  for (const auto* devices : {&own, &sim::device_catalog().all()}) {
     const auto found = std::ranges::find(*devices, name, &spec::DeviceSpec::name);
     if (found != devices->end()) return *found;
   }

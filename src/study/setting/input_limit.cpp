@@ -40,9 +40,9 @@ void limit_by_input(const TimedAs& timed, const step::Trajectory& trajectory, si
   }
 }
 
-std::optional<report::Statement> input_assumption(const scenario::Scenario& scenario) {
-  if (!scenario.timed_as || !(scenario.timed_as->input_rate > 0)) return std::nullopt;
-  return report::Statement{"input-rate"}.with("samples_per_second", scenario.timed_as->input_rate);
+std::optional<report::Statement> input_assumption(const std::optional<spec::TimedAsSpec>& timed_as) {
+  if (!timed_as || !(timed_as->input_rate > 0)) return std::nullopt;
+  return report::Statement{"input-rate"}.with("samples_per_second", timed_as->input_rate);
 }
 
 }  // namespace dadsim::study

@@ -17,6 +17,6 @@ namespace dadsim::study {
 void limit_by_input(const TimedAs& timed, const step::Trajectory& trajectory, sim::TimedRun& timings);
 
 /// What is assumed of it, as a sentence; empty where there is no limit.
-std::optional<report::Statement> input_assumption(const scenario::Scenario& scenario);
+std::optional<report::Statement> input_assumption(const std::optional<spec::TimedAsSpec>& timed_as);
 
 }  // namespace dadsim::study

@@ -54,7 +54,7 @@ RunMemory memory_of_run(const scenario::Scenario& scenario, const spec::RunSpec&
   memory.least = least_memory(scenario, run, timed);
   memory.checked = run.communicates;
   for (const spec::Placement& worker : scenario.all_devices()) {
-    const spec::DeviceSpec& device = find_device(scenario, worker.device);
+    const spec::DeviceSpec& device = find_device(scenario.devices, worker.device);
     if (!(device.memory_bytes > 0)) {
       memory.some_unknown = true;
     } else if (memory.available == 0 || device.memory_bytes < memory.available) {
@@ -98,9 +98,9 @@ std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const 
   return memory;
 }
 
-std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const RunMemory& memory) {
+std::optional<Fault> fault_of_memory(const std::optional<spec::TimedAsSpec>& timed_as, const RunMemory& memory) {
   if (!memory.checked || memory.available == 0 || memory.least <= memory.available) return std::nullopt;
-  const bool narrow = scenario.timed_as && spec::has_master_copies(scenario.timed_as->precision);
+  const bool narrow = timed_as && spec::has_master_copies(timed_as->precision);
   const double without_masters = memory.least - memory.use.master_copies - memory.use.optimizer / 2;
   const bool masters = memory.use.master_copies > 0 && without_masters <= memory.available;
   const std::string least = memory.least < memory.use.total()

@@ -34,6 +34,6 @@ estimate::MemoryUse memory_of_workers(const scenario::Scenario& scenario, const 
 std::vector<RunMemory> memory_of_runs(const scenario::Scenario& scenario, const TimedAs& timed);
 
 /// What is wrong where not even the least that a run may need fits, with its breakdown; none: it may fit.
-std::optional<Fault> fault_of_memory(const scenario::Scenario& scenario, const RunMemory& memory);
+std::optional<Fault> fault_of_memory(const std::optional<spec::TimedAsSpec>& timed_as, const RunMemory& memory);
 
 }  // namespace dadsim::study

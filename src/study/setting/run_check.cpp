@@ -218,7 +218,7 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
                    "a framework, or a version of it, that sends a model in pieces"});
     }
     if (framework.server_models == 0 || !scenario.aggregator || scenario.ignore_memory) continue;
-    const spec::DeviceSpec& server = find_device(scenario, scenario.aggregator->device);
+    const spec::DeviceSpec& server = find_device(scenario.devices, scenario.aggregator->device);
     const double models = clients_at_work(run, static_cast<double>(scenario.workers.size())) +
                           static_cast<double>(framework.server_models);
     if (!(server.memory_bytes > 0) || models * model <= server.memory_bytes) continue;
@@ -230,11 +230,10 @@ void add_faults_of_framework(const scenario::Scenario& scenario, const spec::Mod
 }
 
 /// A recorded step says what is sent, and to whom: runs differ in how collectives are carried out alone.
-void add_faults_of_recorded(const scenario::Scenario& scenario, Faults& faults) {
-  if (!scenario.recorded) return;
+void add_faults_of_recorded(const std::vector<spec::RunSpec>& runs, Faults& faults) {
   const std::string& plain = algorithms::baseline().name;
-  for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
-    const spec::RunSpec& run = scenario.runs[i];
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const spec::RunSpec& run = runs[i];
     if (run.algorithm != plain) {
       faults.emplace_back(
           i, Fault{fmt::format("'{}' sends what its own steps say, and a recorded step is timed", run.algorithm),
@@ -275,12 +274,13 @@ Faults faults_where_nothing_is_learned(const scenario::Scenario& scenario) {
 Faults faults_of_runs(const scenario::Scenario& scenario, const spec::SampleShape& sample) {
   Faults faults;
   if (scenario.timing_only) faults = faults_where_nothing_is_learned(scenario);
-  add_faults_of_recorded(scenario, faults);
+  if (scenario.recorded) add_faults_of_recorded(scenario.runs, faults);
   if (!scenario.ignore_memory) {
     const std::vector<RunMemory> memory =
         memory_of_runs(scenario, timed_as_of(scenario, spec::model_shape(scenario.model, sample)));
     for (std::size_t i = 0; i < memory.size(); ++i) {
-      if (std::optional<Fault> fault = fault_of_memory(scenario, memory[i])) faults.emplace_back(i, *std::move(fault));
+      if (std::optional<Fault> fault = fault_of_memory(scenario.timed_as, memory[i]))
+        faults.emplace_back(i, *std::move(fault));
     }
   }
   add_faults_of_framework(scenario, spec::model_shape(scenario.model, sample), faults);

@@ -47,18 +47,18 @@ spec::RunSpec reference_run() {
   return run;
 }
 
-std::optional<std::size_t> reference_run_of(const scenario::Scenario& scenario) {
-  const auto run = std::ranges::find_if(scenario.runs, [](const spec::RunSpec& one) {
+std::optional<std::size_t> reference_run_of(const std::vector<spec::RunSpec>& runs) {
+  const auto run = std::ranges::find_if(runs, [](const spec::RunSpec& one) {
     return one.algorithm == algorithms::baseline().name && one.compress.method == "none";
   });
-  if (run == scenario.runs.end()) return std::nullopt;
-  return static_cast<std::size_t>(run - scenario.runs.begin());
+  if (run == runs.end()) return std::nullopt;
+  return static_cast<std::size_t>(run - runs.begin());
 }
 
 bool needs_reference(const scenario::Scenario& scenario) {
   const bool compared =
       scenario.scale_study || std::ranges::any_of(scenario.runs, [](const auto& run) { return !run.event_driven; });
-  return compared && !reference_run_of(scenario);
+  return compared && !reference_run_of(scenario.runs);
 }
 
 std::optional<report::ScaleSetting> scale_setting(const scenario::Scenario& scenario) {

@@ -32,19 +32,17 @@ namespace {
 /// A device of which a step was measured takes that.
 double step_seconds_of(const scenario::Scenario& scenario) {
   const auto is_measured = [&](const spec::Placement& worker) {
-    return find_device(scenario, worker.device).step_seconds > 0;
+    return find_device(scenario.devices, worker.device).step_seconds > 0;
   };
   return std::ranges::any_of(scenario.workers, is_measured) ? 0 : scenario.payload.step_seconds;
 }
 
-double saved_numbers_of(const scenario::Scenario& scenario, const spec::ModelShape& shape) {
-  const spec::FrameworkSpec::Sends sends = scenario.framework.sends;
-  // The bytes of a payload are those that go.
-  if (sends == spec::FrameworkSpec::Sends::parameters || scenario.payload.bytes > 0) return 0;
+double saved_numbers_of(spec::FrameworkSpec::Sends sends, const spec::OptimizerSpec& optimizer,
+                        const spec::ModelShape& shape) {
+  if (sends == spec::FrameworkSpec::Sends::parameters) return 0;
   double numbers = spec::saved_beside_parameters(shape);
   if (sends == spec::FrameworkSpec::Sends::optimizer) {
-    numbers +=
-        estimate::optimizer_state_per_parameter(scenario.training.optimizer) * static_cast<double>(shape.parameters());
+    numbers += estimate::optimizer_state_per_parameter(optimizer) * static_cast<double>(shape.parameters());
   }
   return numbers;
 }
@@ -107,7 +105,8 @@ TimedAs timed_as_of(const scenario::Scenario& scenario, const spec::ModelShape& 
   } else {
     timed.description = describe_network(timed.description, timed.shape, timed.batch);
   }
-  timed.saved_numbers = saved_numbers_of(scenario, timed.shape);
+  if (!(scenario.payload.bytes > 0))  // the bytes of a payload are those that go
+    timed.saved_numbers = saved_numbers_of(scenario.framework.sends, scenario.training.optimizer, timed.shape);
   timed.shape = spec::with_divided_sequences(std::move(timed.shape), timed.parallelism.context);
   if (scenario.timed_as) {
     timed.shape = spec::with_tiles(std::move(timed.shape), timed.parallelism, samples_at_once(timed));
