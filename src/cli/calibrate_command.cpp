@@ -125,7 +125,7 @@ spec::DeviceSpec base_of(const po::variables_map& values) {
   return device;
 }
 
-std::string value_of(const study::CalibratedConstant& constant) {
+std::string in_words(const study::CalibratedConstant& constant) {
   return constant.in_seconds ? human_seconds(constant.value) : fmt::format("{:.4f}", constant.value);
 }
 
@@ -135,10 +135,10 @@ std::string in_words(const study::Calibration& calibration,
   std::string kept;
   for (const study::CalibratedConstant& one : calibration.constants) {
     if (one.fitted) {
-      text += fmt::format("  {:<34} {:>10}   off by {:.1f} % if each measurement is by 1 %\n", one.name, value_of(one),
+      text += fmt::format("  {:<34} {:>10}   off by {:.1f} % if each measurement is by 1 %\n", one.name, in_words(one),
                           100 * one.uncertainty);
     } else {
-      kept += fmt::format("  {:<34} {:>10}\n", one.name, value_of(one));
+      kept += fmt::format("  {:<34} {:>10}\n", one.name, in_words(one));
     }
   }
   if (!kept.empty()) text += "As before, since these measurements do not tell it:\n" + kept;

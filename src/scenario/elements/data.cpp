@@ -18,9 +18,6 @@ namespace {
 constexpr const char* kIdxFile = "the path of an IDX file";
 constexpr const char* kCsvFile = "the path of a CSV file";
 
-// The sources of <data> as tables, by what they stand for.
-const Table<spec::DigitsSource>& source_table(const spec::DigitsSource&);
-
 constexpr std::size_t kMaxIgnored = 1000;
 constexpr const char* kTsFile = "the path of a .ts file";
 constexpr const char* kCifarFiles = "paths of binary files of CIFAR-10 with commas between them";
@@ -123,6 +120,7 @@ constexpr const char* kDrawnScale =
     "`none`: as they are drawn; `unit`: from 0 to 1 by the least and the largest among the training samples; "
     "`standard`: less their mean there, divided by their deviation.";
 
+// The sources of <data> as tables, by what they stand for.
 const Table<spec::DigitsSource>& source_table(const spec::DigitsSource&) {
   using Spec = spec::DigitsSource;
   static const Table<Spec> kTable =

@@ -8,6 +8,7 @@
 
 #include "scenario/language/node.hpp"
 #include "support/diagnostics.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -20,8 +21,8 @@ std::size_t number_at(std::string_view name) { return name.find_last_not_of("012
 
 /// Whether the second number is the successor of the first.
 bool follows(const std::string& last, const std::string& next) {
-  const std::optional<std::int64_t> before = parse_integer(last);
-  const std::optional<std::int64_t> after = parse_integer(next);
+  const std::optional<std::int64_t> before = parse_whole<std::int64_t>(last);
+  const std::optional<std::int64_t> after = parse_whole<std::int64_t>(next);
   return before && after && *after == *before + 1 && next.front() != '0';
 }
 

@@ -7,6 +7,7 @@
 
 #include "scenario/elements/link_rows.hpp"
 #include "scenario/elements/read_platform.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -91,7 +92,7 @@ std::vector<std::int64_t> read_dimensions(const Node& node) {
   std::vector<std::int64_t> dimensions;
   for (std::size_t i = 0; i <= text->size();) {
     const std::size_t end = std::min(text->find('x', i), text->size());
-    const std::optional<std::int64_t> value = parse_integer(std::string_view(*text).substr(i, end - i));
+    const std::optional<std::int64_t> value = parse_whole<std::int64_t>(std::string_view(*text).substr(i, end - i));
     if (!value || *value < 1 || *value > kMaxHosts || dimensions.size() == kMaxDimensions) {
       node.fail_at("dimensions", "is not of that form", kForm);
       return {};

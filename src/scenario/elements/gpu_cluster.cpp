@@ -16,12 +16,6 @@ namespace {
 /// Latency of a link inside a node of one's own beside which none stands: that of the catalogue's NVLink.
 constexpr double kInside = 0.5e-6;
 
-/// <more-nodes> of <gpu-cluster>: nodes that differ from the others.
-const Table<spec::NodeGroup>& more_nodes_table();
-
-/// All of them, into a cluster whose own nodes have been read, with their links.
-void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context);
-
 constexpr std::size_t kMostGroups = 100;
 
 /// A link that is given replaces that of the cluster's other nodes; one of its own travels as that does.
@@ -65,6 +59,7 @@ void read_buses(const Node& node, const spec::GpuClusterSpec& cluster, spec::Nod
   check_slots(node, group.slot.value_or(cluster.slot), group.slot_gpus.value_or(cluster.slot_gpus), group.gpus);
 }
 
+/// <more-nodes> of <gpu-cluster>: nodes that differ from the others.
 const Table<spec::NodeGroup>& more_nodes_table() {
   using Spec = spec::NodeGroup;
   static const Table<Spec> kTable =
@@ -114,6 +109,7 @@ const Table<spec::NodeGroup>& more_nodes_table() {
   return kTable;
 }
 
+/// All of them, into a cluster whose own nodes have been read, with their links.
 void read_more_nodes(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
   for (const Element* element : node.children("more-nodes", kMostGroups)) {
     const Node own(*element, context.findings);

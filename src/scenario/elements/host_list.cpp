@@ -10,6 +10,7 @@
 #include "scenario/language/node.hpp"
 #include "scenario/xml/findings.hpp"
 #include "scenario/xml/white_space.hpp"
+#include "support/parse_whole.hpp"
 #include "support/pattern.hpp"
 
 namespace dadsim::scenario {
@@ -20,7 +21,7 @@ constexpr const char* kHostForm =
 constexpr std::string_view kSpecial = " \t\r\n[]*\\'\"";
 
 /// −1 if it is no digit.
-std::int64_t number(std::string_view digits) { return parse_integer(digits).value_or(-1); }
+std::int64_t number(std::string_view digits) { return parse_whole<std::int64_t>(digits).value_or(-1); }
 
 bool is_blank(char c) { return kWhiteSpace.find(c) != std::string_view::npos; }
 

@@ -14,8 +14,6 @@ namespace dadsim::scenario {
 namespace {
 
 // The layers of <model> as tables.
-const Table<spec::DenseSpec>& dense_table();
-
 const Table<spec::DenseSpec>& dense_table() {
   using Spec = spec::DenseSpec;
   static const Table<Spec> kTable =

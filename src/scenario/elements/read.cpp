@@ -34,9 +34,6 @@ namespace {
 // Names, patterns and classes of links that a scenario has outside its <platform>: each has to fit a link. The platform
 // is built for it, so that this is asked once all else is right.
 
-/// Of <fails> and <outage>, of the scenario and of its runs.
-void check_links_of_failures(const Node& scenario_element, const Scenario& scenario, const ReadContext& context);
-
 using Link = Catalog::NamedLink;
 
 /// Looks at the links of the platform when the first name is asked for.
@@ -67,6 +64,7 @@ class NamedLinks {
   std::optional<std::vector<Link>> links_;
 };
 
+/// Of <fails> and <outage>, of the scenario and of its runs.
 void check_links_of_failures(const Node& scenario_element, const Scenario& scenario, const ReadContext& context) {
   std::vector<const Element*> all{scenario_element.child("failures")};
   for (const Element* run : scenario_element.children("run"))

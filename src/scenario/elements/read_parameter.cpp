@@ -8,13 +8,14 @@
 
 #include "scenario/xml/files.hpp"
 #include "support/input_files.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::scenario {
 
 std::string read_parameter(const Node& node, const spec::ParameterSpec& parameter, const ReadContext& context) {
   switch (parameter.type) {
     case spec::ParameterSpec::Type::integer: {
-      const std::int64_t fallback = parse_integer(parameter.default_value).value_or(0);
+      const std::int64_t fallback = parse_whole<std::int64_t>(parameter.default_value).value_or(0);
       return std::to_string(node.integer(parameter.name, static_cast<std::int64_t>(parameter.minimum),
                                          static_cast<std::int64_t>(parameter.maximum), fallback));
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenario/elements/elements.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -39,7 +40,7 @@ std::size_t batches_of(const spec::PayloadSpec& payload, const Element* timed_as
   constexpr std::size_t kMostBatches = 50'000;  // of all clients: a sample of a small picture stands for each
   if (payload.samples == 0) return 1;
   const Attribute* given = timed_as == nullptr ? nullptr : timed_as->find("batch");
-  const std::int64_t batch = given == nullptr ? 1 : parse_integer(given->value).value_or(1);
+  const std::int64_t batch = given == nullptr ? 1 : parse_whole<std::int64_t>(given->value).value_or(1);
   const auto batches = static_cast<std::size_t>((payload.samples + std::max<std::int64_t>(1, batch) - 1) /
                                                 std::max<std::int64_t>(1, batch));
   if (batches * workers <= kMostBatches) return batches;

@@ -19,6 +19,7 @@
 #include "spec/kept_activations.hpp"
 #include "spec/timed_workload.hpp"
 #include "spec/workload.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::scenario {
 namespace {
@@ -189,7 +190,7 @@ void check_execution(const Node& node, const spec::TimedAsSpec& timed, const Rea
 
 std::int64_t peek(const Element& element, std::string_view attribute) {
   const Attribute* found = element.find(attribute);
-  const std::int64_t value = found == nullptr ? 1 : parse_integer(found->value).value_or(1);
+  const std::int64_t value = found == nullptr ? 1 : parse_whole<std::int64_t>(found->value).value_or(1);
   return value >= 1 && value <= kMostDivided ? value : 1;
 }
 

@@ -29,10 +29,6 @@ const Catalog kNothingReferredTo;  // workloads and recorded steps name no devic
 /// What the file of a recorded step is called by its root.
 constexpr const char* kRecordedStep = "recorded-step";
 
-/// Reads <recorded-step>: computations with the seconds that they took and collectives with their bytes, in the order
-/// in which every worker goes through them. Everything wrong goes to the findings.
-OwnWorkload read_recorded_step(const Element& root, Findings& findings);
-
 constexpr std::int64_t kMostRecordedWorkers = 100'000;
 constexpr std::size_t kMostRecordedTasks = 1'000'000;
 
@@ -253,6 +249,8 @@ class RecordedStepReader {
   std::vector<std::int32_t> collectives_;  ///< their tasks
 };
 
+/// Reads <recorded-step>: computations with the seconds that they took and collectives with their bytes, in the order
+/// in which every worker goes through them. Everything wrong goes to the findings.
 OwnWorkload read_recorded_step(const Element& root, Findings& findings) {
   constexpr double kNothing = 4;  // bytes: what a network needs is not known, and nothing goes by it
   OwnWorkload workload;

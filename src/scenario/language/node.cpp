@@ -49,10 +49,6 @@ std::optional<double> parse_real(std::string_view text) {
   return value;
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_whole<std::int64_t>(text); }
-
-std::optional<std::uint64_t> parse_unsigned(std::string_view text) { return parse_whole<std::uint64_t>(text); }
-
 Node::Node(const Element& element, Findings& findings)
     : element_(element), rule_(rule_of(element)), findings_(findings) {
   if (rule_.name.empty()) return;
@@ -150,7 +146,7 @@ std::optional<std::int64_t> Node::integer(std::string_view attribute, std::int64
     missing(attribute, whole_number_remedy(minimum, maximum));
     return std::nullopt;
   }
-  const std::optional<std::int64_t> value = parse_integer(found->value);
+  const std::optional<std::int64_t> value = parse_whole<std::int64_t>(found->value);
   if (value && *value >= minimum && *value <= maximum) return value;
   fail_at(attribute, is_whole_number(found->value) ? "is out of range" : "is not a whole number",
           whole_number_remedy(minimum, maximum));
@@ -195,7 +191,7 @@ std::vector<std::int64_t> Node::integers(std::string_view attribute, std::int64_
   std::vector<std::int64_t> values;
   if (!all) return values;
   for (const std::string& word : split_words(*all)) {
-    const std::optional<std::int64_t> value = parse_integer(word);
+    const std::optional<std::int64_t> value = parse_whole<std::int64_t>(word);
     if (!value || *value < minimum || *value > maximum) {
       fail_at(attribute, fmt::format("holds '{}'", printable(word)), remedy);
       return {};

@@ -18,9 +18,6 @@ namespace dadsim::scenario {
 
 /// The whole text as a number, or nullopt: no spaces, no nan, no infinity, nothing that a double cannot hold.
 std::optional<double> parse_real(std::string_view text);
-std::optional<std::int64_t> parse_integer(std::string_view text);
-std::optional<std::uint64_t> parse_unsigned(std::string_view text);
-
 /// Reads one element and says what is wrong with it; one without a name holds options of a command line. Every getter
 /// returns its fallback where the attribute is missing or wrong, so that reading goes on and finds the other errors;
 /// what is wrong has gone to the findings.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "support/parse_whole.hpp"
+
 namespace dadsim::scenario {
 
 std::optional<std::uint64_t> read_seed(const Node& node, const std::string& attribute) {
-  const std::optional<std::uint64_t> value = parse_unsigned(node.text(attribute, ""));
+  const std::optional<std::uint64_t> value = parse_whole<std::uint64_t>(node.text(attribute, ""));
   if (!value) node.fail_at(attribute, "is no seed", "a whole number from 0 to 18446744073709551615");
   return value;
 }
@@ -14,7 +16,7 @@ std::optional<std::int64_t> read_word_or_count(const Node& node, const Attribute
   const std::string text = node.text(rule.name, "");
   const std::string& word = rule.kind.names.front();
   if (text == word) return 0;
-  const std::optional<std::int64_t> steps = parse_integer(text);
+  const std::optional<std::int64_t> steps = parse_whole<std::int64_t>(text);
   if (steps && rule.kind.range.contains(static_cast<double>(*steps))) return steps;
   node.fail_at(rule.name, "is unknown", fmt::format("{}, or a number of steps {}", word, rule.kind.range.to_string()));
   return std::nullopt;
@@ -37,7 +39,7 @@ bool takes(const Kind& kind, const std::string& text) {
       return value && kind.range.contains(*value);
     }
     case Kind::Of::integer: {
-      const std::optional<std::int64_t> value = parse_integer(text);
+      const std::optional<std::int64_t> value = parse_whole<std::int64_t>(text);
       return value && kind.range.contains(static_cast<double>(*value));
     }
     case Kind::Of::name:

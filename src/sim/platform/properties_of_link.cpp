@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <stdexcept>
 #include <string_view>
 
 #include "sim/platform.hpp"
 #include "sim/platform/build/host_zone.hpp"
 #include "sim/platform/link_changes.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::sim {
 
@@ -41,9 +41,8 @@ LinkProperties properties_of(const simgrid::s4u::Link* link, spec::Transport fal
   const auto number = [&](const char* key, double& value, double most) {
     const char* text = property_of(link, key);
     if (text == nullptr) return;
-    char* end = nullptr;
-    value = std::strtod(text, &end);
-    if (end == text || *end != '\0' || !(value > 0) || !(value <= most)) {
+    value = parse_whole<double>(text).value_or(0);
+    if (!(value > 0) || !(value <= most)) {
       throw std::runtime_error(fmt::format("link '{}' has the {} '{}'; it would be a number above 0, at most {}",
                                            link->get_cname(), key, text, most));
     }

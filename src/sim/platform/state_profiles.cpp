@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "sim/platform/markup.hpp"
+#include "support/parse_whole.hpp"
 #include "support/split.hpp"
 #include "support/whole_file.hpp"
 
@@ -29,10 +29,8 @@ constexpr std::size_t kProfileLimit = 64U << 20U;  // bytes
 constexpr const char* kLineForm = "a date in seconds and 1 for on or 0 for off: 10.0 0";
 
 std::optional<double> number(const std::string& word) {
-  char* end = nullptr;
-  const double value = std::strtod(word.c_str(), &end);
-  return end == word.c_str() + word.size() && !word.empty() && std::isfinite(value) ? std::optional(value)
-                                                                                    : std::nullopt;
+  const std::optional<double> value = parse_whole<double>(word);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 /// Reads the profiles of one platform file.

@@ -19,7 +19,7 @@ constexpr double kLarge = 1e7;            // tasks of devices of a stage: to tim
 constexpr double kSaidOfLarge = 5e-3;     // as above, of such a step, or where it has to be quick
 constexpr int kLargeAgain = 2;            // likewise
 constexpr double kSettled = 1e-3;         // of the step, from one time to the next
-constexpr double kMostOverlooked = 0.3;   // of the step: by so much it may be wrong, and says so
+constexpr double kLargestDoubt = 0.3;     // of the step: by so much it may be wrong, and says so
 constexpr double kOverlooked = 1e-3;      // of the step: what entering late may come to, and is not looked into
 constexpr double kMostWrong = 5e-3;       // of the step: above, messages are followed where they are few
 constexpr std::size_t kManyRanks = 256;   // whose dates one by one take seconds and gigabytes
@@ -129,7 +129,7 @@ Refused StepsByFlow::settle_overlaps(FlowStepRequest& request, FlowStep& result)
     most = kSettled;
   }
   request.known_overlaps = KnownOverlaps::before;
-  if (result.overlooked <= kMostOverlooked * result.timing.seconds) return {};
+  if (result.overlooked <= kLargestDoubt * result.timing.seconds) return {};
   return FlowRefusal{fmt::format("collectives that go on at the same time share links ({:.3g} s of a step of {:.3g} s)",
                                  result.overlooked, result.timing.seconds)};
 }
