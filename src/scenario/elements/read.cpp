@@ -230,65 +230,24 @@ void check_platform(const spec::PlatformSpec& platform, const Cluster& cluster, 
   }
 }
 
-void fail_at(const Node& node, const char* attribute, const std::optional<Fault>& fault) {
-  if (fault) node.fail_at(attribute, fault->what, fault->remedy);
-}
-
-/// Whether algorithms of collectives that were asked for by name can be laid out over the workers as they stand: a run
-/// would find that out when it is timed, after it has learned.
-void check_collectives(const Scenario& scenario, const std::vector<const Element*>& runs, const ReadContext& context) {
-  if (!context.catalog.check_collective || runs.size() != scenario.runs.size() || scenario.workers.size() < 2) return;
-  Catalog::PlatformQuestion question;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const spec::RunSpec& run = scenario.runs[i];
-    if (!run.communicates || run.event_driven || run.exchange != spec::ExchangeMode::peer) continue;
-    for (const auto& [name, algorithm] : {std::pair{"all-reduce", &run.all_reduce},
-                                          {"all-gather", &run.all_gather},
-                                          {"reduce-scatter", &run.reduce_scatter}}) {
-      if (*algorithm == "auto") continue;
-      if (question.hosts.empty()) {
-        question.platform = scenario.platform;
-        for (const spec::Placement& worker : scenario.workers) question.hosts.push_back(worker.host);
-      }
-      fail_at(Node(*runs[i], context.findings), name, context.catalog.check_collective(question, name, *algorithm));
-    }
-  }
-}
-
-/// Whether this machine has the memory to learn it, with the runs that have been read by now.
-void check_host_memory(const Scenario& scenario, const DataFindings& data, const Node& node,
-                       const ReadContext& context) {
-  const Element* model = node.child("model");
-  if (!context.catalog.check_host_memory || !context.findings.empty() || model == nullptr) return;
-  if (const std::optional<Fault> fault = context.catalog.check_host_memory(scenario, data.shape))
-    Node(*model, context.findings).fail("<model>: " + fault->what, fault->remedy);
-}
-
-/// What would keep runs from being carried out, told of each; see Catalog::check_runs.
-void check_runs(const Scenario& scenario, const DataFindings& data, const std::vector<const Element*>& runs,
-                const ReadContext& context) {
-  if (!context.catalog.check_runs || runs.size() != scenario.runs.size()) return;
-  for (auto& [run, fault] : context.catalog.check_runs(scenario, data.shape)) {
-    fault.what = fmt::format("run '{}': {}", printable(scenario.runs[run].label), fault.what);
-    Node(*runs[run], context.findings).fail(std::move(fault));
-  }
-}
-
-/// A split by class deals classes and one by site goes by what rows say: whether each worker gets a sample is in the
-/// data. The other kinds are checked where they are read.
-void check_split(const Scenario& scenario, const Element& data, const ReadContext& context) {
-  constexpr std::int64_t kMostLoaded = 200'000;  // samples; with more than these, a class without one is a rare thing
-  const spec::SplitSpec::Kind kind = scenario.data.split.kind;
-  if (kind != spec::SplitSpec::Kind::by_class && kind != spec::SplitSpec::Kind::by_site) return;
-  if (!context.catalog.check_split) return;
-  if (std::visit([](const auto& one) { return one.train; }, scenario.data.source) > kMostLoaded) return;
-  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, scenario.training.seeds); ++i) {
-    const std::size_t before = context.findings.added();
+/// The second pass: what registries, the data and this machine say against a scenario that has been read.
+void check(Catalog::Check what, const Scenario& scenario, const spec::SampleShape& sample, const Node& node,
+           const Element& data, const ReadContext& context) {
+  const std::vector<const Element*> runs = node.children("run");
+  if (!context.catalog.check || (what != Catalog::Check::memory && runs.size() != scenario.runs.size())) return;
+  const auto element_of = [&](const Catalog::ScenarioFault& found) -> const Element& {
+    if (found.element == "run") return *runs[found.run];
+    if (found.element == "model") return *node.child("model");
     const Element* split = Node(data, context.findings).child("split");
-    fail_at(Node(split == nullptr ? data : *split, context.findings), "by",
-            context.catalog.check_split(scenario.data, scenario.workers.size(),
-                                        scenario.seed + static_cast<std::uint64_t>(i)));
-    if (context.findings.added() > before) return;
+    return split == nullptr ? data : *split;
+  };
+  for (Catalog::ScenarioFault& found : context.catalog.check(what, scenario, sample)) {
+    const Node element(element_of(found), context.findings);
+    if (found.attribute.empty()) {
+      element.fail(std::move(found.fault));
+    } else {
+      element.fail_at(found.attribute, std::move(found.fault));
+    }
   }
 }
 
@@ -348,7 +307,12 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
       stand_in ? &stand_in->model
                : node.required_child("model", "the network that learns: <model> with <dense units=\"…\"/>");
   if (model != nullptr) scenario.model = read_model(*model, data, context);
-  check_host_memory(scenario, data, node, context);  // before anything builds such a network
+  const bool learns = data_element != nullptr && node.child("model") != nullptr;
+  const auto check_memory = [&] {  // before anything builds such a network
+    if (learns && context.findings.empty())
+      check(Catalog::Check::memory, scenario, data.shape, node, *data_element, context);
+  };
+  check_memory();
   const bool model_is_right = context.findings.added() == 0;
   // Left out, it is all defaults; those are checked as if they stood there.
   const Element left_out{.name = "training", .origin = root.origin};
@@ -407,17 +371,18 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   }
   scenario.aggregator = std::move(cluster.aggregator);
   scenario.data = std::move(data.spec);
-  if (context.findings.empty()) check_host_memory(scenario, data, node, context);
+  check_memory();
   if (context.findings.empty()) {
     // Of devices that divide workers among them the groups are known once steps are.
-    if (per_worker == 1) check_collectives(scenario, node.children("run"), context);
-    check_split(scenario, *data_element, context);
+    const auto ask = [&](Catalog::Check what) { check(what, scenario, data.shape, node, *data_element, context); };
+    if (per_worker == 1) ask(Catalog::Check::collectives);
+    ask(Catalog::Check::split);
     check_links_of_failures(node, scenario, context);
     const Element* network = node.child("network");
     if (network != nullptr && std::holds_alternative<spec::PlatformFileSpec>(scenario.platform.what))
       check_connections(*network, scenario.platform, context);
     if (const Element* costs = node.child("costs")) check_links_of_costs(*costs, scenario, context);
-    if (context.findings.empty()) check_runs(scenario, data, node.children("run"), context);
+    if (context.findings.empty()) ask(Catalog::Check::runs);
   }
   return scenario;
 }

@@ -69,23 +69,21 @@ struct Catalog {
   /// The paths of the files that a platform file names, in its order. May be none: there are no such files.
   std::function<std::vector<std::string>(const spec::PlatformSpec&)> files_of_platform;
 
-  /// What is wrong with carrying out the collective of that name ("all-reduce", "all-gather", "reduce-scatter") by that
-  /// algorithm among the hosts of the question; none: nothing. May be none.
-  std::function<std::optional<Fault>(const PlatformQuestion&, const std::string& collective,
-                                     const std::string& algorithm)>
-      check_collective;
-
-  /// Why a scenario of samples like this cannot be learned on this machine; none: nothing. Without runs: not even one
-  /// network of it. May be none.
-  std::function<std::optional<Fault>(const Scenario&, const spec::SampleShape&)> check_host_memory;
-
-  /// Everything else that would keep runs of a scenario from being carried out that has been read whole, with samples
-  /// like these: each with the index of its run. May be none.
-  std::function<std::vector<std::pair<std::size_t, Fault>>(const Scenario&, const spec::SampleShape&)> check_runs;
-
-  /// What is wrong with dealing these data to so many workers with this seed; none: nothing. The data are loaded for
-  /// it. May be none.
-  std::function<std::optional<Fault>(const spec::DataSpec&, std::size_t workers, std::uint64_t seed)> check_split;
+  /// Checks of a scenario that has been read, in the order in which they are asked for.
+  enum class Check {
+    memory,       ///< whether this machine can learn it; without runs: one network of it
+    collectives,  ///< whether algorithms of collectives that runs name fit the workers as they stand
+    split,        ///< whether each worker gets a sample; loads the data
+    runs          ///< all else that keeps runs from being carried out
+  };
+  struct ScenarioFault {
+    std::string element;      ///< "model", "split" or "run"
+    std::size_t run = 0;      ///< its index
+    std::string attribute{};  ///< empty: none of them
+    Fault fault{};
+  };
+  /// May be none: nothing is wrong.
+  std::function<std::vector<ScenarioFault>(Check, const Scenario&, const spec::SampleShape&)> check;
 
   /// What a source of data holds, or everything that is wrong with its files.
   struct DataAnswer {

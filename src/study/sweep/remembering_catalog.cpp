@@ -10,6 +10,7 @@
 
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/print_platform.hpp"
+#include "scenario/scenario.hpp"
 #include "study/setting/for_each_link.hpp"
 #include "study/store/memory_store.hpp"
 
@@ -49,6 +50,26 @@ std::string as_text(const spec::DataSource& source) {
   return xml.finish();
 }
 
+/// What a check depends on that points of a sweep may have in common; nullopt where that is not remembered.
+std::optional<std::string> as_text(scenario::Catalog::Check what, const scenario::Scenario& scenario) {
+  if (what == scenario::Catalog::Check::collectives) {
+    std::string named;
+    for (const spec::RunSpec& run : scenario.runs) {
+      const bool asks = run.communicates && !run.event_driven && run.exchange == spec::ExchangeMode::peer &&
+                        !(run.all_reduce == "auto" && run.all_gather == "auto" && run.reduce_scatter == "auto");
+      named += asks ? fmt::format("{} {} {}\n", run.all_reduce, run.all_gather, run.reduce_scatter) : "\n";
+    }
+    if (named.find_first_not_of("\n") == std::string::npos) return std::nullopt;
+    scenario::Catalog::PlatformQuestion question{scenario.platform, {}, {}};
+    for (const spec::Placement& worker : scenario.workers) question.hosts.push_back(worker.host);
+    return named + as_text(question);
+  }
+  if (what != scenario::Catalog::Check::split) return std::nullopt;
+  scenario::XmlWriter xml;
+  write_data(xml, scenario.data, [](const std::string& path) { return path; });
+  return fmt::format("{} {} {}\n{}", scenario.workers.size(), scenario.seed, scenario.training.seeds, xml.finish());
+}
+
 }  // namespace
 
 scenario::Catalog remembering(scenario::Catalog catalog) {
@@ -65,19 +86,12 @@ scenario::Catalog remembering(scenario::Catalog catalog) {
   catalog.links_of_platform = [ask = catalog.links_of_platform, links](const spec::PlatformSpec& platform) {
     return links->answer(as_text(scenario::Catalog::PlatformQuestion{platform, {}, {}}), [&] { return ask(platform); });
   };
-  const auto faults = std::make_shared<AnswerMemory<std::optional<Fault>>>();
-  catalog.check_collective = [ask = catalog.check_collective, faults](
-                                 const scenario::Catalog::PlatformQuestion& question, const std::string& collective,
-                                 const std::string& algorithm) {
-    return faults->answer(fmt::format("{} {}\n{}", collective, algorithm, as_text(question)),
-                          [&] { return ask(question, collective, algorithm); });
-  };
-  catalog.check_split = [ask = catalog.check_split, faults](const spec::DataSpec& split, std::size_t workers,
-                                                            std::uint64_t seed) {
-    scenario::XmlWriter xml;
-    write_data(xml, split, [](const std::string& path) { return path; });
-    return faults->answer(fmt::format("{} {}\n{}", workers, seed, xml.finish()),
-                          [&] { return ask(split, workers, seed); });
+  using Check = scenario::Catalog::Check;
+  const auto faults = std::make_shared<AnswerMemory<std::vector<scenario::Catalog::ScenarioFault>>>();
+  catalog.check = [ask = catalog.check, faults](Check what, const scenario::Scenario& scenario,
+                                                const spec::SampleShape& sample) {
+    const std::optional<std::string> asked = as_text(what, scenario);
+    return asked ? faults->answer(*asked, [&] { return ask(what, scenario, sample); }) : ask(what, scenario, sample);
   };
   const auto data = std::make_shared<AnswerMemory<scenario::Catalog::DataAnswer>>();
   catalog.inspect_data = [ask = catalog.inspect_data, data](const spec::DataSource& source) {
