@@ -243,7 +243,7 @@ class History::CarryingOut {
   }
 
   void hand_over(PendingValue& one, std::vector<DatumPtr> inputs) {
-    RemoteOperations::RemoteOperation operation{one.node->key, one.node->description, {}, std::move(inputs)};
+    RemoteOperations::Operation operation{one.node->key, one.node->description, {}, std::move(inputs)};
     for (const NodePtr& input : one.node->inputs) operation.input_keys.push_back(input->key);
     const std::lock_guard lock(mutex_);
     handed_[one.node->key] = &one;

@@ -13,13 +13,13 @@ namespace dadsim::world {
 /// *Requires* of those processes that they make the same bits of the same operation and inputs.
 class RemoteOperations {
  public:
-  struct RemoteOperation {
+  struct Operation {
     ValueKey key{};
     std::string description;  ///< as History::make() got it
     std::vector<ValueKey> input_keys;
     std::vector<DatumPtr> inputs;  ///< as many
   };
-  struct RemoteResult {
+  struct Result {
     ValueKey key{};
     DatumPtr datum;
   };
@@ -28,10 +28,10 @@ class RemoteOperations {
   /// Of what History they can carry out operations: its `problem`.
   virtual std::uint64_t problem() const = 0;
   /// For several threads.
-  virtual void hand(RemoteOperation operation) = 0;
+  virtual void hand(Operation operation) = 0;
   /// What has been carried out since the last call, each operation once, in any order; waits for a moment where there
   /// is nothing yet. Throws where an operation can be carried out by nobody.
-  virtual std::vector<RemoteResult> wait() = 0;
+  virtual std::vector<Result> wait() = 0;
   /// What is in other hands is wanted no more: wait() will not return it.
   virtual void forget() = 0;
 };

@@ -16,11 +16,11 @@
 
 namespace dadsim::algorithms {
 
-LocalHeads::LocalHeads(const models::Network& network, std::vector<Block> blocks, std::uint64_t seed)
+LocalHeads::LocalHeads(const models::Network& network, std::vector<LayerBlock> blocks, std::uint64_t seed)
     : classes_(network.output_shape().channels) {
   if (blocks.empty()) return;
   blocks.pop_back();  // its head is the output layer
-  for (const Block& block : blocks) {
+  for (const LayerBlock& block : blocks) {
     Head head{block, network.value_shape(block.to).channels, nullptr, nullptr, {}};
     const spec::ModelSpec linear{"", {spec::DenseSpec{classes_, spec::Activation::identity, true}}};
     // Initial weights of heads of the same shape differ.
@@ -138,7 +138,7 @@ void ForwardGradient::charge_differentiation(TrainingStep& step) const {
   step.recorder().begin_sweep(step::Over::layers_forward);
   for (std::size_t l = 0; l < step.layers(); ++l) {
     step.recorder().begin_group(static_cast<std::int32_t>(l));
-    const Block& block = blocks_[block_of(l)];
+    const LayerBlock& block = blocks_[block_of(l)];
     const bool output = is_output(step, l);
     const bool nothing_comes_in = output ? block.first == block.end : l == block.first;
     charge(nothing_comes_in ? entry_tangent_work() : tangent_work(output ? 1.0 : groups), true);

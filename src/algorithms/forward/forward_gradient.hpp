@@ -18,7 +18,7 @@ namespace dadsim::algorithms {
 /// A head that sees several rows per sample is charged as if it were run at each of them: no symbol says samples.
 class LocalHeads {
  public:
-  LocalHeads(const models::Network& network, std::vector<Block> blocks, std::uint64_t seed);
+  LocalHeads(const models::Network& network, std::vector<LayerBlock> blocks, std::uint64_t seed);
 
   std::size_t count() const { return heads_.size(); }
   /// Forward passes and losses, with Δ, of all heads, on what the step's forward pass has left.
@@ -43,7 +43,7 @@ class LocalHeads {
 
  private:
   struct Head {
-    Block block;
+    LayerBlock block;
     Eigen::Index channels = 0;
     std::unique_ptr<models::Network> network;  // where the optimizer finds it again
     std::unique_ptr<models::Optimizer> optimizer;
@@ -111,7 +111,7 @@ class ForwardGradient final : public Algorithm {
   void charge_directions(TrainingStep& step, const step::Expression& parameters, double sites) const;
 
   Options options_;
-  std::vector<Block> blocks_;
+  std::vector<LayerBlock> blocks_;
   std::unique_ptr<LocalHeads> heads_;
 };
 

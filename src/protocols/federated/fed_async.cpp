@@ -38,8 +38,8 @@ class FedAsync final : public FederatedAsync {
   }
 
  protected:
-  world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
-    const Update& update = updates.front();
+  world::Value combine(const world::Value& model, const std::vector<ClientUpdate>& updates) override {
+    const ClientUpdate& update = updates.front();
     // The new model is one later than those made meanwhile.
     const double damping = factor(1 + static_cast<double>(update.staleness));
     const double alpha = alpha_ * arrivals().take_of_most(update.client, damping) * damping;

@@ -19,10 +19,10 @@ class FedBuff final : public FederatedAsync {
         rate_(setting.value(kServerRate)) {}
 
  protected:
-  world::Value combine(const world::Value& model, const std::vector<Update>& updates) override {
+  world::Value combine(const world::Value& model, const std::vector<ClientUpdate>& updates) override {
     std::vector<world::Value> values = {model};
     std::vector<double> weights = {1};
-    for (const Update& update : updates) {
+    for (const ClientUpdate& update : updates) {
       values.push_back(update.difference);
       const double root = std::sqrt(1.0 + static_cast<double>(update.staleness));
       const double worth = arrivals().take(update.client, 1 / root);

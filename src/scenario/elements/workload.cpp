@@ -273,10 +273,14 @@ OwnWorkload read_recorded_step(const Element& root, Findings& findings) {
   return workload;
 }
 
+}  // namespace
+
 std::vector<ElementRule> recorded_step_rules() {
   return {recorded_step_table().rule(), recorded_compute_table().rule(), recorded_collective_table().rule(),
           recorded_wait_table().rule()};
 }
+
+namespace {
 
 constexpr std::size_t kMaxWorkloadLayers = 10'000;
 constexpr std::size_t kMaxLayerName = 200;  // bytes

@@ -55,6 +55,8 @@ std::vector<PlatformOption> options_in(const std::string& text) {
   return options;
 }
 
+}  // namespace
+
 std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
   const auto* file = std::get_if<spec::PlatformFileSpec>(&platform.what);
   if (file == nullptr) return {};
@@ -71,6 +73,8 @@ std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform) {
                  fmt::format("{} of <config> {} passed over", fmt::join(names, ", "), names.size() == 1 ? "is" : "are"),
                  "dadsim sets them itself or has no use for them (docs/timing.md)"})};
 }
+
+namespace {
 
 namespace sg4 = simgrid::s4u;
 

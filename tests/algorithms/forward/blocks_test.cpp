@@ -51,7 +51,7 @@ TEST(ForwardGradientBlocks, AreCutWhereOneValueIsRead) {
       1);
   const auto in_words = [&](std::int64_t count) {
     std::string words;
-    for (const Block& block : blocks_of(network, count)) {
+    for (const LayerBlock& block : blocks_of(network, count)) {
       words += std::to_string(block.from) + "-" + std::to_string(block.to) + ":" + std::to_string(block.first) + "-" +
                std::to_string(block.end) + " ";
     }
