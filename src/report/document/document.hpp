@@ -153,7 +153,7 @@ Summary summary_of(const Document& document, bool verbose);
 inline std::string to_table(const Document& document) { return summary_of(document, true).all(); }
 /// The answer in words, as a page has it.
 std::string verdict(const Document& document);
-/// JSON: head, answer, parts by their names (a part may replace a member before it), assumptions.
+/// JSON: head, answer, assumptions, parts by their names; a part may replace a member before it.
 std::string to_json(const Document& document);
 /// CSV of the first table that has names: a header, then a line per row.
 std::string to_csv(const Document& document);

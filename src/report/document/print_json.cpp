@@ -81,10 +81,10 @@ Json in_json(const DocumentPart& part) {
 Json in_json(const Document& document) {
   Json json = in_json(document.head);
   if (!document.answer.empty()) json["answer"] = {{"statements", in_json(document.answer)}};
-  for (const DocumentPart& part : document.parts)
-    if (!part.name.empty() && !part.page_alone) member(json, part.name) = in_json(part);
   if (!document.answer.empty() || !document.head.scenario_name.empty())
     json["assumptions"] = in_json(document.head.assumptions);
+  for (const DocumentPart& part : document.parts)
+    if (!part.name.empty() && !part.page_alone) member(json, part.name) = in_json(part);
   return json;
 }
 

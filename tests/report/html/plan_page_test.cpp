@@ -130,7 +130,8 @@ TEST(PlanPage, AnEndThatIsOpenIsNull) {
 TEST(PlanPage, KeepsHostileNamesAsText) {
   const std::string hostile = R"(</script><script>alert(1)</script><!-- <script> {{script}} {{ & "quoted" \ é)";
   PlanReport report = plan_sample();
-  report.scenario_name = report.description = report.currency = report.answers[0].run = hostile;
+  report.scenario_name = report.currency = report.answers[0].run = hostile;
+  report.description = hostile;
   report.answers[0].tried[0].value = hostile;
   const std::string html = to_html(document_of(report));
   EXPECT_EQ(data_of(html), PlanJson::parse(to_json(document_of(report))));
