@@ -131,6 +131,9 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedu
   }
   if (!without.empty()) {
     const std::vector<step::StepTiming> as_timed = simulated;
+    if (result.first)
+      weigh_first_step(without.front(), result.first->seconds, as_timed.front().seconds,
+                       plan.simulated().front().times);
     const auto hold = [&](const StepWithout& like, step::StepTiming& timing) {
       hold_to_savings(like.seconds, as_timed[like.place].seconds, timing);
     };

@@ -50,6 +50,20 @@ void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& t
   hold_to_savings(without, timing);
 }
 
+void weigh_first_step(StepWithout& without, double cold, double warm, double times) {
+  if (!(times > 1)) return;
+  for (const auto cause : {&SecondsWithout::computing, &SecondsWithout::network, &SecondsWithout::framework}) {
+    if (!(without.cold.*cause) || !(without.seconds.*cause)) continue;
+    double& of_first = *(without.cold.*cause);
+    double& of_others = *(without.seconds.*cause);
+    if (of_first > cold) {
+      of_others += (of_first - cold) / (times - 1);
+    } else if (of_others > warm) {
+      of_first += (of_others - warm) * (times - 1);
+    }
+  }
+}
+
 std::pair<double, double> seconds_now(const Nodes& nodes, Connections& connections,
                                       const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                                       const std::vector<double>& slowdown) {

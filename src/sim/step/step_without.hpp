@@ -31,6 +31,11 @@ void hold_to_savings(const SecondsWithout& without, step::StepTiming& timing);
 /// The same of a step like one that took `seconds`, of which `without` is: in proportion.
 void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& timing);
 
+/// A run is `times` such steps, the first of them on new connections, `cold` seconds long, the others `warm`. Lets the
+/// other kind of steps bear it where the one takes longer without a cause, as over TCP, so that shares of the run stay
+/// below what the run saves.
+void weigh_first_step(StepWithout& without, double cold, double warm, double times);
+
 /// The same nodes with devices that compute in no time. Hosts take what they take to launch kernels.
 class InstantNodes {
  public:
