@@ -11,7 +11,7 @@
 #include "cli/listings.hpp"
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
-#include "scenario/elements/compress_rules.hpp"
+#include "scenario/elements/read.hpp"
 #include "study/setting/catalog.hpp"
 
 namespace dadsim::cli {

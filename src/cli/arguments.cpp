@@ -46,18 +46,19 @@ void add_colour_option(po::options_description& description) {
                             "always or never");
 }
 
-std::vector<std::string> operands_of(const po::variables_map& values) {
+std::vector<std::string> operands_of(const po::variables_map& values, std::size_t most, const char* remedy) {
   if (!values.contains("positional")) return {};
   const auto& operands = values["positional"].as<std::vector<std::string>>();
   if (std::ranges::any_of(operands, &std::string::empty))
     throw UsageError("an argument is empty: it names no file; see dadsim --help");
+  if (operands.size() > most)
+    throw UsageError(fmt::format("'{}' is one argument too many; {}", operands[most], remedy));
   return operands;
 }
 
 std::string only_operand(const po::variables_map& values, const char* none, const char* what, const char* command) {
-  const std::vector<std::string> operands = operands_of(values);
+  const std::vector<std::string> operands = operands_of(values, 1, what);
   if (operands.empty()) throw UsageError(fmt::format("{}; see dadsim {} --help", none, command));
-  if (operands.size() > 1) throw UsageError(fmt::format("'{}' is one argument too many; {}", operands[1], what));
   return operands.front();
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +21,10 @@ boost::program_options::variables_map read_arguments(const std::vector<std::stri
 /// --color, which read_arguments() obeys.
 void add_colour_option(boost::program_options::options_description& description);
 
-/// What stands beside the options, as POSIX calls it.
-std::vector<std::string> operands_of(const boost::program_options::variables_map& values);
+/// What stands beside the options, as POSIX calls it. Throws UsageError for more than `most`, with `remedy`.
+std::vector<std::string> operands_of(const boost::program_options::variables_map& values,
+                                     std::size_t most = std::numeric_limits<std::size_t>::max(),
+                                     const char* remedy = "");
 
 /// The one operand. Throws UsageError where there is none, or another: `none` says what is not named, `what` what one
 /// is.

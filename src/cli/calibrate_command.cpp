@@ -10,7 +10,7 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
-#include "scenario/elements/print_device.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "sim/device.hpp"
 #include "spec/precision.hpp"
 #include "spec/workload.hpp"

@@ -136,10 +136,7 @@ po::options_description collective_options() {
 
 CollectiveOptions collective_options_of(const po::variables_map& values) {
   CollectiveOptions options;
-  if (const auto operands = operands_of(values); !operands.empty()) {
-    throw UsageError(
-        fmt::format("'{}' is one argument too many; dadsim collective --platform FILE --op OP", operands[0]));
-  }
+  operands_of(values, 0, "dadsim collective --platform FILE --op OP");
   const auto given = [&](const char* option) -> std::optional<std::string> {
     const std::string text = text_of(values, option);
     return text.empty() ? std::nullopt : std::optional(text);

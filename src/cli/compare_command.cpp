@@ -39,11 +39,10 @@ std::string end_of_path(const std::string& change) {
 }
 
 void run_compare(const po::variables_map& values) {
-  const std::vector<std::string> operands = operands_of(values);
+  const std::vector<std::string> operands = operands_of(values, 2, "two scenarios");
   std::vector<std::string> against;
   if (values.contains("against")) against = values["against"].as<std::vector<std::string>>();
   if (operands.empty()) throw UsageError("no scenario is named; dadsim compare a.xml b.xml, or see --help");
-  if (operands.size() > 2) throw UsageError(fmt::format("'{}' is one argument too many; two scenarios", operands[2]));
   if (operands.size() == 1 && against.empty())
     throw UsageError("nothing to compare with; a second scenario, or --against PATH=VALUE");
   const StudyOptions options = study_options_of(values, "compare", 2);

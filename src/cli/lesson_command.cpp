@@ -106,9 +106,7 @@ report::LessonRun shown(const report::LessonBlock& block, const Options& run, co
 }
 
 void run_lesson(const po::variables_map& values) {
-  const std::vector<std::string> operands = operands_of(values);
-  if (operands.size() > 1)
-    throw UsageError(fmt::format("'{}' is one argument too many; one lesson at a time", operands[1]));
+  const std::vector<std::string> operands = operands_of(values, 1, "one lesson at a time");
   if (operands.empty()) return print(list_of_lessons());
 
   const LessonFile& lesson = find_lesson(operands[0]);

@@ -65,11 +65,8 @@ Command::Names names_of_templates() {
 }
 
 void run_new(const po::variables_map& values) {
-  const std::vector<std::string> operands = operands_of(values);
+  const std::vector<std::string> operands = operands_of(values, 2, "dadsim new TEMPLATE FILE");
   if (operands.empty()) return print(list_templates());
-  if (operands.size() > 2) {
-    throw UsageError(fmt::format("'{}' is one argument too many; dadsim new TEMPLATE FILE", operands[2]));
-  }
   const Template* found = find_template(operands[0]);
   if (found == nullptr) {
     std::vector<std::string> names;

@@ -91,12 +91,9 @@ std::string routes_as_csv(const spec::PlatformSpec& platform) {
 }
 
 void run_platform(const po::variables_map& values) {
-  const std::vector<std::string> operands = operands_of(values);
+  const std::vector<std::string> operands = operands_of(values, 1, "one platform at a time");
   if (operands.empty()) {
     throw UsageError("no platform is named; dadsim platform FILE, or see dadsim platform --help");
-  }
-  if (operands.size() > 1) {
-    throw UsageError(fmt::format("'{}' is one argument too many; one platform at a time", operands[1]));
   }
   const std::string dot = text_of(values, "dot");
   const std::string svg = text_of(values, "svg");

@@ -35,12 +35,9 @@ void add_study_options(po::options_description& description) {
 }
 
 StudyOptions study_options_of(const po::variables_map& values, const std::string& command, std::size_t most_operands) {
-  const std::vector<std::string> operands = operands_of(values);
+  const std::vector<std::string> operands = operands_of(values, most_operands, "one scenario at a time");
   if (operands.empty()) {
     throw UsageError(fmt::format("no scenario is named; dadsim {0} scenario.xml, or see dadsim {0} --help", command));
-  }
-  if (operands.size() > most_operands) {
-    throw UsageError(fmt::format("'{}' is one argument too many; one scenario at a time", operands[most_operands]));
   }
   StudyOptions options;
   options.scenario = operands[0];

@@ -9,7 +9,6 @@
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/host_list.hpp"
 #include "scenario/elements/print_parts.hpp"
-#include "scenario/elements/print_platform.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/xml_writer.hpp"
 #include "support/fingerprint.hpp"

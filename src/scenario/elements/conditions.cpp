@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "scenario/elements/read_failures.hpp"
+#include "scenario/elements/read.hpp"
 #include "scenario/language/quantity.hpp"
 
 namespace dadsim::scenario {

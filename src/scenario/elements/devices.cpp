@@ -5,7 +5,7 @@
 #include <set>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/elements/print_device.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
 
 namespace dadsim::scenario {

@@ -16,7 +16,7 @@
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/host_list.hpp"
-#include "scenario/elements/read_failures.hpp"
+#include "scenario/elements/read.hpp"
 #include "scenario/language/catalog.hpp"
 #include "scenario/xml/files.hpp"
 #include "scenario/xml/findings.hpp"

@@ -5,7 +5,7 @@
 
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/read.hpp"
-#include "scenario/elements/read_varied.hpp"
+#include "scenario/elements/read_axes.hpp"
 #include "scenario/language/overrides.hpp"
 #include "spec/parallelism.hpp"
 

@@ -7,7 +7,7 @@
 #include "scenario/elements/fabrics.hpp"
 #include "scenario/elements/gpu_adapters.hpp"
 #include "scenario/elements/link_rows.hpp"
-#include "scenario/elements/print_platform.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read_platform.hpp"
 
 namespace dadsim::scenario {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "scenario/elements/link_rows.hpp"
-#include "scenario/elements/print_platform.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read_platform.hpp"
 
 namespace dadsim::scenario {

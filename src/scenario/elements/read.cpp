@@ -16,7 +16,6 @@
 #include "scenario/elements/declared_hosts.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/host_list.hpp"
-#include "scenario/elements/read_failures.hpp"
 #include "scenario/elements/read_parallelism.hpp"
 #include "scenario/elements/read_platform.hpp"
 #include "scenario/elements/stand_in.hpp"

@@ -56,6 +56,9 @@ struct PlacedHosts {
   std::vector<std::string> hosts;
   const spec::PlatformSpec& platform;
 };
+/// <failures> and every <availability> of a scenario. Patterns of hosts have to fit one of `placed`, those of nodes a
+/// node that one of these is on.
+spec::FailureSpec read_failures(const Node& scenario, const PlacedHosts& placed, const ReadContext& context);
 std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, std::size_t workers,
                                      const spec::TrainingSpec& training, const std::optional<spec::TimedAsSpec>& timed,
                                      const LearningNetwork& network, const PlacedHosts& placed,
@@ -64,6 +67,9 @@ std::vector<spec::RunSpec> read_runs(const Node& scenario, bool has_aggregator, 
 spec::CompressSpec read_compress(const Node& run, const Catalog::Algorithm& algorithm, const ReadContext& context);
 /// Reads the rules by which a run shares its layers.
 void read_share(const Node& run, const Catalog::Algorithm& algorithm, spec::RunSpec& into, const ReadContext& context);
+/// Why an algorithm cannot be combined with a compressor; none: it can. `parameters` of the algorithm.
+std::optional<Fault> refuse_compressor(const Catalog::Algorithm& algorithm, const spec::ParameterValues& parameters,
+                                       const Catalog::Compressor& compressor);
 /// Asks the method what is wrong with a run, of which all else has been read.
 void check_run(const Node& run, const Catalog::Algorithm& algorithm, const spec::RunSpec& read, std::size_t workers,
                const LearningNetwork& network, const ReadContext& context);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 
-#include "scenario/elements/compress_rules.hpp"
 #include "scenario/elements/conditions.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"

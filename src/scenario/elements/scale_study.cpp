@@ -8,7 +8,6 @@
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
 #include "scenario/elements/read_axes.hpp"
-#include "scenario/elements/read_varied.hpp"
 
 namespace dadsim::scenario {
 namespace {

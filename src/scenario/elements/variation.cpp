@@ -8,7 +8,7 @@
 #include "scenario/elements/declared_hosts.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/host_list.hpp"
-#include "scenario/elements/print_platform.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read_platform.hpp"
 #include "scenario/xml/white_space.hpp"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "scenario/elements/print_parts.hpp"
-#include "scenario/elements/print_platform.hpp"
 #include "scenario/scenario.hpp"
 #include "study/setting/for_each_link.hpp"
 #include "study/store/memory_store.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "scenario/document/load.hpp"
-#include "scenario/elements/print_device.hpp"
+#include "scenario/elements/print_parts.hpp"
 #include "sim/device.hpp"
 #include "spec/workload.hpp"
 #include "study/setting/plain_step.hpp"
