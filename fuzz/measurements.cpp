@@ -1,7 +1,6 @@
 // Measured steps, as `dadsim calibrate` reads them.
 #include <cmath>
 
-#include "scenario/fake_catalog.hpp"
 #include "study/measured/calibrate.hpp"
 #include "support/diagnostics.hpp"
 #include "target.hpp"
@@ -9,10 +8,9 @@
 using namespace dadsim;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const scenario::Catalog catalog = test::fake_catalog();
   try {
     for (const study::MeasuredDeviceStep& one :
-         study::read_measurements("measurements.csv", std::string(fuzz::text_of(data, size)), catalog)) {
+         study::read_measurements("measurements.csv", std::string(fuzz::text_of(data, size)))) {
       fuzz::require(one.batch > 0 && one.line > 0, "batches and lines count from 1");
       fuzz::require(std::isfinite(one.seconds) && one.seconds > 0, "a step takes a time");
     }

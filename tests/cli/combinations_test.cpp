@@ -124,7 +124,7 @@ TEST_P(Collectives, EveryTwoOptionsGiveATime) {
   const TemporaryFile rdma(cluster("roce-100", 2));
   const TemporaryFile one_node(cluster("roce-100", 1));
   Factor fidelities{{}};
-  for (const std::string& name : fidelity_names()) fidelities.push_back({"--fidelity", name});
+  for (const std::string& name : spec::all_names<spec::Fidelity>()) fidelities.push_back({"--fidelity", name});
   std::vector<Factor> factors{
       {{"--platform", tcp.path()}, {"--platform", rdma.path()}, {"--platform", one_node.path()}},
       fidelities,
@@ -209,7 +209,8 @@ class Networks : public testing::TestWithParam<collectives::CollectiveAlgorithm>
 TEST_P(Networks, EveryTwoAttributesGiveATime) {
   const collectives::CollectiveAlgorithm& algorithm = GetParam();
   Factor fidelities{{}};
-  for (const std::string& name : fidelity_names()) fidelities.push_back({fmt::format("fidelity=\"{}\"", name)});
+  for (const std::string& name : spec::all_names<spec::Fidelity>())
+    fidelities.push_back({fmt::format("fidelity=\"{}\"", name)});
   const std::vector<Factor> factors{fidelities,
                                     {{}, {"message-budget=\"1\""}},
                                     {{}, {"timed-steps=\"8\""}},
