@@ -159,7 +159,7 @@ SweepElsewhere elsewhere(const SweepArguments& asked) {
   return {.scenario = asked.scenario, .out = asked.out, .learned = asked.options.learned, .overrides = asked.overrides};
 }
 
-/// As CSV, as a page and as text with `below` under it, where these are asked for.
+/// Writes the CSV and the page that are asked for, and prints the text with `below` under it.
 void write_results(study::Database& database, const std::string& csv, const std::string& page,
                    const std::optional<std::string>& below) {
   if (!csv.empty()) write_file_atomically(csv, [&](const PutContent& put) { write_sweep_csv(database, put); });
@@ -175,7 +175,7 @@ void report(const SweepArguments& arguments, study::Database& database, const st
             const study::SweepProgressNumbers& numbers) {
   std::string text = fmt::format("{}: {} new, {} there before", arguments.out, trials_in_words(numbers.finished, sweep),
                                  human_count(numbers.before));
-  // What workers of Dask learned, perhaps several of them the same, is not counted.
+  // Runs that workers of Dask learned, perhaps several of them the same, are not counted.
   text += !arguments.scheduler.empty() ? ".\n"
           : numbers.learned == 1       ? "; 1 run learned.\n"
                                        : fmt::format("; {} runs learned.\n", human_count(numbers.learned));

@@ -170,7 +170,7 @@ std::string agreement_in_words(const CollectiveReport& report, const Agreement& 
       agreement.greatest, 100 * agreement.mean_error));
 }
 
-/// How algorithms were chosen, and where the simulation is not of what was asked for.
+/// Sentences on the choice of algorithms, and on where the simulation differs from what was asked for.
 std::string notes_in_words(const CollectiveReport& report) {
   std::string text;
   if (report.choice == "auto") {

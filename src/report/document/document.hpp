@@ -118,7 +118,7 @@ struct DocumentPart {
   std::string heading = {};  ///< above a table, for people
   std::variant<DocumentValue, DocumentTable, std::vector<Statement>> what = {};
   std::string text = {};    ///< for people alone: lines below the part
-  bool background = false;  ///< of what the result rests on, in place of the assumptions
+  bool background = false;  ///< printed below the result, in place of the assumptions
   bool page_alone = false;  ///< data for the scripts of the page, and no member of the JSON
 };
 
@@ -137,7 +137,7 @@ struct Document {
   void print(std::string text, Shown shown = Shown::always) {
     parts.push_back({.shown = shown, .text = std::move(text)});
   }
-  /// What the result rests on, for people alone.
+  /// Lines below the result on what it rests on, for people alone.
   void rests_on(std::string text, Shown shown = Shown::always) {
     parts.push_back({.shown = shown, .text = std::move(text), .background = true});
   }

@@ -63,7 +63,7 @@ std::string text_of(const DocumentPart& part, bool verbose) {
   return text + part.text;
 }
 
-/// How many assumptions there are, or, `verbose`, which, and how the network is modelled.
+/// Counts the assumptions, or, `verbose`, lists them with the model of the network.
 std::string background_of(const ReportHead& head, bool verbose) {
   const std::size_t count = head.assumptions.size();
   if (!verbose && count == 0) return {};

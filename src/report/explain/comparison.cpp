@@ -212,7 +212,7 @@ DocumentTable side_of(const Compared& run, const Compared::Side& side, const Res
   return table;
 }
 
-/// What is said of both sides beyond each run.
+/// Statements on both sides beyond those on each run.
 std::vector<Statement> statements_on(const Comparison& comparison, const Answer& before, const Answer& after,
                                      const std::vector<Compared>& runs) {
   std::vector<Statement> statements;

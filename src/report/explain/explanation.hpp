@@ -57,7 +57,7 @@ std::size_t headline_run(const Result& result, const Answer& answer);
 /// Who is first, what its step went into, and what would help it most.
 std::vector<Statement> headline_of(const Explanation& explanation, const Answer& answer);
 
-/// What would help each run most; then per run its critical path, what the changes would do, and the three most useful.
+/// Per run the change that helps it most; then its critical path, all changes, and the three most useful ones.
 /// Every member is documented in docs/explain.md.
 Document document_of(const Explanation& explanation);
 

@@ -17,9 +17,9 @@ void add_figures(TableRow& row, const RunResult& run, const Result& result);
 /// An object.
 DocumentTable object_of(const Answer& answer, const Result& result);
 
-/// What bound a step of the run, resource by resource.
+/// Resources on the critical path of a step of the run.
 DocumentTable bounds_of(const RunResult& run);
-/// The same by cause; `add_more` adds members of a part of a cause.
+/// Causes of the time of a step, with the resources of each; `add_more` adds members of a part of a cause.
 DocumentTable causes_table(const RunResult& run,
                            const std::function<void(TableRow&, const Cause&, const Cause::Part&)>& add_more = {});
 

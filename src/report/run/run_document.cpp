@@ -183,7 +183,7 @@ DocumentTable link_use_of(const RunResult& run) {
   return links;
 }
 
-/// What the table of runs says where several seeds were learned; null with one.
+/// Means over several seeds, as in the table of runs; null with one seed.
 DocumentTable seeds_of(const RunResult& run) {
   DocumentTable table{.object = true}, seconds{.object = true};
   if (run.final_accuracies.size() < 2) return table;
@@ -249,7 +249,7 @@ void add_columns(const step::LeakFigures& figures, TableRow& row) {
   for (const LeakColumn& column : kLeakColumns) row.add(column.name, figures.*column.figure);
 }
 
-/// What a run's messages reveal, a row per adversary.
+/// Leaks through a run's messages, a row per adversary.
 DocumentTable leak_of(const RunResult& run) {
   DocumentTable leak;
   if (!run.leak) return leak;

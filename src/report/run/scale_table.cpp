@@ -42,7 +42,7 @@ std::string scale_grid(const Result& result, bool verbose) {
   std::vector<ScaleRow> rows{
       {"run", "known steps", "× relative steps (95 %)", "× time per step",
        std::ranges::any_of(result.runs, is_banded) ? "= time to accuracy" : "= time to accuracy (95 %)"}};
-  const std::string none = result.scale->known ? "" : "–";  // what is not known has no column
+  const std::string none = result.scale->known ? "" : "–";  // a column of dashes is left out
   for (const RunResult& run : result.runs) {
     if (!run.at_scale) continue;
     rows.push_back(scale_row(run, *result.scale));

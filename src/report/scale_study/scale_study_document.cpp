@@ -113,7 +113,7 @@ std::string trend_in_words(const StudiedRun& run, const std::vector<spec::SizeKi
   return text.empty() ? "none shown" : text;
 }
 
-/// What was predicted of the sizes that were left out, and what was seen.
+/// Predictions of the sizes that were left out, each with what was seen.
 std::string tested_text(const StudiedRun& run) {
   std::string text;
   for (const StudiedRatio& at : run.rungs) {

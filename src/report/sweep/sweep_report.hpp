@@ -79,7 +79,7 @@ struct SweepReport : ReportHead {
   std::string of;                          ///< the workload that is timed; empty: the network that learns
   std::string currency;                    ///< of money; empty: none is known
   double sampling_error = 0;  ///< the worst standard error of a mean step ÷ that step; 0: all steps were simulated
-  std::vector<std::string> learned_on, timed_as;  ///< of all points, or of some
+  std::vector<std::string> learned_on, timed_as;  ///< all networks, of all points or of some
   std::string scenario;                           ///< the text of its file; for the page alone
   std::vector<Axis> axes;
   std::vector<Run> runs;  ///< most points won first

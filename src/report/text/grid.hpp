@@ -9,12 +9,12 @@ namespace dadsim::report {
 /// Columns of what a row is of: labels of runs are told apart by their ends as well.
 inline constexpr std::size_t kWidestLabel = 44;
 
-/// How a grid is drawn.
+/// Options of a grid.
 struct GridStyle {
   std::vector<std::size_t> left = {0};  ///< columns that are aligned to the left; the others are to the right
   std::size_t indent = 0;               ///< spaces before the first column
   std::size_t gap = 2;                  ///< spaces between two columns
-  std::size_t widest = kWidestLabel;    ///< of the first column; longer cells are cut
+  std::size_t widest = kWidestLabel;    ///< width of the first column; longer cells are cut
   bool rule = true;                     ///< a line below the heading
   /// The last column is text that wraps, and the others are aligned to the left. Where these need most of the
   /// terminal, each row is a sentence.

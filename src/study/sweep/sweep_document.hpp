@@ -8,7 +8,7 @@ namespace dadsim::study {
 /// Everything that a page shows (report::SweepReport), and for a terminal fewer than 40 lines: the quickest run of
 /// every point where there are few points; else how often each run is the quickest, and over two axes a map.
 report::Document document_of(const SweepResults& results);
-/// The same of a file; of one with more than kMostRunsShown runs how many there are, and where to read them. Throws
+/// Reads a file; where it has more than kMostRunsShown runs, the document counts them and names the CSV. Throws
 /// InputError where such a file is asked for a page.
 report::Document document_of_file(Database& database, bool for_page);
 
