@@ -293,31 +293,6 @@ PYBIND11_MODULE(_dadsim, module) {
         .run();
     return *swept;
   });
-  py::class_<api::SharedSweep>(module, "SharedSweep", "A sweep that is done in pieces; many.py hands them out.")
-      .def_property_readonly("trials", &api::SharedSweep::trials)
-      .def_property_readonly("batches", &api::SharedSweep::batches)
-      .def_property_readonly("files", &api::SharedSweep::files)
-      .def("piece", [](const api::SharedSweep& sweep, std::size_t batch, std::size_t first, std::size_t count,
-                       bool learn_only) { return py::bytes(sweep.piece(batch, first, count, learn_only)); })
-      .def("take", [](api::SharedSweep& sweep, const py::bytes& results,
-                      const std::string& from) { sweep.take(results, from); })
-      .def("finish", &api::SharedSweep::finish);
-  module.def("share_sweep", [](const std::string& path, const std::string& file, const api::Settings& settings,
-                               const py::object& progress) {
-    std::optional<api::SharedSweep> shared;
-    Worker([&](const api::Options& options) { shared = api::SharedSweep::open(path, file, settings, options); }, 0,
-           progress)
-        .run();
-    return *shared;
-  });
-  module.def("do_piece",
-             [](const std::string& path, const std::string& piece, const std::string& learned, std::size_t threads) {
-               std::string results;
-               Worker([&](const api::Options& options) { results = api::do_piece(path, piece, learned, options); },
-                      threads, py::none())
-                   .run();
-               return py::bytes(results);
-             });
   py::class_<api::RemoteTasks>(module, "RemoteTasks", "What a call has others do; remote.py hands it out.")
       .def(py::init<>())
       .def("next",
@@ -333,6 +308,7 @@ PYBIND11_MODULE(_dadsim, module) {
       .def("take", [](api::RemoteTasks& tasks, std::uint64_t piece, const py::bytes& results,
                       const std::string& from) { tasks.take(piece, results, from); })
       .def("put_back", &api::RemoteTasks::put_back)
+      .def("give_up", &api::RemoteTasks::give_up)
       .def("fail", &api::RemoteTasks::fail)
       .def("over", &api::RemoteTasks::over);
   module.def("run_remotely", [](const std::string& path, const api::Settings& settings, const api::RemoteTasks& tasks,
@@ -341,6 +317,13 @@ PYBIND11_MODULE(_dadsim, module) {
     Worker([&](const api::Options& options) { result = api::run(path, settings, tasks, options); }, threads, progress)
         .run();
     return *result;
+  });
+  module.def("sweep_remotely", [](const std::string& path, const std::string& file, const api::Settings& settings,
+                                  const api::RemoteTasks& tasks, const py::object& progress) {
+    std::optional<api::Sweep> swept;
+    Worker([&](const api::Options& options) { swept = api::sweep(path, file, settings, tasks, options); }, 0, progress)
+        .run();
+    return *swept;
   });
   module.def("do_tasks", [](const std::string& path, const std::string& piece,
                             const std::vector<std::pair<std::string, std::string>>& states, std::size_t threads) {

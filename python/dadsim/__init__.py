@@ -184,6 +184,6 @@ def sweep(path, *, set=None, file=None, threads=0, progress=None, client=None):
             return sweep(path, set=set, file=database, threads=threads, progress=progress, client=client)
     if client is None:
         return Sweep(_dadsim.sweep(os.fspath(path), os.fspath(file), _settings(set), threads, progress))
-    from . import many
+    from . import remote
 
-    return Sweep(many.sweep(client, os.fspath(path), os.fspath(file), _settings(set), progress))
+    return Sweep(remote.sweep(client, os.fspath(path), os.fspath(file), _settings(set), progress))

@@ -1,5 +1,5 @@
-"""Pieces of work for Dask: how a worker does one, and who hands them out and takes back what comes of them. What the
-pieces are is said by sweeps (many.py) and by learning (remote.py)."""
+"""Pieces of work for Dask: how a worker does one, and who hands them out and takes back what comes of them. remote.py says
+what the pieces are."""
 
 import hashlib
 import logging

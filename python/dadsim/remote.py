@@ -1,10 +1,11 @@
-"""Learning of event-driven runs, and of the rungs of scale studies, by the workers of Dask (docs/many-machines.md).
+"""Sweeps, learning of event-driven runs, and of the rungs of scale studies, by the workers of Dask (docs/many-machines.md).
 
-    dadsim.run("federated.xml", client=distributed.Client("tcp://scheduler:8786"))
-    dadsim federated.xml --on tcp://scheduler:8786    # starts main() in a process that it talks to by standard streams
+    dadsim.sweep("x.xml", client=distributed.Client("tcp://scheduler:8786"))
+    dadsim sweep x.xml --on tcp://scheduler:8786      # starts main() in a process that it talks to by standard streams
 
-Tasks come from a call of the C++ side, which waits for them: local training, gradients, evaluations, each from weights
-that have a name. They travel in batches of about a second; weights that several need travel once to each worker.
+Tasks come from a call of the C++ side, which waits for them: a trial of a sweep or what several trials learn; local
+training, gradients, evaluations. What several tasks need (weights, learned runs) has a name, and travels once to each
+worker. Tasks travel in batches of about half a second. A task is data, for the module `dadsim` that every worker has.
 """
 
 import collections
@@ -13,11 +14,11 @@ import struct
 import threading
 
 from . import _dadsim, pieces
-from ._dadsim import InputError, ResourceError
+from ._dadsim import InputError
 
-SECONDS_OF_A_PIECE = 0.5  # a round waits for the last one
+SECONDS_OF_A_PIECE = 0.5  # a round waits for the last one; the scheduler takes milliseconds for one
 STATES_KEPT = 32  # by the scheduler, beside those in use
-GONE = "the scheduler is gone; what was learned is lost with this call"
+LEARNING = 1  # TaskContext::Kind, the first byte of a piece: takes as long as it takes, whatever others do
 
 
 def _do(files, name, path, data, build, piece, names, *states):
@@ -61,8 +62,10 @@ class Handing(pieces.Handing):
         except InputError as error:
             self.tasks.fail(str(error), True)
         except Exception as error:  # noqa: BLE001 - whatever it is, the call must not wait for ever
-            gone = not pieces.is_ours(error) and (self.client.status != "running" or isinstance(error, OSError))
-            self.tasks.fail(GONE if gone else str(error) or repr(error), False)
+            if not pieces.is_ours(error) and (self.client.status != "running" or isinstance(error, OSError)):
+                self.tasks.give_up(0, "the scheduler is gone")
+            else:
+                self.tasks.fail(str(error) or repr(error), False)
         finally:
             self.cancel()
 
@@ -96,30 +99,42 @@ class Handing(pieces.Handing):
 
     def took(self, piece, future, address, results, seconds):
         self.tasks.take(piece.number, results, address)
-        self.learn_pace(piece, seconds)
+        if piece.content[0] != LEARNING:
+            self.learn_pace(piece, seconds)
 
     def again(self, piece, address, why):
-        """Elsewhere; then in halves, so that what ends workers stands alone in the end; and then the call ends."""
+        """Elsewhere; then in halves, so that what ends workers stands alone in the end; and then it is given up."""
         piece.tried.append(address or f"a worker {len(piece.tried)}")
-        if piece.count > 1 and (address is None or len(piece.tried) >= len(self.client.nthreads())):
+        workers = min(pieces.TRIES, len(self.client.nthreads()))
+        if piece.count > 1 and (address is None or len(piece.tried) >= workers):
             return self.tasks.put_back(piece.number)
-        if len(piece.tried) < pieces.TRIES and (address is None or len(piece.tried) < len(self.client.nthreads())):
+        if len(piece.tried) < (pieces.TRIES if address is None else workers):
             return self.submit(piece)
-        raise ResourceError(f"an operation of learning could be done by no worker: {why}")
+        self.tasks.give_up(piece.number, why)
+
+
+def _handed_out(client, path, call):
+    """What call(tasks) gives, whose tasks are done by the workers of a distributed.Client."""
+    tasks = _dadsim.RemoteTasks()
+    handing = Handing(client, tasks, path, _dadsim.input_files)
+    thread = threading.Thread(target=handing.run, name="dadsim-remote")
+    thread.start()
+    try:
+        return call(tasks)
+    finally:
+        thread.join()
 
 
 def run(client, path, settings, threads, progress):
     """dadsim.run() over the workers of a distributed.Client; returns what the C++ side gives."""
     scenario = _dadsim.load(path, settings)  # whereupon the files that it names are known
     del scenario
-    tasks = _dadsim.RemoteTasks()
-    handing = Handing(client, tasks, path, _dadsim.input_files)
-    thread = threading.Thread(target=handing.run, name="dadsim-remote")
-    thread.start()
-    try:
-        return _dadsim.run_remotely(path, settings, tasks, threads, progress)
-    finally:
-        thread.join()
+    return _handed_out(client, path, lambda tasks: _dadsim.run_remotely(path, settings, tasks, threads, progress))
+
+
+def sweep(client, path, file, settings, progress):
+    """dadsim.sweep() over the workers of a distributed.Client; returns what the C++ side gives."""
+    return _handed_out(client, path, lambda tasks: _dadsim.sweep_remotely(path, file, settings, tasks, progress))
 
 
 # ---- what the program `dadsim` starts ----
@@ -131,6 +146,7 @@ class _TasksOfParent:
     def __init__(self, parent):
         self.parent = parent
         self.put_back = lambda number: parent.ask(b"b" + struct.pack("=Q", number))
+        self.give_up = lambda number, why: parent.ask(b"l" + struct.pack("=Q", number) + pieces.of_text(why))
         self.fail = parent.fail
         self.is_over = False
 

@@ -251,46 +251,9 @@ DADSIM_API Result run(const Scenario& scenario, const Options& options = {});
 DADSIM_API Sweep sweep(const std::string& path, const std::string& file, const Settings& settings = {},
                        const Options& options = {});
 
-/// A sweep that other processes do in pieces, perhaps on other machines; this one alone writes its file. Who runs the
-/// pieces is up to the caller: python/dadsim/many.py hands them to Dask.
-class DADSIM_API SharedSweep {
- public:
-  /// Loads the sweep and checks all its points; opens its file, or makes it. Throws what sweep() throws.
-  static SharedSweep open(const std::string& path, const std::string& file, const Settings& settings = {},
-                          const Options& options = {});
-
-  std::size_t trials() const noexcept;  ///< points times seeds
-  /// What was still to be done when it was opened: points that learn the same, with one seed, and how many they are.
-  const std::vector<std::size_t>& batches() const noexcept;
-  /// Files that the scenario and its points name, as they were found; the scenario is one of them.
-  const std::vector<std::string>& files() const noexcept;
-  /// What do_piece() is to do: `count` trials of a batch from `first` on, and of those behind it where it has not so
-  /// many (`learn_only`: learn what the first of them needs, and time nothing), as bytes for a process of the same
-  /// build. Throws std::out_of_range.
-  std::string piece(std::size_t batch, std::size_t first, std::size_t count, bool learn_only) const;
-  /// Writes what do_piece() returned; `from` is what messages call it. What is there already has to be the same. Throws
-  /// InputError, OutputError.
-  void take(const std::string& results, const std::string& from);
-  /// Closes the file, in which a finished sweep lies in an order that does not depend on who did what when (what
-  /// `dadsim merge` makes of the file of one process, to the byte), and reads it. Nothing may be asked afterwards.
-  Sweep finish();
-
-  struct State;
-
- private:
-  explicit SharedSweep(std::shared_ptr<State> state) noexcept;
-  std::shared_ptr<State> state_;
-};
-
-/// Does a piece of the sweep whose scenario lies at `path` here, and returns its results as bytes. `learned`: what a
-/// piece that learned alone returned, or empty. A simulation that fails is a result. Throws InputError where the
-/// scenario is another one here, SystemError, Stopped.
-DADSIM_API std::string do_piece(const std::string& path, const std::string& piece, const std::string& learned = {},
-                                const Options& options = {});
-
-/// What a call has other processes do, perhaps on other machines, while it waits: local training, gradients and
-/// evaluations of event-driven runs. Who hands it out is up to the caller: python/dadsim/remote.py hands it to Dask.
-/// Copies are the same; its functions may be called from any thread.
+/// What a call has other processes do, perhaps on other machines, while it waits: trials of a sweep and what they
+/// learn; local training, gradients and evaluations of event-driven runs. Who hands it out is up to the caller:
+/// python/dadsim/remote.py hands it to Dask. Copies are the same; its functions may be called from any thread.
 class DADSIM_API RemoteTasks {
  public:
   RemoteTasks();
@@ -309,6 +272,9 @@ class DADSIM_API RemoteTasks {
   void take(std::uint64_t piece, const std::string& results, const std::string& from);
   /// It was not done, and is to be had again in smaller pieces.
   void put_back(std::uint64_t piece);
+  /// Nobody can do it. A sweep goes on without it, and says so at the end; what else needs it ends with a SystemError.
+  /// `piece` 0: there is nobody any more who could do anything.
+  void give_up(std::uint64_t piece, const std::string& why);
   /// It cannot be done: the call ends with a SystemError of these words, or an InputError.
   void fail(const std::string& why, bool input);
   /// The call has come to its end: there will be nothing more.
@@ -324,6 +290,11 @@ class DADSIM_API RemoteTasks {
 /// As run() of the scenario at `path`, of which event-driven runs are learned by those who do `tasks`: the same result.
 DADSIM_API Result run(const std::string& path, const Settings& settings, const RemoteTasks& tasks,
                       const Options& options = {});
+
+/// As sweep(), whose trials are done by those who do `tasks`. A finished sweep lies in its file in an order that does
+/// not depend on who did what when: what `dadsim merge` makes of the file of one process, to the byte.
+DADSIM_API Sweep sweep(const std::string& path, const std::string& file, const Settings& settings,
+                       const RemoteTasks& tasks, const Options& options = {});
 
 /// Does a piece of such tasks, with the scenario that lies at `path` here. `states`: names and bytes. Throws InputError
 /// where the scenario is another one here, SimulationError, SystemError, Stopped.

@@ -7,10 +7,11 @@
 #include "api/states.hpp"
 #include "scenario/document/load.hpp"
 #include "study/learning/shared_cache.hpp"
-#include "study/remote/do_tasks.hpp"
 #include "study/remote/remote_learning.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/sweep/do_tasks.hpp"
+#include "study/sweep/remote_trials.hpp"
 #include "support/input_files.hpp"
 
 namespace dadsim::api::inline v1 {
@@ -41,14 +42,35 @@ void RemoteTasks::take(std::uint64_t piece, const std::string& results, const st
 }
 
 void RemoteTasks::put_back(std::uint64_t piece) { state_->queue.put_back(piece); }
+void RemoteTasks::give_up(std::uint64_t piece, const std::string& why) { state_->queue.give_up(piece, why); }
 void RemoteTasks::fail(const std::string& why, bool input) { state_->queue.fail(why, input); }
 bool RemoteTasks::over() const { return state_->queue.closed(); }
 
+namespace {
+
+struct Closing {
+  study::TaskQueue& queue;
+  ~Closing() { queue.close(); }
+};
+
+}  // namespace
+
+Sweep sweep(const std::string& path, const std::string& file, const Settings& settings, const RemoteTasks& tasks,
+            const Options& options) {
+  const Closing closing{tasks.state().queue};
+  std::shared_ptr<Sweep::State> state;
+  as_a_call(options, [&] {
+    const bool tell = static_cast<bool>(options.progress);
+    const study::SweepPoints points(path, overrides_of(settings), study::make_catalog(), tell);
+    study::run_sweep(points, file, tasks.state().queue, tell);
+    study::Database whole(file, study::Database::Access::read);
+    state = std::make_shared<Sweep::State>(whole);
+  });
+  return Sweep(std::move(state));
+}
+
 Result run(const std::string& path, const Settings& settings, const RemoteTasks& tasks, const Options& options) {
-  struct Closing {
-    study::TaskQueue& queue;
-    ~Closing() { queue.close(); }
-  } const closing{tasks.state().queue};
+  const Closing closing{tasks.state().queue};
   std::unique_ptr<Result> result;
   as_a_call(options, [&] {
     const bool tell = static_cast<bool>(options.progress);
@@ -64,7 +86,9 @@ Result run(const std::string& path, const Settings& settings, const RemoteTasks&
 std::string do_tasks(const std::string& path, const std::string& piece,
                      const std::vector<std::pair<std::string, std::string>>& states, const Options& options) {
   std::string results;
-  as_a_call(options, [&] { results = study::do_tasks(path, piece, {states.begin(), states.end()}); });
+  as_a_call(options, [&] {
+    results = study::do_tasks(path, piece, {states.begin(), states.end()}, threads_of(options));
+  });
   return results;
 }
 

@@ -75,9 +75,9 @@ struct Pipe {
 
 }  // namespace
 
-DaskProcess::DaskProcess(const std::string& module, const std::string& scheduler) {
+DaskProcess::DaskProcess(const std::string& scheduler) {
   const Pipe questions, answers, said;
-  std::vector<std::string> words = python_command(module, scheduler);
+  std::vector<std::string> words = python_command("remote", scheduler);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -143,51 +143,8 @@ void DaskProcess::pass_words_on() {
   words_ = -1;
 }
 
-void sweep_by_dask(const std::string& scheduler, const std::string& scenario, study::SharedSweep& sweep,
-                   bool show_progress) {
-  std::optional<std::string> fault;
-  bool is_input = false;
-  DaskProcess process("many", scheduler);
-  process.serve([&](char question, WireReader& asked, WireWriter& told) {
-    switch (question) {
-      case 'a':
-        told(build(), std::filesystem::absolute(scenario).string(), noted_inputs(), std::uint64_t{sweep.trials()},
-             sweep.batches());
-        break;
-      case 'n': {
-        const auto batch = asked.read<std::uint64_t>();
-        const auto first = asked.read<std::uint64_t>();
-        const auto count = asked.read<std::uint64_t>();
-        told(sweep.piece(batch, first, count, asked.read<bool>()));
-        break;
-      }
-      case 't': {
-        const auto results = asked.read<std::string>();
-        sweep.take(results, asked.read<std::string>());
-        break;
-      }
-      case 'p': {
-        const auto text = asked.read<std::string>();
-        if (show_progress) say_in_place(text);
-        break;
-      }
-      case 'f':
-        is_input = asked.read<bool>();
-        fault = asked.read<std::string>();
-        break;
-      default:
-        throw std::out_of_range("no question");
-    }
-  });
-  if (show_progress) say_in_place("");
-  if (interrupted().load()) throw Cancelled();
-  if (fault && is_input) throw InputError(Diagnostic{"", 0, *fault, ""});
-  if (fault) throw EnvironmentError(*fault);
-  if (sweep.done() < static_cast<std::int64_t>(sweep.trials())) throw EnvironmentError(kEnded);
-}
-
 DaskClient::DaskClient(const std::string& scheduler, const std::string& scenario, study::TaskQueue& queue)
-    : scenario_(std::filesystem::absolute(scenario).string()), queue_(queue), process_("remote", scheduler) {
+    : scenario_(std::filesystem::absolute(scenario).string()), queue_(queue), process_(scheduler) {
   thread_ = std::thread([this] {
     process_.serve([this](char question, WireReader& asked, WireWriter& told) { answer(question, asked, told); });
     if (!interrupted().load()) queue_.fail(kEnded, false);
@@ -224,6 +181,11 @@ void DaskClient::answer(char question, WireReader& asked, WireWriter& told) {
       case 'b':
         queue_.put_back(asked.read<std::uint64_t>());
         break;
+      case 'l': {
+        const auto piece = asked.read<std::uint64_t>();
+        queue_.give_up(piece, asked.read<std::string>());
+        break;
+      }
       case 'f': {
         const auto is_input = asked.read<bool>();
         queue_.fail(asked.read<std::string>(), is_input);

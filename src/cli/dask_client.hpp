@@ -9,18 +9,16 @@
 #include <utility>
 
 #include "study/remote/task_queue.hpp"
-#include "study/sweep/shared_sweep.hpp"
 #include "support/wire.hpp"
 
 namespace dadsim::cli {
 
-/// A process of Python (python/dadsim/pieces.py) that hands work to the workers of Dask and asks this process for it.
+/// A process of Python (python/dadsim/remote.py) that hands work to the workers of Dask and asks this process for it.
 /// Signals for the group of this process do not reach it: it is ended with this object.
 class DaskProcess {
  public:
-  /// `module`: of the Python package; `scheduler`, e.g. "tcp://10.0.0.1:8786". Throws EnvironmentError where there is
-  /// no Python.
-  DaskProcess(const std::string& module, const std::string& scheduler);
+  /// `scheduler`, e.g. "tcp://10.0.0.1:8786". Throws EnvironmentError where there is no Python.
+  explicit DaskProcess(const std::string& scheduler);
   ~DaskProcess();
   DaskProcess(const DaskProcess&) = delete;
   DaskProcess& operator=(const DaskProcess&) = delete;
@@ -38,11 +36,6 @@ class DaskProcess {
   std::string unsaid_;                              ///< a line that has not ended
   bool ended_ = false;
 };
-
-/// Has the workers of Dask do a sweep. `scenario`: the path of its file. Throws EnvironmentError, InputError,
-/// OutputError; Cancelled without words.
-void sweep_by_dask(const std::string& scheduler, const std::string& scenario, study::SharedSweep& sweep,
-                   bool show_progress);
 
 /// Hands the tasks of a queue to the workers of Dask, as long as this lives. What they cannot do, and the end of the
 /// process of Python, fail the queue.

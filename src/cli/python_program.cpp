@@ -25,7 +25,7 @@ void set_module_path() {
   std::error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none);
   const fs::path own = program.parent_path().parent_path() / "python";
-  if (!none && fs::exists(own / "dadsim" / "many.py", none)) folders.push_back(own.string());
+  if (!none && fs::exists(own / "dadsim" / "remote.py", none)) folders.push_back(own.string());
   const std::string said = variable("PYTHONPATH");
   for (const std::string_view folder : split_at(said, ':')) {
     if (!folder.empty()) folders.emplace_back(folder);

@@ -18,6 +18,7 @@
 #include "study/setting/catalog.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
+#include "study/sweep/remote_trials.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_document.hpp"
@@ -204,20 +205,18 @@ void report(const SweepArguments& arguments, study::Database& database, const st
                               done == 1 ? "is" : "are", asked.out));
 }
 
-void run_on_dask(const SweepArguments& asked, study::SweepPoints points) {
-  study::SharedSweep sweep(std::move(points), asked.out);
+void run_on_dask(const SweepArguments& asked, const study::SweepPoints& points) {
+  TasksElsewhere tasks(asked.scheduler, asked.scenario);
+  const auto start = [&] { tasks.start(); };
   study::SweepProgressNumbers numbers;
-  numbers.before = sweep.done();
   try {
-    sweep_by_dask(asked.scheduler, asked.scenario, sweep, asked.options.show_progress);
+    numbers = run_sweep(points, asked.out, *tasks.queue(), asked.options.show_progress, start);
   } catch (const Cancelled&) {
-    interrupted_with(sweep.done(), asked, sweep.points());
+    study::Database database(asked.out, study::Database::Access::read);
+    interrupted_with(database.number("SELECT COUNT(*) FROM trial").value_or(0), asked, points);
   }
-  numbers.finished = sweep.done() - numbers.before;
-  sweep.finish();
   study::Database database(asked.out, study::Database::Access::read);
-  numbers.failed = database.number("SELECT COUNT(*) FROM trial WHERE status = 'failed'").value_or(0);
-  report(asked, database, sweep.points(), numbers);
+  report(asked, database, points, numbers);
 }
 
 po::options_description merge_options() {
@@ -250,7 +249,7 @@ void run_sweep(const po::variables_map& values) {
   }
   outputs.check_against_inputs();
   if (asked.tasks > 0) return print(commands_of_shards(elsewhere(asked), asked.tasks));
-  if (!asked.scheduler.empty()) return run_on_dask(asked, std::move(sweep));
+  if (!asked.scheduler.empty()) return run_on_dask(asked, sweep);
   const std::unique_ptr<study::Database> database = open_sweep(asked.out, sweep, asked.shard, asked.options.any_build);
   try {
     const study::SweepProgressNumbers numbers = run_sweep(sweep, *database, asked.shard, asked.options);

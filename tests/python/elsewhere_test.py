@@ -112,7 +112,7 @@ class Elsewhere(unittest.TestCase):
     def test_nothing_of_the_current_folder_runs(self):
         bad = "open('EXECUTED', 'w').close()\nraise SystemExit('this came with the folder')\n"
         for name in ("distributed", "argparse", "logging", "queue", "random", "struct", "sitecustomize", "dadsim/__init__",
-                     "dadsim/many", "dadsim/remote"):
+                     "dadsim/pieces", "dadsim/remote"):
             self.write(name + ".py", bad)
         for path in (self.environment["PYTHONPATH"], ":" + self.environment["PYTHONPATH"], self.environment["PYTHONPATH"] + "::"):
             self.assertEqual(self.sweep("--out", f"{len(path)}.sqlite", PYTHONPATH=path)[0], 0)

@@ -21,7 +21,7 @@ except ImportError:
     sys.exit(77)
 
 import dadsim
-from dadsim import many, pieces
+from dadsim import pieces, remote
 
 SOURCE = os.environ["DADSIM_SOURCE_DIR"]
 BINARY = os.environ["DADSIM_BINARY"]
@@ -187,10 +187,10 @@ class Sweeps(unittest.TestCase):
                 pass
 
             def progress(text):
-                if "12 of 40" in text:
+                if "sweep: " in text and int(text.split()[1]) >= 12:
                     raise Enough
 
-            many.SECONDS_OF_A_PIECE = 0.05
+            seconds, remote.SECONDS_OF_A_PIECE = remote.SECONDS_OF_A_PIECE, 0.05
             for told in (progress, None):
                 try:
                     dadsim.sweep(path, file=self.path("killed.sqlite"), client=self.client, progress=told)
@@ -199,7 +199,7 @@ class Sweeps(unittest.TestCase):
         finally:
             stop.set()
             killer.join()
-            many.SECONDS_OF_A_PIECE = 1.0
+            remote.SECONDS_OF_A_PIECE = seconds
         with open(self.path("killed.sqlite"), "rb") as file:
             self.assertEqual(file.read(), whole)
 
@@ -275,11 +275,28 @@ class Sweeps(unittest.TestCase):
             database.execute("INSERT INTO records VALUES('more', 'weights', ?)", (poison,))
         database.close()
         self.assertEqual(dadsim.sweep(path, file=out, client=self.client).failed, 0)
-        piece = dadsim._dadsim.share_sweep(path, self.path("new.sqlite"), [], None).piece(0, 0, 1, False)
-        for call in (lambda: dadsim._dadsim.do_piece(path, poison, b"", 1), lambda: dadsim._dadsim.do_piece(path, piece, poison, 1),
-                     lambda: dadsim._dadsim.do_tasks(path, poison, [("state", poison)], 1)):
-            with self.assertRaises(dadsim.InputError):
-                call()
+        with self.assertRaises(dadsim.InputError):
+            dadsim._dadsim.do_tasks(path, poison, [("state", poison)], 1)
+        # What a batch has learned, and the file of results of a trial.
+        for poisoned in (2, 1):
+            tasks = dadsim._dadsim.RemoteTasks()
+            new = self.path(f"new{poisoned}.sqlite")
+            call = threading.Thread(target=lambda: self.assertRaises(
+                dadsim.InputError, dadsim._dadsim.sweep_remotely, path, new, [], tasks, None))
+            call.start()
+            while not tasks.over():
+                number, _, _, content, states = tasks.next(1, 0.1)
+                if number == 0:
+                    continue
+                states = [(name, tasks.state(name)) for name in states]
+                if states and poisoned == 2:
+                    with self.assertRaises(dadsim.InputError):
+                        dadsim._dadsim.do_tasks(path, content, [(name, poison) for name, _ in states], 1)
+                try:
+                    tasks.take(number, poison if content[0] == poisoned else dadsim._dadsim.do_tasks(path, content, states, 1), "x")
+                except dadsim.InputError as error:
+                    tasks.fail(str(error), True)
+            call.join()
         self.assertFalse(os.path.exists(canary))
         pickle.loads(poison).close()
         self.assertTrue(os.path.exists(canary), "a canary that could not have sung")

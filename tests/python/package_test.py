@@ -88,7 +88,7 @@ class Package(unittest.TestCase):
 
     def test_wheel_has_module_library_and_program_and_is_of_this_python(self):
         names = zipfile.ZipFile(self.wheel).namelist()
-        for name in ("dadsim/__init__.py", "dadsim/many.py", "dadsim/remote.py", "dadsim/__main__.py", "dadsim/dadsim", "dadsim/libdadsim.so.1"):
+        for name in ("dadsim/__init__.py", "dadsim/remote.py", "dadsim/__main__.py", "dadsim/dadsim", "dadsim/libdadsim.so.1"):
             self.assertIn(name, names)
         self.assertTrue(any(name.startswith("dadsim/_dadsim.") for name in names), names)
         self.assertFalse([name for name in names if not name.startswith("dadsim")])

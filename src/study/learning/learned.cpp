@@ -265,7 +265,7 @@ LearnedRunPtr LearningStore::find(std::uint64_t key) {
   if (std::optional<LearnedRunPtr> known = runs_.find(key)) return *known;
   const auto offered = offered_.find(key);
   if (offered == offered_.end()) return nullptr;
-  keep(key, offered->second);
+  LearningStore::keep(key, offered->second);
   return offered->second;
 }
 

@@ -50,27 +50,33 @@ LearnedRuns learned_of(scenario::Scenario scenario, const std::string& task) {
 
 }  // namespace
 
+TaskQueue::TaskId post_learning(TaskQueue& queue, const LearningTask& asked) {
+  return queue.post(
+      std::make_shared<const TaskContext>(TaskContext{TaskContext::Kind::learning, asked.overrides, asked.hash}),
+      asked.run < 0 ? std::string() : fmt::format("{}", asked.run));
+}
+
+std::map<std::uint64_t, LearnedRunPtr> learned_runs_from(std::string_view result) {
+  std::map<std::uint64_t, LearnedRunPtr> runs;
+  try {
+    const auto learned = WireReader(result).read<LearnedRuns>();
+    for (std::size_t i = 0; i < learned.keys.size(); ++i) {
+      LearnedRunPtr& run = runs[learned.keys[i]];
+      run = learned_from_bytes(learned.runs.at(i));
+      if (!run) refuse_learned();
+    }
+  } catch (const std::out_of_range&) {
+    refuse_learned();
+  }
+  return runs;
+}
+
 std::map<std::uint64_t, LearnedRunPtr> learn_elsewhere(TaskQueue& queue, const std::vector<LearningTask>& asked) {
   std::vector<TaskQueue::TaskId> tasks;
   tasks.reserve(asked.size());
-  for (const LearningTask& one : asked) {
-    const TaskContext context{TaskContext::Kind::learning, one.overrides, one.hash};
-    tasks.push_back(queue.post(std::make_shared<const TaskContext>(context),
-                               one.run < 0 ? std::string() : fmt::format("{}", one.run)));
-  }
+  for (const LearningTask& one : asked) tasks.push_back(post_learning(queue, one));
   std::map<std::uint64_t, LearnedRunPtr> runs;
-  for (const std::string& result : queue.wait_for(tasks)) {
-    try {
-      const auto learned = WireReader(result).read<LearnedRuns>();
-      for (std::size_t i = 0; i < learned.keys.size(); ++i) {
-        LearnedRunPtr& run = runs[learned.keys[i]];
-        run = learned_from_bytes(learned.runs.at(i));
-        if (!run) refuse_learned();
-      }
-    } catch (const std::out_of_range&) {
-      refuse_learned();
-    }
-  }
+  for (const std::string& result : queue.wait_for(tasks)) runs.merge(learned_runs_from(result));
   return runs;
 }
 

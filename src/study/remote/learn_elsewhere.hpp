@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "study/learning/learned.hpp"
@@ -16,6 +17,13 @@ struct LearningTask {
   std::uint64_t hash = 0;              ///< Scenario::hash
   std::int64_t run = -1;               ///< as if it had that run alone; −1: all of them
 };
+
+/// Has another process learn that. Its result is for learned_runs_from().
+TaskQueue::TaskId post_learning(TaskQueue& queue, const LearningTask& asked);
+
+/// The runs that another process has learned, by the keys that learn_scenario() looks for them under; none where its
+/// scenario cannot be learned. Throws InputError where the bytes are damaged.
+std::map<std::uint64_t, LearnedRunPtr> learned_runs_from(std::string_view result);
 
 /// Has other processes learn, and returns what they have, by the keys that learn_scenario() looks for it under. What
 /// cannot be learned is left out: it is told where it is asked for. Throws InputError where a scenario is another one

@@ -74,6 +74,10 @@ std::shared_ptr<LoadedProblem> loaded(const std::string& path, const TaskContext
 
 }  // namespace
 
+NamedState named_state(const world::ValueKey& key, world::DatumPtr datum) {
+  return {fmt::format("{:016x}{:016x}", key[0], key[1]), [datum = std::move(datum)] { return to_bytes(*datum); }};
+}
+
 RemoteLearning::RemoteLearning(TaskQueue& queue, const scenario::Scenario& scenario, std::vector<std::string> overrides)
     : queue_(queue),
       context_(std::make_shared<const TaskContext>(
@@ -83,7 +87,7 @@ RemoteLearning::RemoteLearning(TaskQueue& queue, const scenario::Scenario& scena
 void RemoteLearning::hand(Operation operation) {
   std::vector<NamedState> states;
   for (std::size_t i = 0; i < operation.inputs.size(); ++i)
-    states.push_back({operation.input_keys[i], std::move(operation.inputs[i])});
+    states.push_back(named_state(operation.input_keys[i], std::move(operation.inputs[i])));
   const std::lock_guard lock(mutex_);
   handed_[queue_.post(context_, std::move(operation.description), std::move(states))] = operation.key;
 }
@@ -107,15 +111,12 @@ void RemoteLearning::forget() {
   handed_.clear();
 }
 
-std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece,
-                                       const std::map<std::string, std::string>& states) {
+std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece, const TaskStates& states) {
   const std::shared_ptr<LoadedProblem> problem = loaded(path, piece.context);
   std::map<std::string, world::DatumPtr> data;
   for (const auto& [name, bytes] : states) data[name] = datum_from_bytes(bytes);
   std::vector<std::string> results(piece.items.size());
   try {
-    for (std::size_t i = 0; i < piece.inline_names.size(); ++i)
-      data[piece.inline_names[i]] = datum_from_bytes(piece.inline_states.at(i));
     parallel_for(piece.items.size(), [&](std::size_t i) {
       if (interrupted().load()) throw Cancelled();
       std::vector<world::DatumPtr> inputs;

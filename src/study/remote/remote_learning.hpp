@@ -13,6 +13,9 @@
 
 namespace dadsim::study {
 
+/// Weights, named by what they were made of.
+NamedState named_state(const world::ValueKey& key, world::DatumPtr datum);
+
 /// Local training, gradients and evaluations of event-driven runs of one scenario, each a task of a queue.
 class RemoteLearning final : public world::RemoteOperations {
  public:
@@ -32,9 +35,8 @@ class RemoteLearning final : public world::RemoteOperations {
 };
 
 /// Does such tasks with the scenario that lies at `path`, several at a time, and returns their results as bytes.
-/// `states`: by name, as bytes, those that do not stand in the piece. The data are drawn or read once for many pieces.
+/// The data are drawn or read once for many pieces.
 /// Throws InputError where the scenario is another one there.
-std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece,
-                                       const std::map<std::string, std::string>& states);
+std::vector<std::string> do_operations(const std::string& path, const TaskPiece& piece, const TaskStates& states);
 
 }  // namespace dadsim::study

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
 
-#include "study/learning/datum_bytes.hpp"
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
 #include "support/fingerprint.hpp"
@@ -18,8 +16,10 @@
 
 namespace dadsim::study {
 
-constexpr TaskContext::Kind last_of(TaskContext::Kind /*type*/) { return TaskContext::Kind::learning; }
-void fields(auto& bytes, of<TaskContext> auto& context) { bytes(context.kind, context.overrides, context.hash); }
+constexpr TaskContext::Kind last_of(TaskContext::Kind /*type*/) { return TaskContext::Kind::trials; }
+void fields(auto& bytes, of<TaskContext> auto& context) {
+  bytes(context.kind, context.overrides, context.hash, context.about);
+}
 void fields(auto& bytes, of<TaskPiece::Item> auto& item) { bytes(item.task, item.states); }
 void fields(auto& bytes, of<TaskPiece> auto& piece) {
   bytes(piece.context, piece.items, piece.inline_names, piece.inline_states);
@@ -28,18 +28,6 @@ void fields(auto& bytes, of<TaskPiece> auto& piece) {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment{50};
-
-std::string name_of(const world::ValueKey& key) { return fmt::format("{:016x}{:016x}", key[0], key[1]); }
-
-/// The key of such a name; that of nothing where it is none.
-world::ValueKey key_of(std::string_view name) {
-  constexpr std::size_t kDigits = 16;
-  world::ValueKey key{};
-  if (name.size() != 2 * kDigits) return key;
-  for (std::size_t i = 0; i < key.size(); ++i)
-    std::from_chars(name.data() + i * kDigits, name.data() + (i + 1) * kDigits, key.at(i), 16);
-  return key;
-}
 
 [[noreturn]] void refuse_results(const std::string& from, const std::string& what, const char* remedy) {
   throw InputError(Diagnostic{from, 0, what, remedy});
@@ -54,9 +42,9 @@ TaskQueue::TaskId TaskQueue::post(const std::shared_ptr<const TaskContext>& cont
   const std::lock_guard lock(mutex_);
   Task& posted = open_.emplace_back(Task{++last_, context, std::move(task), {}});
   for (NamedState& one : states) {
-    posted.states.push_back(one.key);
-    State& state = states_[one.key];
-    state.datum = std::move(one.datum);
+    State& state = states_[one.name];
+    state.bytes = std::move(one.bytes);
+    posted.states.push_back(std::move(one.name));
     state.is_shared = ++state.users > 1 || state.is_shared;
   }
   posted_.notify_one();
@@ -80,6 +68,16 @@ std::vector<std::string> TaskQueue::wait_for(const std::vector<TaskId>& tasks) {
   in_order.reserve(tasks.size());
   for (const TaskId task : tasks) in_order.push_back(std::move(results.at(task)));
   return in_order;
+}
+
+void TaskQueue::let_each_count() {
+  const std::lock_guard lock(mutex_);
+  each_counts_ = true;
+}
+
+std::size_t TaskQueue::open() const {
+  const std::lock_guard lock(mutex_);
+  return open_.size();
 }
 
 void TaskQueue::forget() {
@@ -123,14 +121,13 @@ std::string TaskQueue::bytes_of(const std::vector<Task>& tasks, std::vector<std:
   for (const Task& task : tasks) {
     TaskPiece::Item& item = piece.items.emplace_back();
     item.task = task.text;
-    for (const world::ValueKey& key : task.states) {
-      const State& state = states_.at(key);
-      item.states.push_back(name_of(key));
+    for (const std::string& name : item.states = task.states) {
+      const State& state = states_.at(name);
       if (!state.is_shared) {
-        piece.inline_names.push_back(item.states.back());
-        piece.inline_states.push_back(to_bytes(*state.datum));
-      } else if (std::ranges::find(names, item.states.back()) == names.end()) {
-        names.push_back(item.states.back());
+        piece.inline_names.push_back(name);
+        piece.inline_states.push_back(state.bytes());
+      } else if (std::ranges::find(names, name) == names.end()) {
+        names.push_back(name);
       }
     }
   }
@@ -145,14 +142,14 @@ bool TaskQueue::closed() const {
 }
 
 std::string TaskQueue::state(const std::string& name) const {
-  world::DatumPtr datum;
+  std::function<std::string()> bytes;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = states_.find(key_of(name));
+    const auto found = states_.find(name);
     if (found == states_.end()) return {};
-    datum = found->second.datum;
+    bytes = found->second.bytes;
   }
-  return to_bytes(*datum);
+  return bytes();
 }
 
 void TaskQueue::take(std::uint64_t piece, std::string_view results, const std::string& from) {
@@ -176,15 +173,15 @@ void TaskQueue::take(std::uint64_t piece, std::string_view results, const std::s
   was_taken_[piece] = print;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     let_go(found->second[i]);
-    done_.push_back({found->second[i].id, std::move(parts[i])});
+    done_.push_back({found->second[i].id, std::move(parts[i]), from});
   }
   handed_.erase(found);
   finished_.notify_all();
 }
 
 void TaskQueue::let_go(const Task& task) {
-  for (const world::ValueKey& key : task.states) {
-    const auto state = states_.find(key);
+  for (const std::string& name : task.states) {
+    const auto state = states_.find(name);
     if (state != states_.end() && --state->second.users == 0) states_.erase(state);
   }
 }
@@ -201,17 +198,40 @@ void TaskQueue::put_back(std::uint64_t piece) {
   posted_.notify_all();
 }
 
+void TaskQueue::give_up(std::uint64_t piece, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  const auto found = handed_.find(piece);
+  if (each_counts_ && found != handed_.end()) {
+    for (const Task& task : found->second) {
+      let_go(task);
+      done_.push_back({task.id, "", "", why});
+    }
+    handed_.erase(found);
+    return finished_.notify_all();
+  }
+  end_with(std::make_exception_ptr(
+      EnvironmentError(each_counts_ ? why
+                       : piece == 0 ? why + "; what was learned is lost with this call"
+                                    : fmt::format("an operation of learning could be done by no worker: {}", why))));
+}
+
 void TaskQueue::fail(const std::string& why, bool is_input) {
   const std::lock_guard lock(mutex_);
-  if (failed_) return;
-  failed_ = is_input ? std::make_exception_ptr(InputError(Diagnostic{"", 0, why, ""}))
-                     : std::make_exception_ptr(EnvironmentError(why));
+  end_with(is_input ? std::make_exception_ptr(InputError(Diagnostic{"", 0, why, ""}))
+                    : std::make_exception_ptr(EnvironmentError(why)));
+}
+
+void TaskQueue::end_with(std::exception_ptr failed) {
+  if (!failed_) failed_ = std::move(failed);
   finished_.notify_all();
 }
 
-TaskPiece task_piece_from_bytes(std::string_view bytes) {
+TaskPiece task_piece_from_bytes(std::string_view bytes, TaskStates& states) {
   try {
-    return WireReader(bytes).read<TaskPiece>();
+    auto piece = WireReader(bytes).read<TaskPiece>();
+    for (std::size_t i = 0; i < piece.inline_names.size(); ++i)
+      states[piece.inline_names[i]] = piece.inline_states.at(i);
+    return piece;
   } catch (const std::out_of_range& error) {
     refuse_results("a piece of work", fmt::format("is damaged, or of another build: {}", error.what()),
                    "what the same build of dadsim asked for");

@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "world/history.hpp"
 
 namespace dadsim::study {
 
@@ -20,16 +19,18 @@ struct TaskContext {
   enum class Kind : std::uint8_t {
     operations,  ///< of a History (remote_learning.hpp)
     learning,    ///< all that a scenario learns
+    trials,      ///< of a sweep (sweep/remote_trials.hpp)
   };
   Kind kind = Kind::operations;
   std::vector<std::string> overrides{};  ///< of the scenario
-  std::uint64_t hash = 0;                ///< of what is to be the same there; 0: nothing is compared
+  std::uint64_t hash = 0;                ///< of what is to be the same there
+  std::string about{};                   ///< more that all tasks of the context share
 };
 
-/// Weights, and the name that they have wherever they are.
+/// Bytes that tasks need, and the name that they have wherever they are: of all machines and calls.
 struct NamedState {
-  world::ValueKey key{};
-  world::DatumPtr datum;
+  std::string name;
+  std::function<std::string()> bytes;  ///< made where they are needed
 };
 
 /// Tasks that other processes do for a study, which waits for them: between the thread of the study and those that
@@ -44,11 +45,16 @@ class TaskQueue {
   struct Done {
     TaskId task = 0;
     std::string result;
+    std::string from;     ///< who did it
+    std::string fault{};  ///< no process could do it; empty: it is done
   };
   /// What has been done since the last call; waits for a moment. Throws what fail() was called with.
   std::vector<Done> wait();
   /// Waits for all of these tasks, which nobody else waits for; their results, in order. Throws Cancelled too.
   std::vector<std::string> wait_for(const std::vector<TaskId>& tasks);
+  /// From now on a task that no process can do is told as such, and the others go on. Else the study ends with it.
+  void let_each_count();
+  std::size_t open() const;  ///< posted, and not handed out
   /// Nothing that was posted is wanted any more.
   void forget();
   /// Nothing will be posted any more.
@@ -72,6 +78,8 @@ class TaskQueue {
   void take(std::uint64_t piece, std::string_view results, const std::string& from);
   /// A piece was not done: its tasks will be had again, in pieces of at most half as many.
   void put_back(std::uint64_t piece);
+  /// A piece was not done, and nobody can do it: see let_each_count(). `piece` 0: the scheduler is gone.
+  void give_up(std::uint64_t piece, const std::string& why);
   /// Tasks cannot be done: the study ends with that. `is_input`: the scenario, or the build, is to blame.
   void fail(const std::string& why, bool is_input);
 
@@ -80,15 +88,16 @@ class TaskQueue {
     TaskId id = 0;
     std::shared_ptr<const TaskContext> context;
     std::string text;
-    std::vector<world::ValueKey> states;
+    std::vector<std::string> states;
     std::size_t at_most = static_cast<std::size_t>(-1);  ///< in a piece
   };
   struct State {
-    world::DatumPtr datum;
+    std::function<std::string()> bytes;
     std::size_t users = 0;
     bool is_shared = false;  ///< several tasks have needed it
   };
   void let_go(const Task& task);
+  void end_with(std::exception_ptr failed);
   std::string bytes_of(const std::vector<Task>& tasks, std::vector<std::string>& names) const;
 
   mutable std::mutex mutex_;
@@ -98,11 +107,14 @@ class TaskQueue {
   std::deque<Task> open_;
   std::map<std::uint64_t, std::vector<Task>> handed_;  ///< by piece
   std::map<std::uint64_t, std::uint64_t> was_taken_;   ///< fingerprints of results, by piece
-  std::map<world::ValueKey, State> states_;
+  std::map<std::string, State> states_;
   std::vector<Done> done_;
-  bool closed_ = false;
+  bool closed_ = false, each_counts_ = false;
   std::exception_ptr failed_;
 };
+
+/// States by their names, as bytes.
+using TaskStates = std::map<std::string, std::string>;
 
 /// A piece as who does it reads it.
 struct TaskPiece {
@@ -114,8 +126,8 @@ struct TaskPiece {
   std::vector<Item> items;
   std::vector<std::string> inline_names, inline_states;  ///< what one task alone needs, as bytes
 };
-/// Throws InputError where the bytes are none of a Piece.
-TaskPiece task_piece_from_bytes(std::string_view bytes);
+/// Throws InputError where the bytes are none of a Piece. `states`: what it names; those that it has come to them.
+TaskPiece task_piece_from_bytes(std::string_view bytes, TaskStates& states);
 /// What was made of the tasks of a piece, in order, as take() reads it.
 std::string results_to_bytes(const std::vector<std::string>& results);
 

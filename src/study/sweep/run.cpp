@@ -294,6 +294,7 @@ SweepProgressNumbers run_batches(const ScenarioOfTrial& scenario_of, const std::
   numbers.trials = numbers.before + open;
 
   SweepLearningStore store(database, learned_before, options.keep_weights ? kMostHistoryBytes : 0, options.memory);
+  store.offer(options.offered);
   const std::size_t threads =
       std::max<std::size_t>(1, std::min(options.threads, static_cast<std::size_t>(std::max<std::int64_t>(open, 1))));
   SweepLine line(numbers.before, numbers.trials, static_cast<std::int64_t>(batches.size()), threads,

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "study/learning/learned.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/sweep/database.hpp"
 #include "study/sweep/open_sweep.hpp"
@@ -24,6 +26,7 @@ struct SweepOptions {
   bool show_progress = false;
   /// What simulations of this process learned before; none: nothing.
   std::shared_ptr<MemoryHistoryStore> memory{};
+  std::map<std::uint64_t, LearnedRunPtr> offered{};  ///< what others learned for these trials
 };
 
 struct SweepProgressNumbers {

@@ -73,6 +73,10 @@ void RecordWriter::write(std::string_view kind, const std::string& key, std::str
   insert_.blob(print_of(kind, key, value).append(value)).run();
 }
 
+void write_learned(RecordWriter& writer, std::uint64_t key, const LearnedRun& run) {
+  writer.write(kLearned, key_text(key), to_bytes(run));
+}
+
 void copy_records(Database& from, Database& to, bool weights) {
   std::int64_t bytes = weight_bytes(to);
   // Weights last, and all in the order of the keys: which of the weights fit must not depend on anything else.
@@ -179,9 +183,9 @@ LearnedRunPtr SweepLearningStore::find(std::uint64_t key) {
 void SweepLearningStore::keep(std::uint64_t key, const LearnedRunPtr& run) {
   ++learned_;
   LearningStore::keep(key, run);
-  const std::string bytes = to_bytes(*run);
   Database::Transaction transaction(file_);
-  RecordWriter(file_).write(kLearned, key_text(key), bytes);
+  RecordWriter writer(file_);
+  write_learned(writer, key, *run);
   transaction.commit();
 }
 

@@ -33,6 +33,8 @@ class RecordWriter {
   Statement insert_;
 };
 
+void write_learned(RecordWriter& writer, std::uint64_t key, const LearnedRun& run);
+
 /// Bytes of weights that a file of results keeps; evaluations, of some bytes each, are always kept.
 inline constexpr std::int64_t kMostHistoryBytes = 200'000'000;
 

@@ -13,7 +13,7 @@
 
 namespace dadsim::study {
 
-/// What comes of a trial: a result, or why there is none.
+/// The result of a trial, or why there is none.
 template <class Result>
 struct Outcome {
   std::optional<Result> result{};
@@ -34,7 +34,7 @@ auto outcome_of(const Trial& trial) {
   return outcome;
 }
 
-/// Calls trial(0), trial(1) … side by side, and returns what comes of each. Throws as outcome_of() does.
+/// Calls trial(0), trial(1) … side by side, and returns the outcome of each. Throws as outcome_of() does.
 template <class Trial>
 auto outcomes_of(std::size_t count, const Trial& trial, Progress* progress = nullptr) {
   std::vector<Outcome<decltype(trial(count))>> outcomes(count);

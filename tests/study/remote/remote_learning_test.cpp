@@ -7,10 +7,11 @@
 #include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
 #include "study/learning/shared_cache.hpp"
-#include "study/remote/do_tasks.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/sweep/do_tasks.hpp"
 #include "support/diagnostics.hpp"
+#include "support/environment_error.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace dadsim::study {
@@ -129,7 +130,8 @@ TEST(TaskQueue, PutsBackInHalvesAndComparesWhatComesTwice) {
   const TaskQueue::Piece half = queue.next(100, 0);
   EXPECT_EQ(half.tasks, 2U);
   EXPECT_EQ(half.open, 3U);
-  EXPECT_EQ(task_piece_from_bytes(half.bytes).items[1].task, "b");
+  TaskStates states;
+  EXPECT_EQ(task_piece_from_bytes(half.bytes, states).items[1].task, "b");
   const TaskQueue::Piece rest = queue.next(2, 0);
   const TaskQueue::Piece last = queue.next(2, 0);
   queue.take(last.id, results_to_bytes({"E"}), "worker 1");
@@ -148,15 +150,17 @@ TEST(TaskQueue, PutsBackInHalvesAndComparesWhatComesTwice) {
 TEST(TaskQueue, NumbersThatSeveralTasksNeedHaveANameUntilTheLastIsDone) {
   TaskQueue queue;
   const auto context = std::make_shared<const TaskContext>();
-  const NamedState model{{1, 2}, std::make_shared<const world::Datum>(world::Datum{{1, 2, 3}, {}})};
-  const NamedState own{{3, 4}, std::make_shared<const world::Datum>(world::Datum{{4}, {}})};
+  const NamedState model = named_state({1, 2}, std::make_shared<const world::Datum>(world::Datum{{1, 2, 3}, {}}));
+  const NamedState own = named_state({3, 4}, std::make_shared<const world::Datum>(world::Datum{{4}, {}}));
   queue.post(context, "a", {model});
   queue.post(context, "b", {model, own});
   const TaskQueue::Piece first = queue.next(1, 0);
   const TaskQueue::Piece second = queue.next(1, 0);
   ASSERT_EQ(first.states.size(), 1U);
   EXPECT_EQ(first.states, second.states);
-  EXPECT_EQ(task_piece_from_bytes(second.bytes).inline_states.size(), 1U);
+  TaskStates states;
+  EXPECT_EQ(task_piece_from_bytes(second.bytes, states).inline_states.size(), 1U);
+  EXPECT_EQ(states.size(), 1U);
   queue.take(first.id, results_to_bytes({""}), "a worker");
   EXPECT_FALSE(queue.state(first.states[0]).empty());
   queue.take(second.id, results_to_bytes({""}), "a worker");
@@ -164,8 +168,30 @@ TEST(TaskQueue, NumbersThatSeveralTasksNeedHaveANameUntilTheLastIsDone) {
   EXPECT_TRUE(queue.state("no name").empty());
 }
 
+// A sweep goes on without a point that ends its workers; what learns cannot.
+TEST(TaskQueue, ATaskThatNobodyCanDoIsToldOrEndsTheStudy) {
+  for (const bool each_counts : {true, false}) {
+    TaskQueue queue;
+    const auto context = std::make_shared<const TaskContext>();
+    const TaskQueue::TaskId task = queue.post(context, "a");
+    if (each_counts) queue.let_each_count();
+    queue.give_up(queue.next(1, 0).id, "no room");
+    if (!each_counts) {
+      EXPECT_THROW(queue.wait(), EnvironmentError);
+      continue;
+    }
+    const std::vector<TaskQueue::Done> done = queue.wait();
+    ASSERT_EQ(done.size(), 1U);
+    EXPECT_EQ(done[0].task, task);
+    EXPECT_EQ(done[0].fault, "no room");
+    queue.give_up(0, "the scheduler is gone");
+    EXPECT_THROW(queue.wait(), EnvironmentError);
+  }
+}
+
 TEST(TaskQueue, PiecesThatAreDamagedAreRefused) {
-  EXPECT_THROW(task_piece_from_bytes("\x07"), InputError);
+  TaskStates states;
+  EXPECT_THROW(task_piece_from_bytes("\x07", states), InputError);
   EXPECT_THROW(do_tasks("nowhere.xml", "", {}), InputError);
 }
 

@@ -1,4 +1,4 @@
-#include "study/sweep/piece.hpp"
+#include "study/sweep/remote_trials.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "study/learning/learned.hpp"
+#include "study/remote/learn_elsewhere.hpp"
+#include "study/sweep/do_tasks.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
+#include "study/sweep/store.hpp"
 #include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/diagnostics.hpp"
@@ -41,13 +45,14 @@ class Pieces : public testing::Test {
     for (auto batch = batches.rbegin(); batch != batches.rend(); ++batch) {
       std::string learned;
       if (learn_first) {
-        learned = do_one(sweep, identity, batch->seed, {batch->points.front()}, true, {});
-        take_piece(*database, identity, learned, "worker 1");
+        learned = learn(sweep, batch->points.front(), batch->seed);
+        Database::Transaction transaction(*database);
+        RecordWriter writer(*database);
+        for (const auto& [key, run] : learned_runs_from(learned)) write_learned(writer, key, *run);
+        transaction.commit();
       }
-      for (auto point = batch->points.rbegin(); point != batch->points.rend(); ++point) {
-        last_ = do_one(sweep, identity, batch->seed, {*point}, false, learned);
-        take_piece(*database, identity, last_, "worker 2");
-      }
+      for (auto point = batch->points.rbegin(); point != batch->points.rend(); ++point)
+        take_results(*database, identity, do_one(sweep, identity, batch->seed, {*point}, learned), "worker 2");
     }
     database->close();
     put_in_order(folder_.path(file));
@@ -60,17 +65,29 @@ class Pieces : public testing::Test {
     merge_sweeps(folder_.path(file), {folder_.path("one-" + file)});
   }
 
+  /// The first result of all tasks in the queue, as another process does them.
+  static std::string do_all(TaskQueue& queue, const std::string& path) {
+    const TaskQueue::Piece piece = queue.next(100, 0);
+    queue.take(piece.id, do_tasks(path, piece.bytes, {}), "worker");
+    return queue.wait().front().result;
+  }
   static std::string do_one(const SweepPoints& sweep, const SweepIdentity& identity, std::int64_t seed,
-                            const std::vector<std::size_t>& points, bool learn_only, const std::string& learned) {
-    // As another process gets it.
-    std::vector<SweepTrial> trials;
-    for (const std::size_t point : points) trials.push_back({static_cast<std::int64_t>(point) + 1, seed});
-    const Piece piece = piece_from_bytes(to_bytes(piece_of(sweep, identity, trials, learn_only)));
-    return do_piece(sweep.base().file, piece, learned, 1);
+                            const std::vector<std::size_t>& points, const std::string& learned) {
+    TaskQueue queue;
+    const auto context = context_of_trials(sweep, identity);
+    std::vector<NamedState> states;
+    if (!learned.empty()) states.push_back({"learned", [&] { return learned; }});
+    for (const std::size_t point : points)
+      queue.post(context, task_of_trial(sweep, {static_cast<std::int64_t>(point) + 1, seed}), states);
+    return do_all(queue, sweep.base().file);
+  }
+  static std::string learn(const SweepPoints& sweep, std::size_t point, std::int64_t seed) {
+    TaskQueue queue;
+    post_learning(queue, {sweep.overrides(point, seed), sweep.scenario(point, seed).hash});
+    return do_all(queue, sweep.base().file);
   }
 
   test::TemporaryFolder folder_;
-  std::string last_;
 };
 
 TEST_F(Pieces, TogetherAreTheFileOfOneProcessToTheByte) {
@@ -114,47 +131,48 @@ TEST_F(Pieces, AreTheSameBytesInWhateverOrderTheirFilesAreMerged) {
 TEST_F(Pieces, LearnOnceWhatAnotherHasLearned) {
   const SweepPoints sweep = sweep_of(folder_.write("tiny.xml", tiny_scenario(kPieceSweep)));
   const SweepIdentity identity = identity_of(sweep, {});
-  const std::string learned = do_one(sweep, identity, 0, {0}, true, {});
+  const std::string learned = learn(sweep, 0, 0);
   const auto rows = [](const std::string& bytes) {
     return Database("bytes", bytes).number("SELECT COUNT(*) FROM records WHERE kind = 'learned'").value_or(-1);
   };
-  EXPECT_EQ(rows(learned), 3) << "one for each run";
-  EXPECT_EQ(rows(do_one(sweep, identity, 0, {0}, false, learned)), 0);
-  EXPECT_EQ(rows(do_one(sweep, identity, 0, {0}, false, {})), 3);
+  EXPECT_EQ(learned_runs_from(learned).size(), 3U) << "one for each run";
+  EXPECT_EQ(rows(do_one(sweep, identity, 0, {0}, learned)), 0);
+  EXPECT_EQ(rows(do_one(sweep, identity, 0, {0}, {})), 3);
 }
 
 TEST_F(Pieces, AreTakenOnceAndComparedWhereTheyComeTwice) {
   const SweepPoints sweep = sweep_of(folder_.write("tiny.xml", tiny_scenario(kPieceSweep)));
   const auto database = open_sweep(folder_.path("file.sqlite"), sweep, {});
   const SweepIdentity identity = identity_of(sweep, {});
-  const std::string result = do_one(sweep, identity, 1, {3}, false, {});
-  take_piece(*database, identity, result, "worker 1");
-  take_piece(*database, identity, result, "worker 2");
+  const std::string result = do_one(sweep, identity, 1, {3}, {});
+  take_results(*database, identity, result, "worker 1");
+  take_results(*database, identity, result, "worker 2");
   EXPECT_EQ(database->number("SELECT COUNT(*) FROM trial"), 1);
   // A processor that rounds otherwise.
   database->execute("UPDATE trial SET checksum = checksum + 1");
-  EXPECT_THROW(take_piece(*database, identity, result, "worker 3"), InputError);
+  EXPECT_THROW(take_results(*database, identity, result, "worker 3"), InputError);
 }
 
 TEST_F(Pieces, AreRefusedWhereTheyAreOfAnotherSweepBuildOrScenario) {
   const SweepPoints sweep = sweep_of(folder_.write("tiny.xml", tiny_scenario(kPieceSweep)));
   const SweepPoints other = sweep_of(folder_.path("tiny.xml"), {"training.batch=8"});
   const SweepIdentity identity = identity_of(sweep, {});
-  const std::string result = do_one(sweep, identity, 0, {0}, false, {});
+  const std::string result = do_one(sweep, identity, 0, {0}, {});
   const auto database = open_sweep(folder_.path("file.sqlite"), other, {});
-  EXPECT_THROW(take_piece(*database, identity_of(other, {}), result, "worker"), InputError);
+  EXPECT_THROW(take_results(*database, identity_of(other, {}), result, "worker"), InputError);
   SweepIdentity another_build = identity;
   another_build.build += "-other";
-  EXPECT_THROW(take_piece(*database, another_build, result, "worker"), InputError);
-  EXPECT_THROW(take_piece(*database, identity, result.substr(0, result.size() / 2), "worker"), InputError);
-  EXPECT_THROW(take_piece(*database, identity, "no database at all", "worker"), InputError);
+  EXPECT_THROW(take_results(*database, another_build, result, "worker"), InputError);
+  EXPECT_THROW(take_results(*database, identity, result.substr(0, result.size() / 2), "worker"), InputError);
+  EXPECT_THROW(take_results(*database, identity, "no database at all", "worker"), InputError);
   // The file on the worker's machine is an older one.
-  const Piece piece = piece_of(sweep, identity, std::vector<SweepTrial>{{1, 0}}, false);
   const std::string elsewhere = folder_.write("elsewhere.xml", tiny_scenario(kPieceSweep, R"(<run algorithm="dad"/>
       <run algorithm="rank-dad" cap="4"/>)"));
-  EXPECT_THROW(do_piece(elsewhere, piece, {}, 1), InputError);
-  const std::string bytes = to_bytes(piece);
-  EXPECT_THROW(piece_from_bytes(std::string_view(bytes).substr(0, bytes.size() / 2)), InputError);
+  TaskQueue queue;
+  queue.post(context_of_trials(sweep, identity), task_of_trial(sweep, {1, 0}));
+  const std::string bytes = queue.next(1, 0).bytes;
+  EXPECT_THROW(do_tasks(elsewhere, bytes, {}), InputError);
+  EXPECT_THROW(do_tasks(sweep.base().file, std::string_view(bytes).substr(0, bytes.size() / 2), {}), InputError);
 }
 
 }  // namespace
