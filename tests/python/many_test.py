@@ -262,6 +262,14 @@ class Sweeps(unittest.TestCase):
                                text=True, timeout=300).stdout
         self.assertEqual(self.command("scale-study", self.path("family.xml"), "--json", "-"), alone)
 
+    @staticmethod
+    def refusal_of(call):
+        try:
+            call()
+        except dadsim.InputError:
+            return True
+        return False
+
     def test_a_file_of_a_stranger_executes_nothing(self):
         path = self.write("stranger.xml", ups="1Mbps 3Mbps", **LEARNED)
         out = csv_of(path, self.folder.name, "stranger.sqlite")
@@ -277,26 +285,31 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(dadsim.sweep(path, file=out, client=self.client).failed, 0)
         with self.assertRaises(dadsim.InputError):
             dadsim._dadsim.do_tasks(path, poison, [("state", poison)], 1)
-        # What a batch has learned, and the file of results of a trial.
-        for poisoned in (2, 1):
-            tasks = dadsim._dadsim.RemoteTasks()
-            new = self.path(f"new{poisoned}.sqlite")
-            call = threading.Thread(target=lambda: self.assertRaises(
-                dadsim.InputError, dadsim._dadsim.sweep_remotely, path, new, [], tasks, None))
+        # What a batch has learned, and the file of results of its trials. A process does one call at a time.
+        do = "import sys; from dadsim import _dadsim; sys.stdout.buffer.write(_dadsim.do_tasks(sys.argv[1], sys.stdin.buffer.read(), [], 1))"
+        for poisoned in (1, 2):
+            tasks, trials = dadsim._dadsim.RemoteTasks(), []
+            call = threading.Thread(target=lambda: trials.append(self.refusal_of(
+                lambda: dadsim._dadsim.sweep_remotely(path, self.path(f"new{poisoned}.sqlite"), [], tasks, None))))
             call.start()
             while not tasks.over():
-                number, _, _, content, states = tasks.next(1, 0.1)
+                number, _, _, *piece = tasks.next(10, 0.1)
                 if number == 0:
                     continue
-                states = [(name, tasks.state(name)) for name in states]
-                if states and poisoned == 2:
-                    with self.assertRaises(dadsim.InputError):
-                        dadsim._dadsim.do_tasks(path, content, [(name, poison) for name, _ in states], 1)
+                content, names = piece
+                results = poison
+                if content[0] < poisoned:
+                    results = subprocess.run([sys.executable, "-c", do, path], input=content, check=True, capture_output=True).stdout
                 try:
-                    tasks.take(number, poison if content[0] == poisoned else dadsim._dadsim.do_tasks(path, content, states, 1), "x")
+                    tasks.take(number, results, "a stranger")
+                    time.sleep(0.5)  # the trials follow
                 except dadsim.InputError as error:
                     tasks.fail(str(error), True)
             call.join()
+            self.assertEqual(trials, [True])
+        self.assertTrue(names)
+        with self.assertRaises(dadsim.InputError):
+            dadsim._dadsim.do_tasks(path, content, [(name, poison) for name in names], 1)
         self.assertFalse(os.path.exists(canary))
         pickle.loads(poison).close()
         self.assertTrue(os.path.exists(canary), "a canary that could not have sung")
