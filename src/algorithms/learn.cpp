@@ -183,7 +183,7 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
                   trajectory.ranks);
       break;
     }
-    Learners::Step trained = learners->train(step, rate, batch, attendees ? &*attendees : nullptr);
+    Learners::LearnerStep trained = learners->train(step, rate, batch, attendees ? &*attendees : nullptr);
     ranks.add(trained.ranks);
     const bool everyone = !attendees || attendees->sites.size() == batch.size();
     store.add(std::move(trained.structure), std::move(trained.sizes),
@@ -253,7 +253,7 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
     }
     const double rate = models::learning_rate(problem.training.optimizer, problem.training.schedule, step,
                                               trajectory.steps_per_epoch, steps);
-    Learners::Step trained = learners->train(step, rate, batch);
+    Learners::LearnerStep trained = learners->train(step, rate, batch);
     if (!trained.sizes.slots.empty()) throw std::logic_error(run.label + ": sizes of an exact step that are learned");
     store.add(std::move(trained.structure), std::move(trained.sizes));
     known.emplace(std::move(sizes), KnownStep{trajectory.steps.back(), step});

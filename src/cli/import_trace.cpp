@@ -107,12 +107,12 @@ void import_chakra_trace(const po::variables_map& values, const std::string& fil
   const auto counted = [](std::int64_t number, const char* what) {
     return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
   };
-  const auto count = [&](study::RecordedStep::RecordedTask::What what) {
+  const auto count = [&](study::RecordedStep::RecordedTask::TraceTask what) {
     return std::ranges::count(step.tasks, what, &study::RecordedStep::RecordedTask::what);
   };
-  const std::int64_t collectives = count(study::RecordedStep::RecordedTask::What::collective);
+  const std::int64_t collectives = count(study::RecordedStep::RecordedTask::TraceTask::collective);
   std::string words = fmt::format("{}: {}, {} and {} of a step in {}.\n", called, counted(step.workers, "rank"),
-                                  counted(count(study::RecordedStep::RecordedTask::What::compute), "computation"),
+                                  counted(count(study::RecordedStep::RecordedTask::TraceTask::compute), "computation"),
                                   counted(collectives, "collective"), to);
   if (copies > 0) words += "Note: of one rank's trace: all ranks are taken to do the same at the same time.\n";
   if (collectives == 0) words += "Note: it has no collective: the step is of devices that share nothing.\n";

@@ -60,9 +60,9 @@ void for_each_largest(const float* entries, Index size, Index count, const Take&
 
 }  // namespace
 
-Kept take_largest(models::Matrix& matrix, Index count) {
+KeptEntries take_largest(models::Matrix& matrix, Index count) {
   float* entries = matrix.data();
-  Kept kept{models::Matrix(std::max<Index>(count, 0), 1), {}};
+  KeptEntries kept{models::Matrix(std::max<Index>(count, 0), 1), {}};
   kept.indices.reserve(static_cast<std::size_t>(std::max<Index>(count, 0)));
   Index at = 0;
   for_each_largest(entries, matrix.size(), count, [&](Index i) {

@@ -17,13 +17,13 @@ inline std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_
 
 /// The `count` entries of a matrix with the largest magnitudes (among equals those that come first), in the order in
 /// which they lie in it.
-struct Kept {
+struct KeptEntries {
   models::Matrix values;              ///< count × 1
   std::vector<std::int32_t> indices;  ///< row · columns + column
 };
 
 /// Takes them out: zeros stay behind. Throws std::logic_error unless the matrix has as many, and one at least.
-Kept take_largest(models::Matrix& matrix, Eigen::Index count);
+KeptEntries take_largest(models::Matrix& matrix, Eigen::Index count);
 
 /// The indices of the `count` largest. Throws as take_largest().
 std::vector<std::int32_t> largest(std::span<const float> entries, Eigen::Index count);

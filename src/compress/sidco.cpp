@@ -20,9 +20,9 @@ enum class Adapting : std::uint8_t {
 };
 
 /// How many stages fit, by what the last messages kept.
-class Stages final : public CompressorState {
+class SidcoStages final : public CompressorState {
  public:
-  explicit Stages(int first) : stages_(first) {}
+  explicit SidcoStages(int first) : stages_(first) {}
   int stages() const { return stages_; }
 
   void learn(double kept_of_wanted, int most, Adapting adapting) {
@@ -66,7 +66,7 @@ class Sidco final : public SparseList {
   explicit Sidco(const Options& options) : options_(options) {}
 
   std::unique_ptr<CompressorState> make_state() const override {
-    return options_.adapting == Adapting::none ? nullptr : std::make_unique<Stages>(options_.stages);
+    return options_.adapting == Adapting::none ? nullptr : std::make_unique<SidcoStages>(options_.stages);
   }
 
   /// One pass for the moments; the pass that finds what is above the threshold of a stage keeps it with its places for
@@ -89,7 +89,7 @@ class Sidco final : public SparseList {
 
  private:
   std::vector<std::int32_t> choose(std::span<const float> numbers, const EncodeContext& context) const override {
-    auto* adapted = dynamic_cast<Stages*>(context.state);
+    auto* adapted = dynamic_cast<SidcoStages*>(context.state);
     const int stages = adapted != nullptr ? adapted->stages() : options_.stages;
     std::vector<std::int32_t> chosen =
         indices_from(numbers, least_above(sidco_threshold(numbers, options_.fraction, stages, options_.fit)));

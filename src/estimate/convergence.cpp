@@ -35,7 +35,8 @@ std::vector<ConvergencePoint> points_of(const spec::Workload& workload, const Tr
     if (workload.name != row.workload || how.adapters != row.adapters) continue;
     if (row.sequence > 0 && row.sequence != sequence_of(workload, how)) continue;
     target = row.target;
-    const double unit = row.unit == ConvergenceResult::Unit::epochs ? static_cast<double>(workload.dataset_size) : 1.0;
+    const double unit =
+        row.unit == ConvergenceResult::WorkUnit::epochs ? static_cast<double>(workload.dataset_size) : 1.0;
     const double fewest = unit * row.minimum;
     const double most = row.maximum > kBelievable * row.minimum ? fewest : unit * row.maximum;
     ConvergencePoint& point = by_batch[row.batch];
@@ -59,7 +60,7 @@ double between(double from, double to, double share) { return from + share * (to
 }  // namespace
 
 std::span<const ConvergenceResult> convergence_table() {
-  using Unit = ConvergenceResult::Unit;
+  using WorkUnit = ConvergenceResult::WorkUnit;
   static const std::vector<ConvergenceResult> kResults =
       FactTable(tables::kConvergence,
                 {"workload", "adapters", "sequence", "target", "batch", "unit", "minimum", "maximum", "mean", "results",
@@ -67,17 +68,18 @@ std::span<const ConvergenceResult> convergence_table() {
                 12)
           .each([](const FactTable::Row& row) {
             const bool has_mean = !row.optional_text("mean").empty();
-            return ConvergenceResult{row.text("workload"),
-                                     row.optional_text("adapters") == "yes",
-                                     row.optional_text("sequence").empty() ? 0 : row.integer("sequence"),
-                                     row.text("target"),
-                                     row.integer("batch"),
-                                     row.one_of<Unit>("unit", {{"epochs", Unit::epochs}, {"samples", Unit::samples}}),
-                                     row.number("minimum"),
-                                     row.number("maximum"),
-                                     has_mean ? std::optional(row.number("mean")) : std::nullopt,
-                                     static_cast<int>(row.integer("results")),
-                                     row.text("source")};
+            return ConvergenceResult{
+                row.text("workload"),
+                row.optional_text("adapters") == "yes",
+                row.optional_text("sequence").empty() ? 0 : row.integer("sequence"),
+                row.text("target"),
+                row.integer("batch"),
+                row.one_of<WorkUnit>("unit", {{"epochs", WorkUnit::epochs}, {"samples", WorkUnit::samples}}),
+                row.number("minimum"),
+                row.number("maximum"),
+                has_mean ? std::optional(row.number("mean")) : std::nullopt,
+                static_cast<int>(row.integer("results")),
+                row.text("source")};
           });
   return kResults;
 }

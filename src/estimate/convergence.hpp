@@ -14,13 +14,13 @@ namespace dadsim::estimate {
 
 /// What published runs with plain gradient sharing needed to reach a target at one global batch.
 struct ConvergenceResult {
-  enum class Unit : std::uint8_t { epochs, samples };
+  enum class WorkUnit : std::uint8_t { epochs, samples };
   std::string workload;       ///< of the registry
   bool adapters = false;      ///< they alone are learned
   std::int64_t sequence = 0;  ///< tokens of a sample; 0: as the workload has them
   std::string target;
   std::int64_t batch;  ///< samples of all workers per step
-  Unit unit;
+  WorkUnit unit;
   double minimum, maximum;     ///< over the results
   std::optional<double> mean;  ///< over them; none: not known
   int results;

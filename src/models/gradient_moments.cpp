@@ -18,7 +18,7 @@ void GradientMoments::begin_step(const Gradient& gradient) {
   }
 }
 
-GradientMoments::Correction GradientMoments::correction(std::size_t l, const spec::OptimizerSpec& spec) const {
+GradientMoments::MomentCorrection GradientMoments::correction(std::size_t l, const spec::OptimizerSpec& spec) const {
   const auto t = static_cast<double>(steps_ - (l < frozen_.size() ? frozen_[l] : 0));
   return {1 - std::pow(spec.beta1, t), 1 - std::pow(spec.beta2, t)};
 }

@@ -19,10 +19,10 @@ class GradientMoments {
   /// A further step with this gradient; matrices that stay in it do not count it.
   void begin_step(const Gradient& gradient);
   /// 1 − β₁ᵗ and 1 − β₂ᵗ of matrix l, of all vectors where l is behind the last of them.
-  struct Correction {
+  struct MomentCorrection {
     double first, second;
   };
-  Correction correction(std::size_t l, const spec::OptimizerSpec& spec) const;
+  MomentCorrection correction(std::size_t l, const spec::OptimizerSpec& spec) const;
 
   std::size_t matrices() const { return frozen_.size(); }
   Eigen::ArrayXf& first(std::size_t l) { return first_[l]; }    ///< m, as zeros_like_parameters()

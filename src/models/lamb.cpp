@@ -19,7 +19,7 @@ void Lamb::update(Network& network, const Gradient& gradient, double learning_ra
   const auto epsilon = static_cast<float>(spec_.epsilon);
   const auto decay = static_cast<float>(spec_.weight_decay);
   for_parameter_tensors(network, gradient, [&](std::size_t l, Eigen::Index offset, auto w, auto g) {
-    const GradientMoments::Correction corrected = moments_.correction(l, spec_);
+    const GradientMoments::MomentCorrection corrected = moments_.correction(l, spec_);
     auto m = moments_.first(l).segment(offset, w.size());
     auto v = moments_.second(l).segment(offset, w.size());
     m = beta1 * m + rest1 * g;

@@ -46,7 +46,7 @@ Passes in_whole_passes(PipelineOrder order, std::int32_t stage, std::int32_t sta
 }
 
 /// The passes of a stage, of which those for weights may wait: first in, first out.
-class Waiting {
+class WaitingPass {
  public:
   void forward(std::int32_t piece, std::int64_t micro_batch) {
     passes_.push_back({PassKind::forward, piece, micro_batch});
@@ -70,7 +70,7 @@ class Waiting {
 };
 
 Passes zero_bubble(std::int32_t stage, std::int32_t stages, std::int64_t micro_batches) {
-  Waiting passes;
+  WaitingPass passes;
   const std::int64_t ahead = std::min<std::int64_t>(stages - stage - 1, micro_batches);
   const std::int64_t count = micro_batches - ahead;
   for (std::int64_t k = 0; k < ahead; ++k) passes.forward(stage, k);
@@ -87,7 +87,7 @@ Passes zero_bubble(std::int32_t stage, std::int32_t stages, std::int64_t micro_b
 
 /// The eight steps of dualpipev.py, by their numbers there.
 Passes dualpipe_v(std::int32_t stage, std::int32_t stages, std::int64_t micro_batches) {
-  Waiting passes;
+  WaitingPass passes;
   const std::int32_t piece[] = {stage, 2 * stages - 1 - stage};
   std::int64_t there[] = {0, 0};
   std::int64_t back[] = {0, 0};

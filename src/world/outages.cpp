@@ -80,7 +80,7 @@ void UnreliableWorld::pass_what_nobody_sees(std::size_t subject) {
 /// Of a host that is gone no more is asked. A computation that it drops out of is taken back by ended().
 void UnreliableWorld::forget(const OutageSubject& host) {
   for (const std::size_t process : host.processes) {
-    const Process& one = processes_[process];
+    const SubjectProcess& one = processes_[process];
     if (!one.drops_out || one.next.up) host_dates_ -= dates_.erase({one.next.at, process});
   }
 }
@@ -91,7 +91,7 @@ void UnreliableWorld::carry_out() {
   while (!dates_.empty() && dates_.begin()->first <= alarm_at_) {
     const std::size_t process = dates_.begin()->second;
     dates_.erase(dates_.begin());
-    Process& due = processes_[process];
+    SubjectProcess& due = processes_[process];
     if (due.subject < hosts_) --host_dates_;
     const bool up = due.next.up;
     due.up = up;
@@ -118,7 +118,7 @@ bool UnreliableWorld::is_whole() const {
 
 std::size_t UnreliableWorld::failing_links() const {
   std::set<std::size_t> links;
-  for (const Process& process : processes_) {
+  for (const SubjectProcess& process : processes_) {
     if (process.subject >= hosts_) links.insert(process.subject);
   }
   return links.size();

@@ -53,7 +53,7 @@ class UnreliableWorld final : public World {
     std::vector<std::size_t> processes = {};
     int down = 0;  ///< how many processes say that it is
   };
-  struct Process {
+  struct SubjectProcess {
     std::size_t subject = 0;
     bool drops_out = false;
     std::unique_ptr<OutageProcess> what = {};
@@ -75,7 +75,7 @@ class UnreliableWorld final : public World {
   std::vector<OutageSubject> subjects_;  ///< hosts, then links
   std::vector<std::size_t> subject_of_;  ///< per node
   std::size_t hosts_ = 0;                ///< of the subjects
-  std::vector<Process> processes_;
+  std::vector<SubjectProcess> processes_;
   std::set<std::pair<double, std::size_t>> dates_;  ///< of the next change of each process
   std::size_t host_dates_ = 0;                      ///< of them, of hosts
   Activity alarm_ = 0;

@@ -248,7 +248,7 @@ TEST(Attendance, WhatWasLostAtASiteIsSentWhenItIsBack) {
     const std::vector<float> before = models::flat_state(*learners->networks().front());
     for (std::int64_t step = 0; step < steps; ++step) {
       const Attendees attendees{who[static_cast<std::size_t>(step) % who.size()], 4, {}};
-      const Learners::Step taken = learners->train(step, kRate, sites.batch(), &attendees);
+      const Learners::LearnerStep taken = learners->train(step, kRate, sites.batch(), &attendees);
       EXPECT_EQ(taken.sizes.samples.size(), attendees.sites.size());
     }
     std::vector<float> moved = models::flat_state(*learners->networks().front());
@@ -273,7 +273,7 @@ TEST(Attendance, ASiteThatIsMissingSendsNothingAndKeepsItsWeights) {
     const Attendees some{{0, 2, 3}, 4, {}};
     for (std::int64_t step = 0; step < 4; ++step) {
       const std::vector<float> before = models::flat_state(*learners->networks()[1]);
-      const Learners::Step taken = learners->train(step, 0.1, sites.batch(), &some);
+      const Learners::LearnerStep taken = learners->train(step, 0.1, sites.batch(), &some);
       EXPECT_EQ(models::flat_state(*learners->networks()[1]), before) << method.name << ", step " << step;
       EXPECT_NE(models::flat_state(*learners->networks()[2]), before) << method.name;
       EXPECT_EQ(taken.sizes.samples[1], 0) << method.name;

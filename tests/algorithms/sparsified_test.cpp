@@ -126,7 +126,7 @@ models::Matrix with_zeros(const models::Matrix& row, Eigen::Index zeros) {
 /// behind them as they are.
 models::Matrix largest_of_matrix(models::Matrix row, Eigen::Index of, Eigen::Index kept) {
   models::Matrix matrix = row.leftCols(of);
-  const compress::Kept largest = compress::take_largest(matrix, kept);
+  const compress::KeptEntries largest = compress::take_largest(matrix, kept);
   matrix.setZero();
   compress::add_kept(largest.values, largest.indices, matrix);
   row.leftCols(of) = matrix;
@@ -191,7 +191,7 @@ TEST(Sparsified, TheWholeModelSharesOneBudget) {
       EXPECT_LT((by_layer.applied(l) - expected).norm(), 1e-6F * expected.norm()) << l;
     }
     models::Matrix gradient = of_all_layers([&](std::size_t l) { return of_model.exact(l); });
-    const compress::Kept largest = compress::take_largest(gradient, 50);  // ⌈0.1 · 499⌉
+    const compress::KeptEntries largest = compress::take_largest(gradient, 50);  // ⌈0.1 · 499⌉
     models::Matrix expected = models::Matrix::Zero(1, gradient.size());
     compress::add_kept(largest.values, largest.indices, expected);
     const models::Matrix applied = of_all_layers([&](std::size_t l) { return of_model.applied(l); });

@@ -45,7 +45,7 @@ EncodeContext message_of(std::uint32_t site, std::uint32_t step = 0, std::uint32
 TEST(ExactTopK, SendsWhatALongSortWouldSend) {
   const models::Matrix numbers = normal_row(1003, 0);
   models::Matrix rest = numbers;
-  const Kept kept = take_largest(rest, 101);  // ⌈0.1 · 1003⌉
+  const KeptEntries kept = take_largest(rest, 101);  // ⌈0.1 · 1003⌉
   models::Matrix expected = models::Matrix::Zero(1, 1003);
   add_kept(kept.values, kept.indices, expected);
   EXPECT_EQ(behind(*sparsifier("top-k", {{"fraction", "0.1"}}), numbers, message_of(0)), expected);

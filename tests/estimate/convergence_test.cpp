@@ -26,7 +26,7 @@ TEST(Convergence, TheTableIsOfWorkloadsAndInOrder) {
     EXPECT_GT(row.minimum, 0);
     EXPECT_LE(row.minimum, row.maximum);
     EXPECT_GE(row.results, 1);
-    if (row.unit == ConvergenceResult::Unit::epochs) {
+    if (row.unit == ConvergenceResult::WorkUnit::epochs) {
       EXPECT_GT(spec::workload_registry().find(row.workload)->dataset_size, 0) << "epochs of what?";
     }
     if (row.mean) {

@@ -454,8 +454,8 @@ class Exchange {
   /// A matrix that is what its size, and its size in symbols, say.
   void show_matrix(const ObservedMatrix& on, const models::ConstBlock& numbers, const step::Expression& size,
                    const Showing& how);
-  /// Whether a size in symbols grows with the inputs and with the outputs of a layer. Kept within a step, in which
-  /// sites ask for the same.
+  /// Whether a size in symbols grows with the inputs and with the outputs of a layer. Kept within a step, in
+  /// which sites ask for the same.
   struct Growth {
     const spec::LayerShape* layer;
     step::Expression size;

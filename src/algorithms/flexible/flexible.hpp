@@ -42,7 +42,7 @@ class Flexible final : public Algorithm {
     GradientsOfSteps gradients;
   };
   /// The pending exchanges of a layer in this step.
-  struct Sharing {
+  struct LayerSharing {
     bool due = true;
     Pending<models::LayerGradient> sum;
     Pending<Rows> rows;
@@ -58,7 +58,7 @@ class Flexible final : public Algorithm {
   std::vector<LayerPlan> plan_;
   std::optional<std::size_t> averaged_;  ///< the layer whose Δ are averaged
   std::vector<Backlog> backlog_;
-  std::vector<Sharing> sharing_;
+  std::vector<LayerSharing> sharing_;
   models::Matrix delta_;                     ///< Δ̂ of the layer at hand, or what comes down to its outputs
   const models::Matrix* outputs_ = nullptr;  ///< of the layer at hand, at all sites
 };

@@ -21,7 +21,7 @@ LocalHeads::LocalHeads(const models::Network& network, std::vector<LayerBlock> b
   if (blocks.empty()) return;
   blocks.pop_back();  // its head is the output layer
   for (const LayerBlock& block : blocks) {
-    Head head{block, network.value_shape(block.to).channels, nullptr, nullptr, {}};
+    LocalHead head{block, network.value_shape(block.to).channels, nullptr, nullptr, {}};
     const spec::ModelSpec linear{"", {spec::DenseSpec{classes_, spec::Activation::identity, true}}};
     // Initial weights of heads of the same shape differ.
     head.network =
@@ -54,7 +54,7 @@ void LocalHeads::forward(TrainingStep& step) {
   step.recorder().begin_sweep(step::Over::layers_forward);
   for (std::size_t l = 0; l < step.layers(); ++l) {
     step.recorder().begin_group(static_cast<std::int32_t>(l));
-    for (Head& head : heads_) {
+    for (LocalHead& head : heads_) {
       if (head.block.end != l + 1) continue;
       step.charge(step::Phase::forward, step::Role::workers, {product_work()});
       const step::Expression logits = step::extent::rows() * classes_in_step_;
@@ -78,7 +78,7 @@ Pending<models::Matrix> LocalHeads::sum(TrainingStep& step, std::size_t head) {
 
 void LocalHeads::learn(TrainingStep& step, std::size_t head, const models::Matrix& gradient) {
   const spec::OptimizerSpec& spec = step.update_rule().optimizer;
-  Head& own = heads_[head];
+  LocalHead& own = heads_[head];
   if (own.optimizer == nullptr) own.optimizer = models::make_optimizer(spec, *own.network);
   step.charge(step::Phase::update, step::Role::workers,
               {{.flops = models::update_flops_per_parameter(spec) * parameters(),

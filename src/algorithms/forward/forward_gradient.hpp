@@ -42,14 +42,14 @@ class LocalHeads {
   void learn(TrainingStep& step, std::size_t head, const models::Matrix& gradient);
 
  private:
-  struct Head {
+  struct LocalHead {
     LayerBlock block;
     Eigen::Index channels = 0;
     std::unique_ptr<models::Network> network;  // where the optimizer finds it again
     std::unique_ptr<models::Optimizer> optimizer;
     models::Tape tape;
   };
-  std::vector<Head> heads_;
+  std::vector<LocalHead> heads_;
   std::int64_t classes_ = 0;
   step::Expression classes_in_step_;
 };

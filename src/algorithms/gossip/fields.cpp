@@ -48,11 +48,12 @@ Field divided(OwnWeightsStep& step, const Field& x, const Field& w) {
   return z;
 }
 
-std::vector<std::vector<Kept>> largest_news(OwnWeightsStep& step, const Field& news, double fraction, double each) {
+std::vector<std::vector<KeptEntries>> largest_news(OwnWeightsStep& step, const Field& news, double fraction,
+                                                   double each) {
   // A radix selection of four passes, and one that writes what is kept, as in largest_entries.cpp.
   step.charge(step::Phase::factorise, {.flops = 5 * each, .floats = 5 * each, .launches = 5 * each});
   const std::size_t rows = news.front().size();
-  std::vector<std::vector<Kept>> chosen(step.matrices(), std::vector<Kept>(rows));
+  std::vector<std::vector<KeptEntries>> chosen(step.matrices(), std::vector<KeptEntries>(rows));
   parallel_for(rows, [&](std::size_t i) {
     for (std::size_t b = 0; b < step.matrices(); ++b) {
       models::Matrix row = news[b][i];

@@ -25,7 +25,8 @@ Field divided(OwnWeightsStep& step, const Field& x, const Field& w);
 
 /// Of every matrix with its biases, per row of `news`: the ⌈fraction · parameters⌉ entries of x − x̂ that are largest. A
 /// site does it for `each` of its rows.
-std::vector<std::vector<Kept>> largest_news(OwnWeightsStep& step, const Field& news, double fraction, double each);
+std::vector<std::vector<KeptEntries>> largest_news(OwnWeightsStep& step, const Field& news, double fraction,
+                                                   double each);
 /// How many these are, in symbols and as a number. The fraction counts to nine decimals.
 step::Expression kept_of_block(double fraction);
 Eigen::Index kept_of_block(double fraction, Eigen::Index numbers);

@@ -54,7 +54,7 @@ void SparsePush::push_replicas(OwnWeightsStep& step) {
   const double gamma = dense ? 1 : options_.gamma;
   const bool per_edge = known_.is_per_edge();
   const Field news = known_.news(step, x_);
-  std::vector<std::vector<Kept>> chosen;
+  std::vector<std::vector<KeptEntries>> chosen;
   if (!dense) chosen = largest_news(step, news, options_.fraction, known_.sent(step));
   const std::vector<models::Matrix> w = w_;
   OwnWeightsStep::Sending sending = step.send([&](std::size_t b) {

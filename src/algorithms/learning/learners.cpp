@@ -50,7 +50,8 @@ class Replica {
     step_.exchange().set_observer(meter);
   }
 
-  Learners::Step train(std::int64_t number, const Batch& batch, double rate, const Attendees* attendees = nullptr) {
+  Learners::LearnerStep train(std::int64_t number, const Batch& batch, double rate,
+                              const Attendees* attendees = nullptr) {
     step_.begin(number, samples_, batch, attendees);
     begin_measuring(meter_, number, batch, step_, network_, attendees);
     rule_.rate = rate;
@@ -122,7 +123,7 @@ class OneNetwork final : public Learners {
              std::int64_t steps)
       : pooled_(info.sharing == Sharing::pooled), replica_(info, run, problem, planned_run(problem), steps) {}
 
-  Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
+  LearnerStep train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
     if (attendees != nullptr) return replica_.train(number, batch_of(*attendees, batch), rate, attendees);
     return replica_.train(number, pooled_ ? in_one_place(batch) : batch, rate);
   }
@@ -147,14 +148,14 @@ class Alone final : public Learners {
   }
 
   /// Every site records the same structure for its own rows: one step of all sites side by side.
-  Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
+  LearnerStep train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
     if (attendees != nullptr) throw std::logic_error("nobody waits for sites that share nothing");
-    Step all;
+    LearnerStep all;
     for (std::size_t site = 0; site < networks_.size(); ++site) {
       all.sizes.samples.push_back(static_cast<std::int32_t>(batch[site].size()));
       if (batch[site].empty()) continue;
       replica_.swap(networks_[site], optimizers_[site]);
-      Step one = replica_.train(number, {batch[site]}, rate);
+      LearnerStep one = replica_.train(number, {batch[site]}, rate);
       replica_.swap(networks_[site], optimizers_[site]);
       all.finite = all.finite && one.finite;
       all.structure = std::move(one.structure);
@@ -191,7 +192,7 @@ class OwnLayers final : public Learners {
     step_.set_site_weights(site_factors(run.weights, problem.training, problem.partition));
   }
 
-  Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
+  LearnerStep train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
     if (attendees != nullptr) throw std::logic_error("sites with layers of their own that miss steps");
     step_.begin(number, samples_, batch);
     begin_measuring(meter_, number, batch, step_, networks_.front());
@@ -239,7 +240,7 @@ class Gossip final : public Learners {
   Gossip(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem)
       : algorithm_(make_gossip(info, run)), step_(problem, run) {}
 
-  Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
+  LearnerStep train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
     step_.begin(number, rate, batch, attendees);
     if (meter_ != nullptr) meter_->begin(number, step_.network(0));
     algorithm_->run(step_);

@@ -20,7 +20,7 @@ class Learners {
  public:
   virtual ~Learners() = default;
 
-  struct Step {
+  struct LearnerStep {
     bool finite = true;  ///< the loss of every site
     step::StepStructure structure;
     step::StepSizes sizes;
@@ -28,7 +28,8 @@ class Learners {
   };
   /// Trains one step with the given learning rate. `attendees`: who takes part, where not all sites may; `batch` is of
   /// all all the same.
-  virtual Step train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees = nullptr) = 0;
+  virtual LearnerStep train(std::int64_t number, double rate, const Batch& batch,
+                            const Attendees* attendees = nullptr) = 0;
 
   /// From now on `meter` sees what is sent; of sites that have nothing to do with each other it is nothing.
   virtual void set_leak_meter(LeakMeter* /*meter*/) {}

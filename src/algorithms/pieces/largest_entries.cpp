@@ -26,13 +26,13 @@ step::Work add_work(const step::Expression& kept, double sites) {
 
 }  // namespace
 
-std::vector<Kept> take_largest_of_sites(TrainingStep& step, std::size_t l, double fraction,
-                                        std::vector<models::LayerGradient>& memory) {
+std::vector<KeptEntries> take_largest_of_sites(TrainingStep& step, std::size_t l, double fraction,
+                                               std::vector<models::LayerGradient>& memory) {
   const models::WeightsOf<float>& weights = step.weights(l);
   const TrainingStep::GradientOfSite add_to = step.site_gradients(l);
   step.charge(step::Phase::factorise, step::Role::workers, {select_work(step::extent::kept(fraction))});
   memory.resize(step.all_sites());
-  std::vector<Kept> chosen(step.sites());
+  std::vector<KeptEntries> chosen(step.sites());
   parallel_for(step.sites(), [&](std::size_t s) {
     models::LayerGradient& own = memory[step.among_all(s)];
     if (own.weight.size() == 0) own.weight.setZero(weights.out(), weights.in());

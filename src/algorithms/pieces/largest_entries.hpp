@@ -11,13 +11,13 @@
 namespace dadsim::algorithms {
 
 using compress::add_kept;
-using compress::Kept;
+using compress::KeptEntries;
 using compress::take_largest;
 
 /// M_s = G_s + E_s, and its largest entries, per site; E_s stays behind in the memory. Biases are no part of it: those
 /// of the memory are the site's own afterwards.
-std::vector<Kept> take_largest_of_sites(TrainingStep& step, std::size_t l, double fraction,
-                                        std::vector<models::LayerGradient>& memory);
+std::vector<KeptEntries> take_largest_of_sites(TrainingStep& step, std::size_t l, double fraction,
+                                               std::vector<models::LayerGradient>& memory);
 
 /// Σ_s C_s from the lists of all sites.
 models::Matrix sum_of_lists(TrainingStep& step, std::size_t l, double fraction, const Rows& lists);

@@ -91,7 +91,7 @@ void DeMo::take(models::Matrix& momentum, Lists& into) const {
   into.values.conservativeResize(1, next + cosines.chunks() * count);
   for (Eigen::Index chunk = 0; chunk < cosines.chunks(); ++chunk) {
     models::Matrix of_chunk = coefficients.row(chunk);
-    const Kept kept = take_largest(of_chunk, count);
+    const KeptEntries kept = take_largest(of_chunk, count);
     for (Eigen::Index i = 0; i < count; ++i) {
       const std::int32_t place = kept.indices[static_cast<std::size_t>(i)];
       const float value = options_.packed ? of_bf16_code(bf16_code(kept.values(i))) : kept.values(i);

@@ -16,7 +16,7 @@ void TopK::run(TrainingStep& step) {
 
   step.forward();
   step.backward_with_embeddings([&](std::size_t l) {
-    const std::vector<Kept> own = take_largest_of_sites(step, l, fraction_, memory_[l]);  // C_s; E_s is left
+    const std::vector<KeptEntries> own = take_largest_of_sites(step, l, fraction_, memory_[l]);  // C_s; E_s is left
     models::Matrix bias = models::Matrix::Zero(step.weights(l).bias.size(), 1);
     const auto bias_of = [&](std::size_t s) -> const models::Vector& { return memory_[l][step.among_all(s)].bias; };
     for (std::size_t s = 0; s < step.sites(); ++s) bias += bias_of(s);

@@ -143,7 +143,7 @@ Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t tes
   }
   const std::vector<CsvPlace> where = places(rows, own_test ? table.rows.back() : 0, train, test, seed);
 
-  std::vector<Moments> moments(table.columns.size());
+  std::vector<ColumnMoments> moments(table.columns.size());
   for_each_row(tables, table.rows, where, [&](const TakenRow& row) {
     if (!row.place.train) return;
     for (std::size_t f = 0; f < row.fields.size(); ++f) {

@@ -192,7 +192,7 @@ void rescale(Dataset& data, spec::Scale from, spec::Scale to) {
     return;
   }
   const Eigen::Index channels = data.shape.channels;
-  std::vector<Moments> moments(static_cast<std::size_t>(channels));
+  std::vector<ColumnMoments> moments(static_cast<std::size_t>(channels));
   for (Eigen::Index row = 0; row < data.train.size(); ++row) {
     for (Eigen::Index i = 0; i < data.train.features.cols(); ++i)
       moments[static_cast<std::size_t>(i % channels)].add(data.train.features(row, i));

@@ -10,7 +10,7 @@
 namespace dadsim::models {
 
 /// Mean and standard deviation of numbers that come one by one (Welford, Technometrics 4, 1962).
-class Moments {
+class ColumnMoments {
  public:
   void add(double value) {
     ++count_;

@@ -30,7 +30,7 @@ class Teacher {
     fill(first_, kHidden * features_, 1 / std::sqrt(static_cast<double>(features_)));
     fill(second_, classes_ * kHidden, 1.0);
     // Without this, a class whose outputs happen to be large would take most of the samples.
-    std::vector<Moments> moments(static_cast<std::size_t>(classes_));
+    std::vector<ColumnMoments> moments(static_cast<std::size_t>(classes_));
     std::vector<float> sample(static_cast<std::size_t>(features_));
     for (std::uint32_t i = 0; i < kCalibration; ++i) {
       RandomStream stream(seed_, Purpose::teacher, i, 1);
@@ -71,10 +71,10 @@ class Teacher {
 
   std::uint64_t seed_;
   std::int64_t features_, classes_;
-  std::vector<double> centres_;  ///< components × features
-  std::vector<double> first_;    ///< W: hidden × features
-  std::vector<double> second_;   ///< V: classes × hidden
-  std::vector<Moments> scales_;  ///< of each output
+  std::vector<double> centres_;        ///< components × features
+  std::vector<double> first_;          ///< W: hidden × features
+  std::vector<double> second_;         ///< V: classes × hidden
+  std::vector<ColumnMoments> scales_;  ///< of each output
 };
 
 }  // namespace

@@ -303,8 +303,8 @@ spec::DataFacts facts_of(const TsFile& train, const TsFile& test) {
   return facts;
 }
 
-std::vector<Moments> moments_of(const TsFile& file, std::int64_t cases) {
-  std::vector<Moments> moments(static_cast<std::size_t>(file.channels));
+std::vector<ColumnMoments> moments_of(const TsFile& file, std::int64_t cases) {
+  std::vector<ColumnMoments> moments(static_cast<std::size_t>(file.channels));
   for (std::size_t at = 0; at < static_cast<std::size_t>(cases) * moments.size(); ++at) {
     for (std::uint32_t k = file.starts[at]; k < file.starts[at + 1]; ++k) {
       if (const float value = file.values[k]; !std::isnan(value)) moments[at % moments.size()].add(value);
@@ -313,15 +313,15 @@ std::vector<Moments> moments_of(const TsFile& file, std::int64_t cases) {
   return moments;
 }
 
-Samples samples_of(const TsFile& file, std::int64_t cases, std::int64_t length, const std::vector<Moments>& moments,
-                   spec::Scale scale) {
+Samples samples_of(const TsFile& file, std::int64_t cases, std::int64_t length,
+                   const std::vector<ColumnMoments>& moments, spec::Scale scale) {
   Samples samples;
   samples.features = Matrix::Zero(cases, length * file.channels);
   samples.labels.assign(file.labels.begin(), file.labels.begin() + cases);
   for (std::int64_t row = 0; row < cases; ++row) {
     for (std::int64_t channel = 0; channel < file.channels; ++channel) {
       const auto at = static_cast<std::size_t>(row * file.channels + channel);
-      const Moments& own = moments[static_cast<std::size_t>(channel)];
+      const ColumnMoments& own = moments[static_cast<std::size_t>(channel)];
       float last = own.scaled(own.mean(), scale);
       for (std::uint32_t k = file.starts[at]; k < file.starts[at + 1]; ++k) {
         if (const float value = file.values[k]; !std::isnan(value)) last = own.scaled(value, scale);
@@ -377,7 +377,7 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
   Dataset data;
   data.shape = facts.shape;
   data.classes = facts.classes;
-  const std::vector<Moments> moments = moments_of(train, train_cases);
+  const std::vector<ColumnMoments> moments = moments_of(train, train_cases);
   data.train = samples_of(train, train_cases, facts.shape.width, moments, scale);
   data.test = samples_of(test, test_cases, facts.shape.width, moments, scale);
   const std::vector<std::int32_t> number = renumber(train, test);

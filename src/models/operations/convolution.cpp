@@ -187,10 +187,10 @@ using Eigen::Index;
 /// remainders that (y + padding, x + padding) leave, with the part of the kernel that meets them. A itself is copied
 /// together (im2col; Chellapilla, Puri & Simard, IWFHR 2006) only once somebody asks for it.
 template <class T>
-class Convolution final : public OperationOf<T> {
+class ConvolutionOperation final : public OperationOf<T> {
  public:
-  Convolution(const spec::ConvolutionSpec& spec, const spec::SampleShape& in, const spec::SampleShape& out,
-              std::size_t matrix)
+  ConvolutionOperation(const spec::ConvolutionSpec& spec, const spec::SampleShape& in, const spec::SampleShape& out,
+                       std::size_t matrix)
       : OperationOf<T>(in, out),
         spec_(spec),
         width_(spec.kernel * spec.kernel * in.channels),
@@ -432,7 +432,7 @@ OperationPointer<T> make_convolution(const spec::ConvolutionSpec& spec, const sp
   const std::size_t matrix = parameters.matrix(spec.filters, area * in.channels, spec.bias, limit);
   const auto side = [&](std::int64_t length) { return (length + 2 * spec.padding - spec.kernel) / spec.stride + 1; };
   const spec::SampleShape out{side(in.height), side(in.width), spec.filters};
-  return std::make_shared<Convolution<T>>(spec, in, out, matrix);
+  return std::make_shared<ConvolutionOperation<T>>(spec, in, out, matrix);
 }
 
 template OperationPointer<float> make_convolution(const spec::ConvolutionSpec&, const spec::SampleShape&,

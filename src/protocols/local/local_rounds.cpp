@@ -59,7 +59,7 @@ void LocalRounds::ask(std::size_t number) {
 Task<> LocalRounds::gather() {
   world::EventLoop& loop = setting_.loop;
   ProtocolLog& log = setting_.log;
-  while (std::ranges::any_of(workers_, &Worker::awaited)) {
+  while (std::ranges::any_of(workers_, &LocalWorker::awaited)) {
     Parcel parcel = co_await loop.receive(setting_.server, kDelta, later_.next());
     while (const auto due = later_.take(loop.now())) {
       const auto to = static_cast<std::size_t>(due->from);
@@ -68,7 +68,7 @@ Task<> LocalRounds::gather() {
       ask(to);
     }
     if (parcel.from < 0 || parcel.back) continue;
-    Worker& worker = workers_[static_cast<std::size_t>(parcel.from)];
+    LocalWorker& worker = workers_[static_cast<std::size_t>(parcel.from)];
     if (!worker.awaited) continue;
     if (parcel.lost) {  // the weights that it was to get
       later_.add(loop.now() + kRetrySeconds, {.number = parcel.number, .from = parcel.from});
@@ -99,7 +99,7 @@ Task<> LocalRounds::server() {
   for (;;) {
     const std::int64_t count = steps_of_round(next_);
     for (std::size_t number = 0; number < workers_.size(); ++number) {
-      Worker& worker = workers_[number];
+      LocalWorker& worker = workers_[number];
       worker.difference = {};
       worker.awaited = loop.is_up(local_node(number));
       if (!worker.awaited) continue;
@@ -107,7 +107,7 @@ Task<> LocalRounds::server() {
       ++log.asked;
       ask(number);
     }
-    log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count(workers_, true, &Worker::awaited)));
+    log.set_at_work(loop.now(), static_cast<std::size_t>(std::ranges::count(workers_, true, &LocalWorker::awaited)));
     co_await gather();
     // In the order of workers, not of arrival.
     std::vector<Value> differences;
@@ -136,7 +136,7 @@ Task<> LocalRounds::server() {
 Task<> LocalRounds::worker(std::size_t number) {
   world::EventLoop& loop = setting_.loop;
   const Node me = local_node(number);
-  Worker& own = workers_[number];
+  LocalWorker& own = workers_[number];
   own.own = local_.initial();
   own.memory = {};
   for (;;) {

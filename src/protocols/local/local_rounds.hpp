@@ -34,7 +34,7 @@ class LocalRounds : public Protocol {
   const LocalSteps& local() const { return local_; }
 
  private:
-  struct Worker {
+  struct LocalWorker {
     world::Value own;     ///< weights and optimizer's state, as it has trained them
     world::Value memory;  ///< what its compressor has lost
     // What the server knows of the present round.
@@ -51,7 +51,7 @@ class LocalRounds : public Protocol {
 
   Setting setting_;
   LocalSteps local_;
-  std::vector<Worker> workers_;
+  std::vector<LocalWorker> workers_;
   world::Value outer_;
   std::int64_t next_ = 0;  ///< first step of the present round
   SendLater later_;

@@ -77,7 +77,7 @@ void GivenPairs::read(const Element& element, const std::string& noun, const Rea
   pair.queue_bytes = read_queue(node, tcp, pair.transport).value_or(pair.queue_bytes);
   // A measured line between regions is a goodput; its queue is not known.
   const bool usual = !node.has("queue") && !node.has("congestion");
-  const Measured measured = read_measured(node, tcp, usual, pair.transport);
+  const MeasuredRow measured = read_measured(node, tcp, usual, pair.transport);
   pair.is_goodput = measured.is_goodput;
   pair.per_connection = measured.per_connection;
   if (!from || !to) {

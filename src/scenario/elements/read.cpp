@@ -99,7 +99,7 @@ void check_links_of_costs(const Element& costs, const Scenario& scenario, const 
 }
 
 /// The workers and the aggregator with the lines they come from, to say where a host is wrong.
-struct Cluster {
+struct ClusterLinks {
   std::vector<spec::Placement> workers;
   std::vector<Origin> origins;  ///< per worker
   std::optional<spec::Placement> aggregator;
@@ -124,7 +124,7 @@ std::string read_aggregator_host(const Node& node) {
 
 /// The hosts of the platform that a * in <worker hosts="…"> may stand for: not the aggregator's, no hubs, and none that
 /// has a worker already.
-std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& platform, const Cluster& cluster,
+std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& platform, const ClusterLinks& cluster,
                                     const ReadContext& context) {
   if (!platform || !context.catalog.hosts_of_platform) return {};
   std::vector<std::string> hosts = context.catalog.hosts_of_platform(*platform);
@@ -136,8 +136,8 @@ std::vector<std::string> hosts_left(const std::optional<spec::PlatformSpec>& pla
   return hosts;
 }
 
-Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
-                     const std::optional<spec::PlatformSpec>& platform, const ReadContext& context) {
+ClusterLinks read_workers(const Element& element, const std::vector<spec::DeviceSpec>& own_devices,
+                          const std::optional<spec::PlatformSpec>& platform, const ReadContext& context) {
   const std::vector<std::string> devices = device_names(own_devices, context);
   const auto read_device = [&](const Node& node) {
     std::string name = node.required_text("device", "the name of a device; `dadsim devices` lists them").value_or("");
@@ -147,7 +147,7 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
   };
 
   const Node node(element, context.findings);
-  Cluster cluster;
+  ClusterLinks cluster;
   cluster.ignore_memory = node.chosen("memory") == 1;
   if (const Element* aggregator = node.child("aggregator")) {
     const Node one(*aggregator, context.findings);
@@ -180,7 +180,8 @@ Cluster read_workers(const Element& element, const std::vector<spec::DeviceSpec>
 
 /// Which of the workers and the aggregator after them stand on hosts that a declared platform does not have: each with
 /// a finding.
-std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const Cluster& cluster, const ReadContext& context) {
+std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const ClusterLinks& cluster,
+                              const ReadContext& context) {
   std::vector<bool> unknown(cluster.workers.size() + 1);
   if (std::holds_alternative<spec::PlatformFileSpec>(platform.what)) return unknown;
   const DeclaredHosts hosts(platform);
@@ -195,8 +196,8 @@ std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const Cluster&
   return unknown;
 }
 
-void check_platform(const spec::PlatformSpec& platform, const Cluster& cluster, const std::vector<spec::RunSpec>& runs,
-                    const ReadContext& context) {
+void check_platform(const spec::PlatformSpec& platform, const ClusterLinks& cluster,
+                    const std::vector<spec::RunSpec>& runs, const ReadContext& context) {
   const std::vector<bool> unknown = check_hosts(platform, cluster, context);
   Catalog::PlatformQuestion question;
   question.platform = platform;
@@ -281,7 +282,7 @@ Scenario read_scenario(const Element& root, const ReadContext& context) {
   if (const Element* framework = node.child("framework")) scenario.framework = read_framework(*framework, context);
   scenario.devices = read_devices(node, context);
 
-  Cluster cluster;
+  ClusterLinks cluster;
   if (const Element* workers =
           node.required_child("workers", "who takes part: <workers> with <worker hosts=\"…\" device=\"…\"/>"))
     cluster = read_workers(*workers, scenario.devices, given_platform, context);

@@ -115,8 +115,8 @@ std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport
   return queue;
 }
 
-Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport) {
-  Measured measured;
+MeasuredRow read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport) {
+  MeasuredRow measured;
   if (!any_tcp) {
     for (const char* attribute : {"measured", "per-connection"}) {
       if (node.has(attribute)) {
@@ -184,7 +184,7 @@ AccessLine read_access_line(const Node& node, const std::string& owner, const Re
       if (link->transport == spec::Transport::tcp) link->queue_bytes = *bytes;
     }
   }
-  const Measured measured = read_measured(node, any_tcp, false, line.up.transport);
+  const MeasuredRow measured = read_measured(node, any_tcp, false, line.up.transport);
   if (measured.is_goodput) {
     for (spec::LinkSpec* link : both) {
       if (link->transport == spec::Transport::tcp) take_as_measured(*link, measured.per_connection);

@@ -25,11 +25,11 @@ std::optional<double> read_queue(const Node& node, bool any_tcp, spec::Transport
 
 /// Whether a bandwidth over TCP is what transfers were measured to get, and what a connection gets (byte/s; 0: not
 /// said): of `measured` and `per-connection`. `usual`: where `measured` is left out.
-struct Measured {
+struct MeasuredRow {
   bool is_goodput = false;
   double per_connection = 0;
 };
-Measured read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport);
+MeasuredRow read_measured(const Node& node, bool any_tcp, bool usual, spec::Transport transport);
 
 /// An access line.
 struct AccessLine {

@@ -104,7 +104,7 @@ FlowThroughChanges::Steady& FlowThroughChanges::steady_at(double date) {
   Steady& made = known_[state];
   if (!loaded_.states.empty()) {
     std::vector<Interconnect::Fixed> fixed;
-    for (const SteadyStates::Numbers& one : loaded_.states.numbers(state))
+    for (const SteadyStates::ProfileNumbers& one : loaded_.states.numbers(state))
       fixed.push_back({one.link, one.bandwidth, one.latency});
     made.network = std::make_unique<Interconnect>(*loaded_.network, fixed);
   }

@@ -91,9 +91,9 @@ void MaxPlusRounds::enter(std::vector<double>& dates) const {
 }
 
 /// Goes through the rounds.
-class MaxPlusRounds::Passage {
+class MaxPlusRounds::RoundPassage {
  public:
-  Passage(const MaxPlusRounds& of, std::vector<double> dates, bool alone)
+  RoundPassage(const MaxPlusRounds& of, std::vector<double> dates, bool alone)
       : of_(of), alone_(alone), now_(std::move(dates)), free_(of.used_in_.size(), kNever) {
     if (of.pace_.in_flight > 1) through_.assign(static_cast<std::size_t>(of.pace_.in_flight), now_);
   }
@@ -235,7 +235,7 @@ std::vector<double> MaxPlusRounds::pass(const std::vector<double>& dates, bool a
   const auto lanes = static_cast<std::size_t>(lanes_);
   std::vector<double> places(dates.size() * lanes);
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = dates[i / lanes] + start_;
-  Passage passage(*this, std::move(places), alone);
+  RoundPassage passage(*this, std::move(places), alone);
   std::size_t first = 0;
   for (const SolvedRound& round : rounds_) {
     passage.go_through(std::span(messages_).subspan(first, round.end - first), round.times);

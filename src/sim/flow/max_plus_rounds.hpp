@@ -72,7 +72,7 @@ class MaxPlusRounds {
     std::size_t end = 0;  ///< of its messages
     std::int64_t times = 1;
   };
-  class Passage;
+  class RoundPassage;
   std::int32_t kind_of(const RoundMessage& message);
   std::vector<double> pass(const std::vector<double>& dates, bool alone) const;
   /// Whether everybody sends one message and gets one.

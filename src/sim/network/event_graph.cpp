@@ -40,7 +40,7 @@ std::vector<step::Bound> EventGraph::critical_path(Id last, const Names& names, 
   };
   double lost = 0;  // of the bandwidth, whichever link has it
   for (Id id = last; id != kStart && end_of(id) > since;) {
-    const Event& event = events_.at(static_cast<std::size_t>(id));
+    const GraphEvent& event = events_.at(static_cast<std::size_t>(id));
     const auto place = static_cast<std::size_t>(event.place);
     const double duration = event.end - event.begin;
     const double before = std::max(0.0, since - event.begin);  // what of it does not count

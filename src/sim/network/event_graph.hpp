@@ -56,7 +56,7 @@ class EventGraph {
   std::vector<step::Bound> critical_path(Id last, const Names& names, double since) const;
 
  private:
-  struct Event {
+  struct GraphEvent {
     double begin;
     double end;  ///< seconds; negative while under way
     Id cause;
@@ -72,7 +72,7 @@ class EventGraph {
   static constexpr std::int32_t kStartOf = -4;
 
   double begin_;
-  std::vector<Event> events_;
+  std::vector<GraphEvent> events_;
 };
 
 }  // namespace dadsim::sim

@@ -152,12 +152,12 @@ GpuNode gpu_node_of(const Path& inside, const Interconnect& network) {
 }
 
 /// What is on all devices, if that is known: MPI where they differ; and the oldest generation, by which NCCL goes.
-struct OfDevices {
+struct LayoutOfDevices {
   spec::CollectiveLibrary library;
   spec::GpuGeneration generation;
 };
-std::optional<OfDevices> library_of(std::span<const spec::DeviceSpec* const> devices) {
-  std::optional<OfDevices> all;
+std::optional<LayoutOfDevices> library_of(std::span<const spec::DeviceSpec* const> devices) {
+  std::optional<LayoutOfDevices> all;
   for (const spec::DeviceSpec* device : devices) {
     if (!device->library) return std::nullopt;
     if (!all) all = {*device->library, device->generation};
@@ -239,7 +239,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
   bool between = false;
   const GpuNode* declared = gpu_node_of(*hosts.front());
   GpuNode node = declared == nullptr ? GpuNode{} : *declared;
-  const std::optional<OfDevices> own = node.library_is_given ? std::nullopt : library_of(devices);
+  const std::optional<LayoutOfDevices> own = node.library_is_given ? std::nullopt : library_of(devices);
   const auto go_by_devices = [&] {
     if (!own) return;
     node.library = own->library;

@@ -52,7 +52,7 @@ std::optional<Markup::Piece> Markup::next() {
   WatchedMemory::check();
   if (read < 0 && !fault_) {
     const xmlError* error = xmlGetLastError();
-    fault_ = Fault{lines_before_ + xmlTextReaderGetParserLineNumber(reader_.get()), "it cannot be read"};
+    fault_ = MarkupFault{lines_before_ + xmlTextReaderGetParserLineNumber(reader_.get()), "it cannot be read"};
     if (error != nullptr && error->message != nullptr) {
       if (error->line > 0) fault_->line = lines_before_ + error->line;
       fault_->what = error->message;

@@ -26,12 +26,12 @@ class Markup {
   std::optional<Piece> next();
 
   /// Why the document is not well-formed XML.
-  struct Fault {
+  struct MarkupFault {
     int line = 0;
     std::string what;  ///< in libxml2's words, on one line
   };
   /// After next() has given nothing: whether that was not the end of the document.
-  const std::optional<Fault>& fault() const { return fault_; }
+  const std::optional<MarkupFault>& fault() const { return fault_; }
 
   /// Where the last piece is: the line, from 1 up, on which a tag ends or a DOCTYPE begins.
   int line() const;
@@ -56,7 +56,7 @@ class Markup {
   Piece piece_ = Piece::end;
   const _xmlDtd* doctype_ = nullptr;
   std::unique_ptr<_xmlDoc, Free> broken_;  ///< what there is of a document that is not well-formed from early on
-  std::optional<Fault> fault_;
+  std::optional<MarkupFault> fault_;
   std::unique_ptr<_xmlTextReader, Free> reader_;
 };
 

@@ -238,13 +238,13 @@ NamedFiles files_named_in(const std::string& platform) {
 /// Looks once at a file that stays as it is. A sweep asks for every point, of a file that may list 100,000 hosts; every
 /// simulation asks several times, also in its child, where a lock of another thread would stay locked.
 const NamedFiles& named_files(const std::string& platform) {
-  struct Known {
+  struct KnownZone {
     std::string file;
     std::filesystem::file_time_type written;
     std::uintmax_t size = 0;
     NamedFiles named;
   };
-  thread_local Known last;
+  thread_local KnownZone last;
   std::error_code none;
   const auto written = std::filesystem::last_write_time(platform, none);
   const auto size = std::filesystem::file_size(platform, none);

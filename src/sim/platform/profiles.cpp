@@ -42,7 +42,7 @@ SteadyStates::SteadyStates(const spec::PlatformSpec& platform, const simgrid::s4
   for (const spec::PlatformSpec::Profile& profile : platform.profiles) {
     if (is_steady(profile)) continue;
     profiles_.push_back(profile);
-    std::vector<Numbers>& links = nominal_.emplace_back();
+    std::vector<ProfileNumbers>& links = nominal_.emplace_back();
     for (simgrid::s4u::Link* link : engine.get_all_links()) {
       if (fits(profile.link, link->get_name())) links.push_back({link, link->get_bandwidth(), link->get_latency()});
     }
@@ -72,13 +72,13 @@ double SteadyStates::next(double date) const {
   return next;
 }
 
-std::vector<SteadyStates::Numbers> SteadyStates::numbers(const State& state) const {
-  std::vector<Numbers> all;
+std::vector<SteadyStates::ProfileNumbers> SteadyStates::numbers(const State& state) const {
+  std::vector<ProfileNumbers> all;
   for (std::size_t i = 0; i < profiles_.size(); ++i) {
     const double factor = profiles_[i].factors[state[i]];
     const bool of_bandwidth = profiles_[i].of == spec::PlatformSpec::Profile::Of::bandwidth;
-    for (const Numbers& nominal : nominal_[i]) {
-      auto known = std::ranges::find(all, nominal.link, &Numbers::link);
+    for (const ProfileNumbers& nominal : nominal_[i]) {
+      auto known = std::ranges::find(all, nominal.link, &ProfileNumbers::link);
       if (known == all.end()) known = all.insert(known, nominal);
       if (of_bandwidth) known->bandwidth = std::max(factor * nominal.bandwidth, kNoBandwidth);
       if (!of_bandwidth) known->latency = factor * nominal.latency;

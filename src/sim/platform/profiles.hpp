@@ -27,17 +27,17 @@ class SteadyStates {
   /// The first change after the date; infinity: none.
   double next(double date) const;
   /// A link that profiles change, and what it has then: byte/s, seconds.
-  struct Numbers {
+  struct ProfileNumbers {
     simgrid::s4u::Link* link = nullptr;
     double bandwidth = 0, latency = 0;
   };
-  std::vector<Numbers> numbers(const State& state) const;
+  std::vector<ProfileNumbers> numbers(const State& state) const;
   bool empty() const { return profiles_.empty(); }
 
  private:
   std::pair<std::size_t, double> factor_at(const spec::PlatformSpec::Profile& profile, double date) const;
   std::vector<spec::PlatformSpec::Profile> profiles_;
-  std::vector<std::vector<Numbers>> nominal_;  ///< per profile
+  std::vector<std::vector<ProfileNumbers>> nominal_;  ///< per profile
 };
 
 }  // namespace dadsim::sim

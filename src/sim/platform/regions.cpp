@@ -11,14 +11,14 @@ namespace dadsim::sim {
 namespace {
 
 /// Nothing where nobody measured.
-struct Measured {
+struct MeasuredPair {
   double megabits = 0;      ///< Mbit/s of payload
   double milliseconds = 0;  ///< there and back
 };
 
 struct Regions {
-  std::vector<std::string> names;               ///< sorted
-  std::vector<std::vector<Measured>> measured;  ///< from, to
+  std::vector<std::string> names;                   ///< sorted
+  std::vector<std::vector<MeasuredPair>> measured;  ///< from, to
 
   Regions() {
     // The columns are the regions: the file itself says which.
@@ -39,7 +39,7 @@ struct Regions {
     if (!std::ranges::is_sorted(names)) throw std::logic_error("regions.csv: regions that are not sorted");
   }
 
-  static Measured cell(const FactTable::Row& row, const std::string& to) {
+  static MeasuredPair cell(const FactTable::Row& row, const std::string& to) {
     if (row.optional_text(to).empty()) return {};
     const std::vector<std::string> parts = words_of(row.text(to));
     if (parts.size() != 2) row.wrong("'" + row.text(to) + "' to " + to, "Mbit/s and ms");
@@ -67,7 +67,7 @@ std::optional<spec::WanSpec::Pair> region_pair(const std::string& from, const st
   const std::optional<std::size_t> row = index_of(from);
   const std::optional<std::size_t> column = index_of(to);
   if (!row || !column) return std::nullopt;
-  const Measured& one = regions().measured[*row][*column];
+  const MeasuredPair& one = regions().measured[*row][*column];
   if (!(one.megabits > 0)) return std::nullopt;
   spec::WanSpec::Pair pair;
   pair.from = from;

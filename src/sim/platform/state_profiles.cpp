@@ -40,7 +40,7 @@ class ProfileReader {
 
   StateProfiles read() {
     read_elements();
-    for (const Connection& one : connections_) connect(one);
+    for (const ProfileConnection& one : connections_) connect(one);
     return std::move(found_);
   }
 
@@ -52,7 +52,7 @@ class ProfileReader {
     std::string text;
     double period = 0;
   };
-  struct Connection {
+  struct ProfileConnection {
     bool links = false;
     std::string element, trace;
     int line = 0;
@@ -108,7 +108,7 @@ class ProfileReader {
     return Source{path, 1, text_of_file(path), 0};
   }
 
-  void connect(const Connection& one) {
+  void connect(const ProfileConnection& one) {
     const auto trace = traces_.find(one.trace);
     if (trace == traces_.end()) {
       fault(file_, one.line, fmt::format("there is no <trace id=\"{}\">", one.trace), "the id of a <trace>");
@@ -130,7 +130,7 @@ class ProfileReader {
     add(one.links, one.element, source);
   }
 
-  bool is_direction(const Connection& one) {
+  bool is_direction(const ProfileConnection& one) {
     for (const char* end : {"_UP", "_DOWN"}) {
       if (!one.links || !one.element.ends_with(end)) continue;
       const auto whole = names_[true].find(one.element.substr(0, one.element.size() - std::strlen(end)));
@@ -207,7 +207,7 @@ class ProfileReader {
   bool generated_names_ = false;
   std::map<bool, std::map<std::string, bool>> names_;  ///< links or hosts, and whether there are two of them
   std::map<std::string, Source> traces_;
-  std::vector<Connection> connections_;
+  std::vector<ProfileConnection> connections_;
 };
 
 /// Where what begins with `<` at `begin` ends: a comment, a section of characters, an instruction, or a tag, in whose

@@ -11,9 +11,9 @@ namespace dadsim::sim {
 
 namespace sg4 = simgrid::s4u;
 
-class StepReplayer::Streams : public std::enable_shared_from_this<StepReplayer::Streams> {
+class StepReplayer::ReplayStreams : public std::enable_shared_from_this<StepReplayer::ReplayStreams> {
  public:
-  Streams(const Nodes& nodes, Interconnect& network, Connections& connections)
+  ReplayStreams(const Nodes& nodes, Interconnect& network, Connections& connections)
       : nodes_(nodes), network_(network), connections_(connections), actors_(nodes.hosts.size()) {}
 
   void play(StepRun& steps) {
@@ -66,7 +66,7 @@ class StepReplayer::Streams : public std::enable_shared_from_this<StepReplayer::
 };
 
 StepReplayer::StepReplayer(const Nodes& nodes, Interconnect& network, Connections& connections)
-    : streams_(std::make_shared<Streams>(nodes, network, connections)) {}
+    : streams_(std::make_shared<ReplayStreams>(nodes, network, connections)) {}
 
 std::unique_ptr<StepRun> StepReplayer::replay(const collectives::RankLayout& layout, std::span<const ReplayStep> steps,
                                               TimelineRecorder* recorder) {

@@ -31,8 +31,8 @@ class StepReplayer {
                                   TimelineRecorder* recorder = nullptr);
 
  private:
-  class Streams;
-  std::shared_ptr<Streams> streams_;
+  class ReplayStreams;
+  std::shared_ptr<ReplayStreams> streams_;
 };
 
 /// One collective by itself, which all ranks begin now. Seconds until the last rank is done.

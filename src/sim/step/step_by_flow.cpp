@@ -59,7 +59,7 @@ class FollowedStep {
     enum class Kind : std::uint8_t { compute, wait, begin } kind = Kind::begin;
   };
   /// The compute stream of a worker: where it is in the actions, since when, and the message that let it.
-  struct Stream {
+  struct DeviceStream {
     std::size_t next = 0;
     FlowEvents::Moment at;
   };
@@ -74,7 +74,7 @@ class FollowedStep {
   std::vector<std::size_t> number_of_;     ///< per task, if it is a collective
   std::vector<Action> actions_;
   std::vector<std::vector<double>> seconds_;       ///< of computing, per worker
-  std::vector<Stream> streams_;                    ///< per worker
+  std::vector<DeviceStream> streams_;              ///< per worker
   std::vector<std::vector<double>> through_;       ///< per collective and worker
   std::vector<std::vector<std::int32_t>> causes_;  ///< the message that let it be through
   SpentSeconds spent_;
@@ -119,7 +119,7 @@ void FollowedStep::run(Interconnect& network, NodeSeconds& seconds) {
   events.run_together(rounds, [this](collectives::Rank rank, std::size_t next, const FlowEvents::Moment& through) {
     return go_on(static_cast<std::size_t>(rank), next, through);
   });
-  const auto last = std::ranges::max_element(streams_, {}, [](const Stream& stream) { return stream.at.date; });
+  const auto last = std::ranges::max_element(streams_, {}, [](const DeviceStream& stream) { return stream.at.date; });
   events.account_for(last->at.cause);
   spent_ = events.spent();
 }
@@ -154,7 +154,7 @@ FlowEvents::Moment FollowedStep::go_on(std::size_t worker, std::size_t collectiv
     through_[collective - 1][worker] = through.date;
     causes_[collective - 1][worker] = through.cause;
   }
-  Stream& stream = streams_[worker];
+  DeviceStream& stream = streams_[worker];
   while (stream.next < actions_.size()) {
     const Action& action = actions_[stream.next++];
     if (action.kind == Action::Kind::begin) break;

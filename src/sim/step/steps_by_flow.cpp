@@ -29,9 +29,9 @@ constexpr double kSomeMessages = 2.5e6;  // and are followed in a tenth of it
 
 }  // namespace
 
-struct StepsByFlow::Known {
-  Known(const Nodes& nodes, const collectives::RankLayout& of, const schedule::Schedule& what, Interconnect& network,
-        bool closed_form)
+struct StepsByFlow::KnownTiming {
+  KnownTiming(const Nodes& nodes, const collectives::RankLayout& of, const schedule::Schedule& what,
+              Interconnect& network, bool closed_form)
       : layout(of),
         schedule(&what),
         parts(what, nodes.workers),
@@ -54,7 +54,7 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const schedule:
                           const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder) {
   if (known_ == nullptr || (known_->schedule != &schedule && *known_->schedule != schedule)) {
     known_.reset();
-    known_ = std::make_unique<Known>(nodes_, layout, schedule, network_, closed_form_);
+    known_ = std::make_unique<KnownTiming>(nodes_, layout, schedule, network_, closed_form_);
   }
   FlowStepRequest request = request_of(nodes_, slowdown);
   if (Refused refused = choose(request, result)) return refused;

@@ -28,7 +28,7 @@ class StepsByFlow {
   SecondsWithout without(const std::vector<double>& slowdown);
 
  private:
-  struct Known;
+  struct KnownTiming;
   FlowStepRequest request_of(const Nodes& nodes, const std::vector<double>& slowdown) const;
   /// What becomes of late ranks, and what the step takes then.
   Refused choose(FlowStepRequest& request, FlowStep& result);
@@ -38,7 +38,7 @@ class StepsByFlow {
   const Nodes& nodes_;
   Interconnect& network_;
   bool closed_form_, quick_;
-  std::unique_ptr<Known> known_;  ///< of the last schedule
+  std::unique_ptr<KnownTiming> known_;  ///< of the last schedule
 };
 
 }  // namespace dadsim::sim

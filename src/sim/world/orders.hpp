@@ -19,12 +19,12 @@ enum class Order : std::uint8_t {
 constexpr Order last_of(Order /*type*/) { return Order::finish; }
 
 /// What an answer of the child is about: its first byte.
-enum class Answer : std::uint8_t {
+enum class OrderAnswer : std::uint8_t {
   events,   ///< count, then kind, activity, node, date of each
   links,    ///< count, names
   network,  ///< the last
   failure,  ///< in words: the last
 };
-constexpr Answer last_of(Answer /*type*/) { return Answer::failure; }
+constexpr OrderAnswer last_of(OrderAnswer /*type*/) { return OrderAnswer::failure; }
 
 }  // namespace dadsim::sim

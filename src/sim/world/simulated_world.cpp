@@ -99,7 +99,7 @@ class WorldServer {
         wake_->acquire();
       }
       WireWriter message;
-      message << Answer::events << now() << events_;
+      message << OrderAnswer::events << now() << events_;
       events_.clear();
       sink_.send(message.bytes());
     }
@@ -111,7 +111,7 @@ class WorldServer {
     count.describe(network_, use);
     use.messages = static_cast<double>(connections_.messages());
     WireWriter message;
-    message << Answer::network << use;
+    message << OrderAnswer::network << use;
     sink_.send(message.bytes());
   }
 
@@ -359,7 +359,7 @@ class WorldServer {
     for (const sg4::Link* link : loaded_.engine->get_all_links()) names.push_back(link->get_name());
     std::ranges::sort(names);
     WireWriter message;
-    message << Answer::links << names;
+    message << OrderAnswer::links << names;
     sink_.send(message.bytes());
     answered_ = true;
   }
@@ -383,7 +383,7 @@ class WorldServer {
 
   [[noreturn]] void fail(const std::string& words) const {
     WireWriter message;
-    message << Answer::failure << words;
+    message << OrderAnswer::failure << words;
     sink_.send(message.bytes());
     std::_Exit(1);
   }
@@ -555,7 +555,7 @@ class ServedWorld final : public SimulatedWorld {
     post();
     const std::string answer = receive();
     WireReader message(answer);
-    static_cast<void>(message.read<Answer>());
+    static_cast<void>(message.read<OrderAnswer>());
     return message.read<std::vector<std::string>>();
   }
 
@@ -566,7 +566,7 @@ class ServedWorld final : public SimulatedWorld {
     for (;;) {
       const std::string answer = receive();
       WireReader message(answer);
-      if (message.read<Answer>() == Answer::network) return message.read<step::NetworkUse>();
+      if (message.read<OrderAnswer>() == OrderAnswer::network) return message.read<step::NetworkUse>();
     }
   }
 
@@ -589,7 +589,7 @@ class ServedWorld final : public SimulatedWorld {
     post();
     const std::string answer = receive();
     WireReader message(answer);
-    static_cast<void>(message.read<Answer>());
+    static_cast<void>(message.read<OrderAnswer>());
     static_cast<void>(message.read<double>());  // the clock
     for (const Event& event : message.read<std::vector<Event>>()) events_.push_back(event);
   }
@@ -602,7 +602,7 @@ class ServedWorld final : public SimulatedWorld {
       // Who loads the cluster tells of what fails there as the child that times does, by a number that no answer has.
       if (of_cluster.read<TimingTopic>() == TimingTopic::failure) {
         of_cluster >> failure;
-      } else if (message.read<Answer>() == Answer::failure) {
+      } else if (message.read<OrderAnswer>() == OrderAnswer::failure) {
         message >> failure;
       } else {
         return *std::move(answer);

@@ -413,7 +413,7 @@ step::Trajectory first_step(const scenario::Scenario& scenario, const spec::RunS
   const algorithms::Batch batch = algorithms::Batches(scenario.training, problem.partition, seed).next();
   const bool everyone = sites.size() == batch.size();
   const algorithms::Attendees attendees{sites, batch.size(), {}};
-  algorithms::Learners::Step taken =
+  algorithms::Learners::LearnerStep taken =
       algorithms::make_learners(run, asked, algorithms::planned_run(asked).steps)->train(0, 0, batch, &attendees);
   step::Trajectory trajectory;
   trajectory.structures.push_back(std::move(taken.structure));

@@ -38,8 +38,8 @@ struct RankProgram {
     std::uint64_t node = 0;  ///< of the trace
   };
   struct TraceEvent {
-    enum class What : std::uint8_t { compute, issue, wait, wait_for_message };
-    What what = What::compute;
+    enum class TraceTask : std::uint8_t { compute, issue, wait, wait_for_message };
+    TraceTask what = TraceTask::compute;
     std::string name;      ///< of a computation
     double seconds = 0;    ///< of a computation
     std::size_t part = 0;  ///< of `issued` or `received`
@@ -202,20 +202,20 @@ class ProgramWriter {
   }
 
   void end_computing() {
-    computing_.what = RankProgram::TraceEvent::What::compute;
+    computing_.what = RankProgram::TraceEvent::TraceTask::compute;
     program_.events.push_back(std::move(computing_));
     computing_ = {};
   }
 
-  void add(RankProgram::TraceEvent::What what, std::size_t part) {
+  void add(RankProgram::TraceEvent::TraceTask what, std::size_t part) {
     end_computing();
     program_.events.push_back({.what = what, .name = {}, .part = part});
   }
 
   void wait_for(const Pending& pending) {
-    using What = RankProgram::TraceEvent::What;
+    using TraceTask = RankProgram::TraceEvent::TraceTask;
     for (const auto& [received, part] : pending) {
-      add(received ? What::wait_for_message : What::wait, part);
+      add(received ? TraceTask::wait_for_message : TraceTask::wait, part);
       waited_.insert({received, part});
     }
   }
@@ -235,7 +235,7 @@ class ProgramWriter {
     wait_for(others);
     const std::size_t number = program_.issued.size();
     program_.issued.push_back(std::move(part));
-    add(RankProgram::TraceEvent::What::issue, number);
+    add(RankProgram::TraceEvent::TraceTask::issue, number);
     pending = {{false, number}};
   }
 
@@ -373,18 +373,19 @@ constexpr double kFewBytes = 4096;
 void leave_out_small(std::vector<RankProgram>& programs, const RankOrder& order, RecordedStep& step) {
   for (RankProgram& program : programs) {
     const auto leaves = [&](const TraceEvent& event) {
-      if (event.what != TraceEvent::What::issue && event.what != TraceEvent::What::wait) return false;
+      if (event.what != TraceEvent::TraceTask::issue && event.what != TraceEvent::TraceTask::wait) return false;
       const TracePart& part = program.issued[event.part];
       if (part.kind == "send" || is_within_stage(part.members, order)) return false;
       if (part.bytes > kFewBytes)
         throw std::runtime_error(fmt::format("has '{}' among ranks of several stages", part.name));
-      if (event.what == TraceEvent::What::issue) ++step.small_collectives;
+      if (event.what == TraceEvent::TraceTask::issue) ++step.small_collectives;
       return true;
     };
     std::vector<TraceEvent> kept;
     for (TraceEvent& event : program.events) {
       if (leaves(event)) continue;
-      if (event.what == TraceEvent::What::compute && !kept.empty() && kept.back().what == TraceEvent::What::compute) {
+      if (event.what == TraceEvent::TraceTask::compute && !kept.empty() &&
+          kept.back().what == TraceEvent::TraceTask::compute) {
         if (kept.back().seconds == 0) kept.back().name = event.name;
         kept.back().seconds += event.seconds;
         continue;
@@ -470,7 +471,7 @@ class StepMerger {
       const std::size_t count = std::min(own.events.size(), first.events.size());
       for (std::size_t i = 0; i < count; ++i) {
         if (!(own.events[i] == first.events[i])) fail(rank, stage, own.events[i], own);
-        if (own.events[i].what != TraceEvent::What::issue) continue;
+        if (own.events[i].what != TraceEvent::TraceTask::issue) continue;
         const TracePart& part = own.issued[own.events[i].part];
         const TracePart& other = first.issued[own.events[i].part];
         if (part.kind != other.kind || part.members.size() != other.members.size())
@@ -490,7 +491,7 @@ class StepMerger {
   }
 
   [[noreturn]] void fail(std::size_t rank, std::size_t stage, const TraceEvent& event, const RankProgram& own) const {
-    const bool of_part = event.what == TraceEvent::What::issue || event.what == TraceEvent::What::wait;
+    const bool of_part = event.what == TraceEvent::TraceTask::issue || event.what == TraceEvent::TraceTask::wait;
     throw std::runtime_error(fmt::format(
         "lets rank {} go another way than rank {}{}", rank, stage * static_cast<std::size_t>(order_.of_stage),
         of_part ? fmt::format(", from '{}' on", own.issued[event.part].name) : std::string()));
@@ -515,14 +516,14 @@ class StepMerger {
     RecordedStep::RecordedTask task;
     task.stage = stage;
     switch (event.what) {
-      case TraceEvent::What::compute:
+      case TraceEvent::TraceTask::compute:
         task.name = event.name;
         task.amounts = per_replica(stage, [&](const RankProgram& one) { return one.events[at].seconds; });
         if (std::ranges::all_of(task.amounts, [](double seconds) { return seconds == 0; })) return true;
         break;
-      case TraceEvent::What::issue: {
+      case TraceEvent::TraceTask::issue: {
         const TracePart& part = own.issued[event.part];
-        task.what = RecordedStep::RecordedTask::What::collective;
+        task.what = RecordedStep::RecordedTask::TraceTask::collective;
         task.name = part.name;
         task.kind = part.kind;
         task.amounts = per_replica(stage, [&](const RankProgram& one) { return one.issued[event.part].bytes; });
@@ -534,16 +535,16 @@ class StepMerger {
         number_of_[{stage, event.part}] = ++collectives_;
         break;
       }
-      case TraceEvent::What::wait:
-      case TraceEvent::What::wait_for_message: {
+      case TraceEvent::TraceTask::wait:
+      case TraceEvent::TraceTask::wait_for_message: {
         std::pair<std::int64_t, std::size_t> awaited{stage, event.part};
-        if (event.what == TraceEvent::What::wait_for_message) {
+        if (event.what == TraceEvent::TraceTask::wait_for_message) {
           const auto [rank, part] = messages_.sender(static_cast<std::size_t>(stage * order_.of_stage), event.part);
           awaited = {order_.stage_of(rank), part};
         }
         const auto found = number_of_.find(awaited);
         if (found == number_of_.end()) return false;
-        task.what = RecordedStep::RecordedTask::What::wait;
+        task.what = RecordedStep::RecordedTask::TraceTask::wait;
         task.collective = found->second;
         break;
       }
@@ -624,8 +625,8 @@ std::string file_of_recorded_step(const std::string& name, const RecordedStep& s
     if (step.stages > 1) root.set("pipeline", step.stages);
     if (!precision.empty()) root.set("precision", precision);
     for (const RecordedStep::RecordedTask& task : step.tasks) {
-      const bool waits = task.what == RecordedStep::RecordedTask::What::wait;
-      const bool computes = task.what == RecordedStep::RecordedTask::What::compute;
+      const bool waits = task.what == RecordedStep::RecordedTask::TraceTask::wait;
+      const bool computes = task.what == RecordedStep::RecordedTask::TraceTask::compute;
       Open element(xml, waits ? "wait" : computes ? "compute" : "collective");
       if (!task.name.empty()) element.set("name", with_hidden_characters_shown(task.name));
       if (computes) {

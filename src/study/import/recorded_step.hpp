@@ -12,8 +12,8 @@ namespace dadsim::study {
 /// through the tasks of that stage in order.
 struct RecordedStep {
   struct RecordedTask {
-    enum class What : std::uint8_t { compute, collective, wait };
-    What what = What::compute;
+    enum class TraceTask : std::uint8_t { compute, collective, wait };
+    TraceTask what = TraceTask::compute;
     std::string name;
     std::int64_t stage = 0;
     std::vector<double> amounts;  ///< seconds or bytes, per replica of a stage

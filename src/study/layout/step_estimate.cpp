@@ -137,7 +137,7 @@ const std::vector<spec::LayerRange>& StepEstimate::pieces_of(const report::Layou
       .first->second;
 }
 
-const StepEstimate::Stage& StepEstimate::slowest_stage(const report::Layout& layout) {
+const StepEstimate::EstimatedStage& StepEstimate::slowest_stage(const report::Layout& layout) {
   const spec::ParallelismSpec& how = layout.how;
   const std::int64_t micro = how.micro_batch > 0 ? how.micro_batch : layout.batch;
   const StageKey key{divided_as(layout),
@@ -151,9 +151,9 @@ const StepEstimate::Stage& StepEstimate::slowest_stage(const report::Layout& lay
   const Layers& layers = layers_of(layout, micro);
   const auto stages = static_cast<std::size_t>(how.pipeline);
   const std::vector<spec::LayerRange>& pieces = pieces_of(layout, stages * static_cast<std::size_t>(how.interleave));
-  Stage slowest;
+  EstimatedStage slowest;
   for (std::size_t s = 0; s < stages; ++s) {
-    Stage stage;
+    EstimatedStage stage;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (how.stage_of(static_cast<std::int32_t>(p)) != static_cast<std::int32_t>(s)) continue;
       for (std::size_t i = pieces[p].first; i < pieces[p].end; ++i) {
@@ -174,7 +174,7 @@ const StepEstimate::Stage& StepEstimate::slowest_stage(const report::Layout& lay
   return stages_.emplace(key, slowest).first->second;
 }
 
-double StepEstimate::exchange_of(const report::Layout& layout, const Stage& stage, double micro_batches) {
+double StepEstimate::exchange_of(const report::Layout& layout, const EstimatedStage& stage, double micro_batches) {
   const auto replicas = static_cast<std::size_t>(layout.replicas * layout.how.context);
   if (replicas < 2 || !run_.communicates) return 0;
   const auto stride = static_cast<std::size_t>(layout.how.tensor);
@@ -215,7 +215,7 @@ report::StepParts StepEstimate::of(const report::Layout& layout) {
   const spec::ParallelismSpec& how = layout.how;
   const std::int64_t micro = how.micro_batch > 0 ? how.micro_batch : layout.batch;
   const auto micro_batches = static_cast<double>(layout.batch) / static_cast<double>(micro);
-  const Stage& stage = slowest_stage(layout);
+  const EstimatedStage& stage = slowest_stage(layout);
   const double shards = how.sharding == spec::Sharding::none ? 1
                         : how.sharding_group > 0             ? how.sharding_group
                                                              : static_cast<double>(layout.replicas);

@@ -46,7 +46,7 @@ class StepEstimate {
     std::vector<double> gradient_bytes;
     std::vector<double> expert_bytes;  ///< of gradients that the holders of the same experts alone sum
   };
-  struct Stage {
+  struct EstimatedStage {
     double forward = 0, backward = 0, weights = 0, update = 0, sums = 0, gradient_bytes = 0, expert_bytes = 0;
     double seconds() const { return forward + backward + sums; }
   };
@@ -56,8 +56,8 @@ class StepEstimate {
   const Layers& layers_of(const report::Layout& layout, std::int64_t micro_batch);
   void add_handed_over(const report::Layout& layout, std::int64_t micro_batch, Layers& layers);
   const std::vector<spec::LayerRange>& pieces_of(const report::Layout& layout, std::size_t pieces);
-  const Stage& slowest_stage(const report::Layout& layout);
-  double exchange_of(const report::Layout& layout, const Stage& stage, double micro_batches);
+  const EstimatedStage& slowest_stage(const report::Layout& layout);
+  double exchange_of(const report::Layout& layout, const EstimatedStage& stage, double micro_batches);
 
   const TimedAs& timed_;
   const spec::RunSpec& run_;
@@ -68,7 +68,7 @@ class StepEstimate {
   std::map<std::pair<Division, std::int64_t>, Layers> layers_;
   std::map<std::pair<Division, std::size_t>, std::vector<spec::LayerRange>> pieces_;
   using StageKey = std::tuple<Division, std::int32_t, std::int32_t, std::int64_t, spec::Recomputation, bool, bool>;
-  std::map<StageKey, Stage> stages_;
+  std::map<StageKey, EstimatedStage> stages_;
 };
 
 }  // namespace dadsim::study

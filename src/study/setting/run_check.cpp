@@ -71,7 +71,7 @@ step::Trajectory take_step(const scenario::Scenario& scenario, const spec::RunSp
   const algorithms::LearningProblem problem{data, partition, scenario.model, scenario.training, scenario.seed};
   algorithms::Batch batch;
   for (const std::vector<std::int32_t>& of_site : partition) batch.push_back({of_site.front()});
-  algorithms::Learners::Step taken =
+  algorithms::Learners::LearnerStep taken =
       algorithms::make_learners(run, problem, algorithms::planned_run(problem).steps)->train(0, 0, batch);
   step::Trajectory trajectory;
   trajectory.structures.push_back(std::move(taken.structure));

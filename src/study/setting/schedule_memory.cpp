@@ -87,7 +87,7 @@ schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory&
                           timed.parallelism, step.sizes.samples.size());
 }
 
-bool ScheduleMemory::is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
+bool ScheduleMemory::is_of(const KnownSchedules& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
                            const TimedAs& timed, const std::vector<step::Assignment>& assignment) {
   return entry.assignment == assignment && entry.trajectory == trajectory && entry.all_reduce == run.all_reduce &&
          entry.all_gather == run.all_gather && entry.reduce_scatter == run.reduce_scatter &&
@@ -103,7 +103,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find_if(
-        entries_, [&](const Entry& entry) { return is_of(entry, run, trajectory, timed, assignment); });
+        entries_, [&](const KnownSchedules& entry) { return is_of(entry, run, trajectory, timed, assignment); });
     if (found != entries_.end()) {
       entries_.splice(entries_.begin(), entries_, found);
       return found->schedules;

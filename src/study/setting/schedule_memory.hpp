@@ -37,7 +37,7 @@ class ScheduleMemory {
              const TimedAs& timed, const std::vector<step::Assignment>& assignment = {});
 
  private:
-  struct Entry {
+  struct KnownSchedules {
     TrajectoryPtr trajectory;  ///< kept, so that no other comes to lie in its place
     std::string all_reduce, all_gather, reduce_scatter;
     double bucket_bytes = 0, first_bucket_bytes = 0;
@@ -51,12 +51,12 @@ class ScheduleMemory {
     Pointer schedules;
     double bytes = 0;  ///< of memory, roughly
   };
-  static bool is_of(const Entry& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory, const TimedAs& timed,
-                    const std::vector<step::Assignment>& assignment);
+  static bool is_of(const KnownSchedules& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
+                    const TimedAs& timed, const std::vector<step::Assignment>& assignment);
 
   static constexpr double kMostBytes = 256e6;
   std::mutex mutex_;
-  std::list<Entry> entries_;  ///< the last asked for first
+  std::list<KnownSchedules> entries_;  ///< the last asked for first
   double bytes_ = 0;
 };
 

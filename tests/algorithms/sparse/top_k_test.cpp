@@ -106,7 +106,7 @@ TEST(TopK, KeepsTheLargestMagnitudes) {
   matrix << 1, -5, 0, 3,  //
       -3, 2, 4, 3;
   models::Matrix rest = matrix;
-  const Kept kept = take_largest(rest, 4);  // of the three of magnitude 3, those that come first
+  const KeptEntries kept = take_largest(rest, 4);  // of the three of magnitude 3, those that come first
   EXPECT_EQ(kept.values, (models::Matrix(4, 1) << -5, 3, -3, 4).finished());
   models::Matrix sent = models::Matrix::Zero(2, 4);
   add_kept(kept.values, kept.indices, sent);
@@ -132,7 +132,7 @@ TEST(TopK, KeepsWhatASortByMagnitudeAndPlaceHasFirst) {
         std::vector<std::int32_t> wanted(order.begin(), order.begin() + count);
         std::ranges::sort(wanted);
         models::Matrix rest = matrix;
-        const Kept kept = take_largest(rest, count);
+        const KeptEntries kept = take_largest(rest, count);
         for (Eigen::Index i = 0; i < count; ++i) {
           const std::int32_t place = wanted[static_cast<std::size_t>(i)];
           ASSERT_EQ(kept.indices[static_cast<std::size_t>(i)], place) << size << ' ' << kind << ' ' << count;
@@ -148,12 +148,12 @@ TEST(TopK, KeepsAllOfAMatrixOrFewerEntriesThanThereAreNonZeros) {
   models::Matrix matrix = models::Matrix::Zero(3, 3);
   matrix(1, 2) = -2;
   models::Matrix rest = matrix;
-  const Kept two = take_largest(rest, 2);
+  const KeptEntries two = take_largest(rest, 2);
   EXPECT_EQ(two.values.sum(), -2.0F);
   EXPECT_EQ(rest, models::Matrix::Zero(3, 3));
   models::Matrix whole = models::Matrix::Random(7, 5);
   const models::Matrix before = whole;
-  const Kept all = take_largest(whole, 35);
+  const KeptEntries all = take_largest(whole, 35);
   EXPECT_EQ(all.values, before.reshaped<Eigen::RowMajor>());
   EXPECT_THROW(take_largest(whole, 36), std::logic_error);
   EXPECT_THROW(take_largest(whole, 0), std::logic_error);
@@ -163,7 +163,7 @@ TEST(TopK, SendsWhatIsNotANumber) {
   models::Matrix matrix = models::Matrix::Ones(4, 4);
   matrix(2, 1) = std::numeric_limits<float>::quiet_NaN();
   matrix(3, 3) = -std::numeric_limits<float>::infinity();
-  const Kept kept = take_largest(matrix, 2);
+  const KeptEntries kept = take_largest(matrix, 2);
   EXPECT_TRUE(std::isnan(kept.values(0)));
   EXPECT_EQ(kept.values(1), -std::numeric_limits<float>::infinity());
 }
@@ -180,7 +180,7 @@ TEST(TopK, AppliesTheSumOfWhatSitesSend) {
     const OneStep step("top-k", setup);
     for (std::size_t l = 0; l < 3; ++l) {
       models::Matrix gradient = exact.gradient.matrices[l].weight;
-      const Kept kept =
+      const KeptEntries kept =
           take_largest(gradient, static_cast<Eigen::Index>(std::ceil(0.1 * static_cast<double>(gradient.size()))));
       models::Matrix expected = models::Matrix::Zero(gradient.rows(), gradient.cols());
       add_kept(kept.values, kept.indices, expected);

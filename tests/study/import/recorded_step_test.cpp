@@ -17,7 +17,7 @@ namespace {
 
 using formats::ChakraNode;
 using formats::ChakraTrace;
-using What = RecordedStep::RecordedTask::What;
+using What = RecordedStep::RecordedTask::TraceTask;
 
 /// Writes traces down node by node.
 struct TraceWriter {

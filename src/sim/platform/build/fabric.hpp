@@ -30,7 +30,7 @@ class NodeOfAdapter {
  public:
   explicit NodeOfAdapter(const spec::GpuClusterSpec& spec) {
     for (const spec::NodeGroup& group : node_groups(spec)) {
-      const Group before = groups_.empty() ? Group{} : groups_.back();
+      const SwitchGroup before = groups_.empty() ? SwitchGroup{} : groups_.back();
       groups_.push_back({before.behind + group.nodes * group.rails, before.first_behind + group.nodes, group.rails,
                          before.behind, before.first_behind});
     }
@@ -42,12 +42,12 @@ class NodeOfAdapter {
   }
 
  private:
-  struct Group {
+  struct SwitchGroup {
     std::int64_t behind = 0, first_behind = 0;  ///< the first adapter, and the first node, of the next group
     std::int64_t rails = 1;
     std::int64_t first = 0, first_node = 0;  ///< adapter, node
   };
-  std::vector<Group> groups_;
+  std::vector<SwitchGroup> groups_;
 };
 
 // One file per kind. Throw std::runtime_error if the numbers do not fit the cluster.

@@ -14,16 +14,16 @@ namespace {
 namespace sg4 = simgrid::s4u;
 
 /// site → hub: the site's line up, the hub's line down. site → site: past the hub, by their own lines only.
-class Federation : public ClusterNetwork {
+class FederationZones : public ClusterNetwork {
  public:
-  Federation(sg4::NetZone* zone, const spec::FederationSpec& spec) {
+  FederationZones(sg4::NetZone* zone, const spec::FederationSpec& spec) {
     for (const spec::FederationSpec::Sites& sites : spec.sites) {
       if (sites.count < 1)
         throw std::runtime_error(fmt::format("sites '{}' are {}; at least 1", sites.name, sites.count));
       for (std::int64_t i = 1; i <= sites.count; ++i) {
         const std::string host = name_in(spec.name, sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name);
         make_host(zone, host, host);
-        const Factors factors = draw(spec.seed, static_cast<std::uint32_t>(out_.size()), sites);
+        const LinkFactors factors = draw(spec.seed, static_cast<std::uint32_t>(out_.size()), sites);
         out_.push_back(make_link(zone, host + " up", changed(sites.up, factors)));
         in_.push_back(make_link(zone, host + " down", changed(sites.down, factors)));
       }
@@ -45,17 +45,17 @@ class Federation : public ClusterNetwork {
 
  private:
   /// Of a site's line, both ways.
-  struct Factors {
+  struct LinkFactors {
     double bandwidth = 1, latency = 1;
   };
-  static Factors draw(std::uint64_t seed, std::uint32_t site, const spec::FederationSpec::Sites& sites) {
+  static LinkFactors draw(std::uint64_t seed, std::uint32_t site, const spec::FederationSpec::Sites& sites) {
     RandomStream random(seed, Purpose::population, site);
     boost::random::normal_distribution<> normal;
     const double bandwidth = normal(random);
     const double latency = normal(random);
     return {std::exp(sites.bandwidth_spread * bandwidth), std::exp(sites.latency_spread * latency)};
   }
-  static spec::LinkSpec changed(spec::LinkSpec link, const Factors& factors) {
+  static spec::LinkSpec changed(spec::LinkSpec link, const LinkFactors& factors) {
     link.bandwidth *= factors.bandwidth;
     link.latency *= factors.latency;
     return link;
@@ -70,7 +70,7 @@ class Federation : public ClusterNetwork {
 }  // namespace
 
 std::unique_ptr<ClusterNetwork> make_network(sg4::NetZone* zone, const spec::FederationSpec& spec) {
-  return std::make_unique<Federation>(zone, spec);
+  return std::make_unique<FederationZones>(zone, spec);
 }
 
 }  // namespace dadsim::sim

@@ -46,7 +46,7 @@ class GpuCluster : public ClusterNetwork {
     std::int64_t gpu = 0;
     for (const spec::NodeGroup& nodes : node_groups(spec)) {
       check(nodes);
-      Group& group = groups_.emplace_back();
+      GroupOfNodes& group = groups_.emplace_back();
       group.first_node = node;
       group.first_gpu = gpu;
       group.first_port = std::ssize(ports_);
@@ -70,7 +70,7 @@ class GpuCluster : public ClusterNetwork {
   const GpuNode* gpu_node(std::int64_t host) const override { return &group_of(host).node; }
   std::int64_t rail(std::int64_t host) const override { return group_of(host).rail_of(host); }
   void route(std::int64_t from, std::int64_t to, Links& links) const override {
-    const Group& group = group_of(from);
+    const GroupOfNodes& group = group_of(from);
     const std::int64_t node = group.node_of(from);
     if (from < to ? to < group.behind(node) : to >= group.behind(node - 1)) {
       if (group.meshed) {
@@ -110,7 +110,7 @@ class GpuCluster : public ClusterNetwork {
 
  private:
   /// Nodes that are alike; those of a group are counted from 0.
-  struct Group {
+  struct GroupOfNodes {
     GpuNode node;
     std::int64_t first_node = 0, first_gpu = 0, first_port = 0, first_mesh = 0, first_bridge = 0, first_adapter = 0,
                  first_slot = 0;
@@ -134,11 +134,11 @@ class GpuCluster : public ClusterNetwork {
   // The adapter comes first on the way out: whoever asks what a host leaves by looks at the first link.
   void go_out(std::int64_t from, Links& links) const {
     links.push_back(line_of(from).up);
-    if (const Group& group = group_of(from); group.slot_gpus > 1) links.push_back(slot(group, from).up);
+    if (const GroupOfNodes& group = group_of(from); group.slot_gpus > 1) links.push_back(slot(group, from).up);
   }
   void come_in(std::int64_t to, Links& links) const {
     links.push_back(line_of(to).down);
-    if (const Group& group = group_of(to); group.slot_gpus > 1) links.push_back(slot(group, to).down);
+    if (const GroupOfNodes& group = group_of(to); group.slot_gpus > 1) links.push_back(slot(group, to).down);
   }
 
   void add_node(sg4::NetZone* zone, const spec::GpuClusterSpec& spec, const spec::NodeGroup& like, std::int64_t node,
@@ -168,27 +168,27 @@ class GpuCluster : public ClusterNetwork {
     }
   }
 
-  const Group& group_of(std::int64_t gpu) const {
+  const GroupOfNodes& group_of(std::int64_t gpu) const {
     std::size_t group = groups_.size() - 1;
     while (gpu < groups_[group].first_gpu) --group;
     return groups_[group];
   }
   /// The number of a GPU's adapter in the whole cluster, counted node by node.
   std::int64_t adapter(std::int64_t gpu) const {
-    const Group& group = group_of(gpu);
+    const GroupOfNodes& group = group_of(gpu);
     return group.first_adapter + group.node_of(gpu) * group.node.rails + group.rail_of(gpu);
   }
   const DuplexLink& line_of(std::int64_t gpu) const { return adapters_[static_cast<std::size_t>(adapter(gpu))]; }
-  const DuplexLink& port(const Group& group, std::int64_t gpu) const {
+  const DuplexLink& port(const GroupOfNodes& group, std::int64_t gpu) const {
     return ports_[static_cast<std::size_t>(group.first_port + gpu - group.first_gpu)];
   }
 
-  const DuplexLink& slot(const Group& group, std::int64_t gpu) const {
+  const DuplexLink& slot(const GroupOfNodes& group, std::int64_t gpu) const {
     return slots_[static_cast<std::size_t>(group.first_slot + group.slot_of(gpu))];
   }
 
   std::int64_t hosts_;
-  std::vector<Group> groups_;
+  std::vector<GroupOfNodes> groups_;
   std::vector<DuplexLink> ports_;  ///< per GPU, group by group; none where a node has one, or a mesh
   std::vector<DuplexLink> mesh_;   ///< mesh: per node and pair
   Links bridges_;                  ///< per node; none where it is no limit
