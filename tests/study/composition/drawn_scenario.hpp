@@ -122,10 +122,10 @@ inline Element drawn_scenario(std::uint64_t seed, const scenario::Catalog& catal
       for (const char* one : {"micro-batch", "recompute", "sharding", "prefetch"}) own[one] = "";
     }
     // A workload has few of the sizes that there are.
-    const spec::Workload* timed = spec::workload_registry().find(own.contains("workload") ? own.at("workload") : "");
+    const spec::Workload* known = spec::workload_registry().find(own.contains("workload") ? own.at("workload") : "");
     for (const spec::ParameterSpec& one : spec::workload_sizes()) {
-      if (timed == nullptr ||
-          std::ranges::find(timed->parameters, one.name, &spec::ParameterSpec::name) == timed->parameters.end())
+      if (known == nullptr ||
+          std::ranges::find(known->parameters, one.name, &spec::ParameterSpec::name) == known->parameters.end())
         own[one.name] = "";
     }
     if (what.empty())
