@@ -30,7 +30,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr scenario::Range kPercent{.minimum = 0, .maximum = 100, .open_minimum = true};
 constexpr std::array kMeasures{
     "log", "step", "tokens-per-second", "tokens-per-second-per-gpu", "samples-per-second", "mfu", "bus-bandwidth"};
 
@@ -93,8 +92,11 @@ double rate_of(const std::string& option, const std::string& text) {
 }
 
 double share_of_option(const std::string& option, const std::string& said) {
-  if (!said.ends_with('%')) return read_option<double>(option, said, scenario::real(scenario::kPositiveShare));
-  return read_option<double>(option, said.substr(0, said.size() - 1), scenario::real(kPercent)) / 100;
+  const bool percent = said.ends_with('%');
+  const auto number = parse_whole<double>(std::string_view(said).substr(0, said.size() - (percent ? 1 : 0)));
+  const double share = number.value_or(0) / (percent ? 100 : 1);
+  if (!(share > 0 && share <= 1)) throw UsageError(fmt::format("--{} '{}' is no share; 0.41 or 41%", option, said));
+  return share;
 }
 
 double seconds_of(const std::string& option, const std::string& text) {
