@@ -294,7 +294,7 @@ std::string without_state_profiles(const std::string& text, bool and_options) {
     connects = is_state_connection(markup);
     if (connects) blank(begin, end);
     if (std::ranges::count(kWithState, markup.name()) > 0) blank_attribute("state_file", begin, end);
-    if (!and_options || markup.name() != "config") continue;
+    if (!and_options || config || markup.name() != "config") continue;
     if (markup.is_empty())
       blank(begin, end);
     else
