@@ -285,7 +285,7 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(dadsim.sweep(path, file=out, client=self.client).failed, 0)
         with self.assertRaises(dadsim.InputError):
             dadsim._dadsim.do_tasks(path, poison, [("state", poison)], 1)
-        # What a batch has learned, and the file of results of its trials. A process does one call at a time.
+        # The learning of a batch, and the file of results of its trials, are poisoned. A process does one call at a time.
         do = "import sys; from dadsim import _dadsim; sys.stdout.buffer.write(_dadsim.do_tasks(sys.argv[1], sys.stdin.buffer.read(), [], 1))"
         for poisoned in (1, 2):
             tasks, trials = dadsim._dadsim.RemoteTasks(), []

@@ -175,8 +175,8 @@ void count_what_is_there(Database& database, MergedSweep& merged) {
   for (; next <= merged.identity.points; ++next) merged.missing.push_back(next);
 }
 
-/// What was worked out, as far as it can be read: the rest is worked out again. `weights`: of event-driven runs, for
-/// what is still to be done.
+/// Copies the records that can be read; the others are worked out again. `weights`: of event-driven runs, too, for
+/// trials that are still to be done.
 void copy_cache(const std::string& file, Database& to, bool weights) {
   Database from(file, Database::Access::read);
   try {

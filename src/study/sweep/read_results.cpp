@@ -20,7 +20,7 @@ std::uint64_t from_hex(const std::string& text) {
   return value;
 }
 
-/// But those of what was worked out, which differ from version to version.
+/// Lists the tables, without those of records, which differ from version to version.
 std::string tables_of(Database& database) {
   Statement select(database,
                    "SELECT type, name, tbl_name, sql FROM sqlite_schema "

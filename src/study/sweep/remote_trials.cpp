@@ -144,10 +144,10 @@ class RemoteSweep {
     return words;
   }
 
-  /// As many tasks as others may ask for soon: trials first, of which what they learn is there.
+  /// Posts as many tasks as others may ask for soon: trials first whose learning is there.
   void post() {
     constexpr std::size_t kMostOpen = 20'000;
-    constexpr std::size_t kMostLearning = 64;  // what is learned stays in memory until its trials are done
+    constexpr std::size_t kMostLearning = 64;  // learned runs stay in memory until their trials are done
     std::size_t open = queue_.open();
     for (; open < kMostLearning && !unlearned_.empty() && ready_.empty(); ++open) {
       post_learning_of(std::move(unlearned_.front()));

@@ -12,15 +12,15 @@
 
 namespace dadsim::study {
 
-/// As run_sweep() of all points that the file lacks, which is opened or made, by other processes: one of them learns
-/// what several trials share. A trial that no process can do is left out, and told at the end. The file of a sweep that
+/// Has other processes run all points that the file lacks, which is opened or made. One process learns for all trials
+/// that share it. A trial that no process can do is left out, and told at the end. The file of a sweep that
 /// is complete has the same bytes whoever did what. `on_open` is called once the file is open. Throws InputError where
 /// the file is of another sweep, or a process has another scenario or build, or other results than are there;
 /// EnvironmentError, OutputError; Cancelled, with how many trials are in the file.
 SweepProgressNumbers run_sweep(const SweepPoints& sweep, const std::string& file, TaskQueue& queue, bool show_progress,
                                const std::function<void()>& on_open = {});
 
-/// What the trials of a sweep share as tasks, and one of them.
+/// The context that trials of a sweep share as tasks, and one of these tasks.
 std::shared_ptr<const TaskContext> context_of_trials(const SweepPoints& sweep, const SweepIdentity& identity);
 std::string task_of_trial(const SweepPoints& sweep, const SweepTrial& trial);
 

@@ -70,7 +70,7 @@ std::string create_run_table() {
   return text + line + '\n';
 }
 
-/// As SQLite gives it back: one kind of what is not a number, and no sign of zero.
+/// The number that SQLite gives back: one kind of what is not a number, and no sign of zero.
 double as_kept(double value) { return value != value ? std::numeric_limits<double>::quiet_NaN() : value + 0.0; }
 
 std::string marks(std::size_t count) {

@@ -128,8 +128,9 @@ SweepRun run_of_row(const Statement& row);
 /// The name of the first column in which two runs differ; null where there is none.
 const char* differing_column(const SweepRun& a, const SweepRun& b);
 
-// What stands with a row, of all that it says: of the sweep with its dimensions, of a point with its values, of a trial
-// with its runs. SQLite finds pages that hang together wrongly, but not that a number in one of them is another one.
+// Checksums that stand with a row, of all that it says: of the sweep with its dimensions, of a point with its values,
+// of a trial with its runs. SQLite finds pages that hang together wrongly, but not that a number in one of them is
+// another one.
 std::int64_t checksum_of(const SweepIdentity& identity, const std::vector<SweepColumn>& columns);
 std::int64_t checksum_of(const SweepResults::Point& point);
 std::int64_t checksum_of(const SweepTrial& trial, const std::string& message, const std::vector<SweepRun>& runs);

@@ -26,7 +26,7 @@ struct SweepOptions {
   bool show_progress = false;
   /// What simulations of this process learned before; none: nothing.
   std::shared_ptr<MemoryHistoryStore> memory{};
-  std::map<std::uint64_t, LearnedRunPtr> offered{};  ///< what others learned for these trials
+  std::map<std::uint64_t, LearnedRunPtr> offered{};  ///< runs that others learned for these trials
 };
 
 struct SweepProgressNumbers {

@@ -8,7 +8,7 @@ namespace dadsim::study {
 
 std::optional<Fault> fault_of(const std::function<void()>& trial, std::string& message) {
   const auto simulated = [&](const std::exception& error) {
-    // What ends the terminal's processes ends the simulations too.
+    // A signal that ends the terminal's processes ends the simulations too.
     if (interrupted().load()) throw Cancelled();
     message = error.what();
     return Fault{.what = message, .remedy = ""};
