@@ -4,12 +4,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/print.hpp"
-#include "cli/schema_place.hpp"
 #include "cli/templates.hpp"
 #include "cli/usage_error.hpp"
 #include "support/atomic_file.hpp"
@@ -18,6 +19,35 @@
 
 namespace dadsim::cli {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// RFC 3986: what may stand in a path as it is.
+bool is_unreserved(unsigned char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+         c == '_' || c == '~' || c == '/';
+}
+
+/// The URI of the scenario.xsd that is installed with this program (or built beside it); where there is none,
+/// "scenario.xsd", the name of one beside the scenario.
+std::string schema_uri() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "scenario.xsd";
+  // PREFIX/bin/dadsim; a build folder has the same layout, with src/ for bin/.
+  const fs::path schema = program.parent_path().parent_path() / "share" / "dadsim" / "scenario.xsd";
+  if (!fs::is_regular_file(schema, error)) return "scenario.xsd";
+  std::string uri = "file://";
+  for (const char c : schema.string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_unreserved(byte)) {
+      uri += c;
+    } else {
+      uri += fmt::format("%{:02X}", byte);
+    }
+  }
+  return uri;
+}
 
 namespace fs = std::filesystem;
 namespace po = boost::program_options;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
@@ -11,7 +14,6 @@
 #include "cli/output_files.hpp"
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
-#include "cli/sweep_elsewhere.hpp"
 #include "cli/usage_error.hpp"
 #include "report/html/document.hpp"
 #include "sim/simulator.hpp"
@@ -33,6 +35,43 @@
 
 namespace dadsim::cli {
 namespace {
+
+/// A sweep that other processes do.
+struct SweepElsewhere {
+  std::string scenario, out;
+  std::string learned;  ///< the file whose learning they use; may be empty
+  std::vector<std::string> overrides;
+};
+
+namespace fs = std::filesystem;
+
+/// One word for a shell. Programs that take a command a line would break it at a line feed.
+std::string word_of_line(const std::string& text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; };
+  if (std::ranges::any_of(text, is_control))
+    throw UsageError(fmt::format("--tasks writes a command a line, and '{}' has control characters; another name",
+                                 with_hidden_characters_shown(text)));
+  return shell_word(text);
+}
+
+/// A command for each of `count` shards of the sweep, then, behind "# then:", the one that puts their files together;
+/// quoted for a shell. For GNU parallel, HyperQueue, HTCondor. Throws UsageError where a name would not stay in its
+/// line.
+std::string commands_of_shards(const SweepElsewhere& sweep, std::int64_t count) {
+  const fs::path out = sweep.out;
+  const std::string stem = (out.parent_path() / out.stem()).string();
+  std::string changes;
+  for (const std::string& change : sweep.overrides) changes += " --set " + word_of_line(change);
+  if (!sweep.learned.empty()) changes += " --learned " + word_of_line(sweep.learned);
+  std::string commands, files;
+  for (std::int64_t shard = 1; shard <= count; ++shard) {
+    const std::string file = word_of_line(fmt::format("{}-{}-of-{}.sqlite", stem, shard, count));
+    commands += fmt::format("dadsim sweep {}{} --shard {}/{} --threads 1 --quiet --out {}\n",
+                            word_of_line(sweep.scenario), changes, shard, count, file);
+    files += " " + file;
+  }
+  return commands + fmt::format("# then: dadsim merge {}{}\n", word_of_line(sweep.out), files);
+}
 
 namespace po = boost::program_options;
 

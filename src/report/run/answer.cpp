@@ -6,17 +6,83 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "report/run/contender.hpp"
 #include "report/run/divergence.hpp"
 #include "report/run/event_driven_table.hpp"
 #include "report/run/leak_figures.hpp"
-#include "report/run/memory_statement.hpp"
+#include "report/run/result.hpp"
 #include "report/run/work.hpp"
-#include "report/run/work_answer.hpp"
 
 namespace dadsim::report {
 namespace {
+
+/// Who gets most done in a second, for the money or for the energy; some run has such a rate.
+Statement statement_by_work(const Result& result, const Answer& answer) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Answer::Place>& ranking = answer.ranking;
+  Statement statement{"by-work"};
+  statement.with("metric", std::string(to_string(answer.metric))).with("of", answer.of);
+  statement.with("currency", result.currency);
+  statement.with("tokens", work_of(FigureValues({result.runs[ranking.front().run], result})).counts_tokens());
+  std::vector<double> rates, lows, highs, factors, factor_lows, factor_highs;
+  std::vector<std::string> standing;
+  for (const Answer::Place& place : ranking) {
+    statement.subjects.push_back(result.runs[place.run].spec.label);
+    rates.push_back(rate_of_work(place.seconds, answer.metric));
+    lows.push_back(place.high ? rate_of_work(*place.high, answer.metric) : kUnknown);
+    highs.push_back(place.low ? rate_of_work(*place.low, answer.metric) : kUnknown);
+    const bool first = &place == &ranking.front();
+    factors.push_back(first ? 1 : place.verdict.ratio.value);
+    factor_lows.push_back(first ? 1 : place.verdict.ratio.low.value_or(kUnknown));
+    factor_highs.push_back(first ? 1 : place.verdict.ratio.high.value_or(kUnknown));
+    standing.emplace_back(to_string(place.verdict.standing));
+  }
+  statement.with("rate", std::move(rates)).with("rate_low", std::move(lows)).with("rate_high", std::move(highs));
+  statement.with("factor", std::move(factors)).with("factor_low", std::move(factor_lows));
+  return statement.with("factor_high", std::move(factor_highs)).with("standing", std::move(standing));
+}
+/// What is to be expected of machines that may be taken away, of the first run that shares; none where the scenario
+/// does not say on what terms they are.
+
+std::optional<Statement> statement_on_spot(const Result& result) {
+  for (const RunResult& run : result.runs) {
+    if (!run.costs || !run.costs->spot || !run.spec.communicates) continue;
+    const SpotCosts& spot = *run.costs->spot;
+    Statement statement{"on-spot", {run.spec.label}};
+    statement.with("seconds", spot.seconds).with("slowdown", spot.slowdown);
+    statement.with("interruptions", spot.interruptions).with("checkpoint_every", spot.checkpoint_every);
+    statement.with("currency", result.currency);
+    if (spot.costs.money) statement.with("money", *spot.costs.money);
+    const Costs& without = run.costs->at_scale    ? *run.costs->at_scale
+                           : run.costs->to_target ? *run.costs->to_target
+                                                  : run.costs->whole;
+    if (without.money) statement.with("money_without", *without.money);
+    return statement;
+  }
+  return std::nullopt;
+}
+
+/// Says which runs need more memory than their devices have, and what takes most of it; none: all fit.
+std::optional<Statement> statement_on_memory(const Result& result) {
+  Statement statement{"memory-exceeded"};
+  const RunResult* worst = nullptr;
+  for (const RunResult& run : result.runs) {
+    if (!run.spec.communicates || !(run.device_memory > 0) || !(run.memory.total() > run.device_memory)) continue;
+    statement.subjects.push_back(run.spec.label);
+    if (worst == nullptr || run.memory.total() > worst->memory.total()) worst = &run;
+  }
+  if (worst == nullptr) return std::nullopt;
+  const auto most = std::ranges::max(worst->memory.breakdown(), {}, &std::pair<std::string, double>::second);
+  return statement.with("bytes", worst->memory.total())
+      .with("device_bytes", worst->device_memory)
+      .with("most", most.first)
+      .with("most_bytes", most.second);
+}
 
 using Place = Answer::Place;
 using estimate::Standing;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "report/run/band_text.hpp"
@@ -16,16 +17,67 @@
 #include "report/run/event_driven_table.hpp"
 #include "report/run/leak_figures.hpp"
 #include "report/run/over_seeds.hpp"
+#include "report/run/result.hpp"
 #include "report/run/scale_table.hpp"
-#include "report/run/sites_sentence.hpp"
-#include "report/run/throughput_text.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
+#include "report/text/rate.hpp"
 #include "report/text/seconds.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
+
+/// For a terminal, where nothing was learned: a row per run with its step and what gets done in a second.
+std::string throughput_grid(const Result& result);
+
+template <class Text>
+std::string or_dash(const std::optional<double>& value, Text&& text) {
+  return value ? text(*value) : "–";
+}
+
+using ThroughputRow = std::vector<std::string>;
+
+ThroughputRow row_of(const RunResult& run) {
+  const Throughput none{0, {}, {}, {}};
+  const Throughput& done = run.throughput ? *run.throughput : none;
+  return {run.spec.label,
+          seconds_with_band(run.step_seconds, run.factors()),
+          human_seconds(run.compute_seconds),
+          human_seconds(run.exposed_seconds),
+          run.throughput ? rate_in_words(done.samples) : "–",
+          or_dash(done.tokens, rate_in_words),
+          or_dash(done.model_flops_utilisation, human_percent),
+          or_dash(done.scaling_efficiency, human_percent),
+          run.event_driven && run.steps > 0 ? rate_in_words(run.event_driven->rounds_per_hour()) : "–",
+          run.event_driven ? fmt::format("{:.3g} of {}", run.event_driven->taking_part(), run.workers) : "–",
+          human_bytes(run.bytes_up_per_worker),
+          human_bytes(run.bytes_down_per_worker)};
+}
+
+std::string throughput_grid(const Result& result) {
+  const bool rounds =
+      std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
+  std::vector<ThroughputRow> rows{{"run", rounds ? "a step or round" : "a step", "compute", "exposed", "samples/s",
+                                   "tokens/s", "MFU", "scaling", "rounds/h", "take part", "up", "down"}};
+  for (const RunResult& run : result.runs) rows.push_back(row_of(run));
+  return grid(std::move(rows));
+}
+
+/// What the sites of a run with weights of their own are worth at its end: their average, the worst and the best of
+/// them, and how far apart they are; empty for other runs.
+std::string sites_sentence(const RunResult& run) {
+  if (run.curve.empty() || !run.curve.back().sites) return "";
+  const step::SitesEvaluation& last = *run.curve.back().sites;
+  const auto distance = [](const CurvePoint& point) { return point.sites ? point.sites->consensus_distance : 0.0; };
+  const auto furthest = std::ranges::max_element(run.curve, {}, distance);
+  const auto [worst, best] = std::ranges::minmax(last.accuracies);
+  return fmt::format(
+      "{}: the average of the sites' weights classifies {} right, the sites themselves {} to {}; their mean squared "
+      "distance from it is {:.3g}, and was {:.3g} at most (after {} steps).",
+      run.spec.label, human_percent(last.average_accuracy), human_percent(worst), human_percent(best),
+      last.consensus_distance, distance(*furthest), furthest->step);
+}
 
 /// The target as the scenario has it: "95 %", "97.25 %".
 std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }

@@ -4,16 +4,80 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
-#include "scenario/elements/data_files.hpp"
 #include "scenario/elements/elements.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read.hpp"
+#include "scenario/language/node.hpp"
+#include "scenario/language/read_context.hpp"
+#include "scenario/xml/files.hpp"
+#include "scenario/xml/white_space.hpp"
 
 namespace dadsim::scenario {
 namespace {
+
+constexpr std::size_t kMaxFiles = 100;
+
+/// Absolute path of a data file, or empty with a finding at the attribute that names it.
+std::string found_file(const Node& node, const char* attribute, const std::string& name, const std::string& form,
+                       const ReadContext& context) {
+  DataFile file = find_data_file(context.path, name, form);
+  if (file.path.empty()) node.fail_at(attribute, file.what, file.remedy);
+  return file.path;
+}
+
+/// Absolute path of the data file that an attribute names, looked up where data lie; empty with a finding. `form` is
+/// what would be right.
+std::string data_file(const Node& node, const char* attribute, const std::string& form, const ReadContext& context) {
+  const std::optional<std::string> name = node.required_text(attribute, form);
+  return name ? found_file(node, attribute, *name, form, context) : std::string();
+}
+/// Names with commas between them, at most `most`; empty with a finding where there are more or one is empty.
+
+std::vector<std::string> comma_list(const Node& node, const char* attribute, const std::string& text,
+                                    const std::string& form, const char* what, std::size_t most) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::vector<std::string> parts = split_words(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+    if (names.size() == most) {
+      node.fail_at(attribute, fmt::format("names more than {} {}", most, what), "fewer");
+      return {};
+    }
+    if (parts.empty()) {
+      node.fail_at(attribute, "lacks a name between commas", form);
+      return {};
+    }
+    names.push_back(fmt::format("{}", fmt::join(parts, " ")));
+  }
+  return names;
+}
+/// Files with commas between them; empty with a finding where one of them is not found.
+
+std::vector<std::string> data_files(const Node& node, const char* attribute, const std::string& form,
+                                    const ReadContext& context) {
+  const std::optional<std::string> names = node.required_text(attribute, form);
+  std::vector<std::string> files;
+  if (!names) return files;
+  bool complete = true;
+  for (const std::string& name : comma_list(node, attribute, *names, form, "files", kMaxFiles)) {
+    files.push_back(found_file(node, attribute, name, form, context));
+    complete = complete && !files.back().empty();
+    // The printed scenario names it by its absolute path.
+    if (files.back().find(',') != std::string::npos) {
+      node.fail_at(attribute, fmt::format("is found in '{}', a path with a comma", printable(files.back())),
+                   "a folder without one: commas part the files");
+      complete = false;
+    }
+  }
+  if (!complete) files.clear();
+  return files;
+}
 
 constexpr const char* kIdxFile = "the path of an IDX file";
 constexpr const char* kCsvFile = "the path of a CSV file";

@@ -2,16 +2,255 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "scenario/elements/elements.hpp"
-#include "scenario/elements/fabrics.hpp"
-#include "scenario/elements/gpu_adapters.hpp"
 #include "scenario/elements/link_rows.hpp"
 #include "scenario/elements/print_parts.hpp"
 #include "scenario/elements/read_platform.hpp"
+#include "support/parse_whole.hpp"
 
 namespace dadsim::scenario {
 namespace {
+
+/// What <gpu-cluster> says of adapters beside their links: slots, and how their bytes travel over TCP.
+std::vector<Row<spec::GpuClusterSpec>> adapter_rows();
+
+/// Reads slot, once the adapters have been read.
+void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context);
+
+/// Reads queue and congestion, and says what means nothing. The links have been read, and the rows.
+void read_adapters(const Node& node, spec::GpuClusterSpec& cluster);
+
+/// Bytes in front of a port of a switch: switches of 10 to 400 Gbit/s have 12 to 113 MB for all ports together, of
+/// which one may take some MB (an assumption; docs/timing.md). An access line has those of the catalogue.
+double usual_queue(const spec::LinkSpec& link) {
+  constexpr double kSeconds = 320e-6;  // 1 MB at 25 Gbit/s
+  constexpr double kMost = 16e6;       // bytes
+  return link.is_access ? link.queue_bytes : std::clamp(kSeconds * link.bandwidth, link.queue_bytes, kMost);
+}
+
+bool over_tcp(const spec::GpuClusterSpec& cluster) { return cluster.nic.transport == spec::Transport::tcp; }
+
+std::vector<Row<spec::GpuClusterSpec>> adapter_rows() {
+  using Spec = spec::GpuClusterSpec;
+  return {
+      printed_as<Spec>(attribute("slot", name_in("links"),
+                                 "What each GPU reaches its adapters through: a link of the catalogue (pcie-5), or a "
+                                 "bandwidth with its unit, of payload. Left out, it is no limit, or pcie-5 where a GPU "
+                                 "has several adapters."),
+                       [](const Spec& cluster) { return link_text(cluster.slot); })
+          .printed_if([](const Spec& cluster) { return cluster.slot.bandwidth > 0; }),
+      attribute("slot-gpus", &Spec::slot_gpus, integer(1, kMaxHosts),
+                "GPUs behind one slot, which share it: what they send to other nodes and, beside a `bridge`, to GPUs "
+                "behind other slots.")
+          .if_given(),
+      printed_as<Spec>(queue_rule("tcp: bytes that a port of a switch holds in front of an adapter, with their unit. "
+                                  "Left out, what passes in 320 us, at least 300 kB and at most 16 MB."),
+                       [](const Spec& cluster) { return fmt::format("{}B", cluster.nic.queue_bytes); })
+          .printed_if([](const Spec& cluster) {
+            spec::LinkSpec usual = cluster.nic;
+            usual.queue_bytes = spec::LinkSpec().queue_bytes;
+            return over_tcp(cluster) && cluster.nic.queue_bytes != usual_queue(usual);
+          }),
+      by_code<Spec>(congestion_rule()),
+      attribute("sockets", &Spec::sockets, integer(1, 64),
+                "tcp: connections beside each other that carry what one adapter sends to another (NCCL: its channels "
+                "x NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD).")
+          .if_given()
+          .printed_if(over_tcp),
+      attribute("socket-threads", &Spec::socket_threads, integer(1, 64),
+                "tcp: threads that serve them, each at most 20 Gbit/s; 1: the library's own alone, as NCCL has it but "
+                "on AWS and Google Cloud.")
+          .if_given()
+          .printed_if(over_tcp),
+      printed_as<Spec>(attribute("flow-limit", quantity(kBandwidthForm),
+                                 "tcp: what the provider lets one connection have, with its unit (AWS: 5Gbps, in a "
+                                 "cluster placement group 10Gbps). Left out, no limit."),
+                       [](const Spec& cluster) { return fmt::format("{}Bps", cluster.flow_limit); })
+          .printed_if([](const Spec& cluster) { return over_tcp(cluster) && cluster.flow_limit > 0; }),
+      attribute("mtu", &Spec::mtu, integer(576, 65535), "tcp: bytes of a packet, headers of IP and TCP with them.")
+          .if_given()
+          .printed_if(over_tcp)};
+}
+/// That `behind` GPUs of each slot go into the `gpus` of a node. With a finding of `node` where they do not.
+
+void check_slots(const Node& node, const spec::LinkSpec& slot, std::int64_t behind, std::int64_t gpus) {
+  if (behind > 1 && !(slot.bandwidth > 0)) {
+    node.fail_at("slot-gpus", "means nothing without 'slot'", "slot=\"pcie-5\" beside it, or remove it");
+  } else if (gpus % behind != 0) {
+    const std::string what =
+        fmt::format("the {} of a node cannot be divided", gpus == 1 ? "one GPU" : fmt::format("{} GPUs", gpus));
+    if (node.has("slot-gpus")) {
+      node.fail_at("slot-gpus", fmt::format("are GPUs of a slot by which {}", what), "a divisor of them");
+    } else {
+      node.fail(
+          fmt::format("<{}> has slots of {} GPUs, as the other nodes, by which {}", node.element().name, behind, what),
+          "slot-gpus=\"1\", or another divisor of them");
+    }
+  }
+}
+
+void read_slot(const Node& node, spec::GpuClusterSpec& cluster, const ReadContext& context) {
+  if (node.has("slot")) {
+    cluster.slot = read_cluster_link(node, "slot", spec::Transport::rdma, 0, context);
+    if (!(cluster.nic.bandwidth > 0)) node.refuse("slot", "means nothing without adapters", "remove it");
+  }
+  check_slots(node, cluster.slot, cluster.slot_gpus, cluster.gpus);
+}
+
+void read_adapters(const Node& node, spec::GpuClusterSpec& cluster) {
+  const bool tcp = over_tcp(cluster);
+  const std::optional<double> queue = read_queue(node, tcp, cluster.nic.transport);
+  for (spec::LinkSpec* link : {&cluster.nic, &cluster.fabric.link}) {
+    if (link->transport == spec::Transport::tcp) link->queue_bytes = queue.value_or(usual_queue(*link));
+  }
+  for (spec::NodeGroup& group : cluster.more) {
+    if (tcp) group.nic.queue_bytes = queue.value_or(usual_queue(group.nic));
+  }
+  cluster.flow_limit = quantity(node, "flow-limit", kBandwidthForm, 0);
+  for (const char* attribute : {"sockets", "socket-threads", "flow-limit", "mtu"}) {
+    if (node.has(attribute) && !tcp) {
+      node.refuse(attribute, fmt::format("means nothing with transport {}", to_string(cluster.nic.transport)),
+                  "remove it: only tcp has sockets");
+    }
+  }
+}
+
+/// Latency of a link between nodes of one's own beside which none stands: that of the catalogue's Ethernet from 10
+/// Gbit/s on.
+constexpr double kBetween = 1e-6;
+
+constexpr std::size_t kMaxDimensions = 10;
+
+const Table<spec::FabricSpec>& one_switch_table() {
+  using Spec = spec::FabricSpec;
+  static const Table<Spec> kTable(
+      "one-switch", "Fabric: one switch that never blocks.",
+      std::vector<Row<Spec>>{
+          attribute("sharp", &Spec::adds_up, "Whether the switch can add up what passes (InfiniBand SHARP).")
+              .if_given()});
+  return kTable;
+}
+
+const Table<spec::FabricSpec>& fat_tree_table() {
+  using Spec = spec::FabricSpec;
+  static const Table<Spec> kTable(
+      "fat-tree", "Fabric: two levels of switches, each leaf joined to every spine.",
+      std::vector<Row<Spec>>{
+          attribute("sharp", &Spec::adds_up, "Whether the switches can add up what passes (InfiniBand SHARP).")
+              .if_given()} +
+          cluster_link("link", &Spec::link, name_in("links"),
+                       "Between switches: a link of the catalogue, or a bandwidth with its unit.",
+                       "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
+          std::vector<Row<Spec>>{
+              attribute("nodes-per-switch", &Spec::nodes_per_switch, integer(1, kMaxHosts),
+                        "Nodes below each leaf switch.")
+                  .must(),
+              attribute("oversubscription", &Spec::oversubscription, real({.minimum = 1, .maximum = 1e6}),
+                        "Bandwidth down divided by bandwidth up of a leaf switch, from 1 to 1000000.")});
+  return kTable;
+}
+
+const Table<spec::FabricSpec>& dragonfly_table() {
+  using Spec = spec::FabricSpec;
+  static const Table<Spec> kTable(
+      "dragonfly",
+      "Fabric: groups of routers, all groups joined. Groups times routers times nodes are the nodes of the cluster.",
+      cluster_link("link", &Spec::link, name_in("links"),
+                   "Between routers: a link of the catalogue, or a bandwidth with its unit.",
+                   "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
+          std::vector<Row<Spec>>{
+              printed_as<Spec>(attribute("groups", integer(1, kMaxHosts), "How many.").must(),
+                               [](const Spec& fabric) { return fmt::format("{}", fabric.dimensions.at(0)); }),
+              printed_as<Spec>(attribute("routers", integer(1, kMaxHosts), "Per group.").must(),
+                               [](const Spec& fabric) { return fmt::format("{}", fabric.dimensions.at(1)); }),
+              printed_as<Spec>(attribute("nodes", integer(1, kMaxHosts), "Per router.").must(),
+                               [](const Spec& fabric) { return fmt::format("{}", fabric.dimensions.at(2)); })});
+  return kTable;
+}
+
+const Table<spec::FabricSpec>& torus_table() {
+  using Spec = spec::FabricSpec;
+  static const Table<Spec> kTable(
+      "torus", "Fabric: a grid of nodes that closes on itself along each axis.",
+      cluster_link("link", &Spec::link, name_in("links"),
+                   "Between neighbours: a link of the catalogue, or a bandwidth with its unit.",
+                   "One way, with its unit. Default: what the catalogue says, 1us for a bandwidth.", true) +
+          std::vector<Row<Spec>>{printed_as<Spec>(
+              attribute("dimensions", text("", "[0-9]+(x[0-9]+)*"),
+                        "Nodes along each axis (`4x4x4`, at most ten axes); their product is the cluster's `nodes`.")
+                  .must(),
+              [](const Spec& fabric) { return fmt::format("{}", fmt::join(fabric.dimensions, "x")); })});
+  return kTable;
+}
+
+const Table<spec::FabricSpec>& fabric_table(spec::FabricSpec::Kind kind) {
+  using enum spec::FabricSpec::Kind;
+  return kind == one_switch  ? one_switch_table()
+         : kind == fat_tree  ? fat_tree_table()
+         : kind == dragonfly ? dragonfly_table()
+                             : torus_table();
+}
+
+/// "4x4x4"; empty with a finding.
+std::vector<std::int64_t> read_dimensions(const Node& node) {
+  constexpr const char* kForm = "whole numbers of nodes along each axis with x between them, e.g. 4x4x4";
+  const std::optional<std::string> text = node.required_text("dimensions", kForm);
+  if (!text) return {};
+  std::vector<std::int64_t> dimensions;
+  for (std::size_t i = 0; i <= text->size();) {
+    const std::size_t end = std::min(text->find('x', i), text->size());
+    const std::optional<std::int64_t> value = parse_whole<std::int64_t>(std::string_view(*text).substr(i, end - i));
+    if (!value || *value < 1 || *value > kMaxHosts || dimensions.size() == kMaxDimensions) {
+      node.fail_at("dimensions", "is not of that form", kForm);
+      return {};
+    }
+    dimensions.push_back(*value);
+    i = end + 1;
+  }
+  return dimensions;
+}
+
+/// A finding at `node` unless the sizes multiply to the nodes of the cluster. Nodes are 0 where they are unknown.
+void check_product(const Node& node, const std::vector<std::int64_t>& sizes, std::int64_t nodes) {
+  if (sizes.empty() || nodes == 0) return;
+  double product = 1;  // of ten numbers up to 1e5
+  std::string text;
+  for (const std::int64_t size : sizes) {
+    product *= static_cast<double>(size);
+    text += fmt::format("{}{}", text.empty() ? "" : " × ", size);
+  }
+  if (product != static_cast<double>(nodes)) {
+    node.fail(fmt::format("<{}> has {} = {:g} nodes", node.element().name, text, product),
+              fmt::format("the cluster has {}", nodes));
+  }
+}
+
+/// How `nodes` nodes reach one another (0: it is not known how many); links of one's own have that transport.
+spec::FabricSpec read_fabric(const Element& element, spec::FabricSpec::Kind kind, std::int64_t nodes,
+                             spec::Transport own, const ReadContext& context) {
+  const Node node(element, context.findings);
+  spec::FabricSpec fabric;
+  fabric.kind = kind;
+  if (kind != spec::FabricSpec::Kind::one_switch) fabric.link = read_cluster_link(node, "link", own, kBetween, context);
+  fabric_table(kind).read(node, context, fabric);
+  if (kind == spec::FabricSpec::Kind::dragonfly) {
+    std::vector<std::int64_t>& sizes = fabric.dimensions;
+    for (const char* size : {"groups", "routers", "nodes"}) sizes.push_back(node.integer(size).value_or(0));
+    if (std::ranges::find(sizes, 0) == sizes.end()) check_product(node, sizes, nodes);
+  } else if (kind == spec::FabricSpec::Kind::torus) {
+    fabric.dimensions = read_dimensions(node);
+    check_product(node, fabric.dimensions, nodes);
+  }
+  return fabric;
+}
+
+void write_fabric(XmlWriter& xml, const spec::FabricSpec& fabric) { fabric_table(fabric.kind).print(xml, fabric, {}); }
+
+std::vector<ElementRule> fabrics_rules() {
+  return {one_switch_table().rule(), fat_tree_table().rule(), dragonfly_table().rule(), torus_table().rule()};
+}
 
 /// Latency of a link inside a node of one's own beside which none stands: that of the catalogue's NVLink.
 constexpr double kInside = 0.5e-6;

@@ -1,5 +1,7 @@
 #include "sim/step/step_by_flow.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,14 +17,15 @@
 
 #include "schedule/schedule.hpp"
 #include "sim/flow/flow_events.hpp"
+#include "sim/flow/flow_refusal.hpp"
+#include "sim/flow/max_plus_rounds.hpp"
 #include "sim/network/interconnect.hpp"
 #include "sim/step/beside_communication.hpp"
 #include "sim/step/collective_choice.hpp"
+#include "sim/step/compute_time.hpp"
 #include "sim/step/flow_collectives.hpp"
-#include "sim/step/flow_doubts.hpp"
 #include "sim/step/framework_costs.hpp"
 #include "sim/step/host_link.hpp"
-#include "sim/step/node_seconds.hpp"
 #include "sim/step/nodes.hpp"
 #include "sim/step/step_semantics.hpp"
 #include "sim/step/timeline_recorder.hpp"
@@ -29,6 +33,169 @@
 
 namespace dadsim::sim {
 namespace {
+
+/// What computations of a schedule take on its nodes. Nodes with equal devices that do the same are looked at once.
+class NodeSeconds {
+ public:
+  /// `slowdown`: per host, multiplies the seconds; empty: 1.
+  NodeSeconds(const Nodes& nodes, const Parts& parts, const schedule::Schedule& schedule,
+              const std::vector<double>& slowdown)
+      : parts_(parts), schedule_(schedule), slowdown_(slowdown), compute_(nodes.devices, schedule) {
+    std::map<std::pair<std::string, double>, std::size_t> classes;
+    for (std::size_t node = 0; node < parts.nodes(); ++node) {
+      const spec::DeviceSpec& device = *nodes.devices[parts.host_index(node)];
+      class_of_.push_back(classes.try_emplace({device.name, device.slowdown}, classes.size()).first->second);
+    }
+    known_.resize(classes.size());
+    const auto differs = [](const schedule::Task& task) {
+      const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+      return compute != nullptr && !is_uniform(*compute);
+    };
+    const auto workers = std::span(class_of_).first(parts.workers());
+    are_unequal_ = std::ranges::adjacent_find(slowdown, std::not_equal_to()) != slowdown.end() ||
+                   std::ranges::any_of(schedule.tasks, differs) ||
+                   std::ranges::adjacent_find(workers, std::not_equal_to()) != workers.end();
+  }
+
+  /// Whether workers compute at different speed, or different amounts.
+  bool are_unequal() const { return are_unequal_; }
+
+  /// What a worker computes in a step, of all stages.
+  double of_step() {
+    if (of_step_ < 0) {
+      of_step_ = 0;
+      for (const schedule::Task& task : schedule_.tasks) {
+        const auto* compute = std::get_if<schedule::ComputeTask>(&task.what);
+        if (compute == nullptr || compute->who != step::Role::workers || compute->copy != schedule::HostCopy::none)
+          continue;
+        begin(*compute);
+        of_step_ += of(0, *compute);
+      }
+    }
+    return of_step_;
+  }
+
+  void begin(const schedule::ComputeTask& task) {
+    uniform_ = is_uniform(task);
+    std::ranges::fill(known_, -1);
+  }
+  /// Of the task that has begun.
+  double of(std::size_t node, const schedule::ComputeTask& task) {
+    double seconds = uniform_ ? known_[class_of_[node]] : -1;
+    if (seconds < 0) {
+      seconds = compute_.seconds(parts_.host_index(node), task, parts_.entry(node));
+      if (uniform_) known_[class_of_[node]] = seconds;
+    }
+    return slowdown_.empty() ? seconds : seconds * slowdown_[parts_.host_index(node)];
+  }
+
+ private:
+  static bool is_uniform(const schedule::ComputeTask& task) {
+    return task.flops.is_uniform() && task.bytes_moved.is_uniform() && task.launches.is_uniform() &&
+           task.seconds.is_uniform();
+  }
+
+  const Parts& parts_;
+  const schedule::Schedule& schedule_;
+  const std::vector<double>& slowdown_;
+  ComputeTime compute_;
+  std::vector<std::size_t> class_of_;  ///< per node: a number for its device, and how slow it is
+  std::vector<double> known_;          ///< seconds of the task at hand, per class
+  double of_step_ = -1;                ///< seconds; negative: not known yet
+  bool uniform_ = false, are_unequal_ = false;
+};
+
+/// Seconds of collectives that may be wrong, each stage's one after the other; parts of a task are side by side.
+class StageSeconds {
+ public:
+  explicit StageSeconds(std::int32_t stages)
+      : all_(static_cast<std::size_t>(stages)), worst_(all_.size()), of_task_(all_.size()) {}
+  /// Another task begins.
+  void next() { std::ranges::fill(of_task_, 0); }
+  void add(std::size_t stage, double seconds) {
+    if (seconds <= of_task_[stage]) return;
+    all_[stage] += seconds - of_task_[stage];
+    of_task_[stage] = seconds;
+    worst_[stage] = std::max(worst_[stage], seconds);
+  }
+  /// Along what a step waits for: all of one stage, and one of every other on the way there and back, as micro-batches
+  /// come and go.
+  double most() const {
+    double once = 0;
+    for (const double worst : worst_) once += worst;
+    double most = 0;
+    for (std::size_t stage = 0; stage < all_.size(); ++stage) {
+      most = std::max(most, all_.size() == 1 ? all_[stage] : all_[stage] + once - worst_[stage]);
+    }
+    return most;
+  }
+
+ private:
+  std::vector<double> all_, worst_, of_task_;  ///< per stage
+};
+
+/// By how much a step by flow may be wrong, of what it takes for granted.
+class FlowDoubts {
+ public:
+  explicit FlowDoubts(std::int32_t stages) : apart_(stages), entered_late_(stages), overlooked_(stages) {}
+
+  /// Another task begins.
+  void next() {
+    apart_.next();
+    entered_late_.next();
+    overlooked_.next();
+  }
+  /// So many seconds lie between the first and the last who begin a collective that is taken to be begun together.
+  void apart(std::size_t stage, const schedule::Task& task, double seconds) {
+    if (seconds > worst_apart_) {
+      worst_apart_ = seconds;
+      worst_ = fmt::format("{} for {}", to_string(std::get<schedule::CollectiveTask>(task.what).kind), task.layer);
+    }
+    apart_.add(stage, seconds);
+  }
+  /// A collective that ranks enter late may be wrong by so many seconds.
+  void entered_late(std::size_t stage, double seconds) { entered_late_.add(stage, seconds); }
+  double entered_late() const { return entered_late_.most(); }
+  double overlooked() const { return overlooked_.most(); }
+  /// A collective is followed from the dates at which its ranks come, the first at `first`, until they are through:
+  /// where others are still in the one before on the same line, they share links.
+  void followed(std::size_t stage, const schedule::Task& task, double first, const std::vector<double>& through,
+                const MaxPlusRounds& solved) {
+    double& before = through_[{stage, Parts::line_of(task)}];
+    if (before > first) apart(stage, task, solved.doubt(before - first));
+    before = *std::ranges::max_element(through);
+  }
+  /// A collective would hold up others that share its links, by so many seconds.
+  void overlooked(std::size_t stage, double seconds) { overlooked_.add(stage, seconds); }
+
+  /// Where workers come to collectives so far apart that a step which computes for so long, and has reached these
+  /// dates, will be refused for it.
+  Refused judge_early(double computing, const std::vector<double>& dates) const {
+    const double all = apart_.most();
+    if (!(all > 2 * kMost * computing)) return {};
+    const double seconds = std::max(computing, *std::ranges::max_element(dates));
+    return all > 2 * kMost * seconds ? judge(seconds) : Refused();
+  }
+
+  /// Where it is too much for a step of `seconds`.
+  Refused judge(double seconds) const {
+    // Who begins early may find the network less busy than all together would: by no more than that it is early.
+    if (const double all = apart_.most(); all > kMost * seconds) {
+      return FlowRefusal{
+          fmt::format("workers come to a collective apart ({:.3g} s for {}; in all {:.3g} s of a step of {:.3g} s)",
+                      worst_apart_, worst_, all, seconds),
+          0, true};
+    }
+    return {};
+  }
+
+ private:
+  static constexpr double kMost = 0.005;  ///< of the step, all its collectives added up
+  StageSeconds apart_, entered_late_, overlooked_;
+  std::map<std::pair<std::size_t, std::size_t>, double> through_;  ///< dates, per stage and line: the last followed
+  double worst_apart_ = 0;                                         ///< of one
+  std::string worst_;
+};
 
 /// The collectives of a step, followed message by message all together: a rank that is early in one meets, on the links
 /// that they share, those who are still in the one before. It is what replaying the step comes to, without SimGrid, at

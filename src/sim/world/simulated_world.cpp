@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -26,7 +27,6 @@
 #include "sim/step/compute_time.hpp"
 #include "sim/step/jitter.hpp"
 #include "sim/world.hpp"
-#include "sim/world/orders.hpp"
 #include "step/timing_bytes.hpp"
 #include "support/diagnostics.hpp"
 #include "support/pattern.hpp"
@@ -36,6 +36,29 @@
 
 namespace dadsim::sim {
 namespace {
+
+/// What the parent orders in a World: the first byte of each order in a message. Orders come in batches; the child
+/// carries out a batch, lets time go on until something has happened, and answers with that.
+enum class Order : std::uint8_t {
+  compute,  ///< activity, node, seconds
+  send,     ///< activity, from, to, bytes
+  timer,    ///< activity, seconds
+  cancel,   ///< activity
+  host,     ///< node, up
+  link,     ///< name, up
+  links,    ///< the only one of its batch: no event is wanted, but the names of the links
+  finish,   ///< the last: no event is wanted, but what the network was
+};
+constexpr Order last_of(Order /*type*/) { return Order::finish; }
+
+/// What an answer of the child is about: its first byte.
+enum class OrderAnswer : std::uint8_t {
+  events,   ///< count, then kind, activity, node, date of each
+  links,    ///< count, names
+  network,  ///< the last
+  failure,  ///< in words: the last
+};
+constexpr OrderAnswer last_of(OrderAnswer /*type*/) { return OrderAnswer::failure; }
 
 /// Whether it is worth while to share links by ourselves (LinkSharing), and right: a federation of very many sites, of
 /// which all lines are TCP's, nothing varies and nothing else is carried. Where few take part SimGrid does it, as

@@ -1,16 +1,22 @@
 #include "study/diagnose/read_log.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/kineto.hpp"
-#include "study/diagnose/trainer_log.hpp"
+#include "study/diagnose/measurement.hpp"
 #include "study/measured/collective_columns.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
@@ -18,6 +24,202 @@
 
 namespace dadsim::study {
 namespace {
+
+/// What the lines of a training program say.
+struct TrainerLog {
+  std::string program;                    ///< that wrote them
+  std::optional<MeasuredStep> step = {};  ///< none: its lines are there, and none of them has a figure
+  std::string missing = {};               ///< what would have had it
+};
+
+/// Reads lines of the programs in trainer_log.cpp, and progress bars (tqdm). Of several lines the median counts, the
+/// first of them left out where there are three or more: it has the start. Figures that are rounded to more than
+/// 2.5 % are none. Nothing where no line is known.
+std::optional<TrainerLog> read_trainer_log(std::string_view text);
+
+/// Those that are read, in words.
+std::string programs_with_logs();
+
+enum class Figure : std::uint8_t { none, seconds, milliseconds, steps_per_second, tokens_per_device, samples, percent };
+
+/// A line of a training program: it has `marker`, and the figure behind `key`.
+struct TrainerLine {
+  const char* program;
+  const char* marker;
+  const char* key;
+  Figure figure;
+};
+constexpr const char* kTitan = "torchtitan";
+constexpr const char* kTune = "torchtune";
+constexpr const char* kMegatron = "Megatron-LM";
+constexpr const char* kTrainer = "Hugging Face's Trainer";
+constexpr const char* kDeepSpeed = "DeepSpeed";
+/// The most precise figure of a program first.
+constexpr std::array kTrainerLines{
+    TrainerLine{kMegatron, "elapsed time per iteration", "(ms):", Figure::milliseconds},
+    TrainerLine{"NeMo", "train_step_timing in s", "train_step_timing in s", Figure::seconds},
+    TrainerLine{"MaxText", "completed step:", "seconds:", Figure::seconds},
+    TrainerLine{kTune, "tokens_per_second_per_gpu", "tokens_per_second_per_gpu", Figure::tokens_per_device},
+    TrainerLine{kTrainer, "train_steps_per_second", "train_steps_per_second", Figure::steps_per_second},
+    TrainerLine{kDeepSpeed, "iter time (s)", "iter time (s):", Figure::seconds},
+    TrainerLine{kDeepSpeed, "SamplesPerSec=", "CurrSamplesPerSec=", Figure::samples},
+    TrainerLine{kDeepSpeed, "SamplesPerSec=", "SamplesPerSec=", Figure::samples},
+    TrainerLine{"nanoGPT", ": loss ", ", time ", Figure::seconds},
+    TrainerLine{"modded-nanogpt", "step_avg:", "step_avg:", Figure::seconds},
+    TrainerLine{"nanochat", "| dt:", "| dt:", Figure::seconds},
+    TrainerLine{"OLMo", "throughput/device/", "throughput/device/batches_per_second", Figure::steps_per_second},
+    TrainerLine{"Composer", "throughput/batches_per_sec", "throughput/batches_per_sec", Figure::steps_per_second},
+    TrainerLine{"fairseq", "ups=", "ups=", Figure::steps_per_second},
+    TrainerLine{"fairseq", "\"ups\":", "\"ups\":", Figure::steps_per_second},
+    TrainerLine{"tf_cnn_benchmarks", "total images/sec:", "total images/sec:", Figure::samples},
+    TrainerLine{"timm", "Train: ", "Time:", Figure::seconds},
+    TrainerLine{"PyTorch's ImageNet example", "Epoch: [", "Time", Figure::seconds},
+    // Their lines without a figure of speed.
+    TrainerLine{kTrainer, "'loss':", "", Figure::none},
+    TrainerLine{kDeepSpeed, "[Rank 0] step=", "", Figure::none},
+    TrainerLine{kTune, "| loss:", "", Figure::none},
+    TrainerLine{kMegatron, "consumed samples:", "", Figure::none},
+    TrainerLine{kTitan, "loss:", "tps:", Figure::tokens_per_device},
+    TrainerLine{kTitan, "loss:", "wps:", Figure::tokens_per_device},
+    TrainerLine{kTitan, "loss:", "mfu:", Figure::percent},
+};
+constexpr const char* kBar = "a progress bar";
+constexpr double kRounded = 0.025;
+constexpr std::size_t kLeastDecimals = 3;  // of a number with a point
+
+/// A number at the begin of a text, with its unit if that is one of time: "5,762", "'0.25'", "123.45ms".
+std::optional<double> leading_number(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t:='\""), text.size()));
+  std::string digits;
+  std::size_t i = 0;
+  for (; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool thousands =
+        c == ',' && i + 3 < text.size() &&
+        std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                    text.begin() + static_cast<std::ptrdiff_t>(i) + 4, [](char d) { return d >= '0' && d <= '9'; });
+    if (thousands) continue;
+    if ((c < '0' || c > '9') && c != '.') break;
+    digits += c;
+  }
+  const std::optional<double> number = parse_whole<double>(digits);
+  if (!number || !(*number > 0) || !std::isfinite(*number)) return std::nullopt;
+  const std::size_t point = digits.find('.');
+  // Python leaves out zeros at the end: 0.250 is 0.25.
+  const std::size_t decimals = point == std::string::npos ? 0 : std::max(digits.size() - 1 - point, kLeastDecimals);
+  if (0.5 * std::pow(10, -static_cast<double>(decimals)) > kRounded * *number) return std::nullopt;
+  const std::string_view unit = text.substr(i);
+  return *number * (unit.starts_with("ms") ? 1e-3 : unit.starts_with("us") ? 1e-6 : 1);
+}
+
+double median_of(std::vector<double> values) {
+  if (values.size() >= 3) values.erase(values.begin());
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+MeasuredStep step_of(Figure figure, double value) {
+  switch (figure) {
+    case Figure::tokens_per_device:
+      return {.tokens_per_second_per_device = value};
+    case Figure::samples:
+      return {.samples_per_second = value};
+    case Figure::percent:
+      return {.utilisation = value / 100};
+    case Figure::steps_per_second:
+      return {.step_seconds = 1 / value};
+    case Figure::milliseconds:
+      return {.step_seconds = value / 1000};
+    case Figure::seconds:
+    case Figure::none:
+      break;
+  }
+  return {.step_seconds = value};
+}
+
+/// Progress bars: " 12/1200 [00:48<1:19:12,  4.00s/it, loss=1.1]". Of several, as of evaluations and of what is loaded,
+/// the one that has run for longest is of training.
+class Bars {
+ public:
+  void take(std::string_view line) {
+    const std::size_t open = line.find('[', std::min(line.find('/'), line.size()));
+    const std::size_t left = line.find('<', std::min(open, line.size()));
+    const std::size_t comma = line.find(',', std::min(left, line.size()));
+    if (comma == std::string_view::npos) return;
+    const std::size_t slash = line.rfind('/', open);
+    const auto total = parse_whole<std::int64_t>(line.substr(slash + 1, line.find_first_of(" [", slash) - slash - 1));
+    if (!total) return;
+    double elapsed = 0;
+    for (const std::string_view part : split_at(line.substr(open + 1, left - open - 1), ':'))
+      elapsed = 60 * elapsed + parse_whole<double>(part).value_or(0);
+    std::string_view rate = line.substr(comma + 1);
+    const std::optional<double> number = leading_number(rate);
+    rate.remove_prefix(std::min(rate.find_first_not_of(" 0123456789."), rate.size()));
+    if (!number || (!rate.starts_with("s/it") && !rate.starts_with("it/s"))) return;
+    OfTotal& bar = of_total_[*total];
+    bar.elapsed = std::max(bar.elapsed, elapsed);
+    bar.seconds.push_back(rate.starts_with("s/it") ? *number : 1 / *number);
+  }
+
+  std::vector<double> seconds() const {
+    const auto longest = std::ranges::max_element(of_total_, {}, [](const auto& one) { return one.second.elapsed; });
+    return longest == of_total_.end() ? std::vector<double>() : longest->second.seconds;
+  }
+
+ private:
+  struct OfTotal {
+    double elapsed = 0;
+    std::vector<double> seconds;  ///< of a step, as each update has it
+  };
+  std::map<std::int64_t, OfTotal> of_total_;
+};
+
+std::optional<TrainerLog> read_trainer_log(std::string_view text) {
+  std::array<std::vector<double>, kTrainerLines.size()> values;
+  std::array<bool, kTrainerLines.size()> seen{};
+  Bars bars;
+  for (const std::string_view whole : lines_of(text)) {
+    for (const std::string_view line : lines_of(whole, '\r')) {
+      for (std::size_t i = 0; i < kTrainerLines.size(); ++i) {
+        const TrainerLine& one = kTrainerLines[i];
+        if (line.find(one.marker) == std::string_view::npos) continue;
+        seen[i] = true;
+        const std::size_t key = *one.key == '\0' ? std::string_view::npos : line.find(one.key);
+        if (key == std::string_view::npos) continue;
+        if (const auto number = leading_number(line.substr(key + std::string_view(one.key).size())))
+          values[i].push_back(*number);
+      }
+      if (line.find("it/s") != std::string_view::npos || line.find("s/it") != std::string_view::npos) bars.take(line);
+    }
+  }
+  for (std::size_t i = 0; i < kTrainerLines.size(); ++i) {
+    const TrainerLine& one = kTrainerLines[i];
+    if (!values[i].empty()) return TrainerLog{one.program, step_of(one.figure, median_of(values[i]))};
+  }
+  if (const std::vector<double> seconds = bars.seconds(); !seconds.empty())
+    return TrainerLog{kBar, step_of(Figure::seconds, median_of(seconds))};
+  const auto first = std::ranges::find(seen, true);
+  if (first == seen.end()) return std::nullopt;
+  TrainerLog log{kTrainerLines[static_cast<std::size_t>(first - seen.begin())].program};
+  std::vector<std::string_view> keys;
+  for (const TrainerLine& one : kTrainerLines) {
+    if (one.program != log.program || one.figure == Figure::none) continue;
+    const std::string_view key = one.key;
+    keys.push_back(
+        key.substr(key.find_first_not_of(" ,|"), key.find_last_not_of(" :=") + 1 - key.find_first_not_of(" ,|")));
+  }
+  log.missing = fmt::format("{} or {} (tqdm)", fmt::join(keys, ", "), kBar);
+  return log;
+}
+
+std::string programs_with_logs() {
+  std::vector<std::string_view> names;
+  for (const TrainerLine& one : kTrainerLines) {
+    if (std::ranges::find(names, one.program) == names.end()) names.emplace_back(one.program);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 /// "12.345ms" of the table of a profiler, in seconds.
 std::optional<double> seconds_of(const std::string& word) {

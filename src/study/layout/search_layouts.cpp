@@ -1,26 +1,41 @@
 #include "study/layout/search_layouts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "algorithms/registry.hpp"
+#include "estimate/bands.hpp"
+#include "report/layout/layout_report.hpp"
+#include "scenario/document/load.hpp"
+#include "scenario/elements/read_parallelism.hpp"
+#include "scenario/scenario.hpp"
+#include "sim/platform.hpp"
+#include "sim/simulator.hpp"
 #include "spec/tiles.hpp"
+#include "spec/timed_workload.hpp"
 #include "study/layout/by_flow.hpp"
 #include "study/layout/candidate.hpp"
 #include "study/layout/candidates.hpp"
 #include "study/layout/divided_shape.hpp"
 #include "study/layout/group_times.hpp"
-#include "study/layout/layout_setting.hpp"
-#include "study/layout/promising.hpp"
-#include "study/layout/rank_trials.hpp"
 #include "study/layout/step_estimate.hpp"
 #include "study/layout/without_layout.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/setting/memory_check.hpp"
+#include "study/setting/timed_as.hpp"
 #include "study/sweep/remembering_catalog.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/build.hpp"
@@ -31,6 +46,240 @@
 
 namespace dadsim::study {
 namespace {
+
+/// What a search for layouts is about.
+struct LayoutSetting {
+  scenario::Scenario base;  ///< as it stands; its memory is not checked
+  spec::RunSpec run;        ///< whose steps
+  TimedAs timed;            ///< the network before anything divides it
+  sim::Cluster cluster;
+  LayoutSpace space;
+  report::Layout written;  ///< the scenario's own
+};
+
+/// Throws InputError where the scenario times no workload, its devices differ, or none of its runs takes steps.
+LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& options);
+
+void check_layout_base(const scenario::Scenario& base) {
+  std::vector<Diagnostic> faults;
+  const auto fault = [&](const char* what, const char* remedy) { faults.push_back({base.file, 0, what, remedy}); };
+  if (!base.timed_as || base.timed_as->workload.empty())
+    fault("no workload is timed, whose layers could be divided", "<timed-as workload=\"…\"> of `dadsim workloads`");
+  const std::vector<spec::Placement> devices = base.all_devices();
+  const bool several =
+      std::ranges::any_of(devices, [&](const spec::Placement& one) { return one.device != devices.front().device; });
+  if (several)
+    fault("its devices are of several kinds, which a layout would have to tell apart", "one device for all workers");
+  if (!faults.empty()) throw InputError(std::move(faults));
+}
+
+spec::RunSpec run_in_question(const scenario::Scenario& base, const std::string& label) {
+  const auto found = std::ranges::find_if(base.runs, [&](const spec::RunSpec& run) {
+    return label.empty() ? run.communicates && !run.event_driven : run.label == label;
+  });
+  if (found == base.runs.end() || found->event_driven) {
+    throw InputError({base.file, 0,
+                      label.empty() ? "no run of it takes steps and shares anything"
+                                    : fmt::format("no run that takes steps is called '{}'", label),
+                      "a run that shares gradients between peers (exchange=\"peer\")"});
+  }
+  return *found;
+}
+
+/// Devices of a node; 1 where nodes have different numbers of them.
+std::int64_t devices_per_node(const scenario::Scenario& base) {
+  std::map<std::string, std::int32_t> node_of;
+  for (const sim::PlatformHost& host : sim::platform_hosts(base.platform)) node_of[host.name] = host.node;
+  std::map<std::int32_t, std::int64_t> counts;
+  for (const spec::Placement& one : base.all_devices()) ++counts[node_of.at(one.host)];
+  const std::int64_t first = counts.begin()->second;
+  return std::ranges::all_of(counts, [&](const auto& node) { return node.second == first; }) ? first : 1;
+}
+
+/// Reads what is fixed into what is not searched.
+void read_fixed(LayoutSpace& space, spec::TimedAsSpec timed) {
+  scenario::Findings findings("");
+  for (auto& [name, value] : space.fixed)
+    value = scenario::read_timed_as_attribute(fmt::format("--fix {}={}", name, value), name, value, timed, findings);
+  findings.throw_if_any();
+  space.base = timed.parallelism;
+}
+
+LayoutSetting layout_setting(scenario::Scenario base, const LayoutOptions& options) {
+  check_layout_base(base);
+  LayoutSetting setting;
+  setting.run = run_in_question(base, options.run);
+  setting.timed = timed_as_of(base, {});
+  setting.timed.shape = spec::shape_of_workload(*base.timed_as);
+  take_flow(base);
+  setting.cluster = cluster_by_flow(base);
+  LayoutSpace& space = setting.space;
+  space.devices = static_cast<std::int64_t>(base.all_devices().size());
+  space.devices_per_node = devices_per_node(base);
+  space.global_batch =
+      options.global_batch.value_or(base.timed_as->batch * static_cast<std::int64_t>(base.workers.size()));
+  space.plain_attention = base.timed_as->attention == spec::Attention::plain;
+  const methods::MethodInfo* info = algorithms::algorithm_registry().find(setting.run.algorithm);
+  space.divides_sequences = info != nullptr && methods::may_divide_sequences(*info, setting.run);
+  space.most_sharding = info != nullptr ? methods::most_sharding(*info, setting.run) : spec::Sharding::none;
+  space.fixed = options.fixed;
+  read_fixed(space, *base.timed_as);
+  setting.written.how = base.timed_as->parallelism;
+  setting.written.replicas = static_cast<std::int64_t>(base.workers.size());
+  setting.written.batch = space.global_batch / setting.written.replicas;
+  setting.base = std::move(base);
+  return setting;
+}
+
+/// By what the closed form was off where a layout was simulated, for others of its kind (the same tensor, context,
+/// pipeline and expert parallelism and sharding).
+class EstimateCorrection {
+ public:
+  explicit EstimateCorrection(const std::vector<report::LayoutTrial>& trials);
+
+  bool knows(const report::Layout& layout) const;
+  /// Simulated ÷ estimated: the least of its kind, or, of kinds of which nothing was simulated, the least of all.
+  double factor(const report::Layout& layout) const;
+
+  using Kind = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, spec::Sharding, std::int32_t>;
+  static Kind kind_of(const report::Layout& layout);
+
+ private:
+  std::map<Kind, double> by_kind_;
+  double of_all_ = 1;
+};
+
+constexpr double kOfQuickest = 0.4;    // of what is simulated: the quickest by the closed form
+constexpr double kOfKinds = 0.3;       // the quickest of each kind
+constexpr std::size_t kOfOneKind = 3;  // of the quickest
+constexpr std::size_t kOfFront = 4;    // of the front of time against memory, beside the quickest
+
+/// Of the front of time against memory by the closed form, the quickest first.
+std::vector<std::size_t> front_by_estimate(const std::vector<LayoutCandidate>& candidates,
+                                           const std::vector<std::size_t>& fitting) {
+  std::vector<std::size_t> front;
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::size_t i : fitting) {
+    if (candidates[i].bytes >= least) continue;
+    least = candidates[i].bytes;
+    front.push_back(i);
+  }
+  return front;
+}
+
+EstimateCorrection::Kind EstimateCorrection::kind_of(const report::Layout& layout) {
+  const spec::ParallelismSpec& how = layout.how;
+  return {how.tensor, how.context, how.pipeline, how.experts, how.sharding, how.sharding_group};
+}
+
+EstimateCorrection::EstimateCorrection(const std::vector<report::LayoutTrial>& trials) {
+  if (trials.empty()) return;
+  of_all_ = std::numeric_limits<double>::infinity();
+  for (const report::LayoutTrial& trial : trials) {
+    const double factor = trial.simulated->step_seconds / trial.estimate.total();
+    const auto [at, fresh] = by_kind_.try_emplace(kind_of(trial.layout), factor);
+    if (!fresh) at->second = std::min(at->second, factor);
+    of_all_ = std::min(of_all_, factor);
+  }
+}
+
+bool EstimateCorrection::knows(const report::Layout& layout) const { return by_kind_.contains(kind_of(layout)); }
+
+double EstimateCorrection::factor(const report::Layout& layout) const {
+  const auto known = by_kind_.find(kind_of(layout));
+  return known == by_kind_.end() ? of_all_ : known->second;
+}
+/// At most so many of the fitting candidates, which are in the order of their estimates: the quickest, few of a kind;
+/// the quickest of each kind; and some of the front of time against memory.
+
+std::vector<std::size_t> most_promising(const std::vector<LayoutCandidate>& candidates,
+                                        const std::vector<std::size_t>& fitting, std::size_t most) {
+  std::vector<std::size_t> picked;
+  const auto pick = [&](std::size_t i) {
+    if (!candidates[i].simulated && std::ranges::find(picked, i) == picked.end()) picked.push_back(i);
+  };
+  const auto count = [&](double share) { return static_cast<std::size_t>(share * static_cast<double>(most)); };
+  std::map<EstimateCorrection::Kind, std::size_t> of_kind;
+  for (const std::size_t i : fitting) {
+    if (picked.size() >= std::max<std::size_t>(1, count(kOfQuickest))) break;
+    if (of_kind[EstimateCorrection::kind_of(candidates[i].layout)]++ < kOfOneKind) pick(i);
+  }
+  std::set<EstimateCorrection::Kind> kinds;
+  for (const std::size_t i : fitting) {
+    const bool fresh = kinds.insert(EstimateCorrection::kind_of(candidates[i].layout)).second;
+    if (fresh && picked.size() < count(kOfQuickest + kOfKinds)) pick(i);
+  }
+  const std::vector<std::size_t> front = front_by_estimate(candidates, fitting);
+  for (std::size_t k = 1; k <= kOfFront && front.size() > 1 && picked.size() < most; ++k)
+    pick(front[k * (front.size() - 1) / kOfFront]);
+  return picked;
+}
+/// At most so many of those that were not simulated and may still be quicker than the best trial, by the closed form
+/// set right; the quickest first.
+
+std::vector<std::size_t> still_promising(const std::vector<LayoutCandidate>& candidates,
+                                         const std::vector<std::size_t>& fitting,
+                                         const std::vector<report::LayoutTrial>& trials, std::size_t most) {
+  const EstimateCorrection correction(trials);
+  double best = std::numeric_limits<double>::infinity();
+  for (const report::LayoutTrial& trial : trials) best = std::min(best, trial.simulated->step_seconds);
+  std::vector<std::pair<double, std::size_t>> hopes;
+  for (const std::size_t i : fitting) {
+    if (candidates[i].simulated) continue;
+    const double seconds = candidates[i].estimate.total() * correction.factor(candidates[i].layout);
+    if (seconds < best) hopes.emplace_back(seconds, i);
+  }
+  std::ranges::sort(hopes);
+  std::vector<std::size_t> picked;
+  for (const auto& [seconds, i] : hopes) {
+    if (picked.size() < most) picked.push_back(i);
+  }
+  return picked;
+}
+
+/// What a simulated step went into: what is not computing is divided as the closed form has it.
+report::StepParts parts_of(const report::RunResult& run, const report::StepParts& estimate);
+
+/// The trials of a report by their time, the front of time against memory, and how many cannot be told apart from the
+/// first (estimate::ratio_band).
+void rank_trials(report::LayoutReport& report);
+
+bool is_tied(const report::LayoutTrial& best, const report::LayoutTrial& other) {
+  const auto& a = other.simulated->step_band;
+  const auto& b = best.simulated->step_band;
+  if (!a || !b) return false;
+  // Of two by flow the slower one may be less slow, or the quicker one slower, than that has them.
+  const double doubt = std::max(report::doubt_of(*other.simulated), report::doubt_of(*best.simulated));
+  const double ratio = other.simulated->step_seconds / best.simulated->step_seconds * (1 - doubt);
+  return ratio * estimate::ratio_band(a->parts, b->parts).low <= 1;
+}
+
+report::StepParts parts_of(const report::RunResult& run, const report::StepParts& estimate) {
+  report::StepParts parts;
+  parts.computing = std::min(run.compute_seconds, run.step_seconds);
+  const double rest = run.step_seconds - parts.computing;
+  const double known = estimate.tensor + estimate.bubble + estimate.exchange;
+  if (!(known > 0)) {
+    parts.exchange = rest;
+    return parts;
+  }
+  parts.tensor = rest * estimate.tensor / known;
+  parts.bubble = rest * estimate.bubble / known;
+  parts.exchange = rest * estimate.exchange / known;
+  return parts;
+}
+
+void rank_trials(report::LayoutReport& report) {
+  std::vector<report::LayoutTrial>& trials = report.trials;
+  std::ranges::stable_sort(trials, {}, [](const report::LayoutTrial& one) { return one.simulated->step_seconds; });
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (trials[i].bytes >= least) continue;
+    least = trials[i].bytes;
+    report.front.push_back(i);
+  }
+  while (report.tied < trials.size() && is_tied(trials.front(), trials[report.tied])) ++report.tied;
+}
 
 constexpr std::size_t kAtATime = 4;    // that are simulated before the closed form is set right again
 constexpr double kWorthSaying = 0.97;  // of the best time: what would need more memory and saves less is not told

@@ -1,15 +1,138 @@
 #include "study/setting/catalog.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <variant>
+#include <vector>
+
 #include "collectives/collective.hpp"
 #include "compress/registry.hpp"
 #include "models/data/dataset.hpp"
 #include "protocols/registry.hpp"
+#include "scenario/language/catalog.hpp"
+#include "scenario/scenario.hpp"
+#include "scenario/xml/findings.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
-#include "study/setting/check_scenario.hpp"
+#include "spec/sample_shape.hpp"
+#include "study/setting/host_memory.hpp"
 #include "study/setting/ladder_of.hpp"
+#include "study/setting/run_check.hpp"
+#include "support/environment_error.hpp"
+#include "support/interrupt.hpp"
+#include "support/memory_limit.hpp"
 
 namespace dadsim::study {
+namespace {
+
+/// Carries out a check of Catalog::Check on a scenario that has been read whole (for memory: but for its runs), with
+/// samples like this one.
+std::vector<scenario::Catalog::ScenarioFault> check_scenario(scenario::Catalog::Check what,
+                                                             const scenario::Scenario& scenario,
+                                                             const spec::SampleShape& sample);
+
+using ScenarioFaults = std::vector<scenario::Catalog::ScenarioFault>;
+
+/// The same words as when it is timed; whichever algorithm serves any ranks needs no look at the platform.
+std::optional<Fault> fault_of_collective(const scenario::Scenario& scenario, step::CollectiveKind kind,
+                                         const std::string& algorithm) {
+  collectives::CollectiveRequest request;
+  request.kind = kind;
+  request.bytes = {1.0};
+  const auto fault = [&](const collectives::RankLayout& layout) -> std::optional<Fault> {
+    try {
+      static_cast<void>(lay_out(request, algorithm, layout));
+      return std::nullopt;
+    } catch (const collectives::RefusedCollective& refused) {
+      return refused.fault();
+    }
+  };
+  collectives::RankLayout uneven;  // nothing that it could rest on
+  uneven.node_of = {0, 0, 1};
+  if (!fault(uneven)) return {};
+  std::map<std::string, std::int32_t> node_of;
+  try {
+    for (const sim::PlatformHost& host : sim::platform_hosts(scenario.platform)) node_of[host.name] = host.node;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const EnvironmentError&) {
+    throw;
+  } catch (const std::runtime_error&) {
+    return {};  // what cannot be built has findings of its own
+  }
+  collectives::RankLayout layout;
+  std::map<std::int32_t, std::int32_t> number_of;
+  for (const spec::Placement& worker : scenario.workers) {
+    const auto found = node_of.find(worker.host);
+    if (found == node_of.end()) return {};
+    const auto next = static_cast<std::int32_t>(number_of.size());
+    layout.node_of.push_back(number_of.try_emplace(found->second, next).first->second);
+  }
+  return fault(layout);
+}
+
+/// Of algorithms that runs ask for by name: a run would find that out when it is timed, after it has learned.
+ScenarioFaults faults_of_named_collectives(const scenario::Scenario& scenario) {
+  ScenarioFaults faults;
+  if (scenario.workers.size() < 2) return faults;
+  for (std::size_t i = 0; i < scenario.runs.size(); ++i) {
+    const spec::RunSpec& run = scenario.runs[i];
+    if (!run.communicates || run.event_driven || run.exchange != spec::ExchangeMode::peer) continue;
+    using Named = std::pair<step::CollectiveKind, const std::string*>;
+    for (const auto& [kind, algorithm] : {Named{step::CollectiveKind::all_reduce, &run.all_reduce},
+                                          Named{step::CollectiveKind::all_gather, &run.all_gather},
+                                          Named{step::CollectiveKind::reduce_scatter, &run.reduce_scatter}}) {
+      if (*algorithm == "auto") continue;
+      if (std::optional<Fault> fault = fault_of_collective(scenario, kind, *algorithm))
+        faults.push_back({"run", i, to_string(kind), *std::move(fault)});
+    }
+  }
+  return faults;
+}
+
+/// A split by class deals classes and one by site goes by what rows say: whether each worker gets a sample is in the
+/// data. The other kinds are checked where they are read.
+ScenarioFaults fault_of_split(const scenario::Scenario& scenario) {
+  constexpr std::int64_t kMostLoaded = 200'000;  // samples; with more than these, a class without one is a rare thing
+  const spec::SplitSpec& split = scenario.data.split;
+  if (split.kind != spec::SplitSpec::Kind::by_class && split.kind != spec::SplitSpec::Kind::by_site) return {};
+  if (std::visit([](const auto& one) { return one.train; }, scenario.data.source) > kMostLoaded) return {};
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, scenario.training.seeds); ++i) {
+    const std::uint64_t seed = scenario.seed + static_cast<std::uint64_t>(i);
+    try {
+      const models::Dataset set = models::load_dataset(scenario.data, seed);
+      static_cast<void>(split_over_sites(split, set.train, set.classes, scenario.workers.size(), seed));
+    } catch (const InputError& error) {
+      const Diagnostic& first = error.diagnostics().front();
+      return {{"split", 0, "by", Fault{first.what, first.remedy}}};
+    }
+  }
+  return {};
+}
+
+ScenarioFaults check_scenario(scenario::Catalog::Check what, const scenario::Scenario& scenario,
+                              const spec::SampleShape& sample) {
+  using Check = scenario::Catalog::Check;
+  if (what == Check::collectives) return faults_of_named_collectives(scenario);
+  if (what == Check::split) return fault_of_split(scenario);
+  ScenarioFaults faults;
+  if (what == Check::memory) {
+    if (const std::optional<Fault> fault = fault_of_host_memory(scenario, sample, memory_limit()))
+      faults.push_back({"model", 0, "", Fault{"<model>: " + fault->what, fault->remedy}});
+    return faults;
+  }
+  for (auto& [run, fault] : faults_of_runs(scenario, sample)) {
+    fault.what = fmt::format("run '{}': {}", scenario::printable(scenario.runs[run].label), fault.what);
+    faults.push_back({"run", run, "", std::move(fault)});
+  }
+  return faults;
+}
+
+}  // namespace
 
 scenario::Catalog make_catalog() {
   scenario::Catalog catalog;
