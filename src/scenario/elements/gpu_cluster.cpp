@@ -248,9 +248,13 @@ spec::FabricSpec read_fabric(const Element& element, spec::FabricSpec::Kind kind
 
 void write_fabric(XmlWriter& xml, const spec::FabricSpec& fabric) { fabric_table(fabric.kind).print(xml, fabric, {}); }
 
+}  // namespace
+
 std::vector<ElementRule> fabrics_rules() {
   return {one_switch_table().rule(), fat_tree_table().rule(), dragonfly_table().rule(), torus_table().rule()};
 }
+
+namespace {
 
 /// Latency of a link inside a node of one's own beside which none stands: that of the catalogue's NVLink.
 constexpr double kInside = 0.5e-6;

@@ -36,9 +36,9 @@ bool is_editor_hint(std::string_view attribute) {
 
 /// The rule of an element. Its parent has refused an unknown name, with its line: nothing more is said of that element.
 const ElementRule& rule_of(const Element& element) {
-  static const ElementRule kUnknown{};
+  static const ElementRule kNoRule{};
   const ElementRule* known = find_rule(element.name);
-  return known == nullptr ? kUnknown : *known;
+  return known == nullptr ? kNoRule : *known;
 }
 
 }  // namespace
