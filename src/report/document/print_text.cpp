@@ -73,7 +73,7 @@ std::string background_of(const ReportHead& head, bool verbose) {
                     count, count == 1 ? "" : "s"));
   std::string text;
   for (const std::string& assumption : in_words(head.assumptions)) text += paragraph("Assumed: " + assumption);
-  return text + paragraph("Network model: " + head.network_model);
+  return head.network_model.empty() ? text : text + paragraph("Network model: " + head.network_model);
 }
 
 }  // namespace
