@@ -57,6 +57,7 @@ Turns& turns() {
   return all;
 }
 thread_local const Stopper::State* of_this_thread = nullptr;
+thread_local bool has_turn = false;
 
 std::atomic<int> under_way{0};  // calls, those that wait among them
 std::atomic<bool> forked_beside{false};
@@ -67,6 +68,23 @@ void watch_forks() {
     if (under_way.load() > 0) forked_beside.store(true);
   });
   static_cast<void>(registered);
+}
+
+/// Once this thread holds the turn.
+void begin_turn() {
+  const std::lock_guard lock(turns().lock);
+  turns().running = of_this_thread;
+  set_interrupted(of_this_thread != nullptr && of_this_thread->asked);
+  has_turn = true;
+}
+
+void end_turn() {
+  has_turn = false;
+  {
+    const std::lock_guard lock(turns().lock);
+    turns().running = nullptr;
+  }
+  turns().turn.unlock();
 }
 
 bool is_stopped(const Stopper::State* by) {
@@ -90,17 +108,11 @@ Turn::Turn() {
     --under_way;
     throw Stopped("interrupted; nothing was written");
   }
-  const std::lock_guard lock(turns().lock);
-  turns().running = of_this_thread;
-  set_interrupted(of_this_thread != nullptr && of_this_thread->asked);
+  begin_turn();
 }
 
 Turn::~Turn() {
-  {
-    const std::lock_guard lock(turns().lock);
-    turns().running = nullptr;
-  }
-  turns().turn.unlock();
+  end_turn();
   --under_way;
 }
 
@@ -133,7 +145,8 @@ namespace {
 
 class Telling {
  public:
-  explicit Telling(const std::function<void(const std::string&)>& listener) {
+  explicit Telling(const std::function<void(const std::string&)>& listener) { begin(listener); }
+  static void begin(const std::function<void(const std::string&)>& listener) {
     if (listener) tell_instead([&listener](std::string_view text) { listener(std::string(text)); });
   }
   ~Telling() { tell_instead({}); }
@@ -194,6 +207,15 @@ void as_a_call(const Options& options, const std::function<void()>& work) {
     const ThreadLimit limit(threads);
     work();
   });
+}
+
+void wait_aside(const Options& options, const std::function<void()>& wait) {
+  if (!has_turn) return wait();
+  end_turn();
+  wait();
+  turns().turn.lock();
+  begin_turn();
+  Telling::begin(options.progress);
 }
 
 }  // namespace dadsim::api

@@ -10,6 +10,10 @@ namespace dadsim::api {
 /// told to whom it is to be told, and its errors as those of the interface, in the words of the program.
 void as_a_call(const Options& options, const std::function<void()>& work);
 
+/// Runs `wait` in a call with these options, and lets calls of other threads have their turn meanwhile: those that do
+/// tasks of this one in its own process.
+void wait_aside(const Options& options, const std::function<void()>& wait);
+
 /// How errors become those of the interface, for what neither waits nor counts threads.
 void with_errors_of_ours(const std::function<void()>& work);
 

@@ -1,3 +1,4 @@
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -50,7 +51,10 @@ namespace {
 
 struct Closing {
   study::TaskQueue& queue;
-  ~Closing() { queue.close(); }
+  ~Closing() {
+    queue.close();
+    queue.wait_aside({});
+  }
 };
 
 }  // namespace
@@ -61,6 +65,7 @@ Sweep sweep(const std::string& path, const std::string& file, const Settings& se
   std::shared_ptr<Sweep::State> state;
   as_a_call(options, [&] {
     const bool tell = static_cast<bool>(options.progress);
+    tasks.state().queue.wait_aside([&](const std::function<void()>& wait) { wait_aside(options, wait); });
     const study::SweepPoints points(path, overrides_of(settings), study::make_catalog(), tell);
     study::run_sweep(points, file, tasks.state().queue, tell);
     study::Database whole(file, study::Database::Access::read);
@@ -74,6 +79,7 @@ Result run(const std::string& path, const Settings& settings, const RemoteTasks&
   std::unique_ptr<Result> result;
   as_a_call(options, [&] {
     const bool tell = static_cast<bool>(options.progress);
+    tasks.state().queue.wait_aside([&](const std::function<void()>& wait) { wait_aside(options, wait); });
     const std::vector<std::string> overrides = overrides_of(settings);
     const scenario::Scenario asked = scenario::load_scenario(path, overrides, study::make_catalog());
     study::LearningStore store;

@@ -28,5 +28,29 @@ TEST(RoundsAlone, SweepsAndExplanationsSpeakOfRounds) {
   EXPECT_EQ(explained.out.find("target"), std::string::npos) << explained.out;
 }
 
+TEST(RoundsAlone, OfAPayloadHaveAName) {
+  const test::TemporaryFolder folder;
+  folder.write(
+      "p.xml",
+      R"(<scenario name="p" seed="1"><platform><federation><sites name="c" count="7" up="100Mbps" down="100Mbps" latency="9ms"/>
+         </federation></platform><workers><worker hosts="c-[1-7]" device="rtx-3090"/><aggregator host="hub"
+         device="xeon-8380"/></workers><timing-only payload="1.3GB" step-time="2s"/>
+         <run algorithm="fedavg" local-steps="4" rounds="3"/></scenario>)");
+  folder.write(
+      "r.xml",
+      R"(<scenario name="r" seed="1"><platform><federation><sites name="c" count="7" up="100Mbps" down="100Mbps"
+         latency="9ms"/></federation></platform><workers><worker hosts="c-[1-7]" device="rtx-3090"/><aggregator host="hub"
+         device="xeon-8380"/></workers><timing-only/><timed-as workload="resnet-18" batch="8"/>
+         <run algorithm="fedavg" local-steps="4" rounds="3"/></scenario>)");
+  const test::Outcome run = test::run_dadsim({"p.xml", "--verbose"}, folder.path());
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("Timed as a payload of 1.30 GB"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("sized as ."), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("sit idle"), std::string::npos) << "all take part: " << run.out;
+  const test::Outcome compared = test::run_dadsim({"compare", "p.xml", "r.xml"}, folder.path());
+  ASSERT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_NE(compared.out.find("a payload of 1.30 GB or resnet-18"), std::string::npos) << compared.out;
+}
+
 }  // namespace
 }  // namespace dadsim::cli

@@ -236,10 +236,15 @@ std::vector<Compared> compared_runs(const Comparison& comparison, const Answer& 
     const auto other =
         std::ranges::find(comparison.after.runs, run.spec.label, [](const RunResult& one) { return one.spec.label; });
     if (other == comparison.after.runs.end()) continue;
-    Compared& one = compared.emplace_back(
-        Compared{run.spec.label, metric, before.of == after.of ? before.of : before.of + " or " + after.of,
-                 side_of(run, comparison.before, metric), side_of(*other, comparison.after, metric),
-                 comparison.before.currency});
+    const auto name_of = [](const Answer& answer, const Result& side) {
+      return answer.of.empty() ? side.timed_as : answer.of;
+    };
+    const std::string of = before.of == after.of
+                               ? before.of
+                               : name_of(before, comparison.before) + " or " + name_of(after, comparison.after);
+    Compared& one =
+        compared.emplace_back(Compared{run.spec.label, metric, of, side_of(run, comparison.before, metric),
+                                       side_of(*other, comparison.after, metric), comparison.before.currency});
     compare_by_work(one, asked);
     if (!learned_the_same(run, *other)) continue;
     for (Compared::Side* side : {&one.before, &one.after}) {

@@ -70,6 +70,7 @@ std::vector<std::string> assignments_of(const Layout& layout) {
   add(how.experts > 1 && how.expert_imbalance > 1, "expert-imbalance", how.expert_imbalance);
   add(how.experts > 1 && how.expert_tensor > 1, "expert-tensor", how.expert_tensor);
   add(how.experts > 1 && how.expert_capacity > 0, "expert-capacity", how.expert_capacity);
+  set.insert(set.end(), layout.taken_back.begin(), layout.taken_back.end());
   return set;
 }
 

@@ -18,6 +18,7 @@ struct Layout {
   spec::ParallelismSpec how;
   std::int64_t replicas = 1;  ///< that share gradients
   std::int64_t batch = 1;     ///< samples of a replica per step
+  std::vector<std::string> taken_back = {};  ///< "timed-as.tensor=": what the scenario writes and this one lacks
   bool operator==(const Layout&) const = default;
 };
 

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "report/run/result.hpp"
 #include "report/run/sum_over.hpp"
 
@@ -34,7 +36,9 @@ double EventDrivenResult::idle_seconds() const {
 }
 
 double EventDrivenResult::taking_part() const {
-  return participation.mean_at_work(log.seconds, static_cast<double>(workers));
+  const double mean = participation.mean_at_work(log.seconds, static_cast<double>(workers));
+  constexpr double kRounding = 1e-9;  // of sums of dates
+  return std::abs(mean - std::round(mean)) < kRounding * mean ? std::round(mean) : mean;
 }
 
 double EventDrivenResult::rounds_per_hour() const {

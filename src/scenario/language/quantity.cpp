@@ -109,10 +109,11 @@ std::string right_unit(Unit kind, const std::string& written) {
       return with_prefix(unit, kByteEnds);
     case Unit::bytes_per_second: {
       const std::string right = with_prefix(unit, kRateEnds);
-      // A capital B is a byte, "MB/s", unless all is in capitals.
+      // A capital B is a byte, "MB/s", unless all is in capitals or it is that of "MBit".
       const bool shouted =
           std::ranges::none_of(written, [](unsigned char c) { return c == '/' || std::islower(c) != 0; });
-      const bool bytes = written.find('B') != std::string::npos && right.ends_with("bps") && !shouted;
+      const bool bits = unit.find("bit") != std::string::npos;
+      const bool bytes = written.find('B') != std::string::npos && right.ends_with("bps") && !shouted && !bits;
       return bytes ? right.substr(0, right.size() - 3) + "Bps" : right;
     }
     case Unit::flops:

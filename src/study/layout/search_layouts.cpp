@@ -295,7 +295,8 @@ class LayoutSearch {
   LayoutSearch(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
                const LayoutOptions& options)
       : options_(options),
-        source_(source.path(), without_layout(source.text())),
+        text_(source.text()),
+        source_(source.path(), without_layout(text_)),
         catalog_(remembering(make_catalog_without_learning())),
         setting_(layout_setting(source.load_point(ignoring_memory(overrides), catalog_), options)) {
     std::ranges::copy_if(overrides, std::back_inserter(overrides_),
@@ -310,6 +311,12 @@ class LayoutSearch {
     if (options_.simulates_written) simulate_written();
     simulate_promising();
     conclude();
+    const auto take_back = [&](report::LayoutTrial& trial) {
+      trial.layout.taken_back = taken_back(text_, assignments_of(trial.layout));
+    };
+    for (std::vector<report::LayoutTrial>* trials : {&report_.trials, &report_.unasked})
+      std::ranges::for_each(*trials, take_back);
+    if (report_.roomy) take_back(*report_.roomy);
     return std::move(report_);
   }
 
@@ -477,6 +484,7 @@ class LayoutSearch {
   }
 
   LayoutOptions options_;
+  std::string text_;                 ///< of the scenario
   scenario::ScenarioSource source_;  ///< whose <timed-as> says nothing of a layout
   scenario::Catalog catalog_;
   LayoutSetting setting_;

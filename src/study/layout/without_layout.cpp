@@ -15,8 +15,9 @@ bool is_of_layout(std::string_view name) {
   return std::ranges::find(spec::kLayoutAttributes, name) != spec::kLayoutAttributes.end();
 }
 
-/// The tag from `begin` on, up to its end, without the attributes.
-std::string tag_without(const std::string& text, std::size_t begin, std::size_t& end) {
+/// The tag from `begin` on, up to its end, without the attributes, whose names are added to `left_out`.
+std::string tag_without(const std::string& text, std::size_t begin, std::size_t& end,
+                        std::vector<std::string>& left_out) {
   std::string tag;
   std::size_t i = begin;
   while (i < text.size() && text[i] != '>') {
@@ -39,15 +40,18 @@ std::string tag_without(const std::string& text, std::size_t begin, std::size_t&
     }
     const std::size_t close = std::min(text.find(text[quote], quote + 1), text.size() - 1);
     i = close + 1;
-    if (!is_of_layout(std::string_view(text).substr(name, name_end - name))) tag.append(text, gap, i - gap);
+    const std::string_view attribute = std::string_view(text).substr(name, name_end - name);
+    if (is_of_layout(attribute)) {
+      left_out.emplace_back(attribute);
+    } else {
+      tag.append(text, gap, i - gap);
+    }
   }
   end = i;
   return tag;
 }
 
-}  // namespace
-
-std::string without_layout(const std::string& text) {
+std::string split(const std::string& text, std::vector<std::string>& left_out) {
   const std::string tag = "<timed-as";
   std::string result;
   std::size_t at = 0;
@@ -55,9 +59,27 @@ std::string without_layout(const std::string& text) {
     const std::size_t found = text.find(tag, at);
     if (found == std::string::npos) break;
     result.append(text, at, found - at);
-    result += tag_without(text, found, at);
+    result += tag_without(text, found, at, left_out);
   }
   return result.append(text, at, std::string::npos);
+}
+
+}  // namespace
+
+std::string without_layout(const std::string& text) {
+  std::vector<std::string> left_out;
+  return split(text, left_out);
+}
+
+std::vector<std::string> taken_back(const std::string& text, const std::vector<std::string>& assignments) {
+  std::vector<std::string> written, back;
+  split(text, written);
+  for (const std::string& name : written) {
+    const std::string path = "timed-as." + name + "=";
+    const auto sets = [&](const std::string& one) { return one.starts_with(path); };
+    if (std::ranges::none_of(assignments, sets) && std::ranges::count(back, path) == 0) back.push_back(path);
+  }
+  return back;
 }
 
 bool sets_layout(const std::string& assignment) {

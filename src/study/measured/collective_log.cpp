@@ -169,6 +169,11 @@ class CollectiveLogReader {
           says("device"))
         ranks_.insert(words[i + 1]);
     }
+    // "# Collective test starting: hypercube_perf": of which collective a table is, whether it is known or not
+    if (const auto after = at("starting:"); after != words.end() && after + 1 != words.end() && says("test")) {
+      const std::string known = test_in(*(after + 1));
+      test_ = known.empty() ? *(after + 1) : known;
+    }
     // "# OSU MPI-CUDA Allreduce Latency Test v7.4", "Collective:  Allreduce", "# Benchmarking Allreduce",
     // "#reduction_on_stream"
     const bool osu = says("OSU") && says("Test");

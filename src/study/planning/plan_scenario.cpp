@@ -171,7 +171,9 @@ class Planner {
     report.description = base_.description;
     report.timing_only = base_.stand_in;
     report.rate_as_tcp = rate_as_tcp(base_);
-    if (const auto scale = scale_setting(base_)) {
+    // A federation does its rounds, whatever the network that is timed is trained to.
+    const bool takes_steps = std::ranges::any_of(base_.runs, [](const spec::RunSpec& run) { return !run.event_driven; });
+    if (const auto scale = scale_setting(base_); scale && (takes_steps || !base_.stand_in)) {
       report.of = scale->workload;
       report.known = scale->known;
     }
@@ -219,7 +221,8 @@ class Planner {
   void forget_layout() {
     global_batch_ = base_.goal->layouts->global_batch.value_or(base_.timed_as->batch *
                                                                static_cast<std::int64_t>(base_.workers.size()));
-    source_ = scenario::ScenarioSource(source_.path(), without_layout(source_.text()));
+    text_ = source_.text();
+    source_ = scenario::ScenarioSource(source_.path(), without_layout(text_));
     std::erase_if(overrides_, sets_layout);
   }
 
@@ -239,8 +242,10 @@ class Planner {
       throw InputError(
           {base_.file, 0, "no layout of it fits the memory of its devices with a margin of 10 %", "", false, true});
     }
-    for (std::string& one : assignments_of(found.trials.front().layout)) all.push_back(std::move(one));
-    return found.trials.front().layout;
+    report::Layout layout = found.trials.front().layout;
+    layout.taken_back = taken_back(text_, assignments_of(layout));
+    for (std::string& one : assignments_of(layout)) all.push_back(std::move(one));
+    return layout;
   }
 
   /// A limit on time, or on what is paid by time, is of work of which there is so much.
@@ -342,6 +347,7 @@ class Planner {
   }
 
   scenario::ScenarioSource source_;
+  std::string text_;  ///< of the scenario with the layout that it writes
   TaskQueue* queue_;  ///< null: this process learns
   std::vector<std::string> overrides_;
   scenario::Catalog catalog_;

@@ -52,8 +52,16 @@ TaskQueue::TaskId TaskQueue::post(const std::shared_ptr<const TaskContext>& cont
 }
 
 std::vector<TaskQueue::Done> TaskQueue::wait() {
-  std::unique_lock lock(mutex_);
-  finished_.wait_for(lock, kMoment, [&] { return failed_ != nullptr || !done_.empty(); });
+  const auto pause = [&] {
+    std::unique_lock lock(mutex_);
+    finished_.wait_for(lock, kMoment, [&] { return failed_ != nullptr || !done_.empty(); });
+  };
+  if (aside_) {
+    aside_(pause);
+  } else {
+    pause();
+  }
+  const std::lock_guard lock(mutex_);
   if (failed_) std::rethrow_exception(failed_);
   return std::exchange(done_, {});
 }

@@ -48,6 +48,8 @@ class TaskQueue {
     std::string from;     ///< who did it
     std::string fault{};  ///< no process could do it; empty: it is done
   };
+  /// Each wait for what is done is handed to `aside`, which lets those who do tasks in this process go on meanwhile.
+  void wait_aside(std::function<void(const std::function<void()>& wait)> aside) { aside_ = std::move(aside); }
   /// What has been done since the last call; waits for a moment. Throws what fail() was called with.
   std::vector<Done> wait();
   /// Waits for all of these tasks, which nobody else waits for; their results, in order. Throws Cancelled too.
@@ -100,6 +102,7 @@ class TaskQueue {
   void end_with(std::exception_ptr failed);
   std::string bytes_of(const std::vector<Task>& tasks, std::vector<std::string>& names) const;
 
+  std::function<void(const std::function<void()>&)> aside_;
   mutable std::mutex mutex_;
   std::condition_variable posted_, finished_;
   TaskId last_ = 0;

@@ -109,7 +109,7 @@ report::Result preamble(const scenario::Scenario& scenario, const LearnedRun& le
         "{} on {}", describe_network(learned.shape.name, learned.shape, scenario.training.batch), learned.data);
   }
   result.timed_as_other = scenario.timed_as && scenario.timed_as->of_other_network();
-  result.timed_as = scenario.timed_as ? timed.description : result.learned_on;
+  result.timed_as = scenario.timed_as || result.stand_in ? timed.description : result.learned_on;
   for (const spec::LayerShape& layer : learned.shape.layers) {
     if (layer.has_outer_product()) result.layer_names.push_back(layer.name);
   }

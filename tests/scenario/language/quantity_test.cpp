@@ -61,5 +61,10 @@ TEST(Quantity, EveryPrefixOfEveryKind) {
   EXPECT_EQ(parse_quantity(Unit::bytes_per_second, "1KBps"), std::nullopt);
 }
 
+TEST(Quantity, AMegabitIsNoByte) {
+  EXPECT_EQ(meant_quantity(Unit::bytes_per_second, "20MBit"), "20Mbps");
+  EXPECT_EQ(meant_quantity(Unit::bytes_per_second, "20MB/s"), "20MBps");
+}
+
 }  // namespace
 }  // namespace dadsim::scenario

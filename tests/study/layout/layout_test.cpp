@@ -90,6 +90,15 @@ TEST(Layouts, DivideExperts) {
   EXPECT_EQ(groups, (std::set<int>{1, 2, 4, 8}));
 }
 
+TEST(Layouts, TakeBackWhatTheTextWritesAndTheyLack) {
+  const std::string text = "<timed-as workload=\"x\" tensor=\"8\" sequence-parallel=\"true\" batch=\"3\"/>";
+  EXPECT_EQ(taken_back(text, {"timed-as.batch=1", "timed-as.pipeline=2"}),
+            (std::vector<std::string>{"timed-as.tensor=", "timed-as.sequence-parallel="}));
+  EXPECT_EQ(taken_back(text, {"timed-as.batch=1", "timed-as.tensor=2"}),
+            (std::vector<std::string>{"timed-as.sequence-parallel="}));
+  EXPECT_TRUE(taken_back("<timed-as workload=\"x\"/>", {}).empty());
+}
+
 TEST(Layouts, AreTakenOutOfAText) {
   EXPECT_EQ(
       without_layout(

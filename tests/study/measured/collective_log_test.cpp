@@ -158,6 +158,8 @@ TEST(CollectiveLog, OfSeveralTablesThatOfTheCollectiveAndTheRanksIsTaken) {
   EXPECT_EQ(fault_of(unsaid, "all_reduce_perf"),
             "the.log:3: has 2 tables, and does not say of which collective this one is; a line '# Collective test "
             "starting: all_reduce_perf' above it");
+  EXPECT_EQ(fault_of("# Collective test starting: foo_bar_perf\n" + run("", "01", "1.00", "1.00"), "all_reduce_perf"),
+            "the.log: is of foo_bar_perf; a log of all_reduce_perf, or another collective");
   const std::string said = "# Collective test starting: all_reduce_perf\n" + unsaid;
   EXPECT_DOUBLE_EQ(times_of(read_collective_log("the.log", said), "the.log", "all_reduce_perf", 2).rows.at(0).seconds,
                    1e-6);
