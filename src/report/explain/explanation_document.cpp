@@ -6,6 +6,7 @@
 #include "report/explain/explanation.hpp"
 #include "report/explain/part_saving.hpp"
 #include "report/run/event_driven_table.hpp"
+#include "report/run/over_seeds.hpp"
 #include "report/run/result_document.hpp"
 #include "report/run/table.hpp"
 #include "report/text/paragraph.hpp"
@@ -131,14 +132,16 @@ std::string text_on(const Explanation& explanation, std::size_t index) {
   const RunResult& run = result.runs[index];
   std::string text = run.spec.label + '\n';
   if (run.steps == 0) return text + paragraph("  " + in_words(Statement{"no-step"}), 4);
-  text += paragraph(fmt::format("  {} takes {}: {} computing, {} waiting for the network or for others{}.",
-                                run.event_driven ? "A round or update" : "A step", human_seconds(run.step_seconds),
-                                human_seconds(run.compute_seconds), human_seconds(run.exposed_seconds),
-                                run.target_reached   ? fmt::format("; {} steps to the target, {}", run.target_step,
-                                                                   human_seconds(run.target_seconds))
-                                : result.timing_only ? ""
-                                                     : "; the target is not reached"),
-                    4);
+  text += paragraph(
+      fmt::format("  {} takes {}: {} computing, {} waiting for the network or for others{}.",
+                  run.event_driven ? "A round or update" : "A step", human_seconds(run.step_seconds),
+                  human_seconds(run.compute_seconds), human_seconds(run.exposed_seconds),
+                  run.target_reached
+                      ? fmt::format("; {} steps to the target, {}", steps_cell(run),
+                                    run.arrivals.size() > 1 ? time_cell(run) : human_seconds(run.target_seconds))
+                  : result.timing_only ? ""
+                                       : "; the target is not reached"),
+      4);
   text += run.event_driven ? paragraph("  " + time_sentence(run), 4)
                            : "  On its critical path (share, time per step):\n" + critical_path(explanation, index);
   text += fmt::format("  What if (change of {}):\n",

@@ -51,6 +51,17 @@ std::vector<double> target_steps(const RunResult& run) {
   return steps;
 }
 
+double longer_over_seeds(const RunResult& run) {
+  const std::vector<double> steps = target_steps(run);
+  const bool known = steps.size() > 1 && run.target_step > 0;
+  return known ? over_seeds(steps).mean / static_cast<double>(run.target_step) : 1;
+}
+
+double sent_in_all(const RunResult& run) {
+  return run.target_reached && run.steps == run.target_step ? run.total_bytes * longer_over_seeds(run)
+                                                            : run.total_bytes;
+}
+
 std::string accuracy_cell(const std::vector<double>& by_seed, double of_first) {
   const auto text = [](double accuracy) {
     const std::string percent = human_percent(accuracy);

@@ -14,6 +14,10 @@ struct OverSeeds {
 OverSeeds over_seeds(const std::vector<double>& by_seed);
 /// Steps to the target, by seed; empty where some seed misses it.
 std::vector<double> target_steps(const RunResult& run);
+/// Steps to the target ÷ those of the first seed, which is timed: the mean over the seeds; 1 where some seed misses it.
+double longer_over_seeds(const RunResult& run);
+/// Bytes that the run sends, as a mean over seeds where each ends at its target.
+double sent_in_all(const RunResult& run);
 
 // Cells of the table of runs: "97.0 ± 0.2" where several seeds were learned.
 

@@ -128,7 +128,7 @@ std::vector<RunColumn> run_columns(const Result& result, int narrower) {
   columns.push_back({step, "exposed", [](const RunResult& run) { return human_seconds(run.exposed_seconds); }});
   columns.push_back({bytes, "up", [](const RunResult& run) { return human_bytes(run.bytes_up_per_worker); }});
   columns.push_back({bytes, "down", [](const RunResult& run) { return human_bytes(run.bytes_down_per_worker); }});
-  columns.push_back({"sent", "in all", [](const RunResult& run) { return human_bytes(run.total_bytes); }});
+  columns.push_back({"sent", "in all", [](const RunResult& run) { return human_bytes(sent_in_all(run)); }});
   const bool spends =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return std::isfinite(epsilon_spent(run)); });
   if (spends) columns.push_back({"spent", "ε", epsilon_cell});

@@ -73,10 +73,6 @@ report::Trial trial_to_target(const report::RunResult& run) {
   trial.contender = contender_of(run, report::Metric::time_to_target);
   if (!run.costs || !run.costs->to_target) return trial;
   trial.costs = *run.costs->to_target;
-  const double longer = run.target_seconds > 0 ? time.value / run.target_seconds : 1;
-  for (std::optional<double>* part : {&trial.costs.money, &trial.costs.joules, &trial.costs.carbon}) {
-    if (*part) **part *= longer;
-  }
   return trial;
 }
 
@@ -172,7 +168,8 @@ class Planner {
     report.timing_only = base_.stand_in;
     report.rate_as_tcp = rate_as_tcp(base_);
     // A federation does its rounds, whatever the network that is timed is trained to.
-    const bool takes_steps = std::ranges::any_of(base_.runs, [](const spec::RunSpec& run) { return !run.event_driven; });
+    const bool takes_steps =
+        std::ranges::any_of(base_.runs, [](const spec::RunSpec& run) { return !run.event_driven; });
     if (const auto scale = scale_setting(base_); scale && (takes_steps || !base_.stand_in)) {
       report.of = scale->workload;
       report.known = scale->known;

@@ -21,7 +21,9 @@
 #include "estimate/interruptions.hpp"
 #include "estimate/prices.hpp"
 #include "protocols/registry.hpp"
+#include "report/run/contender.hpp"
 #include "report/run/divergence.hpp"
+#include "report/run/over_seeds.hpp"
 #include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/platform.hpp"
@@ -380,7 +382,11 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
     costs.whole = cost_of(steps, run.total_seconds, run.total_bytes);
     costs.per_step = cost_of(1, run.step_seconds, run.total_bytes / steps);
     if (run.target_reached) {
-      costs.to_target = cost_of(static_cast<double>(run.target_step), run.target_seconds, bytes_to_target(run));
+      const double longer = report::longer_over_seeds(run);
+      const bool several = run.arrivals.size() > 1 && !report::target_steps(run).empty();
+      costs.to_target = cost_of(longer * static_cast<double>(run.target_step),
+                                several ? report::mean_arrival(run.arrivals, 0).value : run.target_seconds,
+                                longer * bytes_to_target(run));
     }
     if (run.at_scale && run.at_scale->time && result.scale && result.scale->known) {
       const double needed = result.scale->known->steps * run.at_scale->relative.ratio->value;
