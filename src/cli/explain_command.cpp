@@ -36,6 +36,9 @@ void run_explain(const po::variables_map& values) {
   if (asked.training.stop != scenario.training.stop && !scenario.timing_only) {
     explanation.notes.push_back({"learned-until-target"});
   }
+  if (asked.training.seeds > 1 && scenario.training.seeds == 1 && !scenario.timing_only)
+    explanation.notes.push_back(
+        report::Statement{"first-seed-explained"}.with("seeds", static_cast<double>(asked.training.seeds)));
   files.write(
       document_of(explanation),
       report::About{

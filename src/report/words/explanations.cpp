@@ -77,6 +77,11 @@ constexpr const char* kLearnedUntilTarget =
     "Runs are learned until they reach the target, those that are equal up to rounding as one; steps are means until "
     "then.";
 
+std::string first_seed_explained(const Statement& note) {
+  return fmt::format("The first of {:.0f} seeds is explained; the others take other numbers of steps, each as long.",
+                     note.number("seeds"));
+}
+
 constexpr std::array kExplanations{
     StatementKind{"step-parts", "what the step of an explained run went into", step_parts},
     StatementKind{"event-time", "what the time of an event-driven run's workers went into", event_time},
@@ -89,6 +94,7 @@ constexpr std::array kExplanations{
     StatementKind{"changes-are-simulated", "of every explanation", as_it_is<kChangesAreSimulated>},
     StatementKind{"events-are-simulated-again", "an explained run is event-driven", as_it_is<kEventsAreSimulatedAgain>},
     StatementKind{"learned-until-target", "less was learned than the scenario asks for", as_it_is<kLearnedUntilTarget>},
+    StatementKind{"first-seed-explained", "the scenario asks for several seeds", first_seed_explained},
 };
 
 }  // namespace
