@@ -103,7 +103,7 @@ class NetworkOf {
   /// label per position of the output. Returns the summed loss ÷ total_rows, and value_gradients are scaled alike: with
   /// total_rows = labels of all sites together, the Δ of each site carry the weight N_s ÷ ΣN. Throws std::logic_error
   /// for labels that do not fit the logits. `weights`, if not empty, has a factor per label, on its part of the loss;
-  /// `label_smoothing`: see cross_entropy.hpp.
+  /// `label_smoothing`: see network.cpp.
   T loss(std::span<const std::int32_t> labels, T total_rows, TapeOf<T>& tape, std::span<const T> weights = {},
          T label_smoothing = 0) const;
 

@@ -27,7 +27,7 @@
 //     Gradients of experts are summed among the devices that have the same.
 //   - What is not kept is computed again block by block before the block's backward pass.
 //   - Replicas that divide parameters, gradients or the optimizer gather and scatter them in place of summing gradients
-//     (ZeRO: Rajbhandari et al., SC 2020, arXiv:1910.02054): see model_chunk.hpp.
+//     (ZeRO: Rajbhandari et al., SC 2020, arXiv:1910.02054): see divide.cpp.
 
 namespace dadsim::schedule {
 

@@ -441,7 +441,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
   const auto plain = [&](const Part& part) {
     return beside || part.as_it_is || (!message.same_for_all && wire_.adapts());
   };
-  std::vector<std::uint32_t> numbers;  // of the matrices of a message
+  std::vector<std::uint32_t> numbers;  // the number of each matrix of a message
   for (const Part& part : message.parts)
     numbers.push_back(part.whole || plain(part) ? 0 : wire_.begin_matrix(recorder_.layer()));
 

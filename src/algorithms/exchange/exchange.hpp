@@ -426,7 +426,7 @@ class Exchange {
   };
   SentMatrix sent(std::int32_t site, models::Matrix matrix, std::uint32_t number, bool sum = false);
 
-  // What an observer is shown (exchange_observed.cpp).
+  // Matrices that an observer is shown.
 
   /// Which matrix a message is about.
   struct ObservedMatrix {

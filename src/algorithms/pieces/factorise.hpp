@@ -13,7 +13,7 @@ struct FactoriseOptions {
   double tolerance = 0.01;      ///< a component with σ ≤ tolerance × σ₁ ends the search
   enum class FactorStop {
     share,       ///< as above
-    directions,  ///< two directions that follow each other and differ by less than `tolerance`: see deflate.hpp
+    directions,  ///< two directions that follow each other and differ by less than `tolerance`: see factorise.cpp
     released,    ///< the same, and the last two components are dropped whatever has ended the search
   };
   FactorStop stop = FactorStop::share;

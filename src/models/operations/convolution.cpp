@@ -183,7 +183,7 @@ using Eigen::Index;
 ///     A (samples·H'·W' × k·k·C): per output pixel the k × k pixels under the kernel, in the order (ky, kx, c);
 ///     y = φ(A Wᵀ + 1 bᵀ), W (filters × k·k·C), H' = ⌊(H + 2 padding − k) ÷ stride⌋ + 1, W' alike;
 ///     dx(y, x, c) = Σ Δ(oy, ox, f) W(f, ky, kx, c) over oy · stride + ky = y + padding, and x alike.
-/// The products read the pixels where they are (gemm/windows.hpp). dx is a convolution of Δ for each of the stride²
+/// The products read the pixels where they are. dx is a convolution of Δ for each of the stride²
 /// remainders that (y + padding, x + padding) leave, with the part of the kernel that meets them. A itself is copied
 /// together (im2col; Chellapilla, Puri & Simard, IWFHR 2006) only once somebody asks for it.
 template <class T>

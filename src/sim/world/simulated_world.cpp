@@ -76,7 +76,7 @@ bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
   return is_tcp(federation->hub_up) && is_tcp(federation->hub_down) && std::ranges::all_of(federation->sites, are_tcp);
 }
 
-/// The child's side of a SimulatedWorld: carries out orders (see orders.hpp) until the last.
+/// The child's side of a SimulatedWorld: carries out orders until the last.
 void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageSource& source);
 
 namespace sg4 = simgrid::s4u;

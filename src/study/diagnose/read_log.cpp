@@ -32,7 +32,7 @@ struct TrainerLog {
   std::string missing = {};               ///< what would have had it
 };
 
-/// Reads lines of the programs in trainer_log.cpp, and progress bars (tqdm). Of several lines the median counts, the
+/// Reads lines of the training programs, and progress bars (tqdm). Of several lines the median counts, the
 /// first of them left out where there are three or more: it has the start. Figures that are rounded to more than
 /// 2.5 % are none. Nothing where no line is known.
 std::optional<TrainerLog> read_trainer_log(std::string_view text);

@@ -10,7 +10,7 @@ namespace dadsim::study {
 
 /// What `text`, the content of `file`, says that a step or collectives took. Known are, and told apart by what stands
 /// in them: traces (Kineto) and tables of torch.profiler ("Self CUDA" and a row ProfilerStep*), lines of training
-/// programs (trainer_log.hpp), tables of collectives (collective_log.hpp). Throws InputError where the file is none of
+/// programs, tables of collectives (collective_log.hpp). Throws InputError where the file is none of
 /// these, or what it has cannot be used.
 Measurement read_log(const std::string& file, const std::string& text);
 
