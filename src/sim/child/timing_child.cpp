@@ -282,6 +282,7 @@ class RunOfSchedules {
   bool by_flow() {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
+    const Interconnect before = *loaded_.network;  // messages then are those of a run that flow never tried
     FlowThroughChanges steps(job_.cluster, loaded_, fidelity_.closed_form());
     double date = job_.request.begins_at, across = 0;  // seconds
     for (std::size_t i = 0; i < settled_.size(); ++i) {
@@ -309,6 +310,7 @@ class RunOfSchedules {
         fidelity_.refuse(refused->fault, has_barrier(settled_[i]));
         link_use_ = {};
         without_.clear();
+        loaded_.network->take_back(before);
         return false;
       }
       if (looks_in_place() && is_looked_into(i)) without_.push_back({i, steps.without(jitter_.of_step(i))});
@@ -565,11 +567,15 @@ CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, Load
   };
   FidelityChoice fidelity(cluster, timing.messages, effort, kMostSecondsOfCollective);
   if (fidelity.by_flow()) {
+    const Interconnect before = *loaded.network;
     Refused refused = FlowRefusal{"the network changes over time"};
     if (loaded.states.empty())
       refused = collective_by_flow(loaded.nodes, *rounds, *loaded.network, fidelity.closed_form(), timing.seconds);
     timing.cold_seconds = timing.seconds;
-    if (refused) fidelity.refuse(refused->fault, loaded.states.empty());
+    if (refused) {
+      fidelity.refuse(refused->fault, loaded.states.empty());
+      loaded.network->take_back(before);
+    }
     if (!refused) fidelity.timed_by_flow();
   }
   if (!fidelity.by_flow()) {

@@ -40,6 +40,14 @@ Interconnect::Interconnect(const Interconnect& loaded, const std::vector<Fixed>&
   }
 }
 
+void Interconnect::take_back(const Interconnect& earlier) {
+  for (std::size_t i = 0; i < links_.size() && !varies_; ++i) {
+    const double before = i < earlier.links_.size() ? earlier.links_[i].simulated : 0;
+    if (links_[i].simulated != before) links_[i].link->set_latency(before);
+  }
+  *this = earlier;
+}
+
 std::int32_t Interconnect::add(simgrid::s4u::Link* link) {
   const auto index = static_cast<std::int32_t>(links_.size());
   NetworkLink entry;

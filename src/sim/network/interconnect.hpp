@@ -90,6 +90,9 @@ class Interconnect {
   };
   Interconnect(const Interconnect& loaded, const std::vector<Fixed>& numbers);
 
+  /// Forgets what was asked for since `earlier` was copied from this: paths and links are numbered again from there.
+  void take_back(const Interconnect& earlier);
+
   /// From now on a connection has `window` bytes under way at most, and a transfer `streams` of them; to be said before
   /// the first path is asked for.
   void limit_connections(double window, std::int64_t streams) {
