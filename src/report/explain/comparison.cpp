@@ -12,6 +12,7 @@
 #include "report/run/causes.hpp"
 #include "report/run/contender.hpp"
 #include "report/run/event_driven_table.hpp"
+#include "report/run/over_seeds.hpp"
 #include "report/run/result_document.hpp"
 #include "support/human.hpp"
 
@@ -97,7 +98,8 @@ std::optional<double> time_of(const RunResult& run, Metric metric) {
     case Metric::per_energy:
       return run.step_seconds > 0 ? std::optional(run.step_seconds) : std::nullopt;
     case Metric::time_to_target:
-      return run.target_reached ? std::optional(run.target_seconds) : std::nullopt;
+      if (const TargetOverSeeds over = target_over_seeds(run); over.reached) return over.seconds;
+      return std::nullopt;
   }
   return std::nullopt;
 }

@@ -11,6 +11,7 @@
 
 #include "report/run/causes.hpp"
 #include "report/run/leak_figures.hpp"
+#include "report/run/over_seeds.hpp"
 
 namespace dadsim::report {
 namespace {
@@ -83,14 +84,16 @@ double plain(Of of) {
 
 double as_number(std::optional<bool> value) { return value ? static_cast<double>(*value) : kNone; }
 
-template <auto member>
-double if_reached(Of of) {
-  return of.run.target_reached ? static_cast<double>(of.run.*member) : kNone;
+/// Means over the seeds that were learned.
+template <auto by_seed, auto of_first>
+double mean_accuracy(Of of) {
+  return (of.run.*by_seed).size() < 2 ? of.run.*of_first : over_seeds(of.run.*by_seed).mean;
 }
 
-double target_after(Of of) {
-  const std::optional<estimate::Arrival> arrival = of.run.arrival();
-  return arrival ? arrival->after : kNone;
+template <auto member>
+double to_target(Of of) {
+  const TargetOverSeeds over = target_over_seeds(of.run);
+  return over.reached ? over.*member : kNone;
 }
 
 template <auto member>
@@ -189,19 +192,21 @@ constexpr std::array kFigures{
     count("steps", "steps", "training steps taken; of an event-driven run rounds, or updates of the model",
           plain<&RunResult::steps>),
     number("final_accuracy", "share", "of held-back samples classified right, at the last evaluation",
-           plain<&RunResult::final_accuracy>, Better::high, "final accuracy"),
-    number("best_accuracy", "share", "the highest of all evaluations", plain<&RunResult::best_accuracy>, Better::high,
-           "best accuracy"),
+           mean_accuracy<&RunResult::final_accuracies, &RunResult::final_accuracy>, Better::high, "final accuracy"),
+    number("best_accuracy", "share", "the highest of all evaluations",
+           mean_accuracy<&RunResult::best_accuracies, &RunResult::best_accuracy>, Better::high, "best accuracy"),
     number("final_auc", "share",
            "area under the ROC curve at the last evaluation: one class against the rest, mean over the classes that "
            "occur",
            plain<&RunResult::final_auc>, Better::high),
-    truth("target_reached", "whether an evaluation reached the target accuracy", plain<&RunResult::target_reached>),
-    count("target_step", "steps", "of the first evaluation that reached it; 0: it was there before training",
-          if_reached<&RunResult::target_step>, Better::low, "steps to the target"),
-    number("target_seconds", "s", "when that was", if_reached<&RunResult::target_seconds>, Better::low,
+    truth("target_reached", "whether an evaluation reached the target accuracy, with every seed",
+          [](Of of) { return static_cast<double>(target_over_seeds(of.run).reached); }),
+    count(
+        "target_step", "steps", "of the first evaluation that reached it; 0: it was there before training",
+        [](Of of) { return std::round(to_target<&TargetOverSeeds::steps>(of)); }, Better::low, "steps to the target"),
+    number("target_seconds", "s", "when that was", to_target<&TargetOverSeeds::seconds>, Better::low,
            "time to the target"),
-    number("target_after_seconds", "s", "when the evaluation before was made", target_after),
+    number("target_after_seconds", "s", "when the evaluation before was made", to_target<&TargetOverSeeds::after>),
     truth("exact", "whether it learns what every exact run of the sites does, up to rounding",
           plain<&RunResult::exact>),
     truth("diverged",
@@ -245,8 +250,9 @@ constexpr std::array kFigures{
            plain<&RunResult::bytes_up_per_worker>, Better::low),
     number("bytes_down_per_worker", "B", "received by a worker; the same mean",
            plain<&RunResult::bytes_down_per_worker>, Better::low),
-    number("total_bytes", "B", "sent by all nodes over the whole run, the aggregator included",
-           plain<&RunResult::total_bytes>, Better::low, "bytes sent in all"),
+    number(
+        "total_bytes", "B", "sent by all nodes over the whole run, the aggregator included",
+        [](Of of) { return sent_in_all(of.run); }, Better::low, "bytes sent in all"),
     number("total_seconds", "s", "all steps of the run; evaluation takes no time", plain<&RunResult::total_seconds>,
            Better::low),
     text("bound_by", "the resource that the critical path of the steps is on for longest; none for event-driven runs",

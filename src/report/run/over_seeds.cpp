@@ -51,10 +51,31 @@ std::vector<double> target_steps(const RunResult& run) {
   return steps;
 }
 
+TargetOverSeeds target_over_seeds(const RunResult& run) {
+  TargetOverSeeds over;
+  if (run.arrivals.size() < 2) {
+    const std::optional<estimate::Arrival> arrival = run.arrival();
+    over.reached = run.target_reached;
+    over.seconds = run.target_seconds;
+    over.steps = static_cast<double>(run.target_step);
+    over.after = arrival ? arrival->after : 0;
+    return over;
+  }
+  over.reached = std::ranges::all_of(run.arrivals, &std::optional<estimate::Arrival>::has_value);
+  if (!over.reached) return over;
+  const auto seeds = static_cast<double>(run.arrivals.size());
+  for (const std::optional<estimate::Arrival>& arrival : run.arrivals) {
+    over.seconds += arrival->at / seeds;
+    over.after += arrival->after / seeds;
+    over.steps += arrival->steps / seeds;
+  }
+  return over;
+}
+
 double longer_over_seeds(const RunResult& run) {
-  const std::vector<double> steps = target_steps(run);
-  const bool known = steps.size() > 1 && run.target_step > 0;
-  return known ? over_seeds(steps).mean / static_cast<double>(run.target_step) : 1;
+  const TargetOverSeeds over = target_over_seeds(run);
+  const bool known = run.arrivals.size() > 1 && over.reached && run.target_step > 0;
+  return known ? over.steps / static_cast<double>(run.target_step) : 1;
 }
 
 double sent_in_all(const RunResult& run) {

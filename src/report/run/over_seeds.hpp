@@ -16,6 +16,12 @@ OverSeeds over_seeds(const std::vector<double>& by_seed);
 std::vector<double> target_steps(const RunResult& run);
 /// Steps to the target ÷ those of the first seed, which is timed: the mean over the seeds; 1 where some seed misses it.
 double longer_over_seeds(const RunResult& run);
+/// Whether every seed reaches the target, and when, as a mean over the seeds: seconds. After: as of Arrival.
+struct TargetOverSeeds {
+  bool reached = false;
+  double seconds = 0, after = 0, steps = 0;  ///< meaningful if reached
+};
+TargetOverSeeds target_over_seeds(const RunResult& run);
 /// Bytes that the run sends, as a mean over seeds where each ends at its target.
 double sent_in_all(const RunResult& run);
 

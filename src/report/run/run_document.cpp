@@ -71,8 +71,9 @@ DocumentTable band_of(const RunResult& run) {
   DocumentTable table{.object = true}, parts;
   const std::optional<estimate::Band> factors = run.factors();
   if (!factors) return table;
-  const auto of_target = [&](double factor) {
-    return run.target_reached ? std::optional(run.target_seconds * factor) : std::nullopt;
+  const TargetOverSeeds over = target_over_seeds(run);
+  const auto of_target = [&over](double factor) {
+    return over.reached ? std::optional(over.seconds * factor) : std::nullopt;
   };
   for (const estimate::TimePart& part : run.step_band->parts)
     parts.add_row().add("category", part.category).add("seconds", part.seconds).add("cause", part.cause);

@@ -381,13 +381,9 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
     report::RunCosts costs;
     costs.whole = cost_of(steps, run.total_seconds, run.total_bytes);
     costs.per_step = cost_of(1, run.step_seconds, run.total_bytes / steps);
-    if (run.target_reached) {
-      const double longer = report::longer_over_seeds(run);
-      const bool several = run.arrivals.size() > 1 && !report::target_steps(run).empty();
-      costs.to_target = cost_of(longer * static_cast<double>(run.target_step),
-                                several ? report::mean_arrival(run.arrivals, 0).value : run.target_seconds,
-                                longer * bytes_to_target(run));
-    }
+    const report::TargetOverSeeds target = report::target_over_seeds(run);
+    if (run.target_reached && target.reached)
+      costs.to_target = cost_of(target.steps, target.seconds, report::longer_over_seeds(run) * bytes_to_target(run));
     if (run.at_scale && run.at_scale->time && result.scale && result.scale->known) {
       const double needed = result.scale->known->steps * run.at_scale->relative.ratio->value;
       costs.at_scale = cost_of(needed, run.at_scale->time->value, needed * run.total_bytes / steps);
@@ -402,8 +398,8 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
         of_steps = result.scale->known->steps * run.at_scale->relative.ratio->value;
         seconds = run.at_scale->time->value;
       } else if (costs.to_target) {
-        of_steps = static_cast<double>(run.target_step);
-        seconds = run.target_seconds;
+        of_steps = target.steps;
+        seconds = target.seconds;
       }
       const double bytes = of_steps * run.total_bytes / steps;
       costs.spot = on_spot(*scenario.costs->spot, bill, run, of_steps, seconds, bytes, bytes * paid_share);

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "report/run/figure_values.hpp"
+
 // What a table tells of a run with several seeds, of which the first is timed.
 
 namespace dadsim::report {
@@ -21,6 +25,20 @@ RunResult three_seeds() {
 TEST(OverSeeds, BytesToTheTargetAreTheMean) {
   EXPECT_DOUBLE_EQ(longer_over_seeds(three_seeds()), 0.75);
   EXPECT_DOUBLE_EQ(sent_in_all(three_seeds()), 156e6);
+}
+
+TEST(OverSeeds, FiguresAreThoseOfTheTable) {
+  Result result;
+  result.runs = {three_seeds()};
+  const FigureValues figures({result.runs.front(), result});
+  EXPECT_DOUBLE_EQ(figures["target_seconds"], (28.4 + 14.2 + 21.3) / 3);
+  EXPECT_DOUBLE_EQ(figures["target_after_seconds"], (27.8 + 13.6 + 20.9) / 3);
+  EXPECT_DOUBLE_EQ(figures["target_step"], 78);
+  EXPECT_DOUBLE_EQ(figures["total_bytes"], 156e6);
+  result.runs.front().arrivals[1].reset();
+  const FigureValues missed({result.runs.front(), result});
+  EXPECT_FALSE(missed.is("target_reached"));
+  EXPECT_TRUE(std::isnan(missed["target_seconds"]));
 }
 
 TEST(OverSeeds, ARunThatGoesOnBehindItsTargetSendsWhatItSends) {
