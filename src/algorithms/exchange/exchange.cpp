@@ -14,7 +14,6 @@
 
 #include "algorithms/cost.hpp"
 #include "compress/message.hpp"
-#include "compress/registry.hpp"
 #include "step/expression.hpp"
 
 namespace dadsim::algorithms {
@@ -60,68 +59,25 @@ void check_message(const std::vector<step::Payload>& said, const step::Scope& sc
 
 }  // namespace
 
-Wire::Wire(const spec::CompressSpec& asked, std::uint64_t seed)
-    : info_(&compress::compressors().at(asked.method)),
-      compressor_(info_->make(asked.parameters)),
-      adds_(info_->adds(asked.parameters)),
-      forwards_(info_->forwards(asked.parameters)),
-      unbiased_(!info_->biased(asked.parameters)),
-      remembers_(asked.memory),
-      scope_(asked.scope),
-      seed_(seed) {}
-
-std::int64_t Wire::encode(models::ConstBlock numbers, std::int32_t site, std::uint32_t matrix, compress::Encoder& into,
-                          bool sum) {
-  const auto [state, is_new] = state_.try_emplace({of_all(site), matrices_.places.at(matrix)});
-  if (is_new) state->second = compressor_->make_state();
-  return compressor_->encode(numbers, {seed_, step_, message_++, matrix, state->second.get(), sum}, into);
-}
-
-void Wire::decode(compress::Decoder& from, std::uint32_t matrix, models::MutableBlock into) const {
-  compressor_->decode(from, {seed_, step_, 0, matrix}, into);
-}
-
-compress::Memory& Wire::memory(std::int32_t site, std::uint32_t matrix) {
-  const auto [memory, is_new] = memory_.try_emplace({of_all(site), matrices_.places.at(matrix)});
-  if (is_new) memory->second = compressor_->make_memory();
-  return *memory->second;
-}
-
-compress::Memory& Wire::memory_of_uncompressed(std::uint32_t sum, std::size_t sites) {
-  const auto [memory, is_new] = uncompressed_.try_emplace(uncompressed_sums_.places.at(sum));
-  if (is_new) memory->second = compressor_->make_memory_of_uncompressed(sites);
-  return *memory->second;
-}
-
 Exchange::Exchange(step::StepRecorder& recorder, const spec::ModelShape& shape, spec::ExchangeMode mode,
                    const spec::CompressSpec& compress, std::uint64_t seed)
     : recorder_(recorder),
       shape_(shape),
-      all_layers_(spec::all_as_one(shape, true)),
+      layers_(shape),
       mode_(mode),
-      wire_(compress, seed) {
-  for (const spec::LayerShape& layer : shape_.layers) {
-    if (layer.has_outer_product()) outer_products_.push_back(&layer);
-    if (layer.has_matrix()) matrices_.push_back(&layer);
-  }
-}
+      wire_(compress, seed),
+      tap_(recorder, layers_, mode, wire_) {}
 
 void Exchange::begin_step(std::int64_t number, std::vector<std::int32_t> sites_there) {
   uplink_bytes_.assign(sites(), 0.0);
   downlink_bytes_ = 0;
-  growths_.clear();
+  tap_.begin_step();
   wire_.begin_step(static_cast<std::uint32_t>(number), std::move(sites_there));
 }
 
 void Exchange::forget(const std::vector<double>& over, double down) {
   for (std::size_t site = 0; site < uplink_bytes_.size(); ++site) uplink_bytes_[site] -= over.at(site);
   downlink_bytes_ -= down;
-}
-
-const spec::LayerShape& Exchange::layer() const {
-  const std::int32_t index = recorder_.layer();
-  if (index < 0) return recorder_.over() == step::Over::all_layers ? all_layers_ : *outer_products_.back();
-  return *(recorder_.over_embeddings() ? matrices_ : outer_products_).at(static_cast<std::size_t>(index));
 }
 
 void Exchange::check(const Payloads& said, std::int32_t worker, const compress::Message& message) const {
@@ -337,8 +293,7 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   charge_codes(step::Phase::encode, step::Role::workers, own, own.rows);
   const step::Expression all_rows = step::extent::over_workers(own.rows);
   Rows all = receive_all(own, parts, messages);
-  const std::optional<ObservedMatrix> on = subject();
-  const double error = on ? show_rows_of_sites(*on, own, all) : 0;
+  const double error = tap_.show_rows_of_sites(own, all);
   if (mode_ == spec::ExchangeMode::peer) {
     const std::int32_t serial = record(step::CollectiveKind::all_gather, said);
     return {std::move(all), recorder_, serial, step::Role::workers,
@@ -354,7 +309,7 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   charge_codes(step::Phase::decode, step::Role::aggregator, own, all_rows);
   const Rows result = how(std::move(all), step::Role::aggregator);
   Rows arrived = hand_back(result, own, parts, -1);
-  if (on) show_result(*on, own, arrived, result, error, how.keeps_rows());
+  tap_.show_result(own, arrived, result, error, how.keeps_rows());
   const compress::Amount back = numbers_of(own, result.rows, parts);
   charge_encoding(step::Role::aggregator, back);
   charge_codes(step::Phase::encode, step::Role::aggregator, own, result.rows);
@@ -388,7 +343,7 @@ Pending<std::vector<Rows>> Exchange::scatter(const std::vector<Contribution>& ow
     }
     all.push_back(receive_all(own[block], parts, messages));
   }
-  if (const std::optional<ObservedMatrix> on = subject()) show_blocks(*on, own);
+  tap_.show_blocks(own);
   charge_codes(step::Phase::encode, step::Role::workers, like, static_cast<double>(blocks()) * like.rows);
   const std::int32_t serial =
       record(mode_ == spec::ExchangeMode::peer ? step::CollectiveKind::all_to_all : step::CollectiveKind::gather, said);
@@ -405,7 +360,7 @@ Pending<std::vector<Rows>> Exchange::all_gather(const std::vector<Rows>& made, c
   for (std::size_t block = 0; block < made.size(); ++block) {
     arrived.push_back(hand_back(made[block], like, parts, by_peers ? static_cast<std::int32_t>(block) : -1));
   }
-  if (const std::optional<ObservedMatrix> on = subject()) show_made_blocks(*on, arrived, like);
+  tap_.show_made_blocks(arrived, like);
   charge_codes(step::Phase::encode, combiner(), like, rows);
   const std::int32_t serial = record(by_peers ? step::CollectiveKind::all_gather : step::CollectiveKind::broadcast,
                                      payloads_of(like, rows, parts));
@@ -512,7 +467,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
     }
   }
 
-  const spec::DeltaRelations last{.last_matrix = !beside && &layer() == outer_products_.back()};
+  const spec::DeltaRelations last{.last_matrix = !beside && &layer() == layers_.outer_products.back()};
   Arrivals arrivals(sites());
   std::size_t most_received = 0;
   for (std::size_t site = 0; site < sites(); ++site) {
@@ -529,7 +484,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
       most_received = std::max(most_received, inbox.size());
     }
   }
-  if (const std::optional<ObservedMatrix> on = subject()) show_neighbours(*on, message, arrivals);
+  tap_.show_neighbours(message, arrivals);
   const auto times = [&](std::size_t count) {
     const auto factor = static_cast<double>(count);
     return compress::Amount{factor * compressed.elements, factor * compressed.kept};
@@ -583,17 +538,16 @@ Pending<models::LayerGradient> Exchange::sum(
   models::LayerGradient sum = zero();
   if (!compresses()) {
     for (std::size_t site = 0; site < sites(); ++site) add_to(site, sum);
-    if (const std::optional<ObservedMatrix> on = subject()) {
+    if (tap_.listens()) {
       const auto biases = [](const models::LayerGradient& of) { return models::Matrix(of.bias.transpose()); };
-      for (std::size_t site = 0; observer_->wants_parts() && site < sites(); ++site) {
-        if (!looks_at(site)) continue;
+      for (const std::size_t site : tap_.asked_parts()) {
         models::LayerGradient own = zero();
         add_to(site, own);
-        show_part(*on, site, own.weight, weights_of_matrix());
-        show_part(*on, site, biases(own), beside_matrix());
+        tap_.show_part(site, own.weight, weights_of_matrix());
+        tap_.show_part(site, biases(own), beside_matrix());
       }
-      show_sum(*on, sum.weight, weights_of_matrix());
-      show_sum(*on, biases(sum), beside_matrix());
+      tap_.show_sum(sum.weight, weights_of_matrix());
+      tap_.show_sum(biases(sum), beside_matrix());
     }
     compress::Encoder encoder;
     encoder.fp32(sum.weight);
@@ -669,17 +623,15 @@ Pending<models::Matrix> Exchange::sum(const step::Expression& elements, std::vec
 
 Pending<models::Matrix> Exchange::sum_as_it_is(const step::Expression& elements, models::Matrix sum,
                                                const PartOfSum& part, const AddedNoise& noise) {
-  if (const std::optional<ObservedMatrix> on = subject(); on && sum.size() > 0) {
-    for (std::size_t site = 0; observer_->wants_parts() && site < sites(); ++site) {
-      if (!looks_at(site)) continue;
+  if (tap_.listens() && sum.size() > 0) {
+    for (const std::size_t site : tap_.asked_parts()) {
       if (part) {
-        show_part(*on, site, part(site), elements, 0, noise.of_site);
-      } else if (is_of_inputs(*on, elements)) {
-        // No site's part of the sum is available.
-        show(*on, SeenMatrix::Kind::unread, sum, {static_cast<std::int32_t>(site), false, readers_of_parts(), 0, 0});
+        tap_.show_part(site, part(site), elements, 0, noise.of_site);
+      } else {
+        tap_.show_unknown_part(site, sum, elements);
       }
     }
-    show_sum(*on, sum, elements, 0, noise.of_all);
+    tap_.show_sum(sum, elements, 0, noise.of_all);
   }
   count_linear_sum(elements, message_of(sum));
   return {std::move(sum), recorder_, record_sum(elements, add(elements, count())), step::Role::workers};
@@ -698,7 +650,7 @@ Exchange::SentMatrix Exchange::sent(std::int32_t site, models::Matrix matrix, st
   SentMatrix sent{models::Matrix(matrix.rows(), matrix.cols()), encoder.take(), kept};
   compress::Decoder decoder(sent.message);
   wire_.decode(decoder, number, sent.arrived);
-  if (subject() && (site < 0 || looks_at(static_cast<std::size_t>(site)))) sent.error = error_of(sent.arrived, matrix);
+  sent.error = tap_.error_at(site, sent.arrived, matrix);
   // What the message points to in the matrix has been read; it is counted by its length alone from here on.
   if (memory != nullptr) memory->keep(std::move(matrix), sent.arrived);
   return sent;
@@ -712,14 +664,13 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
     sum.sums.push_back(models::Matrix::Zero(part.rows, part.columns));
   }
   std::vector<std::vector<std::int32_t>> shares(sum.of.size());
-  const std::optional<ObservedMatrix> on = subject();
   for (std::size_t site = 0; site < sites(); ++site) {
     for (std::size_t p = 0; p < sum.of.size(); ++p) {
       SentMatrix own;
       if (!sum.of[p].is_absent) {
         own = sent(static_cast<std::int32_t>(site), of(site, p), sum.of[p].number);
         sum.sums[p] += own.arrived;
-        if (on && looks_at(site)) show_part(*on, site, own.arrived, sum.of[p].elements, own.error);
+        if (tap_.looks_at(site)) tap_.show_part(site, own.arrived, sum.of[p].elements, own.error);
       }
       shares[p].push_back(compress::share_of(own.kept, std::max<Eigen::Index>(1, sum.sums[p].size())));
       sum.messages.push_back(std::move(own.message));
@@ -755,7 +706,7 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
     if (sum.sums[p].size() == 0) continue;
     SentMatrix all = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true);
     sum.sums[p] = std::move(all.arrived);
-    if (on) show_sum(*on, sum.sums[p], sum.of[p].elements, all.error);
+    tap_.show_sum(sum.sums[p], sum.of[p].elements, all.error);
   }
   return sum;
 }
@@ -786,7 +737,7 @@ void Exchange::combine(EncodedSum& sum) {
     if (!part.is_absent) {
       back = sent(-1, std::move(sum.sums[p]), part.number, wire_.adds());
       sum.sums[p] = std::move(back.arrived);
-      if (const std::optional<ObservedMatrix> on = subject()) show_sum(*on, sum.sums[p], part.elements, back.error);
+      tap_.show_sum(sum.sums[p], part.elements, back.error);
     }
     std::optional<std::int32_t> slot;
     if (wire_.adapts()) {
@@ -903,316 +854,6 @@ std::int32_t Exchange::sum_other_layers(const std::vector<models::Vector>& vecto
   for (double& uplink_bytes : uplink_bytes_) uplink_bytes += static_cast<double>(message.size());
   if (mode_ == spec::ExchangeMode::aggregator) downlink_bytes_ += static_cast<double>(message.size());
   return record_sum(step::extent::parameters(), cost::add_gradients(count()));
-}
-
-namespace {
-
-using Kind = SeenMatrix::Kind;
-
-/// ‖a − b‖ ÷ ‖b‖.
-double relative_distance(const models::ConstBlock& a, const models::ConstBlock& b) {
-  const double norm = std::sqrt(b.cast<double>().squaredNorm());
-  return norm > 0 ? std::sqrt((a - b).cast<double>().squaredNorm()) / norm : 0;
-}
-
-/// Whether a size in symbols is another one in a layer that `change` makes a little different.
-template <class Change>
-bool depends(const step::Expression& size, const spec::LayerShape& layer, const step::StepSizes& sizes, Change change) {
-  spec::LayerShape other = layer;
-  change(other);
-  other.parameters +=
-      other.in * other.out + (other.bias ? other.out : 0) - layer.in * layer.out - (layer.bias ? layer.out : 0);
-  return size.evaluate({&layer, &sizes, 0}) != size.evaluate({&other, &sizes, 0});
-}
-
-std::span<const float> flat(const models::Matrix& matrix) {
-  return {matrix.data(), static_cast<std::size_t>(matrix.size())};
-}
-
-/// Votes and signs: of one bit, whether it is below zero; of two, one more for above.
-float of_code(std::uint32_t code, int bits) {
-  const auto bit = [&](unsigned place) { return static_cast<float>((code >> place) & 1U); };
-  return bits == 1 ? 1.0F - 2.0F * bit(0) : bit(1) - bit(0);
-}
-
-}  // namespace
-
-std::optional<Exchange::ObservedMatrix> Exchange::subject() const {
-  if (observer_ == nullptr || recorder_.over() == step::Over::other_layers || outer_products_.empty()) return {};
-  ObservedMatrix on{&layer()};
-  on.undecided = recorder_.in_alternative();
-  if (on.layer == &all_layers_) {
-    on.layer = outer_products_.front();
-    on.first = on.whole = true;
-    return on;
-  }
-  on.table = on.layer->kind == spec::LayerKind::embedding && on.layer == matrices_.front();
-  on.first = on.layer == outer_products_.front();
-  on.last = on.layer == outer_products_.back() && observer_->wants_all();
-  if (!on.first && !on.last && !on.table) return {};
-  return on;
-}
-
-double Exchange::error_of(const models::ConstBlock& arrived, const models::ConstBlock& sent) const {
-  return compresses() && arrived.size() > 0 ? relative_distance(arrived, sent) : 0;
-}
-
-void Exchange::show(const ObservedMatrix& on, Kind kind, const models::ConstBlock& numbers, const Showing& how) {
-  SeenMatrix seen{.kind = on.undecided ? Kind::unread : kind,
-                  .first = on.first,
-                  .last = on.last,
-                  .sender = how.sender,
-                  .of_all = how.of_all,
-                  .readers = how.readers,
-                  .numbers = numbers,
-                  .error = how.error,
-                  .noise = how.noise};
-  if (how.put_in != nullptr) seen.sent = *how.put_in;
-  if (wire_.is_unbiased() && how.error > 0) {
-    // Stochastic rounding is noise of a deviation that the receiver knows.
-    const double rms = std::sqrt(numbers.cast<double>().squaredNorm() / static_cast<double>(numbers.size()));
-    seen.noise = std::hypot(how.noise, how.error * rms);
-  }
-  observer_->see(seen);
-}
-
-void Exchange::show_flat(const ObservedMatrix& on, std::span<const float> numbers, bool biases_first,
-                         const Showing& how) {
-  const spec::LayerShape& of = *on.layer;
-  const std::int64_t weights = of.in * of.out;
-  // A compressor may leave the biases to a message of their own.
-  const std::int64_t biases = of.bias && std::ssize(numbers) > weights ? of.out : 0;
-  show(on, Kind::gradient,
-       Eigen::Map<const models::Matrix>(numbers.data() + (biases_first ? biases : 0), of.out, of.in), how);
-  if (biases == 0) return;
-  show(on, Kind::biases, Eigen::Map<const models::Matrix>(numbers.data() + (biases_first ? 0 : weights), 1, biases),
-       how);
-}
-
-const Exchange::Growth& Exchange::growth_of(const step::Expression& size, const spec::LayerShape& layer) {
-  for (const Growth& known : growths_) {
-    if (known.layer == &layer && known.size == size) return known;
-  }
-  const bool with_in = depends(size, layer, recorder_.sizes(), [](spec::LayerShape& other) { ++other.in; });
-  const bool with_out = depends(size, layer, recorder_.sizes(), [](spec::LayerShape& other) { ++other.out; });
-  return growths_.emplace_back(Growth{&layer, size, with_in, with_out});
-}
-
-void Exchange::show_matrix(const ObservedMatrix& on, const models::ConstBlock& numbers, const step::Expression& size,
-                           const Showing& how) {
-  if (numbers.size() == 0 || how.readers == 0 || on.table) return;
-  const spec::LayerShape& of = *on.layer;
-  const Eigen::Index in = of.in, out = of.out, biases = of.bias ? out : 0;
-  if (on.whole) {
-    if (!observer_->wants_all()) return;
-    const models::Matrix first = numbers.leftCols(in * out + biases);
-    return show_flat(on, flat(first), false, how);
-  }
-  // As many rows as outputs are a gradient where their size grows with both.
-  const Growth& growth = growth_of(size, of);
-  const bool wide_in = growth.with_in, wide_out = growth.with_out;
-  const bool is_gradient = wide_in && wide_out && numbers.rows() == out && numbers.cols() == in;
-  if (is_gradient) return show(on, Kind::gradient, numbers, how);
-  const bool is_row = numbers.rows() == 1, is_column = numbers.cols() == 1;
-  if ((is_row || is_column) && (numbers.size() == in * out || numbers.size() == in * out + biases)) {
-    const models::Matrix whole = numbers;
-    return show_flat(on, flat(whole), is_column && numbers.size() > in * out, how);
-  }
-  if ((is_row || is_column) && numbers.size() == biases && wide_out && !wide_in &&
-      depends(size, of, recorder_.sizes(), [](spec::LayerShape& other) { other.bias = false; })) {
-    const models::Matrix whole = numbers;
-    return show(on, Kind::biases, Eigen::Map<const models::Matrix>(whole.data(), 1, biases), how);
-  }
-  if (wide_in != wide_out) {
-    const Eigen::Index width = wide_in ? in : out;
-    const Kind kind = wide_in ? Kind::input_rows : Kind::output_rows;
-    if (numbers.cols() == width || (wide_in && numbers.cols() == in + 1)) return show(on, kind, numbers, how);
-    if (numbers.rows() == width) return show(on, kind, models::Matrix(numbers.transpose()), how);
-  }
-  // A size that does not grow with the inputs cannot be that of their rows.
-  if (wide_in || !on.first) show(on, Kind::unread, numbers, how);
-}
-
-bool Exchange::is_of_inputs(const ObservedMatrix& on, const step::Expression& size) const {
-  return on.first && depends(size, *on.layer, recorder_.sizes(), [](spec::LayerShape& other) { ++other.in; });
-}
-
-void Exchange::show_codes(const ObservedMatrix& on, std::span<const std::uint32_t> codes, int bits,
-                          const Showing& how) {
-  if (codes.empty() || on.table) return;
-  const spec::LayerShape& of = *on.layer;
-  const std::int64_t numbers = of.in * of.out + (of.bias ? of.out : 0);
-  models::Matrix row(1, static_cast<Eigen::Index>(codes.size()));
-  for (std::size_t i = 0; i < codes.size(); ++i) row(static_cast<Eigen::Index>(i)) = of_code(codes[i], bits);
-  // Padding fills up the last of equal blocks.
-  if (bits <= 2 && row.size() >= numbers) return show_flat(on, flat(row), false, how);
-  show(on, Kind::unread, row, how);
-}
-
-void Exchange::show_rows(const ObservedMatrix& on, const Contribution& own, const Rows& arrived,
-                         const std::function<models::ConstBlock(std::size_t part)>& sent, std::size_t first_row,
-                         std::size_t rows, const Showing& how) {
-  std::size_t matrix = 0, list = 0, coded = 0;
-  const auto slice = [&](const auto& numbers, Eigen::Index per_row) {
-    return std::span(numbers).subspan(first_row * static_cast<std::size_t>(per_row),
-                                      rows * static_cast<std::size_t>(per_row));
-  };
-  for (std::size_t i = 0; i < own.parts.size(); ++i) {
-    const Contribution::Part& part = own.parts[i];
-    if (part.whole) {
-      const std::vector<std::int32_t>& numbers = arrived.whole[list++];
-      if (on.table && numbers.size() >= first_row + rows) {
-        models::Matrix symbols(static_cast<Eigen::Index>(rows), 1);
-        for (std::size_t r = 0; r < rows; ++r) {
-          symbols(static_cast<Eigen::Index>(r)) = static_cast<float>(numbers[first_row + r]);
-        }
-        show(on, Kind::symbols, symbols, how);
-      }
-      continue;
-    }
-    if (part.codes) {
-      const std::vector<std::uint32_t>& numbers = arrived.codes[coded++];
-      std::size_t most = 0;
-      for (std::size_t site = 0; site < sites(); ++site) most = std::max(most, part.codes(site).size());
-      const auto per_row = static_cast<Eigen::Index>(most);
-      if (rows > 0 && numbers.size() >= (first_row + rows) * static_cast<std::size_t>(per_row)) {
-        show_codes(on, slice(numbers, per_row), part.bits, how);
-      }
-      continue;
-    }
-    const models::Matrix& numbers = arrived.parts[matrix++];
-    const bool is_there = numbers.rows() >= static_cast<Eigen::Index>(first_row + rows);
-    if (own.entries || !is_there) continue;
-    const auto block = numbers.middleRows(static_cast<Eigen::Index>(first_row), static_cast<Eigen::Index>(rows));
-    Showing of_part = how;
-    of_part.error = std::max(how.error, error_of(block, sent(i)));
-    if (how.as_sent) of_part.put_in = &part.of;
-    show_matrix(on, block, part.width, of_part);
-  }
-  if (!own.entries || on.table || arrived.parts.empty() || arrived.whole.empty() || !observer_->wants_all()) return;
-  const spec::LayerShape& of = *on.layer;
-  models::Matrix gradient = models::Matrix::Zero(of.out, of.in);
-  for (std::size_t r = first_row; r < first_row + rows; ++r) {
-    gradient.data()[arrived.whole[0][r]] += arrived.parts[0](static_cast<Eigen::Index>(r), 0);
-  }
-  show(on, Kind::gradient, gradient, how);
-}
-
-double Exchange::show_rows_of_sites(const ObservedMatrix& on, const Contribution& own, const Rows& all) {
-  const bool by_peers = mode_ == spec::ExchangeMode::peer;
-  const bool has_numbers = std::ranges::any_of(own.parts, &Contribution::Part::has_numbers);
-  std::size_t first = 0;
-  double largest = 0;
-  for (std::size_t site = 0; site < sites(); ++site) {
-    std::size_t rows = 0;
-    for (const Contribution::Part& part : own.parts) {
-      if (part.has_numbers()) rows = std::max(rows, static_cast<std::size_t>(part.of(site).rows()));
-      // A row may have several words beside its numbers.
-      if (part.whole && !own.entries && !has_numbers) rows = std::max(rows, part.whole(site).size());
-      if (part.codes) rows = std::max<std::size_t>(rows, part.codes(site).empty() ? 0 : 1);
-    }
-    const std::size_t own_first = std::exchange(first, first + rows);
-    if (!looks_at(site)) continue;
-    const Showing how{.sender = static_cast<std::int32_t>(site),
-                      .of_all = false,
-                      .readers = (by_peers ? kReadBySites : kReadByAggregator) | unsigned{kReadOnLine},
-                      .error = 0,
-                      .noise = own.noise.of_site,
-                      .as_sent = !compresses()};
-    show_rows(
-        on, own, all, [&](std::size_t part) { return own.parts[part].of(site); }, own_first, rows, how);
-    std::size_t matrix = 0;
-    for (const Contribution::Part& part : own.parts) {
-      if (!part.has_numbers()) continue;
-      const models::Matrix& numbers = all.parts[matrix++];
-      const models::ConstBlock sent = part.of(site);
-      const auto there = static_cast<Eigen::Index>(own_first);
-      if (sent.size() == 0 || numbers.rows() < there + sent.rows()) continue;
-      largest = std::max(largest, error_of(numbers.middleRows(there, sent.rows()), sent));
-    }
-  }
-  return largest;
-}
-
-void Exchange::show_result(const ObservedMatrix& on, const Contribution& like, const Rows& arrived, const Rows& sent,
-                           double error, bool kept) {
-  std::size_t rows = 0;
-  for (const models::Matrix& part : arrived.parts) rows = std::max(rows, static_cast<std::size_t>(part.rows()));
-  if (arrived.parts.empty() && !arrived.whole.empty()) rows = arrived.whole[0].size();
-  if (arrived.parts.empty() && !arrived.codes.empty()) rows = arrived.codes[0].empty() ? 0 : 1;
-  std::vector<std::size_t> place(like.parts.size());
-  std::size_t matrix = 0;
-  for (std::size_t i = 0; i < like.parts.size(); ++i) place[i] = like.parts[i].has_numbers() ? matrix++ : 0;
-  show_rows(on, like, arrived, [&](std::size_t part) { return models::ConstBlock(sent.parts[place[part]]); }, 0, rows,
-            {.sender = SeenMatrix::kAggregator,
-             .of_all = true,
-             .readers = unsigned{kReadBySites} | kReadOnLine,
-             .error = error,
-             .noise = like.noise.of_all,
-             .as_sent = kept && !compresses()});
-}
-
-void Exchange::show_blocks(const ObservedMatrix& on, const std::vector<Contribution>& own) {
-  // A site's blocks go to different peers: only its own line carries all of them.
-  const unsigned readers =
-      (mode_ == spec::ExchangeMode::peer ? 0U : unsigned{kReadByAggregator}) | unsigned{kReadOnLine};
-  for (std::size_t site = 0; site < sites(); ++site) {
-    if (!looks_at(site)) continue;
-    std::vector<std::uint32_t> codes;
-    for (const Contribution& block : own) {
-      const std::span<const std::uint32_t> of_block = block.parts.front().codes(site);
-      codes.insert(codes.end(), of_block.begin(), of_block.end());
-    }
-    show_codes(on, codes, own.front().parts.front().bits, {static_cast<std::int32_t>(site), false, readers, 0, 0});
-  }
-}
-
-void Exchange::show_made_blocks(const ObservedMatrix& on, const std::vector<Rows>& arrived, const Contribution& like) {
-  std::vector<std::uint32_t> codes;
-  for (const Rows& block : arrived) codes.insert(codes.end(), block.codes.front().begin(), block.codes.front().end());
-  show_codes(on, codes, like.parts.front().bits,
-             {SeenMatrix::kAggregator, true, unsigned{kReadBySites} | kReadOnLine, 0, 0});
-}
-
-unsigned Exchange::readers_of_parts() const {
-  const bool by_peers = mode_ == spec::ExchangeMode::peer;
-  unsigned readers = unsigned{kReadOnLine} | (by_peers ? 0U : unsigned{kReadByAggregator});
-  // Messages that do not add up go on to every site as they are.
-  if (compresses() && (by_peers ? !wire_.adds() : wire_.forwards())) readers |= kReadBySites;
-  return readers;
-}
-
-unsigned Exchange::readers_of_sums() const {
-  const bool masked = mode_ == spec::ExchangeMode::aggregator && (!compresses() || wire_.adds());
-  return unsigned{kReadBySites} | kReadOnLine | (masked ? unsigned{kReadBySecureAggregator} : 0U);
-}
-
-void Exchange::show_part(const ObservedMatrix& on, std::size_t site, const models::ConstBlock& numbers,
-                         const step::Expression& size, double error, double noise) {
-  show_matrix(on, numbers, size, {static_cast<std::int32_t>(site), false, readers_of_parts(), error, noise});
-}
-
-void Exchange::show_sum(const ObservedMatrix& on, const models::ConstBlock& numbers, const step::Expression& size,
-                        double error, double noise) {
-  show_matrix(on, numbers, size, {SeenMatrix::kAggregator, true, readers_of_sums(), error, noise});
-}
-
-void Exchange::show_neighbours(const ObservedMatrix& on, const NeighbourMessage& message, const Arrivals& arrivals) {
-  std::vector<char> shown(sites(), 0);
-  for (std::size_t to = 0; to < arrivals.size(); ++to) {
-    for (const Arrived& arrived : arrivals[to]) {
-      const auto from = static_cast<std::size_t>(arrived.sender);
-      if (!looks_at(from) || (message.same_for_all && std::exchange(shown[from], 1) != 0)) continue;
-      Showing how{arrived.sender, false, unsigned{kReadBySites} | kReadOnLine, 0, 0};
-      std::size_t matrix = 0;
-      for (const NeighbourMessage::Part& part : message.parts) {
-        if (part.whole) continue;
-        const models::Matrix& numbers = arrived.parts[matrix++];
-        how.error = error_of(numbers, part.of(from, to));
-        show_matrix(on, numbers, part.elements, how);
-      }
-    }
-  }
 }
 
 }  // namespace dadsim::algorithms

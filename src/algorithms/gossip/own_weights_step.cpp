@@ -81,7 +81,7 @@ OwnWeightsStep::OwnWeightsStep(const LearningProblem& problem, const spec::RunSp
 
 void OwnWeightsStep::set_leak_meter(LeakMeter* meter) {
   meter_ = meter;
-  exchange_.set_observer(meter);
+  exchange_.tap().set_observer(meter);
 }
 
 void OwnWeightsStep::begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch,

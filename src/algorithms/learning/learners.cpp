@@ -47,7 +47,7 @@ class Replica {
 
   void set_leak_meter(LeakMeter* meter) {
     meter_ = meter;
-    step_.exchange().set_observer(meter);
+    step_.exchange().tap().set_observer(meter);
   }
 
   Learners::LearnerStep train(std::int64_t number, const Batch& batch, double rate,
@@ -220,7 +220,7 @@ class OwnLayers final : public Learners {
   }
   void set_leak_meter(LeakMeter* meter) override {
     meter_ = meter;
-    step_.exchange().set_observer(meter);
+    step_.exchange().tap().set_observer(meter);
   }
 
  private:

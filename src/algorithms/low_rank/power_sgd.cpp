@@ -10,7 +10,7 @@ namespace dadsim::algorithms {
 
 void FollowedSites::add_gradients(TrainingStep& step, std::size_t l) {
   if (!known_ || step.is_embedding(l)) return;
-  if (!step.exchange().follows_parts() || step.sites_change()) {
+  if (!step.exchange().tap().follows_parts() || step.sites_change()) {
     known_ = false;
     of_sites_.clear();
     return;
@@ -18,7 +18,7 @@ void FollowedSites::add_gradients(TrainingStep& step, std::size_t l) {
   const models::WeightsOf<float>& weights = step.weights(l);
   of_sites_.resize(step.sites());
   for (std::size_t site = 0; site < step.sites(); ++site) {
-    if (!step.exchange().looks_at(site)) continue;
+    if (!step.exchange().tap().looks_at(site)) continue;
     if (of_sites_[site].size() == 0) of_sites_[site] = models::Matrix::Zero(weights.out(), weights.in());
     if (step.samples(site) == 0) continue;
     of_sites_[site].noalias() += step.delta(site, l).transpose() * step.input(site, l);

@@ -367,7 +367,7 @@ TEST_F(Leak, AnObserverSeesMessagesOfItsSampleAlone) {
       TrainingStep step(network, run.exchange, problem, run.compress);
       method->prepare(planned_run(problem));
       Counting counting;
-      step.exchange().set_observer(&counting);
+      step.exchange().tap().set_observer(&counting);
       step.begin(0, data_.train, partition_, nullptr);
       run_step(info, *method, step);
       EXPECT_GT(counting.of_sites, 0) << algorithm;

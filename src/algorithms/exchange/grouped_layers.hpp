@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "spec/layer_shape.hpp"
+#include "step/step_recorder.hpp"
+
+namespace dadsim::algorithms {
+
+/// The layers of a network that groups of a step are numbered over.
+struct GroupedLayers {
+  explicit GroupedLayers(const spec::ModelShape& shape) : all(spec::all_as_one(shape, true)) {
+    for (const spec::LayerShape& layer : shape.layers) {
+      if (layer.has_outer_product()) outer_products.push_back(&layer);
+      if (layer.has_matrix()) matrices.push_back(&layer);
+    }
+  }
+
+  /// The layer of the group at hand.
+  const spec::LayerShape& at(const step::StepRecorder& recorder) const {
+    const std::int32_t index = recorder.layer();
+    if (index < 0) return recorder.over() == step::Over::all_layers ? all : *outer_products.back();
+    return *(recorder.over_embeddings() ? matrices : outer_products).at(static_cast<std::size_t>(index));
+  }
+
+  std::vector<const spec::LayerShape*> outer_products, matrices;  ///< without and with embeddings
+  spec::LayerShape all;                                           ///< with tables, as one
+};
+
+}  // namespace dadsim::algorithms
