@@ -18,6 +18,7 @@
 
 #include "step/event_log.hpp"
 #include "world/parcel.hpp"
+#include "world/presence.hpp"
 #include "world/world.hpp"
 
 namespace dadsim::world {
@@ -144,8 +145,6 @@ class Deadlock : public std::runtime_error {
   Deadlock(Cause what, const std::string& words) : std::runtime_error(words), cause(what) {}
   Cause cause;
 };
-
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// The participants of a protocol in a World: one coroutine each, or several, which go on when what they await has
 /// come. A node that goes down loses its coroutines and what has arrived there; they begin anew when it is up again.

@@ -2,49 +2,110 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace dadsim::world {
 
-OutageCalendar::OutageCalendar(const Outages& outages) {
+OutageCalendar::OutageCalendar(const Outages& outages, OnChange on_change) : on_change_(std::move(on_change)) {
   const OutageSubjects subjects(outages);
-  subjects_.resize(subjects.names.size());
+  for (const std::string& name : subjects.names) subjects_.push_back({.name = name});
   of_node_ = subjects.of_node;
   hosts_ = subjects.hosts;
   for (std::size_t node = 0; node < of_node_.size(); ++node) subjects_[of_node_[node]].nodes.push_back(node);
-  for (OutageRule& rule : outage_rules(outages, subjects)) {
-    rules_.push_back({std::move(rule)});
-    const bool up = rules_.back().rule.what->begins_up();
-    if (!up) change(rules_.back().rule.subject, false);
-    go_on(rules_.size() - 1, up);
+  for (OutageRule& one : outage_rules(outages, subjects)) {
+    const std::size_t rule = rules_.size();
+    subjects_[one.subject].rules.push_back(rule);
+    DueOutage& due = rules_.emplace_back(DueOutage{.rule = std::move(one)});
+    due.up = due.rule.what->begins_up();
+    if (!due.up) change(due.rule.subject, false);
+    go_on(rule);
   }
+  for (std::size_t host = 0; on_change_ && host < hosts_; ++host) pass_what_nobody_sees(subjects_[host]);
   // Who is not there at the beginning has not lost anything.
   for (Subject& subject : subjects_) subject.went_down = 0;
 }
 
-/// `up`: what the rule says until its next change.
-void OutageCalendar::go_on(std::size_t rule, bool up) {
-  const auto change = rules_[rule].rule.what->next();
-  if (!change && !up) subjects_[rules_[rule].rule.subject].gone = true;
-  if (!change) return;
-  rules_[rule].next = *change;
-  dates_.emplace(change->at, rule);
+bool OutageCalendar::is_whole() const {
+  return std::ranges::all_of(subjects_, [](const Subject& one) { return one.down == 0; });
+}
+
+std::size_t OutageCalendar::failing_links() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(subjects_, [](const Subject& one) { return one.nodes.empty() && !one.rules.empty(); }));
+}
+
+void OutageCalendar::date(std::size_t rule, OutageProcess::RuleChange change) {
+  rules_[rule].next = change;
+  dates_.emplace(change.at, rule);
+  if (rules_[rule].rule.subject < hosts_) ++host_dates_;
+}
+
+void OutageCalendar::undate(std::size_t rule) {
+  const bool was_dated = dates_.erase({rules_[rule].next.at, rule}) > 0;
+  if (was_dated && rules_[rule].rule.subject < hosts_) --host_dates_;
+}
+
+void OutageCalendar::go_on(std::size_t rule) {
+  DueOutage& due = rules_[rule];
+  const auto change = due.rule.what->next();
+  if (change) return date(rule, *change);
+  if (!due.up) subjects_[due.rule.subject].gone = true;
+}
+
+/// What the rules of a host say while another of them keeps it down, taken at once: nobody sees it, and a host that has
+/// left for good would otherwise be waited for as long as its days have nights. A host that one rule keeps down for
+/// good is gone, and so is taken one that nothing brings up within kLongest, or kMost changes.
+void OutageCalendar::pass_what_nobody_sees(Subject& host) {
+  constexpr double kLongest = 1000.0 * 86400;  // seconds; an EventLoop without progress gives up long before
+  constexpr std::int64_t kMost = 10'000'000;
+  const double last = now_ + kLongest;
+  for (std::int64_t passed = 0; host.down > 0; ++passed) {
+    constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+    std::size_t first = kNone;
+    for (const std::size_t rule : host.rules) {
+      if (!is_dated(rule)) {
+        if (!rules_[rule].up) return forget(host);
+        continue;
+      }
+      const double at = rules_[rule].next.at;
+      if (first == kNone || std::pair(at, rule) < std::pair(rules_[first].next.at, first)) first = rule;
+    }
+    if (first == kNone) return;
+    const OutageProcess::RuleChange next = rules_[first].next;
+    // A drop-out is of a computation, which may end before it: take_back() sees to it.
+    if ((next.up && host.down == 1) || (!next.up && rules_[first].rule.drops_out != nullptr)) return;
+    undate(first);
+    if (next.at > last || passed > kMost) continue;
+    host.down += next.up ? -1 : 1;
+    rules_[first].up = next.up;
+    go_on(first);
+  }
+}
+
+/// Of a host that is gone no more is asked. A computation that it drops out of is taken back by take_back().
+void OutageCalendar::forget(const Subject& host) {
+  for (const std::size_t rule : host.rules) {
+    if (rules_[rule].rule.drops_out == nullptr || rules_[rule].next.up) undate(rule);
+  }
 }
 
 double OutageCalendar::next_change() const {
   return dates_.empty() ? std::numeric_limits<double>::infinity() : dates_.begin()->first;
 }
 
-void OutageCalendar::take_next_change() {
+void OutageCalendar::take_changes_until(double date) {
   if (dates_.empty()) return;
-  now_ = std::max(now_, dates_.begin()->first);
+  now_ = std::max(now_, date);
   while (!dates_.empty() && dates_.begin()->first <= now_) {
     const std::size_t rule = dates_.begin()->second;
-    dates_.erase(dates_.begin());
+    undate(rule);
     DueOutage& due = rules_[rule];
-    const bool up = due.next.up;
-    if (!up && due.rule.drops_out != nullptr) ++drop_outs_;
-    go_on(rule, up);
+    due.up = due.next.up;
+    if (!due.up && due.rule.drops_out != nullptr) ++drop_outs_;
+    const bool up = due.up;
+    go_on(rule);
     change(due.rule.subject, up);
+    if (on_change_ && due.rule.subject < hosts_) pass_what_nobody_sees(subjects_[due.rule.subject]);
   }
 }
 
@@ -53,6 +114,7 @@ void OutageCalendar::change(std::size_t subject, bool up) {
   const bool was_up = of.down == 0;
   of.down += up ? -1 : 1;
   if (was_up == (of.down == 0)) return;
+  if (on_change_) on_change_(of, up);
   if (of.nodes.empty()) {
     if (!up) ++link_outages_;
     return;
@@ -68,16 +130,27 @@ void OutageCalendar::change(std::size_t subject, bool up) {
   }
 }
 
-void OutageCalendar::compute(std::size_t node, double begin, double seconds) {
-  if (!is_up(node) || !(seconds > 0)) return;
-  for (std::size_t rule = 0; rule < rules_.size(); ++rule) {
-    DueOutage& due = rules_[rule];
-    if (due.rule.drops_out == nullptr || due.rule.subject != of_node_[node]) continue;
-    if (dates_.contains({due.next.at, rule})) continue;  // it is on its way already
-    if (const auto date = due.rule.drops_out->within(begin, seconds)) {
-      due.next = {*date, false};
-      dates_.emplace(*date, rule);
-    }
+bool OutageCalendar::may_drop_out(std::size_t node) const {
+  return is_up(node) &&
+         std::ranges::any_of(subjects_[of_node_[node]].rules, [&](std::size_t rule) { return can_drop_out(rule); });
+}
+
+std::vector<std::size_t> OutageCalendar::compute(std::size_t node, double begin, double seconds) {
+  std::vector<std::size_t> by;
+  if (!is_up(node)) return by;
+  for (const std::size_t rule : subjects_[of_node_[node]].rules) {
+    if (!can_drop_out(rule)) continue;  // or it is on its way already
+    const auto at = rules_[rule].rule.drops_out->within(begin, seconds);
+    if (!at) continue;
+    date(rule, {*at, false});
+    by.push_back(rule);
+  }
+  return by;
+}
+
+void OutageCalendar::take_back(const std::vector<std::size_t>& rules) {
+  for (const std::size_t rule : rules) {
+    if (!rules_[rule].next.up) undate(rule);
   }
 }
 

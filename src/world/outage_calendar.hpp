@@ -2,8 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,12 +13,27 @@
 
 namespace dadsim::world {
 
-/// When hosts and links are up and down, for whoever walks through time without a World: with the same outages it is
-/// the same hosts and links at the same times as in an UnreliableWorld.
+/// When hosts and links are up and down: the one clock of outages, which steps are walked through with
+/// (study/absence) and an UnreliableWorld is run by. Only the next change of each rule is drawn, so that memory grows
+/// with the hosts and not with the time.
 class OutageCalendar {
  public:
-  /// At date 0. Throws std::invalid_argument for a pattern that fits nothing.
-  explicit OutageCalendar(const Outages& outages);
+  /// A host with its nodes, or a link.
+  struct Subject {
+    std::string name;
+    std::vector<std::size_t> nodes = {};  ///< none: a link
+    std::vector<std::size_t> rules = {};
+    int down = 0;       ///< how many rules say that it is
+    bool gone = false;  ///< one of them says so to the end
+    double since = 0;
+    std::int64_t went_down = 0;
+  };
+  /// Is told what goes down or comes up, at date 0 too.
+  using OnChange = std::function<void(const Subject& subject, bool up)>;
+
+  /// At date 0. Throws std::invalid_argument for a pattern that fits nothing. With `on_change`, changes that nobody
+  /// sees are passed over: of a host that another rule keeps down.
+  explicit OutageCalendar(const Outages& outages, OnChange on_change = nullptr);
 
   double now() const { return now_; }
   bool is_up(std::size_t node) const { return subjects_[of_node_[node]].down == 0; }
@@ -28,13 +44,25 @@ class OutageCalendar {
   /// How often a node's host has gone down since date 0.
   std::int64_t went_down(std::size_t node) const { return subjects_[of_node_[node]].went_down; }
 
+  /// Whether all hosts and links are up.
+  bool is_whole() const;
+  /// Links that some rule is about.
+  std::size_t failing_links() const;
+
   /// The date of what changes next; infinity: nothing does.
   double next_change() const;
+  /// Whether a host will change any more.
+  bool hosts_change() const { return host_dates_ > 0; }
   /// Goes on to that date: all that changes then has changed.
-  void take_next_change();
+  void take_next_change() { take_changes_until(next_change()); }
+  void take_changes_until(double date);
+  /// Whether a node may drop out of a computation that it begins now.
+  bool may_drop_out(std::size_t node) const;
   /// A node begins a computation of training of so many seconds at `begin`: it may drop out of it, which is a change
-  /// then.
-  void compute(std::size_t node, double begin, double seconds);
+  /// then. Gives the rules by which it does.
+  std::vector<std::size_t> compute(std::size_t node, double begin, double seconds);
+  /// The computation has ended before the node would have dropped out of it by these rules.
+  void take_back(const std::vector<std::size_t>& rules);
 
   std::int64_t link_outages() const { return link_outages_; }
   std::int64_t drop_outs() const { return drop_outs_; }
@@ -42,26 +70,28 @@ class OutageCalendar {
   std::vector<step::EventLog::Outage> outages_until(double end) const;
 
  private:
-  struct Subject {
-    std::vector<std::size_t> nodes;
-    int down = 0;       ///< how many rules say that it is
-    bool gone = false;  ///< one of them says so to the end
-    double since = 0;
-    std::int64_t went_down = 0;
-  };
   struct DueOutage {
     OutageRule rule;
+    bool up = true;  ///< what it says now
     OutageProcess::RuleChange next = {};
   };
-  void go_on(std::size_t rule, bool up);
+  bool is_dated(std::size_t rule) const { return dates_.contains({rules_[rule].next.at, rule}); }
+  void date(std::size_t rule, OutageProcess::RuleChange change);
+  void undate(std::size_t rule);
+  bool can_drop_out(std::size_t rule) const { return rules_[rule].rule.drops_out != nullptr && !is_dated(rule); }
+  void go_on(std::size_t rule);
+  void pass_what_nobody_sees(Subject& host);
+  void forget(const Subject& host);
   void change(std::size_t subject, bool up);
 
+  OnChange on_change_;
   double now_ = 0;
   std::vector<std::size_t> of_node_;
   std::vector<Subject> subjects_;
   std::size_t hosts_ = 0;
   std::vector<DueOutage> rules_;
-  std::set<std::pair<double, std::size_t>> dates_;
+  std::set<std::pair<double, std::size_t>> dates_;  ///< of the next change of each rule
+  std::size_t host_dates_ = 0;                      ///< of them, of hosts
   std::vector<step::EventLog::Outage> outages_;
   std::int64_t link_outages_ = 0, drop_outs_ = 0;
 };

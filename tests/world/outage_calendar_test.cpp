@@ -55,7 +55,7 @@ TEST(OutageCalendar, HostsAreUpAndDownWhenTheyAreInAWorld) {
       EXPECT_EQ(calendar.is_up(node), world.is_up(static_cast<Node>(node))) << seed;
       EXPECT_EQ(calendar.went_down(node), down[static_cast<Node>(node)]) << seed << ": of those after the beginning";
     }
-    EXPECT_EQ(calendar.link_outages(), world.link_outages()) << seed;
+    EXPECT_EQ(calendar.link_outages(), world.calendar().link_outages()) << seed;
   }
 }
 

@@ -100,7 +100,7 @@ TEST(Outages, LinksFailWithoutTheCallerHearingOfIt) {
     world.next();
   }
   EXPECT_EQ(back_failed, 0);
-  EXPECT_GT(world.link_outages(), 100);
+  EXPECT_GT(world.calendar().link_outages(), 100);
   // Down half of the time, and a second of 50 adds 1 %. Samples 11 s apart are correlated: about 2000·11/100·2 of them.
   EXPECT_NEAR(static_cast<double>(failed) / 2000, 0.51, 0.1);
 }
@@ -237,7 +237,7 @@ TEST(Outages, StateProfilesComeAgainAndAgain) {
   // What is due at the very end may come behind it.
   ASSERT_GE(seen.size(), expected.size() - 1);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], expected[i]) << i;
-  EXPECT_EQ(world.link_outages(), 2);
+  EXPECT_EQ(world.calendar().link_outages(), 2);
 }
 
 TEST(Outages, ANodeOutOfNowhereIsAnError) {
@@ -289,7 +289,31 @@ TEST(Outages, DropOutsComeUniformlyOverComputationsWithTheirProbability) {
   EXPECT_NEAR(failed / begun, 0.2, 4 * std::sqrt(0.2 * 0.8 / begun) + 50 / begun);
   EXPECT_NEAR(moments / failed, 50, 4 * 100 / std::sqrt(12 * failed));
   EXPECT_NEAR(away / returned, 50, 4 * 50 / std::sqrt(returned));
-  EXPECT_GE(world.drop_outs(), static_cast<std::int64_t>(failed));
+  EXPECT_GE(world.calendar().drop_outs(), static_cast<std::int64_t>(failed));
+}
+
+// Both rules are drawn, as an OutageCalendar does: 1 − 0.8 · 0.7 of the computations fail, and not 0.3.
+TEST(Outages, AHostDropsOutByEachOfItsRules) {
+  constexpr std::size_t kNodes = 20;
+  ClosedFormWorld inner = world_of(kNodes, 100);
+  UnreliableWorld world(inner, {.what = {.availability = {{.hosts = "*", .drop_out = 0.2, .returns = 1},
+                                                          {.hosts = "*", .drop_out = 0.3, .returns = 1}}},
+                                .hosts = named("h", kNodes)});
+  double begun = 0, failed = 0;
+  std::map<Activity, Node> computing;
+  const auto begin = [&](Node node) {
+    computing[world.compute(node, {.pieces = {}, .step = 0})] = node;
+    ++begun;
+  };
+  for (Node node = 0; node < static_cast<Node>(kNodes); ++node) begin(node);
+  while (begun < 5000) {
+    const std::optional<Event> event = world.next();
+    ASSERT_TRUE(event);
+    if (event->kind == Event::Kind::failed) ++failed;
+    if (event->kind == Event::Kind::failed || event->kind == Event::Kind::host_down) continue;
+    begin(event->kind == Event::Kind::host_up ? event->node : computing.at(event->activity));
+  }
+  EXPECT_NEAR(failed / begun, 0.44, 4 * std::sqrt(0.44 * 0.56 / begun) + kNodes / begun);
 }
 
 TEST(Outages, AComputationThatIsCancelledTakesItsDropOutWithIt) {

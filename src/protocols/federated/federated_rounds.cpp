@@ -60,7 +60,6 @@ double SecureAggregation::server_seconds(double numbers, std::size_t updates) co
 }
 
 using world::Channel;
-using world::kNever;
 using world::Node;
 using world::Parcel;
 using world::Task;
@@ -174,14 +173,7 @@ std::vector<std::size_t> FederatedRounds::choose(std::int64_t round) {
   std::vector<std::size_t> free;
   for (std::size_t k = 0; k < pool_.free(); ++k) free.push_back(pool_.nth_free(k));
   RandomStream random(setting().seed(), Purpose::participation, 0, static_cast<std::uint32_t>(round));
-  const std::size_t count = std::min(static_cast<std::size_t>(over), free.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t j = boost::random::uniform_int_distribution<std::size_t>(i, free.size() - 1)(random);
-    std::swap(free[i], free[j]);
-  }
-  free.resize(count);
-  std::ranges::sort(free);
-  return free;
+  return world::draw_some(std::move(free), static_cast<std::size_t>(over), std::move(random));
 }
 
 /// Some of the clients of a round can do only a part of their work: x passes, or batches, of E, where x is 1 … E with
@@ -254,7 +246,7 @@ Task<> FederatedRounds::server() {
   ProtocolLog& log = setting().log;
   const Sizing& sizing = setting().sizing;
   const Node me = setting().server;
-  const double patience = setting().value(kDeadline);
+  const world::Deadline deadline{setting().value(kDeadline)};
   for (const Update& update : updates_) pool_.waste(update.event.parcel);  // lost with the server's memory
   pool_.begin();
   secrets_.begin();
@@ -266,7 +258,7 @@ Task<> FederatedRounds::server() {
     const std::int64_t round = ++round_;
     std::vector<std::size_t> chosen = choose(round);
     draw_stragglers(round, chosen);
-    const double until = patience > 0 ? loop.now() + patience : kNever;
+    const double until = deadline.after(loop.now());
     if (secure_.in_use()) co_await exchange_keys(round, chosen, until);
     about_to_ask(round, chosen);
     const bool in_place = round == 1 && setting().value(kInitial);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <mutex>
 #include <ranges>
@@ -193,7 +192,7 @@ spec::RunSpec run_with_all(const spec::RunSpec& run, const std::string& algorith
 PartialParticipation::PartialParticipation(const Setting& setting, const std::string& algorithm)
     : setting_(setting),
       shared_(setting.learning, setting.sizing, run_with_all(setting.run, algorithm), algorithm),
-      deadline_(setting.value(kDeadline)),
+      deadline_{setting.value(kDeadline)},
       factors_(algorithms::site_factors(setting.run.weights, setting.training(), setting.learning.problem().partition)),
       unbiased_(setting.value(kUnbiased)),
       barrier_(setting.value(kBarrier)),
@@ -203,8 +202,7 @@ PartialParticipation::PartialParticipation(const Setting& setting, const std::st
       asking_(setting.sites, 0),
       answered_(setting.sites, 0),
       here_(setting.sites),
-      in_time_(setting.sites, 0),
-      asked_(setting.sites, 0) {
+      in_time_(setting.sites) {
   const double wanted = std::round(setting.value(kFraction) * static_cast<double>(setting.sites));
   per_step_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, setting.sites);
 }
@@ -230,13 +228,8 @@ std::vector<bool> PartialParticipation::choose(std::int64_t number) const {
     if (member_[i] && setting_.loop.is_up(node_of(i))) there.push_back(i);
   }
   RandomStream random(setting_.seed(), Purpose::participation, 1, static_cast<std::uint32_t>(number));
-  const std::size_t count = std::min(per_step_, there.size());
-  for (std::size_t i = 0; i < count && count < there.size(); ++i) {
-    const std::size_t j = boost::random::uniform_int_distribution<std::size_t>(i, there.size() - 1)(random);
-    std::swap(there[i], there[j]);
-  }
   std::vector<bool> asked(setting_.sites, false);
-  for (std::size_t i = 0; i < count; ++i) asked[there[i]] = true;
+  for (const std::size_t site : world::draw_some(std::move(there), per_step_, std::move(random))) asked[site] = true;
   return asked;
 }
 
@@ -244,7 +237,7 @@ SharedStep::PartialSites PartialParticipation::sites_of(std::int64_t number, con
                                                         bool weighted) const {
   SharedStep::PartialSites sites{.number = number, .there = there, .weights = {}};
   const bool everyone = std::ranges::find(there, false) == there.end();
-  const bool present_alone = !unbiased_ || (everyone && per_step_ == setting_.sites && deadline_ == 0);
+  const bool present_alone = !unbiased_ || (everyone && per_step_ == setting_.sites && !deadline_.exists());
   if (!weighted || (present_alone && factors_.empty())) return sites;
   const algorithms::LearningProblem& problem = setting_.learning.problem();
   double all = 0;
@@ -267,8 +260,7 @@ SharedStep::PartialSites PartialParticipation::sites_of(std::int64_t number, con
   }
   const double share = static_cast<double>(per_step_) / static_cast<double>(setting_.sites);
   for (std::size_t site = 0; site < there.size(); ++site) {
-    // So far: one more success in one more trial, so that no chance is nought before anything is known.
-    const double chance = deadline_ > 0 ? (in_time_[site] + 1) / (asked_[site] + 1) : 1;
+    const double chance = deadline_.exists() ? in_time_.chance(site) : 1;
     // What is learned weighs the part by N_s ÷ Σ_P N.
     const double factor = factors_.empty() ? 1.0 : static_cast<double>(factors_[site]);
     sites.weights.push_back(static_cast<float>(factor * present / all / (share * std::min(1.0, chance))));
@@ -411,12 +403,11 @@ void PartialParticipation::merge(std::int64_t at) {
   }
   for (std::size_t site = 0; site < setting_.sites; ++site) {
     if (!now.asked[site]) continue;
-    ++asked_[site];
+    in_time_.note(site, there[site]);
     if (!there[site]) {
       ++log.late;
       continue;
     }
-    ++in_time_[site];
     ++log.took_part[site];
     ++log.answered;
   }
@@ -502,11 +493,11 @@ Task<> PartialParticipation::server() {
   for (; server_at_ < setting_.learning.budget(); ++server_at_) {
     const std::int64_t at = server_at_;
     co_await wait_for_sites();
-    const double until = deadline_ > 0 ? loop.now() + deadline_ : kNever;
+    const double until = deadline_.after(loop.now());
     step(at);
     const std::size_t count = steps_.at(at).schedule->tasks.size();
     const bool silent = expects_nothing(steps_.at(at));
-    if (deadline_ > 0) {
+    if (deadline_.exists()) {
       for (std::size_t task = 0; task < count; ++task) {
         if (steps_.at(at).arrived.contains(task)) co_await gather(at, task, until);
       }

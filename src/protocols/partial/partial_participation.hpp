@@ -154,7 +154,7 @@ class PartialParticipation final : public Protocol {
 
   Setting setting_;
   SharedStep shared_;
-  double deadline_;
+  world::Deadline deadline_;
   std::vector<float> factors_;  ///< per site, factor on its part of the gradient; empty: 1
   bool unbiased_, barrier_;
   std::size_t per_step_ = 1;                     ///< sites that are asked
@@ -166,7 +166,7 @@ class PartialParticipation final : public Protocol {
   std::vector<std::int64_t> asking_, answered_;  ///< per site: how often it has asked for the weights, and got them
   std::vector<std::set<std::int64_t>> here_;     ///< per site: numbers of the messages that it has got and still needs
   std::vector<std::size_t> pulls_;               ///< sites that wait for the weights
-  std::vector<double> in_time_, asked_;
+  world::TimesThere in_time_;                    ///< of the steps that a site was asked in
   std::int64_t server_at_ = 0;
   bool server_began_ = false, ended_ = false;
 };

@@ -4,14 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/random/uniform_01.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
-
-#include "support/random.hpp"
 
 namespace dadsim::study {
 
@@ -255,7 +252,7 @@ AbsenceClock::AbsenceClock(AbsenceSetting setting, world::OutageCalendar& calend
       has_model_(setting_.sites, true),
       on_disk_(setting_.sites, true),
       seen_down_(setting_.sites, 0),
-      was_there_(setting_.sites, 0) {}
+      was_there_(setting_.sites) {}
 
 // ---- who is there ----
 
@@ -361,29 +358,6 @@ bool AbsenceClock::passes(const step::StepTiming& timing, const Sites& sites, bo
 
 // ---- before a step ----
 
-/// Those of the sites that the step is drawn for; drawn again where nobody has anything to do in it.
-AbsenceClock::Sites AbsenceClock::drawn(std::int64_t number, const Sites& here,
-                                        const std::vector<std::int64_t>& rows) const {
-  if (setting_.chances.empty()) return here;
-  std::vector<RandomStream> streams;
-  for (const std::int32_t site : here) {
-    streams.emplace_back(setting_.seed, Purpose::presence, static_cast<std::uint32_t>(site),
-                         static_cast<std::uint32_t>(number));
-  }
-  boost::random::uniform_01<double> uniform;
-  for (;;) {
-    Sites who;
-    bool any = false;
-    for (std::size_t i = 0; i < here.size(); ++i) {
-      const auto site = static_cast<std::size_t>(here[i]);
-      if (uniform(streams[i]) >= setting_.chances[site]) continue;
-      who.push_back(here[i]);
-      any = any || rows[site] > 0;
-    }
-    if (any) return who;
-  }
-}
-
 /// π of those that take part: what is drawn, and of what goes by dates how often they have been there so far.
 std::vector<double> AbsenceClock::chances_of(const Sites& sites, const Sites& here,
                                              const std::vector<std::int64_t>& rows) const {
@@ -398,8 +372,7 @@ std::vector<double> AbsenceClock::chances_of(const Sites& sites, const Sites& he
   for (const std::int32_t site : sites) {
     const auto place = static_cast<std::size_t>(site);
     double chance = setting_.chances.empty() ? 1 : setting_.chances[place] / (1 - nobody);
-    // So far: one more success in one more trial, so that no chance is nought before anything is known.
-    if (setting_.has_dates) chance *= (was_there_[place] + 1) / (static_cast<double>(log_.participation.updates) + 1);
+    if (setting_.has_dates) chance *= was_there_.chance(place);
     chances.push_back(std::min(1.0, chance));
   }
   return chances;
@@ -487,7 +460,9 @@ bool AbsenceClock::goes_through(std::int64_t number, const Sites& sites) {
   if (!like) return true;
   for (std::size_t node = 0; node < nodes(); ++node) {
     const auto site = static_cast<std::int32_t>(setting_.site_of[node]);
-    if (std::ranges::binary_search(sites, site)) calendar_.compute(node, now_, like->compute_seconds);
+    if (like->compute_seconds > 0 && std::ranges::binary_search(sites, site)) {
+      calendar_.compute(node, now_, like->compute_seconds);
+    }
   }
   const std::optional<double> date = broken_off(now_ + like->seconds, sites);
   if (!date) return true;
@@ -533,7 +508,8 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
       wait_for_change("for a site that has samples for it");
       continue;
     }
-    const Sites who = drawn(number, here, rows);
+    const Sites who =
+        setting_.chances.empty() ? here : world::draw_each(here, setting_.chances, setting_.seed, number, has_rows);
     const bool restarts = to_restore_ && setting_.absence.does == spec::AbsenceSpec::Does::restart;
     if (!(restarts ? restore() : bring_up_to_date(who)) || !goes_through(number, who)) {
       if (++tries < kMostTries) continue;
@@ -542,7 +518,7 @@ algorithms::Attendance::Present AbsenceClock::next(std::int64_t number, const st
                       log_.participation.updates + 1, kMostTries));
     }
     std::vector<double> chances = chances_of(who, here, rows);
-    for (const std::int32_t site : here) ++was_there_[static_cast<std::size_t>(site)];
+    for (std::size_t site = 0; site < setting_.sites; ++site) was_there_.note(site, is_here[site]);
     return {who, std::move(chances)};
   }
 }

@@ -18,6 +18,7 @@
 #include "step/participation.hpp"
 #include "step/timing.hpp"
 #include "world/outage_calendar.hpp"
+#include "world/presence.hpp"
 
 namespace dadsim::study {
 
@@ -169,7 +170,6 @@ class AbsenceClock {
   void wait_for_change(const std::string& what);
   std::optional<double> broken_off(double end, const Sites& sites);
   bool passes(const step::StepTiming& timing, const Sites& sites, bool worth_something);
-  Sites drawn(std::int64_t number, const Sites& here, const std::vector<std::int64_t>& rows) const;
   bool bring_up_to_date(const Sites& sites);
   bool restore();
   bool goes_through(std::int64_t number, const Sites& sites);
@@ -192,7 +192,7 @@ class AbsenceClock {
   std::optional<std::int64_t> most_begun_;
   std::map<Sites, step::StepTiming> last_of_;
   std::optional<step::StepTiming> last_;
-  std::vector<double> was_there_;  ///< per site, steps
+  world::TimesThere was_there_;
 };
 
 }  // namespace dadsim::study

@@ -99,8 +99,10 @@ std::optional<report::Statement> run_until_stopped(world::EventLoop& loop, const
     return std::nullopt;
   } catch (const world::Deadlock& deadlock) {
     const auto went_down = [](const step::EventLog::NodeUse& node) { return node.outages > 0 || node.down > 0; };
-    const bool something_failed = std::ranges::any_of(loop.log().nodes, went_down) || world.link_outages() > 0;
-    const bool is_to_blame = deadlock.cause == Cause::nothing_under_way ? !world.is_whole() : something_failed;
+    const bool something_failed =
+        std::ranges::any_of(loop.log().nodes, went_down) || world.calendar().link_outages() > 0;
+    const bool is_to_blame =
+        deadlock.cause == Cause::nothing_under_way ? !world.calendar().is_whole() : something_failed;
     if (!is_to_blame || deadlock.cause == Cause::livelock || deadlock.cause == Cause::slow_message) throw;
     return report::Statement{"stopped"}.with("seconds", loop.now()).with("fault", std::string(deadlock.what()));
   }
@@ -149,8 +151,8 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
       framework.emplace(unreliable, cluster.framework, names.size(), server, sizing.plain_bytes());
     world::World& served = framework ? static_cast<world::World&>(*framework) : unreliable;
     world::EventLoop::Limits limits = limits_of(log, options, leak);
-    limits.link_outages = [&unreliable] { return unreliable.link_outages(); };
-    limits.failing_links = unreliable.failing_links();
+    limits.link_outages = [&unreliable] { return unreliable.calendar().link_outages(); };
+    limits.failing_links = unreliable.calendar().failing_links();
     world::EventLoop loop(served, names, std::move(limits));
     set_checkpoints(run.conditions.failures_of(scenario.failures), loop);
     const protocols::Setting setting{.loop = loop,
@@ -176,7 +178,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
     event_driven.event_driven.log = loop.log();
     event_driven.event_driven.hosts = node_names(scenario);
     event_driven.event_driven.workers = workers;
-    event_driven.event_driven.log.link_outages = unreliable.link_outages();
+    event_driven.event_driven.log.link_outages = unreliable.calendar().link_outages();
     if (framework) add_use_of(*framework, server, event_driven.event_driven);
     if (options.learns) {
       std::vector<world::Value> wanted;
