@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "algorithms/batches.hpp"
-#include "algorithms/leak/leak_meter.hpp"
+#include "algorithms/leak/exchange_leak.hpp"
 #include "algorithms/learning/learners.hpp"
 #include "algorithms/registry.hpp"
 #include "models/data/digits.hpp"
@@ -53,7 +53,8 @@ double learn(const std::string& algorithm, const Setting& setting, bool observed
   const algorithms::LearningProblem problem{setting.data, setting.partition, setting.model, setting.training, 1};
   algorithms::Batches batches(setting.training, setting.partition, 1);
   const std::unique_ptr<algorithms::Learners> learners = make_learners(run, problem, setting.steps);
-  algorithms::LeakMeter meter(problem, *learners->networks().front(), {.has_aggregator = true, .steps = setting.steps});
+  algorithms::ExchangeLeak meter(problem, *learners->networks().front(),
+                                 {.has_aggregator = true, .steps = setting.steps});
   if (observed) learners->set_leak_meter(&meter);
   const std::clock_t start = std::clock();
   for (std::int64_t step = 0; step < setting.steps; ++step) learners->train(step, 0.05, batches.next());

@@ -113,8 +113,8 @@ step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models:
 }
 
 /// Sees what the learners of a run send from now on; `takes_over`: few of its steps are carried out.
-std::unique_ptr<LeakMeter> meter_leak(const spec::RunSpec& run, const LearningProblem& problem, Learners& learners,
-                                      std::int64_t steps, bool takes_over) {
+std::unique_ptr<ExchangeLeak> meter_leak(const spec::RunSpec& run, const LearningProblem& problem, Learners& learners,
+                                         std::int64_t steps, bool takes_over) {
   const MethodInfo& info = algorithm_registry().at(run.algorithm);
   const LeakSetting setting{
       .has_aggregator = info.communicates() && !info.decentralised() && run.exchange == spec::ExchangeMode::aggregator,
@@ -122,12 +122,12 @@ std::unique_ptr<LeakMeter> meter_leak(const spec::RunSpec& run, const LearningPr
       .steps = steps,
       .every = problem.training.leak_every,
       .takes_over = takes_over};
-  auto meter = std::make_unique<LeakMeter>(problem, *learners.networks().front(), setting);
+  auto meter = std::make_unique<ExchangeLeak>(problem, *learners.networks().front(), setting);
   learners.set_leak_meter(meter.get());
   return meter;
 }
 
-step::Leak leak_of(const spec::RunSpec& run, const LeakMeter& meter) {
+step::Leak leak_of(const spec::RunSpec& run, const ExchangeLeak& meter) {
   if (algorithm_registry().at(run.algorithm).sharing == Sharing::pooled) {
     return {.why_not = Statement{"data-in-one-place"}};
   }
@@ -153,7 +153,7 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
   trajectory.steps_per_epoch = batches.steps_per_epoch();
   const std::int64_t steps = std::max<std::int64_t>(1, budget_in_steps(training, trajectory.steps_per_epoch));
   const std::unique_ptr<Learners> learners = make_learners(run, problem, steps);
-  std::unique_ptr<LeakMeter> meter;
+  std::unique_ptr<ExchangeLeak> meter;
   if (observer.measures_leak) meter = meter_leak(run, problem, *learners, steps, false);
   const std::int64_t every = training.evaluate_every > 0 ? training.evaluate_every : trajectory.steps_per_epoch;
   StepStore store(trajectory);
@@ -234,7 +234,7 @@ step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& 
   trajectory.diverged_at = learned.diverged_at;
   const auto steps = static_cast<std::int64_t>(learned.steps.size());
   const std::unique_ptr<Learners> learners = make_learners(run, problem, steps);
-  std::unique_ptr<LeakMeter> meter;
+  std::unique_ptr<ExchangeLeak> meter;
   if (measures_leak) meter = meter_leak(run, problem, *learners, steps, true);
   StepStore store(trajectory);
   struct KnownStep {

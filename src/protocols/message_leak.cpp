@@ -41,9 +41,9 @@ MessageLeak::MessageLeak(Learning& learning, const WatchSetting& setting)
     : learning_(learning),
       setting_(setting),
       network_(learning.problem().data.shape, learning.problem().model, learning.problem().seed),
-      rows_(learning.problem().data, learning.problem().partition, network_),
-      forward_macs_(algorithms::forward_macs(network_)),
-      in_sample_(setting.sites, -1) {
+      meter_(learning.problem(), network_),
+      rows_(meter_.rows()),
+      forward_macs_(algorithms::forward_macs(network_)) {
   std::size_t at = 0;
   for (std::size_t m = 0; m < network_.layers(); ++m) {
     const models::WeightsOf<float>& weights = network_.layer(m);
@@ -52,21 +52,17 @@ MessageLeak::MessageLeak(Learning& learning, const WatchSetting& setting)
     if (!weights.embedding) last_outputs_ = weights.out();
     at += static_cast<std::size_t>(weights.weight.size() + weights.bias.size());
   }
-  place_.assign(static_cast<std::size_t>(learning.problem().data.train.size()), 0);
   // Half of a sample is spread evenly, and the other half are those that train first: of many sites few may take part.
-  const bool all = setting.sites <= algorithms::kSampledSites;
-  for (const std::int32_t site : algorithms::sampled_sites(setting.sites, all ? setting.sites : kSpreadSites)) {
+  const std::size_t sites = meter_.sites();
+  const std::size_t most = sites <= algorithms::kSampledSites ? sites : kSpreadSites;
+  for (const std::int32_t site : algorithms::sampled_sites(sites, most)) {
     look_at(static_cast<std::size_t>(site));
   }
 }
 
 void MessageLeak::look_at(std::size_t site) {
-  in_sample_[site] = static_cast<std::int32_t>(looked_.size());
-  looked_.push_back({.site = site});
-  const std::vector<std::int32_t>& samples = samples_at(looked_.back());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    place_[static_cast<std::size_t>(samples[i])] = static_cast<std::int32_t>(i);
-  }
+  meter_.look_at(site);
+  looked_.emplace_back();
 }
 
 bool MessageLeak::is_due(std::int64_t number) const {
@@ -78,19 +74,19 @@ bool MessageLeak::is_due(std::int64_t number) const {
 
 void MessageLeak::trained(std::size_t site, SiteBatches::How batches, std::int64_t first, std::int64_t steps,
                           std::int64_t data_version) {
-  if (site >= in_sample_.size()) return;
+  if (site >= meter_.sites()) return;
   const algorithms::LearningProblem& problem = learning_.problem();
   const auto batch = std::min(static_cast<std::size_t>(problem.training.batch), problem.partition[site].size());
   trained_macs_ += 3 * forward_macs_ * static_cast<double>(steps) * static_cast<double>(batch);
   other_drift_ = other_drift_ || data_version != 0;
-  if (place_of(site) < 0 && looked_.size() < algorithms::kSampledSites) look_at(site);
-  if (data_version == 0 && place_of(site) >= 0) {
-    looked_[static_cast<std::size_t>(place_of(site))].since_sent.push_back({batches, first, steps, data_version});
+  if (meter_.s_of(site) < 0 && looked_.size() < algorithms::kSampledSites) look_at(site);
+  if (data_version == 0 && meter_.s_of(site) >= 0) {
+    looked_[static_cast<std::size_t>(meter_.s_of(site))].since_sent.push_back({batches, first, steps, data_version});
   }
 }
 
-bool MessageLeak::affords(const Looked& looked, unsigned readers) {
-  const auto samples = static_cast<double>(std::min(kMostSamples, samples_at(looked).size()));
+bool MessageLeak::affords(std::size_t s, unsigned readers) {
+  const auto samples = static_cast<double>(std::min(kMostSamples, meter_.samples_of(s).size()));
   const double rows = samples * static_cast<double>(rows_.rows_per_sample());
   // The span of the message, the batch and its control in front of it, and where the rows of the batch may stand.
   const double directions = std::min({rows, static_cast<double>(rows_.outputs()), static_cast<double>(rows_.inputs())});
@@ -106,11 +102,12 @@ bool MessageLeak::affords(const Looked& looked, unsigned readers) {
 void MessageLeak::sent(const world::Parcel& parcel) {
   if (parcel.values.empty()) return;
   const unsigned others = bit_of(step::Adversary::site) | bit_of(step::Adversary::line);
-  if (parcel.from >= 0 && static_cast<std::size_t>(parcel.from) < setting_.sites) {
-    const std::int32_t place = place_of(static_cast<std::size_t>(parcel.from));
+  if (parcel.from >= 0 && static_cast<std::size_t>(parcel.from) < meter_.sites()) {
+    const std::int32_t place = meter_.s_of(static_cast<std::size_t>(parcel.from));
     ever_sent_ = ever_sent_ || place < 0;
     if (place < 0) return;
-    Looked& site = looked_[static_cast<std::size_t>(place)];
+    const auto s = static_cast<std::size_t>(place);
+    Looked& site = looked_[s];
     const Trainings trainings = std::exchange(site.since_sent, {});
     if (trainings.empty()) return;
     ever_sent_ = true;
@@ -121,8 +118,8 @@ void MessageLeak::sent(const world::Parcel& parcel) {
                              : setting_.masked ? 0U
                                                : bit_of(step::Adversary::aggregator) | bit_of(step::Adversary::line);
     const Value before = std::exchange(site.last, {});
-    if (readers != 0 && is_due(number) && affords(site, readers)) {
-      measure(parcel, number, static_cast<std::size_t>(place), trainings, before, readers);
+    if (readers != 0 && is_due(number) && affords(s, readers)) {
+      measure(parcel, number, s, trainings, before, readers);
     }
     if (readers != 0 && is_due(number + 1)) site.last = parcel.values.front();
     return;
@@ -139,7 +136,7 @@ void MessageLeak::sent(const world::Parcel& parcel) {
   for (std::size_t i = 0; i < looked_.size(); ++i) {
     const std::size_t s = (static_cast<std::size_t>(number) + i) % looked_.size();
     const Trainings there = std::exchange(looked_[s].at_server, {});
-    if (!due || done == kMostSites || there.empty() || !affords(looked_[s], readers)) continue;
+    if (!due || done == kMostSites || there.empty() || !affords(s, readers)) continue;
     measure(parcel, number, s, there, before, readers);
     ++done;
   }
@@ -163,41 +160,25 @@ std::vector<std::int32_t> MessageLeak::samples_of(std::size_t site, const Traini
 
 void MessageLeak::measure(const world::Parcel& parcel, std::int64_t number, std::size_t s, const Trainings& trainings,
                           const Value& before, unsigned readers) {
-  const algorithms::LearningProblem& problem = learning_.problem();
-  const std::size_t site = looked_[s].site;
+  const std::size_t site = meter_.number_of(s);
   const std::vector<std::int32_t> all = samples_of(site, trainings);
   if (all.empty() || rows_.inputs() == 0) return;
   const std::size_t count = std::min(kMostSamples, all.size());
   std::vector<std::int32_t> samples;
   for (std::size_t i = 0; i < count; ++i) samples.push_back(all[i * all.size() / count]);
-  algorithms::ControlSamples control =
-      algorithms::control_samples(problem.data, problem.partition[site], all, problem.seed, site, number);
-  // As many as are looked at.
-  if (control.of_site.size() > count) control.of_site.resize(count);
-  control.held_back.resize(std::min(control.held_back.size(), count - control.of_site.size()));
-  MeasuredMessage measured{.site = s, .readers = readers, .number = number, .seconds = parcel.sent_at};
-  measured.samples = samples;
-  for (const std::int32_t sample : samples) measured.places.push_back(place_[static_cast<std::size_t>(sample)]);
-  for (const std::int32_t sample : control.of_site) {
-    measured.others.push_back(place_[static_cast<std::size_t>(sample)]);
-  }
-  measured.held_back = control.held_back;
-  std::vector<std::int32_t> labels;
-  const models::Samples& train = problem.data.train;
-  for (const std::int32_t sample : all) {
-    const auto first = train.labels.begin() + sample * train.labels_per_sample;
-    labels.insert(labels.end(), first, first + train.labels_per_sample);
-  }
+  MeasuredMessage measured{
+      .batch = meter_.batch_of(s, number, std::move(samples), all), .readers = readers, .seconds = parcel.sent_at};
+  const algorithms::LeakMeter::MeasuredBatch& batch = measured.batch;
   const std::string name = fmt::format("what is known and shown of site {} from {} and {}", site,
-                                       fmt::join(samples, " "), fmt::join(control.of_site, " "));
-  const auto operation = [this, samples, control, labels, mean = rows_.mean(site, network_)](History::Inputs in) {
+                                       fmt::join(batch.samples, " "), fmt::join(batch.control.of_site, " "));
+  const auto operation = [this, samples = batch.samples, control = batch.control, labels = meter_.labels_of(all),
+                          mean = meter_.rows().mean(site, network_)](History::Inputs in) {
     const std::span<const float> numbers(in[0]->numbers), earlier(in[1]->numbers);
     // Rows of the numbers of a whole model, perhaps with what belongs to an optimizer behind it.
     if (numbers.size() < learning_.parameters() || earlier.size() < learning_.parameters()) return Datum{{}, {}};
     models::Matrix sent = matrix_at(numbers, offset_, rows_.outputs(), rows_.inputs());
     const models::Matrix change = sent - matrix_at(earlier, offset_, rows_.outputs(), rows_.inputs());
-    constexpr float kLittle = 0.5F;  // what goes on from message to message changes by little
-    const bool goes_on = change.norm() < kLittle * sent.norm();
+    const bool goes_on = algorithms::goes_on(change, sent);
     const models::Matrix& news = goes_on ? change : sent;
     RevealedSpan span(rows_.inputs());
     span.add(news, 0, static_cast<Eigen::Index>(samples.size()));
@@ -262,70 +243,40 @@ bool MessageLeak::exists(step::Adversary adversary) const {
   return true;
 }
 
-void MessageLeak::keep_best_image(const MeasuredMessage& measured, const Datum& reading,
-                                  std::optional<step::ShownImage>& best) const {
-  if (reading.numbers.empty()) return;
-  double share = -1;
-  std::int32_t sample = 0;
-  for (std::size_t i = 0; i < measured.samples.size(); ++i) {  // as measure() has left them
-    const double one = RevealedSpan::Energy{reading.scalars[1 + 3 * i], reading.scalars[2 + 3 * i]}.share();
-    if (one <= share) continue;
-    share = one;
-    sample = measured.samples[i];
+void MessageLeak::read(const MeasuredMessage& measured, std::size_t a) {
+  const world::DatumPtr datum = History::datum_of(measured.reading);
+  const std::vector<double>& scalars = datum->scalars;
+  const algorithms::LeakMeter::MeasuredBatch& batch = measured.batch;
+  KnownOfSite& site = meter_.known(a, batch.s);
+  if (scalars.empty()) return site.read_nothing();
+  site.tell_labels(scalars.front());
+  KnownOfSite::Reading reading;
+  std::size_t at = 1;
+  double found = 0;
+  for (const std::int32_t sample : batch.samples) {
+    reading.batch.push_back({scalars[at], scalars[at + 1]});
+    for (double row = 0; row < scalars[at + 2]; ++row) site.hand_over(meter_.place_of(sample));
+    found += scalars[at + 2];
+    at += 3;
   }
-  if (best && share <= best->share + algorithms::kMoreShown) return;
-  best = rows_.image(measured.number + 1, looked_[measured.site].site, sample, share, reading.numbers);
+  for (; at + 1 < scalars.size(); at += 2) reading.control.push_back({scalars[at], scalars[at + 1]});
+  reading.rows_handed =
+      found / static_cast<double>(batch.samples.size()) / static_cast<double>(rows_.rows_per_sample());
+  if (meter_.read(a, batch, std::move(reading))) meter_.best_image(a).shown = datum->numbers;
+  meter_.curve(a).push_back(meter_.point(a, batch.number + 1));
+  meter_.curve(a).back().seconds = measured.seconds;
 }
 
-step::Leak MessageLeak::result() const {
-  step::Leak leak{.adversaries = {}, .every = setting_.every, .measured = static_cast<std::int64_t>(measured_.size())};
-  std::vector<std::size_t> samples;
-  for (const Looked& one : looked_) {
-    samples.push_back(samples_at(one).size());
-    if (looked_.size() < setting_.sites) leak.sampled.push_back(static_cast<std::int32_t>(one.site));
-  }
+step::Leak MessageLeak::result() {
+  step::Leak leak = meter_.leak(setting_.every, std::ssize(measured_));
   for (std::size_t a = 0; a < step::kAdversaries; ++a) {
-    const auto adversary = static_cast<step::Adversary>(a);
-    if (!exists(adversary)) continue;
-    step::AdversaryLeak one{.adversary = adversary, .all = {}, .sites = {}, .curve = {}};
-    std::vector<KnownOfSite> known;
-    for (const std::size_t count : samples) known.emplace_back(count);
-    std::int64_t unread = 0, read = 0;
+    if (!exists(static_cast<step::Adversary>(a))) continue;
     for (const MeasuredMessage& measured : measured_) {
-      if ((measured.readers & bit_of(adversary)) == 0) continue;
-      if (adversary == step::Adversary::site && setting_.sites < 2) continue;
-      const std::vector<double>& scalars = History::datum_of(measured.reading)->scalars;
-      if (scalars.empty()) {
-        ++unread;
-        continue;
-      }
-      ++read;
-      KnownOfSite& site = known[measured.site];
-      site.tell_labels(scalars.front());
-      KnownOfSite::Reading reading{
-          .samples = measured.places, .others = measured.others, .held_back = measured.held_back};
-      std::size_t at = 1;
-      double found = 0;
-      for (const std::int32_t place : measured.places) {
-        reading.batch.push_back({scalars[at], scalars[at + 1]});
-        for (double row = 0; row < scalars[at + 2]; ++row) site.hand_over(place);
-        found += scalars[at + 2];
-        at += 3;
-      }
-      for (; at + 1 < scalars.size(); at += 2) reading.control.push_back({scalars[at], scalars[at + 1]});
-      reading.rows_handed =
-          found / static_cast<double>(measured.places.size()) / static_cast<double>(rows_.rows_per_sample());
-      site.read(reading);
-      keep_best_image(measured, *History::datum_of(measured.reading), one.best_image);
-      one.curve.push_back(algorithms::point_of(known, measured.number + 1));
-      one.curve.back().seconds = measured.seconds;
+      if (meter_.reads(measured.readers, a)) read(measured, a);
     }
-    // What was not seen is not known: figures of nothing are those of sites that have sent nothing.
+    const auto [read, unread] = meter_.readings(a);
     const bool sent = read + unread > 0 || ever_sent_;
-    for (const KnownOfSite& site : known) {
-      one.sites.push_back(sent && read == 0 ? step::LeakFigures{} : site.figures(sent));
-    }
-    one.all = read > 0 || !sent ? algorithms::of_all(one.sites, samples) : step::LeakFigures{};
+    step::AdversaryLeak one = meter_.told(a, sent, false);
     if (unread > 0) {
       one.why_not = Statement{"messages-not-read"}
                         .with("unread", static_cast<double>(unread))

@@ -6,16 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/leak/known_of_site.hpp"
-#include "algorithms/leak/sample_rows.hpp"
+#include "algorithms/leak/leak_meter.hpp"
 #include "protocols/learning.hpp"
 #include "step/leak.hpp"
 #include "world/parcel.hpp"
 
 namespace dadsim::protocols {
 
-/// Measures what the messages of an event-driven run reveal (docs/leak.md): is shown each as it leaves, and what sites
-/// train with; what is measured becomes a Value of the History, worked out with all others. Messages are rows of the
+/// Feeds a LeakMeter with the messages of an event-driven run: is shown each as it leaves, and what sites train with;
+/// what is measured becomes a Value of the History, worked out with all others. Messages are rows of the
 /// numbers of a model or of a gradient; those that go on from one to the next (weights) are read by what is new in
 /// them.
 ///
@@ -27,7 +26,6 @@ namespace dadsim::protocols {
 class MessageLeak final : public TrainingObserver {
  public:
   struct WatchSetting {
-    std::size_t sites = 0;
     world::Node server = -1;  ///< −1: none
     bool masked = false;      ///< secure aggregation: what is sent to a server shows nothing by itself
     std::int64_t every = 0;   ///< messages of a sender; 0: the first, and those of number 4, 16, 64 …
@@ -41,7 +39,7 @@ class MessageLeak final : public TrainingObserver {
   /// What is to be worked out.
   std::vector<world::Value> values() const;
   /// Once they have been.
-  step::Leak result() const;
+  step::Leak result();
 
  private:
   struct Training {
@@ -51,11 +49,9 @@ class MessageLeak final : public TrainingObserver {
   using Trainings = std::vector<Training>;
   /// A measurement of one message and one site.
   struct MeasuredMessage {
-    std::size_t site = 0;  ///< of the sample
+    algorithms::LeakMeter::MeasuredBatch batch = {};
     unsigned readers = 0;  ///< bits of step::Adversary
-    std::int64_t number = 0;
     double seconds = 0;
-    std::vector<std::int32_t> samples = {}, places = {}, others = {}, held_back = {};
     world::Value reading = {};
   };
 
@@ -63,39 +59,30 @@ class MessageLeak final : public TrainingObserver {
   std::vector<std::int32_t> samples_of(std::size_t site, const Trainings& trainings) const;
   /// A site of the sample.
   struct Looked {
-    std::size_t site = 0;
     Trainings since_sent = {}, at_server = {};
     std::int64_t sent = 0;
     world::Value last = {};  ///< where its next message is measured
   };
   void look_at(std::size_t site);
-  /// Its place in the sample; −1: it is not looked at.
-  std::int32_t place_of(std::size_t site) const { return in_sample_[site]; }
-  const std::vector<std::int32_t>& samples_at(const Looked& looked) const {
-    return learning_.problem().partition[looked.site];
-  }
   /// Whether a measurement may be paid for; one by each set of readers always is. Counts it then.
-  bool affords(const Looked& looked, unsigned readers);
+  bool affords(std::size_t s, unsigned readers);
   /// `s`: of the sample.
   void measure(const world::Parcel& parcel, std::int64_t number, std::size_t s, const Trainings& trainings,
                const world::Value& before, unsigned readers);
   bool exists(step::Adversary adversary) const;
-  /// Puts the best image of a message there if it was shown better than what is.
-  void keep_best_image(const MeasuredMessage& measured, const world::Datum& reading,
-                       std::optional<step::ShownImage>& best) const;
+  void read(const MeasuredMessage& measured, std::size_t adversary);
 
   Learning& learning_;
   WatchSetting setting_;
   models::Network network_;
-  algorithms::SampleRows rows_;
+  algorithms::LeakMeter meter_;
+  const algorithms::SampleRows& rows_;
   std::size_t offset_ = 0, last_offset_ = 0;  ///< of the first and of the last matrix in a row of numbers
   Eigen::Index last_outputs_ = 0;
   double forward_macs_ = 0;                      ///< of a sample
   double trained_macs_ = 0, measured_macs_ = 0;  ///< so far: of all sites; of what is measured
   unsigned ever_measured_ = 0;                   ///< readers
-  std::vector<std::int32_t> place_;              ///< per sample of training, among those of its site
-  std::vector<std::int32_t> in_sample_;          ///< per site
-  std::vector<Looked> looked_;
+  std::vector<Looked> looked_;                   ///< per site of the sample
   bool ever_sent_ = false;
   std::int64_t models_ = 0;
   world::Value last_model_;

@@ -79,7 +79,7 @@ OwnWeightsStep::OwnWeightsStep(const LearningProblem& problem, const spec::RunSp
   }
 }
 
-void OwnWeightsStep::set_leak_meter(LeakMeter* meter) {
+void OwnWeightsStep::set_leak_meter(ExchangeLeak* meter) {
   meter_ = meter;
   exchange_.tap().set_observer(meter);
 }

@@ -8,7 +8,7 @@
 
 #include "algorithms/gossip/mixing.hpp"
 #include "algorithms/gossip/topology.hpp"
-#include "algorithms/leak/leak_meter.hpp"
+#include "algorithms/leak/exchange_leak.hpp"
 #include "algorithms/learning_problem.hpp"
 #include "algorithms/step/training_step.hpp"
 #include "models/optimizer.hpp"
@@ -35,7 +35,7 @@ class OwnWeightsStep {
   OwnWeightsStep& operator=(const OwnWeightsStep&) = delete;
 
   /// From now on `meter` sees what is sent, and is told of forward passes.
-  void set_leak_meter(LeakMeter* meter);
+  void set_leak_meter(ExchangeLeak* meter);
 
   /// Sets the batch: per site, the indices of its samples (a site may have none). `rate`: of learning. With `attendees`
   /// the other sites neither train nor exchange anything: they have no edges, and their weights stay. A site that is
@@ -166,7 +166,7 @@ class OwnWeightsStep {
   std::vector<std::vector<std::int32_t>> batch_;  ///< per site; empty where it is away
   float rows_of_all_ = 0;                         ///< in this step, those of sites that are away among them
   float loss_ = 0;
-  LeakMeter* meter_ = nullptr;
+  ExchangeLeak* meter_ = nullptr;
 };
 
 /// A decentralised algorithm: how sites with weights of their own go on from one step to the next.

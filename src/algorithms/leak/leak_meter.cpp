@@ -1,466 +1,92 @@
 #include "algorithms/leak/leak_meter.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <optional>
 #include <utility>
-#include <vector>
-
-#include "algorithms/leak/span_reader.hpp"
 
 namespace dadsim::algorithms {
 
-LeakMeter::LeakMeter(const LearningProblem& problem, const models::Network& network, const LeakSetting& setting)
+LeakMeter::LeakMeter(const LearningProblem& problem, const models::Network& network)
     : problem_(problem),
-      setting_(setting),
       rows_(problem.data, problem.partition, network),
-      sampled_(sampled_sites(sites())),
-      in_sample_(sites(), -1) {
-  place_.assign(static_cast<std::size_t>(problem.data.train.size()), 0);
-  for (std::size_t s = 0; s < sampled_.size(); ++s) {
-    in_sample_[static_cast<std::size_t>(sampled_[s])] = static_cast<std::int32_t>(s);
-    const std::vector<std::int32_t>& samples = partition(s);
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      place_[static_cast<std::size_t>(samples[i])] = static_cast<std::int32_t>(i);
-    }
-    for (auto& of_sites : known_) of_sites.emplace_back(samples.size());
+      in_sample_(sites(), -1),
+      place_(static_cast<std::size_t>(problem.data.train.size()), 0) {}
+
+void LeakMeter::look_at(std::size_t site) {
+  in_sample_[site] = static_cast<std::int32_t>(sampled_.size());
+  sampled_.push_back(static_cast<std::int32_t>(site));
+  const std::vector<std::int32_t>& samples = problem_.partition[site];
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    place_[static_cast<std::size_t>(samples[i])] = static_cast<std::int32_t>(i);
   }
-  plan_ = setting.every > 0 ? LeakPlan{.every = setting.every}
-                            : leak_plan(rows_, network, problem_.training.batch, sites(), setting_.steps);
-  // Following sites takes about as much again as learning does.
-  constexpr std::int64_t kFollowed = 64;
-  followed_ = setting.every > 0 ? setting.steps : (setting.steps + kFollowed - 1) / kFollowed;
+  for (auto& of_sites : known_) of_sites.emplace_back(samples.size());
 }
 
-bool LeakMeter::is_due(std::int64_t number) const {
-  const bool last = plan_.last && (number + 1 == setting_.steps || (follows_ && number + 1 == followed_));
-  return number % plan_.every == 0 || last;
-}
-
-void LeakMeter::start(std::int64_t number, const models::Network& network) {
-  network_ = &network;
-  number_ = number;
-  due_ = due_ || is_due(number);
-  held_.clear();
-  labels_.clear();
-  spans_.clear();
-  count_.clear();
-  for (WatchedSite& site : sites_) {
-    for (auto& found : site.found) std::ranges::fill(found, 0);
-  }
-}
-
-void LeakMeter::begin(std::int64_t number, const Batch& batch, RowsOfSite rows, const models::Network& network,
-                      std::vector<std::int32_t> present) {
-  sites_.clear();
-  start(number, network);
-  present_ = std::move(present);
-  if (present_.empty()) {
-    batch_ = batch;
-    pending_rows_ = std::move(rows);
-    return;
-  }
-  batch_.assign(sites(), {});
-  for (std::size_t i = 0; i < present_.size(); ++i) batch_[static_cast<std::size_t>(present_[i])] = batch[i];
-  pending_rows_ = [this, rows = std::move(rows)](std::size_t site) { return rows(place_among_present(site)); };
-}
-
-std::size_t LeakMeter::place_among_present(std::size_t site) const {
-  return static_cast<std::size_t>(std::ranges::find(present_, static_cast<std::int32_t>(site)) - present_.begin());
-}
-
-void LeakMeter::begin(std::int64_t number, const models::Network& network) { start(number, network); }
-
-void LeakMeter::passed(const Batch& batch, const RowsOfSite& rows) {
-  // What was sent before it is about the batch before.
-  if (!held_.empty()) measure();
-  if (!due_ && !is_due(number_ + 1)) return sites_.clear();
-  set_sites(batch, rows, false);
-}
-
-void LeakMeter::set_sites(const Batch& batch, const RowsOfSite& rows, bool stay) {
-  sites_ = std::vector<WatchedSite>(sampled_.size());
-  if (&batch != &batch_) batch_ = batch;
-  Eigen::Index first = 0;
-  for (std::size_t number = 0; number < sites(); ++number) {
-    const Eigen::Index before = first;
-    first += std::ssize(batch[number]) * rows_.rows_per_sample();
-    if (in_sample_[number] < 0) continue;
-    WatchedSite& site = sites_[static_cast<std::size_t>(in_sample_[number])];
-    site.first_row = before;
-    site.samples = batch[number];
-    for (const std::int32_t sample : site.samples) site.places.push_back(place_[static_cast<std::size_t>(sample)]);
-    site.copied.resize(0, rows_.inputs());
-    if (!site.samples.empty() && !stay) site.copied = rows(number);
-    if (!site.samples.empty() && stay) {
-      site.rows.emplace(rows(number));
-    } else {
-      site.rows.emplace(site.copied);
-    }
-    site.finder.emplace(*site.rows);
-    if (rows_.has_table()) site.symbols = rows_.features(site.samples);
-    if (rows_.has_table()) site.symbol_finder.emplace(site.symbols);
-    for (auto& found : site.found) found.assign(static_cast<std::size_t>(site.rows->rows()), 0);
-  }
-  all_rows_ = first;
-}
-
-bool LeakMeter::concerns(const auto& message, std::size_t adversary, std::size_t s) const {
-  if ((message.readers & (1U << adversary)) == 0) return false;
-  if (adversary == static_cast<std::size_t>(step::Adversary::site) && sites() < 2) return false;
-  return message.of_all || message.sender == sampled_[s];
-}
-
-void LeakMeter::see(const SeenMatrix& seen) {
-  if (present_.empty()) return look_at(seen);
-  SeenMatrix of_run = seen;
-  if (seen.sender >= 0) of_run.sender = present_.at(static_cast<std::size_t>(seen.sender));
-  if (seen.sent) of_run.sent = [&](std::size_t site) { return seen.sent(place_among_present(site)); };
-  look_at(of_run);
-}
-
-void LeakMeter::look_at(const SeenMatrix& seen) {
-  using enum SeenMatrix::Kind;
-  const bool of_first = seen.first && (seen.kind == input_rows || seen.kind == gradient || seen.kind == unread);
-  const bool of_last = seen.last && seen.kind != unread;
-  ever_read_ |= seen.readers;
-  if (of_first || seen.kind == symbols) ever_read_first_ |= seen.readers;
-  const bool rows = seen.kind == symbols || (seen.first && seen.kind == input_rows);
-  // A row of a gradient is a mixture: it is looked at where spans are.
-  if (!rows && !wants_all()) return;
-  if (pending_rows_) set_sites(batch_, std::exchange(pending_rows_, nullptr), rows_.are_samples());
-  if (!sites_.empty() && (rows || (seen.first && seen.kind == gradient))) find_rows(seen);
-  if ((!of_first && !of_last) || (!due_ && !setting_.own_weights)) return;
-  float sign = 1;
-  const bool goes_on = setting_.own_weights && (seen.kind == gradient || seen.kind == biases);
-  const bool sampled = of_first && rows && seen.of_all && !of_last && sites() > kSampledSites;
-  models::Matrix numbers = goes_on   ? news(seen, sign)
-                           : sampled ? sampled_rows(seen.numbers)
-                                     : models::Matrix(seen.numbers);
-  if (!due_ || sites_.empty()) return;  // without sites: weights, before there was a batch
-  if (of_last) {
-    const auto same = [&](const HeldLabels& held) {
-      return held.sender == seen.sender && held.of_all == seen.of_all && held.readers == seen.readers;
-    };
-    auto held = std::ranges::find_if(labels_, same);
-    if (held == labels_.end()) {
-      labels_.push_back({seen.sender, seen.of_all, seen.readers, RevealedLabels(rows_.last_inputs())});
-      held = std::prev(labels_.end());
-    }
-    const models::Matrix turned = sign * numbers;
-    held->labels.add({.kind = seen.kind, .last = true, .numbers = turned});
-  }
-  if (of_first) {
-    held_.push_back({seen.kind, seen.sender, seen.of_all, seen.readers,
-                     seen.kind == unread ? models::Matrix() : std::move(numbers), seen.noise});
-  }
-}
-
-models::Matrix LeakMeter::news(const SeenMatrix& seen, float& sign) {
-  std::int32_t& count = count_[{seen.sender, seen.first, seen.kind, 0}];
-  const MessageKey key{seen.sender, seen.first, seen.kind, count++};
-  const auto before = last_sent_.find(key);
-  models::Matrix difference = seen.numbers;
-  if (before != last_sent_.end()) {
-    difference -= before->second;
-  } else {
-    std::size_t matrix = rows_.matrix();
-    for (std::size_t m = 0; !seen.first && m < network_->layers(); ++m) {
-      if (!network_->layer(m).embedding) matrix = m;
-    }
-    const models::Network start(problem_.data.shape, problem_.model, problem_.seed);
-    const models::WeightsOf<float>& weights = start.layer(matrix);
-    if (seen.kind == SeenMatrix::Kind::gradient) difference -= weights.weight;
-    if (seen.kind == SeenMatrix::Kind::biases) difference -= weights.bias.transpose();
-  }
-  last_sent_[key] = seen.numbers;
-  // Weights change by little from message to message, so their change is read; other messages are read as they are.
-  constexpr float kLittle = 0.5F;
-  if (!(difference.norm() < kLittle * seen.numbers.norm())) return seen.numbers;
-  sign = -1;  // weights move against the gradient
-  return difference;
-}
-
-void LeakMeter::find_rows(const SeenMatrix& seen) {
-  const double tolerance = tolerance_of(seen.error);
-  const bool symbols = seen.kind == SeenMatrix::Kind::symbols;
-  models::Matrix sequences;
-  const Eigen::Index columns = symbols ? sites_.front().symbols.cols() : rows_.inputs();
-  if (symbols) {
-    // As many to a row as a sample has.
-    if (columns == 0 || seen.numbers.rows() % columns != 0) return;
-    sequences = models::Matrix(seen.numbers).reshaped<Eigen::RowMajor>(seen.numbers.rows() / columns, columns);
-  }
-  RowFinder::FoundMessage message(symbols ? models::ConstBlock(sequences) : seen.numbers, columns);
-  for (std::size_t s = 0; s < sites_.size(); ++s) {
-    WatchedSite& site = sites_[s];
-    if (site.samples.empty() || (!seen.of_all && seen.sender != sampled_[s])) continue;
-    const RowFinder& finder = symbols ? *site.symbol_finder : *site.finder;
-    std::vector<char> found(finder.rows(), 0);
-    const Eigen::Index per_sample = std::max<Eigen::Index>(
-        1, static_cast<Eigen::Index>(finder.rows()) / static_cast<Eigen::Index>(site.samples.size()));
-    const Eigen::Index first = symbols ? site.first_row / rows_.rows_per_sample() : site.first_row;
-    if (symbols || !seen.sent || !finder.find_in_place(seen.sent(number_of(s)), found)) {
-      finder.find(message, tolerance, seen.of_all ? first : 0, found);
-    }
-    // Symbols stand for all rows that the network makes of them.
-    const auto per = static_cast<std::size_t>(symbols ? rows_.rows_per_sample() : 1);
-    for (std::size_t a = 0; a < kAll; ++a) {
-      if (!concerns(seen, a, s)) continue;
-      for (std::size_t row = 0; row < found.size(); ++row) {
-        if (found[row] == 0) continue;
-        known_[a][s].hand_over(site.places[row / static_cast<std::size_t>(per_sample)]);
-        for (std::size_t r = row * per; r < (row + 1) * per; ++r) site.found[a][r] = 1;
-      }
-    }
-  }
-}
-
-std::vector<std::int32_t> LeakMeter::labels_of(const Batch& batch) const {
+std::vector<std::int32_t> LeakMeter::labels_of(const std::vector<std::int32_t>& samples) const {
   const models::Samples& train = problem_.data.train;
   std::vector<std::int32_t> labels;
-  for (const std::vector<std::int32_t>& site : batch) {
-    for (const std::int32_t sample : site) {
-      const auto first = train.labels.begin() + sample * train.labels_per_sample;
-      labels.insert(labels.end(), first, first + train.labels_per_sample);
-    }
+  for (const std::int32_t sample : samples) {
+    const auto first = train.labels.begin() + sample * train.labels_per_sample;
+    labels.insert(labels.end(), first, first + train.labels_per_sample);
   }
   return labels;
 }
 
-void LeakMeter::measure_labels(std::size_t s) {
-  const std::vector<std::int32_t> own = labels_of({sites_[s].samples}), all = labels_of(batch_);
-  for (std::size_t a = 0; a < kAll; ++a) {
-    double told = step::LeakFigures::kUnknown;
-    for (const HeldLabels& held : labels_) {
-      if (!concerns(held, a, s)) continue;
-      // The better of the readings of two messages.
-      const double share = held.labels.share(held.of_all ? all : own);
-      if (!std::isnan(share)) told = std::isnan(told) ? share : std::max(told, share);
-    }
-    known_[a][s].tell_labels(told);
-  }
+bool LeakMeter::reads(unsigned readers, std::size_t adversary) const {
+  if ((readers & (1U << adversary)) == 0) return false;
+  return adversary != static_cast<std::size_t>(step::Adversary::site) || sites() > 1;
 }
 
-void LeakMeter::measure() {
-  for (std::size_t i = 0, done = 0; i < sites_.size() && done < plan_.sites; ++i) {
-    const std::size_t site = next_site_;
-    next_site_ = (next_site_ + 1) % sites_.size();
-    if (sites_[site].samples.empty()) continue;
-    measure_spans(site);
-    measure_labels(site);
-    ++done;
-  }
-  draw_best_images();
-  held_.clear();
-  labels_.clear();
-  spans_.clear();
-  read_ = true;
+LeakMeter::MeasuredBatch LeakMeter::batch_of(std::size_t s, std::int64_t number, std::vector<std::int32_t> samples,
+                                             const std::vector<std::int32_t>& all) const {
+  ControlSamples control = control_samples(problem_.data, samples_of(s), all, problem_.seed, number_of(s), number);
+  if (control.of_site.size() > samples.size()) control.of_site.resize(samples.size());
+  control.held_back.resize(std::min(control.held_back.size(), samples.size() - control.of_site.size()));
+  return {.s = s, .number = number, .samples = std::move(samples), .control = std::move(control)};
 }
 
-void LeakMeter::end() {
-  pending_rows_ = nullptr;
-  constexpr std::int64_t kPatience = 16;
-  if (due_ && !sites_.empty() && (!held_.empty() || (!labels_.empty() && ++waited_ > kPatience))) measure();
-  if (std::exchange(read_, false)) {
-    ++measured_;
-    waited_ = 0;
-    due_ = false;
-  }
-  if (!setting_.takes_over) return note_point();
-  Handed& handed = handed_[number_];
-  handed.assign(sampled_.size(), {});
-  for (std::size_t s = 0; s < sites_.size(); ++s) {
-    for (std::size_t a = 0; a < kAll; ++a) {
-      for (std::size_t row = 0; row < sites_[s].finder->rows(); ++row) {
-        if (sites_[s].finder->is_zero(row)) continue;
-        handed[s][a].first += sites_[s].found[a][row];
-        ++handed[s][a].second;
-      }
-    }
-  }
-  note_point();
+std::optional<std::size_t> LeakMeter::read(std::size_t adversary, const MeasuredBatch& batch,
+                                           KnownOfSite::Reading reading) {
+  for (const std::int32_t sample : batch.samples) reading.samples.push_back(place_of(sample));
+  for (const std::int32_t sample : batch.control.of_site) reading.others.push_back(place_of(sample));
+  reading.held_back = batch.control.held_back;
+  known_[adversary][batch.s].read(reading);
+  if (!rows_.are_images() || reading.batch.empty()) return std::nullopt;
+  const auto best = std::ranges::max_element(reading.batch, {}, &RevealedSpan::Energy::share);
+  std::optional<step::ShownImage>& image = best_images_[adversary];
+  if (image && best->share() <= image->share + kMoreShown) return std::nullopt;
+  const auto place = static_cast<std::size_t>(best - reading.batch.begin());
+  image = rows_.image(batch.number + 1, number_of(batch.s), batch.samples[place], best->share(), {});
+  return place;
 }
 
-void LeakMeter::take_over(std::int64_t number, const Batch& batch, std::int64_t like) {
-  const Handed& handed = handed_.at(like);
-  for (std::size_t s = 0; s < sampled_.size(); ++s) {
-    for (std::size_t a = 0; a < kAll; ++a) {
-      const auto& [found, rows] = handed[s][a];
-      if (found == 0) continue;
-      if (found < rows) {
-        known_[a][s].lose_count();
-        continue;
-      }
-      for (const std::int32_t sample : batch[number_of(s)]) {
-        for (Eigen::Index r = 0; r < rows_.rows_per_sample(); ++r) {
-          known_[a][s].hand_over(place_[static_cast<std::size_t>(sample)]);
-        }
-      }
-    }
-  }
-  number_ = number;
-  note_point();
-}
-
-void LeakMeter::note_point() {
-  constexpr double kFine = 1.0 / 64;
-  for (std::size_t a = 0; a < kAll; ++a) {
-    const step::LeakPoint now = point_of(known_[a], number_ + 1);
-    std::vector<step::LeakPoint>& curve = curves_[a];
-    const bool due = number_ + 1 == setting_.steps || number_ % plan_.every == 0;
-    if (curve.empty() || due || now.samples_handed_over - curve.back().samples_handed_over >= kFine) {
-      curve.push_back(now);
-    }
-  }
-}
-
-namespace {
-
-/// The first matrix above the second.
-models::Matrix one_above_the_other(const models::ConstBlock& first, const models::Matrix& second) {
-  models::Matrix both(first.rows() + second.rows(), first.cols());
-  both.topRows(first.rows()) = first;
-  if (second.rows() > 0) both.bottomRows(second.rows()) = second;
-  return both;
-}
-
-}  // namespace
-
-models::Matrix LeakMeter::sampled_rows(const models::ConstBlock& numbers) const {
-  const Eigen::Index rows = numbers.rows();
-  if (rows <= plan_.rows || sites_.empty()) return numbers;
-  std::vector<char> chosen(static_cast<std::size_t>(rows), 0);
-  for (Eigen::Index i = 0; i < plan_.rows; ++i) chosen[static_cast<std::size_t>(i * rows / plan_.rows)] = 1;
-  for (std::size_t i = 0, measured = 0; i < sites_.size() && measured < plan_.sites; ++i) {
-    const WatchedSite& site = sites_[(next_site_ + i) % sites_.size()];
-    if (!site.samples.empty()) ++measured;
-    const auto own = std::ssize(site.samples) * rows_.rows_per_sample();
-    for (Eigen::Index r = site.first_row * rows / all_rows_; r < (site.first_row + own) * rows / all_rows_; ++r)
-      chosen[static_cast<std::size_t>(r)] = 1;
-  }
-  models::Matrix result(std::ranges::count(chosen, 1), numbers.cols());
-  for (Eigen::Index r = 0, to = 0; r < rows; ++r) {
-    if (chosen[static_cast<std::size_t>(r)] != 0) result.row(to++) = numbers.row(r);
-  }
-  return result;
-}
-
-const RevealedSpan& LeakMeter::span_of(std::size_t message) {
-  if (const auto known = spans_.find(message); known != spans_.end()) return known->second;
-  const HeldMessage& held = held_[message];
-  const Eigen::Index likely =
-      held.of_all ? all_rows_ : std::ssize(batch_.at(static_cast<std::size_t>(held.sender))) * rows_.rows_per_sample();
-  RevealedSpan span(rows_.inputs());
-  span.add(held.numbers, held.noise, likely);
-  return spans_.emplace(message, std::move(span)).first->second;
-}
-
-void LeakMeter::measure_spans(std::size_t s) {
-  const WatchedSite& site = sites_[s];
-  const ControlSamples others =
-      control_samples(problem_.data, partition(s), site.samples, problem_.seed, number_of(s), number_);
-  KnownOfSite::Reading reading;
-  reading.samples = site.places;
-  reading.held_back = others.held_back;
-  for (const std::int32_t sample : others.of_site) reading.others.push_back(place_[static_cast<std::size_t>(sample)]);
-  const models::Vector& mean = rows_.mean(number_of(s), *network_);
-  models::Matrix rows(*site.rows);
-  if (others.size() > 0) rows = one_above_the_other(*site.rows, rows_of(others, rows_, *network_));
-  rows.rowwise() -= mean.transpose();
-  SpanReader reader(std::move(rows), mean);
-  const Eigen::Index per_sample = site.rows->rows() / static_cast<Eigen::Index>(site.samples.size());
-  std::map<Messages, Energies> known;  // who reads the same sees the same
-  for (std::size_t a = 0; a < kAll; ++a) {
-    Messages messages;
-    bool unread = false;
-    for (std::size_t i = 0; i < held_.size(); ++i) {
-      if (!concerns(held_[i], a, s)) continue;
-      unread = unread || held_[i].kind == SeenMatrix::Kind::unread;
-      messages.push_back(i);
-    }
-    if (unread) known_[a][s].read_nothing();
-    if (unread || messages.empty()) continue;  // what it spans is not known
-    const auto [energies, is_new] = known.try_emplace(messages);
-    if (is_new) {
-      std::vector<const RevealedSpan*> spans;
-      for (const std::size_t message : messages) spans.push_back(&span_of(message));
-      energies->second = reader.energies(spans, per_sample);
-    }
-    const auto end_of_batch = energies->second.begin() + std::ssize(site.samples);
-    reading.batch.assign(energies->second.begin(), end_of_batch);
-    reading.control.assign(end_of_batch, energies->second.end());
-    double found = 0, looked_for = 0;
-    for (std::size_t row = 0; row < site.finder->rows(); ++row) {
-      if (site.finder->is_zero(row)) continue;
-      found += site.found[a][row];
-      ++looked_for;
-    }
-    reading.rows_handed = looked_for > 0 ? found / looked_for : 0;
-    known_[a][s].read(reading);
-    if (rows_.are_images()) note_best_image(a, s, messages, reading.batch);
-  }
-}
-
-void LeakMeter::note_best_image(std::size_t a, std::size_t s, const Messages& messages, const Energies& batch) {
-  const auto best = std::ranges::max_element(batch, {}, &RevealedSpan::Energy::share);
-  if (best == batch.end() || (best_images_[a] && best->share() <= best_images_[a]->share + kMoreShown)) return;
-  const auto place = best - batch.begin();
-  best_images_[a] =
-      rows_.image(number_ + 1, number_of(s), sites_[s].samples[static_cast<std::size_t>(place)], best->share(), {});
-  to_draw_[a] = {.site = s, .place = place, .messages = messages};
-}
-
-void LeakMeter::draw_best_images() {
-  for (std::size_t a = 0; a < kAll; ++a) {
-    if (!to_draw_[a]) continue;
-    const BestImage best = *std::exchange(to_draw_[a], std::nullopt);
-    RevealedSpan span(rows_.inputs());
-    for (const std::size_t message : best.messages) span.add(span_of(message));
-    const models::Vector shown =
-        span.shown(sites_[best.site].rows->row(best.place).transpose(), rows_.mean(number_of(best.site), *network_));
-    best_images_[a]->shown.assign(shown.begin(), shown.end());
-  }
-}
-
-std::optional<Statement> LeakMeter::why_not(std::size_t adversary, const step::LeakFigures& all) const {
-  std::int64_t readings = 0, unread = 0;
+std::pair<std::int64_t, std::int64_t> LeakMeter::readings(std::size_t adversary) const {
+  std::pair<std::int64_t, std::int64_t> sum;
   for (const KnownOfSite& site : known_[adversary]) {
-    readings += site.readings();
-    unread += site.unread();
+    sum.first += site.readings();
+    sum.second += site.unread();
   }
-  if (unread > 0) {
-    return Statement{"numbers-not-read"}
-        .with("unread", static_cast<double>(unread))
-        .with("of", static_cast<double>(unread + readings));
-  }
-  if (readings == 0) return Statement{"first-layer-not-sent"};
-  return std::isnan(all.span_excess) ? std::optional(Statement{"no-samples-to-compare"}) : std::nullopt;
+  return sum;
 }
 
-step::Leak LeakMeter::result() const {
-  step::Leak leak{.adversaries = {}, .every = plan_.every, .measured = measured_};
+step::Leak LeakMeter::leak(std::int64_t every, std::int64_t measured) const {
+  step::Leak leak{.adversaries = {}, .every = every, .measured = measured};
   if (sampled_.size() < sites()) leak.sampled = sampled_;
-  if (rows_.inputs() == 0) leak.why_not = Statement{"no-matrix-of-rows"};
-  std::vector<std::size_t> samples;
-  for (std::size_t s = 0; s < sampled_.size(); ++s) samples.push_back(partition(s).size());
-  for (std::size_t a = 0; a < kAll; ++a) {
-    const auto adversary = static_cast<step::Adversary>(a);
-    const bool reads = (ever_read_ & (1U << a)) != 0;
-    if (adversary == step::Adversary::aggregator && !setting_.has_aggregator) continue;
-    const bool masked = (ever_read_first_ & (1U << a)) != 0 || (ever_read_first_ & kReadByAggregator) == 0;
-    if (adversary == step::Adversary::secure_aggregator && !(reads && masked)) continue;
-    step::AdversaryLeak one{.adversary = adversary, .all = {}, .sites = {}, .curve = curves_[a]};
-    one.best_image = best_images_[a];
-    const bool any = (ever_read_first_ & (1U << a)) != 0 && !(adversary == step::Adversary::site && sites() < 2);
-    for (const KnownOfSite& site : known_[a]) one.sites.push_back(site.figures(any));
-    one.all = of_all(one.sites, samples);
-    if (any) one.why_not = why_not(a, one.all);
-    leak.adversaries.push_back(std::move(one));
-  }
   return leak;
+}
+
+step::AdversaryLeak LeakMeter::told(std::size_t adversary, bool sent, bool counts) const {
+  step::AdversaryLeak one{
+      .adversary = static_cast<step::Adversary>(adversary), .all = {}, .sites = {}, .curve = curves_[adversary]};
+  one.best_image = best_images_[adversary];
+  // What was not seen is not known: figures of nothing are those of sites that have sent nothing.
+  const bool unknown = sent && !counts && readings(adversary).first == 0;
+  std::vector<std::size_t> samples;
+  for (const KnownOfSite& site : known_[adversary]) {
+    samples.push_back(site.samples());
+    one.sites.push_back(unknown ? step::LeakFigures{} : site.figures(sent));
+  }
+  if (!unknown) one.all = of_all(one.sites, samples);
+  return one;
 }
 
 }  // namespace dadsim::algorithms

@@ -15,7 +15,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-void begin_measuring(LeakMeter* meter, std::int64_t number, const Batch& batch, const TrainingStep& step,
+void begin_measuring(ExchangeLeak* meter, std::int64_t number, const Batch& batch, const TrainingStep& step,
                      const models::Network& network, const Attendees* attendees = nullptr) {
   if (meter == nullptr) return;
   meter->begin(
@@ -45,7 +45,7 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  void set_leak_meter(LeakMeter* meter) {
+  void set_leak_meter(ExchangeLeak* meter) {
     meter_ = meter;
     step_.exchange().tap().set_observer(meter);
   }
@@ -100,7 +100,7 @@ class Replica {
   TrainingStep step_;
   UpdateRule rule_;
   spec::OptimizerSpec plain_;
-  LeakMeter* meter_ = nullptr;
+  ExchangeLeak* meter_ = nullptr;
 };
 
 Batch in_one_place(const Batch& batch) {
@@ -128,7 +128,7 @@ class OneNetwork final : public Learners {
     return replica_.train(number, pooled_ ? in_one_place(batch) : batch, rate);
   }
   std::vector<const models::Network*> networks() const override { return {&replica_.network()}; }
-  void set_leak_meter(LeakMeter* meter) override { replica_.set_leak_meter(meter); }
+  void set_leak_meter(ExchangeLeak* meter) override { replica_.set_leak_meter(meter); }
 
  private:
   bool pooled_;
@@ -218,7 +218,7 @@ class OwnLayers final : public Learners {
     for (const models::Network& network : networks_) all.push_back(&network);
     return all;
   }
-  void set_leak_meter(LeakMeter* meter) override {
+  void set_leak_meter(ExchangeLeak* meter) override {
     meter_ = meter;
     step_.exchange().tap().set_observer(meter);
   }
@@ -231,7 +231,7 @@ class OwnLayers final : public Learners {
   std::vector<std::unique_ptr<models::Optimizer>> optimizers_;
   TrainingStep step_;
   step::Work update_;
-  LeakMeter* meter_ = nullptr;
+  ExchangeLeak* meter_ = nullptr;
 };
 
 /// Sites with weights of their own that exchange them with their neighbours.
@@ -254,7 +254,7 @@ class Gossip final : public Learners {
     return all;
   }
   bool own_weights() const override { return true; }
-  void set_leak_meter(LeakMeter* meter) override {
+  void set_leak_meter(ExchangeLeak* meter) override {
     meter_ = meter;
     step_.set_leak_meter(meter);
   }
@@ -262,7 +262,7 @@ class Gossip final : public Learners {
  private:
   std::unique_ptr<GossipAlgorithm> algorithm_;
   OwnWeightsStep step_;
-  LeakMeter* meter_ = nullptr;
+  ExchangeLeak* meter_ = nullptr;
 };
 
 }  // namespace

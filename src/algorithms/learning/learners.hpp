@@ -6,7 +6,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "algorithms/attendance.hpp"
-#include "algorithms/leak/leak_meter.hpp"
+#include "algorithms/leak/exchange_leak.hpp"
 #include "algorithms/learning_problem.hpp"
 #include "algorithms/step/training_step.hpp"
 
@@ -32,7 +32,7 @@ class Learners {
                             const Attendees* attendees = nullptr) = 0;
 
   /// From now on `meter` sees what is sent; of sites that have nothing to do with each other it is nothing.
-  virtual void set_leak_meter(LeakMeter* /*meter*/) {}
+  virtual void set_leak_meter(ExchangeLeak* /*meter*/) {}
 
   /// Those whose quality is that of the run: the mean of theirs.
   virtual std::vector<const models::Network*> networks() const = 0;

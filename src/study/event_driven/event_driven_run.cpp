@@ -135,8 +135,7 @@ report::EventDrivenRun run_event_driven(const scenario::Scenario& scenario, cons
   event_driven.steps_per_epoch = learning.steps_per_epoch();
   const std::size_t workers = scenario.workers.size();
   const auto secure = run.parameters.find("secure");
-  protocols::MessageLeak leak(learning, {.sites = workers,
-                                         .server = scenario.aggregator ? static_cast<world::Node>(workers) : -1,
+  protocols::MessageLeak leak(learning, {.server = scenario.aggregator ? static_cast<world::Node>(workers) : -1,
                                          .masked = secure != run.parameters.end() && secure->second == "yes",
                                          .every = scenario.training.leak_every});
   if (options.learns) learning.set_observer(&leak);
