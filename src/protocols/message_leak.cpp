@@ -23,8 +23,6 @@ using world::Value;
 
 namespace {
 
-constexpr unsigned bit_of(step::Adversary adversary) { return 1U << static_cast<unsigned>(adversary); }
-
 /// Samples of a message that are looked at, at most: evenly spread.
 constexpr std::size_t kMostSamples = 256;
 /// Sites whose part in a server's model is looked at, at most.
@@ -101,7 +99,7 @@ bool MessageLeak::affords(std::size_t s, unsigned readers) {
 
 void MessageLeak::sent(const world::Parcel& parcel) {
   if (parcel.values.empty()) return;
-  const unsigned others = bit_of(step::Adversary::site) | bit_of(step::Adversary::line);
+  const unsigned others = algorithms::kReadBySites | algorithms::kReadOnLine;
   if (parcel.from >= 0 && static_cast<std::size_t>(parcel.from) < meter_.sites()) {
     const std::int32_t place = meter_.s_of(static_cast<std::size_t>(parcel.from));
     ever_sent_ = ever_sent_ || place < 0;
@@ -116,7 +114,7 @@ void MessageLeak::sent(const world::Parcel& parcel) {
     if (to_server) site.at_server.insert(site.at_server.end(), trainings.begin(), trainings.end());
     const unsigned readers = !to_server        ? others
                              : setting_.masked ? 0U
-                                               : bit_of(step::Adversary::aggregator) | bit_of(step::Adversary::line);
+                                               : algorithms::kReadByAggregator | algorithms::kReadOnLine;
     const Value before = std::exchange(site.last, {});
     if (readers != 0 && is_due(number) && affords(s, readers)) {
       measure(parcel, number, s, trainings, before, readers);
@@ -131,7 +129,7 @@ void MessageLeak::sent(const world::Parcel& parcel) {
   if (std::ranges::all_of(looked_, [](const Looked& one) { return one.at_server.empty(); })) return;
   const std::int64_t number = models_++;
   const bool due = is_due(number);
-  const unsigned readers = others | (setting_.masked ? bit_of(step::Adversary::secure_aggregator) : 0U);
+  const unsigned readers = others | (setting_.masked ? algorithms::kReadBySecureAggregator : 0U);
   std::size_t done = 0;
   for (std::size_t i = 0; i < looked_.size(); ++i) {
     const std::size_t s = (static_cast<std::size_t>(number) + i) % looked_.size();

@@ -26,6 +26,8 @@ constexpr auto names_of(Adversary) {
       {{aggregator, "aggregator"}, {site, "site"}, {line, "line"}, {secure_aggregator, "secure-aggregator"}});
 }
 inline constexpr std::size_t kAdversaries = 4;
+/// Of a set of them.
+constexpr unsigned bit_of(Adversary adversary) { return 1U << static_cast<unsigned>(adversary); }
 
 /// What one adversary got to know of one site, or of all of them, in the whole of training. What is no number was not
 /// measured.

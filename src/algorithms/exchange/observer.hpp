@@ -5,16 +5,16 @@
 #include <span>
 
 #include "models/matrix.hpp"
+#include "step/leak.hpp"
 
 namespace dadsim::algorithms {
 
-/// Who receives a message, or can read it on its way. Several together.
-enum Readers : unsigned {
-  kReadByAggregator = 1U,
-  kReadBySites = 2U,             ///< every other site, or that neighbour
-  kReadOnLine = 4U,              ///< an eavesdropper on the site's line
-  kReadBySecureAggregator = 8U,  ///< an aggregator that sees only sums, by secure aggregation
-};
+/// Who receives a message, or can read it on its way: several together, a bit each. Sites: every other, or that
+/// neighbour; a line: an eavesdropper on that of the site.
+inline constexpr unsigned kReadByAggregator = step::bit_of(step::Adversary::aggregator);
+inline constexpr unsigned kReadBySites = step::bit_of(step::Adversary::site);
+inline constexpr unsigned kReadOnLine = step::bit_of(step::Adversary::line);
+inline constexpr unsigned kReadBySecureAggregator = step::bit_of(step::Adversary::secure_aggregator);
 
 /// What a message, or a part of it, says of the first or of the last matrix that multiplies rows (p inputs, q outputs):
 /// as it arrives, decoded.
@@ -33,7 +33,7 @@ struct SeenMatrix {
   bool first = false, last = false;  ///< of which matrix; both where there is one alone
   std::int32_t sender = kAggregator;
   bool of_all = false;   ///< it has been made of what all sites have sent
-  unsigned readers = 0;  ///< of Readers
+  unsigned readers = 0;  ///< bits of step::Adversary
   models::ConstBlock numbers;
   double error = 0;  ///< ‖what arrived − what was sent‖ ÷ ‖what was sent‖
   double noise = 0;  ///< deviation per number of what was added on purpose, or by rounding at random

@@ -234,7 +234,7 @@ double WireTap::show_rows_of_sites(const Contribution& own, const Rows& all) {
     if (!looks_at(site)) continue;
     const Showing how{.sender = static_cast<std::int32_t>(site),
                       .of_all = false,
-                      .readers = (by_peers ? kReadBySites : kReadByAggregator) | unsigned{kReadOnLine},
+                      .readers = (by_peers ? kReadBySites : kReadByAggregator) | kReadOnLine,
                       .error = 0,
                       .noise = own.noise.of_site,
                       .as_sent = !wire_.compresses()};
@@ -266,7 +266,7 @@ void WireTap::show_result(const Contribution& like, const Rows& arrived, const R
   show_rows(*on, like, arrived, [&](std::size_t part) { return models::ConstBlock(sent.parts[place[part]]); }, 0, rows,
             {.sender = SeenMatrix::kAggregator,
              .of_all = true,
-             .readers = unsigned{kReadBySites} | kReadOnLine,
+             .readers = kReadBySites | kReadOnLine,
              .error = error,
              .noise = like.noise.of_all,
              .as_sent = kept && !wire_.compresses()});
@@ -276,8 +276,7 @@ void WireTap::show_blocks(const std::vector<Contribution>& own) {
   const std::optional<ObservedMatrix> on = subject();
   if (!on) return;
   // A site's blocks go to different peers: only its own line carries all of them.
-  const unsigned readers =
-      (mode_ == spec::ExchangeMode::peer ? 0U : unsigned{kReadByAggregator}) | unsigned{kReadOnLine};
+  const unsigned readers = (mode_ == spec::ExchangeMode::peer ? 0U : kReadByAggregator) | kReadOnLine;
   for (std::size_t site = 0; site < sites(); ++site) {
     if (!looks_at(site)) continue;
     std::vector<std::uint32_t> codes;
@@ -294,13 +293,12 @@ void WireTap::show_made_blocks(const std::vector<Rows>& arrived, const Contribut
   if (!on) return;
   std::vector<std::uint32_t> codes;
   for (const Rows& block : arrived) codes.insert(codes.end(), block.codes.front().begin(), block.codes.front().end());
-  show_codes(*on, codes, like.parts.front().bits,
-             {SeenMatrix::kAggregator, true, unsigned{kReadBySites} | kReadOnLine, 0, 0});
+  show_codes(*on, codes, like.parts.front().bits, {SeenMatrix::kAggregator, true, kReadBySites | kReadOnLine, 0, 0});
 }
 
 unsigned WireTap::readers_of_parts() const {
   const bool by_peers = mode_ == spec::ExchangeMode::peer;
-  unsigned readers = unsigned{kReadOnLine} | (by_peers ? 0U : unsigned{kReadByAggregator});
+  unsigned readers = kReadOnLine | (by_peers ? 0U : kReadByAggregator);
   // Messages that do not add up go on to every site as they are.
   if (wire_.compresses() && (by_peers ? !wire_.adds() : wire_.forwards())) readers |= kReadBySites;
   return readers;
@@ -308,7 +306,7 @@ unsigned WireTap::readers_of_parts() const {
 
 unsigned WireTap::readers_of_sums() const {
   const bool masked = mode_ == spec::ExchangeMode::aggregator && (!wire_.compresses() || wire_.adds());
-  return unsigned{kReadBySites} | kReadOnLine | (masked ? unsigned{kReadBySecureAggregator} : 0U);
+  return kReadBySites | kReadOnLine | (masked ? kReadBySecureAggregator : 0U);
 }
 
 void WireTap::show_part(std::size_t site, const models::ConstBlock& numbers, const step::Expression& size, double error,
@@ -332,7 +330,7 @@ void WireTap::show_neighbours(const NeighbourMessage& message, const Arrivals& a
     for (const Arrived& arrived : arrivals[to]) {
       const auto from = static_cast<std::size_t>(arrived.sender);
       if (!looks_at(from) || (message.same_for_all && std::exchange(shown[from], 1) != 0)) continue;
-      Showing how{arrived.sender, false, unsigned{kReadBySites} | kReadOnLine, 0, 0};
+      Showing how{arrived.sender, false, kReadBySites | kReadOnLine, 0, 0};
       std::size_t matrix = 0;
       for (const NeighbourMessage::Part& part : message.parts) {
         if (part.whole) continue;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "algorithms/attendance.hpp"
 #include "algorithms/cost.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/site_weights.hpp"
@@ -239,44 +240,30 @@ SharedStep::PartialSites PartialParticipation::sites_of(std::int64_t number, con
   const bool everyone = std::ranges::find(there, false) == there.end();
   const bool present_alone = !unbiased_ || (everyone && per_step_ == setting_.sites && !deadline_.exists());
   if (!weighted || (present_alone && factors_.empty())) return sites;
-  const algorithms::LearningProblem& problem = setting_.learning.problem();
-  double all = 0;
-  double present = 0;
-  double worth = 0;  // of those that are there
-  std::vector<double> rows;
-  for (std::size_t site = 0; site < there.size(); ++site) {
-    const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
-    rows.push_back(static_cast<double>(own.size(number)));
-    all += rows.back();
-    if (!there[site]) continue;
-    present += rows.back();
-    worth += rows.back() * (factors_.empty() ? 1.0 : static_cast<double>(factors_[site]));
-  }
-  if (present_alone) {
-    for (const float factor : factors_) {
-      sites.weights.push_back(everyone ? factor : static_cast<float>(present / worth * static_cast<double>(factor)));
-    }
-    return sites;
-  }
   const double share = static_cast<double>(per_step_) / static_cast<double>(setting_.sites);
+  algorithms::Attendance::Present present;
   for (std::size_t site = 0; site < there.size(); ++site) {
+    if (!there[site]) continue;
+    present.sites.push_back(static_cast<std::int32_t>(site));
     const double chance = deadline_.exists() ? in_time_.chance(site) : 1;
-    // What is learned weighs the part by N_s ÷ Σ_P N.
-    const double factor = factors_.empty() ? 1.0 : static_cast<double>(factors_[site]);
-    sites.weights.push_back(static_cast<float>(factor * present / all / (share * std::min(1.0, chance))));
+    if (!present_alone) present.chances.push_back(share * chance);
+  }
+  const std::vector<float> factors = algorithms::factors_of(present, rows_of(number), factors_);
+  sites.weights.assign(there.size(), 0.0F);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    sites.weights[static_cast<std::size_t>(present.sites[i])] = factors[i];
   }
   return sites;
 }
 
-/// Whether one of those sites has a sample in that step.
-bool PartialParticipation::has_samples(std::int64_t number, const std::vector<bool>& there) const {
+std::vector<std::int64_t> PartialParticipation::rows_of(std::int64_t number) const {
   const algorithms::LearningProblem& problem = setting_.learning.problem();
-  for (std::size_t site = 0; site < there.size(); ++site) {
-    if (!there[site]) continue;
+  std::vector<std::int64_t> rows;
+  for (std::size_t site = 0; site < setting_.sites; ++site) {
     const SiteBatches own(SiteBatches::How::steps, problem.training, problem.partition, site, problem.seed);
-    if (own.size(number) > 0) return true;
+    rows.push_back(own.size(number));
   }
-  return false;
+  return rows;
 }
 
 PartialParticipation::PartialStep& PartialParticipation::step(std::int64_t number) {
@@ -394,7 +381,11 @@ void PartialParticipation::merge(std::int64_t at) {
   for (std::size_t site = 0; site < setting_.sites; ++site) there[site] = complete(now, site);
   now.closed = true;
   now.in_time = there;
-  now.given_up = !has_samples(at, there);
+  const std::vector<std::int64_t> rows = rows_of(at);
+  now.given_up = true;  // unless one of them has samples
+  for (std::size_t site = 0; site < setting_.sites; ++site) {
+    if (there[site] && rows[site] > 0) now.given_up = false;
+  }
   if (now.given_up) {
     models_[at + 1] = models_.at(at);
   } else {

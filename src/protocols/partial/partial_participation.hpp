@@ -135,7 +135,8 @@ class PartialParticipation final : public Protocol {
   PartialStep& step(std::int64_t number);
   std::vector<bool> choose(std::int64_t number) const;
   SharedStep::PartialSites sites_of(std::int64_t number, const std::vector<bool>& there, bool weighted) const;
-  bool has_samples(std::int64_t number, const std::vector<bool>& there) const;
+  /// Per site, those of its batch in a step.
+  std::vector<std::int64_t> rows_of(std::int64_t number) const;
   bool complete(const PartialStep& step, std::size_t site) const;
   [[nodiscard]] static bool ends_with_a_notice(const PartialStep& step);
   [[nodiscard]] static bool expects_nothing(const PartialStep& step);
