@@ -7,11 +7,10 @@
 namespace dadsim::world {
 
 std::vector<std::size_t> draw_some(std::vector<std::size_t> there, std::size_t count, RandomStream random) {
-  if (count >= there.size()) return there;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count && count < there.size(); ++i) {
     std::swap(there[i], there[boost::random::uniform_int_distribution<std::size_t>(i, there.size() - 1)(random)]);
   }
-  there.resize(count);
+  there.resize(std::min(count, there.size()));
   std::ranges::sort(there);
   return there;
 }
