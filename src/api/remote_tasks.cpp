@@ -11,7 +11,6 @@
 #include "study/remote/remote_learning.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
-#include "study/sweep/do_tasks.hpp"
 #include "study/sweep/remote_trials.hpp"
 #include "support/input_files.hpp"
 

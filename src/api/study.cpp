@@ -6,7 +6,7 @@
 #include "api/overrides.hpp"
 #include "api/result_of.hpp"
 #include "api/states.hpp"
-#include "report/html/document.hpp"
+#include "report/html/page.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/sweep/read_results.hpp"

@@ -15,7 +15,6 @@
 #include "scenario/elements/host_list.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
-#include "study/measured/collective_tests.hpp"
 #include "study/measured/collective_times.hpp"
 #include "study/measured/timed_sizes.hpp"
 #include "support/atomic_file.hpp"

@@ -9,7 +9,7 @@
 #include "cli/usage_error.hpp"
 #include "report/explain/comparison.hpp"
 #include "scenario/document/load.hpp"
-#include "study/explain/compare.hpp"
+#include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"
 #include "support/thread_limit.hpp"

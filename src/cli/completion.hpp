@@ -5,6 +5,9 @@
 
 namespace dadsim::cli {
 
+/// The manual page dadsim(1), as groff reads it: made of what --help says of the program and of each command.
+std::string manual_page();
+
 /// What may stand for the last word of a line.
 struct Completion {
   struct Candidate {

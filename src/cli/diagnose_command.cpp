@@ -18,7 +18,7 @@
 #include "sim/platform.hpp"
 #include "study/diagnose/diagnose_scenario.hpp"
 #include "study/diagnose/read_log.hpp"
-#include "study/measured/collective_tests.hpp"
+#include "study/measured/collective_times.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/parse_whole.hpp"
 #include "support/terminal.hpp"

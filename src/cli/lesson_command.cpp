@@ -15,7 +15,6 @@
 #include "report/html/lesson.hpp"
 #include "scenario/document/load.hpp"
 #include "study/retiming/fit_retiming.hpp"
-#include "study/run/class_table.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/atomic_file.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/html/about.hpp"
+#include "report/html/page.hpp"
 #include "report/run/result.hpp"
 #include "report/run/retiming.hpp"
 #include "scenario/scenario.hpp"

@@ -7,7 +7,7 @@
 
 #include "cli/output_files.hpp"
 #include "cli/study_options.hpp"
-#include "report/html/document.hpp"
+#include "report/html/page.hpp"
 
 namespace dadsim::cli {
 

@@ -4,7 +4,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/manual.hpp"
+#include "cli/completion.hpp"
 #include "cli/names.hpp"
 #include "cli/print.hpp"
 #include "cli/support_text.hpp"

@@ -15,7 +15,7 @@
 #include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
-#include "report/html/document.hpp"
+#include "report/html/page.hpp"
 #include "sim/simulator.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/sweep/merge.hpp"

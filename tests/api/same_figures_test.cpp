@@ -18,7 +18,6 @@
 #include "report/explain/comparison.hpp"
 #include "report/explain/explanation.hpp"
 #include "scenario/document/load.hpp"
-#include "study/explain/compare.hpp"
 #include "study/explain/explain.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/temporary_folder.hpp"

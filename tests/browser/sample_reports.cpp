@@ -7,7 +7,7 @@
 #include <string>
 
 #include "report/explanation_sample.hpp"
-#include "report/html/document.hpp"
+#include "report/html/page.hpp"
 #include "report/html/report.hpp"
 #include "report/sample.hpp"
 #include "report/sweep_sample.hpp"

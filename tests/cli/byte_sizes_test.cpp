@@ -1,7 +1,6 @@
-#include "cli/byte_sizes.hpp"
-
 #include <gtest/gtest.h>
 
+#include "cli/collective_options.hpp"
 #include "cli/usage_error.hpp"
 
 namespace dadsim::cli {

@@ -10,7 +10,6 @@
 
 #include "report/scale_study/ladder_file.hpp"
 #include "study/run/experiment.hpp"
-#include "study/scale_study/fit_study.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/network_size.hpp"
 #include "support/diagnostics.hpp"

@@ -11,7 +11,7 @@
 #include "scenario/document/load.hpp"
 #include "sim/simulator.hpp"
 #include "spec/timed_workload.hpp"
-#include "study/explain/compare.hpp"
+#include "study/explain/explain.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/setting/timed_as.hpp"

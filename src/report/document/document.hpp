@@ -16,7 +16,7 @@
 #include "report/words/statement.hpp"
 
 // A result of a study as data: its answer, statements and tables. A study returns a Document; the printers of the
-// terminal, JSON, CSV and pages (html/document.hpp) print any Document and decide nothing.
+// terminal, JSON, CSV and pages (html/page.hpp) print any Document and decide nothing.
 
 namespace dadsim::report {
 

@@ -5,7 +5,7 @@
 
 #include "report/document/document.hpp"
 #include "report/document/document_json.hpp"
-#include "report/words/statement_json.hpp"
+#include "report/words/statement.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "report/document/document.hpp"
 #include "report/text/grid.hpp"
-#include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

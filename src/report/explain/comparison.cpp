@@ -11,9 +11,9 @@
 
 #include "report/run/causes.hpp"
 #include "report/run/contender.hpp"
-#include "report/run/event_driven_table.hpp"
 #include "report/run/over_seeds.hpp"
 #include "report/run/result_document.hpp"
+#include "report/run/table.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

@@ -8,10 +8,151 @@
 #include <set>
 
 #include "report/run/causes.hpp"
-#include "report/run/event_driven_table.hpp"
+#include "report/run/table.hpp"
 
 namespace dadsim::report {
 namespace {
+
+constexpr double kConfirmed = 0.25;   // of what half of the share would be
+constexpr double kSurprising = 1.25;  // times what half of the share would be
+constexpr double kSmall = 0.005;      // of the time: such a difference needs no reason
+
+class PartChecker {
+ public:
+  PartChecker(const Explanation& explanation, std::size_t run) : explanation_(explanation), run_(run) {}
+
+  PartSaving check(const Cause& cause, const Cause::Part& part) const {
+    PartSaving check;
+    check.what_if = tried(cause, part);
+    if (check.what_if == nullptr) {
+      check.why_not = Statement{cause.kind == "compute"     ? "others-are-waited-for"
+                                : cause.kind == "bandwidth" ? "rarely-busy"
+                                                            : "no-latency-changed"};
+      return check;
+    }
+    check.saving = saving(*check.what_if);
+    const bool of_links =
+        check.what_if->kind == WhatIf::Kind::bandwidth || check.what_if->kind == WhatIf::Kind::latency;
+    check.with_others = of_links && check.what_if->on != name_of_link(part.pattern) && check.what_if->on != "*" &&
+                        part.resources == 1 && check.what_if->on.find('#') != std::string::npos;
+    if (check.saving < kConfirmed * part.share / 2) check.why_not = why_not(cause, part, check.saving);
+    if (check.saving > kSurprising * share_of(*check.what_if) / 2 + kSmall) check.why_more = why_more(cause);
+    return check;
+  }
+
+ private:
+  double saving(const WhatIf& what_if) const { return saving_of(explanation_, run_, what_if); }
+
+  const WhatIf* find(WhatIf::Kind kind, const std::string& on) const {
+    const auto found = std::ranges::find_if(explanation_.what_ifs,
+                                            [&](const WhatIf& one) { return one.kind == kind && one.on == on; });
+    return found == explanation_.what_ifs.end() ? nullptr : &*found;
+  }
+
+  /// The change of that kind that saves most; null where none was tried.
+  const WhatIf* best(WhatIf::Kind kind) const {
+    const WhatIf* best = nullptr;
+    for (const WhatIf& one : explanation_.what_ifs) {
+      if (one.kind == kind && (best == nullptr || saving(one) > saving(*best))) best = &one;
+    }
+    return best;
+  }
+
+  static std::string group_of(const Cause::Part& part) { return with_numbers_open(name_of_link(part.pattern)); }
+
+  const WhatIf* tried(const Cause& cause, const Cause::Part& part) const {
+    if (cause.kind == "bandwidth") {
+      const WhatIf* alone = part.resources == 1 ? find(WhatIf::Kind::bandwidth, name_of_link(part.pattern)) : nullptr;
+      return alone != nullptr ? alone : find(WhatIf::Kind::bandwidth, group_of(part));
+    }
+    if (cause.kind == "compute") return part.device.empty() ? nullptr : find(WhatIf::Kind::device, part.device);
+    if (cause.kind == "framework") return best(WhatIf::Kind::framework);
+    if (cause.kind == "queueing") {
+      // Windows go by round trips: whatever helps the queue's own link or the whole way most.
+      const WhatIf* best_of_all = nullptr;
+      for (const auto& [kind, on] :
+           {std::pair{WhatIf::Kind::latency, group_of(part)}, std::pair{WhatIf::Kind::bandwidth, group_of(part)},
+            std::pair{WhatIf::Kind::latency, std::string("*")}}) {
+        const WhatIf* one = find(kind, on);
+        if (one != nullptr && (best_of_all == nullptr || saving(*one) > saving(*best_of_all))) best_of_all = one;
+      }
+      return best_of_all;
+    }
+    // A route is made of links of several kinds.
+    const WhatIf* all = find(WhatIf::Kind::latency, "*");
+    return all != nullptr ? all : best(WhatIf::Kind::latency);
+  }
+
+  /// What lies on the critical path of all that the change makes faster.
+  double share_of(const WhatIf& what_if) const {
+    double share = 0;
+    for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
+      for (const Cause::Part& part : cause.parts) {
+        if (tried(cause, part) == &what_if) share += part.share;
+      }
+    }
+    return share;
+  }
+
+  /// A critical path has one reason for every second; what is done about one can shorten others.
+  Statement why_more(const Cause& cause) const {
+    if (cause.kind == "compute") return Statement{"waiting-shortens-too"};
+    if (!is_over_tcp()) return Statement{"messages-come-sooner"};
+    return Statement{cause.kind == "latency" ? "windows-grow-faster" : "queues-shorten-too"};
+  }
+
+  bool is_over_tcp() const {
+    return std::ranges::any_of(explanation_.result.runs[run_].network.links,
+                               [](const auto& link) { return link.transport.starts_with("tcp"); });
+  }
+
+  /// What the network as a whole is waited for.
+  double network_share() const {
+    double share = 0;
+    for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
+      if (cause.kind == "bandwidth" || cause.kind == "latency" || cause.kind == "queueing") share += cause.share;
+    }
+    return share;
+  }
+
+  /// A change that helps where that of the part alone does not, and what it tells of the part.
+  struct Evidence {
+    const WhatIf* what_if = nullptr;
+    Statement reason;
+  };
+
+  /// The reason with the change behind it that saves most.
+  std::optional<Statement> best_reason(const Cause::Part& part, double saved) const {
+    const std::string group = group_of(part);
+    const Statement by_round_trips = Statement{"held-by-round-trips"}.with("tcp", is_over_tcp());
+    Evidence best = std::ranges::max(
+        std::vector<Evidence>{
+            {find(WhatIf::Kind::bandwidth, group), Statement{"others-as-tight"}.with("of_its_kind", true)},
+            {find(WhatIf::Kind::bandwidth, "*"), Statement{"others-as-tight"}.with("of_its_kind", false)},
+            {find(WhatIf::Kind::latency, group), by_round_trips},
+            {find(WhatIf::Kind::latency, "*"), by_round_trips}},
+        {}, [&](const Evidence& one) { return one.what_if == nullptr ? -1.0 : saving(*one.what_if); });
+    if (best.what_if == nullptr || saving(*best.what_if) <= std::max(2 * saved, kLeastSaving)) return std::nullopt;
+    return best.reason.with("saving", saving(*best.what_if)).with(best.what_if->change);
+  }
+
+  Statement why_not(const Cause& cause, const Cause::Part& part, double saved) const {
+    if (saved < -kLeastSaving) return Statement{"slower-when-faster"}.with("tcp", is_over_tcp());
+    if (cause.kind == "compute" || cause.kind == "framework") return {"rest-is-waited-for"};
+    if (cause.kind == "bandwidth") {
+      if (std::optional<Statement> reason = best_reason(part, saved)) return *std::move(reason);
+    }
+    const WhatIf* without_network = find(WhatIf::Kind::limit, "network");
+    if (without_network != nullptr && saving(*without_network) < network_share() / 2)
+      return Statement{"beyond-the-links"}.with("saving", saving(*without_network));
+    if (cause.kind == "queueing") return {"queue-untried"};
+    if (cause.kind == "latency") return {"protocols-take-most"};
+    return {is_over_tcp() ? "held-by-windows" : "others-take-as-long"};
+  }
+
+  const Explanation& explanation_;
+  std::size_t run_;
+};
 
 constexpr double kWorthAdvising = 0.01;  // of the time
 constexpr double kWorthNaming = 0.05;    // of the step
@@ -24,6 +165,11 @@ double saving(const RunResult& run, const Effect& effect) {
 }
 
 }  // namespace
+
+PartSaving saving_of_part(const Explanation& explanation, std::size_t run, const Cause& cause,
+                          const Cause::Part& part) {
+  return PartChecker(explanation, run).check(cause, part);
+}
 
 const char* to_string(WhatIf::Kind kind) {
   switch (kind) {

@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "report/explain/explanation.hpp"
-#include "report/explain/part_saving.hpp"
-#include "report/run/event_driven_table.hpp"
 #include "report/run/over_seeds.hpp"
 #include "report/run/result_document.hpp"
 #include "report/run/table.hpp"

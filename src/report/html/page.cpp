@@ -1,15 +1,44 @@
 #include "report/html/page.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
 
+#include "report/document/document_json.hpp"
 #include "report/html/escape.hpp"
 #include "report/html/markdown.hpp"
 #include "report/html/page_text.hpp"
+#include "report/text/json_values.hpp"
 
 namespace dadsim::report {
 namespace {
+
+/// Tables and statements in words, for pages without scripts of their own.
+std::string parts_in_words(const Document& document) {
+  Json parts = Json::array();
+  for (const DocumentPart& part : document.parts) {
+    if (part.shown == Shown::never) continue;
+    if (const auto* statements = std::get_if<std::vector<Statement>>(&part.what)) {
+      parts.push_back({{"sentences", in_words(*statements)}});
+    } else if (const DocumentTable* table = std::get_if<DocumentTable>(&part.what)) {
+      Json columns = Json::array();
+      Json rows = Json::array();
+      for (const DocumentTable::Head& head : table->columns)
+        if (!head.title.empty()) columns.push_back(head.title);
+      for (const auto& row : table->rows) {
+        if (row.size() < table->columns.size()) continue;
+        Json& cells = rows.emplace_back(Json::array());
+        for (std::size_t i = 0; i < row.size(); ++i)
+          if (!table->columns[i].title.empty()) cells.push_back(row[i].words);
+      }
+      parts.push_back({{"heading", part.heading.empty() ? part.name : part.heading},
+                       {"columns", std::move(columns)},
+                       {"rows", std::move(rows)}});
+    }
+  }
+  return one_line(parts) + '\n';
+}
 
 /// JSON inside <script>: there "</script" and "<!--" mean something to HTML. "<" stands only within JSON's strings,
 /// where it can be written as a number.
@@ -77,6 +106,26 @@ KindParts parts_of(PageKind kind) {
 }
 
 }  // namespace
+
+std::string to_json(const About& about) {
+  Json json{
+      {"description", about.description}, {"scenario", about.scenario}, {"set", about.set}, {"build", about.build}};
+  const ClassTable& classes = about.classes;
+  if (classes.too_many || !classes.sites.empty())
+    json["classes"] = {{"too_many", classes.too_many}, {"sites", classes.sites}, {"samples", classes.samples}};
+  return one_line(json) + '\n';
+}
+
+std::string to_html(const Document& document, const About& about) {
+  std::vector<std::pair<std::string, std::string>> more;
+  for (const DocumentPart& part : document.parts)
+    if (part.page_alone) more.emplace_back(part.name, one_line(in_json(part)) + '\n');
+  if (std::ranges::none_of(more, [](const auto& one) { return one.first == "about"; }))
+    more.emplace_back("about", to_json(about));
+  if (document.page == PageKind::document) more.emplace_back("parts", parts_in_words(document));
+  return make_page(document.page,
+                   {document.head.scenario_name, verdict(document), one_line(in_json(document)) + '\n', {}, more});
+}
 
 std::string make_page(PageKind kind, const PageContent& content) {
   const KindParts own = parts_of(kind);

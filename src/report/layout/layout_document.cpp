@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "report/layout/layout_report.hpp"
-#include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {

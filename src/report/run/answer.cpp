@@ -13,9 +13,9 @@
 
 #include "report/run/contender.hpp"
 #include "report/run/divergence.hpp"
-#include "report/run/event_driven_table.hpp"
 #include "report/run/leak_figures.hpp"
 #include "report/run/result.hpp"
+#include "report/run/table.hpp"
 #include "report/run/work.hpp"
 
 namespace dadsim::report {

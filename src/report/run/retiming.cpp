@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "report/text/json_values.hpp"
-#include "report/words/statement_json.hpp"
+#include "report/words/statement.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -11,22 +11,234 @@
 #include <string>
 #include <vector>
 
-#include "report/run/band_text.hpp"
 #include "report/run/causes.hpp"
-#include "report/run/cost_sentence.hpp"
-#include "report/run/event_driven_table.hpp"
 #include "report/run/leak_figures.hpp"
 #include "report/run/over_seeds.hpp"
 #include "report/run/result.hpp"
-#include "report/run/scale_table.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
-#include "report/text/rate.hpp"
 #include "report/text/seconds.hpp"
+#include "report/words/phrases.hpp"
 #include "support/human.hpp"
 
 namespace dadsim::report {
 namespace {
+
+std::string counted(std::int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", human_count(count), count == 1 ? one : many);
+}
+
+/// Those of the parts that there are, with commas.
+std::string listed(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string participation_in_words(const step::Participation& participation) {
+  const double share = participation.asked > 0 ? participation.share_used() : 0;
+  std::vector<std::string> parts{
+      fmt::format("{} ({}) went into the model", human_count(participation.answered), share_in_words(share))};
+  if (participation.late > 0) parts.push_back(human_count(participation.late) + " came too late");
+  if (participation.failed > 0) parts.push_back(human_count(participation.failed) + " never came");
+  const std::int64_t open = participation.asked - participation.answered - participation.late - participation.failed;
+  if (open > 0) parts.push_back(human_count(open) + " were under way at the end");
+  return fmt::format("{}; clients began to take part {}: {}",
+                     counted(participation.updates, "round or update", "rounds or updates"),
+                     counted(participation.asked, "time", "times"), listed(parts));
+}
+
+std::string staleness_in_words(const step::Participation& participation) {
+  return fmt::format(
+      "staleness (updates of the model between what was read and what was written): mean {:.3g}, at most {}",
+      participation.mean_staleness(), participation.staleness.rbegin()->first);
+}
+
+std::string failures_in_words(const EventDrivenResult& event_driven) {
+  std::vector<std::string> parts;
+  if (event_driven.outages() > 0)
+    parts.push_back(counted(event_driven.outages(), "outage of a host", "outages of hosts"));
+  if (event_driven.log.link_outages > 0)
+    parts.push_back(counted(event_driven.log.link_outages, "outage of a link", "outages of links"));
+  if (event_driven.participation.retried > 0)
+    parts.push_back(counted(event_driven.participation.retried, "message sent again", "messages sent again"));
+  if (event_driven.restored() > 0) {
+    parts.push_back(fmt::format("{} from a checkpoint, for which {} of computing were done again",
+                                counted(event_driven.restored(), "restart", "restarts"),
+                                human_seconds(event_driven.lost_work())));
+  }
+  return listed(parts);
+}
+
+/// Seconds in which the framework packed, unpacked or summed: at workers, and at the server.
+struct Framework {
+  double clients = 0, server = 0;
+};
+Framework framework_of(const EventDrivenResult& event_driven) {
+  Framework framework;
+  for (std::size_t node = 0; node < event_driven.log.nodes.size(); ++node)
+    (node < event_driven.workers ? framework.clients : framework.server) += event_driven.log.nodes[node].framework;
+  return framework;
+}
+
+Statement rounds_of(const RunResult& run, const std::string& currency) {
+  const EventDrivenResult& event_driven = run.event_driven.value();
+  const auto rounds = static_cast<double>(run.steps);
+  Statement statement{"rounds", {run.spec.label}};
+  const bool asynchronous = !event_driven.participation.staleness.empty();
+  statement.with("asynchronous", asynchronous).with("per_hour", event_driven.rounds_per_hour());
+  statement.with("seconds", run.step_seconds);
+  if (const auto factors = run.factors())
+    statement.with("seconds_low", run.step_seconds * factors->low)
+        .with("seconds_high", run.step_seconds * factors->high);
+  const Framework framework = framework_of(event_driven);
+  const double of_clients = framework.clients / rounds / event_driven.taking_part();
+  double of_server = framework.server;
+  for (std::size_t node = event_driven.workers; node < event_driven.log.nodes.size(); ++node)
+    of_server += event_driven.log.nodes[node].busy;
+  of_server = asynchronous ? 0 : std::min(of_server / rounds, run.exposed_seconds);  // else beside what clients do
+  statement.with("computing", run.compute_seconds);
+  if (of_clients > 0) statement.with("framework", of_clients);
+  if (of_server > 0) statement.with("server", of_server);
+  statement.with("waiting", std::max(0.0, run.exposed_seconds - of_clients - of_server));
+  statement.with("bytes_up", run.bytes_up_per_worker).with("bytes_down", run.bytes_down_per_worker);
+  statement.with("taking_part", event_driven.taking_part()).with("workers", static_cast<double>(event_driven.workers));
+  if (!run.costs || currency.empty()) return statement;
+  const Costs& costs = run.costs->per_step;
+  statement.with("currency", currency);
+  if (costs.money) statement.with("money", *costs.money);
+  if (costs.joules) statement.with("joules", *costs.joules);
+  if (costs.carbon) statement.with("grams_co2e", *costs.carbon);
+  return statement;
+}
+
+std::string ratio_text(double ratio) { return fmt::format("{:.3g}", ratio); }
+
+/// "1.31 (1.20 … 1.43)"
+template <class Text>
+std::string with_interval(const estimate::Estimate& estimate, Text&& text) {
+  std::string interval = text(estimate.value);
+  if (estimate.low == estimate.value && estimate.high == estimate.value) return interval;  // by definition
+  if (estimate.low && estimate.high) interval += fmt::format(" ({} … {})", text(*estimate.low), text(*estimate.high));
+  return interval;
+}
+
+using ScaleRow = std::vector<std::string>;
+
+ScaleRow scale_row(const RunResult& run, const ScaleSetting& setting) {
+  const ScaleResult& scale = run.at_scale.value();
+  return {run.spec.label, setting.known ? human_count(static_cast<std::int64_t>(setting.known->steps)) : "–",
+          scale.relative.ratio ? with_interval(*scale.relative.ratio, ratio_text) : "–",
+          human_seconds(run.step_seconds),
+          scale.time ? with_interval(scale.time_band ? *scale.time_band : *scale.time,
+                                     [](double seconds) { return human_seconds(seconds); })
+                     : "–"};
+}
+
+bool is_banded(const RunResult& run) { return run.at_scale && run.at_scale->time_band; }
+
+std::string scale_grid(const Result& result, bool verbose) {
+  std::vector<ScaleRow> rows{
+      {"run", "known steps", "× relative steps (95 %)", "× time per step",
+       std::ranges::any_of(result.runs, is_banded) ? "= time to accuracy" : "= time to accuracy (95 %)"}};
+  const std::string none = result.scale->known ? "" : "–";  // a column of dashes is left out
+  for (const RunResult& run : result.runs) {
+    if (!run.at_scale) continue;
+    rows.push_back(scale_row(run, *result.scale));
+    if (!verbose) continue;
+    for (const ScaleAtTarget& at : run.at_scale->further) {
+      const std::string ratio = at.relative.ratio ? with_interval(*at.relative.ratio, ratio_text) : "–";
+      rows.push_back({fmt::format("  to {:.6g} %", at.target * 100), none, ratio, "", none});
+    }
+  }
+  return grid(std::move(rows));
+}
+
+std::string known_sentence(const ScaleSetting& setting) {
+  if (setting.known) {
+    const estimate::KnownSteps& known = *setting.known;
+    std::string text = fmt::format("Known steps: {}", in_words(known.source));
+    if (known.fewest < known.most)
+      text += fmt::format("; results from {:.0f} to {:.0f} steps", known.fewest, known.most);
+    return text + ".";
+  }
+  return fmt::format(
+      "The steps that {} needs are not known here: {}. What is said is the time per step and the relative steps alone, "
+      "not how long it takes; steps=\"…\" of <timed-as> is a number of one's own.",
+      setting.workload, in_words(setting.why_not.value()));
+}
+
+/// What relative steps of a scale study are.
+std::string ladder_sentence(const RunResult& run) {
+  const FromLadder& ladder = *run.at_scale->ladder;
+  std::string text = fmt::format(
+      "{}: relative steps of the scale study '{}', {} rungs, {}, {:.1f} decades beyond its largest network; the "
+      "interval "
+      "is that of a new network of its family",
+      run.spec.label, ladder.study, ladder.rungs, ladder.trend ? "with a trend" : "which shows no trend",
+      ladder.decades_beyond);
+  if (ladder.measured)
+    text += fmt::format("; on the network that learned they are {}", with_interval(*ladder.measured, ratio_text));
+  return text + ".";
+}
+
+std::string relative_sentence(const Result& result) {
+  const ScaleSetting& setting = *result.scale;
+  if (result.timing_only)
+    return "Relative steps: 1 for gradient sharing and for what equals it up to rounding, by definition.";
+  std::string text =
+      fmt::format("Relative steps: steps to {:.6g} % on {}", result.target_accuracy * 100, result.learned_on);
+  if (setting.seeds > 1) {
+    text += fmt::format(
+        ", mean over {} seeds, divided by those of gradient sharing with the same seeds; the interval is Fieller's",
+        setting.seeds);
+  } else {
+    text += ", divided by those of gradient sharing; one seed has no interval (seeds=\"5\" of <training> gives one)";
+  }
+  text +=
+      ". Where a curve meets its target between two evaluations is interpolated; the interval holds all that lies "
+      "between them.";
+  return text;
+}
+
+/// How far relative steps move from target to target.
+std::string spread_sentence(const RunResult& run) {
+  const auto range = run.at_scale->range_over_targets();
+  if (!range || !(range->first < range->second)) return {};
+  return fmt::format("{}: relative steps from {} to {} over {} targets.", run.spec.label, ratio_text(range->first),
+                     ratio_text(range->second), 1 + run.at_scale->further.size());
+}
+
+std::string charged_sentence(const estimate::Charges& charges) {
+  std::string text;
+  if (charges.evaluation_every > 0) {
+    text += fmt::format("{} per evaluation, every {} steps and at the end", human_seconds(charges.evaluation_seconds),
+                        charges.evaluation_every);
+  }
+  if (charges.start_up_seconds > 0) {
+    text += fmt::format("{}{} of start-up", text.empty() ? "" : ", ", human_seconds(charges.start_up_seconds));
+  }
+  if (text.empty()) return "Evaluation and start-up are not charged.";
+  return "Charged beside the product: " + text + ".";
+}
+
+/// All of it that is known, "not known" if nothing is.
+std::string all_costs_in_words(const Costs& costs, const std::string& currency) {
+  return report::costs_in_words(costs.money, costs.joules, costs.carbon, currency);
+}
+
+/// What a run costs, in words: to the target and in all, or at scale. Empty where the result tells no costs.
+std::string cost_sentence(const RunResult& run, const Result& result) {
+  if (!run.costs || result.currency.empty()) return {};
+  std::string text = fmt::format("{} costs ", run.spec.label);
+  if (run.costs->at_scale)
+    text += fmt::format("{} at scale; ", all_costs_in_words(*run.costs->at_scale, result.currency));
+  if (run.costs->to_target)
+    text += fmt::format("{} to the target; ", all_costs_in_words(*run.costs->to_target, result.currency));
+  if (result.timing_only && !run.spec.event_driven)
+    return text + fmt::format("{} a step.", all_costs_in_words(run.costs->per_step, result.currency));
+  return text + fmt::format("{} for all learned steps.", all_costs_in_words(run.costs->whole, result.currency));
+}
 
 /// For a terminal, where nothing was learned: a row per run with its step and what gets done in a second.
 std::string throughput_grid(const Result& result);
@@ -204,11 +416,11 @@ std::string bound_line(const RunResult& run, const Result& result) {
   std::string costs;
   if (run.costs && !result.currency.empty()) {
     const RunCosts& all = *run.costs;
-    costs = "; " + (all.at_scale    ? costs_in_words(*all.at_scale, result.currency) + " at scale"
-                    : all.to_target ? costs_in_words(*all.to_target, result.currency) + " to the target"
+    costs = "; " + (all.at_scale    ? all_costs_in_words(*all.at_scale, result.currency) + " at scale"
+                    : all.to_target ? all_costs_in_words(*all.to_target, result.currency) + " to the target"
                     : result.timing_only && !run.event_driven
-                        ? costs_in_words(all.per_step, result.currency) + " a step"
-                        : costs_in_words(all.whole, result.currency) + " for all steps");
+                        ? all_costs_in_words(all.per_step, result.currency) + " a step"
+                        : all_costs_in_words(all.whole, result.currency) + " for all steps");
   }
   const auto line = [&](const std::string& bound) { return fmt::format("{}: {}{}.", run.spec.label, bound, costs); };
   if (run.event_driven) return line(time_in_words(run));
@@ -314,6 +526,148 @@ std::string grids(const Result& result, bool verbose) {
 }
 
 }  // namespace
+
+Statement event_time_of(const RunResult& run) {
+  const EventDrivenResult& event_driven = run.event_driven.value();
+  const auto workers = static_cast<double>(event_driven.workers);
+  const double taking_part = event_driven.taking_part();
+  const double all = taking_part * event_driven.log.seconds;
+  Statement statement{"event-time", {run.spec.label}};
+  if (!(all > 0)) return statement;
+  const double down = event_driven.down_seconds();
+  const bool some = taking_part < workers;  // who is down then has often not been asked
+  statement.with("computing", event_driven.busy_seconds() / all);
+  statement.with("waiting", (all - event_driven.busy_seconds() - (some ? 0 : down)) / all);
+  if (some) statement.with("taking_part", taking_part).with("workers", workers);
+  if (down > 0) statement.with("down", down / (workers * event_driven.log.seconds));
+  const Framework framework = framework_of(event_driven);
+  if (!(framework.clients + framework.server > 0)) return statement;
+  statement.with("framework", framework.clients / all);
+  if (event_driven.log.nodes.size() > event_driven.workers)
+    statement.with("framework_at_server", framework.server / event_driven.log.seconds);
+  return statement;
+}
+
+void say_rounds(const Result& result, std::vector<Statement>& statements) {
+  constexpr std::size_t kMostSaid = 4;  // the table has all
+  for (const RunResult& run : result.runs) {
+    if (run.event_driven && run.steps > 0 && statements.size() < kMostSaid)
+      statements.push_back(rounds_of(run, result.currency));
+  }
+}
+
+std::string time_in_words(const RunResult& run) {
+  const EventDrivenResult& event_driven = run.event_driven.value();
+  const Statement time = event_time_of(run);
+  if (!time.has("computing")) return "no time passed";
+  std::string text = fmt::format("{} compute {} of the time and wait {}", words::those_at_work(time),
+                                 share_in_words(time.number("computing")), share_in_words(time.number("waiting")));
+  if (time.has("down")) text += fmt::format(", {} down", share_in_words(time.number("down")));
+  if (event_driven.participation.asked > 0) {
+    text += fmt::format("; {} of {} contributions used", share_in_words(event_driven.participation.share_used()),
+                        human_count(event_driven.participation.asked));
+  }
+  if (!event_driven.participation.staleness.empty())
+    text += fmt::format("; mean staleness {:.3g}", event_driven.participation.mean_staleness());
+  return text;
+}
+
+std::string time_sentence(const RunResult& run) { return in_words(event_time_of(run)); }
+
+std::string event_driven_paragraphs(const RunResult& run) {
+  const EventDrivenResult& event_driven = run.event_driven.value();
+  const std::string& label = run.spec.label;
+  std::string text = paragraph(fmt::format("{}: {}.", label, participation_in_words(event_driven.participation)));
+  if (!event_driven.participation.staleness.empty())
+    text += paragraph(fmt::format("{}: {}.", label, staleness_in_words(event_driven.participation)));
+  if (event_driven.wasted_seconds() > 0 || event_driven.wasted_bytes() > 0) {
+    text +=
+        paragraph(fmt::format("{}: wasted, since it went into no model: {} of computing and {} sent.", label,
+                              human_seconds(event_driven.wasted_seconds()), human_bytes(event_driven.wasted_bytes())));
+  }
+  if (const std::string failures = failures_in_words(event_driven); !failures.empty()) {
+    text += paragraph(fmt::format("{}: survived {}.", label, failures));
+  }
+  if (!event_driven.participation.facts.empty()) {
+    std::vector<std::string> facts;
+    for (const auto& [name, value] : event_driven.participation.facts)
+      facts.push_back(fmt::format("{} {:.6g}", name, value));
+    text += paragraph(fmt::format("{}: {}.", label, listed(facts)));
+  }
+  if (event_driven.learned + event_driven.found > 0) {
+    text += paragraph(fmt::format("{}: learned in {}; {} found, since another run had needed the same.", label,
+                                  counted(event_driven.learned, "operation", "operations"),
+                                  human_count(event_driven.found)));
+  }
+  return text;
+}
+
+std::optional<std::pair<double, double>> ScaleResult::range_over_targets() const {
+  std::vector<double> ratios;
+  if (relative.ratio) ratios.push_back(relative.ratio->value);
+  for (const ScaleAtTarget& at : further) {
+    if (at.relative.ratio) ratios.push_back(at.relative.ratio->value);
+  }
+  if (ratios.size() < 2) return std::nullopt;
+  const auto [least, greatest] = std::ranges::minmax(ratios);
+  return std::pair(least, greatest);
+}
+
+std::string scale_table(const Result& result, bool verbose) {
+  if (!result.scale) return {};
+  const ScaleSetting& setting = *result.scale;
+  std::string heading = "Steps to accuracy against gradient sharing";
+  if (!setting.workload.empty()) {
+    heading = fmt::format("Time to accuracy as {}, {} samples per step of all workers", setting.workload,
+                          human_count(setting.batch));
+    if (setting.known && !setting.known->target.empty()) heading += fmt::format(", to {}", setting.known->target);
+  }
+  std::string text = paragraph(heading) + scale_grid(result, verbose);
+  if (!verbose) return text;
+  for (const RunResult& run : result.runs) {
+    if (run.at_scale && !run.at_scale->relative.ratio)
+      text += paragraph(
+          fmt::format("{}: no relative steps: {}.", run.spec.label, in_words(run.at_scale->relative.why_not.value())));
+  }
+  if (std::ranges::any_of(result.runs, is_banded)) {
+    text += paragraph(
+        "The interval of the time is that of the relative steps (95 %, where there are seeds for one) and the band of "
+        "a step (90 %) together, what each allows added in squares.");
+  }
+  for (const RunResult& run : result.runs) {
+    if (!run.at_scale) continue;
+    for (const ScaleAtTarget& at : run.at_scale->further) {
+      if (!at.relative.ratio && run.at_scale->relative.ratio)
+        text += paragraph(fmt::format("{}: no relative steps to {:.6g} %: {}.", run.spec.label, at.target * 100,
+                                      in_words(at.relative.why_not.value())));
+    }
+    if (const std::string spread = spread_sentence(run); !spread.empty()) text += paragraph(spread);
+  }
+  for (const RunResult& run : result.runs) {
+    if (run.spec.event_driven) {
+      text += paragraph(fmt::format(
+          "{}: it has no relative steps, since what it learns depends on the cluster that it is simulated on; "
+          "the first table has the time that it takes itself.",
+          run.spec.label));
+    }
+  }
+  if (!setting.workload.empty()) text += paragraph(known_sentence(setting));
+  for (const RunResult& run : result.runs) {
+    if (run.at_scale && run.at_scale->ladder) text += paragraph(ladder_sentence(run));
+  }
+  text += paragraph(relative_sentence(result));
+  if (setting.known) text += paragraph(charged_sentence(setting.charges));
+  return text;
+}
+
+std::string band_sentence(const RunResult& run) {
+  if (!run.step_band) return {};
+  std::string text = fmt::format("{}: nine measurements of ten are expected at a step of {}", run.spec.label,
+                                 seconds_with_band(run.step_seconds, run.factors()));
+  if (run.target_reached && run.target_seconds > 0)
+    text += fmt::format(", to the target {}", seconds_with_band(run.target_seconds, run.factors()));
+  return text + fmt::format(": {}.", fmt::join(in_words(estimate::basis_of(run.step_band->parts)), "; "));
+}
 
 std::string tables_of(const Result& result, bool verbose) {
   std::string text = grids(result, verbose) + '\n';

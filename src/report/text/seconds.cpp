@@ -3,10 +3,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "support/human.hpp"
 
 namespace dadsim::report {
+
+std::string money_in_words(double money, const std::string& currency) {
+  return money < 1 ? fmt::format("{:.3g} {}", money, currency) : fmt::format("{:.2f} {}", money, currency);
+}
+
+std::string carbon_in_words(double grams) {
+  return grams < 1000 ? fmt::format("{:.3g} g CO2e", grams) : fmt::format("{:.4g} kg CO2e", grams / 1000);
+}
+
+std::string costs_in_words(const std::optional<double>& money, const std::optional<double>& joules,
+                           const std::optional<double>& carbon, const std::string& currency) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (money) add(money_in_words(*money, currency));
+  if (joules) add(human_energy(*joules));
+  if (carbon) add(carbon_in_words(*carbon));
+  return text.empty() ? "not known" : text;
+}
+
+std::string rate_in_words(double rate) {
+  if (rate < 100) return fmt::format("{:.3g}", rate);
+  if (rate < 1e6) return human_count(static_cast<std::int64_t>(rate + 0.5));
+  return rate < 1e9 ? fmt::format("{:.3g} M", rate / 1e6) : fmt::format("{:.3g} G", rate / 1e9);
+}
+
+std::string large_number_in_words(double number) {
+  if (number >= 1e12) return fmt::format("{:.3g} T", number / 1e12);
+  if (number >= 1e9) return fmt::format("{:.3g} B", number / 1e9);
+  return number >= 1e6 ? fmt::format("{:.3g} M", number / 1e6) : rate_in_words(number);
+}
 
 std::string seconds_with_interval(double seconds, double low, double high) {
   const std::string value = human_seconds(seconds);

@@ -9,8 +9,6 @@
 
 #include "estimate/verdict.hpp"
 #include "report/text/factor_text.hpp"
-#include "report/text/money.hpp"
-#include "report/text/rate.hpp"
 #include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/metric.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
 #include "support/human.hpp"
 

@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "report/text/path_name.hpp"
-#include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
 #include "report/words/metric.hpp"
 
 namespace dadsim::report {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "estimate/bands.hpp"
-#include "report/text/rate.hpp"
+#include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/phrases.hpp"
 #include "support/human.hpp"

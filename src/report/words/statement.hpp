@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "report/text/json_values.hpp"
 #include "support/statement.hpp"
 
 namespace dadsim::report {
@@ -23,5 +25,16 @@ struct StatementKind {
   std::string (*words)(const Statement&);
 };
 std::vector<StatementKind> statement_kinds();
+
+/// As data and in words.
+Json in_json(const Statement& statement);
+/// Null where there is none.
+Json in_json(const std::optional<Statement>& statement);
+Json in_json(const std::vector<Statement>& statements);
+
+/// A statement as files keep it: one line of JSON, {"kind": …, "subjects": […], "values": {…}, "parts": […]}.
+std::string to_text(const Statement& statement);
+/// Throws std::runtime_error where the text is of none that has words here.
+Statement statement_of(const std::string& text);
 
 }  // namespace dadsim::report

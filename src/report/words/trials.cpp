@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "report/text/money.hpp"
-#include "report/text/rate.hpp"
 #include "report/text/seconds.hpp"
 #include "report/words/kinds.hpp"
 #include "report/words/phrases.hpp"

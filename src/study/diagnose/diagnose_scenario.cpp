@@ -20,7 +20,7 @@
 #include "sim/simulator.hpp"
 #include "spec/precision.hpp"
 #include "study/explain/changes.hpp"
-#include "study/measured/collective_tests.hpp"
+#include "study/measured/collective_times.hpp"
 #include "study/measured/timed_sizes.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/device_lookup.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "study/measured/collective_tests.hpp"
 #include "study/measured/collective_times.hpp"
 #include "support/diagnostics.hpp"
 

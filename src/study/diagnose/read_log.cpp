@@ -17,7 +17,7 @@
 
 #include "formats/kineto.hpp"
 #include "study/diagnose/measurement.hpp"
-#include "study/measured/collective_columns.hpp"
+#include "study/measured/collective_log.hpp"
 #include "support/diagnostics.hpp"
 #include "support/parse_whole.hpp"
 #include "support/split.hpp"

@@ -6,8 +6,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "report/run/causes.hpp"
+#include "scenario/document/differences.hpp"
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/explain/changes.hpp"
@@ -374,6 +376,23 @@ class Explainer {
 };
 
 }  // namespace
+
+report::Comparison compare_scenarios(const scenario::Scenario& before, const scenario::Scenario& after,
+                                     std::string name, bool show_progress) {
+  LearningStore store;
+  const auto time = [&](const scenario::Scenario& scenario) {
+    report::Result result = run_experiment(scenario, show_progress, &store);
+    result.rate_as_tcp = rate_as_tcp(scenario);
+    return result;
+  };
+  report::Comparison comparison;
+  comparison.name = std::move(name);
+  comparison.before = time(before);
+  comparison.after = time(after);
+  for (scenario::ScenarioDifference& one : scenario::differences(before, after))
+    comparison.differences.push_back({std::move(one.path), std::move(one.before), std::move(one.after)});
+  return comparison;
+}
 
 report::Explanation explain_scenario(const scenario::Scenario& scenario, const Learned& learned, bool show_progress) {
   return Explainer(scenario, learned, show_progress).run();

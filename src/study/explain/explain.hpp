@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+
+#include "report/explain/comparison.hpp"
 #include "report/explain/explanation.hpp"
 #include "scenario/scenario.hpp"
 #include "study/learning/learned.hpp"
@@ -16,5 +19,10 @@ report::Explanation explain_scenario(const scenario::Scenario& scenario, const L
 /// reached, with one of the runs that are equal up to rounding, and one seed. Event-driven runs are simulated as they
 /// are.
 scenario::Scenario as_explained(scenario::Scenario scenario);
+
+/// Learns and times both; what both learn alike is learned once. `name`: of the second, in sentences. `show_progress`
+/// on standard error. Throws InputError, SimulationError, Cancelled.
+report::Comparison compare_scenarios(const scenario::Scenario& before, const scenario::Scenario& after,
+                                     std::string name, bool show_progress);
 
 }  // namespace dadsim::study

@@ -1,5 +1,9 @@
 #include "study/layout/by_flow.hpp"
 
+#include <cstddef>
+
+#include "spec/context_parallel.hpp"
+#include "spec/expert_parallel.hpp"
 #include "study/setting/cluster_of.hpp"
 
 namespace dadsim::study {
@@ -10,6 +14,11 @@ bool goes_by_flow(const scenario::Scenario& scenario) {
 }
 
 }  // namespace
+
+spec::ModelShape with_parts_of(const spec::ModelShape& whole, const report::Layout& layout) {
+  return spec::with_divided_experts(spec::with_divided_sequences(whole, layout.how.context), layout.how,
+                                    static_cast<std::size_t>(layout.replicas));
+}
 
 void take_flow(scenario::Scenario& scenario) {
   if (scenario.network.fidelity == spec::Fidelity::automatic && goes_by_flow(scenario))

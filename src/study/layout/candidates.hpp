@@ -10,6 +10,14 @@
 
 namespace dadsim::study {
 
+/// A layout that may be simulated.
+struct LayoutCandidate {
+  report::Layout layout;
+  report::StepParts estimate;  ///< by the closed form
+  double bytes = 0;            ///< on the device that needs most
+  bool simulated = false;
+};
+
 /// What layouts are looked for.
 struct LayoutSpace {
   std::int64_t devices = 1;

@@ -11,7 +11,7 @@
 #include "spec/precision.hpp"
 #include "spec/stages.hpp"
 #include "spec/tensor_parallel.hpp"
-#include "study/layout/divided_shape.hpp"
+#include "study/layout/by_flow.hpp"
 
 namespace dadsim::study {
 namespace {

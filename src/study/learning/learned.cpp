@@ -23,7 +23,6 @@
 #include "schedule/censored_rank.hpp"
 #include "spec/model_shape.hpp"
 #include "study/layer_choices/layer_choices.hpp"
-#include "study/learning/privacy_towards.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/cluster_of.hpp"
 #include "study/setting/outages_of.hpp"
@@ -238,6 +237,16 @@ class Learner {
 };
 
 }  // namespace
+
+void add_privacy(const methods::PrivacySpent& spent, step::Leak& leak) {
+  for (step::AdversaryLeak& one : leak.adversaries) {
+    const bool holds = one.adversary == step::Adversary::site || spent.messages ||
+                       (one.adversary == step::Adversary::secure_aggregator && spent.sums_of_sites);
+    if (!holds) continue;
+    one.epsilon = spent.epsilon;
+    one.delta = spent.delta;
+  }
+}
 
 bool learns_the_pooled_gradient(const spec::RunSpec& run) {
   const methods::MethodInfo* info = algorithms::algorithm_registry().find(run.algorithm);

@@ -9,15 +9,21 @@
 #include <vector>
 
 #include "algorithms/attendance.hpp"
+#include "methods/method.hpp"
 #include "report/run/divergence.hpp"
 #include "report/words/statement.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
+#include "step/leak.hpp"
 #include "step/trajectory.hpp"
 #include "study/setting/schedule_memory.hpp"
 #include "study/store/memory_store.hpp"
 
 namespace dadsim::study {
+
+/// Says of each adversary what of a run's privacy holds towards it: what all sites get holds towards other sites; what
+/// single messages or their sums are like decides what holds towards those who see them.
+void add_privacy(const methods::PrivacySpent& spent, step::Leak& leak);
 
 /// What one run learned with one seed, and all that timing asks of the network that learned.
 struct LearnedRun {

@@ -2,7 +2,10 @@
 
 #include <zlib.h>
 
+#include <cstring>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "support/fingerprint.hpp"
 #include "support/wire.hpp"
@@ -14,6 +17,28 @@ constexpr std::uint32_t kMark = 0x4C444144;  // "DADL" where the least significa
 constexpr int kCompression = 1;              // the quickest: ranks and samples repeat so much that more gains little
 
 }  // namespace
+
+std::string to_bytes(const world::Datum& datum) {
+  WireWriter wire;
+  wire << std::string_view(reinterpret_cast<const char*>(datum.numbers.data()), datum.numbers.size() * sizeof(float))
+       << datum.scalars;
+  return wire.bytes();
+}
+
+world::DatumPtr datum_from_bytes(std::string_view bytes) {
+  try {
+    WireReader wire(bytes);
+    std::string numbers;
+    world::Datum datum;
+    wire >> numbers >> datum.scalars;
+    if (numbers.size() % sizeof(float) != 0) throw std::out_of_range("no whole number of numbers");
+    datum.numbers.resize(numbers.size() / sizeof(float));
+    if (!numbers.empty()) std::memcpy(datum.numbers.data(), numbers.data(), numbers.size());
+    return std::make_shared<const world::Datum>(std::move(datum));
+  } catch (const std::out_of_range&) {
+    return nullptr;
+  }
+}
 
 std::string to_bytes(const LearnedRun& run) {
   WireWriter content;

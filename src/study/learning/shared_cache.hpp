@@ -1,7 +1,9 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -10,11 +12,23 @@
 #include "models/data/dataset.hpp"
 #include "models/data/drift.hpp"
 #include "scenario/scenario.hpp"
+#include "sim/simulator.hpp"
 #include "study/store/memory_store.hpp"
 #include "world/history.hpp"
 #include "world/remote_operations.hpp"
 
 namespace dadsim::study {
+
+/// Runs that were simulated already, of scenarios that learn the same. Points of a sweep that differ in what a
+/// simulation does not see (prices, budgets, what is asked) are simulated once. For several threads.
+class TimingMemory {
+ public:
+  /// Run number `run` of a scenario on its own cluster: what `simulate` gives, now or for an earlier scenario.
+  sim::TimedRun of(const scenario::Scenario& scenario, std::size_t run, const std::function<sim::TimedRun()>& simulate);
+
+ private:
+  AnswerMemory<std::shared_ptr<const sim::TimedRun>> runs_;
+};
 
 /// The data of a scenario as one seed draws and deals them.
 struct Problem {

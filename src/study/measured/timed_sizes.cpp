@@ -5,8 +5,8 @@
 #include <map>
 
 #include "estimate/bands.hpp"
-#include "study/measured/collective_tests.hpp"
-#include "study/results/network_category.hpp"
+#include "study/measured/collective_times.hpp"
+#include "study/results/transfer.hpp"
 
 namespace dadsim::study {
 namespace {

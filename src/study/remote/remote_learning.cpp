@@ -11,7 +11,7 @@
 #include "protocols/learning.hpp"
 #include "scenario/document/load.hpp"
 #include "scenario/document/print.hpp"
-#include "study/learning/datum_bytes.hpp"
+#include "study/learning/learned_bytes.hpp"
 #include "study/learning/shared_cache.hpp"
 #include "study/setting/catalog.hpp"
 #include "support/diagnostics.hpp"

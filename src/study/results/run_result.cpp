@@ -32,7 +32,6 @@
 #include "spec/workload.hpp"
 #include "study/layer_choices/layer_choices.hpp"
 #include "study/learning/learned.hpp"
-#include "study/results/network_category.hpp"
 #include "study/results/notes.hpp"
 #include "study/results/throughput.hpp"
 #include "study/results/time_at_scale.hpp"

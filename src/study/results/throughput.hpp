@@ -8,6 +8,16 @@
 
 namespace dadsim::study {
 
+struct StepAlone {
+  double step_seconds = 0;
+  double compute_seconds = 0;
+};
+
+/// A step of the first worker as a scenario of its own, which shares nothing; where workers divide experts, of as many
+/// of the first as have all of them. Points of a sweep that differ in their lines alone are answered once. Throws
+/// SimulationError.
+StepAlone time_step_alone(const scenario::Scenario& scenario, const TimeAnother& time_another);
+
 /// Fills in what each run gets done in a second. How well the workers scale is told where nothing is learned: one of
 /// them is timed alone for it, by `time_another`. Throws SimulationError.
 void add_throughput(const scenario::Scenario& scenario, const Learned& learned, const TimedAs& timed,

@@ -9,8 +9,8 @@
 #include "algorithms/registry.hpp"
 #include "estimate/ladder.hpp"
 #include "spec/workload.hpp"
-#include "study/setting/ladder_of.hpp"
 #include "study/setting/network_size.hpp"
+#include "study/setting/scale_setting.hpp"
 
 namespace dadsim::study {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -18,6 +19,8 @@
 
 namespace dadsim::study {
 namespace {
+
+constexpr double kSmall = 1 << 20;  // bytes: below, software takes more than links
 
 /// The same in every evaluation that both have.
 bool learned_the_same(const step::Trajectory& a, const step::Trajectory& b) {
@@ -57,6 +60,28 @@ std::optional<bool> is_lossy(const scenario::Scenario& scenario, const spec::Run
 }
 
 }  // namespace
+
+std::string category_of_messages(const step::NetworkUse& network, const CarriedMessages& carried) {
+  std::set<std::string> transports;
+  double queue = std::numeric_limits<double>::infinity();  // bytes
+  for (const step::NetworkUse::LinkClass& link : network.links) {
+    transports.insert(link.transport);
+    if (link.transport == "tcp" && link.queue_bytes > 0) queue = std::min(queue, link.queue_bytes);
+  }
+  if (transports.contains("tcp")) {
+    if (carried.gloo) return "network.gloo";
+    return carried.at_once_bytes > queue ? "network.tcp-overflow" : "network.tcp";
+  }
+  if (!transports.contains("rdma") && !transports.contains("nvlink")) return "network.assumed";
+  if (carried.most_bytes < kSmall) return "network.small";
+  return transports.contains("rdma") ? "network.rdma" : "network.nvlink";
+}
+
+double bytes_at_once(const step::NetworkUse::Collective& collective, double workers) {
+  if (collective.algorithm.find("ring") != std::string::npos || collective.algorithm.starts_with("gloo"))
+    return collective.kind == "all-reduce" ? collective.most_bytes / workers : collective.most_bytes;
+  return collective.most_bytes * std::max(1.0, workers - 1);
+}
 
 void annotate_transfer(const scenario::Scenario& scenario, const Learned& learned, std::size_t run,
                        const TimedAs& timed, report::RunResult& result) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "report/html/page.hpp"
 #include "report/run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/simulator.hpp"
@@ -10,6 +11,10 @@
 #include "study/setting/cluster_of.hpp"
 
 namespace dadsim::study {
+
+/// How the scenario's seed deals the classes over its sites. Empty where nothing was learned, and where samples have
+/// more than one label. Throws InputError where the data can no longer be read.
+report::ClassTable class_table_of(const scenario::Scenario& scenario, const Learned& learned);
 
 /// Steps of each run of which a timeline is wanted.
 struct TraceRequest {

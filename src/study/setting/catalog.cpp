@@ -1,4 +1,4 @@
-#include "study/setting/catalog.hpp"
+#include "scenario/language/catalog.hpp"
 
 #include <fmt/format.h>
 
@@ -13,15 +13,16 @@
 #include "compress/registry.hpp"
 #include "models/data/dataset.hpp"
 #include "protocols/registry.hpp"
-#include "scenario/language/catalog.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/xml/findings.hpp"
 #include "sim/device.hpp"
 #include "sim/platform.hpp"
 #include "spec/sample_shape.hpp"
-#include "study/setting/host_memory.hpp"
-#include "study/setting/ladder_of.hpp"
+#include "study/setting/catalog.hpp"
+#include "study/setting/memory_check.hpp"
 #include "study/setting/run_check.hpp"
+#include "study/setting/scale_setting.hpp"
+#include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
 #include "support/interrupt.hpp"
 #include "support/memory_limit.hpp"
@@ -133,6 +134,22 @@ ScenarioFaults check_scenario(scenario::Catalog::Check what, const scenario::Sce
 }
 
 }  // namespace
+
+scenario::Scenario load_base(const scenario::ScenarioSource& source, const std::vector<std::string>& overrides,
+                             const scenario::Catalog& catalog) {
+  try {
+    return source.load(overrides, catalog);
+  } catch (const InputError& error) {
+    if (!error.is_infeasible()) throw;
+    std::vector<std::string> unchecked = overrides;
+    unchecked.emplace_back("workers.memory=ignore");
+    try {
+      return source.load(unchecked, catalog);
+    } catch (const InputError&) {
+      throw error;  // it was not the memory
+    }
+  }
+}
 
 scenario::Catalog make_catalog() {
   scenario::Catalog catalog;

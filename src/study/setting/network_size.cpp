@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "estimate/convergence.hpp"
 #include "estimate/critical_batch.hpp"
@@ -11,6 +12,16 @@
 #include "study/setting/timed_as.hpp"
 
 namespace dadsim::study {
+
+std::optional<double> tokens_per_sample(const spec::TimedAsSpec& timed) {
+  constexpr const char* kSequence = "sequence";
+  if (timed.workload.empty()) return std::nullopt;
+  const auto& sizes = spec::workload_registry().at(timed.workload).parameters;
+  const auto size = std::ranges::find(sizes, kSequence, &spec::ParameterSpec::name);
+  if (size == sizes.end()) return std::nullopt;
+  const auto said = timed.sizes.find(kSequence);
+  return std::stod(said != timed.sizes.end() ? said->second : size->default_value);
+}
 
 report::StudiedSize size_of(const spec::ModelShape& shape, double batch) {
   report::StudiedSize size;

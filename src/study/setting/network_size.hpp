@@ -1,13 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "report/scale_study/scale_study_report.hpp"
 #include "scenario/scenario.hpp"
 #include "spec/layer_shape.hpp"
+#include "spec/specification.hpp"
 
 namespace dadsim::study {
+
+/// Tokens of a sample, of workloads whose samples are sequences; none of others.
+std::optional<double> tokens_per_sample(const spec::TimedAsSpec& timed);
 
 /// How large a network is beside a step of `batch` samples of all workers, the mean. rows_per_width: numbers in the
 /// factors A and Δ that dAD would share of all sites, Σ rows (in + out), ÷ numbers in the gradient, Σ in · out, over

@@ -1,16 +1,22 @@
 #include "study/setting/scale_setting.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "algorithms/registry.hpp"
 #include "spec/workload.hpp"
-#include "study/setting/tokens_per_sample.hpp"
+#include "study/setting/network_size.hpp"
 #include "support/parse_whole.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim::study {
 namespace {
+
+constexpr const char* kLadder = "a file that `dadsim scale-study scenario.xml --json FILE` has written";
 
 /// The user's own number.
 std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, std::int64_t batch,
@@ -39,6 +45,34 @@ std::optional<estimate::KnownSteps> own_steps(const spec::TimedAsSpec& timed, st
 }
 
 }  // namespace
+
+spec::ParameterValues settings_of(const spec::RunSpec& run) {
+  spec::ParameterValues settings = run.parameters;
+  settings["compress"] = run.compress.method;
+  for (const auto& [name, value] : run.compress.parameters) settings["compress." + name] = value;
+  if (run.compress.method != "none") settings["compress.memory"] = run.compress.memory ? "true" : "false";
+  return settings;
+}
+
+report::LadderFile read_ladder(const std::string& path) {
+  constexpr InputLimit kMost{std::size_t{16} << 20U, kLadder};
+  const std::string text = read_input(path, kLadder, kMost);
+  try {
+    return report::parse_ladder(text);
+  } catch (const std::runtime_error& error) {
+    throw InputError({path, 0, error.what(), kLadder});
+  }
+}
+
+std::optional<Fault> fault_of_ladder(const std::string& path) {
+  try {
+    read_ladder(path);
+    return std::nullopt;
+  } catch (const InputError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    return Fault{fmt::format("{} ('{}')", first.what, path), first.remedy};
+  }
+}
 
 spec::RunSpec reference_run() {
   spec::RunSpec run;

@@ -5,7 +5,6 @@
 
 #include "study/sweep/database.hpp"
 #include "study/sweep/results.hpp"
-#include "study/sweep/shard.hpp"
 #include "study/sweep/sweep_points.hpp"
 
 namespace dadsim::study {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "report/words/statement_text.hpp"
+#include "report/words/statement.hpp"
 #include "spec/sweep_specification.hpp"
 #include "support/diagnostics.hpp"
 #include "support/shell_word.hpp"

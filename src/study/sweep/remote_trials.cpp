@@ -12,6 +12,7 @@
 #include "scenario/document/load.hpp"
 #include "study/learning/learned_bytes.hpp"
 #include "study/remote/learn_elsewhere.hpp"
+#include "study/remote/remote_learning.hpp"
 #include "study/setting/catalog.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
@@ -28,6 +29,19 @@
 #include "support/wire.hpp"
 
 namespace dadsim::study {
+
+std::string do_tasks(const std::string& path, std::string_view piece, TaskStates states, std::size_t threads) {
+  const TaskPiece asked = task_piece_from_bytes(piece, states);
+  switch (asked.context.kind) {
+    case TaskContext::Kind::operations:
+      return results_to_bytes(do_operations(path, asked, states));
+    case TaskContext::Kind::learning:
+      return results_to_bytes(learn_for_another(path, asked));
+    case TaskContext::Kind::trials:
+      return results_to_bytes(do_trials(path, asked, states, threads));
+  }
+  throw std::logic_error("a task of no kind");
+}
 
 /// A trial as a process needs it that has not read the whole sweep.
 struct TrialTask {

@@ -36,4 +36,9 @@ std::vector<std::string> do_trials(const std::string& path, const TaskPiece& pie
 /// messages call them.
 void take_results(Database& file, const SweepIdentity& sweep, std::string_view results, const std::string& from);
 
+/// Does a piece of a TaskQueue with the scenario that lies at `path`, and returns what TaskQueue::take() reads.
+/// `states`: what the piece names, by name, as bytes. `threads`: simulations at a time. Throws InputError where the
+/// scenario is another one there, or the piece is damaged; SimulationError, Cancelled.
+std::string do_tasks(const std::string& path, std::string_view piece, TaskStates states, std::size_t threads = 1);
+
 }  // namespace dadsim::study

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "report/words/statement_text.hpp"
+#include "report/words/statement.hpp"
 #include "scenario/xml/findings.hpp"
 #include "support/diagnostics.hpp"
 #include "support/fingerprint.hpp"

@@ -11,7 +11,6 @@
 #include "study/learning/shared_cache.hpp"
 #include "study/sweep/database.hpp"
 #include "study/sweep/open_sweep.hpp"
-#include "study/sweep/shard.hpp"
 #include "study/sweep/sweep_points.hpp"
 
 namespace dadsim::study {

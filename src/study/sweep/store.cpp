@@ -6,7 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "study/learning/datum_bytes.hpp"
 #include "study/learning/learned_bytes.hpp"
 #include "support/fingerprint.hpp"
 

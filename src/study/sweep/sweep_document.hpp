@@ -1,9 +1,14 @@
 #pragma once
 
 #include "report/document/document.hpp"
+#include "report/sweep/sweep_report.hpp"
 #include "study/sweep/results.hpp"
+#include "study/sweep/winners.hpp"
 
 namespace dadsim::study {
+
+/// The results of a file as its page shows them; `all`: the outcome of every point.
+report::SweepReport sweep_report_of(const SweepResults& results, const std::vector<PointOutcome>& all);
 
 /// Everything that a page shows (report::SweepReport), and for a terminal fewer than 40 lines: the quickest run of
 /// every point where there are few points; else how often each run is the quickest, and over two axes a map.

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "report/html/document.hpp"
+#include "report/html/page.hpp"
 
 namespace dadsim::report {
 namespace {

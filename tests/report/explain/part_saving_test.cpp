@@ -1,7 +1,6 @@
-#include "report/explain/part_saving.hpp"
-
 #include <gtest/gtest.h>
 
+#include "report/explain/explanation.hpp"
 #include "report/explanation_sample.hpp"
 
 namespace dadsim::report {

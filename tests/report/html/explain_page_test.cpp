@@ -4,7 +4,7 @@
 #include <string>
 
 #include "report/explanation_sample.hpp"
-#include "report/html/document.hpp"
+#include "report/html/page.hpp"
 #include "report/html/report.hpp"
 #include "report/page_parts.hpp"
 

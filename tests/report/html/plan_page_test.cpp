@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "report/html/document.hpp"
+#include "report/html/page.hpp"
 #include "report/plan/plan_report.hpp"
 
 namespace dadsim::report {

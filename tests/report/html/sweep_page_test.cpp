@@ -5,7 +5,7 @@
 #include <regex>
 #include <string>
 
-#include "report/html/document.hpp"
+#include "report/html/page.hpp"
 #include "report/html/report.hpp"
 #include "report/page_parts.hpp"
 #include "report/sample.hpp"

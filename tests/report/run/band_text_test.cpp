@@ -1,9 +1,8 @@
-#include "report/run/band_text.hpp"
-
 #include <gtest/gtest.h>
 
 #include "report/run/answer.hpp"
 #include "report/run/result_document.hpp"
+#include "report/run/table.hpp"
 #include "report/sample.hpp"
 #include "report/text/seconds.hpp"
 

@@ -1,8 +1,7 @@
-#include "report/run/scale_table.hpp"
-
 #include <gtest/gtest.h>
 
 #include "report/run/result_document.hpp"
+#include "report/run/table.hpp"
 #include "report/sample.hpp"
 
 namespace dadsim::report {

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "report/words/statement.hpp"
-#include "report/words/statement_text.hpp"
 
 namespace dadsim::report {
 namespace {

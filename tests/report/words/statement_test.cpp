@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "report/documented_fields.hpp"
-#include "report/words/statement_json.hpp"
 
 namespace dadsim::report {
 namespace {

@@ -17,7 +17,6 @@
 #include "study/composition/composition.hpp"
 #include "study/composition/observing.hpp"
 #include "study/composition/remedies.hpp"
-#include "study/explain/compare.hpp"
 #include "study/explain/explain.hpp"
 
 namespace dadsim::study {

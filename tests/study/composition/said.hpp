@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "report/words/statement_text.hpp"
+#include "report/words/statement.hpp"
 
 namespace dadsim::study {
 

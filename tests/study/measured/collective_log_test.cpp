@@ -6,7 +6,6 @@
 #include <map>
 #include <vector>
 
-#include "study/measured/collective_tests.hpp"
 #include "study/measured/collective_times.hpp"
 #include "support/diagnostics.hpp"
 

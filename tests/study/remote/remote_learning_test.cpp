@@ -9,7 +9,7 @@
 #include "study/learning/shared_cache.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
-#include "study/sweep/do_tasks.hpp"
+#include "study/sweep/remote_trials.hpp"
 #include "support/diagnostics.hpp"
 #include "support/environment_error.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,6 +1,4 @@
 // What points of a sweep have in common is timed once, and gives the bits that each would have got by itself.
-#include "study/results/step_alone.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
@@ -8,7 +6,8 @@
 #include <vector>
 
 #include "scenario/document/load.hpp"
-#include "study/learning/timing_memory.hpp"
+#include "study/learning/shared_cache.hpp"
+#include "study/results/throughput.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
 

@@ -1,10 +1,9 @@
-#include "study/setting/host_memory.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "protocols/registry.hpp"
+#include "study/setting/memory_check.hpp"
 #include "support/memory_limit.hpp"
 
 namespace dadsim::study {

@@ -1,11 +1,11 @@
-#include "study/sweep/point_layout.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
+
+#include "study/sweep/sweep_points.hpp"
 
 namespace dadsim::study {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "study/learning/learned.hpp"
 #include "study/remote/learn_elsewhere.hpp"
-#include "study/sweep/do_tasks.hpp"
 #include "study/sweep/merge.hpp"
 #include "study/sweep/open_sweep.hpp"
 #include "study/sweep/read_results.hpp"

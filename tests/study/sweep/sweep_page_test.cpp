@@ -1,9 +1,9 @@
-#include "study/sweep/sweep_page.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "study/sweep/sweep_document.hpp"
 
 namespace dadsim::study {
 namespace {
