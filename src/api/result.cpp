@@ -7,7 +7,6 @@
 #include "api/result_of.hpp"
 #include "api/states.hpp"
 #include "report/html/report.hpp"
-#include "report/run/csv.hpp"
 #include "report/run/figure_values.hpp"
 #include "report/run/result_document.hpp"
 

@@ -33,7 +33,7 @@
 #include "compress/registry.hpp"
 #include "protocols/registry.hpp"
 #include "report/export/trace.hpp"
-#include "report/run/csv.hpp"
+#include "report/run/figure_values.hpp"
 #include "report/run/result_document.hpp"
 #include "scenario/document/load.hpp"
 #include "scenario/elements/read.hpp"

@@ -8,7 +8,6 @@
 #include "cli/arguments.hpp"
 #include "cli/commands.hpp"
 #include "cli/print.hpp"
-#include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "cli/usage_error.hpp"
 #include "report/layout/layout_report.hpp"

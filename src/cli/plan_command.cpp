@@ -4,7 +4,6 @@
 #include "cli/commands.hpp"
 #include "cli/dask_client.hpp"
 #include "cli/print.hpp"
-#include "cli/study_files.hpp"
 #include "cli/study_options.hpp"
 #include "study/planning/plan_scenario.hpp"
 #include "support/thread_limit.hpp"

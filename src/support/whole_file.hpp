@@ -1,9 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 namespace dadsim {
+
+/// The content of a file `path` whose bytes may be packed by gzip: what they are of, the first `most` bytes of it;
+/// other bytes as they are. Throws InputError where a packed file is damaged or breaks off.
+std::string unpacked(const std::string& path, std::string bytes, std::size_t most);
 
 /// Throws EnvironmentError where `error` (errno) is what every file may meet with, as against one that is not there or
 /// not for everybody: no memory, no descriptor, a device that fails.

@@ -1,5 +1,3 @@
-#include "support/unpacked.hpp"
-
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -9,6 +7,7 @@
 
 #include "support/diagnostics.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/whole_file.hpp"
 
 namespace dadsim {
 namespace {

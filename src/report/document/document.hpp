@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "report/document/page_kind.hpp"
 #include "report/text/grid.hpp"
 #include "report/text/paragraph.hpp"
 #include "report/words/report_head.hpp"
@@ -19,6 +18,9 @@
 // terminal, JSON, CSV and pages (html/page.hpp) print any Document and decide nothing.
 
 namespace dadsim::report {
+
+/// The scripts that draw a page; `document` draws any Document.
+enum class PageKind : std::uint8_t { document, run, sweep, plan, explain, layout, diagnose, scale_study };
 
 struct DocumentTable;
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "report/document/document.hpp"
-#include "report/document/page_kind.hpp"
 #include "support/build.hpp"
 
 namespace dadsim::report {

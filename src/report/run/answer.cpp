@@ -13,7 +13,7 @@
 
 #include "report/run/contender.hpp"
 #include "report/run/divergence.hpp"
-#include "report/run/leak_figures.hpp"
+#include "report/run/figures.hpp"
 #include "report/run/result.hpp"
 #include "report/run/table.hpp"
 #include "report/run/work.hpp"

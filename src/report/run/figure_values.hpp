@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/run/figures.hpp"
+#include "report/run/result.hpp"
 
 namespace dadsim::report {
 
@@ -40,5 +41,10 @@ std::string csv_field_of(const FigureValues& values, std::size_t index);
 /// ",name,name …" of the figures that CSVs have, from one on, and ",value,value …" of them.
 std::string csv_names_of_figures(std::size_t from = 0);
 std::string csv_fields_of(const FigureValues& values, std::size_t from = 0);
+
+/// The learning curves in long format: a header, then one line per run and evaluation; the columns are documented in
+/// docs/output-csv.md. Fields are quoted as RFC 4180 asks where they need it; what is not a finite number is left
+/// empty.
+std::string to_csv(const Result& result);
 
 }  // namespace dadsim::report

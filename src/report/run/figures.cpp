@@ -10,7 +10,6 @@
 #include <unordered_map>
 
 #include "report/run/causes.hpp"
-#include "report/run/leak_figures.hpp"
 #include "report/run/over_seeds.hpp"
 
 namespace dadsim::report {
@@ -406,6 +405,20 @@ constexpr std::array kFigures{
 using figure_table::kFigures;
 
 }  // namespace
+
+double most_leaked(const RunResult& run, double step::LeakFigures::*figure) {
+  double most = step::LeakFigures::kUnknown;
+  if (!run.leak) return most;
+  for (const step::AdversaryLeak& one : run.leak->adversaries) most = std::fmax(most, one.all.*figure);
+  return most;
+}
+
+double epsilon_spent(const RunResult& run) {
+  double least = step::LeakFigures::kUnknown;
+  if (!run.leak) return least;
+  for (const step::AdversaryLeak& one : run.leak->adversaries) least = std::fmin(least, one.epsilon);
+  return least;
+}
 
 const char* to_string(Figure::Kind kind) {
   constexpr std::array kNames{"number", "count", "truth", "text"};

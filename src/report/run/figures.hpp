@@ -53,4 +53,9 @@ std::size_t figure_index(std::string_view name);
 /// The rows of the table in docs/figures.md.
 std::string figures_in_markdown();
 
+/// The most that any adversary knows of a figure; what is no number is not known.
+double most_leaked(const RunResult& run, double step::LeakFigures::*figure);
+/// ε towards whom it is known of: the least of all adversaries.
+double epsilon_spent(const RunResult& run);
+
 }  // namespace dadsim::report

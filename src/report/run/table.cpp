@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "report/run/causes.hpp"
-#include "report/run/leak_figures.hpp"
+#include "report/run/figures.hpp"
 #include "report/run/over_seeds.hpp"
 #include "report/run/result.hpp"
 #include "report/text/grid.hpp"

@@ -13,7 +13,6 @@
 #include "sim/platform.hpp"
 #include "sim/simulator.hpp"
 #include "study/explain/changes.hpp"
-#include "study/explain/link_groups.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/device_lookup.hpp"
 #include "study/trials/outcome.hpp"

@@ -16,7 +16,7 @@
 
 #include "report/run/retiming.hpp"
 #include "sim/platform.hpp"
-#include "study/explain/link_groups.hpp"
+#include "study/explain/changes.hpp"
 #include "study/layer_choices/layer_choices.hpp"
 #include "study/retiming/spline.hpp"
 #include "study/run/experiment.hpp"

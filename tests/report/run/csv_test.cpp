@@ -1,4 +1,3 @@
-#include "report/run/csv.hpp"
 
 #include <gtest/gtest.h>
 

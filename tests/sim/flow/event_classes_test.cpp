@@ -16,7 +16,6 @@
 #include "sim/declared.hpp"
 #include "sim/flow/flow_events.hpp"
 #include "sim/flow/flow_routes.hpp"
-#include "sim/flow/round_messages.hpp"
 #include "sim/network/rank_layout.hpp"
 #include "sim/platform/engine.hpp"
 #include "sim/process/child_process.hpp"
