@@ -475,12 +475,13 @@ class Diagnoser {
     } else {
       for (std::size_t i = 0; i < sizes_.size(); ++i) {
         const report::RunResult& run = expected.runs[i];
-        report::DiagnosedTime time{.devices = devices_of(*sizes_[i].measured),
-                                   .measured = seconds_of(*sizes_[i].measured, devices_of(*sizes_[i].measured), run,
-                                                          scenario_.file, measured_.source),
-                                   .expected = run.step_seconds,
-                                   .low = run.step_seconds,
-                                   .high = run.step_seconds};
+        report::DiagnosedTime time{
+            .devices = devices_of(*sizes_[i].measured),
+            .measured = seconds_of(*sizes_[i].measured, devices_of(*sizes_[i].measured), work_of_step(run),
+                                   {scenario_.file, 0, "", "the time of a step (--step) instead"}, measured_.source),
+            .expected = run.step_seconds,
+            .low = run.step_seconds,
+            .high = run.step_seconds};
         if (run.step_band) time.low = run.step_band->low;
         if (run.step_band) time.high = run.step_band->high;
         diagnosis_.times.push_back(time);

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "study/measured/collective_times.hpp"
-#include "support/diagnostics.hpp"
 
 namespace dadsim::study {
 namespace {
@@ -32,24 +31,30 @@ std::size_t ranks_of(const CollectiveLog& log, const std::string& file, const st
 
 }  // namespace
 
-double seconds_of(const MeasuredStep& measured, std::int64_t devices, const report::RunResult& expected,
-                  const std::string& scenario, const std::string& source) {
-  const auto ratio = [&](const std::optional<double>& expected_rate, double measured_rate, const char* what) {
-    if (!expected_rate || !(*expected_rate > 0))
-      throw InputError(
-          {scenario, 0, fmt::format("what it times has no {}", what), "the time of a step (--step) instead"});
-    return expected.step_seconds * *expected_rate / measured_rate;
+StepWork work_of_step(const report::RunResult& run) {
+  StepWork work{.seconds = run.step_seconds};
+  if (!run.throughput) return work;
+  const auto in_step = [&](double rate) { return rate * work.seconds; };
+  work.samples = in_step(run.throughput->samples);
+  if (run.throughput->tokens) work.tokens = in_step(*run.throughput->tokens);
+  if (const auto& share = run.throughput->model_flops_utilisation) work.seconds_at_peak = in_step(*share);
+  return work;
+}
+
+double seconds_of(const MeasuredStep& measured, std::int64_t devices, const StepWork& expected,
+                  const Diagnostic& unknown, const std::string& source) {
+  const auto divided = [&](const std::optional<double>& done, double rate, const char* what) {
+    if (!done || !(*done > 0))
+      throw InputError({unknown.file, unknown.line, fmt::format("what it times has no {}", what), unknown.remedy});
+    return *done / rate;
   };
-  const auto& done = expected.throughput;
-  const std::optional<double> tokens = done ? done->tokens : std::nullopt;
   if (measured.step_seconds) return *measured.step_seconds;
-  if (measured.tokens_per_second) return ratio(tokens, *measured.tokens_per_second, "tokens");
+  if (measured.tokens_per_second) return divided(expected.tokens, *measured.tokens_per_second, "tokens");
   if (measured.tokens_per_second_per_device)
-    return ratio(tokens, *measured.tokens_per_second_per_device * static_cast<double>(devices), "tokens");
-  if (measured.samples_per_second)
-    return ratio(done ? std::optional(done->samples) : std::nullopt, *measured.samples_per_second, "samples a second");
+    return divided(expected.tokens, *measured.tokens_per_second_per_device * static_cast<double>(devices), "tokens");
+  if (measured.samples_per_second) return divided(expected.samples, *measured.samples_per_second, "samples a second");
   if (!measured.utilisation) throw InputError({source, 0, "does not say what a step takes", "--step beside it"});
-  return ratio(done ? done->model_flops_utilisation : std::nullopt, *measured.utilisation, "utilisation that is known");
+  return divided(expected.seconds_at_peak, *measured.utilisation, "utilisation that is known");
 }
 
 std::vector<Diagnostic> take_collectives(Measurement& measured, std::optional<report::Operation> operation,

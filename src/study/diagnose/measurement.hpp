@@ -10,6 +10,7 @@
 #include "report/collective/collective_report.hpp"
 #include "report/run/result.hpp"
 #include "study/measured/collective_log.hpp"
+#include "support/diagnostics.hpp"
 
 namespace dadsim::study {
 
@@ -30,6 +31,14 @@ struct MeasuredStep {
   std::optional<double> utilisation = {};         ///< MFU, of 1
 };
 
+/// A step as it was simulated, and what its devices get done in it; not known where that is not.
+struct StepWork {
+  double seconds = 0;
+  std::optional<double> tokens = {}, samples = {};
+  std::optional<double> seconds_at_peak = {};  ///< of its flops: MFU × seconds
+};
+StepWork work_of_step(const report::RunResult& run);
+
 /// What was measured: steps, of one or several numbers of devices, or collectives of one kind.
 struct Measurement {
   std::string source;  ///< "--step", or the name of a log
@@ -41,11 +50,10 @@ struct Measurement {
   std::optional<CollectiveLog> collective_log = {};  ///< of which they are still to be taken (take_collectives)
 };
 
-/// What a step took that so many devices take, by its figures and those of `expected`, which was simulated. Throws
-/// InputError where it has none, by the name of the `source`, or `expected` has no such figure, by the name of the
-/// `scenario`.
-double seconds_of(const MeasuredStep& measured, std::int64_t devices, const report::RunResult& expected,
-                  const std::string& scenario, const std::string& source);
+/// What a step took that so many devices take, by its figures and what is done in it. Throws InputError where it has no
+/// figure, by the name of the `source`, or what is done is not known, by the place and with the remedy of `unknown`.
+double seconds_of(const MeasuredStep& measured, std::int64_t devices, const StepWork& expected,
+                  const Diagnostic& unknown, const std::string& source);
 
 /// Takes the collectives out of the log, if there is one: of `operation`, or of the only one in it; among so many ranks
 /// as the scenario has devices, else of as many of these as the log has; the sizes from 1 MiB on, at most four of them.

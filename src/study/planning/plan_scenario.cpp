@@ -28,7 +28,6 @@
 #include "study/sweep/remembering_catalog.hpp"
 #include "study/trials/outcome.hpp"
 #include "support/build.hpp"
-#include "support/interrupt.hpp"
 #include "support/progress.hpp"
 
 namespace dadsim::study {
@@ -259,7 +258,6 @@ class Planner {
                       "tokens=\"2T\", samples, epochs or steps of <timed-as>; or a limit on throughput or scaling"});
   }
 
-  /// What does not go is a trial as well.
   /// What the choices learn with the first number of the range, by other processes: runs of equal learning once.
   void learn_choices() {
     std::vector<LearningTask> asked;
@@ -289,22 +287,22 @@ class Planner {
     store_.offer(learn_elsewhere(*queue_, asked));
   }
 
+  /// What does not go is a trial as well.
   report::Trial evaluate(const std::vector<std::string>& changes, const std::string& label,
                          report::PlanReport& report) {
-    try {
-      return evaluate_feasible(changes, label, report);
-    } catch (const InputError& error) {
-      if (!error.is_infeasible()) throw;
-      report::Trial trial;
-      trial.timed = false;
-      trial.infeasible = error.diagnostics().front().what;
-      return trial;
-    }
+    std::vector<std::string> asked = changes;
+    asked.push_back(label);
+    const Outcome<report::Trial>& outcome =
+        trials_.outcome_of(asked, [&] { return evaluate_feasible(changes, label, report); });
+    if (outcome.result) return *outcome.result;
+    report::Trial trial;
+    trial.timed = false;
+    trial.infeasible = outcome.fault.what;
+    return trial;
   }
 
   report::Trial evaluate_feasible(const std::vector<std::string>& changes, const std::string& label,
                                   report::PlanReport& report) {
-    if (interrupted().load()) throw Cancelled();
     std::vector<std::string> all = overrides_;
     all.insert(all.end(), changes.begin(), changes.end());
     std::optional<report::Layout> layout;
@@ -350,6 +348,7 @@ class Planner {
   scenario::Scenario base_;
   std::int64_t global_batch_ = 0;  ///< of layouts that are searched
   LearningStore store_;
+  Trials<report::Trial> trials_;
 };
 
 }  // namespace

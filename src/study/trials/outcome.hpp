@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,33 @@ auto outcome_of(const Trial& trial) {
     outcome.fault = *std::move(fault);
   return outcome;
 }
+
+/// Trials whose outcome may be that they do not go, by what goes into them: equal ones are carried out once.
+template <class Result>
+class Trials {
+ public:
+  /// Calls `trial` unless that has been tried with these assignments. Throws what it throws, but where it is
+  /// infeasible, and Cancelled.
+  template <class Trial>
+  const Outcome<Result>& outcome_of(const std::vector<std::string>& assignments, const Trial& trial) {
+    if (interrupted().load()) throw Cancelled();
+    const auto known = outcomes_.find(assignments);
+    if (known != outcomes_.end()) return known->second;
+    Outcome<Result> outcome;
+    try {
+      outcome.result = trial();
+    } catch (const InputError& error) {
+      if (!error.is_infeasible()) throw;
+      const Diagnostic& first = error.diagnostics().front();
+      outcome.fault = {first.what, first.remedy, first.not_built, true};
+      outcome.message = error.what();
+    }
+    return outcomes_.emplace(assignments, std::move(outcome)).first->second;
+  }
+
+ private:
+  std::map<std::vector<std::string>, Outcome<Result>> outcomes_;
+};
 
 /// Calls trial(0), trial(1) … side by side, and returns the outcome of each. Throws as outcome_of() does.
 template <class Trial>

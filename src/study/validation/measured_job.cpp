@@ -159,17 +159,17 @@ class JobReader {
       const std::optional<double> seconds = scenario::parse_quantity(scenario::Unit::seconds, cell);
       if (!seconds || !(*seconds > 0) || !std::isfinite(*seconds) || parse_whole<double>(cell))
         return fail(fmt::format("time '{}' is none", cell), "what a step takes, with its unit, as 312ms");
-      job.seconds = seconds;
+      job.measured.step_seconds = seconds;
     }
-    if (column == "seconds") job.seconds = positive(column, cell);
-    if (column == "tokens_per_second") job.tokens_per_second = positive(column, cell);
-    if (column == "samples_per_second") job.samples_per_second = positive(column, cell);
+    if (column == "seconds") job.measured.step_seconds = positive(column, cell);
+    if (column == "tokens_per_second") job.measured.tokens_per_second = positive(column, cell);
+    if (column == "samples_per_second") job.measured.samples_per_second = positive(column, cell);
     if (column == "mfu") {
       const bool percent = cell.ends_with('%');
       const std::string number = without_blanks(std::string_view(cell).substr(0, cell.size() - (percent ? 1 : 0)));
       const double share = parse_whole<double>(number).value_or(0) / (percent ? 100 : 1);
       if (!(share > 0 && share <= 1)) return fail(fmt::format("mfu '{}' is no share", cell), "0.41 or 41%");
-      job.utilisation = share;
+      job.measured.utilisation = share;
     }
   }
 
@@ -189,8 +189,8 @@ class JobReader {
   }
 
   void check(const MeasuredJob& job) {
-    const int said = (job.seconds ? 1 : 0) + (job.tokens_per_second ? 1 : 0) + (job.samples_per_second ? 1 : 0) +
-                     (job.utilisation ? 1 : 0);
+    const int said = (job.measured.step_seconds ? 1 : 0) + (job.measured.tokens_per_second ? 1 : 0) +
+                     (job.measured.samples_per_second ? 1 : 0) + (job.measured.utilisation ? 1 : 0);
     if (said != 1)
       fail(said == 0 ? "nothing was measured" : "several things were measured",
            fmt::format("one of {}", fmt::join(kFigures, ", ")));

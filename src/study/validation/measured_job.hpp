@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "study/diagnose/measurement.hpp"
 
 namespace dadsim::study {
 
@@ -24,10 +25,7 @@ struct MeasuredJob {
   std::int64_t batch = 0;                            ///< samples of a device, or of those that share a replica
   std::string optimizer = {};
 
-  // One of them was measured.
-  std::optional<double> seconds = {};
-  std::optional<double> tokens_per_second = {}, samples_per_second = {};  ///< of all devices
-  std::optional<double> utilisation = {};                                 ///< MFU, of 1
+  MeasuredStep measured = {};  ///< one figure
 };
 
 /// Reads `text`, the content of `file`: a header that names its columns, then a measurement a line; lines that begin

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -13,9 +12,9 @@
 #include "sim/simulator.hpp"
 #include "study/run/experiment.hpp"
 #include "study/setting/catalog.hpp"
+#include "study/trials/outcome.hpp"
 #include "support/build.hpp"
 #include "support/diagnostics.hpp"
-#include "support/interrupt.hpp"
 #include "support/parse_whole.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
@@ -30,13 +29,10 @@ std::int64_t attribute_of(const MeasuredJob& job, const std::string& name, std::
   return found == job.timed_as.end() ? otherwise : parse_whole<std::int64_t>(found->second).value_or(otherwise);
 }
 
-/// A step, and what its devices get done in it; not known where that is not.
 struct PredictedStep {
-  double seconds = 0;
+  StepWork work;
   estimate::Band band;
   std::string category;
-  std::optional<double> tokens, samples;
-  std::optional<double> seconds_at_peak;  ///< of its flops: MFU × seconds
 };
 
 class JobPredictor {
@@ -72,12 +68,12 @@ class JobPredictor {
     const std::int64_t first = 2 * stages;
     const std::int64_t count = micro > 0 ? job.batch / micro : 1;
     if (!job.scenario.empty() || count <= first + stages) return predict_batch(job, job.batch);
-    const double less = predict_batch(job, first * micro).seconds;
+    const double less = predict_batch(job, first * micro).work.seconds;
     PredictedStep step = predict_batch(job, (first + stages) * micro);
     const auto rounds = static_cast<double>(count - first) / static_cast<double>(stages);
     const double more = static_cast<double>(count) / static_cast<double>(first + stages);
-    step.seconds = less + rounds * (step.seconds - less);
-    for (std::optional<double>* done : {&step.tokens, &step.samples, &step.seconds_at_peak}) {
+    step.work.seconds = less + rounds * (step.work.seconds - less);
+    for (std::optional<double>* done : {&step.work.tokens, &step.work.samples, &step.work.seconds_at_peak}) {
       if (*done) **done *= more;
     }
     return step;
@@ -88,51 +84,35 @@ class JobPredictor {
   PredictedStep predict_batch(const MeasuredJob& job, std::int64_t batch) {
     MeasuredJob nameless = job;
     nameless.name = "job";
-    std::string key = job.scenario.empty() ? scenario_text_of(nameless, batch) : job.scenario;
-    for (const std::string& setting : job.settings) key += '\n' + setting;
-    const auto [found, added] = known_.try_emplace(std::move(key));
-    if (!added) return found->second;
-    const report::Result result = run_experiment(load(job, batch), false);
-    const report::RunResult& run = result.runs.front();
-    PredictedStep& step = found->second;
-    step.seconds = run.step_seconds;
-    step.band = run.factors().value_or(estimate::Band{});
-    if (run.step_band && !run.step_band->parts.empty())
-      step.category = std::ranges::max(run.step_band->parts, {}, &estimate::TimePart::seconds).category;
-    if (run.throughput) {
-      step.samples = run.throughput->samples * step.seconds;
-      if (run.throughput->tokens) step.tokens = *run.throughput->tokens * step.seconds;
-      if (run.throughput->model_flops_utilisation)
-        step.seconds_at_peak = *run.throughput->model_flops_utilisation * step.seconds;
-    }
-    return step;
+    std::vector<std::string> asked{job.scenario.empty() ? scenario_text_of(nameless, batch) : job.scenario};
+    asked.insert(asked.end(), job.settings.begin(), job.settings.end());
+    const Outcome<PredictedStep>& outcome = trials_.outcome_of(asked, [&] {
+      const report::Result result = run_experiment(load(job, batch), false);
+      const report::RunResult& run = result.runs.front();
+      PredictedStep step{work_of_step(run), run.factors().value_or(estimate::Band{}), {}};
+      if (run.step_band && !run.step_band->parts.empty())
+        step.category = std::ranges::max(run.step_band->parts, {}, &estimate::TimePart::seconds).category;
+      return step;
+    });
+    if (!outcome.result)
+      throw InputError(
+          Diagnostic{job.file, job.line, outcome.fault.what, outcome.fault.remedy, outcome.fault.not_built, true});
+    return *outcome.result;
   }
 
   scenario::Catalog catalog_ = make_catalog_without_learning();
-  std::map<std::string, PredictedStep> known_;
+  Trials<PredictedStep> trials_;
 };
-
-double measured_seconds(const MeasuredJob& job, const PredictedStep& step) {
-  const auto divided = [&](const std::optional<double>& done, double rate, const char* what) {
-    if (!done || !(*done > 0))
-      throw InputError(
-          {job.file, job.line, fmt::format("what it times has no {}", what), "the time of a step instead"});
-    return *done / rate;
-  };
-  if (job.seconds) return *job.seconds;
-  if (job.tokens_per_second) return divided(step.tokens, *job.tokens_per_second, "tokens");
-  if (job.samples_per_second) return divided(step.samples, *job.samples_per_second, "samples a second");
-  return divided(step.seconds_at_peak, job.utilisation.value(), "utilisation that is known");
-}
 
 report::ValidatedRow validate_row(JobPredictor& predictor, const MeasuredJob& job) {
   report::ValidatedRow row{.name = job.name, .line = job.line, .devices = job.scenario.empty() ? job.gpus : 0};
   try {
     const PredictedStep step = predictor.predict(job);
-    row.predicted = step.seconds;
+    row.predicted = step.work.seconds;
     row.band = step.band;
     row.category = step.category;
-    row.measured = measured_seconds(job, step);
+    row.measured =
+        seconds_of(job.measured, job.gpus, step.work, {job.file, job.line, "", "the time of a step instead"}, job.file);
   } catch (const InputError& error) {
     if (!error.is_infeasible()) throw;
     row.refused = Fault{error.diagnostics().front().what, error.diagnostics().front().remedy};
@@ -164,7 +144,6 @@ report::Validation validate_jobs(const std::vector<MeasuredJob>& jobs, bool show
   Progress progress("predicting", 1, show_progress);
   std::int64_t done = 0;
   for (const MeasuredJob& job : jobs) {
-    if (interrupted().load()) throw Cancelled();
     progress.update(0, done++, static_cast<std::int64_t>(jobs.size()));
     auto table = std::ranges::find(validation.tables, job.table, &report::ValidatedTable::name);
     if (table == validation.tables.end()) {

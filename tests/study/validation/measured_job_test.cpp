@@ -30,7 +30,7 @@ TEST(MeasuredJobs, AreAScenarioAndItsTime) {
   ASSERT_EQ(jobs.size(), 2U);
   EXPECT_EQ(jobs[0].scenario, "somewhere/lab.xml") << "as from the folder of the file";
   EXPECT_EQ(jobs[0].settings, (std::vector<std::string>{"timed-as.batch=64", "seed=2"}));
-  EXPECT_DOUBLE_EQ(jobs[0].seconds.value(), 0.312);
+  EXPECT_DOUBLE_EQ(jobs[0].measured.step_seconds.value(), 0.312);
   EXPECT_EQ(jobs[0].line, 3);
   EXPECT_EQ(jobs[1].scenario, "/etc/lab.xml");
 }
@@ -45,8 +45,8 @@ TEST(MeasuredJobs, OrWhatIsTimedOnWhichDevices) {
   EXPECT_EQ(jobs[0].name, "ours, new");
   EXPECT_EQ(jobs[0].timed_as,
             (std::map<std::string, std::string>{{"precision", "bf16"}, {"tensor", "2"}, {"workload", "gpt-2-medium"}}));
-  EXPECT_DOUBLE_EQ(jobs[0].tokens_per_second.value(), 1e6);
-  EXPECT_DOUBLE_EQ(jobs[1].utilisation.value(), 0.41);
+  EXPECT_DOUBLE_EQ(jobs[0].measured.tokens_per_second.value(), 1e6);
+  EXPECT_DOUBLE_EQ(jobs[1].measured.utilisation.value(), 0.41);
   const std::string text = scenario_text_of(jobs[0], 4);
   EXPECT_NE(text.find(R"(hosts="gpu-[0-15]")"), std::string::npos) << text;
   EXPECT_NE(text.find(R"(batch="4")"), std::string::npos) << text;
@@ -104,7 +104,7 @@ TEST(MeasuredJobs, WhatIsNoScenarioIsSaidOfItsRow) {
 TEST(MeasuredJobs, PublishedOnesAreBuiltIn) {
   std::set<std::string> tables;
   for (const MeasuredJob& job : published_jobs()) {
-    EXPECT_GT(job.seconds.value(), 0) << job.name;
+    EXPECT_GT(job.measured.step_seconds.value(), 0) << job.name;
     tables.insert(job.table);
   }
   EXPECT_EQ(tables, (std::set<std::string>{"bert-large", "dlperf-amp", "dlperf-gpt", "internevo", "megatron",
@@ -129,6 +129,20 @@ TEST(MeasuredJobs, RatesAreHeldAgainstTheSameStep) {
   EXPECT_NEAR(validated("tokens_per_second", "40960").measured, 0.2, 1e-12);
   const double half = validated("mfu", "20%").measured;
   EXPECT_NEAR(validated("mfu", "0.4").measured, half / 2, 1e-12);
+}
+
+/// A job that two have measured and no device can hold is refused for both.
+TEST(MeasuredJobs, EqualJobsThatDoNotFitAreBothRefused) {
+  const auto jobs = read_measured_jobs("rows.csv",
+                                       "gpus,device,workload,batch,precision,time\n"
+                                       "1,h100-sxm5,llama-3-405b,1,bf16,1s\n"
+                                       "1,h100-sxm5,llama-3-405b,1,bf16,2s\n");
+  const report::Validation validation = validate_jobs(jobs, false);
+  ASSERT_EQ(validation.tables.at(0).rows.size(), 2U);
+  for (const report::ValidatedRow& row : validation.tables[0].rows) {
+    ASSERT_TRUE(row.refused) << row.line;
+    EXPECT_NE(row.refused->what, "");
+  }
 }
 
 }  // namespace
