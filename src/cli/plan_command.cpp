@@ -1,12 +1,6 @@
-#include <string>
-
-#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/dask_client.hpp"
-#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "study/planning/plan_scenario.hpp"
-#include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -16,28 +10,16 @@ namespace po = boost::program_options;
 po::options_description plan_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "plan.md");
-  options.add_options()("on", po::value<std::string>()->value_name("ADDRESS"),
-                        "let the workers of Dask learn whose scheduler is there, e.g. tcp://10.0.0.1:8786 "
-                        "(docs/many-machines.md)");
+  add_on_option(options);
   add_study_options(options);
   return options;
 }
 
 void run_plan(const po::variables_map& values) {
-  const StudyOptions options = study_options_of(values, "plan");
-  const StudyFiles files(values, options);
-
-  const scenario::ScenarioSource source(options.scenario);
-  const ThreadLimit limit(threads_to_use(options.threads));
-  TasksElsewhere tasks(text_of(values, "on"), options.scenario);
-  const auto on_read = [&] {
-    files.check_against_inputs();
-    tasks.start();
-  };
-  const report::PlanReport report =
-      study::plan_scenario(source, options.overrides, !options.quiet, on_read, tasks.queue());
-  files.check_against_inputs();  // what the changes that the goal allows named besides
-  files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
+  run_learning_study(
+      values, "plan", [](const auto& source, const StudyOptions& options, const auto& on_read, auto* queue) {
+        return document_of(study::plan_scenario(source, options.overrides, !options.quiet, on_read, queue));
+      });
 }
 
 }  // namespace

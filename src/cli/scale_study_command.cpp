@@ -1,12 +1,6 @@
-#include <string>
-
-#include "cli/arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/dask_client.hpp"
-#include "cli/print.hpp"
 #include "cli/study_options.hpp"
 #include "study/scale_study/scale_study.hpp"
-#include "support/thread_limit.hpp"
 
 namespace dadsim::cli {
 namespace {
@@ -17,27 +11,16 @@ po::options_description scale_study_options() {
   po::options_description options("Options");
   StudyFiles::add_options(options, "scale-study.md", "write the same as JSON, which <ladder> reads",
                           "every slope, and why relative steps are missing, too");
-  options.add_options()("on", po::value<std::string>()->value_name("ADDRESS"),
-                        "let the workers of Dask learn whose scheduler is there, e.g. tcp://10.0.0.1:8786 "
-                        "(docs/many-machines.md)");
+  add_on_option(options);
   add_study_options(options);
   return options;
 }
 
 void run_scale_study(const po::variables_map& values) {
-  const StudyOptions options = study_options_of(values, "scale-study");
-  const StudyFiles files(values, options);
-
-  const scenario::ScenarioSource source(options.scenario);
-  const ThreadLimit limit(threads_to_use(options.threads));
-  TasksElsewhere tasks(text_of(values, "on"), options.scenario);
-  const auto on_read = [&] {
-    files.check_against_inputs();
-    tasks.start();
-  };
-  const report::ScaleStudyReport report =
-      study::scale_study(source, options.overrides, !options.quiet, on_read, tasks.queue());
-  files.write(document_of(report), report::About{.scenario = source.text(), .set = options.overrides});
+  run_learning_study(
+      values, "scale-study", [](const auto& source, const StudyOptions& options, const auto& on_read, auto* queue) {
+        return document_of(study::scale_study(source, options.overrides, !options.quiet, on_read, queue));
+      });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cli/arguments.hpp"
+#include "cli/dask_client.hpp"
 #include "cli/print.hpp"
 #include "cli/usage_error.hpp"
 #include "support/atomic_file.hpp"
@@ -52,8 +53,6 @@ void StudyFiles::write(const report::Document& document, const report::About& ab
   if (!quiet_ && !outputs_.take_standard_output()) print(summary_of(document, verbose_));
 }
 
-namespace po = boost::program_options;
-
 std::size_t threads_of(const po::variables_map& values) {
   return static_cast<std::size_t>(
       value_of<std::int64_t>(values, "threads", scenario::integer(1, kMostThreads)).value_or(0));
@@ -87,6 +86,27 @@ StudyOptions study_options_of(const po::variables_map& values, const std::string
   options.threads = threads_of(values);
   options.quiet = values.contains("quiet");
   return options;
+}
+
+void add_on_option(po::options_description& options) {
+  options.add_options()("on", po::value<std::string>()->value_name("ADDRESS"),
+                        "let the workers of Dask learn whose scheduler is there, e.g. tcp://10.0.0.1:8786 "
+                        "(docs/many-machines.md)");
+}
+
+void run_learning_study(const po::variables_map& values, const std::string& command, const LearningStudy& study) {
+  const StudyOptions options = study_options_of(values, command);
+  const StudyFiles files(values, options);
+  const scenario::ScenarioSource source(options.scenario);
+  const ThreadLimit limit(threads_to_use(options.threads));
+  TasksElsewhere tasks(text_of(values, "on"), options.scenario);
+  const auto on_read = [&] {
+    files.check_against_inputs();
+    tasks.start();
+  };
+  const report::Document found = study(source, options, on_read, tasks.queue());
+  files.check_against_inputs();  // what the study's changes named besides
+  files.write(found, report::About{.scenario = source.text(), .set = options.overrides});
 }
 
 }  // namespace dadsim::cli

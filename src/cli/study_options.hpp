@@ -2,12 +2,15 @@
 
 #include <boost/program_options.hpp>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/output_files.hpp"
 #include "report/html/page.hpp"
+#include "scenario/document/load.hpp"
+#include "study/remote/task_queue.hpp"
 
 namespace dadsim::cli {
 
@@ -55,5 +58,16 @@ class StudyFiles {
   bool verbose_, quiet_;
   OutputFiles outputs_;
 };
+
+/// `--on`, for a study that workers of Dask may learn for.
+void add_on_option(boost::program_options::options_description& options);
+
+/// What such a study finds; it calls `on_read` once all is read, and has `queue`, which may be null, learn.
+using LearningStudy =
+    std::function<report::Document(const scenario::ScenarioSource& source, const StudyOptions& options,
+                                   const std::function<void()>& on_read, study::TaskQueue* queue)>;
+/// Carries it out for `command`, and leaves what it has found where the options say.
+void run_learning_study(const boost::program_options::variables_map& values, const std::string& command,
+                        const LearningStudy& study);
 
 }  // namespace dadsim::cli

@@ -135,8 +135,8 @@ TEST(MeasuredJobs, RatesAreHeldAgainstTheSameStep) {
 TEST(MeasuredJobs, EqualJobsThatDoNotFitAreBothRefused) {
   const auto jobs = read_measured_jobs("rows.csv",
                                        "gpus,device,workload,batch,precision,time\n"
-                                       "1,h100-sxm5,llama-3-405b,1,bf16,1s\n"
-                                       "1,h100-sxm5,llama-3-405b,1,bf16,2s\n");
+                                       "1,h100-sxm5,llama-3.1-405b,1,bf16,1s\n"
+                                       "1,h100-sxm5,llama-3.1-405b,1,bf16,2s\n");
   const report::Validation validation = validate_jobs(jobs, false);
   ASSERT_EQ(validation.tables.at(0).rows.size(), 2U);
   for (const report::ValidatedRow& row : validation.tables[0].rows) {
