@@ -87,28 +87,14 @@ schedule::Schedule schedule_of(const spec::RunSpec& run, const step::Trajectory&
                           timed.parallelism, step.sizes.samples.size());
 }
 
-bool ScheduleMemory::is_of(const KnownSchedules& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
-                           const TimedAs& timed, const std::vector<step::Assignment>& assignment) {
-  return entry.assignment == assignment && entry.trajectory == trajectory && entry.all_reduce == run.all_reduce &&
-         entry.all_gather == run.all_gather && entry.reduce_scatter == run.reduce_scatter &&
-         entry.bucket_bytes == run.bucket_bytes && entry.first_bucket_bytes == run.first_bucket_bytes &&
-         entry.sample_scale == timed.sample_scale && entry.precision == timed.precision &&
-         entry.gradient_width == timed.gradient_width && entry.update_share == timed.update_share &&
-         entry.shape == timed.shape && entry.parallelism == timed.parallelism && entry.recorded == timed.recorded;
-}
-
 ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const TrajectoryPtr& trajectory,
                                            const spec::ModelShape& learned, const TimedAs& timed,
                                            const std::vector<step::Assignment>& assignment) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(
-        entries_, [&](const KnownSchedules& entry) { return is_of(entry, run, trajectory, timed, assignment); });
-    if (found != entries_.end()) {
-      entries_.splice(entries_.begin(), entries_, found);
-      return found->schedules;
-    }
-  }
+  const Key key{trajectory,           assignment,         run.all_reduce,         run.all_gather,
+                run.reduce_scatter,   run.bucket_bytes,   run.first_bucket_bytes, timed.sample_scale,
+                timed.gradient_width, timed.update_share, timed.precision,        timed.shape,
+                timed.parallelism,    timed.recorded};
+  if (const std::optional<Pointer> known = store_.find(key)) return *known;
   std::vector<schedule::Schedule> schedules;
   schedules.reserve(trajectory->distinct_steps.size());
   double bytes = 0;
@@ -120,16 +106,7 @@ ScheduleMemory::Pointer ScheduleMemory::of(const spec::RunSpec& run, const Traje
   }
   schedule::StepKinds kinds(schedules);
   auto made = std::make_shared<const Schedules>(Schedules{std::move(schedules), std::move(kinds)});
-  if (bytes > kMostBytes) return made;
-  const std::lock_guard lock(mutex_);
-  entries_.push_front({trajectory, run.all_reduce, run.all_gather, run.reduce_scatter, run.bucket_bytes,
-                       run.first_bucket_bytes, timed.shape, timed.parallelism, timed.sample_scale, timed.precision,
-                       timed.gradient_width, timed.update_share, timed.recorded, assignment, made, bytes});
-  bytes_ += bytes;
-  while (bytes_ > kMostBytes) {
-    bytes_ -= entries_.back().bytes;
-    entries_.pop_back();
-  }
+  if (bytes <= kMostBytes) store_.keep(key, made, bytes);
   return made;
 }
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,6 +10,7 @@
 #include "spec/specification.hpp"
 #include "step/trajectory.hpp"
 #include "study/setting/timed_as.hpp"
+#include "study/store/memory_store.hpp"
 
 namespace dadsim::study {
 
@@ -37,27 +36,21 @@ class ScheduleMemory {
              const TimedAs& timed, const std::vector<step::Assignment>& assignment = {});
 
  private:
-  struct KnownSchedules {
+  /// What schedules follow from.
+  struct Key {
     TrajectoryPtr trajectory;  ///< kept, so that no other comes to lie in its place
+    std::vector<step::Assignment> assignment;
     std::string all_reduce, all_gather, reduce_scatter;
-    double bucket_bytes = 0, first_bucket_bytes = 0;
+    double bucket_bytes = 0, first_bucket_bytes = 0, sample_scale = 1, gradient_width = 1, update_share = 1;
+    spec::Precision precision = spec::Precision::fp32;
     spec::ModelShape shape;
     spec::ParallelismSpec parallelism;
-    double sample_scale = 1;
-    spec::Precision precision = spec::Precision::fp32;
-    double gradient_width = 1, update_share = 1;
     std::shared_ptr<const schedule::Schedule> recorded;
-    std::vector<step::Assignment> assignment;
-    Pointer schedules;
-    double bytes = 0;  ///< of memory, roughly
+    bool operator==(const Key&) const = default;
   };
-  static bool is_of(const KnownSchedules& entry, const spec::RunSpec& run, const TrajectoryPtr& trajectory,
-                    const TimedAs& timed, const std::vector<step::Assignment>& assignment);
 
-  static constexpr double kMostBytes = 256e6;
-  std::mutex mutex_;
-  std::list<KnownSchedules> entries_;  ///< the last asked for first
-  double bytes_ = 0;
+  static constexpr double kMostBytes = 256e6;  ///< of memory, roughly
+  MemoryStore<Key, Pointer> store_{kMostBytes};
 };
 
 }  // namespace dadsim::study

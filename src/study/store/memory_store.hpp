@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,8 +15,8 @@
 
 namespace dadsim::study {
 
-/// Values by their keys, in memory as far as there is room: the value that was used last stays longest. For several
-/// threads.
+/// Values by their keys, in memory as far as there is room: the value that was used last stays longest. Keys that
+/// have no order are looked for one after the other. For several threads.
 template <class Key, class Value>
 class MemoryStore {
  public:
@@ -23,21 +24,21 @@ class MemoryStore {
 
   std::optional<Value> find(const Key& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = index_.find(key);
-    if (found == index_.end()) return std::nullopt;
-    entries_.splice(entries_.begin(), entries_, found->second);
-    return found->second->value;
+    const auto found = place_of(key);
+    if (found == entries_.end()) return std::nullopt;
+    entries_.splice(entries_.begin(), entries_, found);
+    return found->value;
   }
   /// The first value of a key stays. `bytes`: room that the value takes.
   void keep(const Key& key, Value value, double bytes = 0) {
     const std::lock_guard lock(mutex_);
-    if (index_.contains(key)) return;
+    if (place_of(key) != entries_.end()) return;
     entries_.push_front({key, std::move(value), bytes});
-    index_[key] = entries_.begin();
+    if constexpr (kOrdered) index_[key] = entries_.begin();
     bytes_ += bytes;
     while (bytes_ > most_bytes_ && entries_.size() > 1) {
       bytes_ -= entries_.back().bytes;
-      index_.erase(entries_.back().key);
+      if constexpr (kOrdered) index_.erase(entries_.back().key);
       entries_.pop_back();
     }
   }
@@ -66,10 +67,20 @@ class MemoryStore {
     Value value;
     double bytes = 0;
   };
+  static constexpr bool kOrdered = requires(const Key& key) { key < key; };
+  auto place_of(const Key& key) {
+    if constexpr (kOrdered) {
+      const auto found = index_.find(key);
+      return found == index_.end() ? entries_.end() : found->second;
+    } else {
+      return std::ranges::find(entries_, key, &Entry::key);
+    }
+  }
+
   mutable std::mutex mutex_;
   double most_bytes_, bytes_ = 0;
-  std::list<Entry> entries_;  ///< last used first
-  std::map<Key, typename std::list<Entry>::iterator> index_;
+  std::list<Entry> entries_;                                  ///< last used first
+  std::map<Key, typename std::list<Entry>::iterator> index_;  ///< of ordered keys
 };
 
 /// A thousand answers by the texts of their questions; a text has to say all that its answer depends on.

@@ -4,14 +4,15 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <deque>
-#include <exception>
+#include <future>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <semaphore>
 #include <set>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "report/run/uncertainty.hpp"
@@ -21,7 +22,6 @@
 #include "study/sweep/results.hpp"
 #include "study/sweep/store.hpp"
 #include "study/trials/outcome.hpp"
-#include "support/environment_error.hpp"
 #include "support/human.hpp"
 #include "support/interrupt.hpp"
 #include "support/progress.hpp"
@@ -100,50 +100,39 @@ std::string words_of_failure(const Outcome<Result>& outcome) {
   return (outcome.fault.infeasible ? std::string(kInfeasible) : std::string()) + outcome.message;
 }
 
-/// Times trials with several threads; each simulation is a process of its own.
+/// Times trials side by side, so many at a time; each simulation is a process of its own.
 class Timers {
  public:
   Timers(const ScenarioOfTrial& scenario_of, Database& database, SweepLine& line, std::size_t threads)
-      : scenario_of_(scenario_of), database_(database), writer_(database), line_(line), room_(2 * threads) {
-    threads_.reserve(threads);
-    for (std::size_t i = 0; i < threads; ++i) {
-      try {
-        threads_.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {
-        if (threads_.empty()) throw EnvironmentError("a thread could not be started");
-        break;  // fewer do as well
-      }
-    }
-  }
+      : scenario_of_(scenario_of),
+        database_(database),
+        writer_(database),
+        line_(line),
+        room_(2 * threads),
+        free_(static_cast<std::ptrdiff_t>(threads)) {}
   ~Timers() {
-    {
-      const std::lock_guard lock(mutex_);
-      queue_.clear();
-      closed_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    failed_ = true;  // those that wait end at once
+    begun_.clear();
   }
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
 
   using LearnedPtr = std::shared_ptr<const Learned>;
 
-  /// Waits for room. Throws what a thread has thrown.
+  /// Waits for room. Throws what an earlier one has thrown.
   void time(std::size_t point, std::int64_t seed, LearnedPtr learned) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return error_ || queue_.size() < room_; });
-    if (error_) std::rethrow_exception(error_);
-    queue_.push_back({point, seed, std::move(learned)});
-    lock.unlock();
-    changed_.notify_all();
+    while (begun_.size() >= room_ || (failed_ && !begun_.empty())) finish_first();
+    const auto work = [this, job = Job{point, seed, std::move(learned)}] { run_in_turn(job); };
+    try {
+      begun_.push_back(std::async(std::launch::async, work));
+    } catch (const std::system_error&) {  // no further thread is to be had
+      work();
+    }
   }
 
-  /// Waits until all are timed. Throws what a thread has thrown.
+  /// Waits until all are timed. Throws what one has thrown.
   void finish() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return error_ || (queue_.empty() && busy_ == 0); });
-    if (error_) std::rethrow_exception(error_);
+    while (!begun_.empty()) finish_first();
   }
 
   /// After finish().
@@ -165,34 +154,22 @@ class Timers {
     LearnedPtr learned;
   };
 
-  void work() {
-    for (;;) {
-      Job job;
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return closed_ || !queue_.empty(); });
-        if (closed_ && queue_.empty()) return;
-        job = std::move(queue_.front());
-        queue_.pop_front();
-        ++busy_;
-      }
-      changed_.notify_all();
-      std::exception_ptr error;
-      try {
-        run(job);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      {
-        const std::lock_guard lock(mutex_);
-        --busy_;
-        if (error) {
-          if (!error_) error_ = error;
-          queue_.clear();
-          closed_ = true;
-        }
-      }
-      changed_.notify_all();
+  void finish_first() {
+    std::future<void> first = std::move(begun_.front());
+    begun_.pop_front();
+    first.get();
+  }
+
+  void run_in_turn(const Job& job) {
+    free_.acquire();
+    const auto done = [&](const void*) { free_.release(); };
+    const std::unique_ptr<const void, decltype(done)> place(this, done);
+    if (failed_) return;
+    try {
+      run(job);
+    } catch (...) {
+      failed_ = true;
+      throw;
     }
   }
 
@@ -239,15 +216,12 @@ class Timers {
   TrialWriter writer_;  ///< within a transaction
   SweepLine& line_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Job> queue_;
-  std::size_t room_;
-  std::size_t busy_ = 0;
   SweepSettings settings_;  ///< that were written already
   std::atomic<std::int64_t> plays_{0}, operations_learned_{0}, operations_found_{0};
-  bool closed_ = false;
-  std::exception_ptr error_;
-  std::vector<std::thread> threads_;
+  std::size_t room_;
+  std::counting_semaphore<> free_;
+  std::atomic<bool> failed_{false};
+  std::deque<std::future<void>> begun_;  ///< the first of them first
 };
 
 std::set<SweepTrial> finished_trials(Database& database) {
