@@ -75,8 +75,7 @@ class Merging {
     Database database(file, Database::Access::read);
     if (!has_tables(database, true))
       throw InputError(Diagnostic{file, 0, "holds no results of a sweep", "the file of one"});
-    SweepDamage damage;
-    ResultsReader reader(database, damage);
+    ResultsReader reader(database);
     if (!belongs(file, reader)) return;
     settings_.insert(reader.settings().begin(), reader.settings().end());
     Database::Transaction transaction(out_);
@@ -90,8 +89,8 @@ class Merging {
                      "all from the same build of dadsim; an instruction set of its own rounds differently"});
     });
     transaction.commit();
-    if (!options_.salvage) throw_if_damaged(database, damage);
-    tell_what_is_lost(file, damage, merged_.lost);
+    if (!options_.salvage) reader.throw_if_damaged();
+    tell_what_is_lost(file, reader.damage(), merged_.lost);
     ++files_;
   }
 

@@ -51,11 +51,10 @@ bool is_readable(const std::pair<std::string, std::string>& setting) {
 
 }  // namespace
 
-ResultsReader::ResultsReader(Database& database, SweepDamage& damage) : database_(database), damage_(damage) {
+ResultsReader::ResultsReader(Database& database) : database_(database) {
   check_structure();
   read_identity();
   scan([&] { read_settings(); });
-  is_whole_.resize(static_cast<std::size_t>(identity_.points) + 1);
 }
 
 void ResultsReader::lose(std::int64_t point) {
@@ -141,6 +140,7 @@ void ResultsReader::read_settings() {
 }
 
 void ResultsReader::each_point(const std::function<void(SweepResults::Point&&)>& take) {
+  is_whole_.resize(static_cast<std::size_t>(identity_.points) + 1);
   Statement rows(database_, "SELECT id, hash, checksum FROM point ORDER BY id");
   while (step(rows)) {
     SweepResults::Point point{rows.integer(0), rows.text(1), {}};
@@ -157,6 +157,7 @@ void ResultsReader::each_point(const std::function<void(SweepResults::Point&&)>&
 }
 
 void ResultsReader::each_trial(const std::function<void(TrialResults&&)>& take) {
+  if (is_whole_.empty()) each_point([](SweepResults::Point&&) {});
   Statement rows(database_, "SELECT point, seed, status, words, checksum FROM trial ORDER BY point, seed");
   Statement runs(database_, select_runs_of_trial());
   while (step(rows)) {
@@ -185,8 +186,7 @@ std::vector<std::string> ResultsReader::values_of(std::int64_t point) {
 }
 
 SweepResults read_results(Database& database) {
-  SweepDamage damage;
-  ResultsReader reader(database, damage);
+  ResultsReader reader(database);
   SweepResults results;
   results.identity = reader.identity();
   results.columns = reader.columns();
@@ -196,20 +196,19 @@ SweepResults read_results(Database& database) {
     if (!trial.message.empty()) results.failed.push_back({trial.trial, std::move(trial.message)});
     for (SweepRun& run : trial.runs) results.runs.push_back(std::move(run));
   });
-  throw_if_damaged(database, damage);
+  reader.throw_if_damaged();
   return results;
 }
 
 SweepIdentity whole_identity(Database& database) {
-  SweepDamage damage;
-  ResultsReader reader(database, damage);
-  reader.each_point([](SweepResults::Point&&) {});
+  ResultsReader reader(database);
   reader.each_trial([](TrialResults&&) {});
-  throw_if_damaged(database, damage);
+  reader.throw_if_damaged();
   return reader.identity();
 }
 
-void throw_if_damaged(const Database& database, const SweepDamage& damage) {
+void ResultsReader::throw_if_damaged() const {
+  const SweepDamage& damage = damage_;
   if (!damage.any()) return;
   const std::vector<std::int64_t> points(damage.points.begin(), damage.points.end());
   std::string what = damage.results == 0 ? "all its results can still be read"
@@ -218,11 +217,11 @@ void throw_if_damaged(const Database& database, const SweepDamage& damage) {
                                                        points.size() == 1 ? "" : "s", ranges_in_words(points));
   if (!damage.structure.empty()) what += fmt::format(" ({})", damage.structure);
   throw InputError(Diagnostic{
-      database.path(), 0, "is damaged: " + what,
+      database_.path(), 0, "is damaged: " + what,
       fmt::format(
           "a copy of it, or dadsim merge NEW.sqlite {} --salvage, which keeps what is whole; dadsim sweep --out "
           "NEW.sqlite goes on with that",
-          shell_word(database.path()))});
+          shell_word(database_.path()))});
 }
 
 std::string ranges_in_words(const std::vector<std::int64_t>& numbers) {

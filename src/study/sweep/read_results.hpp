@@ -28,20 +28,24 @@ struct TrialResults {
 
 /// Reads a file of results one point or trial at a time, in order, each only where it is as it was written: SQLite's
 /// own check of the structure, the tables as this program makes them, and the checksum of every row. What is damaged
-/// is told in the damage, and left out. Memory does not grow with the file, but for one bit a point.
+/// is told as damage, and left out. Memory does not grow with the file, but for one bit a point.
 class ResultsReader {
  public:
   /// Reads of what sweep it is, and with what settings. Throws InputError where even that cannot be said.
-  ResultsReader(Database& database, SweepDamage& damage);
+  explicit ResultsReader(Database& database);
 
   const SweepIdentity& identity() const { return identity_; }
   const std::vector<SweepColumn>& columns() const { return columns_; }
   const SweepSettings& settings() const { return settings_; }
 
-  /// All points, before any trial is asked for.
+  /// All points, before any trial is asked for; trials see to that where nobody has.
   void each_point(const std::function<void(SweepResults::Point&&)>& take);
   /// All trials of points that are whole.
   void each_trial(const std::function<void(TrialResults&&)>& take);
+  /// What has been found to be wrong so far.
+  const SweepDamage& damage() const { return damage_; }
+  /// Throws InputError where that is anything: what is lost, and how to go on.
+  void throw_if_damaged() const;
   /// The values of a point.
   std::vector<std::string> values_of(std::int64_t point);
 
@@ -55,18 +59,16 @@ class ResultsReader {
   void read_settings();
 
   Database& database_;
-  SweepDamage& damage_;
+  SweepDamage damage_;
   SweepIdentity identity_;
   std::vector<SweepColumn> columns_;
   SweepSettings settings_;
-  std::vector<bool> is_whole_;  ///< per point
+  std::vector<bool> is_whole_;  ///< per point; empty: they have not been read
   std::unique_ptr<Statement> values_;
 };
 
 /// All of a file. Throws InputError where it is damaged: what is lost, and how to go on.
 SweepResults read_results(Database& database);
-/// The same words, of what a ResultsReader has found.
-void throw_if_damaged(const Database& database, const SweepDamage& damage);
 /// Reads all of a file, and returns of what sweep it is. Throws as read_results() does.
 SweepIdentity whole_identity(Database& database);
 

@@ -312,11 +312,9 @@ void take_results(Database& file, const SweepIdentity& sweep, std::string_view b
   if (const std::string why = build_difference(identity, sweep); !why.empty())
     refuse(from, why, "the same build of dadsim on all machines");
   if (const std::string why = difference(identity, sweep); !why.empty()) refuse(from, why, "a piece of this sweep");
-  SweepDamage none;
-  ResultsReader reader(piece, none);
+  ResultsReader reader(piece);
   write_settings(file, reader.settings());
   Database::Transaction together(file);  // a wait for the disk, at most, for all of them
-  reader.each_point([](SweepResults::Point&&) {});
   copy_trials(reader, file, [&](const TrialResults& trial) {
     refuse(from, fmt::format("has other results for point {} than those that are there", trial.trial.point),
            "machines whose processors round alike: DADSIM_KERNELS=portable on all of them");

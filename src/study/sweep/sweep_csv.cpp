@@ -47,12 +47,10 @@ std::string sweep_csv(const SweepResults& results) {
 }
 
 void write_sweep_csv(Database& database, const std::function<void(std::string_view)>& put) {
-  SweepDamage damage;
-  ResultsReader reader(database, damage);
+  ResultsReader reader(database);
   put(csv_header(reader.columns()));
-  reader.each_point([](SweepResults::Point&&) {});
   reader.each_trial([&](TrialResults&& trial) { put(csv_lines(trial, reader.values_of(trial.trial.point))); });
-  throw_if_damaged(database, damage);
+  reader.throw_if_damaged();
 }
 
 }  // namespace dadsim::study

@@ -511,8 +511,7 @@ report::Document document_of_file(Database& database, bool for_page) {
         database.path(), 0,
         fmt::format("has results of {} runs, and a page shows {}", human_count(runs), human_count(kMostRunsShown)),
         "--csv FILE, which has all of them"});
-  SweepDamage damage;
-  const SweepIdentity identity = ResultsReader(database, damage).identity();
+  const SweepIdentity identity = ResultsReader(database).identity();
   report::Document document;
   document.print(report::paragraph(fmt::format(
       "{}: {} points, results of {} runs, more than a table of {} shows: --csv FILE writes all of them, and SQLite "
