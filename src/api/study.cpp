@@ -11,7 +11,6 @@
 #include "study/setting/catalog.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
-#include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_document.hpp"
 #include "study/sweep/sweep_points.hpp"
 #include "support/build.hpp"

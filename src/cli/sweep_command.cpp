@@ -22,7 +22,6 @@
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/remote_trials.hpp"
 #include "study/sweep/run.hpp"
-#include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_document.hpp"
 #include "support/atomic_file.hpp"
 #include "support/human.hpp"

@@ -1,11 +1,20 @@
 #pragma once
 
+#include <functional>
+#include <string>
+#include <string_view>
+
 #include "report/document/document.hpp"
 #include "report/sweep/sweep_report.hpp"
 #include "study/sweep/results.hpp"
 #include "study/sweep/winners.hpp"
 
 namespace dadsim::study {
+
+/// A line for every point, seed and run (docs/sweep.md).
+std::string sweep_csv(const SweepResults& results);
+/// The same of a file, part by part. Throws InputError where it is damaged.
+void write_sweep_csv(Database& database, const std::function<void(std::string_view)>& put);
 
 /// The results of a file as its page shows them; `all`: the outcome of every point.
 report::SweepReport sweep_report_of(const SweepResults& results, const std::vector<PointOutcome>& all);

@@ -8,7 +8,7 @@
 
 #include "study/sweep/database.hpp"
 #include "study/sweep/read_results.hpp"
-#include "study/sweep/sweep_csv.hpp"
+#include "study/sweep/sweep_document.hpp"
 #include "support/diagnostics.hpp"
 #include "support/output_error.hpp"
 #include "support/random.hpp"

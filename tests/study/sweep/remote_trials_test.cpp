@@ -13,7 +13,7 @@
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/run.hpp"
 #include "study/sweep/store.hpp"
-#include "study/sweep/sweep_csv.hpp"
+#include "study/sweep/sweep_document.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/diagnostics.hpp"
 #include "support/temporary_folder.hpp"

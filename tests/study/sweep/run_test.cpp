@@ -16,7 +16,6 @@
 #include "study/sweep/merge.hpp"
 #include "study/sweep/read_results.hpp"
 #include "study/sweep/results.hpp"
-#include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/sweep_document.hpp"
 #include "study/sweep/tiny_sweep.hpp"
 #include "support/build.hpp"

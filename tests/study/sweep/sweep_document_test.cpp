@@ -8,7 +8,6 @@
 
 #include "report/run/contender.hpp"
 #include "report/run/uncertainty.hpp"
-#include "study/sweep/sweep_csv.hpp"
 #include "study/sweep/winners.hpp"
 
 namespace dadsim::study {
