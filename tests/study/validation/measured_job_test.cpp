@@ -131,12 +131,12 @@ TEST(MeasuredJobs, RatesAreHeldAgainstTheSameStep) {
   EXPECT_NEAR(validated("mfu", "0.4").measured, half / 2, 1e-12);
 }
 
-/// A job that two have measured and no device can hold is refused for both.
-TEST(MeasuredJobs, EqualJobsThatDoNotFitAreBothRefused) {
+/// A job that two have measured, and whose batch cannot be divided as it says, is refused for both.
+TEST(MeasuredJobs, EqualJobsThatDoNotGoAreBothRefused) {
   const auto jobs = read_measured_jobs("rows.csv",
-                                       "gpus,device,workload,batch,precision,time\n"
-                                       "1,h100-sxm5,llama-3.1-405b,1,bf16,1s\n"
-                                       "1,h100-sxm5,llama-3.1-405b,1,bf16,2s\n");
+                                       "gpus,device,workload,batch,micro-batch,precision,time\n"
+                                       "1,h100-sxm5,gpt-2-medium,8,3,bf16,1s\n"
+                                       "1,h100-sxm5,gpt-2-medium,8,3,bf16,2s\n");
   const report::Validation validation = validate_jobs(jobs, false);
   ASSERT_EQ(validation.tables.at(0).rows.size(), 2U);
   for (const report::ValidatedRow& row : validation.tables[0].rows) {
