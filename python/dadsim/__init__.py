@@ -12,9 +12,16 @@ import html
 import io
 import json
 import os
+import sys
 import tempfile
 
-from . import _dadsim
+try:
+    from . import _dadsim
+except ImportError as error:
+    raise ImportError(
+        f"dadsim's module needs the Python and the C library that it was compiled for, which Python {sys.version.split()[0]} here "
+        f"does not offer ({error}); call the program, which needs neither: subprocess.run(['dadsim', 'FILE.xml', '--json', "
+        f"'RESULT.json']); or have the module compiled: pip install . in dadsim's source") from error
 from ._dadsim import (
     Error,
     InputError,

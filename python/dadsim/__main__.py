@@ -10,6 +10,8 @@ def main():
     program = beside if os.access(beside, os.X_OK) else shutil.which("dadsim")
     if program is None or os.path.realpath(program) == os.path.realpath(sys.argv[0]):
         sys.exit("dadsim: the program is not installed beside the module, and not on the path")
+    # Dask's client is started by this Python (--on), which finds this package.
+    os.environ.setdefault("DADSIM_PYTHON", sys.executable)
     os.execv(program, [program, *sys.argv[1:]])
 
 
