@@ -381,7 +381,7 @@ void add_costs(const scenario::Scenario& scenario, report::Result& result) {
     costs.whole = cost_of(steps, run.total_seconds, run.total_bytes);
     costs.per_step = cost_of(1, run.step_seconds, run.total_bytes / steps);
     const report::TargetOverSeeds target = report::target_over_seeds(run);
-    if (run.target_reached && target.reached)
+    if (target.reached)
       costs.to_target = cost_of(target.steps, target.seconds, report::longer_over_seeds(run) * bytes_to_target(run));
     if (run.at_scale && run.at_scale->time && result.scale && result.scale->known) {
       const double needed = result.scale->known->steps * run.at_scale->relative.ratio->value;
