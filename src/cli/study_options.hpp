@@ -34,7 +34,7 @@ std::size_t threads_of(const boost::program_options::variables_map& values);
 /// `asked`, or as many as the machine has where that is 0.
 std::size_t threads_to_use(std::size_t asked);
 
-/// Where a command leaves what a study of a scenario has found: as JSON, as a page, and as text on standard output.
+/// Outputs of a study of a scenario: JSON, a page, and text on standard output.
 class StudyFiles {
  public:
   /// --json, --report and --verbose. `page`: of docs/, which describes what is written; `json`, `verbose`: what they
@@ -62,7 +62,7 @@ class StudyFiles {
 /// `--on`, for a study that workers of Dask may learn for.
 void add_on_option(boost::program_options::options_description& options);
 
-/// What such a study finds; it calls `on_read` once all is read, and has `queue`, which may be null, learn.
+/// Result of such a study; it calls `on_read` once all is read, and has `queue`, which may be null, learn.
 using LearningStudy =
     std::function<report::Document(const scenario::ScenarioSource& source, const StudyOptions& options,
                                    const std::function<void()>& on_read, study::TaskQueue* queue)>;

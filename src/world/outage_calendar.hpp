@@ -23,7 +23,7 @@ class OutageCalendar {
     std::string name;
     std::vector<std::size_t> nodes = {};  ///< none: a link
     std::vector<std::size_t> rules = {};
-    int down = 0;       ///< how many rules say that it is
+    int down = 0;       ///< rules that keep it down
     bool gone = false;  ///< one of them says so to the end
     double since = 0;
     std::int64_t went_down = 0;
@@ -72,7 +72,7 @@ class OutageCalendar {
  private:
   struct DueOutage {
     OutageRule rule;
-    bool up = true;  ///< what it says now
+    bool up = true;  ///< its state now
     OutageProcess::RuleChange next = {};
   };
   bool is_dated(std::size_t rule) const { return dates_.contains({rules_[rule].next.at, rule}); }

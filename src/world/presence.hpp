@@ -22,7 +22,7 @@ struct Deadline {
   double after(double now) const { return exists() ? now + seconds : kNever; }
 };
 
-/// How often each site has been there of the times that it was looked for.
+/// Count by site: times that it was there, and times that it was looked for.
 class TimesThere {
  public:
   explicit TimesThere(std::size_t sites) : of_(sites) {}
@@ -31,8 +31,7 @@ class TimesThere {
     of_[site].first += there ? 1 : 0;
     ++of_[site].second;
   }
-  /// π so far: one more success in one more trial, so that no chance is nought
-  /// before anything is known.
+  /// Chance π so far: one more success in one more trial, so that no chance is nought before anything is known.
   double chance(std::size_t site) const { return (of_[site].first + 1) / (of_[site].second + 1); }
 
  private:

@@ -1,4 +1,4 @@
-// Who takes part in a step: drawn, in time, and how often so far.
+// Presence in a step: drawn, in time, and counted.
 #include "world/presence.hpp"
 
 #include <gtest/gtest.h>

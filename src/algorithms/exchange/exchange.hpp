@@ -73,7 +73,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// Where an observer listens.
+  /// The tap where an observer listens.
   WireTap& tap() { return tap_; }
 
   spec::ExchangeMode mode() const { return mode_; }

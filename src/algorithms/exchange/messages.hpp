@@ -14,11 +14,11 @@
 
 namespace dadsim::algorithms {
 
-/// What every site hands to each of its neighbours: matrices one after the other in one message.
+/// Message of a site to each of its neighbours: matrices, one after the other.
 struct NeighbourMessage {
   struct Part {
     step::Expression elements;  ///< numbers of the matrix, in symbols
-    /// What `site` has for `neighbour`; where all neighbours get the same, the latter says nothing.
+    /// Matrix of `site` for `neighbour`, which is ignored where all neighbours get the same.
     std::function<models::ConstBlock(std::size_t site, std::size_t neighbour)> of;
     /// Instead of `of`: whole numbers, which no compressor touches.
     std::function<std::span<const std::int32_t>(std::size_t site, std::size_t neighbour)> whole = nullptr;
@@ -31,11 +31,11 @@ struct NeighbourMessage {
   bool same_for_all = true;
 };
 
-/// What a site has received from one of its senders.
+/// Message that a site has received from one of its senders.
 struct Arrived {
   std::int32_t sender = 0;
-  std::vector<models::Matrix> parts;             ///< of the shapes that the sender had
-  std::vector<std::vector<std::int32_t>> whole;  ///< of parts of whole numbers, in their order
+  std::vector<models::Matrix> parts;             ///< shaped like the sender's
+  std::vector<std::vector<std::int32_t>> whole;  ///< parts of whole numbers, in their order
 };
 
 /// Per site: what has arrived, in rising order of the senders.
@@ -47,7 +47,7 @@ struct AddedNoise {
   double of_all = 0;   ///< in what is made of all that sites have sent
 };
 
-/// What every site hands over for one layer: matrices with as many rows each, side by side in one message.
+/// Message of a site for one layer: matrices with equally many rows, side by side.
 struct Contribution {
   struct Part {
     step::Expression width;                                  ///< columns, in symbols
@@ -63,25 +63,25 @@ struct Contribution {
     /// Whether it is a matrix of numbers, which a compressor may see to.
     bool has_numbers() const { return !whole && !codes; }
   };
-  step::Expression rows;  ///< of a site, in symbols
+  step::Expression rows;  ///< a site's, in symbols
   std::vector<Part> parts;
   /// The parts are values of entries of the layer's matrix, and their places in it, row by row.
   bool entries = false;
   AddedNoise noise = {};
 };
 
-/// What arrives: the rows of all sites in site order, or what has been made of them.
+/// Rows of all sites in site order, or the result made of them.
 struct Rows {
-  step::Expression rows;  ///< how many there are, in symbols
+  step::Expression rows;  ///< count of rows, in symbols
   std::vector<models::Matrix> parts;
-  std::vector<std::vector<std::int32_t>> whole;        ///< of parts of whole numbers, in their order
-  std::vector<std::vector<std::uint32_t>> codes = {};  ///< of parts of codes, likewise
+  std::vector<std::vector<std::int32_t>> whole;        ///< parts of whole numbers, in their order
+  std::vector<std::vector<std::uint32_t>> codes = {};  ///< parts of codes, likewise
 
   const models::Matrix& operator[](std::size_t part) const { return parts[part]; }
 };
 
-/// What is made of the rows of all sites: run once at the aggregator, or by every peer alike, and charged to whoever
-/// runs it.
+/// Function of the rows of all sites. It runs once at the aggregator, or at every peer alike, and is charged to those
+/// that run it.
 class Combination {
  public:
   template <class Make>

@@ -9,8 +9,8 @@
 
 namespace dadsim::algorithms {
 
-/// Who receives a message, or can read it on its way: several together, a bit each. Sites: every other, or that
-/// neighbour; a line: an eavesdropper on that of the site.
+/// Readers of a message, a bit each: its receivers, and those who can read it on its way. Sites: every other, or that
+/// neighbour; a line: an eavesdropper on the site's own.
 inline constexpr unsigned kReadByAggregator = step::bit_of(step::Adversary::aggregator);
 inline constexpr unsigned kReadBySites = step::bit_of(step::Adversary::site);
 inline constexpr unsigned kReadOnLine = step::bit_of(step::Adversary::line);

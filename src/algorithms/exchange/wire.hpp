@@ -12,7 +12,7 @@
 
 namespace dadsim::algorithms {
 
-/// How the matrices of a run become messages: its compressor, the random numbers of its roundings, and what sites keep
+/// Encoder of a run's matrices as messages: its compressor, the random numbers of its roundings, and what sites keep
 /// of what compression has lost.
 class Wire {
  public:
@@ -30,7 +30,7 @@ class Wire {
   bool is_unbiased() const { return compresses() && unbiased_; }
   /// Whether biases go as they are beside their matrix.
   bool leaves_biases() const { return info_->leaves_biases; }
-  /// What of gradients is compressed as one: of a layer, where nothing is compressed.
+  /// Scope that is compressed as one: a layer's, where nothing is compressed.
   spec::CompressSpec::Scope scope() const { return compresses() ? scope_ : spec::CompressSpec::Scope::layer; }
   const compress::Compressor& compressor() const { return *compressor_; }
 
@@ -57,11 +57,11 @@ class Wire {
   /// Whether what is lost is kept and added to what is sent next. It makes sense for what adds up over steps: gradients
   /// and sums of them.
   bool remembers() const { return remembers_; }
-  /// What site `site` keeps of a matrix.
+  /// Memory that `site` keeps of a matrix.
   compress::Memory& memory(std::int32_t site, std::uint32_t matrix);
   /// Whether what sites keep has momentum, so that sums that go uncompressed need it too.
   bool has_momentum() const { return remembers_ && info_->has_momentum; }
-  /// What each of so many sites keeps, the same at all, of a sum that goes uncompressed beside those that are
+  /// Memory that each of so many sites keeps, the same at all, of a sum that goes uncompressed beside those that are
   /// compressed. *Requires*: has_momentum().
   compress::Memory& memory_of_uncompressed(std::uint32_t sum, std::size_t sites);
 
@@ -69,7 +69,7 @@ class Wire {
   using Place = std::pair<std::int32_t, std::uint32_t>;  ///< layer, number within the layer
   using Key = std::pair<std::int32_t, Place>;            ///< site, matrix
 
-  /// What a step has begun so far.
+  /// State of the step so far.
   struct Begun {
     std::vector<Place> places = {};  ///< by the number in the step
     std::map<std::int32_t, std::uint32_t> of_layer = {};

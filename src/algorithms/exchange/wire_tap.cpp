@@ -123,7 +123,7 @@ void WireTap::show_matrix(const ObservedMatrix& on, const models::ConstBlock& nu
     const models::Matrix first = numbers.leftCols(in * out + biases);
     return show_flat(on, flat(first), false, how);
   }
-  // As many rows as outputs are a gradient where their size grows with both.
+  // A row per output is a gradient where the size grows with inputs and outputs.
   const Growth& growth = growth_of(size, of);
   const bool wide_in = growth.with_in, wide_out = growth.with_out;
   const bool is_gradient = wide_in && wide_out && numbers.rows() == out && numbers.cols() == in;

@@ -61,7 +61,7 @@ class WireTap {
     bool whole = false;      ///< it covers all matrices, one after the other, the first one first
     bool undecided = false;  ///< whether it is sent is found out when the run is timed
   };
-  /// Who sends and who reads; how true the numbers are.
+  /// Sender and readers of a message; error and noise of its numbers.
   struct Showing {
     std::int32_t sender = SeenMatrix::kAggregator;
     bool of_all = false;

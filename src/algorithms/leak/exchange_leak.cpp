@@ -62,7 +62,7 @@ std::size_t ExchangeLeak::place_among_present(std::size_t site) const {
 void ExchangeLeak::begin(std::int64_t number, const models::Network& network) { start(number, network); }
 
 void ExchangeLeak::passed(const Batch& batch, const RowsOfSite& rows) {
-  // What was sent before it is about the batch before.
+  // Messages sent before it are about the batch before.
   if (!held_.empty()) measure();
   if (!due_ && !is_due(number_ + 1)) return sites_.clear();
   set_sites(batch, rows, false);
@@ -174,7 +174,7 @@ void ExchangeLeak::find_rows(const SeenMatrix& seen) {
   models::Matrix sequences;
   const Eigen::Index columns = symbols ? sites_.front().symbols.cols() : rows_.inputs();
   if (symbols) {
-    // As many to a row as a sample has.
+    // A row has as many as a sample.
     if (columns == 0 || seen.numbers.rows() % columns != 0) return;
     sequences = models::Matrix(seen.numbers).reshaped<Eigen::RowMajor>(seen.numbers.rows() / columns, columns);
   }

@@ -19,10 +19,10 @@
 
 namespace dadsim::algorithms {
 
-/// How often the meter measures, and in what kind of run.
+/// Plan of measurements: their number, and the kind of run.
 struct LeakSetting {
   bool has_aggregator = false;
-  bool own_weights = false;  ///< what is sent are weights of sites, which go on from message to message
+  bool own_weights = false;  ///< messages are weights of sites, which go on from message to message
   std::int64_t steps = 1;    ///< of the run, at most
   std::int64_t every = 0;    ///< spans and labels in every so many steps; 0: so that it costs little
   bool takes_over = false;   ///< take_over() will be called
@@ -73,13 +73,13 @@ class ExchangeLeak final : public ExchangeObserver {
  private:
   static constexpr std::size_t kAll = LeakMeter::kAll;
 
-  /// What the meter looks for, for one site of the sample.
+  /// Rows to look for, of one site of the sample.
   struct WatchedSite {
     std::vector<std::int32_t> samples;
     models::Matrix copied, symbols;          ///< rows that do not stay; the samples themselves in front of a table
     std::optional<models::ConstBlock> rows;  ///< of the first matrix
     std::optional<RowFinder> finder, symbol_finder;
-    Eigen::Index first_row = 0;                 ///< where its rows begin among those of all
+    Eigen::Index first_row = 0;                 ///< first of its rows among those of all
     std::array<std::vector<char>, kAll> found;  ///< per adversary and row, in this step
   };
   /// A message of the first matrix that is read at the end of the step.
@@ -100,7 +100,7 @@ class ExchangeLeak final : public ExchangeObserver {
   /// Per site and adversary: rows found, and rows that there were.
   using Handed = std::vector<std::array<std::pair<std::int64_t, std::int64_t>, kAll>>;
 
-  // Where sites are counted by `s`, they are those of the sample.
+  // Sites counted by `s` are those of the sample.
   std::size_t place_among_present(std::size_t site) const;
   void look_at(const SeenMatrix& seen);
   bool concerns(const auto& message, std::size_t adversary, std::size_t s) const;
@@ -110,7 +110,7 @@ class ExchangeLeak final : public ExchangeObserver {
   void find_rows(const SeenMatrix& seen);
   /// Rows of what many sites have sent together: of the sites that are measured next, and others evenly spread.
   models::Matrix sampled_rows(const models::ConstBlock& numbers) const;
-  /// What is new in weights that go on from message to message; the sign of what has moved against a gradient.
+  /// Change of weights that go on from message to message; its sign against a gradient.
   models::Matrix news(const SeenMatrix& seen, float& sign);
   void measure();
   void measure_spans(std::size_t site);
@@ -139,12 +139,12 @@ class ExchangeLeak final : public ExchangeObserver {
   std::int64_t number_ = 0, measured_ = 0;
   LeakPlan plan_;
   std::int64_t followed_ = 0;     ///< steps in which sites are followed one by one
-  mutable bool follows_ = false;  ///< where the method asks for it
+  mutable bool follows_ = false;  ///< if the method asks for it
   bool due_ = true;               ///< spans and labels are measured as soon as something is sent
   bool read_ = false;
   std::int64_t waited_ = 0;            ///< steps in which something was due, and nothing of the first matrix was sent
   std::size_t next_site_ = 0;          ///< whose turn it is
-  std::vector<std::int32_t> present_;  ///< as begin() has it
+  std::vector<std::int32_t> present_;  ///< sites that begin() named
   Batch batch_;                        ///< of all sites, that rows are of
   Eigen::Index all_rows_ = 0;          ///< of that batch
   RowsOfSite pending_rows_;

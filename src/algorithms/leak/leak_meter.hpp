@@ -35,7 +35,7 @@ class LeakMeter {
   /// −1: it is not looked at.
   std::int32_t s_of(std::size_t site) const { return in_sample_[site]; }
   const std::vector<std::int32_t>& samples_of(std::size_t s) const { return problem_.partition[number_of(s)]; }
-  /// Of a sample, among those of its site.
+  /// Place of a sample among those of its site.
   std::int32_t place_of(std::int32_t sample) const { return place_[static_cast<std::size_t>(sample)]; }
   std::vector<std::int32_t> labels_of(const std::vector<std::int32_t>& samples) const;
 
@@ -58,13 +58,13 @@ class LeakMeter {
   std::optional<std::size_t> read(std::size_t adversary, const MeasuredBatch& batch, KnownOfSite::Reading reading);
   step::ShownImage& best_image(std::size_t adversary) { return best_images_[adversary].value(); }
 
-  /// What that adversary knows behind so many steps or messages.
+  /// Knowledge of that adversary after so many steps or messages.
   step::LeakPoint point(std::size_t adversary, std::int64_t step) const { return point_of(known_[adversary], step); }
   std::vector<step::LeakPoint>& curve(std::size_t adversary) { return curves_[adversary]; }
 
   /// Readings of all sites, and times that there could be none.
   std::pair<std::int64_t, std::int64_t> readings(std::size_t adversary) const;
-  /// Of a run, with no adversary yet.
+  /// Makes the figures of a run, with no adversary yet.
   step::Leak leak(std::int64_t every, std::int64_t measured) const;
   /// `sent`: messages of the first matrix were there. `counts`: rows that stand in them were counted in all.
   step::AdversaryLeak told(std::size_t adversary, bool sent, bool counts) const;

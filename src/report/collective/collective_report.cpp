@@ -45,7 +45,7 @@ std::string band_in_words(const CollectiveReport& report, const CollectiveRow& r
   return fmt::format("{} … {}", microseconds(row.band.low * seconds), microseconds(row.band.high * seconds));
 }
 
-/// What the bands rest on, one line a category.
+/// Basis of the bands, one line a category.
 std::string bases_in_words(const CollectiveReport& report) {
   std::vector<std::string> categories;
   std::string text;

@@ -87,7 +87,7 @@ class PartChecker {
     return all != nullptr ? all : best(WhatIf::Kind::latency);
   }
 
-  /// What lies on the critical path of all that the change makes faster.
+  /// Share of the critical path that the change makes faster.
   double share_of(const WhatIf& what_if) const {
     double share = 0;
     for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
@@ -110,7 +110,7 @@ class PartChecker {
                                [](const auto& link) { return link.transport.starts_with("tcp"); });
   }
 
-  /// What the network as a whole is waited for.
+  /// Time that is spent waiting for the network as a whole.
   double network_share() const {
     double share = 0;
     for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
@@ -269,7 +269,7 @@ std::string advice(const Explanation& explanation, std::size_t index) {
   return text;
 }
 
-/// What a run is held back by, and what would help it most.
+/// Sentence on the cause that holds a run back, and on the change that would help most.
 std::string answer_on(const Explanation& explanation, std::size_t index) {
   const RunResult& run = explanation.result.runs[index];
   const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);

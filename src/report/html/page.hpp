@@ -11,15 +11,15 @@
 
 namespace dadsim::report {
 
-/// How many training samples of each class each site holds.
+/// Training samples by class and site.
 struct ClassTable {
   static constexpr std::size_t kMostNumbers = 200'000;  ///< of a page
   bool too_many = false;                                ///< there would be more: the lists are empty
-  std::vector<std::string> sites;                       ///< as hosts are called
+  std::vector<std::string> sites;                       ///< names of hosts
   std::vector<std::vector<std::int64_t>> samples;       ///< per site and class
 };
 
-/// What a page says of the scenario beside its result.
+/// Facts of the scenario that a page shows beside its result.
 struct About {
   std::string description{};       ///< of the scenario; may be empty
   std::string scenario{};          ///< the text of its file; may be empty

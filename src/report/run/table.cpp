@@ -168,7 +168,7 @@ std::string known_sentence(const ScaleSetting& setting) {
       setting.workload, in_words(setting.why_not.value()));
 }
 
-/// What relative steps of a scale study are.
+/// Sentence on relative steps of a scale study.
 std::string ladder_sentence(const RunResult& run) {
   const FromLadder& ladder = *run.at_scale->ladder;
   std::string text = fmt::format(
@@ -201,7 +201,7 @@ std::string relative_sentence(const Result& result) {
   return text;
 }
 
-/// How far relative steps move from target to target.
+/// Sentence on the range of relative steps over targets.
 std::string spread_sentence(const RunResult& run) {
   const auto range = run.at_scale->range_over_targets();
   if (!range || !(range->first < range->second)) return {};
@@ -227,7 +227,7 @@ std::string all_costs_in_words(const Costs& costs, const std::string& currency) 
   return report::costs_in_words(costs.money, costs.joules, costs.carbon, currency);
 }
 
-/// What a run costs, in words: to the target and in all, or at scale. Empty where the result tells no costs.
+/// Sentence on the costs of a run: to the target and in all, or at scale. Empty where the result tells no costs.
 std::string cost_sentence(const RunResult& run, const Result& result) {
   if (!run.costs || result.currency.empty()) return {};
   std::string text = fmt::format("{} costs ", run.spec.label);

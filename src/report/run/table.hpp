@@ -7,7 +7,7 @@
 
 namespace dadsim::report {
 
-/// What the time of an event-driven run's workers went into: what stands for other runs in what bound them.
+/// Statement on the time of an event-driven run's workers: computing, waiting, down. Other runs have their bounds.
 Statement event_time_of(const RunResult& run);
 std::string time_sentence(const RunResult& run);
 /// Of the first few runs: rounds an hour, what a round takes and of what, bytes and costs of it.
@@ -15,7 +15,7 @@ void say_rounds(const Result& result, std::vector<Statement>& statements);
 /// The same without the label and in a line, with how many contributions were used and how stale they were.
 std::string time_in_words(const RunResult& run);
 
-/// Who took part, how stale, what was wasted, what failed: sentences for a terminal, each a paragraph.
+/// Paragraphs for a terminal on participation, staleness, waste and failures.
 std::string event_driven_paragraphs(const RunResult& run);
 
 /// Time to accuracy at scale for a terminal: the three factors of every run with their product, where the known steps

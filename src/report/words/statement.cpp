@@ -25,7 +25,7 @@ StoredJson stored(const Statement& statement) {
   return json;
 }
 
-/// What is no number is written as null.
+/// Writes null for NaN and infinities.
 double number_of(const StoredJson& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }

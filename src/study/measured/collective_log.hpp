@@ -9,7 +9,7 @@
 
 namespace dadsim::study {
 
-/// Where the columns of a table of measured collectives are, from 0.
+/// Columns of a table of measured collectives, from 0.
 struct CollectiveColumns {
   std::size_t count = 0;               ///< of the heading
   std::size_t size = 0;                ///< bytes

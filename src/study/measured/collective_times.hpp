@@ -22,7 +22,7 @@ inline constexpr std::string_view kLatencyTest = "osu_latency";
 /// "osu_bcast" and "All-to-All" of OSU, "fcollect_on_stream" of NVSHMEM, "all-gather"; none where it is no such name.
 std::optional<report::Operation> operation_of_test(std::string_view name);
 
-/// How nccl-tests name the test of an operation.
+/// Name of an operation's test in nccl-tests.
 std::string test_of(report::Operation operation);
 
 /// Of all operations that nccl-tests measure.

@@ -287,7 +287,7 @@ class Planner {
     store_.offer(learn_elsewhere(*queue_, asked));
   }
 
-  /// What does not go is a trial as well.
+  /// Trial of one choice; an infeasible one is a trial as well.
   report::Trial evaluate(const std::vector<std::string>& changes, const std::string& label,
                          report::PlanReport& report) {
     std::vector<std::string> asked = changes;

@@ -12,7 +12,7 @@
 
 namespace dadsim::study {
 
-/// How the scenario's seed deals the classes over its sites. Empty where nothing was learned, and where samples have
+/// Classes by site, dealt by the scenario's seed. Empty where nothing was learned, and where samples have
 /// more than one label. Throws InputError where the data can no longer be read.
 report::ClassTable class_table_of(const scenario::Scenario& scenario, const Learned& learned);
 

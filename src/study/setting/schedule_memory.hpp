@@ -36,7 +36,7 @@ class ScheduleMemory {
              const TimedAs& timed, const std::vector<step::Assignment>& assignment = {});
 
  private:
-  /// What schedules follow from.
+  /// Inputs that a schedule follows from.
   struct Key {
     TrajectoryPtr trajectory;  ///< kept, so that no other comes to lie in its place
     std::vector<step::Assignment> assignment;

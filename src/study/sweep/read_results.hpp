@@ -42,7 +42,7 @@ class ResultsReader {
   void each_point(const std::function<void(SweepResults::Point&&)>& take);
   /// All trials of points that are whole.
   void each_trial(const std::function<void(TrialResults&&)>& take);
-  /// What has been found to be wrong so far.
+  /// Damage found so far.
   const SweepDamage& damage() const { return damage_; }
   /// Throws InputError where that is anything: what is lost, and how to go on.
   void throw_if_damaged() const;
