@@ -26,7 +26,8 @@ class Instantiation {
   /// Arguments as of instantiate(); `only`: of these layers alone.
   Instantiation(const step::StepStructure& structure, const step::StepSizes& sizes, const spec::ModelShape& learned,
                 const spec::ModelShape& timed, double sample_scale, spec::Precision precision,
-                step::Assignment assignment, Buckets buckets = {}, const spec::LayerRange* only = nullptr);
+                step::Assignment assignment, Buckets buckets = {}, const spec::LayerRange* only = nullptr,
+                bool keep_empty = false);
 
   Schedule run();
 
@@ -70,6 +71,7 @@ class Instantiation {
   step::Assignment assignment_;
   Buckets buckets_;
   spec::LayerRange only_;
+  bool keep_empty_;
   std::array<spec::LayerShape, 2> all_layers_;        ///< those of a sweep without and with tables, as one
   bool embeddings_apart_ = false;                     ///< some sweep goes over tables
   std::map<std::int32_t, std::int32_t> recorded_at_;  ///< serial → position in the learned network
@@ -92,14 +94,15 @@ bool is_of_pass(const step::Op& op) {
 Instantiation::Instantiation(const step::StepStructure& structure, const step::StepSizes& sizes,
                              const spec::ModelShape& learned, const spec::ModelShape& timed, double sample_scale,
                              spec::Precision precision, step::Assignment assignment, Buckets buckets,
-                             const spec::LayerRange* only)
+                             const spec::LayerRange* only, bool keep_empty)
     : structure_(structure),
       timed_(timed),
       positions_(learned, timed),
       sizing_(sizes, learned, timed, sample_scale, precision),
       assignment_(std::move(assignment)),
       buckets_(buckets),
-      only_(only == nullptr ? spec::LayerRange{0, timed.layers.size()} : *only) {
+      only_(only == nullptr ? spec::LayerRange{0, timed.layers.size()} : *only),
+      keep_empty_(keep_empty) {
   schedule_.workers = sizing_.workers();
   schedule_.precision = precision;
   look_through_ops();
@@ -299,11 +302,12 @@ void Instantiation::emit(const step::Op& op, const std::vector<const spec::Layer
     if (divided) collective.among = Among::expert_copies;
     const std::size_t message = merged_ ? merged_->next++ : 0;
     // Nothing is said where there are no parameters that it is for, or nobody else who has them.
-    if (collective.bytes == PerWorker() || (divided && copies == 1)) {
+    const bool empty = collective.bytes == PerWorker() || (divided && copies == 1);
+    if (empty && !keep_empty_) {
       task_of_[{op.serial, place.timed}] = kNothing;
       return;
     }
-    schedule_.uses_aggregator |= step::is_star(collective.kind);
+    schedule_.uses_aggregator |= !empty && step::is_star(collective.kind);
     if (merged_) {
       merged_->add(message, std::move(task), {op.serial, place.timed});
       return;
@@ -318,14 +322,14 @@ void Instantiation::emit(const step::Op& op, const std::vector<const spec::Layer
 Schedule instantiate(const step::StepStructure& structure, const step::StepSizes& sizes,
                      const spec::ModelShape& learned, const spec::ModelShape& timed, double sample_scale,
                      spec::Precision precision, const step::Assignment* assignment, const Buckets& buckets,
-                     const spec::LayerRange* only) {
+                     const spec::LayerRange* only, bool keep_empty) {
   step::Assignment fewest;
   if (assignment == nullptr && !structure.alternatives.all.empty()) {
     fewest = fewest_bytes(structure, sizes, learned, timed, sample_scale, precision);
     assignment = &fewest;
   }
   return Instantiation(structure, sizes, learned, timed, sample_scale, precision,
-                       assignment == nullptr ? step::Assignment{} : *assignment, buckets, only)
+                       assignment == nullptr ? step::Assignment{} : *assignment, buckets, only, keep_empty)
       .run();
 }
 

@@ -170,11 +170,13 @@ struct Buckets {
 /// optimizer: it reads a 16-bit gradient and writes a 16-bit copy of the weights beside its fp32 master, which is as
 /// much as it moves in fp32. Integers and bits keep their size. Where the step has alternatives, each layer of `timed`
 /// takes the one in `assignment`; without that, those are taken that send the fewest bytes (see assignment.hpp). With
-/// `only`, what is done for those layers of `timed`, and what the network's end is for if they hold it.
+/// `only`, what is done for those layers of `timed`, and what the network's end is for if they hold it. With
+/// `keep_empty` collectives that carry no bytes stay, with the waits for them: tasks then have the same numbers
+/// whatever the sizes.
 Schedule instantiate(const step::StepStructure& structure, const step::StepSizes& sizes,
                      const spec::ModelShape& learned, const spec::ModelShape& timed, double sample_scale = 1.0,
                      spec::Precision precision = spec::Precision::fp32, const step::Assignment* assignment = nullptr,
-                     const Buckets& buckets = {}, const spec::LayerRange* only = nullptr);
+                     const Buckets& buckets = {}, const spec::LayerRange* only = nullptr, bool keep_empty = false);
 
 /// Which learned matrix layer stands for matrix layer `timed` of `timed_layers`: the same relative depth, ends mapped
 /// to ends.

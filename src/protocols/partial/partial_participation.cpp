@@ -166,8 +166,8 @@ std::shared_ptr<const schedule::Schedule> SharedStep::schedule(const Value& weig
     }
   }
   const TimedNetwork& timed = sizing_.timed();
-  return std::make_shared<const schedule::Schedule>(
-      schedule::instantiate(structure_, sizes, learned_, timed.shape, timed.sample_scale, timed.precision));
+  return std::make_shared<const schedule::Schedule>(schedule::instantiate(
+      structure_, sizes, learned_, timed.shape, timed.sample_scale, timed.precision, nullptr, {}, nullptr, true));
 }
 
 using world::kNever;
@@ -289,11 +289,21 @@ PartialParticipation::PartialStep& PartialParticipation::step(std::int64_t numbe
 /// the step is over.
 bool PartialParticipation::ends_with_a_notice(const PartialStep& step) {
   const auto sends_last = [](const schedule::Schedule& schedule) {
-    const auto last = std::ranges::find_if(schedule.tasks | std::views::reverse,
-                                           [](const schedule::Task& task) { return collective_of(task) != nullptr; });
+    const auto last = std::ranges::find_if(schedule.tasks | std::views::reverse, [](const schedule::Task& task) {
+      return collective_of(task) != nullptr && !is_empty(*collective_of(task));
+    });
     return last == schedule.tasks.rend() || is_gather(*last);
   };
   return sends_last(*step.schedule) || (step.merged && sends_last(*step.merged));
+}
+
+/// Bytes of the aggregator's message for a task: a notice where those in time have found nothing and those who were
+/// asked might have, since they wait for it. 0: nothing is sent, and nobody waits.
+double PartialParticipation::handed_back(const PartialStep& step, std::size_t task) {
+  const schedule::CollectiveTask* asked = collective_of(step.schedule->tasks[task]);
+  if (asked == nullptr || asked->kind != step::CollectiveKind::broadcast) return 0;
+  const double bytes = step.merged ? collective_of(step.merged->tasks[task])->bytes[0] : asked->bytes[0];
+  return bytes > 0 || is_empty(*asked) ? bytes : kNotice;
 }
 
 bool PartialParticipation::complete(const PartialStep& step, std::size_t site) const {
@@ -408,7 +418,6 @@ void PartialParticipation::merge(std::int64_t at) {
 void PartialParticipation::redistribute() {
   for (const auto& [number, step] : steps_) {
     if (!step.distributed) continue;
-    const SchedulePtr schedule = step.merged ? step.merged : step.schedule;
     const std::int64_t first = first_message(number);
     for (std::size_t site = 0; site < setting_.sites; ++site) {
       if (!member_[site] || site_at_[site] > number || !setting_.loop.is_up(node_of(site))) continue;
@@ -418,10 +427,9 @@ void PartialParticipation::redistribute() {
       };
       if (step.given_up) send(kNotice, first);
       if (!step.given_up && ends_with_a_notice(step)) send(kNotice, over_message(number));
-      for (std::size_t task = 0; task < schedule->tasks.size() && !step.given_up; ++task) {
-        const schedule::CollectiveTask* collective = collective_of(schedule->tasks[task]);
-        if (collective == nullptr || collective->kind != step::CollectiveKind::broadcast) continue;
-        send(collective->bytes[0], first + static_cast<std::int64_t>(task));
+      for (std::size_t task = 0; task < step.schedule->tasks.size() && !step.given_up; ++task) {
+        const double bytes = handed_back(step, task);
+        if (bytes > 0) send(bytes, first + static_cast<std::int64_t>(task));
       }
     }
   }
@@ -500,7 +508,6 @@ Task<> PartialParticipation::server() {
     for (std::size_t task = 0; task < count && !steps_.at(at).given_up; ++task) {
       const PartialStep& now = steps_.at(at);
       const SchedulePtr schedule = now.merged ? now.merged : now.schedule;
-      if (task >= schedule->tasks.size()) break;  // who is there found less than those who were asked
       const auto& what = schedule->tasks[task].what;
       if (const auto* wait = std::get_if<schedule::WaitTask>(&what)) {
         if (wait->who == step::Role::aggregator && !now.closed) {
@@ -510,8 +517,8 @@ Task<> PartialParticipation::server() {
         if (compute->who == step::Role::aggregator) {
           co_await loop.compute(me, piece(schedule, step::Role::aggregator, 0, task, task + 1, at));
         }
-      } else if (collective_of(schedule->tasks[task])->kind == step::CollectiveKind::broadcast) {
-        broadcast(collective_of(schedule->tasks[task])->bytes[0], first + static_cast<std::int64_t>(task));
+      } else if (const double bytes = handed_back(now, task); bytes > 0) {
+        broadcast(bytes, first + static_cast<std::int64_t>(task));
       }
     }
     if (!steps_.at(at).closed) merge(at);
@@ -628,7 +635,7 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
   const double begin = loop.now();
   for (std::size_t task = 0; task <= count; ++task) {
     const SchedulePtr schedule = steps_.at(at).merged ? steps_.at(at).merged : asked;
-    const schedule::Task* now = task < std::min(count, schedule->tasks.size()) ? &schedule->tasks[task] : nullptr;
+    const schedule::Task* now = task < count ? &schedule->tasks[task] : nullptr;
     const auto* compute = now != nullptr ? std::get_if<schedule::ComputeTask>(&now->what) : nullptr;
     const bool mine = compute != nullptr && compute->who == step::Role::workers;
     if (mine && (takes_part || waited)) {
@@ -636,8 +643,9 @@ Task<> PartialParticipation::play_site(std::size_t number, std::int64_t at) {
       continue;
     }
     const auto* wait = now != nullptr ? std::get_if<schedule::WaitTask>(&now->what) : nullptr;
-    const bool sends = now != nullptr && is_gather(*now) && takes_part;
-    const bool waits = wait != nullptr && wait->who == step::Role::workers;
+    const bool sends = now != nullptr && is_gather(*now) && !is_empty(*collective_of(*now)) && takes_part;
+    const bool waits = wait != nullptr && wait->who == step::Role::workers &&
+                       handed_back(steps_.at(at), static_cast<std::size_t>(wait->collective)) > 0;
     if (task < count && !sends && !waits) continue;  // of the aggregator's
     if (computing_from < task) {
       Work work = piece(waited ? schedule : asked, step::Role::workers, number, computing_from, task, at);

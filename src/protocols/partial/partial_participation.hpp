@@ -138,6 +138,7 @@ class PartialParticipation final : public Protocol {
   /// Per site, those of its batch in a step.
   std::vector<std::int64_t> rows_of(std::int64_t number) const;
   bool complete(const PartialStep& step, std::size_t site) const;
+  [[nodiscard]] static double handed_back(const PartialStep& step, std::size_t task);
   [[nodiscard]] static bool ends_with_a_notice(const PartialStep& step);
   [[nodiscard]] static bool expects_nothing(const PartialStep& step);
   void merge(std::int64_t at);
@@ -150,6 +151,7 @@ class PartialParticipation final : public Protocol {
     const schedule::CollectiveTask* collective = collective_of(task);
     return collective != nullptr && collective->kind == step::CollectiveKind::gather;
   }
+  static bool is_empty(const schedule::CollectiveTask& collective) { return collective.bytes == schedule::PerWorker(); }
   world::Work piece(const SchedulePtr& schedule, step::Role who, std::size_t entry, std::size_t first,
                     std::size_t behind, std::int64_t at) const;
 
