@@ -66,7 +66,13 @@ std::vector<std::string> python_command(const std::string& module, const std::st
   const std::string named = variable("DADSIM_PYTHON");
   // As `python3 -P -m`, which Python has from 3.11 on.
   const std::string code = fmt::format(
-      "import sys; sys.path[:] = [folder for folder in sys.path if folder]; from dadsim import {0}; "
+      "import sys\n"
+      "sys.path[:] = [folder for folder in sys.path if folder]\n"
+      "try:\n"
+      "    from dadsim import {0}\n"
+      "except ImportError as error:\n"
+      "    sys.exit('dadsim: ' + sys.executable + ' cannot import ' + str(error.name) + ', which --on needs; '\n"
+      "             'install it (docs/python.md), or DADSIM_PYTHON with a Python that has it')\n"
       "sys.exit({0}.main(sys.argv[1]))",
       module);
   return {named.empty() ? "/usr/bin/python3" : named, "-c", code, argument};

@@ -112,8 +112,14 @@ Options parse_options(int argc, const char* const* argv) {
   Options options;
   // "help COMMAND" and "run scenario.xml" are what people try first.
   if (!arguments.empty() && arguments[0] == "help") arguments[0] = "--help";
-  if (arguments.size() > 1 && arguments[0] == "--help" && find_command(arguments[1]) != nullptr)
-    std::swap(arguments[0], arguments[1]);
+  if (arguments.size() > 1 && arguments[0] == "--help") {
+    if (find_command(arguments[1]) != nullptr)
+      std::swap(arguments[0], arguments[1]);
+    else if (find_listing(arguments[1]) == nullptr) {
+      check_misspelt_command(arguments[1]);
+      throw UsageError(fmt::format("there is no command '{}'; dadsim --help names all", arguments[1]));
+    }
+  }
   if (!arguments.empty() && arguments[0] == "run") arguments.erase(arguments.begin());
   if (!arguments.empty()) {
     if (const Command* command = find_command(arguments[0])) {

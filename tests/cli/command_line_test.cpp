@@ -34,6 +34,11 @@ TEST(CommandLine, HelpAndVersion) {
                               "links", "frameworks", "regions", "collectives"}) {
     EXPECT_NE(help.out.find(std::string("dadsim ") + command), std::string::npos) << command;
   }
+  EXPECT_EQ(run_dadsim({"help", "sweep"}).exit_code, 0);
+  const Outcome unknown = run_dadsim({"help", "no-such"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("there is no command 'no-such'; dadsim --help names all"), std::string::npos)
+      << unknown.err;
   const Outcome version = run_dadsim({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_EQ(version.out.rfind("dadsim ", 0), 0U);

@@ -250,11 +250,29 @@ bool surely_meets(const spec::GoalSpec& goal, const Trial& trial) {
   return excess(goal, trial, &estimate::Band::high) <= 1;
 }
 
+namespace {
+
+/// The goal without the limits on what is not known of a trial.
+spec::GoalSpec known_part(spec::GoalSpec goal, const Trial& trial) {
+  const auto drop_unknown = [](std::optional<double>& limit, const std::optional<double>& value) {
+    if (!value || !std::isfinite(*value)) limit.reset();
+  };
+  drop_unknown(goal.seconds, trial.seconds);
+  drop_unknown(goal.money, trial.costs.money);
+  drop_unknown(goal.joules, trial.costs.joules);
+  drop_unknown(goal.carbon, trial.costs.carbon);
+  drop_unknown(goal.memory, trial.memory);
+  drop_unknown(goal.watts, trial.watts);
+  drop_unknown(goal.throughput, trial.throughput);
+  drop_unknown(goal.scaling, trial.scaling);
+  return goal;
+}
+
+}  // namespace
+
 GoalStanding standing_of(const spec::GoalSpec& goal, const Trial& trial) {
-  return surely_meets(goal, trial) ? GoalStanding::met
-         : meets(goal, trial)      ? GoalStanding::likely
-         : may_meet(goal, trial)   ? GoalStanding::open
-                                   : GoalStanding::missed;
+  if (!may_meet(known_part(goal, trial), trial)) return GoalStanding::missed;
+  return surely_meets(goal, trial) ? GoalStanding::met : meets(goal, trial) ? GoalStanding::likely : GoalStanding::open;
 }
 
 namespace {
@@ -356,7 +374,9 @@ Document document_of(const PlanReport& report) {
     std::ranges::copy(assignments_of(*best.trial.layout), std::back_inserter(set));
     text += paragraph(fmt::format("To have it: --set {}", fmt::join(set, " --set ")));
   }
-  std::string runs = fmt::format("{} full timing runs, {} learned runs.", report.timing_runs, report.learned_runs);
+  std::string runs =
+      fmt::format("{} full timing run{}, {} learned run{}.", report.timing_runs, report.timing_runs == 1 ? "" : "s",
+                  report.learned_runs, report.learned_runs == 1 ? "" : "s");
   if (std::ranges::any_of(report.answers, [](const GoalAnswer& answer) { return answer.tried.size() > 1; }))
     runs +=
         " Between two neighbouring numbers that were tried of a range, the goal is taken to be met from one on, if at "

@@ -283,8 +283,9 @@ std::string throughput(const Statement& statement) {
   if (!statement.parts.empty() && linear != statement.parts.begin())
     text += fmt::format(" ({})", in_words(statement.part()));
   if (statement.has("scaling_efficiency")) {
-    text += fmt::format("; {:.0f} workers do {} of what they would do each alone", statement.number("workers"),
-                        human_percent(statement.number("scaling_efficiency")));
+    const std::string share = human_percent(statement.number("scaling_efficiency"));
+    text += fmt::format("; {:.0f} workers do {} what they would do each alone", statement.number("workers"),
+                        share == "100.0 %" ? "all of" : share + " of");
   }
   if (linear != statement.parts.end()) text += fmt::format(", {}", in_words(*linear));
   return text + ".";

@@ -128,14 +128,14 @@ std::string target_missed(const Statement& margin) {
 
 std::string limit_unknown(const Statement& margin) {
   const std::string& limit = margin.text("limit");
-  return fmt::format("misses: its {} not known", limit == "seconds"              ? "time is"
-                                                 : limit == "money"              ? "cost is"
-                                                 : limit == "joules"             ? "energy is"
-                                                 : limit == "memory_bytes"       ? "memory is"
-                                                 : limit == "watts"              ? "power is"
-                                                 : limit == "throughput"         ? "throughput is"
-                                                 : limit == "scaling_efficiency" ? "scaling efficiency is"
-                                                                                 : "emissions are");
+  return fmt::format("cannot be said: its {} not known", limit == "seconds"              ? "time is"
+                                                         : limit == "money"              ? "cost is"
+                                                         : limit == "joules"             ? "energy is"
+                                                         : limit == "memory_bytes"       ? "memory is"
+                                                         : limit == "watts"              ? "power is"
+                                                         : limit == "throughput"         ? "throughput is"
+                                                         : limit == "scaling_efficiency" ? "scaling efficiency is"
+                                                                                         : "emissions are");
 }
 
 std::string limit_missed(const Statement& margin) { return "misses by " + amount_of(margin); }

@@ -59,6 +59,7 @@ constexpr double kGigabyte = 1e9;
 constexpr std::size_t kMostFaults = 20;
 /// By which a bandwidth may be off its size ÷ time beside what both were rounded by.
 constexpr double kSlack = 0.02;
+constexpr double kToldApart = 1;  // GB/s of an algorithm's bandwidth: two decimals of it are 1 %
 
 /// The programs of nccl-tests (src/*.cu), which may be built as …_mpi beside.
 constexpr std::array<std::string_view, 11> kTests{
@@ -301,7 +302,13 @@ class CollectiveLogReader {
              "a run whose results are right (0 in #wrong)");
       }
     }
-    if (faults_.size() == faults) log_.tables.back().rows.push_back(row);
+    if (faults_.size() > faults) return;
+    log_.tables.back().rows.push_back(row);
+    if (columns_->bus_bandwidth == 0 || columns_->bus_bandwidth >= words.size()) return;
+    const std::optional<double> bus = number_of(words[columns_->bus_bandwidth]);
+    const std::optional<double> own = number_of(words[columns_->algorithm_bandwidth.front()]);
+    // Fewer digits than three do not tell factors apart.
+    if (bus && own && *own >= kToldApart) log_.tables.back().bus_share = *bus / *own;
   }
 
   double value_in(const std::vector<std::string>& words, std::size_t column) {
@@ -371,6 +378,7 @@ std::optional<CollectiveColumns> columns_of(const std::vector<std::string>& word
     if (names[i] == "type") columns.type = i;
     if (names[i] == known->time && (known->several || columns.time.empty())) columns.time.push_back(i);
     if (names[i].starts_with("algbw")) columns.algorithm_bandwidth.push_back(i);
+    if (names[i].starts_with("busbw") && columns.bus_bandwidth == 0) columns.bus_bandwidth = i;
     if (names[i] == "#wrong") columns.wrong.push_back(i);
   }
   // Any text may have a size and a time.

@@ -16,9 +16,10 @@ struct CollectiveColumns {
   std::size_t elements = 0, type = 0;  ///< 0: it has none
   std::vector<std::size_t> time;       ///< of each way of measuring: out of place, in place
   std::vector<std::size_t> algorithm_bandwidth, wrong;
-  double unit = 1;           ///< seconds, of the times
-  bool whole_rows = false;   ///< a row has as many cells as the heading
-  bool of_messages = false;  ///< sizes of operations with blocks are of one block
+  std::size_t bus_bandwidth = 0;  ///< of the first way of measuring; 0: it has none
+  double unit = 1;                ///< seconds, of the times
+  bool whole_rows = false;        ///< a row has as many cells as the heading
+  bool of_messages = false;       ///< sizes of operations with blocks are of one block
 };
 
 /// The columns of a line, where it is the heading of a table with times: of nccl-tests, rccl-tests and MSCCL++ ("size
@@ -50,7 +51,8 @@ struct CollectiveLog {
     std::optional<std::size_t> ranks;  ///< where it lists them
     std::vector<LoggedRow> rows;       ///< of at least one byte, in the order of the log
     int line = 0;                      ///< of its heading
-    bool of_messages = false;          ///< sizes of operations with blocks are of one block, not over all ranks
+    std::optional<double> bus_share = {};  ///< bus bandwidth ÷ algorithm bandwidth, as the largest row with both has it
+    bool of_messages = false;              ///< sizes of operations with blocks are of one block, not over all ranks
   };
   std::vector<LoggedTable> tables;   ///< at least one, each with a row
   std::vector<Diagnostic> warnings;  ///< rows that are left out

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <iterator>
 #include <set>
 
@@ -65,6 +66,32 @@ CollectiveLog::LoggedRow together(const std::vector<CollectiveLog::LoggedRow>& r
   row.seconds = median(std::move(out_of_place));
   if (!in_place.empty()) row.in_place_seconds = median(std::move(in_place));
   return row;
+}
+
+/// A table that does not say of which collective it is has bandwidths that tell.
+void check_bus_share(const CollectiveLog::LoggedTable& table, const std::string& file, const std::string& test,
+                     std::size_t ranks) {
+  constexpr double kRounding = 0.02;
+  const auto taken = test.empty() ? Operation::all_reduce : operation_of_test(test);
+  if (!table.bus_share || !taken) return;
+  const std::size_t count = table.ranks.value_or(ranks);
+  const auto fits = [&](Operation operation) {
+    return std::abs(report::bus_factor(operation, count) - *table.bus_share) <= kRounding * *table.bus_share;
+  };
+  if (fits(*taken)) return;
+  std::vector<std::string> others;
+  for (const auto& [operation, name] : names_of(Operation{})) {
+    if (operation != Operation::send && fits(operation)) others.emplace_back(name);
+  }
+  throw InputError(
+      {file, table.line,
+       fmt::format("has bus bandwidths of {:.3g} × the algorithm's, and {} of {} ranks has {:.3g} ×", *table.bus_share,
+                   to_string(*taken), count, report::bus_factor(*taken, count)),
+       others.empty()
+           ? std::string("as many ranks as were measured")
+           : fmt::format("{} as the collective (--test of diagnose, --op of collective), or as many ranks as "
+                         "were measured",
+                         fmt::join(others, " or "))});
 }
 
 }  // namespace
@@ -139,6 +166,7 @@ CollectiveTimes times_of(const CollectiveLog& log, const std::string& file, cons
                       test.empty() ? std::string("a file with that table alone")
                                    : fmt::format("a line '# Collective test starting: {}' above it", test)});
   }
+  if (named.empty()) check_bus_share(*tables.front(), file, test, ranks);
   std::set<std::size_t> counts;
   for (const CollectiveLog::LoggedTable* table : tables) {
     if (table->ranks) counts.insert(*table->ranks);

@@ -83,7 +83,7 @@ TEST(Sentences, OfAPlansMargins) {
   };
   EXPECT_EQ(in_words(margin("limit-missed", "seconds").with("by", 720.0)), "misses by 12 min 0 s");
   EXPECT_EQ(in_words(margin("limit-kept", "money").with("by", 3.0)), "stays 3.00 EUR below");
-  EXPECT_EQ(in_words(margin("limit-unknown", "joules")), "misses: its energy is not known");
+  EXPECT_EQ(in_words(margin("limit-unknown", "joules")), "cannot be said: its energy is not known");
 }
 
 TEST(TextOfAStatement, ComesBackAsItWas) {

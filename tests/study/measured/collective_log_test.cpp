@@ -174,6 +174,23 @@ TEST(CollectiveLog, WhatIsNoneIsTold) {
   EXPECT_EQ(fault_of(heading + "8 2 float 0.00 0 0 0\n").find("the.log:2: '0.00' in column 4 is no time; "), 0U);
 }
 
+// Eight ranks: bus bandwidth is 7/8 of the algorithm's in all-gather, 7/4 in all-reduce (nccl-tests, PERFORMANCE.md).
+TEST(CollectiveLog, ATableWithoutATestIsOfWhatItsBusBandwidthTells) {
+  const std::string gathered = R"(#       size         count      type   redop    root     time   algbw   busbw #wrong
+        1024           256     float    none      -1    12.50    0.08    0.07      0
+     1048576        262144     float    none      -1    31.25   33.55   29.36      0
+)";
+  EXPECT_EQ(fault_of(gathered, "all_gather_perf", 8), "");
+  EXPECT_EQ(fault_of(gathered, "reduce_scatter_perf", 8), "");
+  EXPECT_EQ(
+      fault_of(gathered, "", 8),
+      "the.log:1: has bus bandwidths of 0.875 × the algorithm's, and all-reduce of 8 ranks has 1.75 ×; all-gather "
+      "or reduce-scatter or all-to-all as the collective (--test of diagnose, --op of collective), or as many "
+      "ranks as were measured");
+  EXPECT_NE(fault_of(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks has 0.5 ×; as many ranks"),
+            std::string::npos);
+}
+
 TEST(CollectiveLog, ResultsThatCameOutWrongAreNoMeasurement) {
   const std::string heading = "# size count type time algbw busbw #wrong time algbw busbw #wrong\n";
   EXPECT_EQ(fault_of(heading + "1000 250 float 1.00 1.00 1 0 1.00 1.00 1 N/A\n"), "");
