@@ -115,6 +115,10 @@ TEST(Schedule, OtherLayersAreSummedInOneCollectiveOrDropped) {
   recorder.add(WaitOp{Role::workers, serial});
   const auto [structure, sizes] = recorder.take();
   EXPECT_TRUE(instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2})).tasks.empty());
+  const Schedule kept =
+      instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2}), 1, spec::Precision::fp32, nullptr, {}, nullptr, true);
+  ASSERT_EQ(kept.tasks.size(), 2U) << "the collective without bytes, and the wait for it";
+  EXPECT_EQ(std::get<WaitTask>(kept.tasks[1].what).collective, 0);
   spec::ModelShape timed = mlp({3, 2});
   for (const int count : {7, 11}) {
     spec::LayerShape norm;

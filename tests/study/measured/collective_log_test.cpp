@@ -185,7 +185,8 @@ TEST(CollectiveLog, ATableWithoutATestIsOfWhatItsBusBandwidthTells) {
   EXPECT_EQ(
       fault_of(gathered, "", 8),
       "the.log:1: has bus bandwidths of 0.875 × the algorithm's, and all-reduce of 8 ranks has 1.75 ×; all-gather "
-      "or reduce-scatter or all-to-all as the collective (--test of diagnose, --op of collective), or as many "
+      "or reduce-scatter or gather or scatter or all-to-all as the collective (--test of diagnose, --op of "
+      "collective), or as many "
       "ranks as were measured");
   EXPECT_NE(fault_of(gathered, "all_gather_perf", 2).find("all-gather of 2 ranks has 0.5 ×; as many ranks"),
             std::string::npos);
