@@ -57,6 +57,24 @@ TEST(Schedule, OnTheLearnedNetworkItIsWhatWasRecorded) {
   EXPECT_EQ(std::get<WaitTask>(schedule.tasks[7].what).collective, 4);
 }
 
+TEST(Schedule, EmptyCollectivesCanBeKept) {
+  StepRecorder recorder;
+  recorder.begin({2, 4});
+  recorder.begin_sweep(Over::layers_backward);
+  recorder.begin_group(0);
+  const std::int32_t slot = recorder.add_slot({0, 0});
+  const std::int32_t serial =
+      recorder.add(CollectiveOp{CollectiveKind::gather, {{step::extent::slot(slot) * in(), ElementType::float32}}});
+  recorder.add(WaitOp{Role::aggregator, serial});
+  const auto [structure, sizes] = recorder.take();
+  EXPECT_TRUE(instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2})).tasks.empty());
+  const Schedule kept =
+      instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2}), 1, spec::Precision::fp32, nullptr, {}, nullptr, true);
+  ASSERT_EQ(kept.tasks.size(), 2U);
+  EXPECT_EQ(std::get<WaitTask>(kept.tasks[1].what).collective, 0);
+  EXPECT_FALSE(kept.uses_aggregator);
+}
+
 TEST(Schedule, WorkersThatAreAlikeHaveTheSizesOfOneByOne) {
   StepRecorder recorder;
   const std::vector<std::int32_t> samples{2, 4, 2, 4, 2, 5};
@@ -115,10 +133,6 @@ TEST(Schedule, OtherLayersAreSummedInOneCollectiveOrDropped) {
   recorder.add(WaitOp{Role::workers, serial});
   const auto [structure, sizes] = recorder.take();
   EXPECT_TRUE(instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2})).tasks.empty());
-  const Schedule kept =
-      instantiate(structure, sizes, mlp({3, 2}), mlp({3, 2}), 1, spec::Precision::fp32, nullptr, {}, nullptr, true);
-  ASSERT_EQ(kept.tasks.size(), 2U) << "the collective without bytes, and the wait for it";
-  EXPECT_EQ(std::get<WaitTask>(kept.tasks[1].what).collective, 0);
   spec::ModelShape timed = mlp({3, 2});
   for (const int count : {7, 11}) {
     spec::LayerShape norm;
