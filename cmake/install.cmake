@@ -6,7 +6,7 @@ set(dadsim_contact "The dadsim developers <developers@dadsim.invalid>")
 set(dadsim_data ${CMAKE_INSTALL_DATADIR}/dadsim)
 install(TARGETS dadsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${DADSIM_SHARED}/dadsim/scenario.xsd DESTINATION ${dadsim_data})
-install(DIRECTORY platforms scenarios DESTINATION ${dadsim_data})
+install(DIRECTORY platforms scenarios skills DESTINATION ${dadsim_data})
 install(FILES ${DADSIM_SHARED}/man/dadsim.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${DADSIM_SHARED}/completion/dadsim.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
   RENAME dadsim)
