@@ -913,6 +913,10 @@ class MalformedCases {
           edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + kFederation + "</platform>"},
                   {"hospital-[1-5]", "hospital-[1-4] hospital-77"}}),
           {"@FILE@:5: no host 'hospital-77' in the platform" + host_remedy});
+    exact("many hosts that a declared platform lacks",
+          edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + kFederation + "</platform>"},
+                  {"hospital-[1-5]", "hospital-[1-4] hospital-[77-99]"}}),
+          {"@FILE@:5: no host 'hospital-77' in the platform, and none of 22 more up to 'hospital-99'" + host_remedy});
     exact("host with a typing error",
           edited({{R"(<platform file="@PLATFORM@"/>)", "<platform>" + kFederation + "</platform>"},
                   {"hospital-[1-5]", "hospitl-[2-3]"},

@@ -185,14 +185,33 @@ std::vector<bool> check_hosts(const spec::PlatformSpec& platform, const ClusterL
   std::vector<bool> unknown(cluster.workers.size() + 1);
   if (std::holds_alternative<spec::PlatformFileSpec>(platform.what)) return unknown;
   const DeclaredHosts hosts(platform);
-  const auto check = [&](const std::string& host, const Origin& origin, std::size_t i) {
-    if (host.empty() || hosts.contains(host)) return;
-    unknown[i] = true;
-    context.findings.add(origin, fmt::format("no host '{}' in the platform", printable(host)),
-                         context.findings.full() ? "" : hosts.suggest(host));
+  // Of many unknown hosts in one list the first and the last are named.
+  constexpr std::size_t kNamedOneByOne = 3;
+  const auto check = [&](const std::vector<const std::string*>& missing, const Origin& origin) {
+    const bool folded = missing.size() > kNamedOneByOne;
+    for (std::size_t i = 0; i < (folded ? 1 : missing.size()); ++i) {
+      context.findings.add(
+          origin,
+          fmt::format("no host '{}' in the platform", printable(*missing[i])) +
+              (folded ? fmt::format(", and none of {} more up to '{}'", missing.size() - 1, printable(*missing.back()))
+                      : std::string()),
+          context.findings.full() ? "" : hosts.suggest(*missing[i]));
+    }
   };
-  for (std::size_t i = 0; i < cluster.workers.size(); ++i) check(cluster.workers[i].host, cluster.origins[i], i);
-  if (cluster.aggregator) check(cluster.aggregator->host, cluster.aggregator_origin, cluster.workers.size());
+  const auto is_missing = [&](const std::string& host) { return !host.empty() && !hosts.contains(host); };
+  for (std::size_t i = 0; i < cluster.workers.size();) {
+    const Origin& origin = cluster.origins[i];
+    std::vector<const std::string*> missing;
+    for (; i < cluster.workers.size() && cluster.origins[i] == origin; ++i) {
+      unknown[i] = is_missing(cluster.workers[i].host);
+      if (unknown[i]) missing.push_back(&cluster.workers[i].host);
+    }
+    check(missing, origin);
+  }
+  if (cluster.aggregator && is_missing(cluster.aggregator->host)) {
+    unknown.back() = true;
+    check({&cluster.aggregator->host}, cluster.aggregator_origin);
+  }
   return unknown;
 }
 

@@ -14,6 +14,7 @@ namespace dadsim::scenario {
 struct Origin {
   std::string override_text;  ///< "--set training.batch=64"; empty if it stands in the file
   int line = 0;               ///< 1-based; 0 for an override
+  bool operator==(const Origin&) const = default;
 };
 
 /// Collects everything that is wrong with one scenario.
