@@ -10,6 +10,7 @@ SynchronousMethod pooled_method();
 SynchronousMethod no_sharing_method();
 SynchronousMethod gradient_sharing_method();
 SynchronousMethod dad_method();
+SynchronousMethod sfb_method();
 SynchronousMethod edad_method();
 SynchronousMethod rank_dad_method();
 SynchronousMethod power_sgd_method();

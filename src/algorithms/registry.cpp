@@ -13,6 +13,7 @@ Registry<SynchronousMethod>& algorithm_registry() {
        no_sharing_method(),
        gradient_sharing_method(),
        dad_method(),
+       sfb_method(),
        edad_method(),
        rank_dad_method(),
        power_sgd_method(),

@@ -33,6 +33,11 @@ TEST(Payload, DadSendsActivationsAndDeltas) {
   EXPECT_EQ(step.recorded().down / 4, 2 * 74560);
 }
 
+TEST(Payload, SfbSendsThePairsOfSamples) {
+  const OneStep step("sfb", paper_setup());
+  EXPECT_EQ(floats_up(step), 74560) << "as dAD, where a sample has one row";
+}
+
 TEST(Payload, EdadSendsActivationsAndTheLastDelta) {
   const OneStep step("edad", paper_setup());
   EXPECT_EQ(floats_up(step), 49984);
@@ -90,6 +95,8 @@ TEST(Payload, OfTheRecurrentNetworkOnArabicDigits) {
   OneStep::Setup setup = recurrent_setup(93, 13, 10);
   EXPECT_EQ(floats_up(OneStep("gradient-sharing", setup)), 3195840);
   EXPECT_EQ(floats_up(OneStep("dad", setup)), 1611872);
+  // The GRU sums its gradient, 3 · 64 · (13 + 64); the dense layers send 32 pairs each.
+  EXPECT_EQ(floats_up(OneStep("sfb", setup)), 14784 + 32 * (5952 + 512 + 512 + 256 + 256 + 10));
   setup.parameters = {{"cap", "8"}, {"tolerance", "0"}};
   EXPECT_EQ(floats_up(OneStep("rank-dad", setup)), 63672);
 }

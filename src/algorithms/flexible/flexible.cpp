@@ -313,7 +313,7 @@ SynchronousMethod flexible_method() {
       "Each layer is shared in a way of its own: gradient, dAD, edAD or rank-dAD, by rules, or by what is least.";
   info.source =
       "in the spirit of Baker et al., arXiv 2102.09631, \"flexible training schemas\"; which rules there are is the "
-      "reading chosen here";
+      "reading chosen here; policy=\"bytes\" is the choice of Poseidon (Zhang et al., arXiv 1706.03292)";
   info.payload = "pq, N(p + q), Np or r(p + q), layer by layer";
   info.family = "layer-wise";
   info.sums_gradients = flexible_sums_gradients;
