@@ -37,7 +37,7 @@ std::string name_of(const schedule::Task& task, const char* what, const std::str
   return name;
 }
 
-/// Writes the streams of every node down, one task after the other.
+/// Writes the streams of every node, one task after the other.
 class OperationWriter {
  public:
   OperationWriter(const schedule::Schedule& schedule, const collectives::RankLayout& layout, const Nodes& cluster)
@@ -99,7 +99,8 @@ class OperationWriter {
     }
   }
 
-  /// Beside the compute stream, each behind the last of its direction; back behind those that are on their way there.
+  /// Writes a copy next to the compute stream. It follows the last copy of its direction; a copy back also follows
+  /// those to the host.
   void write_copy(std::size_t node, schedule::HostCopy copy, StepOperations::Operation operation) {
     auto& [there, back, launched] = copies_[node];
     const bool leaves = copy == schedule::HostCopy::to_host || copy == schedule::HostCopy::wait_to_host;
@@ -139,22 +140,23 @@ class OperationWriter {
                                                               : collective.bytes[parts_.entry(node)];
   }
 
-  /// A node goes through the rounds of a collective: into each when it is through with the one that lies as many before
-  /// it as may be in flight. It ends in a meeting of all that it has sent and received.
+  /// Writes a node's rounds of a collective. The node enters a round when it is through with the round that lies as
+  /// many before it as may be in flight. The last operation meets all that the node has sent and received.
   void write_part(std::size_t i, std::size_t node, const collectives::Rounds& rounds, double bytes) {
     const schedule::Task& task = schedule_.tasks[i];
     const auto number = static_cast<std::int32_t>(i);
     StepOperations::Part part;
     part.task = number;
     part.bytes = bytes;
-    // Who only receives takes part from the start; the others when they come to it, after the one before on its line.
+    // A node that only receives takes part from the start. Others begin when they reach the collective, after the
+    // previous one on its line.
     std::int32_t& line = lines_[node * parts_.lines() + line_of(task)];
     if (parts_.issues(task, node)) {
       part.after = streams_[node];
       if (line > 0) part.after.push_back(line - 1);
     }
     part.first = static_cast<std::int32_t>(result_.nodes[node].operations.size());
-    std::vector<std::int32_t> met;  // per round with messages
+    std::vector<std::int32_t> met;  // meeting of each round with messages
     Operations all;
     std::vector<collectives::Transfer> sends, receives;
     const auto in_flight = static_cast<std::size_t>(std::max<std::int64_t>(1, rounds.pace().in_flight));
@@ -179,7 +181,7 @@ class OperationWriter {
       };
       for (const collectives::Transfer& transfer : receives) message(StepOperations::Kind::receive, transfer);
       for (const collectives::Transfer& transfer : sends) message(StepOperations::Kind::send, transfer);
-      // Who sends has waited for what lies before; who only receives has not.
+      // A sender has waited for the operations before; a node that only receives has not.
       if (sends.empty()) of_round.insert(of_round.end(), before.begin(), before.end());
       met.push_back(add(node, {.kind = StepOperations::Kind::meet, .task = number, .after = std::move(of_round)}));
     }
@@ -212,13 +214,13 @@ class OperationWriter {
   CollectiveLayouts layouts_;
   ComputeTime measured_;
   StepOperations result_;
-  std::vector<Operations> streams_;  ///< per node: what its compute stream is through with
+  std::vector<Operations> streams_;  ///< last operations of the compute stream, per node
   struct OfHost {
-    Operations there, back, launched;  ///< the last to the host, the last from there, the last that it launches
+    Operations there, back, launched;  ///< the last copies to the host, from the host, and launches
   };
-  std::vector<OfHost> copies_;       ///< per node
-  std::vector<std::int32_t> lines_;  ///< per node and line: the end of the last collective, plus one; 0: none
-  std::vector<std::vector<std::int32_t>> through_;  ///< per task, a collective, and node: its end; -1: has no part
+  std::vector<OfHost> copies_;                      ///< per node
+  std::vector<std::int32_t> lines_;                 ///< end of the last collective plus one, per node and line; 0: none
+  std::vector<std::vector<std::int32_t>> through_;  ///< end of a collective, per task and node; −1: no part
   std::int32_t tags_ = 0;
   std::size_t count_ = 0;
 };
@@ -274,7 +276,7 @@ step::StepOperations operations_of(const Cluster& cluster, const schedule::Sched
 std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule,
                                           const std::vector<std::int32_t>& node_of) {
   collectives::RankLayout devices;
-  std::map<std::int32_t, std::int32_t> number_of;  // as they come, without gaps
+  std::map<std::int32_t, std::int32_t> number_of;  // numbers in the order of appearance, without gaps
   for (const std::int32_t node : node_of) {
     const auto next = static_cast<std::int32_t>(number_of.size());
     devices.node_of.push_back(number_of.try_emplace(node, next).first->second);
@@ -282,7 +284,7 @@ std::optional<Fault> fault_of_collectives(const schedule::Schedule& schedule,
   std::set<std::tuple<step::CollectiveKind, std::int32_t, std::string>> seen;
   for (const schedule::Task& task : schedule.tasks) {
     const auto* collective = std::get_if<schedule::CollectiveTask>(&task.what);
-    // Other groups take what the library does where they cannot do what is named.
+    // Groups that cannot use the named algorithm leave the choice to the library.
     if (collective == nullptr || collective->among != schedule::Among::replicas) continue;
     if (collective->algorithm == "auto" || collective->algorithm == "best") continue;
     if (!seen.emplace(collective->kind, task.stage, collective->algorithm).second) continue;

@@ -12,63 +12,63 @@
 #include "spec/platform_specification.hpp"
 #include "support/diagnostics.hpp"
 
-// Platforms, as whoever is outside of sim/ sees them: the catalogues of links and regions, SimGrid's units, whether a
-// platform can carry a run, what is in it, and what it looks like. Nothing here needs SimGrid's headers; what builds a
-// platform does so in a process of its own, since SimGrid may end the process.
+// Platforms, as seen from outside of sim/: the catalogues of links and regions, SimGrid's units, checks of a platform,
+// its parts, and pictures. Nothing here needs SimGrid's headers. Functions that build a platform use a process of their
+// own, since SimGrid may end the process.
 
 namespace dadsim::sim {
 
 // ---- catalogues ----
 
-/// Links one can buy, by name: NVLink 1 to 5, PCIe 3 to 5, InfiniBand EDR to XDR, Ethernet 1 to 400 Gbit/s, access
-/// lines. Where they come from is in each entry; what is not published (most efficiencies) says so.
+/// Returns links that can be bought, by name: NVLink 1 to 5, PCIe 3 to 5, InfiniBand EDR to XDR, Ethernet 1 to 400
+/// Gbit/s, access lines. Each entry has its source; unpublished values (most efficiencies) are marked.
 const std::vector<spec::LinkSpec>& link_catalog();
 
-/// nullptr if there is no such link.
+/// Returns nullptr if there is no such link.
 const spec::LinkSpec* find_link(const std::string& name);
 
 /// Share of the nominal bandwidth that the payload of large messages reaches over TCP: 1448 bytes of payload in an
 /// Ethernet frame of 1514 (MTU 1500; IP and TCP headers with timestamps).
 inline constexpr double kTcpEfficiency = 1448.0 / 1514.0;
 
-/// In words, for every result: what a transport does to the nominal numbers.
+/// Describes, for every result, the effect of a transport on the nominal numbers.
 std::string describe(spec::Transport transport);
 
-/// Cloud regions with measured throughput and round-trip time between them ("aws:eu-west-1"), sorted.
+/// Returns the cloud regions with measured throughput and round-trip time between them ("aws:eu-west-1"), sorted.
 const std::vector<std::string>& region_names();
 
-/// What was measured from one region to another (direction matters); nullopt where nothing was.
+/// Returns the measurement from one region to another (direction matters); nullopt if there is none.
 std::optional<spec::WanSpec::Pair> region_pair(const std::string& from, const std::string& to);
 
-/// "50 Mbit/s"; "450 GB/s" from 1 Tbit/s on.
+/// Returns "50 Mbit/s"; "450 GB/s" from 1 Tbit/s on.
 std::string rate_in_words(double bytes_per_second);
 
-/// "20 ms"
+/// Returns "20 ms".
 std::string seconds_in_words(double seconds);
 
-// ---- what is in a platform ----
+// ---- parts of a platform ----
 
 /// A host of a platform that has been built.
 struct PlatformHost {
   std::string name;
-  /// Hosts of one node have the same; numbered from 0 up without gaps, in the order of the hosts.
+  /// Number of the host's node, from 0 up without gaps, in the order of the hosts.
   std::int32_t node = 0;
 };
 
-/// The hosts of a platform: of a declared one in the order in which they are built, of a SimGrid file by name, where
-/// numbers count as numbers (gpu-2 before gpu-10). Throws std::runtime_error where a
-/// file cannot be loaded; a declared platform says what its hosts are, and is not built for it.
+/// Returns the hosts of a platform. Those of a declared platform are in the order of building, and the platform is not
+/// built for it. Those of a SimGrid file are ordered by name, with numbers as numbers (gpu-2 before gpu-10). Throws
+/// std::runtime_error if a file cannot be loaded.
 std::vector<PlatformHost> platform_hosts(const spec::PlatformSpec& platform);
 
 /// A link of a platform that has been built; each direction of a split link is one.
 struct PlatformLink {
   std::string name;
-  std::string link_class;   ///< of the catalogue; may be empty
+  std::string link_class;   ///< name in the catalogue; may be empty
   double bandwidth = 0;     ///< byte/s, nominal
-  bool is_goodput = false;  ///< it is what transfers were measured to get
+  bool is_goodput = false;  ///< true: `bandwidth` is the measured throughput of transfers
 };
 
-/// Its links, named as profiles name them, in the order of their numbers. Throws as platform_hosts.
+/// Returns the platform's links in the order of their numbers, named as in profiles. Throws as platform_hosts.
 std::vector<PlatformLink> platform_links(const spec::PlatformSpec& platform);
 
 /// A link of the route between two hosts.
@@ -77,49 +77,49 @@ struct RouteLink {
   std::string link;       ///< name
   double bandwidth = 0;   ///< byte/s, nominal
   double latency = 0;     ///< seconds
-  double queue = 0;       ///< bytes in front of it (tcp)
+  double queue = 0;       ///< bytes of the link's queue (tcp)
   std::string transport;  ///< "plain", "tcp", "rdma" or "nvlink"
 };
 
-/// Of every ordered pair of different `hosts`, in their order, the links of the route in order. Throws as
-/// platform_hosts, and where a host or a route is missing.
+/// Returns the links of the route of every ordered pair of different `hosts`, in their order. Throws as platform_hosts,
+/// and if a host or a route is missing.
 std::vector<RouteLink> platform_routes(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts);
 
-/// Whether bandwidths, latencies or speeds change, so that a step takes a different time at another date.
+/// Returns whether bandwidths, latencies or speeds change, so that a step's time depends on its date.
 bool varies_over_time(const spec::PlatformSpec& platform);
 
-/// The paths of the files that a platform file names: profiles over time of bandwidths, latencies, speeds and states.
-/// They are part of what is asked, as the platform file itself is.
+/// Returns the paths of the files that a platform file names: profiles over time of bandwidths, latencies, speeds and
+/// states. They are part of the input, as the platform file itself is.
 std::vector<std::string> files_of_platform(const spec::PlatformSpec& platform);
 
-/// The state profiles of a platform file: what turns its hosts and links off and on. Steps are timed as if there were
-/// none; whoever simulates on the platform applies them. Throws InputError where they cannot be read.
+/// Returns the state profiles of a platform file, which turn its hosts and links off and on. Steps are timed without
+/// them; event-driven simulations apply them. Throws InputError if they cannot be read.
 std::vector<spec::StateProfileSpec> state_profiles(const spec::PlatformSpec& platform);
 
-// ---- whether it can carry a run ----
+// ---- checks ----
 
 struct PlatformFindings {
-  std::vector<Diagnostic> file_errors;    ///< of the platform file itself
-  std::vector<std::string> host_errors;   ///< per host asked for: empty, or "what; remedy"
+  std::vector<Diagnostic> file_errors;    ///< errors of the platform file itself
+  std::vector<std::string> host_errors;   ///< one per host asked for: empty, or "what; remedy"
   std::vector<std::string> route_errors;  ///< "what; remedy"
 };
 
-/// Loads or builds a platform and finds out whether it can carry the workers: hosts exist (did-you-mean), no host has
-/// more workers than cores, every pair (indices into `hosts`) has a route both ways. SimGrid's own errors are passed on
-/// with file and line; nothing SimGrid does can end this process.
+/// Loads or builds a platform and checks that it can carry the workers. Hosts must exist (did-you-mean), no host may
+/// have more workers than cores, and every pair (indices into `hosts`) needs a route both ways. SimGrid's own errors
+/// are passed on with file and line; none can end this process.
 PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs);
 
-/// What of a platform file is passed over, each "file:line: what; why". Of a file that check_platform finds right.
+/// Returns the ignored parts of a platform file, each "file:line: what; why". The file must pass check_platform.
 std::vector<std::string> passed_over_of(const spec::PlatformSpec& platform);
 
-/// What is to be said to whoever names a host that a platform does not have, of those that it has: which is meant, or
-/// which there are, and how names with blanks are written in a list.
+/// Returns a hint for a host name that the platform lacks: the host probably meant, or the known hosts, and the list
+/// syntax for names with blanks.
 std::string which_host(const std::string& name, std::vector<std::string> known);
 
-// ---- what it looks like ----
+// ---- pictures ----
 
-/// A platform small enough to be drawn: what there is a lot of is folded into one box.
+/// A platform small enough to be drawn: many equal parts are folded into one box.
 struct Picture {
   enum class Kind { host, node, network };
   struct Box {
@@ -131,21 +131,20 @@ struct Picture {
   struct Edge {
     std::string from, to;  ///< ids
     std::string label;
-    std::vector<std::string> links{};  ///< of the platform, that it stands for, both directions
+    std::vector<std::string> links{};  ///< links of the platform that the edge stands for, both directions
   };
   std::vector<Box> boxes;
   std::vector<Edge> edges;
 };
 
-/// The picture of a declared platform; empty for a file, whose hosts are not known here.
+/// Returns the picture of a declared platform; empty for a file, whose hosts are unknown here.
 Picture draw(const spec::PlatformSpec& platform);
 
-/// What a platform is like, as SimGrid has it once it is built. Bandwidths are nominal, byte/s; latencies seconds one
-/// way.
+/// Description of a built platform in SimGrid. Bandwidths are nominal, byte/s; latencies are one way, seconds.
 struct PlatformReport {
   /// Links with the same numbers.
   struct LinkClass {
-    std::string name;        ///< of the catalogue; empty where the platform says nothing
+    std::string name;        ///< name in the catalogue; empty if the platform names none
     std::int64_t count = 0;  ///< each direction is one
     double bandwidth = 0;
     double latency = 0;
@@ -156,7 +155,7 @@ struct PlatformReport {
   struct Route {
     std::string from, to;            ///< hosts
     std::vector<std::string> links;  ///< in order
-    double bandwidth = 0;            ///< of the narrowest link
+    double bandwidth = 0;            ///< byte/s of the narrowest link
     double payload_rate = 0;         ///< byte/s: the least bandwidth × efficiency
     double latency = 0;
   };
@@ -165,28 +164,29 @@ struct PlatformReport {
   std::string description;
   std::int64_t hosts = 0;
   std::int64_t nodes = 0;
-  std::vector<LinkClass> links;  ///< by name, then the widest first; without the way of a host to itself
-  /// The routes, of those looked at, with the most bandwidth, then the least latency; and the other way round. None if
-  /// no hosts are joined.
+  std::vector<LinkClass> links;  ///< by name, then the widest first; without hosts' loopbacks
+  /// Among the examined routes, the one with the most bandwidth, then the least latency; and the worst. Nothing if no
+  /// hosts are connected.
   std::optional<Route> best, worst;
-  std::int64_t routes = 0;          ///< looked at
-  bool all_routes = true;           ///< between all pairs of hosts; else a sample, see `inspect_platform`
-  std::int64_t routes_missing = 0;  ///< of those looked at
-  /// Host i of the first half sends to host i of the second half, all at once: the sum of their rates when they share
-  /// all links max-min fairly, byte/s, one direction. An upper bound of it is the bandwidth across the halves, which
-  /// the routes need not reach. Nothing if it could not be found out.
+  std::int64_t routes = 0;          ///< routes examined
+  bool all_routes = true;           ///< true: all pairs of hosts; false: a sample, see `inspect_platform`
+  std::int64_t routes_missing = 0;  ///< missing routes among those examined
+  /// Sum of rates, byte/s in one direction, when host i of the first half sends to host i of the second half, all at
+  /// once. Links are shared max-min fairly. The bandwidth across the halves is an upper bound, which the routes need
+  /// not reach. Nothing if unknown.
   std::optional<double> bisection;
   std::int64_t bisection_pairs = 0;
   Picture picture;
 };
 
-/// Builds the platform and looks at it. Up to 256 hosts all pairs are looked at; beyond, from each of 256 hosts evenly
-/// spread to those 1, 2, 4, 8 … further on, which has near ones and far ones in it. Throws std::runtime_error if the
-/// platform cannot be built.
+/// Builds and examines the platform. Up to 256 hosts all pairs are examined. Above, routes lead from each of 256 evenly
+/// spread hosts to those 1, 2, 4, 8 … further on, near and far. Throws std::runtime_error if the platform cannot be
+/// built.
 PlatformReport inspect_platform(const spec::PlatformSpec& platform);
 
-/// A picture of it in the language of Graphviz (`dot`). With `busy_shares`, by the names of links, edges are the darker
-/// and thicker the busier their busiest link is, and say so; those with no link in it stay thin and grey.
+/// Returns the report's picture in the language of Graphviz (`dot`). With `busy_shares`, by names of links, an edge is
+/// the darker and thicker the busier its busiest link is, and has the share as label. Edges without such a link stay
+/// thin and grey.
 std::string to_dot(const PlatformReport& report, const std::map<std::string, double>& busy_shares = {});
 
 }  // namespace dadsim::sim

@@ -24,7 +24,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// What a child that ended too soon says of itself. `done` of `all` are there.
+/// Throws the reason for which a child ended early, with `done` of `all` results.
 [[noreturn]] void give_up(const ChildOutcome& outcome, std::string failure, const std::string& what, std::size_t done,
                           std::size_t all) {
   failure = failure_of(outcome, std::move(failure));
@@ -74,7 +74,7 @@ TimedRun time_schedules(const Cluster& cluster, std::span<const schedule::Schedu
   }
   std::vector<schedule::Traffic> others;
   others.reserve(plan.others().size());
-  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): where there are no kinds there are no others
+  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): without kinds the plan has no others
   for (const std::size_t kind : plan.others()) others.push_back(kinds->kinds()[kind].star_traffic);
   std::vector<std::shared_ptr<const step::Timeline>> timelines(plan.simulated().size());
   std::vector<step::StepTiming> simulated;

@@ -17,11 +17,12 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
-/// Of the largest product that S. Bekman measured, whole trainings reached 0.56 (H100) and 0.88 (A100) before their
-/// kernels were counted apart: the middle of that (geometric), where none was measured (docs/devices.md).
+/// Share of the largest measured product's efficiency that whole trainings reach, where no kernel was measured
+/// (docs/devices.md). The geometric mean of 0.56 (H100) and 0.88 (A100), for products measured by S. Bekman, before
+/// kernels were counted separately.
 constexpr double kTrainingOfBestProduct = 0.70;
 
-/// The shares of the device's own. `peak`s are known.
+/// Reads the device's own efficiencies. Its peaks must be known.
 void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
   for (const FactTable::Row& row : table.rows()) {
     if (row.text("device") != device.name) continue;
@@ -42,7 +43,7 @@ void read_efficiencies(spec::DeviceSpec& device, const FactTable& table) {
   }
 }
 
-/// What the class of a device assumes.
+/// Reads the constants assumed for the class of a device.
 void read_class(spec::DeviceSpec& device, const FactTable::Row& assumed) {
   device.matrix_efficiency = assumed.number("matrix efficiency");
   device.memory_efficiency = assumed.number("memory efficiency");

@@ -12,7 +12,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Windows of 3×3 with a stride of one hold every input nine times (but for the border).
+/// reads of each input by a 3×3 window with a stride of one, but for the border
 constexpr double kThreeByThree = 9;
 
 bool may_filter_minimally(spec::LayerKind kind, double overlap, spec::Precision precision) {
@@ -27,7 +27,8 @@ bool is_layer_product(const schedule::ComputeTask& task) {
          task.kind == spec::LayerKind::attention;
 }
 
-/// The arithmetic units of everything but products of layers. A device that has only reduced precision does it there.
+/// Returns the peak of the arithmetic units for everything but products of layers. A device that has only reduced
+/// precision uses it there.
 double vector_peak(const spec::DeviceSpec& device) {
   if (device.peak_flops > 0) return device.peak_flops;
   return std::max({device.tf32_flops, device.fp16_flops, device.bf16_flops});
@@ -50,16 +51,17 @@ KernelFormat format_of(spec::Precision precision) {
   return spec::casts_operands(precision) ? KernelFormat::fp8 : KernelFormat::bits16;
 }
 
-/// Of fp16 and wider the constants are those of whole trainings of years in which nothing was fused: they hold what is
-/// told apart here.
+/// Returns whether kernels are modelled separately. Constants for fp16 and wider come from whole trainings without
+/// fusion, which already contain these kernels.
 bool tells_kernels_apart(spec::Precision precision) {
   return precision == spec::Precision::bf16 || spec::casts_operands(precision);
 }
 
 bool is_told(const schedule::ComputeTask& task) { return task.shape.program != spec::Program::tuned; }
 
-/// Of a program whose operators are known products alone are left for a share of the peak: that of kernels, whose clock
-/// is not that of products without an end, as they are about half of a step. A user's own share comes first.
+/// Returns the share of the peak that products reach. For a program whose operators are known, that is the share of
+/// single kernels: products are about half of a step, so the clock differs from that of endless products. A user's own
+/// efficiency comes first.
 double product_share(const spec::DeviceSpec& device, const schedule::ComputeTask& task, const ProductKernel& kernel,
                      spec::Precision precision) {
   const bool own = std::ranges::any_of(device.efficiencies, [&](const spec::KindEfficiency& one) {
@@ -69,7 +71,7 @@ double product_share(const spec::DeviceSpec& device, const schedule::ComputeTask
   return kernel.share;
 }
 
-/// The kernels of the device's family for the products of a layer; null: nothing is known of them.
+/// Returns the kernel constants of the device's family for the products of a layer; null if unknown.
 const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const schedule::ComputeTask& task,
                                   spec::Precision precision) {
   const bool known = tells_kernels_apart(precision) || (is_told(task) && precision == spec::Precision::fp16);
@@ -77,7 +79,7 @@ const ProductKernel* layer_kernel(const spec::DeviceSpec& device, const schedule
   return product_kernel(device.kernels, format_of(precision));
 }
 
-/// The product of one kernel of a dense layer: of each expert where there are several.
+/// Returns the product of one kernel of a dense layer, or of each of its experts.
 Product layer_product(const schedule::ComputeTask& task, double flops) {
   const double matrix = task.shape.in * task.shape.out;
   const double experts = std::max(1.0, task.weights / matrix);
@@ -87,29 +89,29 @@ Product layer_product(const schedule::ComputeTask& task, double flops) {
   return {rows, task.shape.out, task.shape.in};
 }
 
-/// Products that fused attention would have if its scores were written: those above the diagonal, and not the fifth of
-/// the backward pass that computes them again.
+/// Returns the flops of products that fused attention would have if its scores were written. Products above the
+/// diagonal count; the fifth of the backward pass that recomputes products does not.
 double unfused_flops(const schedule::ComputeTask& task, double flops) {
   constexpr double kFourOfFive = 0.8;
   return flops * task.shape.skipped * (task.phase == step::Phase::backpropagate ? kFourOfFive : 1);
 }
 
-/// Bytes that such attention passes over, of a program whose operators are known; elsewhere 0. `flops`: of its
-/// products.
+/// Returns the bytes of memory traffic of unfused attention in a program whose operators are known; elsewhere 0.
+/// `flops`: of its products.
 double unfused_bytes(const schedule::ComputeTask& task, double flops) {
   const bool backward = task.phase == step::Phase::backpropagate;
   const double each = backward ? task.shape.unfused_back : task.shape.unfused_forward;
   return each * flops / ((backward ? 8 : 4) * task.shape.head_size);
 }
 
-/// Of attention whose scores are written: two products of which one sums over a head and gives positions, and the other
-/// sums over positions and gives a head. The mean of both.
+/// Returns the time factor of attention whose scores are written: the mean of its two products. One sums over a head
+/// and gives positions, the other sums over positions and gives a head.
 double plain_attention_factor(const ProductKernel& kernel, const schedule::KernelShape& shape) {
   const double positions = shape.seen * shape.skipped;
   return 1 + (kernel.depth / shape.head_size + kernel.depth / positions) / 2;
 }
 
-/// Seconds of attention by the kernels of the device's family; nothing is known of others.
+/// Returns the seconds of attention by the kernels of the device's family; nothing if they are unknown.
 std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const schedule::ComputeTask& task,
                                            double flops, spec::Precision precision) {
   const bool narrow = precision == spec::Precision::bf16 || precision == spec::Precision::fp16;
@@ -132,14 +134,14 @@ std::optional<double> attention_by_kernels(const spec::DeviceSpec& device, const
   if (task.shape.fused) plain += unfused_bytes(task, written) / (device.memory_bandwidth * device.memory_efficiency);
   if (!task.shape.fused || fused == nullptr) return plain;
   const KernelRates rates{peak, device.memory_bandwidth, device.memory_efficiency};
-  // Libraries have both, and take the quicker.
+  // Libraries have both kernels and take the quicker one.
   return std::min(plain, attention_seconds(*fused, rates, {flops, task.shape.head_size, task.shape.seen, backward}));
 }
 
-/// Flop/s that products in nvfp4 reach where those in fp8 reach their peak, since the shares of trainings are of fp8:
-/// the peak of the data sheet less what kernels in nvfp4 reach less of theirs, and at most 1.81 times that of fp8
-/// (NVIDIA, Transformer Engine, profile of four products of a layer on B300, whose data sheet has three times, without
-/// casts).
+/// Returns the flop/s of nvfp4 products that corresponds to the fp8 peak, because shares of trainings refer to fp8. The
+/// data sheet's peak is scaled by the ratio of kernel shares (nvfp4 ÷ fp8), and is at most 1.81 times the fp8 peak.
+/// (NVIDIA, Transformer Engine, profile of four products of a layer on B300 without casts; its data sheet claims three
+/// times.)
 double measured_fp4_peak(const spec::DeviceSpec& device) {
   constexpr double kMostOfFp8 = 1.81;
   const ProductKernel* fp4 = product_kernel(device.kernels, KernelFormat::nvfp4);
@@ -148,12 +150,12 @@ double measured_fp4_peak(const spec::DeviceSpec& device) {
   return std::min(device.fp4_flops * fp4->share / fp8->share, kMostOfFp8 * device.fp8_flops);
 }
 
-/// Seconds of the arithmetic of matrix products.
+/// Returns the seconds of the arithmetic of matrix products.
 double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTask& task, double flops,
                        spec::Precision precision) {
   if (flops == 0) return 0;
-  // Casts to 8 bit are of the operands of dense layers with a matrix of their own (Micikevicius et al.,
-  // arXiv:2209.05433): attention, and decoders that share the table of words, stay in bf16.
+  // Only operands of dense layers with a matrix of their own are cast to 8 bit (Micikevicius et al., arXiv:2209.05433).
+  // Attention, and decoders that share the embedding table, stay in bf16.
   if (spec::casts_operands(precision) && (task.kind != spec::LayerKind::dense || task.weights == 0))
     precision = spec::Precision::bf16;
   double peak = device.peak(precision);
@@ -168,24 +170,24 @@ double product_seconds(const spec::DeviceSpec& device, const schedule::ComputeTa
   if (const std::optional<double> seconds = attention_by_kernels(device, task, flops, precision)) return *seconds;
   const double rows = task.weights > 0 ? flops / task.sequential / (2 * task.weights) : device.tile_rows;
   if (may_filter_minimally(task.kind, task.overlap, precision)) flops *= device.winograd_share;
-  // The gradient of weights sums over rows; what comes in fills others.
+  // The gradient of weights sums over rows, so tiles are not padded there.
   if (task.phase != step::Phase::weight_gradient) flops *= std::max(1.0, device.tile_rows / rows);
   if (task.shape.fused) flops = std::min(flops, unfused_flops(task, flops));
-  // W ÷ (W + peak × ramp) of the efficiency, written as what each kernel costs beside its arithmetic.
+  // Ramp term W ÷ (W + peak × ramp) of the efficiency, written as a cost per kernel in addition to arithmetic.
   const double ramps = task.sequential * peak * device.ramp_seconds;
   return (flops + ramps) / (peak * efficiency);
 }
 
-/// Bytes that the cast of a number passes over that products read row by row and column by column: two casts are
-/// written by the kernel that makes the number (a norm, an activation: Transformer Engine fuses them). A scale from the
-/// tensor as it is has it read before; nvfp4 has one of those beside its blocks'.
+/// Returns the memory traffic in bytes to cast one number that products read both row by row and column by column. The
+/// kernel that makes the number writes both casts (a norm or an activation: Transformer Engine fuses them). A scale of
+/// the current tensor needs a read before; nvfp4 has such a scale in addition to those of blocks.
 double cast_bytes(spec::Precision precision) {
   constexpr double kRead = 2;
   const bool looks_first = precision == spec::Precision::fp8_current || precision == spec::Precision::nvfp4;
   return (looks_first ? kRead : 0) + 2 * spec::operand_bytes(precision);
 }
 
-/// Bytes of the casts of a dense layer's operands: forward of what comes in, and back of the gradient of what came out.
+/// Returns the bytes to cast a dense layer's operands: its input forward, and the gradient of its output backward.
 /// Weights are cast once for all micro-batches.
 double cast_bytes(const schedule::ComputeTask& task, double flops, spec::Precision precision) {
   if (!spec::casts_operands(precision) || task.kind != spec::LayerKind::dense || task.weights == 0 ||
@@ -195,7 +197,7 @@ double cast_bytes(const schedule::ComputeTask& task, double flops, spec::Precisi
   return cast_bytes(precision) * rows * (task.phase == step::Phase::forward ? task.shape.in : task.shape.out);
 }
 
-/// The same of a program whose operators are known, on any device.
+/// Returns the bytes of kernels around a product in a program whose operators are known, on any device.
 double bytes_of_program(const schedule::ComputeTask& task, double flops) {
   const schedule::KernelShape& shape = task.shape;
   const bool backward = task.phase == step::Phase::backpropagate;
@@ -204,13 +206,14 @@ double bytes_of_program(const schedule::ComputeTask& task, double flops) {
                                                                    : shape.passed_forward;
   double of_number = 2 * shape.in;
   if (task.kind == spec::LayerKind::attention) {
-    // Fused, per number of the mix of values, of which each has its products with all positions that are seen.
+    // Fused attention, per number of the mix of values, each of which has products with all positions seen.
     of_number = shape.fused ? (backward ? 10 : 4) * shape.seen : (backward ? 8 : 4) * shape.head_size;
   }
   return shape.passed_once + (each > 0 && of_number > 0 ? each * flops / of_number : 0);
 }
 
-/// Bytes that kernels before and behind a product pass over, where a device's own are counted like that.
+/// Returns the bytes that kernels before and after a product pass over, where the device's constants count them
+/// separately.
 double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask& task, double flops,
                     spec::Precision precision) {
   if (is_told(task)) return cast_bytes(task, flops, precision) + bytes_of_program(task, flops);
@@ -221,8 +224,8 @@ double passed_bytes(const spec::DeviceSpec& device, const schedule::ComputeTask&
   const double casts = cast_bytes(task, flops, precision);
   const double each = (backward ? task.shape.passed_back : task.shape.passed_forward);
   if (each == 0) return casts;
-  // Of a dense layer a row's product has 2 × in flop for each number that comes out; of attention a score has two
-  // products forward, and four back.
+  // In a dense layer a row's product has 2 × in flop per output number. In attention a score has two products forward
+  // and four backward.
   const double of_number =
       task.kind == spec::LayerKind::attention ? (backward ? 8 : 4) * task.shape.head_size : 2 * task.shape.in;
   return casts + each * flops / of_number;
@@ -247,7 +250,7 @@ double seconds_on(const spec::DeviceSpec& device, const schedule::ComputeTask& t
         fmt::format("a computation of {} flop, {} byte and {} launches has no duration", flops, bytes, launches));
   }
   double arithmetic = 0;
-  double passed = 0;  // bytes of kernels behind a product, which nothing hides
+  double passed = 0;  // bytes of kernels after a product, which nothing hides
   if (is_layer_product(task)) {
     arithmetic = product_seconds(device, task, flops, precision);
     passed = passed_bytes(device, task, flops, precision);

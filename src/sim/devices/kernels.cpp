@@ -15,11 +15,12 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kFlopsPerPair = 4;            // and number of a head, forward
-constexpr double kBackwardFlops = 2.5;         // of the forward pass's: five products instead of two
-constexpr double kBackwardExponentials = 2.0;  // done again, and passed back through
+constexpr double kFlopsPerPair = 4;     // flops per pair of positions and number of a head, forward
+constexpr double kBackwardFlops = 2.5;  // flops relative to the forward pass: five products instead of two
+constexpr double kBackwardExponentials =
+    2.0;  // exponentials relative to the forward pass: recomputed, and passed back through
 
-/// Tiles of a product that libraries have, in rows and columns.
+/// Rows and columns of the product tiles that libraries have.
 constexpr std::pair<double, double> kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 256},
                                                 {256, 64},  {64, 128},  {128, 64},  {64, 64}};
 constexpr double kLargestTile = 256.0 * 128.0;
@@ -72,7 +73,7 @@ const Kernel* kernel_of(const std::map<Key, Kernel>& kernels, const Key& key) {
   return found == kernels.end() ? nullptr : &found->second;
 }
 
-/// Arithmetic of a product with what its tiles and their waves add ÷ without.
+/// Returns the factor by which tiles and their waves lengthen the arithmetic of a product.
 double tile_factor(const ProductKernel& kernel, double m, double n) {
   if (!(kernel.units > 0)) return 1;
   double least = std::numeric_limits<double>::infinity();
