@@ -12,24 +12,26 @@
 
 namespace dadsim::sim {
 
-/// The cluster on a loaded platform. Only in a forked child: SimGrid's engine is a singleton. Where something fails, it
-/// tells the parent through the sink and ends the child, which has to outlive this.
+/// A cluster on a loaded platform, used only in a forked child because SimGrid's engine is a singleton. A failure is
+/// reported to the parent through the sink and ends the child. The caller must keep the sink alive as long as the
+/// cluster.
 struct LoadedCluster {
   LoadedCluster(const Cluster& asked, const MessageSink& sink);
 
-  /// Runs in an actor, and ends the child.
+  /// Runs `code` in an actor, then ends the child.
   [[noreturn]] void act(const MessageSink& sink, const std::function<void()>& code);
 
-  /// Gives all links a million times their bandwidth and no latency, and makes all connections anew: software and
-  /// protocols take what is left of a time. The caller must see to it that nothing is on its way, and nothing varies.
+  /// Multiplies the bandwidth of all links by a million, removes latencies and replaces all connections. Times that
+  /// remain are those of software and protocols. The caller must ensure that no message is under way and no link
+  /// varies.
   void lift_limits(const Cluster& asked);
 
-  /// Whether connections are cold or warm (those of other transports remember nothing).
+  /// Returns whether connections can be cold or warm, which is so over TCP only.
   bool has_tcp() const;
 
   std::unique_ptr<simgrid::s4u::Engine> engine;
   Nodes nodes;
-  SteadyStates states;  ///< where links change
+  SteadyStates states;  ///< times at which links change, and the steady states between them
   std::unique_ptr<Interconnect> network;
   std::unique_ptr<Connections> connections;
 

@@ -39,7 +39,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// `seconds` of one collective that all ranks begin together, by flows or by its closed form.
+/// Computes `seconds` of one collective that all ranks begin together, by flows or by its closed form.
 [[nodiscard]] Refused collective_by_flow(const Nodes& nodes, const collectives::Rounds& rounds, Interconnect& network,
                                          bool closed_form, double& seconds);
 
@@ -55,25 +55,25 @@ Refused collective_by_flow(const Nodes& nodes, const collectives::Rounds& rounds
   return {};
 }
 
-/// Steps by flow on a network whose links may change at known dates: between two changes it is steady, and a step is
-/// timed there as on any other. A step that meets several states has its share of each, by how far it has come; it then
-/// takes no less than in the quickest of them and no more than in the slowest.
+/// Times steps by flow on a network whose links may change at known dates. Between two changes the network is steady,
+/// and a step is timed as on any other. A step that meets several states takes a share of each state's time, according
+/// to its progress. Its time then lies between those of the quickest and the slowest state.
 class FlowThroughChanges {
  public:
   FlowThroughChanges(const Cluster& cluster, LoadedCluster& loaded, bool closed_form);
 
-  /// As StepsByFlow::time, of a step that begins at `date`, seconds. Loads are those of links of the loaded network.
+  /// Times a step that begins at `date`, seconds, like StepsByFlow::time. Loads refer to links of the loaded network.
   [[nodiscard]] Refused time(double date, const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                              const std::vector<double>& slowdown, FlowStep& result, TimelineRecorder* recorder);
 
-  /// As StepsByFlow::without, of the step that was timed last.
+  /// Returns StepsByFlow::without of the step that was timed last.
   SecondsWithout without(const std::vector<double>& slowdown) { return last_->steps->without(slowdown); }
 
  private:
   struct Steady {
     std::unique_ptr<Interconnect> network;  ///< null: the loaded one
     std::unique_ptr<StepsByFlow> steps;
-    const schedule::Schedule* schedule = nullptr;  ///< of which `last` is, where steps do not jitter
+    const schedule::Schedule* schedule = nullptr;  ///< schedule that `last` belongs to, where steps do not jitter
     FlowStep last;
   };
   Steady& steady_at(double date);
@@ -87,7 +87,7 @@ class FlowThroughChanges {
   Steady* last_ = nullptr;
 };
 
-constexpr std::size_t kMostKept = 8;  // states whose flows are kept: each may take a gigabyte
+constexpr std::size_t kMostKept = 8;  // states whose flows are kept; each may take a gigabyte
 
 void add_to(std::vector<double>& sum, const std::vector<double>& more, double share) {
   sum.resize(std::max(sum.size(), more.size()), 0);
@@ -183,21 +183,25 @@ Refused FlowThroughChanges::time(double date, const collectives::RankLayout& lay
   return {};
 }
 
-// Of a processor: a run of more is not simulated message by message unless that is asked for. Over TCP flow sees less
-// than messages do, and 20 s are enough for the default budget of 2 million messages on up to some 300 ranks. Elsewhere
-// the two agree. A collective by itself is timed alike whichever other sizes are asked for.
+// Processor seconds above which a run is not simulated message by message unless a scenario asks for it. Over TCP flow
+// sees less than messages do. There 20 s are enough for the default budget of 2 million messages on up to some 300
+// ranks. Elsewhere the two agree. A single collective is timed with the same fidelity whichever other sizes are asked
+// for.
 constexpr double kMostSecondsOfRun = 20;
 constexpr double kMostSecondsWithoutTcp = 1;
 constexpr double kMostSecondsOfCollective = 0.1;
 
 constexpr const char* kShared = "collectives that go on at the same time share links";
-constexpr std::size_t kStepsTraced = 4;        // of a run without a barrier: to see them drift apart
-constexpr std::size_t kMostStreams = 4096;     // actors that time steps without their causes
-constexpr std::size_t kRanksTimedAgain = 256;  // by flow: without a cause they are timed by what the run has worked out
-constexpr double kMessagesTimedAgain = 2e5;  // simulated in a second or two, where flow refuses a step without a cause
-constexpr std::size_t kStepsTogether = 64;   // that are replayed without a barrier where all differ; then there is one
+constexpr std::size_t kStepsTraced =
+    4;  // steps of a run without a barrier in its timeline, which shows how they drift apart
+constexpr std::size_t kMostStreams = 4096;  // actors that time steps without their causes, at most
+constexpr std::size_t kRanksTimedAgain =
+    256;  // ranks; larger steps by flow use what the run has worked out when a cause is removed
+constexpr double kMessagesTimedAgain =
+    2e5;  // messages simulated in a second or two, where flow refuses a step without a cause
+constexpr std::size_t kStepsTogether = 64;  // steps replayed without a barrier where all differ; a barrier follows
 
-/// The schedules of a run, in the driver's actor.
+/// Times the schedules of a run, in the driver's actor.
 class RunOfSchedules {
  public:
   RunOfSchedules(const TimingJob& job, LoadedCluster& loaded, const MessageSink& sink)
@@ -219,7 +223,7 @@ class RunOfSchedules {
     describe_links(*loaded_.network, use_);
     link_use_.describe(*loaded_.network, use_);
     use_.messages = static_cast<double>(loaded_.connections->messages());
-    choices_.note_quicker();  // behind all steps: it looks at ways that the run does not take
+    choices_.note_quicker();  // after all steps, because it examines algorithms that the run does not use
     if (fidelity_.by_flow() != looks_in_place()) look_into_causes();
     WireWriter message = about(TimingTopic::network);
     message << use_ << without_;
@@ -236,13 +240,13 @@ class RunOfSchedules {
                : ranks_apart(workers.size());
   }
 
-  /// How collectives are carried out, of those that are simulated and of those whose bytes are wanted. Returns the
-  /// messages of the run.
+  /// Chooses how collectives are carried out, for schedules that are simulated and those that only need bytes. Returns
+  /// the number of messages of the run.
   double settle() {
     double messages = 0;
     for (std::size_t i = 0; i < wanted().size(); ++i) {
       const double own = choices_.settle(settled_.emplace_back(job_.schedules[wanted()[i].schedule]));
-      if (i >= job_.plan.of_run()) continue;  // a trace changes nothing about the run
+      if (i >= job_.plan.of_run()) continue;  // a timeline changes nothing about the run
       messages += own * times_of(settled_.back());
     }
     for (const std::size_t i : job_.plan.others()) {
@@ -257,13 +261,14 @@ class RunOfSchedules {
     return messages;
   }
 
-  /// How often a schedule is simulated.
+  /// Returns how often a schedule is simulated.
   double times_of(const schedule::Schedule& schedule) const {
     const bool alone = has_barrier(schedule) || every_step_differs(job_.cluster);
     return alone ? 1 : static_cast<double>(most_steps(schedule.workers));
   }
 
-  /// Leaves timelines and replicas of several devices to messages, which say more of who waits for whom.
+  /// Returns the processor seconds that messages may take. Timelines and replicas of several devices get more, because
+  /// messages show more of who waits for whom.
   double most_seconds() const {
     const bool single = std::ranges::all_of(
         settled_, [](const schedule::Schedule& schedule) { return schedule.tensor * schedule.pipeline == 1; });
@@ -278,11 +283,12 @@ class RunOfSchedules {
     return effort_of(of_run, times, layout_);
   }
 
-  /// Without simulating messages. False, and nothing has been told, where that is refused.
+  /// Times the run without simulating messages. Returns false, before anything is reported, if flow fidelity is
+  /// refused.
   bool by_flow() {
     std::vector<std::unique_ptr<TimelineRecorder>> recorders(settled_.size());
     std::vector<step::StepTiming> timings;
-    const Interconnect before = *loaded_.network;  // messages then are those of a run that flow never tried
+    const Interconnect before = *loaded_.network;  // messages must find the network as if flow had never been tried
     FlowThroughChanges steps(job_.cluster, loaded_, fidelity_.closed_form());
     double date = job_.request.begins_at, across = 0;  // seconds
     for (std::size_t i = 0; i < settled_.size(); ++i) {
@@ -339,7 +345,7 @@ class RunOfSchedules {
       std::unique_ptr<TimelineRecorder> recorder;
       step::StepTiming timing = replay(replayer, i, wanted()[i].trace || trace_first, recorder);
       double left = wanted()[i].times;
-      // The first messages of a run go over connections that are new; a step is what it is on those that are not.
+      // The first messages of a run use new connections; a step's time is the one on connections already used.
       if (i == 0 && !every_step_differs(job_.cluster) && loaded_.has_tcp()) {
         if (trace_first) send_timeline(TimingTopic::first_timeline, *recorder);
         post(TimingTopic::first, timing);
@@ -353,7 +359,7 @@ class RunOfSchedules {
     }
   }
 
-  /// Steps from `i` on that have no barrier between them. Returns the last of those that are done.
+  /// Simulates steps from number `i` on that have no barrier between them. Returns the number of the last step done.
   std::size_t without_barrier(StepReplayer& replayer, std::size_t i) {
     if (every_step_differs(job_.cluster)) return one_after_the_other(replayer, i);
     const SteadyState state =
@@ -366,7 +372,7 @@ class RunOfSchedules {
     return i;
   }
 
-  /// Where no step is like another they are replayed as they are.
+  /// Replays steps one by one where all differ.
   std::size_t one_after_the_other(StepReplayer& replayer, std::size_t i) {
     std::vector<ReplayStep> steps;
     for (std::size_t k = i; k < settled_.size() && steps.size() < kStepsTogether; ++k) {
@@ -384,7 +390,7 @@ class RunOfSchedules {
     return i + steps.size() - 1;
   }
 
-  /// A timeline of some of the steps from the first on, in which they get out of step.
+  /// Sends a timeline of the first few steps, in which they get out of step.
   void trace_first_steps(StepReplayer& replayer, std::size_t i) {
     const schedule::Schedule several = repeated(settled_[i], kStepsTraced);
     TimelineRecorder recorder(loaded_.nodes, several, simgrid::s4u::Engine::get_clock(), job_.request.most_spans);
@@ -392,11 +398,11 @@ class RunOfSchedules {
     const std::vector<ReplayStep> steps(kStepsTraced, {&settled_[i], jitter_.of_step(i)});
     replayer.replay(ranks(i), steps, &recorder);
     loaded_.network->trace(nullptr);
-    loaded_.network->take_loads();  // a trace changes nothing about the run
+    loaded_.network->take_loads();  // a timeline changes nothing about the run
     send_timeline(TimingTopic::timeline, recorder);
   }
 
-  /// What links carried in a mean one of so many steps.
+  /// Returns the mean load of links over `steps` steps.
   std::vector<LinkLoad> take_mean_loads(std::size_t steps) {
     std::vector<LinkLoad> loads = loaded_.network->take_loads();
     for (LinkLoad& load : loads) {
@@ -428,7 +434,7 @@ class RunOfSchedules {
     return std::make_unique<TimelineRecorder>(loaded_.nodes, settled_[i], begin, job_.request.most_spans);
   }
 
-  /// Whether a step again would be another one, or takes as long as the run.
+  /// Returns whether simulating a step again would give another step, or take as long as the run.
   bool looks_in_place() const {
     return network_differs(job_.cluster) || (fidelity_.by_flow() && loaded_.nodes.hosts.size() > kRanksTimedAgain);
   }
@@ -452,8 +458,7 @@ class RunOfSchedules {
     if (!job_.cluster.framework.none()) look_into(&SecondsWithout::framework);
   }
 
-  /// Lays collectives out for links as they are now. Sums that were all carried out alike stay so; the library chooses
-  /// all else again.
+  /// Chooses algorithms of collectives again for the links as they are now. Sums that all used one algorithm keep it.
   void choose_again() {
     constexpr auto kSum = step::CollectiveKind::all_reduce;
     layout_ = layout_of_workers();
@@ -473,7 +478,7 @@ class RunOfSchedules {
     }
   }
 
-  /// Times steps without one of their causes, in a process of its own: nothing has gone over its connections.
+  /// Times steps without one of their causes, in a process whose connections are all new.
   void look_into(std::optional<double> SecondsWithout::*cause) {
     std::size_t known = 0;
     run_in_child(
@@ -488,14 +493,14 @@ class RunOfSchedules {
           StepsByFlow steps(loaded_.nodes, *loaded_.network, fidelity_.closed_form());
           for (const StepWithout& one : without_) {
             const std::vector<double> slowdown = jitter_.of_step(one.place);
-            std::pair<std::optional<double>, std::optional<double>> seconds;  // and cold
+            std::pair<std::optional<double>, std::optional<double>> seconds;  // warm and cold
             FlowStep step;
             if (fidelity_.by_flow() && !steps.time(ranks(one.place), settled_[one.place], slowdown, step)) {
               seconds.first = step.timing.seconds;
             } else if (!fidelity_.by_flow() || messages_ <= kMessagesTimedAgain) {
               seconds =
                   seconds_now(loaded_.nodes, *loaded_.connections, ranks(one.place), settled_[one.place], slowdown);
-              // By flow no step is cold: of what flow refuses without a cause the longer one stands for all.
+              // By flow no step is cold: where flow refuses a step without a cause, the longer time is used.
               if (fidelity_.by_flow()) seconds.first = std::max(seconds.first, seconds.second);
             }
             WireWriter message;
@@ -529,15 +534,15 @@ class RunOfSchedules {
   LoadedCluster& loaded_;
   const MessageSink& sink_;
   step::NetworkUse use_;
-  collectives::RankLayout layout_;  ///< of all workers
+  collectives::RankLayout layout_;  ///< layout of all workers
   CollectiveChoices choices_;
-  std::vector<schedule::Schedule> settled_;  ///< those of the plan, with the algorithms of their collectives
-  double messages_;                          ///< of the run
+  std::vector<schedule::Schedule> settled_;  ///< schedules of the plan, with the algorithms of their collectives
+  double messages_;                          ///< messages of the run
   FidelityChoice fidelity_;
   Jitter jitter_;
   LinkUseCount link_use_;
   std::vector<double> timed_;         ///< seconds, per step of the plan
-  std::vector<StepWithout> without_;  ///< of some of them, in order
+  std::vector<StepWithout> without_;  ///< steps timed without their causes, in order
 };
 
 CollectiveTiming time_one(const CollectiveJob& job, const Cluster& cluster, LoadedCluster& loaded,

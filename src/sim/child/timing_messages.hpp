@@ -14,17 +14,17 @@
 
 namespace dadsim::sim {
 
-/// What a message of the child that times is about: its first byte.
+/// Topic of a message of the child that times, sent as its first byte.
 enum class TimingTopic : std::uint8_t {
-  timing,          ///< of the next schedule
-  traffic,         ///< of a kind that is not simulated
-  first,           ///< the first schedule on cold connections
-  first_steps,     ///< of a run without a barrier: when they were done
+  timing,          ///< timing of the next schedule
+  traffic,         ///< traffic of a kind that is not simulated
+  first,           ///< timing of the first schedule on cold connections
+  first_steps,     ///< dates at which the first steps of a run without a barrier were done
   collective,      ///< the next collective's timing
-  network,         ///< how it was simulated: the last message
-  timeline,        ///< of the next schedule, before its timing
-  first_timeline,  ///< of the first schedule on cold connections
-  failure,         ///< in words: the last message
+  network,         ///< description of the network and its simulation: the last message
+  timeline,        ///< timeline of the next schedule, before its timing
+  first_timeline,  ///< timeline of the first schedule on cold connections
+  failure,         ///< text of an error: the last message
 };
 constexpr TimingTopic last_of(TimingTopic /*type*/) { return TimingTopic::failure; }
 
@@ -45,11 +45,11 @@ inline WireWriter about(TimingTopic topic) {
   return message;
 }
 
-/// What a message is about, whose reader then stands behind that; none where it is of a failure, whose words are then
-/// in `failure`.
+/// Reads the topic of a message; the reader then stands after the topic. Returns nothing for a failure, whose text is
+/// put into `failure`.
 std::optional<TimingTopic> topic_of(WireReader& message, std::string& failure);
 
-/// Says what went wrong and ends the child: what other actors wait for will not come any more.
+/// Reports an error and ends the child, in which other actors would wait forever.
 [[noreturn]] void fail(const MessageSink& sink, std::string_view words);
 
 }  // namespace dadsim::sim

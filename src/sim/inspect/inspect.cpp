@@ -18,11 +18,11 @@
 namespace dadsim::sim {
 namespace {
 
-/// The hosts of a file around a network, each with the bandwidth of its widest route out and in.
+/// Returns a picture of a file's hosts around a network, each with the bandwidth of its widest route out and in.
 Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<HostWay>& ways,
                         const std::vector<RouteFigures>& figures);
 
-/// Per host, the links over which every route begins or ends there.
+/// Returns, per host, the links that every route from or to the host contains.
 std::vector<std::vector<std::string>> own_links(std::size_t hosts, const std::vector<HostWay>& ways,
                                                 const std::vector<RouteFigures>& figures) {
   std::map<std::string, std::vector<std::size_t>> owners;
@@ -54,7 +54,8 @@ Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Host
     in[ways[i].second] = std::max(in[ways[i].second], figures[i].bandwidth);
   }
   const std::vector<std::vector<std::string>> own = own_links(hosts.size(), ways, figures);
-  // A host's own line has its own numbers, whatever routes get beyond it: a hub's is wider than those of its sites.
+  // A host's own line has its own bandwidth, whatever routes get beyond it: a hub's line is wider than those of its
+  // sites.
   std::vector<double> own_out(hosts.size(), std::numeric_limits<double>::infinity());
   std::vector<double> own_in = own_out;
   for (std::size_t i = 0; i < ways.size(); ++i) {
@@ -80,7 +81,7 @@ Picture picture_of_file(const std::vector<HostOf>& hosts, const std::vector<Host
   return picture;
 }
 
-constexpr std::size_t kHostsAllPairs = 256;  // as documented in the header
+constexpr std::size_t kHostsAllPairs = 256;  // same number as in the header's comment
 
 const char* kind_of(const spec::PlatformSpec& platform) {
   constexpr std::array kNames{"file", "gpu-cluster", "federation", "wan", "composition"};
@@ -88,7 +89,7 @@ const char* kind_of(const spec::PlatformSpec& platform) {
   return kNames[platform.what.index()];
 }
 
-/// The pairs of hosts that are looked at.
+/// Returns the pairs of hosts to examine.
 std::vector<HostWay> ways_to_look_at(std::size_t hosts) {
   std::vector<HostWay> ways;
   if (hosts <= kHostsAllPairs) {
@@ -130,7 +131,7 @@ PlatformReport inspect_platform(const spec::PlatformSpec& platform) {
     return std::pair{a.bandwidth, -a.latency} > std::pair{b.bandwidth, -b.latency};
   };
   std::optional<std::size_t> best, worst;
-  std::vector<bool> joined(hosts.size(), true);  // to the host half of all hosts further on
+  std::vector<bool> joined(hosts.size(), true);  // true: the host has a route to the one half of all hosts further on
   const std::size_t half = hosts.size() / 2;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     if (!(figures[i].bandwidth > 0)) {

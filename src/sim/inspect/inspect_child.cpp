@@ -20,7 +20,7 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-// SimGrid ends the process for some routes that are missing, and another one has to start.
+// Missing routes that are looked for. SimGrid ends the process over some of them, and another process must start.
 constexpr std::size_t kMissingLookedFor = 20;
 
 spec::Transport fallback_transport(const spec::PlatformSpec& platform) {
@@ -85,7 +85,7 @@ PlatformReport::Route route(const std::string& from, const std::string& to, spec
   return found;
 }
 
-/// Sum of the rates of all `pairs` at once, byte/s.
+/// Returns the sum of rates if all `pairs` transfer at once, byte/s.
 double rate_at_once(const std::vector<std::pair<const std::string*, const std::string*>>& pairs) {
   Fluid fluid;
   std::map<const sg4::Link*, std::int32_t> index;
@@ -187,13 +187,13 @@ std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, con
     const ChildOutcome outcome = run_in_child(look, listen, kLookTimeLimit);
     if (outcome.complete()) break;
     if (failed_at == figures.size()) throw_if_crashed(outcome);
-    // What the system denied for a moment (memory, a pipe) is no missing route: that fails again.
+    // A resource that the system denied for a moment (memory, a pipe) is no missing route, so one retry follows.
     if (failed_at != figures.size() && outcome.end != ChildOutcome::ChildEnd::timed_out) {
       failed_at = figures.size();
       continue;
     }
     if (++failures > kMissingLookedFor || outcome.end == ChildOutcome::ChildEnd::timed_out) {
-      figures.resize(ways.size());  // the rest is taken as missing too
+      figures.resize(ways.size());  // the remaining routes count as missing too
       break;
     }
     figures.emplace_back();
@@ -235,7 +235,7 @@ void look_closer(const spec::PlatformSpec& platform, const std::vector<HostOf>& 
     message >> name;
     (static_cast<Topic>(topic) == Topic::best ? report.best : report.worst)->links.push_back(std::move(name));
   };
-  // Once more where it failed, as above.
+  // Retries once after a failure, as above.
   for (int tries = 1; tries <= 2; ++tries) {
     for (auto* known : {&report.best, &report.worst}) {
       if (known->has_value()) (*known)->links.clear();

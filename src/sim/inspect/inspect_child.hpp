@@ -8,7 +8,7 @@
 #include "sim/platform.hpp"
 #include "spec/platform_specification.hpp"
 
-// What inspect_platform finds out in processes of their own.
+// Examinations of inspect_platform that need processes of their own.
 
 namespace dadsim::sim {
 
@@ -16,23 +16,24 @@ struct HostOf {
   std::string name, node;
 };
 
-/// From a host to another: their indices.
+/// Indices of the two hosts of a route: from, to.
 using HostWay = std::pair<std::size_t, std::size_t>;
 
 struct RouteFigures {
-  double bandwidth = 0, payload_rate = 0, latency = 0;  ///< all 0: no route
-  std::vector<std::string> links{};                     ///< where they were asked for
-  std::vector<double> widths{};                         ///< of those links, byte/s
+  double bandwidth = 0, payload_rate = 0, latency = 0;  ///< byte/s, byte/s and seconds; all 0: no route
+  std::vector<std::string> links{};                     ///< names of links, if asked for
+  std::vector<double> widths{};                         ///< byte/s of those links
 };
 
-/// What does not need routes: the hosts, and the report's classes of links.
+/// Examines the parts that need no routes: the hosts, and the report's classes of links.
 std::vector<HostOf> look_at_parts(const spec::PlatformSpec& platform, PlatformReport& report);
 
-/// For each of `ways`. Where SimGrid ends the child over a route that is missing, another one goes on behind it.
+/// Returns the figures of each of `ways`. Where SimGrid ends the child over a missing route, another child continues
+/// after that route.
 std::vector<RouteFigures> look_at_routes(const spec::PlatformSpec& platform, const std::vector<HostOf>& hosts,
                                          const std::vector<HostWay>& ways, bool with_names);
 
-/// Names of the links of the best and the worst route, and the bisection.
+/// Adds the names of the links of the best and the worst route, and the bisection.
 void look_closer(const spec::PlatformSpec& platform, const std::vector<HostOf>& hosts,
                  const std::vector<HostWay>& across, PlatformReport& report);
 

@@ -29,11 +29,11 @@ namespace dadsim::sim {
 namespace {
 
 constexpr std::size_t kOutputKept = 65536;  // bytes
-constexpr std::size_t kMostPosted = 32768;  // bytes: no more than half of what a pipe holds
+constexpr std::size_t kMostPosted = 32768;  // bytes, at most half of a pipe's capacity
 constexpr std::chrono::milliseconds kLongestPosted{20};
 constexpr int kFailureStatus = 70;      // EX_SOFTWARE of sysexits.h: the body threw
 constexpr int kEnvironmentStatus = 71;  // EX_OSERR: the system denied what any child needs
-constexpr int kLookAgain = 100;         // milliseconds: the thread that waits need not be the one that a signal wakes
+constexpr int kLookAgain = 100;  // milliseconds between checks; a signal may wake another thread than the waiting one
 
 [[noreturn]] void denied(int code) {
   throw EnvironmentError(fmt::format("a process could not be started: {}", std::strerror(code)));
@@ -43,10 +43,10 @@ constexpr int kLookAgain = 100;         // milliseconds: the thread that waits n
   throw EnvironmentError(fmt::format("what a process of this one says does not come through: {}", std::strerror(code)));
 }
 
-/// The child that a child has, which looks at one thing at a time: it is not to outlive what started it.
+/// The child of this child, which examines one thing at a time and must not outlive its parent.
 std::atomic<pid_t> child_of_child = 0;
 
-/// In the child, where nobody may allocate any more: its words and its status tell the parent.
+/// Ends the child when memory can no longer be allocated. `words` and the exit status inform the parent.
 [[noreturn]] void end_for_want_of(std::string_view words) {
   if (const pid_t own = child_of_child; own > 0) {
     ::kill(own, SIGKILL);
@@ -57,11 +57,12 @@ std::atomic<pid_t> child_of_child = 0;
   ::_exit(kEnvironmentStatus);
 }
 
-/// Memory that is denied is no finding of the child's: whatever would catch a bad_alloc on its way (or let it end the
-/// process, as SimGrid's actors do) does not get to see one.
+/// Ends the process if memory is denied. Other code must not catch a bad_alloc (or let it end the process, as SimGrid's
+/// actors do), because denied memory is no result of the child.
 [[noreturn]] void end_for_want_of_memory() { end_for_want_of("a process of this one had no memory left\n"); }
 
-/// A thread's heap grows by what is asked for, a call of the system for each page or two; a simulation needs hundreds.
+/// Grows the heap in one step. A thread's heap grows by each request, with a system call for each page or two; a
+/// simulation needs hundreds.
 void grow_heap_at_once() {
   constexpr int kRoom = 1 << 20;  // bytes
   ::mallopt(M_MMAP_THRESHOLD, 2 * kRoom);
@@ -100,7 +101,7 @@ struct ChildPipe {
   }
 };
 
-/// A child that is ended and waited for at the latest when this object goes.
+/// A child process that is ended and waited for at the latest when this object is destroyed.
 class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid) { child_of_child = pid; }
@@ -112,7 +113,8 @@ class Child {
     wait();
   }
   void kill() const { ::kill(pid_, SIGKILL); }
-  /// Nothing where somebody else has taken the status: while SIGCHLD is ignored the system itself does.
+  /// Waits for the end of the child. Returns nothing if its status was taken elsewhere: the system does so while
+  /// SIGCHLD is ignored.
   std::optional<int> wait() {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0) {
@@ -147,8 +149,8 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
 }
 
 [[noreturn]] void be_child(const ChildProcess::Body& body, pid_t parent, int messages, int output, int orders) {
-  // The order of descriptors 0–4 is fixed so that everything above them can be closed: another thread's pipes must not
-  // be held open here.
+  // Descriptors 0–4 have a fixed order so that all others can be closed: another thread's pipes must not stay open
+  // here.
   const int null = ::open("/dev/null", O_RDONLY);
   const int kept = ::fcntl(messages, F_DUPFD, 10);
   const int kept_output = ::fcntl(output, F_DUPFD, 10);
@@ -167,7 +169,7 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   sigemptyset(&none);
   ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_DUMPABLE, 0);  // an abort of SimGrid's is a message for the user, not worth a core file
+  ::prctl(PR_SET_DUMPABLE, 0);  // an abort of SimGrid is a message for the user, not worth a core file
   if (::getppid() != parent) ::_exit(kFailureStatus);
   child_of_child = 0;
   std::set_new_handler(&end_for_want_of_memory);
@@ -186,12 +188,12 @@ bool write_all(int descriptor, const char* data, std::size_t size) {
   }
   std::fflush(stdout);
   std::fflush(stderr);
-  ::_exit(status);  // neither destructors nor handlers of the parent's
+  ::_exit(status);  // skips destructors and handlers of the parent
 }
 
 void write_to_parent(int descriptor, std::string_view bytes) {
   if (write_all(descriptor, bytes.data(), bytes.size())) return;
-  if (errno == EPIPE) ::_exit(kFailureStatus);  // nobody is there any more to be told
+  if (errno == EPIPE) ::_exit(kFailureStatus);  // the parent is gone
   end_for_want_of("what a process of this one says cannot be written\n");
 }
 
@@ -213,7 +215,7 @@ void MessageSink::send(std::string_view message) const {
     add(message);
     return flush();
   }
-  flush();  // and a long one without a copy
+  flush();  // and sends a long message without a copy
   const std::uint64_t length = message.size();
   write_to_parent(descriptor_, {reinterpret_cast<const char*>(&length), sizeof length});
   write_to_parent(descriptor_, message);
@@ -254,7 +256,7 @@ std::string MessageSource::next() const {
     if (std::optional<std::string> message = splitter_.next()) return *std::move(message);
     const ssize_t got = ::read(descriptor_, chunk_.data(), chunk_.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) ::_exit(kFailureStatus);  // nobody is there any more to be told why
+    if (got == 0) ::_exit(kFailureStatus);  // the parent is gone, so no reason is written
     if (got < 0) end_for_want_of("what a process of this one is told cannot be read\n");
     splitter_.add(chunk_.data(), static_cast<std::size_t>(got));
   }
@@ -266,11 +268,11 @@ struct ChildProcess::State {
   std::optional<Child> child;
   ChildOutcome outcome;
   MessageSplitter cutter;
-  std::array<char, 65536> chunk{};  ///< kept: to zero it takes longer than most messages
+  std::array<char, 65536> chunk{};  ///< a member, because zeroing it takes longer than most messages
   Clock::time_point start = Clock::now();
   bool timed_out = false;
 
-  /// Reads what is there, or waits for it. False once both pipes have ended, or the time is up.
+  /// Reads available bytes, or waits for them. Returns false once both pipes have ended or the time is up.
   bool read_more(double time_limit) {
     std::array<pollfd, 2> waiting{{{messages.read.get(), POLLIN, 0}, {output.read.get(), POLLIN, 0}}};
     if (waiting[0].fd < 0 && waiting[1].fd < 0) return false;
@@ -310,7 +312,7 @@ struct ChildProcess::State {
 ChildProcess::ChildProcess(const Body& body) : state_(std::make_unique<State>()) {
   State& state = *state_;
   if (!state.messages.open() || !state.output.open() || !state.orders.open()) denied(errno);
-  std::fflush(nullptr);  // or the child would write what is buffered a second time
+  std::fflush(nullptr);  // otherwise the child would write buffered output a second time
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) denied(errno);
@@ -326,7 +328,7 @@ ChildProcess::ChildProcess(const Body& body) : state_(std::make_unique<State>())
 ChildProcess::~ChildProcess() = default;
 
 bool ChildProcess::send(std::string_view message) {
-  // A child that has ended must not end this process with it.
+  // A child that has ended must not end this process through SIGPIPE.
   sigset_t pipe_signal;
   sigset_t before;
   sigemptyset(&pipe_signal);
@@ -340,7 +342,7 @@ bool ChildProcess::send(std::string_view message) {
     ::sigtimedwait(&pipe_signal, nullptr, &none);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (fault != 0 && fault != EPIPE) cut_off(fault);  // the child would wait for the rest for ever
+  if (fault != 0 && fault != EPIPE) cut_off(fault);  // otherwise the child would wait for the remaining bytes forever
   return sent;
 }
 

@@ -14,7 +14,7 @@
 
 namespace dadsim::sim {
 
-// How messages go through a pipe: 8 bytes of length, then the message.
+// Form of messages in a pipe: 8 bytes of length, then the message.
 
 inline std::string framed(std::string_view message) {
   const std::uint64_t length = message.size();
@@ -22,7 +22,7 @@ inline std::string framed(std::string_view message) {
   return bytes += message;
 }
 
-/// Cuts the stream of bytes back into messages.
+/// Splits the stream of bytes into messages.
 class MessageSplitter {
  public:
   void add(const char* data, std::size_t size) {
@@ -38,12 +38,12 @@ class MessageSplitter {
     std::memcpy(&length, buffer_.data() + start_, sizeof length);
     if (buffer_.size() - start_ - sizeof length < length) {
       buffer_.erase(0, std::exchange(start_, 0));
-      // A long one gets its memory at once: doubled again and again it would take three times as much.
+      // A long message gets its memory at once; repeated doubling would take three times as much.
       if (length >= kLong) buffer_.reserve(sizeof length + length + kLong);
       return std::nullopt;
     }
     const std::size_t begin = start_ + sizeof length;
-    if (length >= kLong && begin + length == buffer_.size()) {  // without a copy
+    if (length >= kLong && begin + length == buffer_.size()) {  // avoids a copy
       buffer_.erase(0, begin);
       start_ = 0;
       return std::exchange(buffer_, {});
@@ -60,15 +60,15 @@ class MessageSplitter {
   std::size_t start_ = 0;
 };
 
-/// Where code that runs in a child process hands over what it found: whole messages, in order. They end the child where
-/// the parent no longer listens.
+/// Sends results from code in a child process: whole messages, in order. Ends the child if the parent no longer
+/// listens.
 class MessageSink {
  public:
   explicit MessageSink(int descriptor) : descriptor_(descriptor) {}
-  /// At once, after all that was posted.
+  /// Sends a message at once, after all that were posted.
   void send(std::string_view message) const;
-  /// With others, some hundredths of a second later or with the next that is sent: waking the parent for every small
-  /// message takes both as long as what it tells of.
+  /// Sends a message together with others, some hundredths of a second later or with the next send(). Waking the parent
+  /// for every small message would take both processes as long as the work itself.
   void post(std::string_view message) const;
 
  private:
@@ -80,25 +80,25 @@ class MessageSink {
   mutable std::chrono::steady_clock::time_point first_posted_;
 };
 
-/// How a child process ended.
+/// The end of a child process.
 struct ChildOutcome {
   enum class ChildEnd { complete, exited, killed, timed_out };
   ChildEnd end = ChildEnd::exited;
   int code = 0;        ///< exit status, signal or seconds, by `end`
-  std::string output;  ///< what it wrote to standard output and standard error, the first 64 KiB
+  std::string output;  ///< its standard output and standard error, the first 64 KiB
   bool complete() const { return end == ChildEnd::complete; }
-  /// E.g. "was killed by signal 9 (Killed)"; empty if it is complete.
+  /// Returns, for example, "was killed by signal 9 (Killed)"; empty if complete.
   std::string description() const;
-  /// Whether it went where there is no memory of its: a fault of the code or of what it was given to run with, never a
-  /// finding about what was simulated.
+  /// Returns whether the child accessed memory that it does not have. Such a crash is a fault of the code or its
+  /// environment, never a result of the simulation.
   bool crashed() const;
 };
 
-/// Where code that runs in a child process gets what the parent says.
+/// Receives messages from the parent in a child process.
 class MessageSource {
  public:
   explicit MessageSource(int descriptor) : descriptor_(descriptor) {}
-  /// The next message; the child ends where the parent has closed its end. Blocks.
+  /// Returns the next message, and blocks until it arrives. Ends the child if the parent has closed its end.
   std::string next() const;
 
  private:
@@ -107,25 +107,26 @@ class MessageSource {
   mutable std::array<char, 16384> chunk_{};
 };
 
-/// A forked child with which this process talks, for code that can exit, abort or hang. It begins with the object and
-/// is ended with it, or with this process. `body` runs with this thread alone: it must not use a thread pool. An
-/// exception out of it is written to its output.
-/// Whatever waits for the child throws Cancelled once the user has interrupted, and EnvironmentError where the system
-/// denies a process or tells nobody how it ended: neither says anything about what the child was to do.
+/// A forked child that exchanges messages with this process, for code that can exit, abort or hang. The child begins
+/// with the object and is ended with it, or with this process. `body` runs in a single thread: it must not use a thread
+/// pool. Its exceptions are written to the child's output. Every wait for the child throws Cancelled after an interrupt
+/// by the user. It throws EnvironmentError if the system denies a process or the status of its end; neither is a result
+/// of the child.
 class ChildProcess {
  public:
   using Body = std::function<void(const MessageSink&, const MessageSource&)>;
-  /// Throws EnvironmentError.
+  /// Starts the child. Throws EnvironmentError.
   explicit ChildProcess(const Body& body);
   ChildProcess(ChildProcess&&) = delete;
   ~ChildProcess();
 
-  /// To the child, whole. It must be listening, or its messages be read meanwhile. False: it no longer listens.
+  /// Sends a whole message to the child. The child must be listening, or its messages must be read meanwhile. Returns
+  /// false if it no longer listens.
   bool send(std::string_view message);
-  /// The next message of the child; nothing once it has ended. `time_limit` in seconds from the beginning, 0 for none:
-  /// after it the child is ended. Throws Cancelled.
+  /// Returns the next message of the child; nothing once it has ended. `time_limit`: seconds from the beginning, after
+  /// which the child is ended; 0 for none. Throws Cancelled.
   std::optional<std::string> next(double time_limit = 0);
-  /// Waits for its end. `complete` if `body` returned. Throws Cancelled, EnvironmentError.
+  /// Waits for the end of the child. The outcome is `complete` if `body` returned. Throws Cancelled, EnvironmentError.
   ChildOutcome end();
 
  private:
@@ -133,11 +134,10 @@ class ChildProcess {
   std::unique_ptr<State> state_;
 };
 
-/// Runs `body` in a forked child, for code that can exit, abort or hang. `on_message` is called here for each message
-/// as it arrives, also where the child fails later. The child is complete if `body` returns; an exception out of it is
-/// written to its output. `time_limit` in seconds, 0 for none. If `on_message` throws, the child is ended first; it
-/// also ends with this process. `body` runs with this thread alone: it must not use a thread pool.
-/// Throws Cancelled, EnvironmentError.
+/// Runs `body` in a forked child, for code that can exit, abort or hang. Calls `on_message` here for each message as it
+/// arrives, even if the child fails later. The child is complete if `body` returns; an exception is written to its
+/// output. `time_limit`: seconds, 0 for none. If `on_message` throws, the child is ended first; it also ends with this
+/// process. `body` runs in a single thread: it must not use a thread pool. Throws Cancelled, EnvironmentError.
 ChildOutcome run_in_child(const std::function<void(const MessageSink&)>& body,
                           const std::function<void(std::string_view)>& on_message, double time_limit = 0);
 

@@ -2,23 +2,23 @@
 
 // clang-format off
 #include <simgrid/s4u.hpp>
-#include <simgrid/version.h>  // does not stand alone
+#include <simgrid/version.h>  // needs s4u.hpp before it
 // clang-format on
 
 #include <functional>
 #include <string>
 
-// What differs between SimGrid 3.32 and later versions, and nothing else.
+// Differences between SimGrid 3.32 and later versions, and nothing else.
 
 namespace dadsim::sim::compat {
 
-/// Actor::create is deprecated from 4.0 on; init and start exist everywhere.
+/// Starts an actor. Actor::create is deprecated from 4.0 on; init and start exist in all versions.
 inline simgrid::s4u::ActorPtr add_actor(const std::string& name, simgrid::s4u::Host* host,
                                         const std::function<void()>& code) {
   return simgrid::s4u::Actor::init(name, host)->start(code);
 }
 
-/// vetoable_start is gone from 3.34 on, where start itself can be deferred.
+/// Starts an activity. vetoable_start is gone from 3.34 on, where start itself can be deferred.
 template <class ActivityPtr>
 void start(const ActivityPtr& activity) {
 #if SIMGRID_VERSION >= 33400
@@ -35,8 +35,8 @@ inline constexpr const char* timing_precision = "precision/timing";
 inline constexpr const char* timing_precision = "surf/precision";
 #endif
 
-/// Contexts for actors: swapping stacks by hand confuses sanitizers that are not told of it, threads do not, but each
-/// swap goes through the kernel.
+/// Kind of contexts for actors. Switching stacks by hand confuses sanitizers without instrumentation; threads do not,
+/// but each switch passes through the kernel.
 #if (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)) && !defined(DADSIM_INSTRUMENTED_SIMGRID)
 inline constexpr const char* context_factory = "thread";
 #else

@@ -6,10 +6,10 @@
 
 namespace dadsim::sim {
 
-/// Throws std::runtime_error where it crashed, which is never a finding about what was simulated.
+/// Throws std::runtime_error if the child crashed, which is never a result of the simulation.
 void throw_if_crashed(const ChildOutcome& outcome);
 
-/// Why a child that simulated did not come to its end: what it `told`, or SimGrid's last words; may be empty. Throws as
+/// Returns why a simulating child failed: the `reported` reason, or SimGrid's last words; may be empty. Throws as
 /// above.
 std::string failure_of(const ChildOutcome& outcome, std::string reported);
 

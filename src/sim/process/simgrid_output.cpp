@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 14> kCrash{
 
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
 
-/// `text` behind "[…]" at its beginning, and whether that was there.
+/// Removes "[…]" at the beginning of `text`. Returns whether it was there.
 bool skip_bracket(std::string_view& text) {
   if (!text.starts_with('[')) return false;
   const std::size_t end = text.find(']');
@@ -57,7 +57,7 @@ bool skip_blanks(std::string_view& text) {
   return count > 0;
 }
 
-/// "file:12: " at the beginning.
+/// Removes "file:12: " at the beginning.
 void skip_place(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
   if (!word.ends_with(':') || word.size() == text.size()) return;
@@ -67,7 +67,7 @@ void skip_place(std::string_view& text) {
   skip_blanks(text);
 }
 
-/// A line of SimGrid's log behind "[12.000000] file:line: [category/LEVEL] ".
+/// Returns a line of SimGrid's log without "[12.000000] file:line: [category/LEVEL] ".
 std::string without_prefix(std::string_view line) {
   std::string_view rest = line;
   if (!skip_bracket(rest) || !skip_blanks(rest)) return std::string(line);
@@ -76,7 +76,7 @@ std::string without_prefix(std::string_view line) {
   return std::string(rest);
 }
 
-/// A line of a backtrace.
+/// Returns whether a line belongs to a backtrace.
 bool is_noise(std::string_view line) {
   skip_blanks(line);
   std::string begin(line.substr(0, 9));

@@ -37,8 +37,8 @@
 namespace dadsim::sim {
 namespace {
 
-/// What the parent orders in a World: the first byte of each order in a message. Orders come in batches; the child
-/// carries out a batch, lets time go on until something has happened, and answers with that.
+/// Orders of the parent to the World: the first byte of each order in a message. Orders come in batches. The child
+/// carries out a batch, simulates until an event occurs, and answers with the events.
 enum class Order : std::uint8_t {
   compute,  ///< activity, node, seconds
   send,     ///< activity, from, to, bytes
@@ -46,24 +46,23 @@ enum class Order : std::uint8_t {
   cancel,   ///< activity
   host,     ///< node, up
   link,     ///< name, up
-  links,    ///< the only one of its batch: no event is wanted, but the names of the links
-  finish,   ///< the last: no event is wanted, but what the network was
+  links,    ///< alone in its batch; answered with the names of the links
+  finish,   ///< the last order; answered with the description of the network
 };
 constexpr Order last_of(Order /*type*/) { return Order::finish; }
 
-/// What an answer of the child is about: its first byte.
+/// Topic of an answer of the child: its first byte.
 enum class OrderAnswer : std::uint8_t {
   events,   ///< count, then kind, activity, node, date of each
   links,    ///< count, names
-  network,  ///< the last
-  failure,  ///< in words: the last
+  network,  ///< the last answer
+  failure,  ///< text of an error, the last answer
 };
 constexpr OrderAnswer last_of(OrderAnswer /*type*/) { return OrderAnswer::failure; }
 
-/// Whether it is worth while to share links by ourselves (LinkSharing), and right: a federation of very many sites, of
-/// which all lines are TCP's, nothing varies and nothing else is carried. Where few take part SimGrid does it, as
-/// everywhere else; where many do it takes too long, since it looks at all that is under way whenever something begins
-/// or ends. Both share links alike.
+/// Returns whether LinkSharing should share the links instead of SimGrid, with equal results. That is correct if all
+/// lines are TCP, nothing varies and nothing else is carried. It pays in a federation of very many sites, since SimGrid
+/// examines all transfers whenever one begins or ends.
 bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
   constexpr std::size_t kMany = 256;  // nodes
   if (cluster.hosts.size() < kMany || network.varies() || !cluster.platform.background.empty()) return false;
@@ -76,7 +75,7 @@ bool is_large_federation(const Cluster& cluster, const Interconnect& network) {
   return is_tcp(federation->hub_up) && is_tcp(federation->hub_down) && std::ranges::all_of(federation->sites, are_tcp);
 }
 
-/// The child's side of a SimulatedWorld: carries out orders until the last.
+/// Serves a SimulatedWorld in the child: carries out orders until the last.
 void serve_world(const Cluster& cluster, const MessageSink& sink, const MessageSource& source);
 
 namespace sg4 = simgrid::s4u;
@@ -112,7 +111,7 @@ class WorldServer {
     });
   }
 
-  /// In the driver's actor.
+  /// Runs in the driver's actor.
   void serve() {
     for (;;) {
       if (!carry_out(source_.next())) break;
@@ -140,19 +139,19 @@ class WorldServer {
 
  private:
   struct OrderUnderway {
-    Node from = -1, to = -1;  ///< of a computation the same; of a wait −1
+    Node from = -1, to = -1;  ///< equal for a computation; −1 for a wait
     bool message = false;
-    Timer* timer = nullptr;  ///< at whose date it is done
-    sg4::ActorPtr actor{};   ///< that computes, where speeds change over time
+    Timer* timer = nullptr;  ///< timer of its end
+    sg4::ActorPtr actor{};   ///< actor that computes, where speeds change over time
   };
-  /// Carries out what has to be done on a host: SimGrid takes the host of whoever puts a message for its sender.
+  /// An actor that sends from a host. SimGrid takes the host of the actor that puts a message as the message's sender.
   struct Sender {
-    sg4::SemaphorePtr wake;  ///< null before it is first needed
+    sg4::SemaphorePtr wake;  ///< null until first needed
     std::vector<Message> waiting;
     Outbox outbox;
   };
 
-  /// Carries out a batch. False after the last.
+  /// Carries out a batch of orders. Returns false after the last.
   bool carry_out(const std::string& batch) {
     WireReader order(batch);
     std::uint64_t count = 0;
@@ -200,7 +199,7 @@ class WorldServer {
     return true;
   }
 
-  // ---- what is told ----
+  // ---- events to report ----
 
   void tell(Event::Kind kind, Activity activity, Node node = -1) {
     events_.push_back({.kind = kind, .activity = activity, .node = node, .at = now()});
@@ -215,7 +214,7 @@ class WorldServer {
     tell(Event::Kind::failed, activity);
   }
 
-  // ---- what is under way ----
+  // ---- activities under way ----
 
   OrderUnderway& remember(Activity activity, OrderUnderway one) {
     if (one.from >= 0) at_node_[index(one.from)].insert(activity);
@@ -229,7 +228,7 @@ class WorldServer {
     if (found->second.to >= 0) at_node_[index(found->second.to)].erase(activity);
     underway_.erase(found);
   }
-  /// It ends before its time, and fails.
+  /// Ends an activity early, as failed.
   void cut_off(Activity activity) {
     const OrderUnderway& one = underway_.at(activity);
     if (one.timer != nullptr) one.timer->remove();
@@ -238,7 +237,7 @@ class WorldServer {
     if (actor) actor->kill();  // others may act before this returns
   }
 
-  // ---- what is ordered ----
+  // ---- orders ----
 
   void at_date(Activity activity, double date, OrderUnderway one) {
     OrderUnderway& own = remember(activity, std::move(one));
@@ -294,7 +293,7 @@ class WorldServer {
   void hand_over(const Message& message, Outbox& outbox) {
     if (connections_.rendezvous()) {
       connections_.post(message.from, message.to, now());
-      if (!underway_.contains(message.operation)) return;  // others have acted meanwhile
+      if (!underway_.contains(message.operation)) return;  // other actors have acted meanwhile
     }
     connections_.send(message, graph_, EventGraph::kStart, outbox);
   }
@@ -331,7 +330,7 @@ class WorldServer {
     if (one.message && one.timer == nullptr) reset(one.from, one.to);
   }
 
-  /// The messages that are on the connection, or have left and not yet arrived, fail.
+  /// Resets a connection: its messages fail, also those that have left and not yet arrived.
   void reset(Node from, Node to) {
     const bool fewer_there = at_node_[index(to)].size() < at_node_[index(from)].size();
     const std::set<Activity>& some = at_node_[index(fewer_there ? to : from)];
@@ -340,7 +339,7 @@ class WorldServer {
       const OrderUnderway& one = underway_.at(activity);
       return one.message && one.from == from && one.to == to;
     });
-    // All of that first: while the connection is cut off, others act.
+    // All messages fail first, because other actors act while the connection is cut off.
     for (const Activity activity : lost) cut_off(activity);
     connections_.reset(from, to);
   }
@@ -423,12 +422,12 @@ class WorldServer {
   std::vector<bool> up_;
   std::set<std::string> links_down_;
   std::unordered_map<Activity, OrderUnderway> underway_;
-  std::vector<std::set<Activity>> at_node_;  ///< per node, what is under way there, or from or to it
+  std::vector<std::set<Activity>> at_node_;  ///< activities at, from or to a node
   std::vector<Sender> senders_;              ///< per node
-  Outbox tcp_outbox_;                        ///< connections over TCP put nothing there
+  Outbox tcp_outbox_;                        ///< unused by connections over TCP
   std::vector<Event> events_;
   bool waits_ = false;
-  bool answered_ = false;  ///< the batch has had its answer
+  bool answered_ = false;  ///< the batch has been answered
   sg4::SemaphorePtr wake_ = sg4::Semaphore::create(0);
 };
 
@@ -448,7 +447,7 @@ using world::Event;
 using world::Node;
 using world::Work;
 
-/// Seconds of what nodes compute.
+/// Seconds of the nodes' computations.
 class NodeSpeeds {
  public:
   explicit NodeSpeeds(const Cluster& cluster)
@@ -468,7 +467,7 @@ class NodeSpeeds {
   std::size_t nodes() const { return slowdown_.size(); }
 
  private:
-  /// What a kind of device takes is worked out once for all of them, and kept once: there may be 100,000.
+  /// Each kind of device is computed and stored once, because there may be 100,000 devices.
   void add(const spec::DeviceSpec& device) {
     auto kind = std::ranges::find(kinds_, device.name, &spec::DeviceSpec::name);
     if (kind == kinds_.end()) {
@@ -485,7 +484,7 @@ class NodeSpeeds {
     const auto [position, added] =
         known_.try_emplace({piece.schedule.get(), kind, piece.entry, piece.first, piece.behind}, 0.0);
     if (!added) return position->second;
-    kept_.push_back(piece.schedule);  // so that no other comes to lie in its place
+    kept_.push_back(piece.schedule);  // keeps its address from being used for another schedule
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
       const auto* task = std::get_if<schedule::ComputeTask>(&piece.schedule->tasks.at(i).what);
       if (task == nullptr || task->who != piece.who) continue;
@@ -494,7 +493,7 @@ class NodeSpeeds {
     return position->second;
   }
 
-  /// Over the steps of the work; each has a factor of its own.
+  /// Returns the mean slowdown over the steps of the work, each with a factor of its own.
   double mean_slowdown(Node node, const Work& work) const {
     const std::int64_t first = std::max<std::int64_t>(0, work.step);
     double sum = 0;
@@ -504,8 +503,8 @@ class NodeSpeeds {
     return sum / static_cast<double>(work.steps);
   }
 
-  std::vector<spec::DeviceSpec> kinds_;  ///< as fast as they are in general
-  std::vector<std::size_t> kind_;        ///< per node
+  std::vector<spec::DeviceSpec> kinds_;  ///< kinds of device at nominal speed
+  std::vector<std::size_t> kind_;        ///< kind, per node
   std::vector<double> slowdown_;         ///< per node
   Jitter jitter_;
   bool jitters_;
@@ -534,7 +533,7 @@ class ServedWorld final : public SimulatedWorld {
     return last_;
   }
   void cancel(Activity activity) override {
-    // What has been told already may lie here.
+    // Events already reported may be queued here.
     std::erase_if(events_, [&](const Event& event) { return event.activity == activity; });
     orders_ << Order::cancel << activity;
     ++ordered_;
@@ -613,7 +612,7 @@ class ServedWorld final : public SimulatedWorld {
     const std::string answer = receive();
     WireReader message(answer);
     static_cast<void>(message.read<OrderAnswer>());
-    static_cast<void>(message.read<double>());  // the clock
+    static_cast<void>(message.read<double>());  // skips the clock
     for (const Event& event : message.read<std::vector<Event>>()) events_.push_back(event);
   }
 
@@ -622,7 +621,7 @@ class ServedWorld final : public SimulatedWorld {
     std::string failure;
     if (answer) {
       WireReader message(*answer), of_cluster(*answer);
-      // Who loads the cluster tells of what fails there as the child that times does, by a number that no answer has.
+      // Loading the cluster reports errors as the timing child does, with a number that no answer has.
       if (of_cluster.read<TimingTopic>() == TimingTopic::failure) {
         of_cluster >> failure;
       } else if (message.read<OrderAnswer>() == OrderAnswer::failure) {
@@ -643,9 +642,9 @@ class ServedWorld final : public SimulatedWorld {
   WireWriter orders_;
   std::uint64_t ordered_ = 0;
   Activity last_ = 0;
-  std::int64_t underway_ = 0;  ///< activities of which no event was taken
-  std::int64_t reported_ = 0;  ///< changes of hosts, of which there is an event each
-  std::deque<Event> events_;   ///< those that are here
+  std::int64_t underway_ = 0;  ///< activities whose event was not taken
+  std::int64_t reported_ = 0;  ///< changes of hosts, with one event each
+  std::deque<Event> events_;   ///< received events
   double now_ = 0;
 };
 
