@@ -11,11 +11,11 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSameEntry = 1e-12;   // seconds: what events count as one date
+constexpr double kSameEntry = 1e-12;   // seconds within which events count as simultaneous
 constexpr int kMostRefinements = 100;  // passes
-constexpr std::size_t kFewPeers = 16;  // looked for one after the other
+constexpr std::size_t kFewPeers = 16;  // peers that are searched linearly
 
-/// Distinct colours are numbered in the order in which they are met.
+/// Numbers distinct colours in the order in which they are met.
 class ColourNumbers {
  public:
   std::int32_t of(std::uint64_t colour) {
@@ -42,7 +42,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
     : network_(network), ranks_(static_cast<std::size_t>(rounds.ranks())) {
   const std::vector<collectives::RoundPhase> phases = rounds.phases();
   std::vector<collectives::Transfer> transfers;
-  FlatMap<std::size_t> place_of;  // of the peers of a rank that has many
+  FlatMap<std::size_t> place_of;  // places of the peers of a rank with many
   offsets_.push_back(0);
   for (collectives::Rank rank = 0; rank < rounds.ranks(); ++rank) {
     const std::size_t begin = pairs_.size();
@@ -50,7 +50,7 @@ MessageGraph::MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes
     place_of.clear();
     const auto place = [&](collectives::Rank peer, std::int32_t channel) {
       const auto is_same = [&](std::size_t i) { return pairs_[i].to == peer && pairs_[i].channel == channel; };
-      // Peers mostly come in the order of the round before.
+      // Peers mostly come in the order of the previous round.
       for (std::size_t i = 0; i < 2; ++i, last = last + 1 < pairs_.size() ? last + 1 : begin) {
         if (last < pairs_.size() && is_same(last)) return last;
       }
@@ -192,7 +192,7 @@ EventClasses MessageGraph::settled(const std::vector<std::uint64_t>& of_ranks,
     classes.class_of.push_back(number);
     ++ranks_of[static_cast<std::size_t>(number)];
   }
-  // Links that are used, by class.
+  // Used links, by class.
   std::vector<std::int32_t> first_of(of_links.size(), -1);  // link of the class, per link
   std::vector<std::int64_t> links_of(of_links.size(), 0);   // links, per first link of a class
   std::vector<bool> used(of_links.size());

@@ -14,59 +14,62 @@
 
 namespace dadsim::sim {
 
-/// Equivalence classes of the ranks, pairs (of each channel) and links of a collective: those of a class have the same
-/// dates and rates throughout, and one of them stands for all.
+/// Equivalence classes of the ranks, pairs (of each channel) and links of a collective. Members of a class have equal
+/// dates and rates throughout, so the first stands for all.
 struct EventClasses {
   struct ClassCrossing {
-    std::int32_t link = 0;  ///< the first of its class
-    double flows = 1;       ///< of the class of pairs, on each of these links
+    std::int32_t link = 0;  ///< first link of its class
+    double flows = 1;       ///< flows of the class of pairs on each of these links
   };
   struct PairClass {
-    collectives::Rank from = 0, to = 0;  ///< of the first
-    std::int32_t arrivals = 1;           ///< pairs of the class that lead to each rank that they lead to
+    collectives::Rank from = 0, to = 0;  ///< ranks of the first pair
+    std::int32_t arrivals = 1;           ///< pairs of the class that lead to each of its receivers
     std::vector<ClassCrossing> crossings;
   };
 
-  std::vector<std::int32_t> class_of;    ///< per rank
-  std::vector<collectives::Rank> first;  ///< rank, per class
+  std::vector<std::int32_t> class_of;    ///< class, per rank
+  std::vector<collectives::Rank> first;  ///< first rank, per class
   std::vector<PairClass> pairs;
-  FlatMap<std::int32_t> pair_of;  ///< of the pairs that the first ranks of classes send over (or of all), by key_of
-  std::vector<std::pair<std::int32_t, std::int32_t>> first_link;  ///< link, the first of its class
+  FlatMap<std::int32_t>
+      pair_of;  ///< classes of the pairs that the first ranks of classes (or all) send over, by key_of
+  std::vector<std::pair<std::int32_t, std::int32_t>> first_link;  ///< link, first link of its class
 
   static std::uint64_t key_of(collectives::Rank from, collectives::Rank to, std::int32_t channel) {
     constexpr auto kChannels = collectives::Transfer::kChannelBits;
     return (static_cast<std::uint64_t>(from) << 26U | static_cast<std::uint64_t>(to)) << kChannels |
            static_cast<std::uint64_t>(channel);
   }
-  /// Whether all ranks of a class have the same date (seconds), so that the classes hold for these too.
+  /// Returns whether all ranks of a class have the same date (seconds), so that the classes hold for these dates too.
   bool hold_for(const std::vector<double>& dates) const;
 };
 
-/// Who sends what to whom in a collective, of all rounds together, and over which links.
+/// The messages of a collective: senders, receivers, sizes and links, of all rounds together.
 ///
-/// Classes are found by colour refinement, as in FlowPattern, here of ranks as well: ranks of a class begin at the same
-/// date, and have equally many pairs of each class; pairs of a class join ranks of the same classes, over links of the
-/// same classes in the same order, and carry the same messages in the same rounds; links of a class have the same
-/// properties and carry equally many pairs of each class. Then by induction over the events all of a class are in the
-/// same state at every date: they begin together, share links with as many of each class, get the same max-min rates,
-/// and end together.
+/// Classes are found by colour refinement, as in FlowPattern, here of ranks as well. Ranks of a class begin at the same
+/// date and have equally many pairs of each class. Pairs of a class join ranks of the same classes, over links of the
+/// same classes in the same order. They carry the same messages in the same rounds. Links of a class have the same
+/// properties and carry equally many pairs of each class. By induction over the events, all members of a class are in
+/// the same state at every date. They begin together, share links with as many of each class, get the same max-min
+/// rates and end together.
 class MessageGraph {
  public:
-  static constexpr std::size_t kMostPairs = 6'000'000;  ///< that are kept, some 60 bytes each
+  static constexpr std::size_t kMostPairs = 6'000'000;  ///< pairs kept at most, some 60 bytes each
   MessageGraph(const collectives::Rounds& rounds, FlowRoutes& routes, Interconnect& network,
                const std::vector<simgrid::s4u::Host*>& hosts);
 
-  /// For ranks that begin at these dates, seconds. Nothing where few are alike. `of_all`: with the class of each pair.
+  /// Returns the classes for ranks that begin at these dates, seconds; nothing if few are alike. `of_all`: with the
+  /// class of each pair.
   std::optional<EventClasses> classes(const std::vector<double>& dates, bool of_all = false) const;
 
-  /// Whether packets may be lost at a link of TCP: were all pairs under way together, or where these are too many.
+  /// Returns whether packets may be lost at a TCP link if all pairs were under way together; also true with too many
+  /// pairs.
   bool may_lose() const;
 
  private:
   struct ClassPair {
     collectives::Rank from = 0, to = 0;
     std::int32_t channel = 0;
-    std::uint64_t messages = 0;  ///< colour of what it carries, and when
+    std::uint64_t messages = 0;  ///< colour of the pair's messages and their rounds
   };
   std::span<const std::int32_t> way(std::size_t pair) const {
     return std::span(links_).subspan(offsets_[pair], offsets_[pair + 1] - offsets_[pair]);
@@ -78,7 +81,7 @@ class MessageGraph {
   std::size_t ranks_ = 0;
   bool is_complete_ = true;
   std::vector<ClassPair> pairs_;
-  std::vector<std::size_t> offsets_;  ///< per pair, where its links begin; and their end
+  std::vector<std::size_t> offsets_;  ///< first link of each pair, and the end of the last
   std::vector<std::int32_t> links_;
 };
 

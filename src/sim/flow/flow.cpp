@@ -16,7 +16,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSameDates = 1e-12;  // seconds, as events count as one
+constexpr double kSameDates = 1e-12;  // seconds within which events count as simultaneous
 
 }  // namespace
 
@@ -70,7 +70,7 @@ std::uint64_t key_of(const FlowPattern::Pair& pair) {
   return static_cast<std::uint64_t>(pair.from) << 32U | static_cast<std::uint32_t>(pair.to);
 }
 
-/// Numbers for kinds of messages, in the order in which they are met.
+/// Numbers kinds of messages in the order in which they are met.
 class KindNumbers {
  public:
   explicit KindNumbers(std::vector<FlowPattern::Kind>& kinds) : kinds_(kinds) {}
@@ -115,7 +115,7 @@ KnownPattern* RoundPatterns::of(const collectives::Rounds& rounds, std::int64_t 
     if (reversed) {
       for (FlowPattern::Pair& pair : pattern.pairs) std::swap(pair.from, pair.to);
     }
-    // Rounds often have the pairs of the one before.
+    // Rounds often have the pairs of the previous round.
     const auto is_same = [&](const FlowPattern& known) {
       return known.kinds.size() == pattern.kinds.size() && known.pairs.size() == pattern.pairs.size() &&
              std::ranges::equal(known.pairs, pattern.pairs,
@@ -156,12 +156,12 @@ KnownPattern* RoundPatterns::of(const collectives::Rounds& rounds, std::int64_t 
   return result;
 }
 
-/// What a pair sends in rounds that are in flight together counts as one message.
+/// Messages of a pair in rounds that are in flight together count as one.
 FlowPattern RoundPatterns::collect(const collectives::Rounds& rounds, std::int64_t first, std::int64_t end,
                                    bool numbered) const {
   FlowPattern pattern;
   KindNumbers kinds(pattern.kinds);
-  FlatMap<std::size_t> pair_of;  // of earlier rounds
+  FlatMap<std::size_t> pair_of;  // places of pairs of earlier rounds
   std::vector<collectives::Transfer> transfers;
   for (std::int64_t round = first; round < end; ++round) {
     for (std::size_t i = 0; i < pattern.pairs.size(); ++i) pair_of.try_emplace(key_of(pattern.pairs[i]), i);
@@ -196,16 +196,16 @@ FlowPattern RoundPatterns::collect(const collectives::Rounds& rounds, std::int64
 
 namespace {
 
-constexpr std::int64_t kStepsBySteps = 4'000'000;  // pairs × rounds that are gone through one by one
+constexpr std::int64_t kStepsBySteps = 4'000'000;  // pairs × rounds that are followed one by one at most
 constexpr double kSameSpeed = 1e-9;                // relative
-constexpr int kUsesToCondense = 3;                 // of a pattern, before classes of its ranks are looked for
+constexpr int kUsesToCondense = 3;                 // uses of a pattern before its ranks are divided into classes
 constexpr int kPassesOverRanks = 16;
 
 constexpr const char* kInLine =
     "messages wait in line on TCP connections that share links, and lose more the more there are";
 constexpr const char* kSeveralMessages = "many rounds in which ranks send or receive several messages";
 
-/// Whether no rank sends or receives more than one message.
+/// Returns whether every rank sends and receives at most one message.
 bool in_single_file(const std::vector<FlowPattern::Pair>& pairs, std::size_t ranks) {
   std::vector<bool> sends(ranks);
   std::vector<bool> receives(ranks);
@@ -235,10 +235,10 @@ Refused RankDates::go_on(const RoundFlows& timed, std::vector<double>& dates, do
   const auto steps_of = [&](std::size_t pairs) { return timed.rounds * static_cast<std::int64_t>(pairs); };
   const bool step_by_step = !many || steps_of(known.pattern.pairs.size()) <= kStepsBySteps;
   const bool as_rings = !step_by_step && in_single_file(known.pattern.pairs, dates.size());
-  // Where links are shared it matters when each pair begins.
+  // The beginning of each pair matters if links are shared.
   const bool checked = many && step_by_step && timed.contended;
   if (condensed_ != &known || as_rings || checked) expand(dates);
-  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what has just been compared with an address is not at it
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the comparison with an address does not dereference
   if (condensed_ == nullptr && !as_rings && !checked && (known.used >= kUsesToCondense || many)) condense(known, dates);
   std::vector<double>& current = condensed_ != nullptr ? class_dates_ : dates;
   const std::vector<Pair>& pairs = condensed_ != nullptr ? known.ranks->pairs : known.pattern.pairs;
@@ -288,7 +288,8 @@ void RankDates::expand(std::vector<double>& dates) {
   condensed_ = nullptr;
 }
 
-/// By colour refinement, as of flows and links (FlowPattern): what arrives at a rank says when it goes on.
+/// Divides ranks into classes by colour refinement, as FlowPattern does with flows and links. The messages that arrive
+/// at a rank decide when it continues.
 void RankDates::find_classes_of_ranks(KnownPattern& known, std::size_t ranks) {
   RankClasses& result = known.ranks.emplace(RankClasses{});
   const std::vector<Pair>& pairs = known.pattern.pairs;
@@ -315,7 +316,7 @@ void RankDates::find_classes_of_ranks(KnownPattern& known, std::size_t ranks) {
     if (pass == kPassesOverRanks) return;
     distinct = class_of_colour.size();
   }
-  // What arrives at the first rank of each class.
+  // The messages that arrive at the first rank of each class.
   std::vector<std::int32_t> first(distinct, -1);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     std::int32_t& of_class = first[static_cast<std::size_t>(result.class_of[rank])];
@@ -349,7 +350,7 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const RoundFlows&
   check_.begin_phase(checked);
   std::vector<double> begins(pairs.size());
   std::vector<bool> steady(pairs.size());
-  std::vector<double> free(pairs.size(), -1);  // when the pair's last transfer was over
+  std::vector<double> free(pairs.size(), -1);  // end of the pair's last transfer
   std::vector<double> after(dates.size());
   for (std::int64_t round = 0; round < timed.rounds; ++round) {
     after = dates;
@@ -375,10 +376,11 @@ Refused RankDates::many_rounds(const std::vector<Pair>& pairs, const RoundFlows&
   return {};
 }
 
-/// Rings with many rounds. In each round the longest chain of causes either stays on a pair, whose transfers follow one
-/// another, or moves on to the next pair with the message's latency. Staying pays on the slowest pair; moving through a
-/// pair gains (its whole time − the slowest transfer). So the time is that of the slowest pair in every round, plus the
-/// best gain of a stretch of at most `rounds` pairs in a row, which may go around more than once.
+/// Times rings with many rounds. In each round the longest chain of causes stays on a pair, whose transfers follow one
+/// another, or moves to the next pair. Moving takes the message's latency. Staying pays on the slowest pair; moving
+/// through a pair gains (its whole time − the slowest transfer). So the time is that of the slowest pair in every
+/// round, plus the best gain of a stretch. A stretch has at most `rounds` pairs in a row and may go around more than
+/// once.
 Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& dates) {
   const std::vector<Pair>& pairs = timed.known->pattern.pairs;
   const auto flow_of = [&](std::size_t pair) -> const RoundFlow& {
@@ -413,7 +415,7 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
     }
     for (const std::size_t pair : ring) {
       if (flow_of(pair).most_in_line == kManyInLine) continue;
-      // A quicker pair of the ring hands on faster than this one carries.
+      // A quicker pair of the ring forwards faster than this one transfers.
       if (quickest < (1 - kSameSpeed) * flow_of(pair).seconds) return FlowRefusal{kInLine};
     }
     const auto size = static_cast<std::int64_t>(ring.size());
@@ -423,13 +425,13 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
       gain.push_back(flow_of(pair).before + flow_of(pair).seconds + flow_of(pair).after - slowest);
       whole += gain.back();
     }
-    // Whole turns, as many as fit if they gain; then the best stretch of what is left, twice around at most.
+    // Takes as many whole turns as fit if they gain, then the best remaining stretch, at most twice around.
     const std::int64_t turns = whole > 0 ? rounds / size : 0;
     const std::int64_t longest = std::min(rounds - turns * size, size);
     double best = 0;
-    std::vector<double> sum{0};  // of gains up to a place, two turns long
+    std::vector<double> sum{0};  // sums of gains up to a place, two turns long
     for (std::int64_t i = 0; i < 2 * size; ++i) sum.push_back(sum.back() + gain[static_cast<std::size_t>(i % size)]);
-    std::vector<std::int64_t> least;  // places with rising sums, within `longest` behind
+    std::vector<std::int64_t> least;  // places with rising sums, at most `longest` back
     std::size_t head = 0;
     for (std::int64_t i = 0; i <= 2 * size; ++i) {
       while (head < least.size() && least[head] < i - longest) ++head;
@@ -438,7 +440,7 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
       least.push_back(i);
       best = std::max(best, sum[static_cast<std::size_t>(i)] - sum[static_cast<std::size_t>(least[head])]);
     }
-    // The last message of all has its latency behind it, moved on or not.
+    // The last message of all is followed by its latency in any case.
     double last = std::numeric_limits<double>::infinity();
     for (const std::size_t pair : ring) last = std::min(last, flow_of(pair).before + flow_of(pair).after);
     const double seconds =
@@ -450,7 +452,7 @@ Refused RankDates::around_rings(const RoundFlows& timed, std::vector<double>& da
 
 namespace {
 
-constexpr double kPlainDoubt = 0.01;  // of the time: three times what is let pass
+constexpr double kPlainDoubt = 0.01;  // share of the time: three times the doubt that is accepted
 
 }  // namespace
 
@@ -472,13 +474,13 @@ Refused FlowModel::run(const collectives::Rounds& rounds, std::vector<double>& d
       reason = overlap ? "ranks are in several rounds at a time"
                        : fmt::format("ranks get out of step, by up to {:.3g} s of {:.3g} s", check_.doubt(), seconds);
     }
-    // Which links there are is known better by now.
+    // More links of the network are known by now.
     if (!FlowEvents::serves_without_loss(ranks_.network)) return FlowRefusal{reason, seconds};
     dates = begin;
-    keep_nothing();  // what was worked out in step is of no use any more
+    keep_nothing();  // results worked out in step are of no further use
     const Refused refused = followed_.run(rounds, dates, account_, solved_);
     if (!refused) return {};
-    // What it would come to is part of the answer.
+    // The refusal also reports the time that in-step rounds would take.
     if (!reason.empty()) return FlowRefusal{reason + ", and " + refused->fault, seconds};
   }
 }
@@ -487,7 +489,7 @@ Refused FlowModel::solve(const collectives::Rounds& rounds, std::vector<double>&
   solved_ = &solved;
   Refused refused = run(rounds, done);
   solved_ = nullptr;
-  if (!refused && followed_.may_lose(rounds)) solved.give_up();  // what is lost depends on who comes when
+  if (!refused && followed_.may_lose(rounds)) solved.give_up();  // losses depend on the order in which messages arrive
   if (!refused) solved.settle(done);
   return refused;
 }
@@ -558,7 +560,7 @@ FlowModel::InStep FlowModel::work_out(const collectives::Rounds& rounds, std::ve
       const std::int64_t first = phase.first + i;
       const std::int64_t end = phase.first + std::min(i + together, times);
       if (pace.handshake != collectives::Pace::Handshake::eager) {
-        // Receivers say that they are ready: a round of messages without bytes, the other way.
+        // Receivers report that they are ready: a round of messages without bytes in the other direction.
         if (KnownPattern* ready = patterns_.of(rounds, first, end, true, flows_)) {
           if (Refused refused = time_rounds(*ready, 1, dates)) return {.refused = std::move(refused)};
         }
@@ -576,7 +578,7 @@ FlowModel::InStep FlowModel::work_out(const collectives::Rounds& rounds, std::ve
   return {};
 }
 
-/// As if the rounds that are left took as long each, and nothing more came to be in doubt.
+/// Assumes that the remaining rounds take as long each and add no doubt.
 bool FlowModel::is_plain(std::int64_t rounds, std::int64_t all, const std::vector<double>& dates, double begin) const {
   if (!(check_.doubt() > 0)) return false;
   const double each = (*std::ranges::max_element(dates_.reached(dates)) - begin) / static_cast<double>(rounds);
@@ -608,7 +610,7 @@ Refused FlowModel::time_rounds(KnownPattern& known, std::int64_t rounds, std::ve
     timed_.push_back(std::move(timed));
   }
   if (!memory_.is_full()) return {};
-  // Too much to keep: this pattern may be the next round's too.
+  // Memory is full; this pattern is kept because the next round may have it too.
   keeps_ = false;
   timed_.clear();
   memory_.forget();

@@ -9,17 +9,17 @@
 
 namespace dadsim::sim {
 
-/// Seconds by what they were spent on: the latency of a path ("latency", name), the bandwidth of a link
-/// ("bandwidth", name), software ("overhead", "").
+/// Seconds by cause: the latency of a path ("latency", name), the bandwidth of a link ("bandwidth", name), software
+/// ("overhead", "").
 using SpentSeconds = std::map<std::pair<std::string, std::string>, double>;
 
-/// What the time of rounds went to, and what links carried.
+/// Accounts for the time of rounds by cause, and for the loads of links.
 class FlowAccount {
  public:
   explicit FlowAccount(const Interconnect& network) : network_(network) {}
 
   const SpentSeconds& spent() const { return spent_; }
-  /// Per link of the network (those behind the end: nothing).
+  /// Returns loads per link of the network; links after the end carried nothing.
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
   void forget_spent() { spent_.clear(); }
@@ -29,11 +29,11 @@ class FlowAccount {
     loads_ = loads;
   }
 
-  /// What the time of rounds goes to: the pair that takes longest.
+  /// Describes the slowest pair, which determines the time of the rounds.
   void describe(RoundFlows& timed) const;
-  /// They took so long.
+  /// Adds `seconds` of the rounds to their causes.
   void spend(const RoundFlows& timed, double seconds);
-  /// What the rounds of a pattern have carried. All links of a class carry the same.
+  /// Adds the loads of a pattern's rounds. All links of a class carry the same.
   void count_loads(const KnownPattern& known);
 
  private:

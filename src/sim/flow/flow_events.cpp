@@ -99,10 +99,10 @@ void describe_rounds(
 
 namespace {
 
-constexpr double kSameDate = 1e-12;      // seconds, as SimGrid is told to count events as one
+constexpr double kSameDate = 1e-12;      // seconds within which SimGrid, too, counts events as simultaneous
 constexpr double kAllCarriedOut = 2e5;   // messages up to which no round is left out
-constexpr std::int64_t kFewRounds = 32;  // of those alike, carried out at first
-constexpr double kSettled = 1e-3;        // of the whole time: what may come of rounds that do not all take the same
+constexpr std::int64_t kFewRounds = 32;  // equal rounds that are carried out at first
+constexpr double kSettled = 1e-3;        // share of the whole time that rounds of unequal length may add
 
 }  // namespace
 
@@ -167,7 +167,7 @@ Refused FlowEvents::follow(const collectives::Rounds& rounds, std::vector<double
     account(last_cause(), (end - begin + more) / (end - begin));
     for (double& date : done) date += more;
     dates.swap(done);
-    // What the rounds left out carry.
+    // Counts the messages of the rounds left out.
     for (FollowedConnection& over : connections_) over.round = -1;
     for (const collectives::Rank rank : followed_) {
       for (collectives::Rank lane = 0; lane < rounds.lanes(); ++lane) {
@@ -241,7 +241,7 @@ void FlowEvents::go_on() {
   }
 }
 
-/// As CollectiveRun::advance.
+/// Same steps as CollectiveRun::advance.
 void FlowEvents::advance(std::int32_t number, std::int32_t of) {
   Course& course = courses_[static_cast<std::size_t>(number)];
   FlowState& state = course.states[static_cast<std::size_t>(of)];
@@ -284,7 +284,7 @@ void FlowEvents::enter(std::int32_t number, std::int32_t of, FlowState& state) {
   for (const collectives::Transfer& transfer : transfers_) send(number, of, transfer, round, state.date, state.cause);
 }
 
-/// As CollectiveRun::meet. `transfers_`: what the rank receives.
+/// Same steps as CollectiveRun::meet. `transfers_`: messages that the rank receives.
 void FlowEvents::meet(std::int32_t of, FlowState& state, std::int64_t round) {
   const std::vector<collectives::Transfer> received = transfers_;
   transfers_.clear();
@@ -314,7 +314,7 @@ void FlowEvents::meet(std::int32_t of, FlowState& state, std::int64_t round) {
   if (course.pace.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
 }
 
-/// As CollectiveRun::heard.
+/// Same steps as CollectiveRun::heard.
 void FlowEvents::heard(std::int32_t of, const FollowedMessage& message, double date, collectives::Rank from) {
   FlowState& state = courses_.front().states[static_cast<std::size_t>(of)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
@@ -342,7 +342,7 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   const std::int32_t number =
       connection(followed_[static_cast<std::size_t>(from / lanes)], transfer.peer, transfer.channel);
   FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
-  // Pairs of a class that begin at one rank are one connection.
+  // Pairs of a class that begin at one rank share one connection.
   const std::int64_t uplink_round = round * lanes + from % lanes;
   if (classes_ != nullptr && std::exchange(over.round, uplink_round) == uplink_round) return;
   const auto event = static_cast<std::int32_t>(events_.size());
@@ -353,7 +353,7 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   if (over.queue.size() == 1) begins_.push(leaves(over), number);
 }
 
-/// As TcpConnection::aim. Where the first bytes come to the tightest link later, they come so much sooner from there.
+/// Same rule as TcpConnection::aim. First bytes that reach the tightest link later leave that link sooner by as much.
 double FlowEvents::leaves(FollowedConnection& over) {
   const FollowedMessage& first = over.queue.front();
   cost_of(over, first.course, first.bytes);
@@ -411,13 +411,13 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
   return number;
 }
 
-/// A message of one lane has its part of the path.
+/// A message of one lane gets a share of the path.
 double FlowEvents::limit_of(const FollowedConnection& over) const {
   const PathUse& use = network_[over.path].use;
   return over.share < 1 ? std::min(over.most, over.share * use.payload_rate / use.efficiency) : over.most;
 }
 
-/// The first message of a connection leaves.
+/// Sends the first message of a connection.
 void FlowEvents::move(std::int32_t number) {
   FollowedConnection& over = connections_[static_cast<std::size_t>(number)];
   const FollowedMessage& message = over.queue.front();
@@ -440,7 +440,7 @@ void FlowEvents::deliver(std::int32_t number) {
   over.queue.pop_front();
   Course& course = courses_[static_cast<std::size_t>(message.course)];
   cost_of(over, message.course, message.bytes);
-  over.last = std::max(over.last, now_ + over.latency);  // no message overtakes the one before
+  over.last = std::max(over.last, now_ + over.latency);  // messages of a connection arrive in order
   MessageEvent& event = events_[static_cast<std::size_t>(message.event)];
   event.arrived = over.last;
   event.latency = static_cast<float>(over.latency);
@@ -493,7 +493,7 @@ void FlowEvents::run_together(std::span<const collectives::Rounds* const> sequen
   marks_.clear();
   clear(followed_.size());
   now_ = -std::numeric_limits<double>::infinity();
-  // Ranks have no states in one that none of them has come to.
+  // A collective of the sequence has no states until a rank has reached it.
   for (const collectives::Rounds* rounds : sequence) courses_.push_back(course_of(*rounds, rounds->count(), 0));
   for (const collectives::Rank rank : followed_) begin(0, rank, {});
   go_on();
@@ -517,7 +517,7 @@ void FlowEvents::begin(std::size_t number, collectives::Rank rank, const Moment&
   for (std::int32_t of = first; of < first + course.lanes; ++of) advance(static_cast<std::int32_t>(number), of);
 }
 
-/// The first rank, or message, comes to it.
+/// Prepares a collective for its first rank or message.
 void FlowEvents::expect(Course& course) {
   if (!course.states.empty()) return;
   course.states.resize(followed_.size() * static_cast<std::size_t>(course.lanes));
@@ -534,7 +534,7 @@ void FlowEvents::finish(std::int32_t number, std::int32_t of) {
     const FlowState& state = course.states[static_cast<std::size_t>(rank * course.lanes + lane)];
     if (lane == 0 || state.date > through.date) through = {state.date, state.cause};
   }
-  if (--course.ranks_left == 0) std::vector<FlowState>().swap(course.states);  // nobody comes back to it
+  if (--course.ranks_left == 0) std::vector<FlowState>().swap(course.states);  // no rank returns to it
   begin(static_cast<std::size_t>(number) + 1, rank, through);
 }
 
@@ -562,13 +562,13 @@ void FlowEvents::add_loads() {
   }
 }
 
-/// Rounds that are alike have what they take in the mean.
+/// Puts the rounds and their message times into `solved`; equal rounds take the mean.
 void FlowEvents::describe(MaxPlusRounds& solved) {
   const Course& course = courses_.front();
   solved.begin(*course.rounds);
   if (course.pace.handshake != collectives::Pace::Handshake::eager) return solved.give_up();
   taken_.sort();
-  // As rounds are numbered that were carried out.
+  // Number of a round among those carried out.
   const auto carried_out = [this](std::int64_t round) {
     return round < skip_from_ ? round : std::max(skip_from_, round - skipped_);
   };

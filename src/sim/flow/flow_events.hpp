@@ -21,30 +21,30 @@
 #include "sim/network/interconnect.hpp"
 #include "support/flat_map.hpp"
 
-// How many messages rounds come to.
+// Returns the number of messages of the rounds.
 
 namespace dadsim::sim {
 
 std::vector<collectives::Rank> all_ranks(const collectives::Rounds& rounds);
 
-/// The longest phase of rounds that are alike.
+/// Returns the longest phase of equal rounds.
 collectives::RoundPhase longest_uniform(const collectives::Rounds& rounds);
 
-/// Messages of these ranks in a round.
+/// Returns the number of messages that these ranks send in a round.
 double messages_of_round(const collectives::Rounds& rounds, std::int64_t round,
                          const std::vector<collectives::Rank>& senders);
 
-/// Messages of theirs in all; counted no further than above `most`.
+/// Returns the number of messages that these ranks send in all; counting stops above `most`.
 double messages_of(const collectives::Rounds& rounds, const std::vector<collectives::Rank>& senders, double most);
 
-/// What comes at dates: the earliest first, and of equals the one put in first.
+/// A queue of items by date: the earliest first, and of equal dates the one inserted first.
 ///
-/// Dates mostly are those of now and one of few latencies, so that each comes behind all others of its kind: it is put
-/// at the end of the first of some lines in which no later one stands, and only where there is none into a heap.
+/// Most dates are the present plus one of few latencies, so an item usually comes after all others of its kind. It goes
+/// to the end of the first line that holds no later item, or into a heap if no line fits.
 class DateQueue {
  public:
   bool empty() const { return size_ == 0; }
-  /// Seconds; infinity: there is none.
+  /// Returns the next date in seconds; infinity if the queue is empty.
   double next() const { return size_ == 0 ? kNever : first().date; }
 
   void push(double date, std::int32_t what) {
@@ -85,7 +85,7 @@ class DateQueue {
   };
   struct PostLine {
     Fifo<Entry> waiting;
-    double last = 0;  ///< seconds: of those that wait
+    double last = 0;  ///< seconds, latest date in the line
   };
 
   const PostLine* earliest() const {
@@ -109,16 +109,16 @@ class DateQueue {
   std::int64_t serial_ = 0;
 };
 
-/// What the transfers of a collective took that was followed message by message: per connection and round.
+/// Transfer times of a collective that was followed message by message, per connection and round.
 class TransferTimes {
  public:
-  /// Of another collective.
+  /// Begins another collective.
   void forget() { of_connection_.clear(); }
-  /// `round`: rounds · lanes + lane, as they were carried out; `seconds` of a transfer of the connection in it.
+  /// Adds a transfer of `connection`, in seconds. `round`: rounds · lanes + lane, as carried out.
   void add(std::int32_t connection, std::int64_t round, double seconds);
-  /// No more will come.
+  /// Prepares for reading; no more transfers may be added.
   void sort();
-  /// In the mean of the rounds from `from` to before `until`, in a lane.
+  /// Returns the mean seconds over rounds from `from` to before `until`, in one lane.
   double mean(std::int32_t connection, std::int64_t from, std::int64_t until, collectives::Rank lanes,
               collectives::Rank lane) const;
 
@@ -130,62 +130,62 @@ class TransferTimes {
   std::vector<std::vector<Duration>> of_connection_;
 };
 
-/// Every message of every rank, and what it took: `message(rank, lane, transfer, from, until)` in the rounds from
-/// `from` to before `until`, which are alike. Puts the rounds into `solved`.
+/// Puts every message of every rank into `solved`, round by round. `message(rank, lane, transfer, from, until)` returns
+/// a message's times in the equal rounds from `from` to before `until`.
 void describe_rounds(
     const collectives::Rounds& rounds,
     const std::function<MaxPlusRounds::RoundMessage(collectives::Rank, collectives::Rank, const collectives::Transfer&,
                                                     std::int64_t from, std::int64_t until)>& message,
     MaxPlusRounds& solved);
 
-/// A collective by flows that begin and end at dates of their own, where its ranks do not keep in step: every message
-/// is a flow, messages of a pair follow one another, and a rank goes on when its messages have come, as it does message
-/// by message (CollectiveRun over connections of nvlink, rdma and plain links). What it saves is SimGrid's bookkeeping.
+/// Simulates a collective by flows that begin and end at dates of their own, for ranks that do not keep in step. Every
+/// message is a flow, messages of a pair follow one another, and a rank continues when its messages have arrived.
+/// CollectiveRun does the same over connections of nvlink, rdma and plain links; this class saves SimGrid's
+/// bookkeeping.
 ///
-/// Where ranks, pairs and links fall into equivalence classes (EventClasses), one of each is followed for its
-/// class.
+/// Where ranks, pairs and links have equivalence classes (EventClasses), one member is followed for each class.
 ///
-/// Of rounds that are alike it carries out as many as it takes until each adds the same time, twice; what the others
-/// take follows from that.
+/// Equal rounds are carried out until each adds the same time, twice; the time of the others follows.
 ///
-/// Several collectives that follow one another can be followed together: who is early in one then meets those who are
-/// still in the one before.
+/// Several consecutive collectives can be followed together: a rank that is early in one then shares links with ranks
+/// still in the previous one.
 class FlowEvents {
  public:
   FlowEvents(Interconnect& network, std::vector<simgrid::s4u::Host*> hosts)
       : network_(network), hosts_(std::move(hosts)) {}
 
-  /// Messages that are carried out one by one to know what the rounds take; a collective of more is not for flows of
-  /// this kind.
+  /// Messages that may be carried out one by one; larger collectives are refused.
   static constexpr double kMostMessages = 2e7;
-  /// Whether messages over links like those of the network are known here, whatever is sent: not over TCP.
+  /// Returns whether messages over all kinds of links of the network are supported; TCP is not.
   static bool serves(const Interconnect& network);
-  /// The same of what overflows no queue: also over TCP between nodes of GPUs (MessageGraph::may_lose).
+  /// Returns whether messages that overflow no queue are supported, also over TCP between nodes of GPUs
+  /// (MessageGraph::may_lose).
   static bool serves_without_loss(const Interconnect& network);
 
-  /// `dates`: per rank, when it begins, and afterwards when it is done (seconds). `classes`: hold for these; nullptr:
-  /// every rank and every pair is followed by itself.
+  /// Follows the rounds. `dates`: per rank, when it begins, and afterwards when it is done (seconds). `classes`: must
+  /// hold for these dates; nullptr: every rank and pair is followed separately.
   [[nodiscard]] Refused run(const collectives::Rounds& rounds, std::vector<double>& dates,
                             const EventClasses* classes = nullptr);
 
   static constexpr std::int32_t kStart = -1;
-  /// When a rank begins or is through with a collective, and the message that let it; kStart: none did.
+  /// The date at which a rank begins or ends a collective, and the message that it waited for; kStart: none.
   struct Moment {
     double date = 0;  ///< seconds
     std::int32_t cause = kStart;
   };
-  /// `rank` is through with the collectives in front of number `next` of a sequence: when it begins that one, not
-  /// before it is through. Asked of number 0 for all ranks, and after the last, when it does not matter what it says.
+  /// Returns when `rank` begins collective number `next` of a sequence, given that it was `through` with those before;
+  /// never earlier. Called for number 0 of all ranks; the result of the call after the last is ignored.
   using Begins = std::function<Moment(collectives::Rank rank, std::size_t next, const Moment& through)>;
-  /// Every message of collectives of the same ranks that follow one another, each rank at its own pace. All are eager.
+  /// Follows every message of consecutive collectives of the same ranks, each rank at its own pace. All collectives
+  /// must be eager.
   void run_together(std::span<const collectives::Rounds* const> sequence, const Begins& begins);
-  /// What the time until a message came went to, back along the messages that each waited for.
+  /// Accounts for the time until a message arrived, back along the messages that each waited for.
   void account_for(std::int32_t cause) { account(cause, 1); }
 
-  /// From now on what transfers take is taken down.
+  /// Records transfer times from now on.
   void take_down() { takes_down_ = true; }
-  /// Of the last run, in which transfers were taken down: every message of every rank, and what it took. Of classes
-  /// these have to know all pairs.
+  /// Puts every message of every rank of the last run, with its recorded times, into `solved`. Classes, if used, must
+  /// know all pairs.
   void describe(MaxPlusRounds& solved);
 
   const SpentSeconds& spent() const { return spent_; }
@@ -194,50 +194,50 @@ class FlowEvents {
  private:
   struct FollowedMessage {
     std::int64_t round = 0;
-    std::int32_t to = 0;      ///< place · lanes + lane
-    std::int32_t course = 0;  ///< in courses_
-    double bytes = 0;         ///< payload
+    std::int32_t to = 0;      ///< receiver, place · lanes + lane
+    std::int32_t course = 0;  ///< index in courses_
+    double bytes = 0;         ///< bytes of payload
     double ready = 0;         ///< seconds
     std::int32_t event = kStart;
-    bool word = false;  ///< that the sender is ready to get what the receiver sends in the round
+    bool word = false;  ///< a ready-to-receive notice for the round, without payload
   };
-  /// Its number is that of its transfers in `fluid_`.
+  /// A connection; its number is also that of its transfers in `fluid_`.
   struct FollowedConnection {
     std::int32_t path = 0;
     collectives::Rank from = 0, to = 0;
-    std::int32_t arrivals = 1;    ///< messages that come to the receiver at the same time, one from each of its class
-    Fifo<FollowedMessage> queue;  ///< the first is under way, or waits for its date
-    double last = 0;              ///< seconds: the last delivery
-    double begun = 0;             ///< seconds: the transfer that is under way
-    double most = 0;              ///< byte/s of its narrowest link that nobody shares
-    double share = 1;             ///< of its path that it gets at most
-    double bytes = -1;            ///< payload of the last message that was asked for, and what such a one costs
+    std::int32_t arrivals = 1;    ///< messages that arrive at the receiver together, one from each sender of the class
+    Fifo<FollowedMessage> queue;  ///< the first message is under way, or waits for its date
+    double last = 0;              ///< seconds, date of the last delivery
+    double begun = 0;             ///< seconds, beginning of the current transfer
+    double most = 0;              ///< byte/s of the narrowest link that is not shared
+    double share = 1;             ///< share of the path, at most
+    double bytes = -1;            ///< payload of the message that `cost` holds for
     PathUse::Cost cost;
-    double latency = 0;            ///< seconds: of that message, from the end of its transfer
-    double before = 0, post = 0;   ///< tcp: seconds of software, beside the transfer before, and behind that
-    std::int32_t course = 0;       ///< that this one belongs to
-    std::int32_t shares_in = 0;    ///< course of which `share` is
-    std::int64_t round = -1;       ///< the last in which a message was handed over, rounds · lanes + lane
+    double latency = 0;            ///< seconds of that message after the end of its transfer
+    double before = 0, post = 0;   ///< tcp: seconds of software, during the transfer before and after it
+    std::int32_t course = 0;       ///< course that `cost` holds for
+    std::int32_t shares_in = 0;    ///< course that `share` holds for
+    std::int64_t round = -1;       ///< last round with a message, rounds · lanes + lane
     double payload = 0, wire = 0;  ///< bytes carried
   };
-  /// Where receivers say that they are ready: what a rank has in a round of that.
+  /// A rank's state in a round whose receivers announce that they are ready.
   struct FlowMeeting {
     struct FlowWord {
       collectives::Rank from;
       double date;
       std::int32_t event;
     };
-    std::vector<FlowWord> words;                 ///< that came before the rank had entered the round
-    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers have not said that they are ready
+    std::vector<FlowWord> words;                 ///< notices that arrived before the rank entered the round
+    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers are not ready
     double entered = 0;
-    std::int32_t entered_for = kStart;  ///< the cause
+    std::int32_t entered_for = kStart;  ///< message that let the rank enter
   };
-  /// What a rank got in a round, and what it waits for there.
+  /// Messages that a rank has received, and expects, in a round.
   struct FollowedRound {
     std::int32_t arrived = 0, expected = 0;
     double last = 0;
     std::int32_t cause = kStart;
-    std::unique_ptr<FlowMeeting> meeting;  ///< if there is any
+    std::unique_ptr<FlowMeeting> meeting;  ///< null without a handshake
 
     void came(double date, std::int32_t event) {
       if (cause != kStart && date <= last) return;
@@ -255,16 +255,16 @@ class FlowEvents {
     double date = 0;
     std::int32_t cause = kStart;
     bool begun = false;
-    Fifo<FollowedRound> rounds;  ///< from `through` on
+    Fifo<FollowedRound> rounds;  ///< rounds, from `through` on
   };
-  /// A collective that is carried out.
+  /// A collective that is being carried out.
   struct Course {
     const collectives::Rounds* rounds = nullptr;
     collectives::Rank lanes = 1;
     collectives::Pace pace;
-    std::int64_t count = 0;                     ///< rounds that are carried out
-    std::vector<FlowState> states;              ///< per place and lane, as long as ranks are in it
-    std::vector<collectives::Rank> lanes_left;  ///< per place; of a sequence
+    std::int64_t count = 0;                     ///< rounds to carry out
+    std::vector<FlowState> states;              ///< states per place and lane, while ranks are in the collective
+    std::vector<collectives::Rank> lanes_left;  ///< unfinished lanes, per place, in a sequence
     std::size_t ranks_left = 0;
   };
   struct MessageEvent {
@@ -274,45 +274,45 @@ class FlowEvents {
     float latency;         ///< seconds
     double sent, arrived;  ///< seconds
   };
-  /// `dates`: per place.
+  /// Follows the rounds. `dates`: per place.
   Refused follow(const collectives::Rounds& rounds, std::vector<double>& dates);
-  /// Carries out so many rounds.
+  /// Carries out `count` rounds.
   void carry_out(const collectives::Rounds& rounds, std::int64_t count, std::vector<double>& dates);
-  /// Of a network without messages, for `ranks`.
+  /// Resets to an idle network with `ranks`.
   void clear(std::size_t ranks);
   static Course course_of(const collectives::Rounds& rounds, std::int64_t count, std::size_t places);
-  /// From message to message until there are none.
+  /// Processes messages until none are left.
   void go_on();
-  /// Of a rank that stands for the class of this one.
+  /// Returns the place of the rank that stands for this rank's class.
   std::int32_t place_of(collectives::Rank rank) const {
     return classes_ == nullptr ? rank : classes_->class_of[static_cast<std::size_t>(rank)];
   }
-  /// What the collective calls the round.
+  /// Returns the collective's own number of a round.
   std::int64_t numbered(std::int64_t round) const { return round < skip_from_ ? round : round + skipped_; }
   void advance(std::int32_t course, std::int32_t of);
   void enter(std::int32_t course, std::int32_t of, FlowState& state);
   void meet(std::int32_t of, FlowState& state, std::int64_t round);
   void heard(std::int32_t of, const FollowedMessage& message, double date, collectives::Rank from);
   void expect(Course& course);
-  /// Of a sequence: a lane is through with a collective, and maybe its rank.
+  /// Ends a collective for a lane of a sequence, and for its rank if that was the last lane.
   void finish(std::int32_t course, std::int32_t of);
-  /// Of a sequence: the rank, through with those before, comes to one.
+  /// Lets a rank of a sequence begin a collective, after it is through with those before.
   void begin(std::size_t course, collectives::Rank rank, const Moment& through);
   void send(std::int32_t course, std::int32_t from, const collectives::Transfer& transfer, std::int64_t round,
             double date, std::int32_t cause, bool word = false);
   std::int32_t connection(collectives::Rank from, collectives::Rank to, std::int32_t channel);
   std::int32_t make_connection(collectives::Rank from, collectives::Rank to, const EventClasses::PairClass* pairs);
-  /// When the first message of a connection leaves.
+  /// Returns when the first message of a connection leaves.
   double leaves(FollowedConnection& over);
-  /// Byte/s of a message at most; infinity: what links have.
+  /// Returns the limit of a message's rate, byte/s; infinity: only links limit it.
   double limit_of(const FollowedConnection& over) const;
   void carry(FollowedConnection& over, std::int32_t course, double bytes, double times);
-  /// What a message costs on its way, and `latency`.
+  /// Returns the cost of a message, and sets the connection's `latency`.
   const PathUse::Cost& cost_of(FollowedConnection& over, std::int32_t course, double bytes);
   void add_loads();
   void move(std::int32_t connection);
   void deliver(std::int32_t connection);
-  /// Of the rank that is through last.
+  /// Returns the message that the last rank to finish waited for.
   std::int32_t last_cause() const;
   void account(std::int32_t cause, double factor);
 
@@ -320,11 +320,11 @@ class FlowEvents {
   std::vector<simgrid::s4u::Host*> hosts_;
   const EventClasses* classes_ = nullptr;
   std::vector<collectives::Rank> followed_;   ///< ranks, by place: all, or the first of each class
-  std::vector<Course> courses_;               ///< one, or those of a sequence
-  const Begins* sequence_ = nullptr;          ///< if there is one
-  std::int64_t skip_from_ = 0, skipped_ = 0;  ///< rounds from there on are those of a number higher by so many
-  std::int64_t marked_ = 0;                   ///< the first round whose beginning is noted
-  std::vector<double> marks_;                 ///< seconds: when the last rank has entered it
+  std::vector<Course> courses_;               ///< one course, or those of a sequence
+  const Begins* sequence_ = nullptr;          ///< null without a sequence
+  std::int64_t skip_from_ = 0, skipped_ = 0;  ///< `skipped_` rounds from number `skip_from_` on are left out
+  std::int64_t marked_ = 0;                   ///< first round whose beginning is recorded
+  std::vector<double> marks_;                 ///< seconds, when the last rank has entered a round
   double now_ = 0;
   Fluid fluid_;
   std::vector<FollowedConnection> connections_;
@@ -333,8 +333,8 @@ class FlowEvents {
   std::vector<FlatMap<std::int32_t>> to_;  ///< connections, per sender; without classes
   std::vector<std::int32_t> of_class_;     ///< connections, per class of pairs
   std::vector<MessageEvent> events_;
-  DateQueue begins_;                              ///< of connections: the first message leaves
-  std::vector<collectives::Transfer> transfers_;  ///< of the round at hand; kept for its memory
+  DateQueue begins_;                              ///< dates at which first messages of connections leave
+  std::vector<collectives::Transfer> transfers_;  ///< transfers of the current round; a member to reuse its memory
   SpentSeconds spent_;
   std::vector<LinkLoad> loads_;
 };

@@ -11,10 +11,10 @@
 
 namespace dadsim::sim {
 
-/// The network as the ranks of a collective see it, and how they write their messages to it.
+/// The network of a collective's ranks, and their rules for sending messages.
 class FlowNetwork {
  public:
-  /// `by_classes`: false takes every pair for itself, however alike they are.
+  /// `by_classes`: false treats every pair separately, even equal ones.
   FlowNetwork(Interconnect& all, std::vector<simgrid::s4u::Host*> ranks, bool classes)
       : network(all), hosts(std::move(ranks)), by_classes(classes) {}
   FlowNetwork(const FlowNetwork&) = delete;
@@ -27,7 +27,7 @@ class FlowNetwork {
   const simgrid::s4u::Host* host_of(collectives::Rank rank_and_lane) const {
     return hosts[static_cast<std::size_t>(rank_and_lane / lanes)];
   }
-  /// The links of a pair of a pattern, whose class takes `path`. Holds until the next call.
+  /// Returns the links of a pair of a pattern whose class uses `path`. Valid until the next call.
   const std::vector<std::int32_t>& links_of(const FlowPattern& pattern, std::int32_t path,
                                             const FlowPattern::Pair& pair) {
     if (!pattern.is_divided) return network[path].links;
@@ -37,9 +37,9 @@ class FlowNetwork {
   Interconnect& network;
   const std::vector<simgrid::s4u::Host*> hosts;  ///< per rank
   const bool by_classes;
-  collectives::Rank lanes = 1;  ///< of the collective at hand; numbers of ranks in patterns are rank · lanes + lane
+  collectives::Rank lanes = 1;  ///< lanes of the current collective; patterns number ranks as rank · lanes + lane
   collectives::Protocol protocol = collectives::Protocol::by_message;
-  double post_seconds = 0;  ///< of each message over sockets
+  double post_seconds = 0;  ///< seconds to post each message over sockets
 
  private:
   std::unique_ptr<FlowRoutes> routes_;

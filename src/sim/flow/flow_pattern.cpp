@@ -10,10 +10,10 @@ namespace dadsim::sim {
 namespace {
 
 constexpr int kMostPasses = 16;
-constexpr std::size_t kFewPairs = 32;             // pairs: fewer are not worth the while
-constexpr std::size_t kMostLinksKept = 16 << 20;  // of all ways together; beyond, ways are looked up again
+constexpr std::size_t kFewPairs = 32;             // pairs below which division does not pay
+constexpr std::size_t kMostLinksKept = 16 << 20;  // links of all paths together; above, paths are looked up again
 
-/// The ways of all pairs, kept if there is room.
+/// The paths of all pairs, kept if there is room.
 class PairWays {
  public:
   PairWays(const std::vector<FlowPattern::Pair>& pairs, collectives::Rank lanes, FlowRoutes& routes)
@@ -63,7 +63,7 @@ class Refinement {
         hosts_(hosts),
         ways_(pattern.pairs, lanes, routes) {}
 
-  /// False where there is little symmetry; then the pairs are as they were.
+  /// Returns false if there is little symmetry; the pairs are then unchanged.
   bool divide() {
     const std::vector<FlowPattern::Pair>& pairs = pattern_.pairs;
     if (pairs.size() < kFewPairs) return false;
@@ -83,7 +83,7 @@ class Refinement {
     return false;
   }
 
-  /// Every pair and every link by itself.
+  /// Makes every pair and every link a class of its own.
   void leave_apart() {
     FlatMap<std::int32_t> class_of_link;
     pattern_.offsets.push_back(0);
@@ -107,7 +107,7 @@ class Refinement {
 
  private:
   struct FoundClass {
-    std::size_t first = 0;  ///< pair
+    std::size_t first = 0;  ///< first pair
     std::int64_t count = 0;
   };
 
@@ -123,7 +123,7 @@ class Refinement {
     return false;
   }
 
-  /// How many colours the links have that something crosses.
+  /// Returns the number of colours among links that carry flows.
   std::size_t colours_in_use() const {
     FlatMap<bool> seen;
     for (std::size_t link = 0; link < colours_.size(); ++link) {
@@ -132,7 +132,7 @@ class Refinement {
     return seen.size();
   }
 
-  /// From the colours of links. False: too many.
+  /// Colours flows from the colours of links. Returns false if there are too many colours.
   bool colour_flows(std::size_t most) {
     found_.clear();
     class_of_colour_.clear();
@@ -166,7 +166,7 @@ class Refinement {
     return colours_[index];
   }
 
-  /// The classes of flows are those of the last pass, and of links those that it began with.
+  /// Classes of flows are those of the last pass; classes of links are those at its beginning.
   bool settle() {
     FlatMap<std::int32_t> class_of_link_colour;
     std::vector<std::int32_t> class_of_link(colours_before_.size(), -1);
@@ -210,7 +210,7 @@ class Refinement {
   const std::vector<simgrid::s4u::Host*>& hosts_;
   PairWays ways_;
   std::vector<std::uint64_t> colours_, colours_before_;  ///< per link
-  std::vector<std::uint64_t> flows_on_;                  ///< per link: sum of what the colours of its flows contribute
+  std::vector<std::uint64_t> flows_on_;                  ///< sum of the contributions of the flows' colours, per link
   FlatMap<std::int32_t> class_of_colour_;
   std::vector<std::int32_t> class_of_pair_;
   std::vector<FoundClass> found_;

@@ -17,10 +17,10 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr int kMostChanges = 64;      // distinct beginnings and ends of transfers of one round
+constexpr int kMostChanges = 64;      // distinct beginnings and ends of transfers of one round, at most
 constexpr double kSameTime = 1e-9;    // relative
 constexpr double kNegligible = 1e-3;  // relative
-constexpr double kMostWork = 4e8;     // flows × changes of their rates that one round may take
+constexpr double kMostWork = 4e8;     // flows × changes of their rates in one round, at most
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -41,7 +41,7 @@ void FlowRates::prepare(std::vector<RoundFlow>& flows) const {
 }
 
 void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
-  // TCP: as every message finds the links when all pairs have just sent theirs.
+  // TCP: the state of the links that a message meets when all pairs have just sent theirs.
   struct Load {
     double connections = 0, backlog = 0, arriving = 0;
   };
@@ -60,7 +60,7 @@ void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
     }
   }
   std::vector<tcp::LinkState> states;
-  std::unordered_map<std::int32_t, double> left;  // bytes that have left by a link before
+  std::unordered_map<std::int32_t, double> left;  // bytes sent earlier over a link
   for (RoundFlow& flow : flows) {
     if (ranks_.network[flow.path].use.transport != spec::Transport::tcp) continue;
     const std::int32_t back = ranks_.network.path(ranks_.host_of(flow.to), ranks_.host_of(flow.from));
@@ -85,7 +85,7 @@ void FlowRates::prepare_tcp(std::vector<RoundFlow>& flows) const {
     const double most = path.connection_rate;
     const double bytes = flow.bytes * path.use.carried(ranks_.protocol);
     flow.share = std::min(flow.share, most / path.use.payload_rate);
-    // As long as a host's messages fit into the queue in front of its link they leave one after the other.
+    // Messages of a host that fit into the queue of its link leave one after the other.
     const NetworkLink& first = ranks_.network.link(there.front());
     if (states.front().drops && !(most < path.use.payload_rate) &&
         states.front().backlog / first.use.efficiency <= first.use.queue_bytes) {
@@ -127,7 +127,7 @@ std::vector<double> FlowRates::rates(const FlowPattern& pattern, const std::vect
     double most = kUnlimited;
     for (const FlowPattern::Crossing& crossing : pattern.crossings_of(index)) {
       const NetworkLink& link = ranks_.network.link(pattern.links[static_cast<std::size_t>(crossing.link_class)].first);
-      if (!link.shared) {  // everybody has all of it
+      if (!link.shared) {  // every flow gets the whole bandwidth
         most = std::min(most, link.bandwidth);
       } else if (const auto known = std::ranges::find(links, crossing.link_class); known != links.end()) {
         on_each[static_cast<std::size_t>(known - links.begin())] += crossing.flows;
@@ -160,7 +160,7 @@ void FlowRates::share_once(const FlowPattern& pattern, std::vector<RoundFlow>& f
 
 Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<RoundFlow>& flows) const {
   std::vector<std::size_t> active;
-  std::vector<std::size_t> to_come;  // by when they begin, the last first
+  std::vector<std::size_t> to_come;  // flows by beginning, the last first
   std::vector<double> left(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) {
     left[i] = flows[i].wire_bytes;
@@ -171,7 +171,7 @@ Refused FlowRates::share_and_finish(const FlowPattern& pattern, std::vector<Roun
   double time = 0;
   for (int change = 0; !active.empty() || !to_come.empty(); ++change) {
     if (change == kMostChanges) {
-      if (!pattern.is_divided) {  // following each works out less anew
+      if (!pattern.is_divided) {  // separate classes need fewer updates
         std::vector<double> begins;
         for (const RoundFlow& flow : flows) begins.push_back(flow.in_turn);
         return share_by_dates(pattern, flows, begins);

@@ -8,31 +8,31 @@
 
 namespace dadsim::sim {
 
-/// Rates that differ by less than what rounding makes of them.
+/// Relative difference of rates that rounding may cause.
 inline constexpr double kRoundedRates = 1 + 1e-6;
 
-/// What the messages of a round cost, and how fast they go on while they share the network.
+/// Computes the costs of a round's messages, and their rates while they share the network.
 class FlowRates {
  public:
   explicit FlowRates(FlowNetwork& ranks) : ranks_(ranks) {}
 
-  /// What messages cost on the wire, and how long they take at least.
+  /// Sets the messages' bytes on the wire and their least times.
   void prepare(std::vector<RoundFlow>& flows) const;
-  /// How long they take if all pairs go on at the same time throughout.
+  /// Sets transfer times if all pairs transfer at the same time throughout.
   void share_once(const FlowPattern& pattern, std::vector<RoundFlow>& flows) const;
-  /// The same if all begin together, or in turn, and who is through leaves its share to the others.
+  /// Sets transfer times if all pairs begin together, or in turn, and finished ones leave their share to the others.
   Refused share_and_finish(const FlowPattern& pattern, std::vector<RoundFlow>& flows) const;
-  /// The same flow by flow (one for each pair), each from when it begins.
+  /// Sets transfer times flow by flow (one per pair), each from its own beginning.
   Refused share_by_dates(const FlowPattern& pattern, std::vector<RoundFlow>& flows,
                          const std::vector<double>& begins) const;
 
-  /// Seconds that the transfer takes if nobody shares its links.
+  /// Returns the seconds of the transfer on links without other flows.
   double alone(const RoundFlow& flow) const;
   bool over_tcp(const RoundFlow& flow) const;
-  /// How a message fares over TCP was worked out as if all others of the round were under way. Where they may not be,
-  /// for so many seconds, what sharing costs it is in doubt.
+  /// Returns the seconds in doubt over TCP. Costs of sharing assume that all messages of the round are under way
+  /// together; for `seconds` they may not be.
   double tcp_doubt(const std::vector<RoundFlow>& flows, double seconds) const;
-  /// Whether some would be faster alone.
+  /// Returns whether sharing slows some transfers.
   bool is_contended(const std::vector<RoundFlow>& flows) const;
 
  private:

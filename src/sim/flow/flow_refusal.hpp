@@ -5,14 +5,14 @@
 
 namespace dadsim::sim {
 
-/// Why flow fidelity does not hold somewhere.
+/// The reason for which flow fidelity does not hold.
 struct FlowRefusal {
-  std::string fault;   ///< as errors name it
-  double in_step = 0;  ///< seconds that it would come to if ranks kept in step; 0: not known
-  bool apart = false;  ///< ranks come to a collective apart
+  std::string fault;   ///< phrase as used in errors
+  double in_step = 0;  ///< seconds that ranks in step would take; 0: unknown
+  bool apart = false;  ///< ranks begin a collective at different dates
 };
 
-/// Nothing: it holds.
+/// Empty if flow fidelity holds.
 using Refused = std::optional<FlowRefusal>;
 
 }  // namespace dadsim::sim

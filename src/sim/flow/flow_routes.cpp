@@ -7,7 +7,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr int kCompared = 16;  // ways
+constexpr int kCompared = 16;  // paths
 
 }  // namespace
 

@@ -8,25 +8,25 @@
 
 namespace dadsim::sim {
 
-/// The ways between ranks, for pairs too many to keep a Path of each. On a declared platform its network is asked
-/// directly: a way through SimGrid takes ten times as long, and is the same (some are compared). Elsewhere the ways are
-/// those of Interconnect::path.
+/// Paths between ranks, for too many pairs to keep a Path of each. A declared platform is asked for its network
+/// directly, which is ten times as fast as SimGrid with equal results (some are compared). Elsewhere Interconnect::path
+/// gives the paths.
 class FlowRoutes {
  public:
   FlowRoutes(Interconnect& network, const std::vector<simgrid::s4u::Host*>& hosts);
 
-  /// The links from host to host, by their numbers in `hosts`, as indices of the interconnect. Holds until the next
-  /// call.
+  /// Returns the links from host to host, by their numbers in `hosts`, as indices of the interconnect. Valid until the
+  /// next call.
   const std::vector<std::int32_t>& links(std::size_t from, std::size_t to);
 
-  /// Whether all there is to a way is its links. Else it may have a latency beside theirs.
+  /// Returns whether a path consists of its links alone. Else it may have an additional latency.
   bool are_links_alone() const { return declared_ != nullptr; }
 
  private:
   Interconnect& network_;
   const std::vector<simgrid::s4u::Host*>& hosts_;
   const ClusterNetwork* declared_ = nullptr;
-  std::vector<std::int64_t> number_of_;  ///< of the hosts in the declared network
+  std::vector<std::int64_t> number_of_;  ///< number in the declared network, per host
   Links on_route_;
   std::vector<std::int32_t> links_;
   int compared_ = 0;

@@ -7,8 +7,8 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kAtOnce = 1e-4;  // of the time that a transfer takes alone: nearer beginnings count as one
-constexpr std::size_t kMostFollowed = 200'000;  // pairs of a round of which each has dates of its own
+constexpr double kAtOnce = 1e-4;  // share of a transfer's time alone within which beginnings count as simultaneous
+constexpr std::size_t kMostFollowed = 200'000;  // pairs of a round with dates of their own, at most
 constexpr double kNotYet = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -45,7 +45,7 @@ bool InStepCheck::begins_in_step(const RoundFlows& timed, const std::vector<Pair
   for (const RoundFlow& flow : timed.flows) {
     if (flow.wire_bytes > 0) least = std::min(least, rates_.alone(flow));
   }
-  if (first == kNotYet) return true;  // nothing is sent
+  if (first == kNotYet) return true;  // no bytes are sent
   if (last - first > kAtOnce * least || first < busy_until_) return false;
   last_in_step_ = {timed.known, timed.flows, first};
   busy_until_ = until;
@@ -79,7 +79,7 @@ Refused InStepCheck::out_of_step(const RoundFlows& timed, const std::vector<doub
     least = std::min(least, date);
     most = std::max(most, date);
   }
-  // Each pair gets rates of its own, from when it begins, where that makes a difference and pairs are not too many.
+  // Each pair gets rates from its own beginning if that matters and there are few enough pairs.
   const bool by_dates = !timed.contended || !known.pattern.is_divided || pairs.size() <= kMostFollowed;
   if (by_dates && timed.contended) {
     std::vector<RoundFlow> of_pairs;
@@ -105,9 +105,9 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
   watch_.resize(ranks_.network.links().size());
   ++checks_;
   double most = 0;
-  const bool one_by_one = steady.empty();  // rounds, not those of a phase
+  const bool one_by_one = steady.empty();  // single rounds, not those of a phase
   if (!one_by_one) {
-    // Over TCP a pair that carries its message sooner than others is idle while these go on.
+    // Over TCP a pair that finishes its message early is idle while the others continue.
     double least = kNotYet;
     double longest = 0;
     for (const RoundFlow& flow : flows) {
@@ -123,7 +123,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
     const double end = begins[i] + flow.seconds;
     const double rate = flow.wire_bytes / std::max(flow.seconds, std::numeric_limits<double>::min());
     const std::vector<std::int32_t>& links = ranks_.links_of(known.pattern, flow.path, pairs[i]);
-    watch_.resize(ranks_.network.links().size());  // a way that nobody had taken yet may have new ones
+    watch_.resize(ranks_.network.links().size());  // a path used for the first time may add links
     for (const std::int32_t index : links) {
       LinkWatch& link = watch_[static_cast<std::size_t>(index)];
       if (link.round != checks_) {
@@ -157,7 +157,7 @@ void InStepCheck::check(const KnownPattern& known, const std::vector<Pair>& pair
       if (link.busy_until > begins[i] && own + link.busy_behind > shared.bandwidth * kRoundedRates) {
         late = std::max(late, link.busy_until - begins[i]);
       }
-      // Who begins apart would be alone for a while.
+      // A pair that begins at another date would be alone for a while.
       if (!by_dates && link.last > link.first && link.fastest > shared.bandwidth * kRoundedRates) {
         most = std::max(most, std::min(link.last - link.first, flow.seconds - rates_.alone(flow)));
       }

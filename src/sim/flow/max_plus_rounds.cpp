@@ -9,8 +9,8 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSameStride = 1e-9;              // relative: by which all are later, round for round
-constexpr std::int64_t kGoneThrough = 2'000'000;  // messages of a ring that are gone through one by one
+constexpr double kSameStride = 1e-9;              // relative difference of delays that count as equal, round for round
+constexpr std::int64_t kGoneThrough = 2'000'000;  // messages of a ring that are followed one by one at most
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::uint64_t bits_of(const MaxPlusRounds::RoundMessage& message) {
@@ -50,7 +50,7 @@ void MaxPlusRounds::add(std::int32_t from, std::int32_t to, std::int32_t channel
   if (messages_.size() == kMostMessages) return give_up();
   const auto places = static_cast<std::uint64_t>(ranks_) * static_cast<std::uint64_t>(lanes_);
   std::int32_t line = 0;
-  // Messages of a pair in one round are on lines of their own.
+  // Several messages of a pair in one round use separate lines.
   for (;; ++channel) {
     const std::uint64_t key = (static_cast<std::uint64_t>(from) * places + static_cast<std::uint64_t>(to))
                                   << collectives::Transfer::kChannelBits |
@@ -107,7 +107,7 @@ class MaxPlusRounds::RoundPassage {
     }
     double slowest = 0;
     for (const MatrixEntry& message : messages) slowest = std::max(slowest, seconds_of(kind(message)));
-    std::int64_t alike = 0;  // rounds in a row after which all are as much later as after the one before
+    std::int64_t alike = 0;  // consecutive rounds that delay all ranks by as much as the round before
     double stride = 0;
     for (std::int64_t i = 0; i < times; ++i) {
       one_round(messages);
@@ -163,9 +163,9 @@ class MaxPlusRounds::RoundPassage {
     number_ += rounds;
   }
 
-  /// As RankDates::around_rings, for ranks that begin at dates of their own: what a rank is done with last is the
-  /// latest of all chains of causes that end at it. A chain begins with a rank, moves on along the ring by some pairs,
-  /// more than once around if that is longer, and stays on the slowest pair in all other rounds.
+  /// Times rings as RankDates::around_rings does, for ranks that begin at dates of their own. A rank's last round ends
+  /// with the latest of all chains of causes. A chain begins with a rank, moves along the ring by some pairs, and stays
+  /// on the slowest pair in all other rounds. It goes around more than once if that takes longer.
   void around_rings(std::span<const MatrixEntry> messages, std::int64_t times) {
     std::vector<const MatrixEntry*> out(now_.size());
     for (const MatrixEntry& message : messages) out[static_cast<std::size_t>(message.from)] = &message;
@@ -186,7 +186,7 @@ class MaxPlusRounds::RoundPassage {
     const auto size = std::ssize(ring);
     double slowest = 0;
     for (const std::size_t place : ring) slowest = std::max(slowest, seconds_of(kind(*out[place])));
-    // Sums of what is gained by moving through a pair instead of staying on the slowest, twice around.
+    // Sums of gains from moving through a pair instead of staying on the slowest, twice around.
     std::vector<double> sum{0};
     for (std::int64_t i = 0; i < 2 * size; ++i) {
       const RoundMessage& takes = kind(*out[ring[static_cast<std::size_t>(i % size)]]);
@@ -195,11 +195,11 @@ class MaxPlusRounds::RoundPassage {
     const double whole = sum[static_cast<std::size_t>(size)];
     const std::int64_t turns = whole > 0 ? times / size : 0;
     std::vector<double> done(ring.size(), kNever);
-    // Chains of 1 … `longest` pairs beside whole turns, as many as fit.
+    // Chains of 1 … `longest` pairs in addition to as many whole turns as fit.
     const auto chains = [&](std::int64_t longest, std::int64_t whole_turns) {
       if (longest < 1 || whole_turns < 0) return;
       const double more = static_cast<double>(times) * slowest + static_cast<double>(whole_turns) * whole;
-      std::vector<std::int64_t> latest;  // beginnings with falling gains, within `longest` behind
+      std::vector<std::int64_t> latest;  // beginnings with falling gains, at most `longest` back
       std::size_t head = 0;
       const auto gain = [&](std::int64_t place) {
         return now_[ring[static_cast<std::size_t>(place % size)]] - sum[static_cast<std::size_t>(place)];
@@ -225,10 +225,10 @@ class MaxPlusRounds::RoundPassage {
 
   const MaxPlusRounds& of_;
   bool alone_;
-  std::vector<double> now_, before_;          ///< per place: through with the last round, and the one before it
-  std::vector<std::vector<double>> through_;  ///< the last as many as ranks may be in at a time; empty: one
-  std::vector<double> free_;                  ///< per line: when its last transfer is over
-  std::int64_t number_ = 0;                   ///< of the round
+  std::vector<double> now_, before_;          ///< dates per place, of the end of the last round and the one before it
+  std::vector<std::vector<double>> through_;  ///< dates of as many last rounds as ranks may be in at a time; empty: one
+  std::vector<double> free_;                  ///< end of the last transfer, per line
+  std::int64_t number_ = 0;                   ///< number of the round
 };
 
 std::vector<double> MaxPlusRounds::pass(const std::vector<double>& dates, bool alone) const {
@@ -257,7 +257,7 @@ bool MaxPlusRounds::in_single_file(std::span<const MatrixEntry> messages, std::s
     if (sends[from] || receives[to]) return false;
     sends[from] = receives[to] = true;
   }
-  return sends == receives;  // closed
+  return sends == receives;  // a closed ring
 }
 
 }  // namespace dadsim::sim

@@ -12,83 +12,83 @@
 
 namespace dadsim::sim {
 
-/// A collective that was worked out for ranks that begin together, as a linear system over (max, +) that takes other
-/// dates: a rank enters a round when it is through with the one before and all that it waits for has come, messages of
-/// a pair follow one another, and each takes what it took when all had begun together (Baccelli, Cohen, Olsder,
-/// Quadrat, Synchronization and Linearity, 1992). That costs some nanoseconds a message, where following messages that
-/// share links costs a microsecond.
+/// A collective worked out for ranks that begin together, as a linear system over (max, +) that accepts other dates. A
+/// rank enters a round when it is through with the one before and all awaited messages have arrived. Messages of a pair
+/// follow one another, and each takes as long as when all ranks began together. (Baccelli, Cohen, Olsder, Quadrat,
+/// Synchronization and Linearity, 1992.) A message costs some nanoseconds, against a microsecond for following messages
+/// that share links.
 ///
-/// What is approximated is who shares a link with whom: late ranks have it as if all were there. Ranks that begin
-/// together get the dates that they had when it was worked out; by how much others may be wrong says doubt().
+/// Sharing of links is approximated: late ranks share as if all were there. Ranks that begin together get exactly the
+/// dates worked out; doubt() bounds the error of others.
 class MaxPlusRounds {
  public:
-  /// What a message takes, seconds.
+  /// Times of a message, seconds.
   struct RoundMessage {
-    double before = 0;   ///< from sending to the transfer, if nothing of the pair is on its way
-    double seconds = 0;  ///< of the transfer, beside the others
-    double after = 0;    ///< from its end to the delivery
-    double alone = 0;    ///< of the transfer, were it alone
+    double before = 0;   ///< from sending to the transfer, if the pair has no other message under way
+    double seconds = 0;  ///< transfer, sharing links with the others
+    double after = 0;    ///< from the end of the transfer to the delivery
+    double alone = 0;    ///< transfer if alone on its links
     bool operator==(const RoundMessage&) const = default;
   };
-  static constexpr std::size_t kMostMessages = 12'000'000;  ///< that are kept, 16 bytes each
+  static constexpr std::size_t kMostMessages = 12'000'000;  ///< messages kept at most, 16 bytes each
 
-  // ---- while it is worked out ----
+  // ---- building ----
 
-  /// Forgets all.
+  /// Clears the system for these rounds.
   void begin(const collectives::Rounds& rounds);
-  /// Those that follow are of another round, which comes so many times.
+  /// Begins a round that occurs `times` times; add() then adds its messages.
   void add_round(std::int64_t times);
-  /// A message, from and to rank · lanes + lane.
+  /// Adds a message; `from` and `to`: rank · lanes + lane.
   void add(std::int32_t from, std::int32_t to, std::int32_t channel, const RoundMessage& message);
-  /// Cannot be told.
+  /// Marks the system as unknown.
   void give_up();
-  /// All rounds are there: began together at date 0, ranks were done at these dates.
+  /// Completes the system. Ranks that began together at date 0 were done at these dates.
   void settle(const std::vector<double>& done);
 
-  // ---- then ----
+  // ---- use ----
 
   bool is_known() const { return known_; }
   std::size_t messages() const { return messages_.size(); }
-  /// Seconds that it takes ranks that begin together.
+  /// Returns the seconds that ranks take if they begin together.
   double seconds() const { return seconds_; }
-  /// Seconds by which it may be wrong for ranks that begin so far `apart`, seconds: no more than what it would save if
-  /// no link were shared, or a quarter of it, as rounds that lie apart otherwise may then meet on a link. Where they
-  /// are apart by less, by that; and by a little of what sharing costs, which changes as soon as messages no longer
-  /// come together.
+  /// Returns the seconds by which dates may be wrong for ranks that begin `apart` seconds apart. The error is at most
+  /// `apart` plus a little of what sharing costs, as that changes once messages no longer arrive together. It is also
+  /// at most the time saved if no link were shared. A quarter of the whole time counts if that is more, as separate
+  /// rounds may then share a link.
   double doubt(double apart) const { return std::min(apart + kSharing * saved_, std::max(saved_, 0.25 * seconds_)); }
-  /// Messages, with all equal rounds.
+  /// Returns the number of messages, with those of all equal rounds.
   double carried() const { return carried_; }
-  /// `dates`: per rank, when it begins, and afterwards when it is done.
+  /// Replaces dates per rank: when it begins, by when it is done.
   void enter(std::vector<double>& dates) const;
 
  private:
   static constexpr double kSharing = 0.05;
   struct MatrixEntry {
     std::int32_t from, to;  ///< rank · lanes + lane
-    std::int32_t line;      ///< of messages that follow one another
-    std::int32_t kind;      ///< in kinds_
+    std::int32_t line;      ///< line of messages that follow one another
+    std::int32_t kind;      ///< index in kinds_
   };
   struct SolvedRound {
-    std::size_t end = 0;  ///< of its messages
+    std::size_t end = 0;  ///< end of its messages
     std::int64_t times = 1;
   };
   class RoundPassage;
   std::int32_t kind_of(const RoundMessage& message);
   std::vector<double> pass(const std::vector<double>& dates, bool alone) const;
-  /// Whether everybody sends one message and gets one.
+  /// Returns whether every rank sends one message and receives one.
   bool in_single_file(std::span<const MatrixEntry> messages, std::size_t places) const;
 
   bool known_ = false, full_ = false;
   collectives::Rank ranks_ = 0, lanes_ = 1;
   collectives::Pace pace_;
-  double start_ = 0;  ///< seconds from when a rank begins to its first message
+  double start_ = 0;  ///< seconds from a rank's beginning to its first message
   std::vector<RoundMessage> kinds_;
   FlatMap<std::int32_t> kind_of_;
   FlatMap<std::int32_t> line_of_;
-  std::vector<std::size_t> used_in_;  ///< per line: the round it was last used in
+  std::vector<std::size_t> used_in_;  ///< round of the last use, per line
   std::vector<MatrixEntry> messages_;
   std::vector<SolvedRound> rounds_;
-  std::vector<double> correction_;  ///< per rank, seconds: what was worked out is later than the system says
+  std::vector<double> correction_;  ///< seconds by which the dates worked out are later than the system's, per rank
   double seconds_ = 0, saved_ = 0, carried_ = 0;
 };
 
