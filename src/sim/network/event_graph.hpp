@@ -9,8 +9,8 @@
 
 namespace dadsim::sim {
 
-/// What happened in one simulated step: computations and messages, each with the event whose end let it begin. From the
-/// last event back to the start these make the critical path, without gaps: waiting is put down to what was waited for.
+/// Events of one simulated step: computations and messages, each with the event whose end let it begin. The chain from
+/// the last event back to the start is the critical path. It has no gaps: waiting counts for the event waited for.
 class EventGraph {
  public:
   using Id = std::int32_t;
@@ -18,32 +18,32 @@ class EventGraph {
 
   explicit EventGraph(double begin) : begin_(begin) {}
 
-  /// A computation of `node`.
+  /// Adds a computation of `node`.
   Id add_computation(std::int32_t node, double begin, double end, Id cause);
-  /// What a framework does at `node` for messages that wait for it, or that it waits for.
+  /// Adds the framework's work at `node` for messages: work that they wait for, or work after them.
   Id add_framework(std::int32_t node, double begin, double end, Id cause);
-  /// What a collective of `node` takes before its first message, of which faster links save `lost` seconds.
+  /// Adds the time of `node` before the first message of a collective; faster links save `lost` seconds of it.
   Id add_start(std::int32_t node, double begin, double end, double lost, Id cause);
-  /// A message on `route`, under way from `begin`; software takes `software` seconds of it.
+  /// Adds a message on `route`, under way from `begin`; software takes `software` seconds of it.
   Id add_message(std::int32_t route, double begin, double software, Id cause);
   bool ended(Id event) const { return events_[static_cast<std::size_t>(event)].end >= 0; }
   void end(Id event, double time) { events_[static_cast<std::size_t>(event)].end = time; }
-  /// The link that was the message's narrowest, once it has ended.
+  /// Sets the message's narrowest link, once the message has ended.
   void set_bottleneck(Id event, std::int32_t link) { events_[static_cast<std::size_t>(event)].bottleneck = link; }
-  /// What of its transfer windows, losses and their repair took, seconds, at the queue of a link.
+  /// Sets the seconds of the transfer due to windows, losses and their repair at the queue of a link.
   void set_queueing(Id event, std::int32_t link, double seconds) {
     events_[static_cast<std::size_t>(event)].queue = link;
     events_[static_cast<std::size_t>(event)].queueing = static_cast<float>(seconds);
   }
   double end_of(Id event) const { return event == kStart ? begin_ : events_[static_cast<std::size_t>(event)].end; }
 
-  /// Whichever ends later, the first where both end at the same time.
+  /// Returns the event that ends later; `a` if both end at the same time.
   Id later(Id a, Id b) const { return end_of(b) > end_of(a) ? b : a; }
 
   struct Computer {
     std::string host, device;
   };
-  /// What the resources on the way are called.
+  /// Names of the resources on the critical path.
   struct Names {
     std::function<Computer(std::size_t node)> computation;
     std::function<std::string(std::size_t route)> latency;
@@ -51,8 +51,8 @@ class EventGraph {
     std::function<std::string(std::size_t link)> link;
   };
 
-  /// Seconds of the critical path that ends with `last`, by resource, longest first, from the date `since` on: the
-  /// beginning, or one in between. Shares add up to 1.
+  /// Returns the seconds of the critical path that ends with `last`, by resource, longest first. It counts from the
+  /// date `since`: the beginning or a later date. Shares add up to 1.
   std::vector<step::Bound> critical_path(Id last, const Names& names, double since) const;
 
  private:
@@ -63,8 +63,8 @@ class EventGraph {
     std::int32_t place;       ///< node of a computation, route of a message
     std::int32_t bottleneck;  ///< link of a message; kComputation, kNoneYet, kFramework, kStartOf
     std::int32_t queue = -1;  ///< link whose queue held a message up, or −1
-    float queueing = 0;       ///< seconds of that
-    float software = 0;       ///< seconds of a message, or of a start, that software takes
+    float queueing = 0;       ///< seconds of that delay
+    float software = 0;       ///< seconds of a message, or of a start, due to software
   };
   static constexpr std::int32_t kComputation = -1;
   static constexpr std::int32_t kNoneYet = -2;

@@ -7,14 +7,14 @@
 
 namespace dadsim::sim {
 
-/// First in, first out, in a ring of memory that is used again: what a connection keeps stays where the processor's
-/// cache has it. A deque moves on through memory and allocates as it goes.
+/// A first-in, first-out queue in a ring of memory that is reused, so a connection's data stays in the processor's
+/// cache. A deque would move on through memory and allocate meanwhile.
 template <class T>
 class Fifo {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  T& operator[](std::size_t index) { return ring_[place(index)]; }  ///< from the oldest on
+  T& operator[](std::size_t index) { return ring_[place(index)]; }  ///< element `index`, counted from the oldest
   T& front() { return ring_[first_]; }
   const T& front() const { return ring_[first_]; }
 
@@ -26,7 +26,7 @@ class Fifo {
     first_ = place(1);
     --size_;
   }
-  /// New ones at the end, with their defaults, until there are `size`.
+  /// Appends default elements until there are `size`.
   void extend(std::size_t size) {
     while (size_ < size) push_back(T{});
   }
@@ -41,7 +41,7 @@ class Fifo {
     first_ = 0;
   }
 
-  std::vector<T> ring_;  ///< a power of two of them
+  std::vector<T> ring_;  ///< size: a power of two
   std::size_t first_ = 0, size_ = 0;
 };
 

@@ -9,73 +9,72 @@
 
 namespace dadsim::sim {
 
-/// Transfers that share links max-min fairly, each from a date of its own until its bytes are through. When some begin
-/// or end, rates are worked out anew for those alone whose rates that can change: the first of them are all that share
-/// a link with these, and others join as long as the rates that they have are not max-min fair any more.
+/// Transfers that share links max-min fairly, each from its own date until its bytes are through. When transfers begin
+/// or end, only rates that can change are computed anew. These belong at first to transfers that share a link with
+/// them; others join as long as their rates are no longer max-min fair.
 class Fluid {
  public:
-  /// A transfer that may be under way, once or many times, one at a time: over `links`, which it shares with others, at
-  /// most at `most` byte/s. Returns its number.
+  /// Adds a transfer over `links`, shared with others, at most `most` byte/s. It may be under way many times, one at a
+  /// time. Returns its number.
   std::int32_t add(std::span<const std::int32_t> links, double most) { return add(links, {}, most); }
-  /// The same for one that stands for an equivalence class, as links may: `flows` of them are on each link that one of
-  /// its links stands for. No link comes twice.
+  /// Adds a transfer that stands for an equivalence class, as links may: each link in the class of one of its links
+  /// carries `flows` of its class. No link may occur twice.
   std::int32_t add(std::span<const std::int32_t> links, std::span<const double> flows, double most);
-  /// Byte/s; links are numbered from 0.
+  /// Sets a link's capacity, byte/s; links are numbered from 0.
   void set_capacity(std::int32_t link, double capacity);
 
-  /// From its next beginning on, byte/s.
+  /// Sets the transfer's limit, byte/s, from its next beginning on.
   void set_most(std::int32_t transfer, double most) { at(transfer).most = most; }
 
-  /// `bytes` (above 0) of the transfer begin to move at `date`, which does not go back from call to call.
+  /// Begins a transfer of `bytes` (above 0) at `date`, which must not decrease from call to call.
   void begin(std::int32_t transfer, double bytes, double date);
-  /// When the next transfer is over, as long as none begins before: seconds, infinity if there is none.
+  /// Returns when the next transfer ends if none begins before: seconds, infinity if there is none.
   double next();
-  /// A transfer that is over by `date`, or −1 if there is none (any more).
+  /// Returns a transfer that is over by `date`, or −1 if none is left.
   std::int32_t end(double date);
-  /// A transfer that is under way ends before its time.
+  /// Stops a transfer that is under way.
   void stop(std::int32_t transfer);
-  /// Works out the rates, after what begins and ends at `date`.
-  /// Returns how many transfers it looked at.
+  /// Computes the rates after the beginnings and ends at `date`. Returns the number of transfers examined.
   std::size_t share(double date);
 
-  /// Byte/s of a transfer under way, once they have been shared.
+  /// Returns the rate of a transfer under way, byte/s, after share().
   double rate(std::int32_t transfer) const { return at(transfer).rate; }
-  /// The link that kept the transfer from going faster, −1 if none did.
+  /// Returns the link that limits the transfer, −1 if none does.
   std::int32_t bottleneck(std::int32_t transfer) const { return at(transfer).bottleneck; }
 
  private:
-  static constexpr double kAlike = 1e-9;  // relative: of rates
-  static constexpr double kNone = 1e-6;   // flows: what rounding leaves of those of classes
+  static constexpr double kAlike = 1e-9;  // relative difference of equal rates
+  static constexpr double kNone = 1e-6;   // flows of classes that rounding may leave
   /// A link of a transfer.
   struct Hop {
     std::int32_t link;
-    std::int32_t place;  ///< among those on the link, while it is under way
-    double flows;        ///< of the transfer, on each link that this one stands for
+    std::int32_t place;  ///< place among the transfers on the link, while under way
+    double flows;        ///< flows of the transfer, on each link of this one's class
   };
   struct FluidTransfer {
-    std::size_t first = 0;           ///< of its hops, which follow one another
-    std::uint32_t hops = 0;          ///< how many
+    std::size_t first = 0;           ///< first of its hops, which are consecutive
+    std::uint32_t hops = 0;          ///< number of its hops
     double most = 0;                 ///< byte/s
-    double left = 0;                 ///< bytes, at `since`
+    double left = 0;                 ///< bytes left at `since`
     double since = 0;                ///< seconds
     double rate = 0, next_rate = 0;  ///< byte/s
     std::int32_t bottleneck = -1;
-    std::uint32_t version = 0;  ///< of its date in `ends_`
-    std::uint32_t member = 0;   ///< epoch in which its rate is worked out anew
+    std::uint32_t version = 0;  ///< version of its date in `ends_`
+    std::uint32_t member = 0;   ///< epoch in which its rate is computed anew
     bool active = false;
   };
   struct OnLink {
     std::int32_t transfer;
-    std::uint32_t which;  ///< of its hops this is
+    std::uint32_t which;  ///< index among the transfer's hops
     double flows;
   };
   struct FluidLink {
     double capacity = 0;
     std::vector<OnLink> active;
-    double left = 0;            ///< byte/s for the members that have no rate yet
-    double fair = 0;            ///< byte/s of those whose bottleneck it is; negative: none
-    double open = 0;            ///< flows of members that have no rate yet
-    std::uint32_t touched = 0;  ///< epoch
+    double left = 0;            ///< byte/s for the members without a rate
+    double fair = 0;            ///< byte/s of transfers whose bottleneck it is; negative: none
+    double open = 0;            ///< flows of members without a rate
+    std::uint32_t touched = 0;  ///< epoch of the last touch
     bool dirty = false;
   };
   struct TransferEnd {

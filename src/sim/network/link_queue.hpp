@@ -5,21 +5,21 @@
 
 namespace dadsim::sim {
 
-/// What lies in front of a link in one direction, first in, first out: what a word without bytes has to wait for there.
-/// (Messages with bytes share their links as SimGrid has it.)
+/// The queue of a link in one direction, first in, first out, as seen by small messages without bytes. (Messages with
+/// bytes share their links through SimGrid.)
 class LinkQueue {
  public:
-  /// A stretch of time, seconds.
+  /// A period of time, seconds.
   struct BusySpan {
     double begin, end;
   };
 
-  /// The bytes of a message come to the queue over the time `arrives`, and the link needs `seconds` for them. Returns
-  /// when it carries them. Events are numbered in the order of writing; what is over by `now` is forgotten.
+  /// Adds a message whose bytes arrive during `arrives` and need `seconds` of the link. Returns the period in which the
+  /// link carries them. Events are numbered in the order of writing; jobs over by `now` are forgotten.
   BusySpan add(std::int32_t event, BusySpan arrives, double seconds, double now);
 
-  /// Seconds until all that has come by `date` (of what comes then: what was written before `event`) is through, at
-  /// most `longest`: what does not fit into the queue waits at its host.
+  /// Returns the seconds until all messages that arrived by `date` are through, at most `longest`. Messages that arrive
+  /// at `date` count if written before `event`. Messages that do not fit into the queue wait at their hosts.
   double wait(std::int32_t event, double date, double longest) const;
 
  private:
@@ -27,8 +27,8 @@ class LinkQueue {
     std::int32_t event;
     BusySpan arrives, leaves;
   };
-  std::deque<QueuedJob> jobs_;  ///< in the order in which they leave
-  double free_ = 0;             ///< seconds: when the last of all is through
+  std::deque<QueuedJob> jobs_;  ///< in the order of leaving
+  double free_ = 0;             ///< seconds, when the last job is through
 };
 
 }  // namespace dadsim::sim

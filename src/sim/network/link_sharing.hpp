@@ -14,56 +14,57 @@
 
 namespace dadsim::sim {
 
-/// Transfers that share links max-min fairly, as SimGrid would share them, for many around a hub: what begins or ends
-/// takes time that grows with the logarithm of their number, where SimGrid looks at all of them.
+/// Transfers that share links max-min fairly, as in SimGrid, for many around a hub. A beginning or end takes time
+/// logarithmic in their number, while SimGrid examines all of them.
 ///
-/// Sites have lines of their own and meet at the hub alone. A transfer is then either held by its own line, and goes on
-/// at its rate, or by the link that it shares, of which all that are held there have the same rate. What each of these
-/// has got since the beginning is one number per link (the virtual time of fair queueing: Demers, Keshav and Shenker,
-/// SIGCOMM 1989), and who is through next follows from the order of those numbers. Where a transfer comes to share two
-/// links with others, rates are worked out as in Fluid.
+/// Sites have lines of their own and meet only at the hub. A transfer is limited either by its own line, with a
+/// constant rate, or by the shared link. All transfers held by a shared link have the same rate. The bytes that each of
+/// these has received so far are one number per link. It is the virtual time of fair queueing (Demers, Keshav and
+/// Shenker, SIGCOMM 1989). The order of virtual times tells which transfer ends next. Once a transfer shares two links
+/// with others, rates are computed as in Fluid.
 class LinkSharing {
  public:
-  /// A transfer that may be under way, one at a time: over `links`, at most at `most` byte/s. Returns its number.
+  /// Adds a transfer over `links`, at most `most` byte/s; one at a time. Returns its number.
   std::int32_t add(std::span<const std::int32_t> links, double most);
-  /// Byte/s; links are numbered from 0. A link that is not shared gives everyone all of it.
+  /// Sets a link's capacity, byte/s; links are numbered from 0. A link that is not shared gives every transfer all of
+  /// it.
   void set_link(std::int32_t link, double capacity, bool shared);
   bool knows(std::int32_t link) const {
     return static_cast<std::size_t>(link) < links_.size() && links_[static_cast<std::size_t>(link)].capacity > 0;
   }
 
-  /// `bytes` (above 0) begin to move at `date`; dates do not go back from call to call.
+  /// Begins the transfer of `bytes` (above 0) at `date`; dates must not decrease from call to call.
   void begin(std::int32_t transfer, double bytes, double date);
-  /// It ends before its time, if it is under way, and will not begin again.
+  /// Stops the transfer early, if under way, and for good.
   void stop(std::int32_t transfer, double date);
-  /// Those that are over by `date` are taken out, and the others share anew. To be called after what begins or stops.
+  /// Removes and returns the transfers that are over by `date`, and shares anew. Call after begin() or stop().
   std::vector<std::int32_t> settle(double date);
-  /// When the next is over, as long as nothing begins before; infinity if nothing is under way.
+  /// Returns the next end if nothing begins before; infinity if nothing is under way.
   double next();
 
  private:
   static constexpr std::int32_t kNone = -1;
   struct Transfer {
     std::vector<std::int32_t> links;
-    double most = std::numeric_limits<double>::infinity();  ///< byte/s that it was given
-    double cap = 0;              ///< byte/s: the least of that and of the links that nobody else uses
-    std::int32_t hub = kNone;    ///< the link that others use too
-    std::int32_t fluid = kNone;  ///< its number there
+    double most = std::numeric_limits<double>::infinity();  ///< byte/s, limit given to add()
+    double cap = 0;              ///< byte/s, least of `most` and the links without other users
+    std::int32_t hub = kNone;    ///< link shared with other users
+    std::int32_t fluid = kNone;  ///< number in `fluid_`
     bool active = false, held_by_hub = false;
-    double left = 0, since = 0;  ///< bytes at a date, of one that is held by its own line
-    double end = 0;              ///< its date, or the virtual time of the hub at which it is through
+    double left = 0, since = 0;  ///< bytes left at date `since`, if limited by its own line
+    double end = 0;              ///< date of its end, or virtual time of the hub at its end
   };
-  using Ordered = std::set<std::pair<double, std::int32_t>>;  ///< a number that counts, transfer
+  using Ordered = std::set<std::pair<double, std::int32_t>>;  ///< key, transfer
   struct Link {
     double capacity = 0;
     bool shared = true;
-    bool is_hub = false;              ///< is in hubs_
-    std::vector<std::int32_t> users;  ///< transfers that have it on their way
-    double v = 0, at = 0;             ///< bytes that each that is held here has got, until that date
-    double fair = 0;                  ///< byte/s of these
-    double taken = 0;                 ///< byte/s of those that their own lines hold
-    Ordered held, others;             ///< under way, by their caps
-    Ordered ends;                     ///< of those that are held, by the virtual time
+    bool is_hub = false;              ///< is in `hubs_`
+    std::vector<std::int32_t> users;  ///< transfers with the link on their path
+    double v = 0, at = 0;             ///< bytes received by each transfer held here, until that date
+    double fair = 0;                  ///< byte/s of each transfer held here
+    double taken = 0;                 ///< byte/s of transfers limited by their own lines
+    Ordered held, others;             ///< transfers under way, by their caps
+    Ordered ends;                     ///< held transfers, by virtual time of their end
   };
 
   Transfer& at(std::int32_t number) { return transfers_[static_cast<std::size_t>(number)]; }
@@ -82,10 +83,10 @@ class LinkSharing {
   std::vector<Link> links_;
   std::vector<std::int32_t> hubs_;  ///< links that have had several users
   std::set<std::int32_t> dirty_;    ///< hubs whose shares change
-  Ordered ends_;                    ///< dates, of those that are held by their own lines
-  std::unique_ptr<Fluid> fluid_;    ///< once a transfer shares two links
+  Ordered ends_;                    ///< dates, of transfers limited by their own lines
+  std::unique_ptr<Fluid> fluid_;    ///< used once a transfer shares two links
   std::map<std::int32_t, std::int32_t> of_fluid_;
-  bool stale_ = false;  ///< links have come to be shared
+  bool stale_ = false;  ///< true: new links are shared
 };
 
 }  // namespace dadsim::sim

@@ -5,16 +5,16 @@
 
 namespace dadsim::sim {
 
-/// When links carried something: spans that touch or overlap become one, with their bytes added up.
+/// The periods in which links carried bytes. Periods that touch or overlap are merged and their bytes added.
 class LinkTrace {
  public:
   struct TracedSpan {
     double begin, end;  ///< seconds
-    double bytes;       ///< payload
+    double bytes;       ///< bytes of payload
   };
-  /// Calls are in the order of `end`.
+  /// Adds a period; calls must be in the order of `end`.
   void carried(std::int32_t link, double begin, double end, double bytes);
-  /// Per link of the network (those behind the end: nothing).
+  /// Returns the periods per link of the network; links after the end carried nothing.
   const std::vector<std::vector<TracedSpan>>& spans() const { return spans_; }
 
  private:

@@ -7,15 +7,15 @@
 
 namespace dadsim::sim {
 
-/// Fills in which kinds of link were used, and how.
+/// Fills in the kinds of link that were used, and their use.
 void describe_links(const Interconnect& network, step::NetworkUse& use);
 
-/// What links carried in the steps of a run, added up.
+/// Adds up the loads of links over the steps of a run.
 class LinkUseCount {
  public:
-  /// A step, which occurs `times` times, loaded the links so, per link of the network.
+  /// Adds a step of `seconds` that occurs `times` times; `loads` per link of the network.
   void add(const std::vector<LinkLoad>& loads, double seconds, double times);
-  /// Fills in what was added, per step.
+  /// Fills in the mean per step.
   void describe(const Interconnect& network, step::NetworkUse& use) const;
 
  private:
@@ -24,9 +24,9 @@ class LinkUseCount {
   double steps_ = 0;
 };
 
-/// Starts the traffic of others, if any: actors that go on as long as the simulation does. `until`: nothing is timed
-/// before that date, so that only the last of what was sent before it is followed. A run that simulates its steps one
-/// by one, each at its date, would else follow all of it once for each.
+/// Starts background traffic, if any: actors that run as long as the simulation. `until`: no timing begins before this
+/// date, so only the last of the earlier messages is simulated. Otherwise a run that simulates its steps one by one,
+/// each at its date, would simulate all earlier traffic for each.
 void start_background(const spec::PlatformSpec& platform, simgrid::s4u::Engine& engine, double until = 0);
 
 }  // namespace dadsim::sim

@@ -6,7 +6,7 @@
 
 namespace dadsim::sim::tcp {
 
-/// What was fitted, of tcp_constants.csv, where each has its meaning.
+/// Fitted constants of tcp_constants.csv, which explains each.
 struct Fitted {
   double software = 0, cluster_software = 0;  ///< seconds
   double kept_window = 0, cold_window = 0, cold_burst = 0, grown_window = 0, opposite_filling = 0, corner = 0,
@@ -14,43 +14,42 @@ struct Fitted {
 };
 const Fitted& fitted();
 
-/// A link of a connection's path at the instant at which a message starts.
+/// A link of a connection's path when a message starts.
 struct LinkState {
   double rate = 0;               ///< byte/s of payload
-  double queue = 0;              ///< bytes of the wire
+  double queue = 0;              ///< bytes on the wire
   double efficiency = 1;         ///< payload ÷ wire
-  double connections = 1;        ///< that have something under way on it, this one included
+  double connections = 1;        ///< connections with something under way on it, this one included
   double backlog = 0;            ///< bytes of payload written and not yet through, this message included
-  bool opposite_in_use = false;  ///< connections have something under way in the other direction
-  /// What its queue does not hold is lost: not so on InfiniBand, NVLink and plain links, and where losses are in the
-  /// rate already.
+  bool opposite_in_use = false;  ///< true: the other direction carries data of connections
+  /// Loss of packets that exceed the queue. False on InfiniBand, NVLink and plain links, and where the rate already
+  /// includes losses.
   bool drops = true;
 };
 
-/// How a message fares.
+/// Costs of a message's transfer.
 struct TransferCost {
-  double share = 0;          ///< byte/s of payload: the fair share of the tightest link, or what a connection gets
+  double share = 0;          ///< byte/s of payload, fair share of the tightest link, or the connection's limit
   double inflation = 1;      ///< bytes to transfer ÷ bytes of the message
-  double floor = 0;          ///< seconds that the transfer takes at least
-  std::size_t tightest = 0;  ///< the link of the path with the least share, the first of equals
-  double waiting = 0;        ///< share of the transfer that windows and losses make it longer by, 0…1
-  std::size_t queue = 0;     ///< the link of the path whose queue bursts overflow
+  double floor = 0;          ///< least seconds of the transfer
+  std::size_t tightest = 0;  ///< index of the path's link with the least share, the first of equals
+  double waiting = 0;        ///< share of the transfer's time due to windows and losses, 0…1
+  std::size_t queue = 0;     ///< index of the path's link whose queue bursts overflow
 };
 
-/// What a fluid model of TCP needs beside fair sharing, fitted on real transfers (docs/validation.md). A message is one
-/// transfer of somewhat more bytes than its own, and takes at least a certain time:
+/// Returns the corrections to fair sharing that a fluid model of TCP needs, fitted on real transfers
+/// (docs/validation.md). A message becomes one transfer of somewhat more bytes, with a least time:
 ///
 ///  - acknowledgements share links that carry data both ways;
-///  - a message larger than the share of a queue that its connection has begins with a burst that overflows it, and is
-///    sent window by window: where the bandwidth-delay product (with the wait of the acknowledgements behind the
-///    opposite queue) is above the window that losses leave, the rate is that of the window;
-///  - where connections overflow the queue of a link, losses are detected and repaired, a matter of round trips, while
-///    the link has its queue to work off;
+///  - a message larger than its connection's share of a queue begins with a burst that overflows it, and is sent window
+///    by window. If the bandwidth-delay product (with the wait of acknowledgements in the opposite queue) exceeds the
+///    window after losses, the window limits the rate;
+///  - where connections overflow the queue of a link, losses are detected and repaired within round trips, while the
+///    link works off its queue;
 ///  - flows that share both their ends with others do not match up perfectly, and links stand idle.
 ///
-/// None of it concerns a connection that is alone, one way, and within the queue: that is latency plus bytes over rate.
-/// A cold connection has not met a loss yet. `round_trip` is unloaded, seconds. `most`: byte/s that a connection gets
-/// at most, however loose its links are.
+/// A single one-way connection that fits into the queue needs no correction: latency plus bytes over rate. A cold
+/// connection has not met a loss yet. `round_trip` is unloaded, seconds. `most`: limit of a connection's rate, byte/s.
 TransferCost transfer_cost(std::span<const LinkState> path, double bytes, double round_trip, bool cold,
                            double most = std::numeric_limits<double>::infinity());
 
