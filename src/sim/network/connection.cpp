@@ -24,7 +24,7 @@ void Departures::write(std::int32_t event, double date, double bytes) {
 double Departures::begin_of(std::int32_t event, double rate, bool fits) {
   const auto asked = std::ranges::find(entries_, event, &Entry::event);
   if (asked == entries_.end()) throw std::logic_error("a message leaves that was not written");
-  // Who asks first settles it for all that are there by now: actors wake in any order.
+  // The first request settles all messages present by now, because actors wake in any order.
   for (Entry& entry : entries_) {
     if (entry.date > asked->date) break;
     if (entry.begin >= 0) continue;
@@ -44,7 +44,7 @@ void Departures::forget(std::int32_t event) {
 
 namespace sg4 = simgrid::s4u;
 
-// ---- what an actor has under way ----
+// ---- transfers of one actor ----
 
 void Outbox::add(sg4::CommPtr transfer, const std::int64_t* ended, std::int64_t serial) {
   if (entries_.size() >= reap_at_) reap();
@@ -57,7 +57,7 @@ void Outbox::reap() {
     if (*entry.ended == kCutOff) {
       let_go(entry);
     } else if (entry.serial < *entry.ended) {
-      entry.transfer->wait();  // is over: returns at once
+      entry.transfer->wait();  // is over, so returns at once
     } else {
       std::swap(entries_[kept++], entry);
     }
@@ -66,11 +66,11 @@ void Outbox::reap() {
   reap_at_ = std::max<std::size_t>(1, 2 * kept);
 }
 
-/// What was cut off may still lie in a mailbox that nobody looks into any more.
+/// A transfer that was cut off may still lie in a mailbox that has no more receiver.
 void Outbox::let_go(Entry& entry) {
   try {
     entry.transfer->cancel();
-  } catch (const simgrid::Exception&) {  // it has failed already
+  } catch (const simgrid::Exception&) {  // the transfer has failed already
   }
 }
 
@@ -97,21 +97,21 @@ void guarded(const std::function<void()>& code) {
   }
 }
 
-// ---- all of them ----
+// ---- all connections ----
 
 namespace {
 
-constexpr double kSameBeginning = 1e-11;  // seconds: SimGrid takes dates that are nearer than 1e-12 for the same
+constexpr double kSameBeginning = 1e-11;  // seconds; SimGrid treats dates less than 1e-12 apart as equal
 
-Connections* at_work = nullptr;  // those of this process
+Connections* at_work = nullptr;  // the connections of this process
 
 }  // namespace
 
-/// SimGrid 3.32 shares anew only the links that it knows to have changed (System::enable_var in maxmin.cpp): of a
-/// transfer that begins after its latency these are the first link of its path and what hangs together with it by
-/// transfers under way. Of several that leave a host together only the first is looked at, and the others go through
-/// their further links as if these had no limit, until something else happens there. So the links of what has begun are
-/// given their bandwidth once more, whereupon they do count as changed.
+/// SimGrid 3.32 updates only links that it knows to have changed (System::enable_var in maxmin.cpp). For a transfer
+/// that begins after its latency these are the first link of its path and links connected to it by active transfers. If
+/// several transfers leave a host together, only the first is examined. The others then pass their further links
+/// without a limit, until something else happens there. So the links of new transfers are given their bandwidth once
+/// more, which marks them as changed.
 void Connections::share_anew() {
   const double now = sg4::Engine::get_clock();
   std::vector<Beginning> ahead;
@@ -136,8 +136,8 @@ Connections::Connections(Interconnect& network, std::vector<sg4::Host*> hosts, b
       rendezvous_(rendezvous),
       peers_(hosts_.size()),
       idle_(sg4::Semaphore::create(0)) {
-  // A message may have to wait before its bytes move: SimGrid lets every transfer stand for a latency first, and asks
-  // what to multiply the route's with.
+  // A message may have to wait before its bytes move. SimGrid delays every transfer by a latency first, and asks for
+  // the factor to multiply the route's latency with.
   sg4::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(
       [this](double size, const sg4::Host* from, const sg4::Host* to, const auto& /*links*/, const auto& /*zones*/) {
         return delay_factor(from, to, size);
@@ -187,15 +187,15 @@ double Connections::delay_factor(const sg4::Host* from, const sg4::Host* to, dou
       return network_.delay_factor(connection->path(), delay);
     }
   }
-  const std::int32_t path = network_.path(from, to);  // traffic of others
+  const std::int32_t path = network_.path(from, to);  // background traffic
   const double delay = network_.latency_now(path);
   if (network_.varies()) wait_through_changes(path, delay);
   return network_.delay_factor(path, delay);
 }
 
-/// A latency that changes while a transfer waits to begin lets SimGrid 3.32 give it its weight before its time
-/// (NetworkCm02Link::set_latency). When its time comes nothing changes any more, so that it would never be looked at,
-/// and never end. Where nothing is waited for the wait is a trifle, and a change at that very time does the same.
+/// SimGrid 3.32 gives a waiting transfer its weight too early if a latency changes meanwhile
+/// (NetworkCm02Link::set_latency). At the end of the wait nothing would change, so the transfer would never be updated
+/// and never end. Without a wait the delay is kTrifle, and a change at that very time has the same effect.
 void Connections::wait_through_changes(std::int32_t path, double delay) {
   begins_at(sg4::Engine::get_clock() + std::max(delay, Interconnect::kTrifle), path);
 }
@@ -236,7 +236,7 @@ void Connections::reset(std::int32_t from, std::int32_t to) {
   const auto found = peers.all.find(key_of(static_cast<std::int64_t>(number(to)), 0));
   if (found == peers.all.end() || found->second == nullptr) return;
   Connection* connection = found->second;
-  if (connection->idle()) {  // most are, where hosts come and go: a cold one is as good as a new one
+  if (connection->idle()) {  // most are, where hosts come and go; a cold connection is as good as a new one
     connection->close();
     return;
   }

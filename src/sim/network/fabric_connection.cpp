@@ -14,7 +14,7 @@ namespace sg4 = simgrid::s4u;
 
 double now() { return sg4::Engine::get_clock(); }
 
-/// Transfers wait for one another in a mailbox; an actor at the receiving end takes them out one at a time.
+/// Queues transfers in a mailbox; an actor at the receiving end takes them one at a time.
 class FabricConnection : public Connection {
  public:
   FabricConnection(Connections& all, std::int32_t from, std::int32_t to)
@@ -27,11 +27,11 @@ class FabricConnection : public Connection {
 
   void send(const Message& message, Outbox& outbox) override {
     PathUse::Cost cost = all_.network()[path_].use.cost(message.bytes, message.protocol, message.post);
-    // Connections of one pair know their transfers by the size (see begin): a last digit tells channels apart.
+    // Connections of one pair recognise their transfers by size (see begin), so a last digit distinguishes channels.
     cost.wire_bytes *= 1 + message.channel * std::numeric_limits<double>::epsilon();
     queue_.push_back({message, cost.wire_bytes, cost.overhead});
     sg4::CommPtr transfer = mailbox_->put_init(&token_, 0);
-    transfer->set_remaining(cost.wire_bytes);  // the size as it is: put_init would cut it to whole bytes
+    transfer->set_remaining(cost.wire_bytes);  // exact size; put_init would round to whole bytes
     if (message.share < 1) {
       const PathUse& use = all_.network()[path_].use;
       transfer->set_rate(message.share * use.payload_rate / use.efficiency);
@@ -68,8 +68,8 @@ class FabricConnection : public Connection {
   void abandon() override {
     if (started_ > ended_) all_.network().leave(path_, load_, begin_, 0);
     ended_ = Outbox::kCutOff;
-    carrier_->kill();    // and with it ends what it was taking
-    carrier_ = nullptr;  // who holds an actor holds its stack, of which a process has room for some thousands
+    carrier_->kill();    // also ends the transfer that it was receiving
+    carrier_ = nullptr;  // a reference to an actor keeps its stack, and a process has room for some thousands
   }
 
   std::int32_t path() const override { return path_; }
@@ -89,13 +89,13 @@ class FabricConnection : public Connection {
         waits_for_post_ = true;
         post_->acquire();
       }
-      char* token = nullptr;  // get() would ask SimGrid twice: to begin, and to wait
+      char* token = nullptr;  // get() would call SimGrid twice: to begin, and to wait
       mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
-      if (ended_ == Outbox::kCutOff) return;  // abandoned, but killed only when it next waits
+      if (ended_ == Outbox::kCutOff) return;  // abandoned, but killed only at its next wait
       ++ended_;
       if (all_.rendezvous()) posted_.pop_front();
       const std::int32_t bottleneck = all_.network().leave(path_, load_, begin_, queue_.front().message.bytes);
-      last_ = std::max(last_, now() + latency());  // no message overtakes the one before
+      last_ = std::max(last_, now() + latency());  // messages arrive in order
       const Message message = queue_.front().message;
       queue_.pop_front();
       all_.deliver(message, last_, {.bottleneck = bottleneck}, outbox_);
@@ -105,17 +105,17 @@ class FabricConnection : public Connection {
   Connections& all_;
   std::int32_t path_;
   sg4::Mailbox* mailbox_;
-  Fifo<FabricEntry> queue_;  ///< handed over, not yet transferred
+  Fifo<FabricEntry> queue_;  ///< messages handed over, not yet transferred
   std::int64_t put_ = 0, started_ = 0, ended_ = 0;
   std::vector<std::int32_t> load_;
-  Outbox outbox_;     ///< of the receiving end
-  double last_ = 0;   ///< seconds: the last delivery
-  double begin_ = 0;  ///< seconds: the transfer that is under way, or the last
+  Outbox outbox_;     ///< outbox of the receiving end
+  double last_ = 0;   ///< seconds, date of the last delivery
+  double begin_ = 0;  ///< seconds, beginning of the current or last transfer
   Fifo<double> posted_;
-  sg4::ActorPtr carrier_;  ///< at the receiving end
+  sg4::ActorPtr carrier_;  ///< actor at the receiving end
   bool waits_for_post_ = false;
   sg4::SemaphorePtr post_ = sg4::Semaphore::create(0);
-  char token_ = 0;  ///< what transfers carry: only their size counts
+  char token_ = 0;  ///< dummy content of transfers; only their size counts
 };
 
 }  // namespace

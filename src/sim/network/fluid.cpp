@@ -21,7 +21,7 @@ void Fluid::set_capacity(std::int32_t index, double capacity) {
   link(index).capacity = capacity;
 }
 
-/// What its links give to others changes.
+/// Marks the links of a transfer, whose shares for others change.
 void Fluid::soil(const FluidTransfer& transfer) {
   for (const Hop& hop : hops_of(transfer)) {
     if (std::exchange(link(hop.link).dirty, true)) continue;
@@ -42,7 +42,7 @@ void Fluid::begin(std::int32_t number, double bytes, double date) {
     on_path.active.push_back({number, which++, hop.flows});
   }
   soil(transfer);
-  if (transfer.hops == 0) {  // shares with nobody
+  if (transfer.hops == 0) {  // shares with no other
     transfer.bottleneck = -1;
     transfer.rate = transfer.most;
     ends_.push({date + bytes / transfer.most, number, ++transfer.version});
@@ -101,7 +101,7 @@ void Fluid::fix(FluidTransfer& transfer, double rate, std::int32_t bottleneck) {
   }
 }
 
-/// Where no other member is on its links: what the tightest of them leaves it.
+/// Fills a transfer whose links have no other member: its rate is the least remainder of its links.
 bool Fluid::fill_alone(FluidTransfer& transfer) {
   double rate = std::numeric_limits<double>::infinity();
   std::int32_t tightest = -1;
@@ -122,7 +122,8 @@ bool Fluid::fill_alone(FluidTransfer& transfer) {
   return true;
 }
 
-/// Max-min rates of the members beside what the others have: the tightest link settles those on it, again and again.
+/// Computes max-min rates of the members within the capacity that others leave. The tightest link settles its members,
+/// again and again.
 void Fluid::fill() {
   const auto later = std::greater<std::pair<double, std::int32_t>>();
   shares_.clear();
@@ -180,17 +181,17 @@ void Fluid::fill() {
   }
 }
 
-/// Who is no member has to keep a rate that is max-min fair: nobody gets more than it on its bottleneck, which is full,
-/// nor it more than a member on that one's bottleneck.
+/// Adds transfers until the rates of non-members are max-min fair too. On a non-member's bottleneck, which is full, no
+/// transfer may exceed it; nor may it exceed a member on the member's bottleneck.
 void Fluid::complete() {
-  for (std::size_t i = 0; i < touched_.size(); ++i) {  // NOLINT(modernize-loop-convert): who joins touches more
+  for (std::size_t i = 0; i < touched_.size(); ++i) {  // NOLINT(modernize-loop-convert): new members touch more links
     FluidLink& on_path = link(touched_[i]);
     double most = 0;  // byte/s of a member
     double used = 0;
     std::size_t inside = 0;
     for (const auto& [number, which, flows] : on_path.active) {
       const FluidTransfer& transfer = at(number);
-      // Who has joined just now has no new rate yet, and what it has counts as an outsider's.
+      // A member that has just joined has no new rate yet; its present rate counts as a non-member's.
       const bool settled = transfer.member == epoch_ && transfer.next_rate >= 0;
       if (settled) {
         most = std::max(most, transfer.next_rate);

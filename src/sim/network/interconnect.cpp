@@ -20,7 +20,7 @@ std::string Path::name() const { return fmt::format("{} → {}", from->get_cname
 Interconnect::Interconnect(const simgrid::s4u::Engine& engine, bool varies, spec::Transport fallback)
     : varies_(varies), fallback_(fallback) {
   for (simgrid::s4u::Link* link : engine.get_all_links()) {
-    // What SimGrid's own loopback has is unit_latency; in truth it has none.
+    // SimGrid gives its own loopback unit_latency; its real latency is zero.
     const double latency = link->get_name() == "__loopback__" ? 0 : link->get_latency();
     latency_of_.try_emplace(std::bit_cast<std::uintptr_t>(link), latency);
     link->set_latency(varies ? std::max(latency, kTrifle) : 0);
@@ -75,13 +75,13 @@ std::int32_t Interconnect::path(const simgrid::s4u::Host* from, const simgrid::s
   double latency = 0;
   from->route_to(to, links, &latency);
   if (links.empty() && !(latency > 0)) {
-    // SimGrid's full routing takes a missing route for one that costs nothing.
+    // SimGrid's full routing treats a missing route as one without cost.
     throw std::runtime_error(fmt::format("there is no route from '{}' to '{}'", from->get_cname(), to->get_cname()));
   }
   Path& path = paths_.emplace_back();
   path.from = from;
   path.to = to;
-  path.latency = latency;  // what does not come from links, if anything
+  path.latency = latency;  // latency that does not come from links
   path.links.reserve(links.size());
   for (simgrid::s4u::Link* on_route : links) {
     path.links.push_back(index_of(on_route));
@@ -136,9 +136,9 @@ double Interconnect::latency_now(std::int32_t index) {
 }
 
 double Interconnect::delay_factor(std::int32_t path, double delay) const {
-  // Who does not wait at all gets the weight 1, which is that of the others only where latencies are not SimGrid's.
+  // A transfer without a wait gets the weight 1, which equals that of others only where latencies are not SimGrid's.
   if (varies_) delay = std::max(delay, kTrifle);
-  // Added up anew: a link in the middle of this path may have become the first of another since the path was looked up.
+  // Added up again: a link in the middle of this path may have become the first of another path meanwhile.
   const Path& on = paths_[static_cast<std::size_t>(path)];
   double simulated = on.links.empty() ? on.latency : 0;
   for (const std::int32_t index : on.links) {
@@ -172,7 +172,7 @@ void Interconnect::part(std::int32_t path) {
       Feed& feed = feeds_[feed_of(before, index)];
       if (--feed.connections == 0) entry.arriving -= feed.rate;
     }
-    if (entry.connections == 0) entry.arriving = 0;  // rounding does not add up
+    if (entry.connections == 0) entry.arriving = 0;  // removes accumulated rounding
     before = index;
   }
 }

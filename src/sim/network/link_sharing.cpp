@@ -7,7 +7,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Seconds: events that are nearer count as one, as in SimGrid (settings of its engine).
+/// seconds within which events count as simultaneous, as in SimGrid (settings of its engine)
 constexpr double kSameMoment = 1e-12;
 
 }  // namespace
@@ -35,7 +35,7 @@ std::int32_t LinkSharing::add(std::span<const std::int32_t> links, double most) 
   return number;
 }
 
-/// Its hub and its cap, by who uses its links.
+/// Finds the transfer's hub and cap from the users of its links.
 void LinkSharing::classify(Transfer& transfer) {
   transfer.hub = kNone;
   transfer.cap = transfer.most;
@@ -59,17 +59,17 @@ double LinkSharing::left_of(const Transfer& transfer, double date) {
 void LinkSharing::advance(Link& hub, double date) const {
   if (!hub.held.empty()) hub.v += hub.fair * (date - hub.at);
   hub.at = date;
-  if (hub.held.empty()) hub.v = 0;  // so that it stays exact
+  if (hub.held.empty()) hub.v = 0;  // removes accumulated rounding
 }
 
-/// Out of what its own line holds, into what the hub does.
+/// Moves a transfer from those limited by their own lines to those limited by the hub.
 void LinkSharing::hold(Link& hub, std::int32_t number, double date) {
   Transfer& transfer = at(number);
   const double left = left_of(transfer, date);
   ends_.erase({transfer.end, number});
   hub.others.erase({transfer.cap, number});
   hub.taken -= transfer.cap;
-  if (hub.others.empty()) hub.taken = 0;  // rounding does not add up
+  if (hub.others.empty()) hub.taken = 0;  // removes accumulated rounding
   transfer.held_by_hub = true;
   transfer.end = hub.v + left;
   hub.held.emplace(transfer.cap, number);
@@ -89,10 +89,10 @@ void LinkSharing::let_go(Link& hub, std::int32_t number, double date) {
   ends_.emplace(transfer.end, number);
 }
 
-/// Max-min: who is held by the hub gets as much as everyone else there and no more than its cap; who is not gets its
-/// cap, and that is no more than what the others get.
+/// Restores max-min fairness. A transfer held by the hub gets the same rate as all others held there, at most its cap.
+/// Any other transfer gets its cap, which is at most that rate.
 void LinkSharing::balance(Link& hub, double date) {
-  constexpr double kAlike = 1e-12;  // relative: of rates
+  constexpr double kAlike = 1e-12;  // relative difference of equal rates
   advance(hub, date);
   while (!hub.others.empty()) {
     const auto [cap, number] = *hub.others.rbegin();
@@ -100,7 +100,7 @@ void LinkSharing::balance(Link& hub, double date) {
     if (cap * static_cast<double>(hub.held.size() + 1) <= open * (1 + kAlike)) break;
     hold(hub, number, date);
   }
-  // Then what is left for those that are held only grows while the slowest of them go their own way.
+  // The share of held transfers only grows while the slowest of them leave for their own lines.
   for (; !hub.held.empty(); let_go(hub, hub.held.begin()->second, date)) {
     hub.fair = std::max(0.0, hub.capacity - hub.taken) / static_cast<double>(hub.held.size());
     if (hub.held.begin()->first > hub.fair * (1 + kAlike)) break;
@@ -142,10 +142,10 @@ void LinkSharing::take_out(std::int32_t number, double date) {
   dirty_.insert(transfer.hub);
 }
 
-/// After links have come to be shared: who is held by what is another matter.
+/// Assigns all transfers again after new links are shared.
 void LinkSharing::rebuild(double date) {
   stale_ = false;
-  std::vector<std::pair<std::int32_t, double>> under_way;  // with the bytes that are left
+  std::vector<std::pair<std::int32_t, double>> under_way;  // transfers, and their bytes left
   for (std::int32_t number = 0; number < static_cast<std::int32_t>(transfers_.size()); ++number) {
     if (at(number).active) under_way.emplace_back(number, left_of(at(number), date));
   }
@@ -217,7 +217,7 @@ std::vector<std::int32_t> LinkSharing::settle(double date) {
   for (const std::int32_t number : over) take_out(number, date);
   for (const std::int32_t index : dirty_) balance(link(index), date);
   dirty_.clear();
-  std::ranges::sort(over);  // whoever ends together does so in one order
+  std::ranges::sort(over);  // transfers that end together do so in one order
   return over;
 }
 

@@ -60,12 +60,12 @@ namespace sg4 = simgrid::s4u;
 
 namespace {
 
-/// Of traffic that is seen from `until` on, when the first message leaves that is still followed. Messages that are
-/// through before the next leaves stand at that date as if all had been followed; where they are not, one is under way
-/// there in any case.
+/// Returns when the first simulated message of background traffic leaves, if the traffic is observed from `until` on. A
+/// message that ends before the next leaves has the same date there as if all had been simulated. Otherwise one message
+/// is under way at `until` in any case.
 double first_message(double every, double until) {
   constexpr double kRunUp = 1;      // seconds
-  constexpr double kMessages = 16;  // and as many of them, where they are rare
+  constexpr double kMessages = 16;  // messages in the run-up, where they are rare
   const double begin = until - std::max(kRunUp, kMessages * every);
   if (begin <= 0) return 0;
   return every > 0 ? std::floor(begin / every) * every : begin;

@@ -20,17 +20,17 @@
 namespace dadsim::sim {
 namespace {
 
-/// The order around a ring in which the slowest pair of neighbours is as quick as can be found, and of equal ones the
-/// one whose pairs take least together: from the nearest neighbour's tour by exchanging two edges until nothing gets
-/// better (2-opt). So does PCCL go by the bandwidths that it has measured (M. Keiblinger et al., arXiv:2505.14065).
-/// Begins with 0. Empty for more hosts than kMostInOrder.
+/// Returns a ring order that makes the slowest pair of neighbours as quick as possible and, among equals, the total
+/// least. The nearest neighbour's tour is improved by exchanging two edges until nothing gets better (2-opt). PCCL does
+/// so with measured bandwidths (M. Keiblinger et al., arXiv:2505.14065). The order begins with 0; it is empty for more
+/// hosts than kMostInOrder.
 std::vector<collectives::Rank> ring_order(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network);
 
 constexpr std::size_t kMostInOrder = 64;
 
 using Tour = std::vector<std::size_t>;
 
-/// Seconds of a byte from each to each.
+/// Seconds per byte, from each host to each.
 using Prices = std::vector<std::vector<double>>;
 
 Prices prices_between(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
@@ -45,7 +45,7 @@ Prices prices_between(const std::vector<simgrid::s4u::Host*>& hosts, Interconnec
   return prices;
 }
 
-/// Of the slowest pair, and of all together: compared in this order.
+/// Returns the cost of the slowest pair and the sum over all, compared in this order.
 std::pair<double, double> cost_of(const Tour& tour, const Prices& prices) {
   std::pair<double, double> cost{0, 0};
   for (std::size_t i = 0; i < tour.size(); ++i) {
@@ -97,19 +97,17 @@ std::vector<collectives::Rank> ring_order(const std::vector<simgrid::s4u::Host*>
   return {tour.begin(), tour.end()};
 }
 
-// Seconds before an operation's first message, from the tuners' tables (baseLat): NVIDIA/nccl 2.28,
-// src/graph/tuning.cc, rings with LL; ROCm/rccl, the same. They stand for the start of a kernel and the library's
-// own work.
+// Seconds before an operation's first message, for the start of a kernel and the library's own work. From the tuners'
+// tables (baseLat), rings with LL: NVIDIA/nccl 2.28, src/graph/tuning.cc; ROCm/rccl, the same file.
 constexpr double kNcclStart = 6.6e-6;
 constexpr double kRcclStart = 20.5e-6;
-/// What RCCL takes a hop of a tree between nodes to cost, as a multiple of one of a ring, with LL (hwLat, 9.8 and 2.0
-/// µs).
+/// Cost of a hop of a tree between nodes in RCCL, as a multiple of a hop of a ring, with LL (hwLat, 9.8 and 2.0 µs).
 constexpr double kRcclTree = 9.8 / 2.0;
 
 collectives::RankLayout::Channel channel(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                                          Interconnect& network) {
   const Path& path = network[network.path(from, to)];
-  const double small = path.use.cost(1).overhead;  // of the protocol for small messages
+  const double small = path.use.cost(1).overhead;  // latency of the protocol for small messages
   collectives::RankLayout::Channel result{path.latency + small, std::min(path.use.payload_rate, path.connection_rate)};
   for (const Protocol& protocol : path.use.protocols) {
     const double latency = path.latency + path.use.overhead + protocol.latency;
@@ -119,7 +117,7 @@ collectives::RankLayout::Channel channel(const simgrid::s4u::Host* from, const s
   return result;
 }
 
-/// How many adapters the ranks of a node, which begins with rank `begin`, leave it through, to reach `far`.
+/// Returns the number of adapters through which the ranks of a node, which begins with rank `begin`, reach `far`.
 collectives::Rank rails_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::RankLayout& layout,
                            std::size_t begin, const simgrid::s4u::Host* far, Interconnect& network) {
   std::set<std::int32_t> first;
@@ -130,14 +128,14 @@ collectives::Rank rails_of(const std::vector<simgrid::s4u::Host*>& hosts, const 
   return static_cast<collectives::Rank>(first.size());
 }
 
-/// What the hosts of a declared platform are GPUs of: of the first that is one.
+/// Returns the GPU node of a declared platform's host; null if the host is no GPU.
 const GpuNode* gpu_node_of(const simgrid::s4u::Host& host) {
   const ClusterNetwork* network = declared_network();
   return network == nullptr ? nullptr : network->gpu_node(number_in_network(host));
 }
 
-/// In a file of SimGrid's nobody says what hosts are: those that NVLink, PCIe, xGMI or RDMA joins are taken for GPUs,
-/// those of a node for what its link in the catalogue joins.
+/// Infers the GPU node from links, as files of SimGrid do not describe hosts. Hosts joined by NVLink, PCIe, xGMI or
+/// RDMA count as GPUs, with the properties that the catalogue gives for the link.
 GpuNode gpu_node_of(const Path& inside, const Interconnect& network) {
   GpuNode node;
   if (inside.links.empty()) return node;
@@ -151,7 +149,8 @@ GpuNode gpu_node_of(const Path& inside, const Interconnect& network) {
   return node;
 }
 
-/// What is on all devices, if that is known: MPI where they differ; and the oldest generation, by which NCCL goes.
+/// The common library and generation of all devices, where known: MPI if devices differ, and the oldest generation,
+/// which NCCL uses.
 struct LayoutOfDevices {
   spec::CollectiveLibrary library;
   spec::GpuGeneration generation;
@@ -171,23 +170,24 @@ bool may_join_gpus(const Path& path) {
   return path.use.transport == spec::Transport::nvlink || path.use.transport == spec::Transport::rdma;
 }
 
-/// Those of `node` that NVLink joins, and how.
+/// Describes the connection of the GPUs inside `node`.
 void describe_inside(const Path& path, const GpuNode& node, collectives::RankLayout& layout) {
   layout.meshed_nodes = node.inside == spec::InsideNode::mesh;
   layout.nvlink_inside = path.use.transport == spec::Transport::nvlink;
-  // NVLink SHARP, from Hopper on.
+  // NVLink SHARP exists from Hopper on.
   layout.switch_adds_up = layout.nvlink_inside && node.inside == spec::InsideNode::switched && path.links.size() == 2 &&
                           node.generation >= spec::GpuGeneration::hopper;
 }
 
-/// What an adapter gets where all of a node send: a library's search counts slots that GPUs share.
+/// Limits an adapter's bandwidth when all GPUs of a node send; a library's search counts slots that GPUs share.
 void share_slots(const GpuNode& node, collectives::RankLayout& layout) {
   layout.between.bandwidth = std::min(layout.between.bandwidth,
                                       node.slots / static_cast<double>(std::max<collectives::Rank>(1, layout.rails)));
 }
 
-/// Where nodes are of several kinds: what the slowest of them have, and what all of them can. The first of each kind
-/// stands for it; `layout` knows those of the first rank, or the first of several in a node.
+/// Describes nodes of several kinds by the slowest bandwidth and the capabilities that all share. The first node of
+/// each kind stands for it; `layout` already describes the kind of the first rank, or of the first node with several
+/// ranks.
 void describe_other_nodes(const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network,
                           collectives::RankLayout& layout) {
   std::set<const GpuNode*> seen{gpu_node_of(*hosts.front())};
@@ -213,12 +213,12 @@ void describe_other_nodes(const std::vector<simgrid::s4u::Host*>& hosts, Interco
   }
 }
 
-/// Whose library the ranks' collectives are, and what it knows of them.
+/// Fills in the library of the ranks' collectives and its knowledge of the cluster.
 void describe_library(const GpuNode& node, bool between, bool plain, collectives::RankLayout& layout) {
   const bool rccl = node.library == spec::CollectiveLibrary::rccl;
   layout.library = node.library;
   layout.generation = node.generation;
-  // Over plain links the numbers are as they are written, without corrections.
+  // Over plain links the written numbers hold without corrections.
   if (!plain) layout.start_seconds = rccl ? kRcclStart : kNcclStart;
   if (rccl && between) layout.tree_latency = (kRcclTree - 1) * layout.between.latency;
 }
@@ -246,7 +246,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
     node.generation = own->generation;
   };
   go_by_devices();
-  bool gpus = true;  // as far as the links tell
+  bool gpus = true;  // according to the links
   bool plain = false;
   for (std::size_t i = 1; i < hosts.size() && !(inside && between); ++i) {
     if (!inside && layout.node_of[i] == layout.node_of[i - 1] && hosts[i] != hosts[i - 1]) {
@@ -289,7 +289,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
     }
   }
   if (own) gpus = own->library != spec::CollectiveLibrary::mpi;
-  // Among clusters that a WAN joins: other switches of the same fabric are nearer than that. No library has a rule.
+  // Detects clusters joined by a WAN; other switches of the same fabric are nearer. No library has such a rule.
   constexpr double kMuchFarther = 4;
   const bool far = between && layout.ranks() > layout.nodes() &&
                    channel(hosts.front(), hosts.back(), network).latency > kMuchFarther * layout.between.latency;
@@ -299,7 +299,7 @@ collectives::RankLayout rank_layout(const std::vector<simgrid::s4u::Host*>& host
 }
 
 bool joined_by_wan(const std::vector<simgrid::s4u::Host*>& hosts) {
-  // Of a file nobody knows which links are a WAN's, and not all its hosts need have a way to all others.
+  // A file does not mark its WAN links, and not all of its hosts need a path to all others.
   if (hosts.size() < 3 || declared_network() == nullptr) return false;
   const auto is_far = [&](const simgrid::s4u::Host* host) {
     std::vector<simgrid::s4u::Link*> links;
@@ -309,7 +309,7 @@ bool joined_by_wan(const std::vector<simgrid::s4u::Host*>& hosts) {
       return name != nullptr && std::string_view(name) == "wan";
     });
   };
-  // Regions come one after the other, so that of many hosts the last is as far as any.
+  // Regions are consecutive, so among many hosts the last is as far as any.
   return is_far(hosts.back()) ||
          std::ranges::any_of(hosts | std::views::take(kMostInOrder) | std::views::drop(1), is_far);
 }

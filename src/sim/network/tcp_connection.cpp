@@ -21,9 +21,9 @@
 namespace dadsim::sim {
 namespace {
 
-// Messages in the queues of the links of their path, one after the other.
+// ---- messages in the queues of the links of their path ----
 
-/// The message `event` of so many bytes leaves its host's software at `begin` and goes through the queues.
+/// Queues the message `event`, which leaves its host's software at `begin`, on the links of its path.
 void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_t event, double begin, double bytes) {
   LinkQueue::BusySpan span{begin, begin};
   for (const std::int32_t index : links) {
@@ -34,7 +34,7 @@ void queue_up(Connections& all, std::span<const std::int32_t> links, std::int32_
   }
 }
 
-/// Seconds that a word which leaves now waits in the queues, behind what was written before it.
+/// Returns the seconds that a message without bytes, leaving now, waits in the queues after messages written before it.
 double wait_in_queues(Connections& all, std::span<const std::int32_t> links, std::int32_t event) {
   double seconds = 0;
   double date = simgrid::s4u::Engine::get_clock();
@@ -48,16 +48,16 @@ double wait_in_queues(Connections& all, std::span<const std::int32_t> links, std
   return seconds;
 }
 
-/// Transfers with a rate of their own, one at a time. SimGrid 3.32 takes a rate from whoever puts something into a
-/// mailbox alone: an actor at the sending end does.
+/// Feeds transfers with a limited rate, one at a time. SimGrid 3.32 accepts a rate only from the sender into a mailbox,
+/// so an actor at the sending end sends.
 class LimitedFeed {
  public:
   explicit LimitedFeed(simgrid::s4u::Host* from) : from_(from) {}
   LimitedFeed(const LimitedFeed&) = delete;
   LimitedFeed& operator=(const LimitedFeed&) = delete;
 
-  /// In an actor at the receiving end, always the same: returns once so many bytes of the wire are there, which come at
-  /// `rate` byte/s at most.
+  /// Returns once `wire_bytes` have arrived, at most at `rate` byte/s. Call it always in the same actor at the
+  /// receiving end.
   void move(double wire_bytes, double rate) {
     if (feeder_ == nullptr) begin();
     bytes_ = wire_bytes;
@@ -68,7 +68,7 @@ class LimitedFeed {
       mailbox_->get_init()->set_dst_data(reinterpret_cast<void**>(&token), sizeof token)->wait();
     } catch (const simgrid::NetworkFailureException&) {
       if (!stopped_) throw;
-      feeds_->acquire();  // whoever has stopped it ends this actor next
+      feeds_->acquire();  // after a stop this actor is ended next
     }
   }
   void stop() {
@@ -99,17 +99,17 @@ class LimitedFeed {
   simgrid::s4u::ActorPtr feeder_ = nullptr;
   simgrid::s4u::Mailbox* mailbox_ = nullptr;
   simgrid::s4u::SemaphorePtr feeds_ = simgrid::s4u::Semaphore::create(0);
-  double bytes_ = 0, rate_ = 0;  ///< of what it sends next
+  double bytes_ = 0, rate_ = 0;  ///< bytes and byte/s of its next transfer
   bool stopped_ = false;
   char token_ = 0;
 };
 
-/// Who carries the messages of a connection, as a coroutine that nobody waits for, a member function of `Own`. In an
-/// actor of SimGrid's it never leaves the actor's stack, since it stands still there whenever it waits; without one,
-/// where there are too many for stacks, it goes on once its handle is resumed. `Own` has
-/// - `std::byte* frame(std::size_t bytes)`: memory for one, that lasts as long as itself;
-/// - `bool in_actor()`, and `void stand_still(WaitFor, double)` there;
-/// - `void resume_behind(WaitFor, double, std::coroutine_handle<>)` elsewhere.
+/// The coroutine that carries a connection's messages, a member function of `Own` that is never awaited. In a SimGrid
+/// actor it stays on the actor's stack, which blocks at each wait. Without an actor, where there are too many for
+/// stacks, resuming its handle continues it. `Own` has
+/// - `std::byte* frame(std::size_t bytes)`: memory for one coroutine, which lives as long as `Own`;
+/// - `bool in_actor()`, and `void stand_still(WaitFor, double)` in an actor;
+/// - `void resume_behind(WaitFor, double, std::coroutine_handle<>)` without one.
 template <class Own>
 struct ConnectionCoroutine {
   // NOLINTBEGIN(readability-convert-member-functions-to-static): as the language wants them
@@ -125,15 +125,15 @@ struct ConnectionCoroutine {
   // NOLINTEND(readability-convert-member-functions-to-static)
 };
 
-/// What it waits for.
+/// Event that the coroutine waits for.
 enum class WaitFor : std::uint8_t {
-  word,     ///< until it is told
-  seconds,  ///< so many
-  date,     ///< seconds
-  bytes,    ///< of the wire, until they are through: others share the links
+  word,     ///< a call that lets it go on
+  seconds,  ///< a number of seconds
+  date,     ///< a date, seconds
+  bytes,    ///< bytes on the wire, transferred over shared links
 };
 
-/// To be awaited.
+/// The awaitable of such a wait.
 template <class Own>
 struct ConnectionWait {
   Own& own;
@@ -165,11 +165,12 @@ class TcpConnection : public Connection {
     const std::int32_t back = network.path(to_, from_);
     const std::vector<std::int32_t>& there = network[path_].links;
     const std::vector<std::int32_t>& here = network[back].links;
-    // The other direction of the i-th link is as far from the other end of the way back, where that has as many links.
+    // The opposite direction of the i-th link is the i-th from the end of the way back, if both have equally many
+    // links.
     for (std::size_t i = 0; i < there.size(); ++i) {
       opposite_.push_back(there.size() == here.size() ? here[here.size() - 1 - i] : -1);
     }
-    // On a line that many hosts come to by others of their own packets mix.
+    // Packets mix on a line that many hosts reach over lines of their own.
     if (!there.empty() && network.link(there.front()).drops(0) && !is_limited()) {
       departures_ = &all_.departures(there.front());
     }
@@ -216,12 +217,12 @@ class TcpConnection : public Connection {
     if (feed_) feed_->stop();
     if (waits_) std::exchange(waits_, nullptr).destroy();
     if (carrier_ == nullptr) return;
-    std::exchange(carrier_, nullptr)->kill();  // with what it was moving; who holds an actor holds its stack
+    std::exchange(carrier_, nullptr)->kill();  // also ends its transfer; a reference to an actor keeps its stack
   }
 
   std::int32_t path() const override { return path_; }
 
-  // For who carries.
+  // ---- used by the coroutine ----
   std::byte* frame(std::size_t bytes) {
     if (!frame_) frame_ = std::make_unique<std::byte[]>(bytes);
     return frame_.get();
@@ -242,9 +243,9 @@ class TcpConnection : public Connection {
 
  private:
   NetworkLink& link(std::int32_t index) { return all_.network().link(index); }
-  /// Byte/s of payload that goes through at most, however loose its links are.
+  /// Returns the limit of the connection's rate, byte/s of payload.
   double most() { return all_.network()[path_].connection_rate; }
-  /// It sends window by window, and no burst of its lies in a queue.
+  /// Returns whether the connection is limited: it sends window by window, and leaves no burst in a queue.
   bool is_limited() { return most() < all_.network()[path_].use.payload_rate; }
   const std::vector<std::int32_t>& links() { return all_.network()[path_].links; }
 
@@ -252,10 +253,10 @@ class TcpConnection : public Connection {
   struct SendEntry {
     Message message;
     double written;        ///< seconds
-    bool in_turn = false;  ///< leaves in turn with others of its host
+    bool in_turn = false;  ///< leaves in turn with other messages of its host
   };
 
-  /// With rendezvous a message is written when it has been sent and the news of its receiver is there.
+  /// Writes messages that, with rendezvous, have been sent and whose receivers' notices have arrived.
   void meet() {
     while (written_ < queue_.size() && !posted_.empty()) {
       SendEntry& entry = queue_[written_++];
@@ -265,14 +266,14 @@ class TcpConnection : public Connection {
     }
   }
 
-  /// Counts what is written.
+  /// Counts a written message.
   void write(SendEntry& entry) {
     const double bytes = carried(entry.message);
     const double date = entry.written;
-    // Behind another of its connection a message follows that one; a cold connection sends by its windows.
+    // A message that follows another of its connection waits for that one only; a cold connection sends by its windows.
     entry.in_turn = departures_ != nullptr && !cold_ && written_ == 1 && date > last_end_ && bytes > 0;
     if (entry.in_turn) departures_->write(entry.message.event, std::max(date, now()) + software(), bytes);
-    if (!(bytes > 0)) return;  // a word takes no part of a link
+    if (!(bytes > 0)) return;  // a message without bytes takes no share of a link
     const auto count = [this, bytes, event = entry.message.event] {
       if (dead_) return;
       queue_up(all_, links(), event, now() + software(), bytes);
@@ -287,7 +288,7 @@ class TcpConnection : public Connection {
     }
   }
 
-  /// Lets who carries go on.
+  /// Resumes the coroutine.
   void go_on() {
     if (in_actor_) return wake_->release();
     guarded([this] { std::exchange(waits_, nullptr).resume(); });
@@ -307,12 +308,12 @@ class TcpConnection : public Connection {
     if (take_up()) wake_->release();
   }
 
-  /// Lets the front of the queue leave when its time comes, by timers: they cost SimGrid a fraction of what it costs to
-  /// let an actor sleep. Returns true if it leaves now; otherwise the actor will be woken.
+  /// Lets the front of the queue leave at its time. Timers cost SimGrid a fraction of a sleeping actor. Returns true if
+  /// it leaves now; otherwise the actor is woken later.
   bool take_up() {
     const SendEntry& entry = queue_.front();
-    // What is written while the one before is on its way follows it without a pause; in a cluster what is through the
-    // software by then, which goes on beside the transfer.
+    // A message written during the previous transfer follows without a pause. In a cluster software works during that
+    // transfer, so the message must be through the software by its end.
     const bool beside = all_.network()[path_].use.in_cluster;
     const double through = (beside ? entry.written : std::max(entry.written, now())) + software();
     follows_ = (beside ? through : entry.written) <= last_end_;
@@ -325,11 +326,12 @@ class TcpConnection : public Connection {
     return false;
   }
 
-  /// The front of the queue is through its host's software: how it fares now. Returns true if it leaves at once.
+  /// Determines the costs of the front of the queue, which is through its host's software. Returns true if it leaves at
+  /// once.
   bool aim() {
     const SendEntry& entry = queue_.front();
     fare_ = fare_of(carried(entry.message));
-    // The first bytes have to come to the tightest link before they take part of it.
+    // The first bytes must reach the tightest link before they take a share of it.
     upstream_ = latency_before(fare_.tightest);
     least_end_ = now() + (follows_ ? 0 : upstream_) + entry.message.post + fare_.floor;
     double begin = now();
@@ -345,13 +347,13 @@ class TcpConnection : public Connection {
   ConnectionCoroutine<TcpConnection> carry() {
     for (;;) {
       idle_ = written_ == 0;
-      if (idle_ && !in_actor_) co_return;  // it begins anew
+      if (idle_ && !in_actor_) co_return;  // go_on begins it anew
       if (idle_ || !take_up()) co_await wait(WaitFor::word);
       const SendEntry entry = queue_.front();
       const double from = now();
       double left = carried(entry.message);
       if (cold_) {
-        // Slow start: a window per round trip, doubling until it covers the way there and back.
+        // Slow start: one window per round trip, doubling until windows cover the round trip.
         const double round_trip = 2 * latency();
         for (double window = tcp::kInitialWindow; window < fare_.share * round_trip && left > window; window *= 2) {
           co_await wait(WaitFor::bytes, enter(window));
@@ -364,7 +366,7 @@ class TcpConnection : public Connection {
       leave(left);
       Holdup holdup{bottleneck_, links()[fare_.queue], fare_.waiting * (now() - from)};
       if (least_end_ > now()) {
-        // The bytes alone take what they take: the rest of the time is that of the window, or of repair.
+        // The bytes are through; the remaining time is due to windows or repair.
         holdup.queueing += least_end_ - now();
         co_await wait(WaitFor::date, least_end_);
       }
@@ -375,8 +377,7 @@ class TcpConnection : public Connection {
       for (const std::int32_t index : links()) link(index).backlog -= bytes;
       last_end_ = now();
       if (written_ == 0 || queue_.front().written > last_end_) cold_ = false;
-      // Latencies may have fallen below what the first bytes took to the tightest link: what is left takes no less than
-      // 0.
+      // Latencies may have fallen below the first bytes' time to the tightest link; the remainder is at least 0.
       last_delivery_ = std::max({last_delivery_, last_end_, last_end_ + latency() - software() - upstream_});
       const double date = last_delivery_;
       const bool counts = entry.message.bytes > 0;
@@ -388,7 +389,7 @@ class TcpConnection : public Connection {
     }
   }
 
-  /// When the message begins to leave its host, seconds.
+  /// Returns when the message begins to leave its host, seconds.
   double turn_of(const Message& message) {
     const NetworkLink& first = link(links().front());
     const bool fits = first.backlog / first.use.efficiency <= first.use.queue_bytes;
@@ -396,13 +397,13 @@ class TcpConnection : public Connection {
   }
 
   double latency() { return all_.network().latency_now(path_) + all_.network()[path_].use.overhead; }
-  /// Seconds from writing a message to its first bytes.
+  /// Returns the seconds from writing a message to its first bytes.
   double software() { return all_.network()[path_].use.software; }
-  /// Bytes that a message takes, flags of its protocol with it.
+  /// Returns the bytes of a message, including flags of its protocol.
   double carried(const Message& message) { return message.bytes * all_.network()[path_].use.carried(message.protocol); }
 
-  /// Seconds until the news of a posted receive has come to the sender: it waits behind data that leaves by the same
-  /// way.
+  /// Returns the seconds until the notice of a posted receive reaches the sender; it waits after data that leaves by
+  /// the same path.
   double control_delay() {
     double seconds = latency();
     for (std::size_t i = 1; i < opposite_.size() || i == 1; ++i) {  // all but the link into the sender
@@ -414,14 +415,14 @@ class TcpConnection : public Connection {
     return seconds;
   }
 
-  /// Seconds of propagation over the links before the i-th of the path.
+  /// Returns the seconds of propagation over the links before the i-th of the path.
   double latency_before(std::size_t i) {
     double seconds = 0;
     for (std::size_t k = 0; k < i; ++k) seconds += link(links()[k]).latency;
     return seconds;
   }
 
-  /// How a message fares that starts now.
+  /// Returns the costs of a message that starts now.
   tcp::TransferCost fare_of(double bytes) {
     states_.clear();
     for (std::size_t i = 0; i < links().size(); ++i) {
@@ -435,10 +436,10 @@ class TcpConnection : public Connection {
                          .opposite_in_use = duplex && !on_path.use.in_cluster && link(opposite_[i]).connections > 0,
                          .drops = on_path.drops(on_path.arriving)});
     }
-    // In a cluster a new connection meets the losses of any other, if there are some.
+    // In a cluster a new connection meets the same losses as any other.
     const bool cold = cold_ && !all_.network()[path_].use.in_cluster;
     tcp::TransferCost fare = tcp::transfer_cost(states_, bytes, 2 * latency(), cold, most());
-    double share = std::numeric_limits<double>::infinity();  // byte/s, fair, of the tightest link
+    double share = std::numeric_limits<double>::infinity();  // byte/s, fair share of the tightest link
     for (const tcp::LinkState& state : states_) share = std::min(share, state.rate / state.connections);
     if (most() < share) {
       fare.queue = all_.network()[path_].limited_by;
@@ -447,7 +448,7 @@ class TcpConnection : public Connection {
     return fare;
   }
 
-  /// `payload` comes onto the links, each byte so often on average as its fare says: bytes of the wire.
+  /// Puts `payload` bytes onto the links. Returns the bytes on the wire, with those that the costs add.
   double enter(double payload) {
     begin_ = now();
     const double efficiency = all_.network()[path_].use.efficiency;
@@ -457,21 +458,21 @@ class TcpConnection : public Connection {
     SharedTransfers* shared = all_.shared();
     if (shared == nullptr) return wire_bytes;
     if (transfer_ < 0) transfer_ = shared->add(path_, most() / efficiency, [this] { go_on(); });
-    return is_limited() ? wire_bytes : std::round(wire_bytes);  // as SimGrid would
+    return is_limited() ? wire_bytes : std::round(wire_bytes);  // rounded as SimGrid does
   }
   void leave(double payload) {
     moving_ = false;
     bottleneck_ = all_.network().leave(path_, load_, begin_, payload);
   }
 
-  /// In an actor, shared by SimGrid with all the others.
+  /// Transfers in an actor; SimGrid shares the links.
   void move(double wire_bytes) {
     if (is_limited()) {
       if (!feed_) feed_ = std::make_unique<LimitedFeed>(from_);
       feed_->move(wire_bytes, most() / all_.network()[path_].use.efficiency);
     } else {
       const sg4::CommPtr flow = sg4::Comm::sendto_init(from_, to_);
-      flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // whole bytes only, here
+      flow->set_payload_size(static_cast<std::uint64_t>(std::llround(wire_bytes)));  // accepts whole bytes only
       compat::start(flow);
       flow->wait();
     }
@@ -479,36 +480,36 @@ class TcpConnection : public Connection {
 
   Connections& all_;
   const bool in_actor_;
-  sg4::ActorPtr carrier_;            ///< at the receiving end; null where links are not shared by SimGrid
-  std::coroutine_handle<> waits_{};  ///< who carries without one, while it waits
+  sg4::ActorPtr carrier_;            ///< actor at the receiving end; null where SimGrid does not share the links
+  std::coroutine_handle<> waits_{};  ///< the waiting coroutine, where there is no actor
   std::unique_ptr<std::byte[]> frame_;
-  std::unique_ptr<LimitedFeed> feed_;  ///< where its rate is limited
+  std::unique_ptr<LimitedFeed> feed_;  ///< used where the rate is limited
   sg4::Host* from_;
   sg4::Host* to_;
   std::int32_t path_;
-  Departures* departures_ = nullptr;    ///< over the host's own link, if that is TCP's
-  std::vector<std::int32_t> opposite_;  ///< per link of the path: its other direction, -1 if not known
-  Fifo<SendEntry> queue_;               ///< sent, not yet transferred
-  std::size_t written_ = 0;             ///< of these, from the front
-  Fifo<double> posted_;                 ///< seconds: when the sender learns of receivers that no message has met yet
+  Departures* departures_ = nullptr;    ///< departures over the host's own link, if that uses TCP
+  std::vector<std::int32_t> opposite_;  ///< opposite direction of each link of the path, −1 if unknown
+  Fifo<SendEntry> queue_;               ///< messages sent, not yet transferred
+  std::size_t written_ = 0;             ///< messages written, from the front
+  Fifo<double> posted_;                 ///< seconds, when the sender learns of receivers without a message yet
   std::int32_t under_way_ = 0;          ///< messages written and not delivered
   double counted_ = 0;                  ///< bytes of messages written and not yet through
   bool dead_ = false;                   ///< abandoned
-  bool moving_ = false;                 ///< bytes are on the links
-  std::int32_t transfer_ = -1;          ///< its number where links are not shared by SimGrid
-  double begin_ = 0;                    ///< seconds: since when
+  bool moving_ = false;                 ///< true: bytes are on the links
+  std::int32_t transfer_ = -1;          ///< number of the transfer where SimGrid does not share the links
+  double begin_ = 0;                    ///< seconds, since when bytes are on the links
   bool cold_ = true;
   bool idle_ = !in_actor_;
-  double last_end_ = -1;    ///< seconds: the end of the last transfer
-  bool follows_ = false;    ///< the message that leaves now or next follows the one before without a pause
-  tcp::TransferCost fare_;  ///< its fare
-  double upstream_ = 0;     ///< seconds: from its host to its tightest link
-  double least_end_ = 0;    ///< seconds: it does not end before
+  double last_end_ = -1;    ///< seconds, end of the last transfer
+  bool follows_ = false;    ///< true: the present or next message follows the one before without a pause
+  tcp::TransferCost fare_;  ///< costs of the present message
+  double upstream_ = 0;     ///< seconds from its host to its tightest link
+  double least_end_ = 0;    ///< seconds, earliest end
   double last_delivery_ = -1;
   std::vector<tcp::LinkState> states_;
   std::vector<std::int32_t> load_;
   std::int32_t bottleneck_ = -1;
-  sg4::SemaphorePtr wake_;  ///< of the actor
+  sg4::SemaphorePtr wake_;  ///< wakes the actor
   Outbox outbox_;
 };
 

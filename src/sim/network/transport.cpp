@@ -23,7 +23,7 @@ using enum collectives::Protocol;
 
 using Protocols = std::vector<Protocol>;
 
-/// message_costs.csv, by what messages go over.
+/// Returns the rows of message_costs.csv for one kind of link.
 const Protocols& protocols_over(const std::string& what) {
   static const std::map<std::string, Protocols> kProtocols = [] {
     const FactTable table(tables::kMessageCosts,
@@ -42,7 +42,8 @@ const Protocols& protocols_over(const std::string& what) {
   return kProtocols.at(what);
 }
 
-/// "LL (2.7 µs, 50 %), Simple (14 µs)": what each costs beside the links' own latency, and its share of the bandwidth.
+/// Returns "LL (2.7 µs, 50 %), Simple (14 µs)": each protocol's cost in addition to the links' latency, and its share
+/// of the bandwidth.
 std::string in_words(const std::string& what) {
   std::vector<std::string> words;
   for (const Protocol& protocol : protocols_over(what)) {
@@ -54,7 +55,7 @@ std::string in_words(const std::string& what) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// "LL up to 16 KiB, LL128 up to 256 KiB": of messages by themselves.
+/// Returns "LL up to 16 KiB, LL128 up to 256 KiB": limits for single messages.
 std::string limits_in_words(const std::string& what) {
   std::vector<std::string> words;
   for (const Protocol& protocol : protocols_over(what)) {
@@ -109,7 +110,7 @@ double PathUse::software_of(double bytes, collectives::Protocol protocol, double
   return host_software() + by_protocol + (is_posted ? post : 0);
 }
 
-/// A flag with every 4 of 8 bytes. LL128 is off over sockets.
+/// LL has a flag with every 4 of 8 bytes. LL128 is off over sockets.
 double PathUse::carried(collectives::Protocol protocol) const { return in_cluster && protocol == ll ? 2 : 1; }
 
 PathUse path_use(std::span<const PathLink> links) {
@@ -146,8 +147,8 @@ PathUse path_use(std::span<const PathLink> links) {
     use.in_cluster = std::ranges::all_of(links, [](const PathLink& link) { return link.use->in_cluster; });
     use.software = use.in_cluster ? tcp::fitted().cluster_software : tcp::fitted().software;
   }
-  // The first and the last TCP link are the hosts' own: a frame is stored and forwarded there, half a frame at each end
-  // on average, and software runs. On a trunk between them a whole frame is stored.
+  // The first and the last TCP link belong to the hosts: a frame is stored and forwarded there, half a frame at each
+  // end on average, and software runs. On a trunk between them a whole frame is stored.
   for (std::size_t i = first_tcp; i <= last_tcp && i < links.size(); ++i) {
     if (links[i].use->transport != spec::Transport::tcp) continue;
     const double frame_seconds = tcp::kFrame / links[i].bandwidth;
