@@ -56,7 +56,7 @@ void check(const std::string& name, const spec::LinkSpec& spec) {
 DuplexLink make_duplex_link(sg4::NetZone* zone, const std::string& name, const spec::LinkSpec& spec) {
   check(name, spec);
   if (zone == nullptr) return {};
-  // The first pointer is kept: set_latency returns a plain Link in SimGrid 3.32.
+  // The first pointer is kept because set_latency returns a plain Link in SimGrid 3.32.
   const sg4::SplitDuplexLink* both = zone->create_split_duplex_link(name, spec.bandwidth);
   const DuplexLink line{both->get_link_up(), both->get_link_down()};
   for (sg4::Link* link : {line.up, line.down}) {

@@ -19,14 +19,14 @@ struct GpuNode {
   spec::CollectiveLibrary library = spec::CollectiveLibrary::nccl;
   spec::GpuGeneration generation = spec::GpuGeneration::ampere;
   std::int64_t gpus = 1, rails = 1;
-  bool library_is_given = false;  ///< it holds whatever the devices are
-  /// Byte/s of payload that the slots which its GPUs share let out and in, together.
+  bool library_is_given = false;  ///< true: the library holds whatever the devices are
+  /// Byte/s of payload, in and out together, of the slots that its GPUs share.
   double slots = std::numeric_limits<double>::infinity();
 };
 
-/// The ways through a cluster. Its hosts are numbered from 0 in the order of host_names().
+/// Paths through a cluster, whose hosts are numbered from 0 in the order of host_names().
 ///
-/// The ways are worked out when they are asked for: a table of them would have the square of the number of hosts.
+/// Paths are computed on request: a table would grow with the square of the number of hosts.
 class ClusterNetwork {
  public:
   virtual ~ClusterNetwork() = default;
@@ -35,20 +35,20 @@ class ClusterNetwork {
   ClusterNetwork& operator=(const ClusterNetwork&) = delete;
 
   virtual std::int64_t hosts() const = 0;
-  /// Appends the links from one host to another, in order. Never asked for a host and itself.
+  /// Appends the links from one host to another, in order. The hosts must differ.
   virtual void route(std::int64_t from, std::int64_t to, Links& links) const = 0;
   /// Appends the links from a host to the border of the cluster, where lines to other clusters begin.
   virtual void leave(std::int64_t from, Links& links) const = 0;
   /// Appends the links from the border of the cluster to a host.
   virtual void enter(std::int64_t to, Links& links) const = 0;
-  /// The node that a host is a GPU of; nullptr: it is none.
+  /// Returns the node that a host is a GPU of; nullptr if it is none.
   virtual const GpuNode* gpu_node(std::int64_t /*host*/) const { return nullptr; }
-  /// Which adapter of its node a host uses, from 0 on.
+  /// Returns the number of the node's adapter that a host uses, from 0 on.
   virtual std::int64_t rail(std::int64_t /*host*/) const { return 0; }
 };
 
-// One file per kind. Each makes hosts and links in the zone; without a zone (nullptr) it makes nothing, and only looks
-// whether it could: such a network has no ways. Throw std::runtime_error if the numbers do not fit.
+// One function and file per kind. Each makes hosts and links in the zone. Without a zone (nullptr) it only checks the
+// numbers, and the network has no paths. All throw std::runtime_error if the numbers do not fit.
 
 std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone* zone, const spec::GpuClusterSpec& spec);
 std::unique_ptr<ClusterNetwork> make_network(simgrid::s4u::NetZone* zone, const spec::FederationSpec& spec);
@@ -62,19 +62,19 @@ struct DuplexLink {
 };
 DuplexLink make_duplex_link(simgrid::s4u::NetZone* zone, const std::string& name, const spec::LinkSpec& spec);
 
-/// One direction by itself.
+/// Makes a link of one direction.
 simgrid::s4u::Link* make_link(simgrid::s4u::NetZone* zone, const std::string& name, const spec::LinkSpec& spec);
 
-/// The line of a pair in its direction.
+/// Makes the line of a pair in the pair's direction.
 simgrid::s4u::Link* make_link(simgrid::s4u::NetZone* zone, const std::string& name, const spec::WanSpec::Pair& pair);
 
-/// An adapter on a fabric whose switches can sum, or that AMD's library drives.
+/// Marks an adapter on a fabric whose switches can sum, or that AMD's library drives.
 void mark(simgrid::s4u::NetZone* zone, simgrid::s4u::Link* link, bool adds_up, bool rccl);
 
-/// A host of nominal speed: what computes is the worker's device. Hosts of one node have the same `node`.
+/// Makes a host of nominal speed; the worker's device computes. Hosts of one node have the same `node`.
 void make_host(simgrid::s4u::NetZone* zone, const std::string& name, const std::string& node);
 
-/// "CLUSTER.name" in a composition, else "name".
+/// Returns "CLUSTER.name" in a composition, else "name".
 std::string name_in(const std::string& cluster, const std::string& name);
 
 }  // namespace dadsim::sim

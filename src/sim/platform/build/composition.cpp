@@ -19,7 +19,7 @@ std::vector<std::string> names(const spec::CompositionSpec& spec) {
   return clusters;
 }
 
-/// From cluster to cluster: to the border of the one, the pair's line, from the border of the other.
+/// Joins clusters: a path leads to the border of the one, over the pair's line, and from the border of the other.
 class Composition : public ClusterNetwork {
  public:
   Composition(sg4::NetZone* zone, const spec::CompositionSpec& spec) : pairs_(zone, "", names(spec), spec.pairs) {
@@ -66,7 +66,7 @@ class Composition : public ClusterNetwork {
 
   PairLinks pairs_;
   std::vector<std::unique_ptr<ClusterNetwork>> clusters_;
-  std::vector<std::int64_t> first_;  ///< number of each cluster's first host; then the number of all
+  std::vector<std::int64_t> first_;  ///< number of each cluster's first host, then the number of all
 };
 
 }  // namespace

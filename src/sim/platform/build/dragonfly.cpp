@@ -14,9 +14,9 @@ namespace sg4 = simgrid::s4u;
 
 /// Groups of routers (J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-Driven, Highly-Scalable Dragonfly
 /// ExchangeMode, 2008). Every two routers of a group have a line, every two groups have `dragonfly_lines`. Routes are
-/// minimal: within the group to the router that has the line to the other group, over it, and within that group to the
-/// router of the node. Where two groups have several lines, the destination's adapter decides, as in the fat tree.
-/// Other clusters are reached through router 0 of group 0.
+/// minimal: to the router with the line to the other group, over the line, then to the router of the node. Where two
+/// groups have several lines, the destination's adapter decides, as in the fat tree. Other clusters are reached through
+/// router 0 of group 0.
 class Dragonfly : public Fabric {
  public:
   Dragonfly(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : node_of_(spec) {
@@ -61,7 +61,7 @@ class Dragonfly : public Fabric {
  private:
   struct Router {
     std::int64_t group = 0;
-    std::int64_t index = 0;  ///< in the group
+    std::int64_t index = 0;  ///< index in the group
   };
 
   std::size_t local_index(std::int64_t group, std::int64_t a, std::int64_t b) const {
@@ -74,7 +74,7 @@ class Dragonfly : public Fabric {
     const std::int64_t router = node_of_(adapter) / nodes_;
     return {router / routers_, router % routers_};
   }
-  /// The router of `group` that has the line to the group `other`: lines are dealt out to the routers in turn.
+  /// Returns the router of `group` that has the line to the group `other`; lines are dealt to the routers in turn.
   std::int64_t gateway(std::int64_t group, std::int64_t other, std::int64_t line) const {
     const std::int64_t offset = (other - group - 1 + groups_) % groups_;  // 0 … groups − 2
     return (offset * parallel_ + line) % routers_;
@@ -98,7 +98,7 @@ class Dragonfly : public Fabric {
   }
 
   NodeOfAdapter node_of_;
-  std::int64_t groups_ = 1, routers_ = 1, nodes_ = 1;  ///< in all, per group, per router
+  std::int64_t groups_ = 1, routers_ = 1, nodes_ = 1;  ///< groups, routers per group, nodes per router
   std::int64_t parallel_ = 1;                          ///< lines between two groups
   std::vector<DuplexLink> local_;                      ///< [group][a][b], a < b
   std::vector<DuplexLink> global_;                     ///< [a][b][line], a < b
@@ -110,8 +110,8 @@ std::int64_t dragonfly_lines(const spec::FabricSpec& fabric) {
   const std::int64_t groups = fabric.dimensions.at(0);
   const std::int64_t routers = fabric.dimensions.at(1);
   const std::int64_t nodes = fabric.dimensions.at(2);
-  // A balanced dragonfly has as many lines to other groups per router as nodes (Kim et al., section 3.1): here per
-  // group, shared out evenly, at least one to every other group.
+  // A balanced dragonfly has as many lines to other groups per router as nodes (Kim et al., section 3.1). Here the
+  // lines of a group are shared out evenly, at least one to every other group.
   return groups > 1 ? std::max<std::int64_t>(1, routers * nodes / (groups - 1)) : 1;
 }
 

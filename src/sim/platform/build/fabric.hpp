@@ -9,8 +9,8 @@
 
 namespace dadsim::sim {
 
-/// The switches between nodes and the lines between switches: what lies between the adapter of one node and that of
-/// another. Adapters are numbered node by node over the whole cluster.
+/// The switches between nodes and the lines between switches, from the adapter of one node to that of another. Adapters
+/// are numbered node by node over the whole cluster.
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -20,12 +20,12 @@ class Fabric {
 
   /// Appends the lines from adapter to adapter of two different nodes.
   virtual void route(std::int64_t from, std::int64_t to, Links& links) const = 0;
-  /// Appends the lines from an adapter to the border of the cluster, and from there to an adapter.
+  /// Appends the lines from an adapter to the border of the cluster (leave), or from there to an adapter (enter).
   virtual void leave(std::int64_t from, Links& links) const = 0;
   virtual void enter(std::int64_t to, Links& links) const = 0;
 };
 
-/// The node that an adapter is of.
+/// Finds the node of an adapter.
 class NodeOfAdapter {
  public:
   explicit NodeOfAdapter(const spec::GpuClusterSpec& spec) {
@@ -43,14 +43,14 @@ class NodeOfAdapter {
 
  private:
   struct SwitchGroup {
-    std::int64_t behind = 0, first_behind = 0;  ///< the first adapter, and the first node, of the next group
+    std::int64_t behind = 0, first_behind = 0;  ///< first adapter and first node of the next group
     std::int64_t rails = 1;
-    std::int64_t first = 0, first_node = 0;  ///< adapter, node
+    std::int64_t first = 0, first_node = 0;  ///< first adapter, first node
   };
   std::vector<SwitchGroup> groups_;
 };
 
-// One file per kind. Throw std::runtime_error if the numbers do not fit the cluster.
+// One function and file per kind. All throw std::runtime_error if the numbers do not fit the cluster.
 
 std::unique_ptr<Fabric> make_one_switch();
 std::unique_ptr<Fabric> make_fat_tree(simgrid::s4u::NetZone* zone, const spec::GpuClusterSpec& spec);
@@ -60,11 +60,11 @@ std::unique_ptr<Fabric> make_torus(simgrid::s4u::NetZone* zone, const spec::GpuC
 /// Leaf and spine switches of a fat tree.
 struct FatTreeSize {
   std::int64_t leaves = 1;
-  std::int64_t spines = 0;  ///< each has one line to each leaf; 0 where a single leaf needs none
+  std::int64_t spines = 0;  ///< each has one line to each leaf; 0: a single leaf needs none
 };
 FatTreeSize fat_tree_size(const spec::GpuClusterSpec& spec);
 
-/// Lines between two groups of a dragonfly.
+/// Returns the number of lines between two groups of a dragonfly.
 std::int64_t dragonfly_lines(const spec::FabricSpec& fabric);
 
 }  // namespace dadsim::sim

@@ -12,10 +12,10 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// Two levels: every leaf switch has one line to every spine switch. The destination's adapter decides over which spine
-/// a route goes (D-mod-K; E. Zahavi, D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real Life
-/// Fat Trees, 2010): adapters one after the other lie behind different spines, so that i → i + k for all i at once does
-/// not collide where the tree is not oversubscribed.
+/// A fat tree of two levels: every leaf switch has one line to every spine switch. The destination's adapter selects
+/// the spine of a route (D-mod-K; E. Zahavi, D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on
+/// Real Life Fat Trees, 2010). Consecutive adapters use different spines, so i → i + k for all i at once does not
+/// collide unless the tree is oversubscribed.
 class FatTree : public Fabric {
  public:
   FatTree(sg4::NetZone* zone, const spec::GpuClusterSpec& spec)
@@ -48,19 +48,19 @@ class FatTree : public Fabric {
   std::int64_t leaf_of(std::int64_t adapter) const {
     return adapters_per_leaf_ > 0 ? adapter / adapters_per_leaf_ : node_of_(adapter) / nodes_per_leaf_;
   }
-  /// The link from the leaf above `adapter` to the spine that `key` stands for.
+  /// Returns the link from the leaf above `adapter` to the spine that `key` selects.
   const DuplexLink& line(std::int64_t adapter, std::int64_t key) const {
     return lines_[static_cast<std::size_t>(leaf_of(adapter) * size_.spines + key % size_.spines)];
   }
 
   FatTreeSize size_;
   std::int64_t nodes_per_leaf_;
-  std::int64_t adapters_per_leaf_;  ///< where all have as many; 0: they have not
+  std::int64_t adapters_per_leaf_;  ///< adapters of every leaf; 0: leaves differ
   NodeOfAdapter node_of_;
   std::vector<DuplexLink> lines_;  ///< [leaf · spines + spine]
 };
 
-/// Byte/s of all adapters below a leaf switch, of the one with most.
+/// Returns the byte/s of all adapters below a leaf switch, for the leaf with most.
 double down_from_leaf(const spec::GpuClusterSpec& spec) {
   if (spec.more.empty()) {
     return static_cast<double>(spec.fabric.nodes_per_switch) * static_cast<double>(spec.rails) * spec.nic.bandwidth;
@@ -92,8 +92,8 @@ FatTreeSize fat_tree_size(const spec::GpuClusterSpec& spec) {
   size.leaves = (all_nodes(spec) + fabric.nodes_per_switch - 1) / fabric.nodes_per_switch;
   if (size.leaves == 1) return size;
   const double lines = down_from_leaf(spec) / fabric.oversubscription / fabric.link.bandwidth;
-  // Whole lines: rounded up, so that the tree is never more oversubscribed than asked for. What rounding errors make of
-  // a whole number stays that number.
+  // Lines are rounded up, so that the tree is never more oversubscribed than asked for. A whole number with a rounding
+  // error stays that number.
   constexpr double kRounding = 1e-9;
   size.spines = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(lines * (1 - kRounding))));
   return size;

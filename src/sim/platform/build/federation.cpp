@@ -13,7 +13,8 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// site → hub: the site's line up, the hub's line down. site → site: past the hub, by their own lines only.
+/// Paths of a federation. site → hub: the site's line up, the hub's line down. site → site: past the hub, by their own
+/// lines only.
 class FederationZones : public ClusterNetwork {
  public:
   FederationZones(sg4::NetZone* zone, const spec::FederationSpec& spec) {
@@ -30,7 +31,7 @@ class FederationZones : public ClusterNetwork {
     }
     const std::string hub = name_in(spec.name, "hub");
     make_host(zone, hub, hub);
-    // No link where the hub's line is never the limit.
+    // The hub has no link where its line is never the limit.
     out_.push_back(spec.hub_up.bandwidth > 0 ? make_link(zone, hub + " up", spec.hub_up) : nullptr);
     in_.push_back(spec.hub_down.bandwidth > 0 ? make_link(zone, hub + " down", spec.hub_down) : nullptr);
   }
@@ -44,7 +45,7 @@ class FederationZones : public ClusterNetwork {
   void enter(std::int64_t to, Links& links) const override { append(in_, to, links); }
 
  private:
-  /// Of a site's line, both ways.
+  /// Random factors of a site's line, both ways.
   struct LinkFactors {
     double bandwidth = 1, latency = 1;
   };

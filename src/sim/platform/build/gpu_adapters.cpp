@@ -27,13 +27,13 @@ const AdapterConstants& adapter_constants() {
   return kConstants;
 }
 
-constexpr double kTenGbit = 1.25e9;  // byte/s: up to it nothing of a host is slower than the line
+constexpr double kTenGbit = 1.25e9;  // byte/s up to which a line limits more than its host does
 
-/// Payload of a full packet ÷ bytes that its frame takes of the line: headers of IP and TCP with time stamps (RFC 791,
-/// 9293, 7323); header, checksum, preamble and gap of Ethernet (IEEE 802.3).
+/// Returns the payload of a full packet ÷ the bytes of its frame on the line. Headers: IP and TCP with time stamps (RFC
+/// 791, 9293, 7323); header, checksum, preamble and gap of Ethernet (IEEE 802.3).
 double payload_share(std::int64_t mtu) { return static_cast<double>(mtu - 52) / static_cast<double>(mtu + 38); }
 
-/// Byte/s of copies between the GPUs and the memory from which sockets send.
+/// Returns the byte/s of copies between the GPUs and the memory from which sockets send.
 double staged(spec::GpuGeneration generation) {
   switch (generation) {
     case spec::GpuGeneration::volta:
@@ -47,17 +47,17 @@ double staged(spec::GpuGeneration generation) {
   throw std::logic_error("unknown generation");
 }
 
-/// Byte/s of payload that comes through the host of an adapter, whose line would carry `line`.
+/// Returns the byte/s of payload through the host of an adapter whose line could carry `line`.
 double through_host(const spec::GpuClusterSpec& spec, double line, double share) {
   const double copies = staged(spec.port.generation);
   if (spec.gpus == 1) return std::min(line, adapter_constants().alone * copies);
-  // Among several GPUs a byte comes and goes before the next one does.
+  // Among several GPUs, copying a byte and sending it do not overlap.
   return std::max(1 / (1 / line + 1 / copies), std::min(line, share * kTenGbit));
 }
 
-/// Byte/s of payload that an adapter carries over TCP.
+/// Returns the byte/s of payload that an adapter carries over TCP.
 double over_sockets(const spec::GpuClusterSpec& spec) {
-  // What shapes an access line counts frames without preamble and gap.
+  // Traffic shapers of access lines count frames without preamble and gap.
   const bool of_frames =
       spec.nic.efficiency == kTcpEfficiency && (!spec.nic.is_access || spec.mtu != spec::GpuClusterSpec().mtu);
   const double share = of_frames ? payload_share(spec.mtu) : spec.nic.efficiency;
@@ -68,7 +68,7 @@ double over_sockets(const spec::GpuClusterSpec& spec) {
       {host, std::min(flows, static_cast<double>(spec.socket_threads)) * adapter_constants().core, flows * limit});
 }
 
-/// Byte/s of payload between a GPU's memory and its adapters.
+/// Returns the byte/s of payload between a GPU's memory and its adapters.
 double through(const spec::LinkSpec& slot) {
   return slot.bandwidth * (slot.costs == spec::MessageCosts::pcie ? adapter_constants().slot : slot.efficiency);
 }
@@ -98,7 +98,8 @@ spec::GpuClusterSpec with_adapters(const spec::GpuClusterSpec& spec) {
     cluster.rails = cluster.gpus;
     if (slot == nullptr) slot = find_link("pcie-5");
   }
-  // What a line is decides, not its rate: between a host and a switch there are no losses but where lines meet.
+  // The kind of line decides, not its rate: between a host and a switch packets are lost only at ports where lines
+  // meet.
   if (cluster.nic.transport == spec::Transport::tcp) {
     cluster.nic.efficiency = over_sockets(cluster) / cluster.nic.bandwidth;
     cluster.nic.in_cluster = !cluster.nic.is_access;
@@ -117,7 +118,7 @@ std::optional<spec::LinkSpec> shared_slot(const spec::NodeGroup& group) {
   if (*group.slot_gpus < 2 || group.gpus < 2 || !(slot.bandwidth > 0)) return std::nullopt;
   spec::LinkSpec shared;
   shared.name = slot.name;
-  // What comes to it is counted in bytes of the adapter's line.
+  // Traffic of the slot is counted in bytes of the adapter's line.
   shared.efficiency = group.nic.efficiency;
   shared.bandwidth = through(slot) / shared.efficiency;
   shared.costs = spec::MessageCosts::any;

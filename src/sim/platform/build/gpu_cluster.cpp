@@ -35,10 +35,10 @@ void check(const spec::NodeGroup& group) {
   }
 }
 
-/// Inside a node: the port of the one GPU, the host bridge if it is a limit, the port of the other; or, in a mesh, the
-/// link of the pair. Between nodes: the rail of the sender, the fabric, the rail of the receiver; the GPUs' ports are
-/// not touched, as a GPU hands to its adapter over another bus. Slots that GPUs share lie beside the rails, and on both
-/// sides of a host bridge, which GPUs of one slot do without.
+/// Paths of a GPU cluster. Inside a node: the port of one GPU, the host bridge if it is a limit, the port of the other;
+/// in a mesh, the link of the pair. Between nodes: the rail of the sender, the fabric, the rail of the receiver. The
+/// GPUs' ports are not used there, as a GPU reaches its adapter over another bus. Slots that GPUs share are next to the
+/// rails, and on both sides of a host bridge; GPUs of one slot need no bridge.
 class GpuCluster : public ClusterNetwork {
  public:
   GpuCluster(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : hosts_(all_gpus(spec)) {
@@ -78,7 +78,7 @@ class GpuCluster : public ClusterNetwork {
         const std::int64_t first = group.behind(node - 1);
         const std::int64_t a = std::min(from, to) - first;
         const std::int64_t b = std::max(from, to) - first;
-        // Pairs stand in order: before those of `a` are those of 0 … a − 1.
+        // Pairs are in order: before those of `a` are those of 0 … a − 1.
         const std::int64_t pair = a * gpus - a * (a + 1) / 2 + b - a - 1;
         const DuplexLink& line =
             mesh_[static_cast<std::size_t>(group.first_mesh + node * (gpus * (gpus - 1) / 2) + pair)];
@@ -109,29 +109,29 @@ class GpuCluster : public ClusterNetwork {
   }
 
  private:
-  /// Nodes that are alike; those of a group are counted from 0.
+  /// Equal nodes, counted from 0 in their group.
   struct GroupOfNodes {
     GpuNode node;
     std::int64_t first_node = 0, first_gpu = 0, first_port = 0, first_mesh = 0, first_bridge = 0, first_adapter = 0,
                  first_slot = 0;
     bool meshed = false, has_bridges = false;
-    std::int64_t slot_gpus = 1;  ///< 1: slots are no links of their own
+    std::int64_t slot_gpus = 1;  ///< GPUs per slot; 1: slots are no links of their own
 
     std::int64_t node_of(std::int64_t gpu) const { return (gpu - first_gpu) / node.gpus; }
-    /// The first GPU behind a node.
+    /// Returns the first GPU after node `of`.
     std::int64_t behind(std::int64_t of) const { return first_gpu + (of + 1) * node.gpus; }
-    /// Of its node.
+    /// Returns the rail of a GPU in its node.
     std::int64_t rail_of(std::int64_t gpu) const { return (gpu - first_gpu) % node.gpus * node.rails / node.gpus; }
-    /// In the group: slots hold the GPUs of one node, which are a multiple of theirs.
+    /// Returns the slot of a GPU in the group. A slot holds GPUs of one node, whose number is a multiple of the slot's.
     std::int64_t slot_of(std::int64_t gpu) const { return (gpu - first_gpu) / slot_gpus; }
   };
 
-  /// A node by itself needs no adapters; where other clusters are, it does.
+  /// A single node needs no adapters unless there are other clusters.
   static bool has_adapters(const spec::GpuClusterSpec& spec, const spec::NodeGroup& like) {
     return all_nodes(spec) > 1 || !spec.name.empty() || like.nic.bandwidth > 0;
   }
 
-  // The adapter comes first on the way out: whoever asks what a host leaves by looks at the first link.
+  // The adapter is the first link on the way out, because other code takes the first link for the host's own.
   void go_out(std::int64_t from, Links& links) const {
     links.push_back(line_of(from).up);
     if (const GroupOfNodes& group = group_of(from); group.slot_gpus > 1) links.push_back(slot(group, from).up);
@@ -173,7 +173,7 @@ class GpuCluster : public ClusterNetwork {
     while (gpu < groups_[group].first_gpu) --group;
     return groups_[group];
   }
-  /// The number of a GPU's adapter in the whole cluster, counted node by node.
+  /// Returns the number of a GPU's adapter in the whole cluster, counted node by node.
   std::int64_t adapter(std::int64_t gpu) const {
     const GroupOfNodes& group = group_of(gpu);
     return group.first_adapter + group.node_of(gpu) * group.node.rails + group.rail_of(gpu);
@@ -189,10 +189,10 @@ class GpuCluster : public ClusterNetwork {
 
   std::int64_t hosts_;
   std::vector<GroupOfNodes> groups_;
-  std::vector<DuplexLink> ports_;  ///< per GPU, group by group; none where a node has one, or a mesh
+  std::vector<DuplexLink> ports_;  ///< per GPU, group by group; none where a node has one GPU or a mesh
   std::vector<DuplexLink> mesh_;   ///< mesh: per node and pair
-  Links bridges_;                  ///< per node; none where it is no limit
-  std::vector<DuplexLink> slots_;  ///< that several GPUs share, node by node
+  Links bridges_;                  ///< per node; none where the bridge is no limit
+  std::vector<DuplexLink> slots_;  ///< slots shared by several GPUs, node by node
   std::vector<DuplexLink> adapters_;
   std::unique_ptr<Fabric> fabric_;
 };

@@ -17,7 +17,7 @@ class HostZone : public routing::NetZoneImpl {
   HostZone() : NetZoneImpl("platform") {
     spec::LinkSpec self;
     self.name = "loopback";
-    self.bandwidth = 1e10;  // byte/s, to itself: as SimGrid's setting network/loopback-bw
+    self.bandwidth = 1e10;  // byte/s of the loopback, as in SimGrid's setting network/loopback-bw
     loopback_ = make_link(get_iface(), self.name, self);
     loopback_->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
   }
@@ -26,7 +26,7 @@ class HostZone : public routing::NetZoneImpl {
   const ClusterNetwork* network() const { return network_.get(); }
 
   void note(const simgrid::s4u::Link* link, const LinkProperties& properties) {
-    // Links are mostly made by the dozen.
+    // Consecutive links mostly have equal properties.
     if (last_ == nullptr || *last_ != properties) last_ = &*properties_.insert(properties).first;
     const LinkProperties* kept = last_;
     *properties_of_.try_emplace(std::bit_cast<std::uintptr_t>(link), kept).first = kept;
@@ -55,9 +55,9 @@ class HostZone : public routing::NetZoneImpl {
   simgrid::s4u::Link* loopback_ = nullptr;
   std::unique_ptr<ClusterNetwork> network_;
   std::set<LinkProperties> properties_;
-  const LinkProperties* last_ = nullptr;          ///< of them, that was noted last
-  FlatMap<const LinkProperties*> properties_of_;  ///< links, by address
-  Links links_;                                   ///< of the route that was asked for last: keeps its memory
+  const LinkProperties* last_ = nullptr;          ///< the element noted last
+  FlatMap<const LinkProperties*> properties_of_;  ///< properties, by address of the link
+  Links links_;                                   ///< links of the last route asked for; a member to reuse its memory
 };
 
 HostZone& make_host_zone() { return *new HostZone; }  // NOLINT: the engine deletes its root zone

@@ -8,11 +8,11 @@
 
 namespace dadsim::sim {
 
-/// The lines "FROM -> TO" between all places, each direction its own.
+/// The lines "FROM -> TO" between all places, one for each direction.
 class PairLinks {
  public:
-  /// Names in front of the lines' with "PREFIX.", unless it is empty. Throws std::runtime_error where two places have
-  /// no pair, a pair is there twice, or one names no place.
+  /// Makes the lines, whose names begin with "PREFIX." unless the prefix is empty. Throws std::runtime_error if two
+  /// places have no pair, a pair occurs twice, or a pair names an unknown place.
   PairLinks(simgrid::s4u::NetZone* zone, const std::string& prefix, const std::vector<std::string>& places,
             const std::vector<spec::WanSpec::Pair>& pairs);
 

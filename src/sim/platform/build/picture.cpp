@@ -24,8 +24,7 @@ const char* inside_in_words(spec::InsideNode inside) {
   return "";
 }
 
-/// More GPUs than this are drawn as the nodes that they are in: 64 of them are a picture of 8 nodes, which can be read
-/// on a page.
+/// GPUs above which nodes are drawn instead: 64 GPUs become a picture of 8 nodes, which can be read on a page.
 constexpr std::int64_t kGpusOneByOne = 16;
 
 bool few(std::int64_t count) { return count <= static_cast<std::int64_t>(kDrawnOneByOne); }
@@ -47,7 +46,7 @@ std::string nodes_in_words(std::int64_t nodes, std::int64_t gpus) {
   return nodes_in_words(nodes, gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus));
 }
 
-/// Per node, of all groups: "8 GPUs", "4 to 8 GPUs".
+/// Returns "8 GPUs" or "4 to 8 GPUs", per node, for all groups.
 std::string gpus_in_words(const spec::GpuClusterSpec& spec) {
   const std::vector<spec::NodeGroup> groups = node_groups(spec);
   const auto [least, most] = std::ranges::minmax(groups, {}, &spec::NodeGroup::gpus);
@@ -59,12 +58,12 @@ std::string pair_in_words(const spec::WanSpec::Pair& pair) {
   return fmt::format("{}, {}", rate_in_words(pair.bandwidth), seconds_in_words(pair.round_trip / 2));
 }
 
-/// Both directions of a line (make_duplex_link in cluster_network.hpp).
+/// Adds both directions of a line (make_duplex_link in cluster_network.hpp).
 void add_line(std::vector<std::string>& links, const std::string& name) {
   for (const char* direction : {"_UP", "_DOWN"}) links.push_back(name + direction);
 }
 
-/// Draws one cluster after the other; `draw` returns the box at which other clusters are joined.
+/// Draws one cluster after the other; `draw` returns the box that connects to other clusters.
 class Pen {
  public:
   std::string draw(const spec::GpuClusterSpec& spec) {
@@ -147,7 +146,7 @@ class Pen {
             std::vector<std::string> links = {}) {
     picture_.edges.push_back({from, to, label, std::move(links)});
   }
-  /// One edge for both directions.
+  /// Draws one edge for both directions.
   void join_once(const std::string& from, const std::string& to, const std::string& label, const std::string& link) {
     const auto there = std::ranges::find_if(picture_.edges, [&](const Picture::Edge& edge) {
       return edge.from == to && edge.to == from && edge.label == label;
@@ -159,7 +158,7 @@ class Pen {
     }
   }
 
-  // Names of links, as the platforms beside this file give them.
+  // ---- names of links, as the platforms of this folder give them ----
 
   static std::string host_of(const spec::FederationSpec::Sites& sites, std::int64_t i) {
     return sites.numbered ? fmt::format("{}-{}", sites.name, i) : sites.name;
@@ -209,7 +208,7 @@ class Pen {
     }
   }
 
-  /// Nodes `first` … `last` − 1 below the switch `above`, group by group.
+  /// Draws nodes `first` … `last` − 1 below the switch `above`, group by group.
   void draw_nodes(const spec::GpuClusterSpec& spec, std::int64_t first, std::int64_t last, const std::string& above) {
     std::int64_t node = 0;
     std::int64_t gpu = 0;
@@ -222,8 +221,8 @@ class Pen {
     }
   }
 
-  /// Nodes of a group, whose first GPU is `gpu`: GPU by GPU, node by node, or all in one box, by how many the cluster
-  /// has.
+  /// Draws nodes of a group, whose first GPU is `gpu`. The number of nodes and GPUs in the cluster decides between one
+  /// box per GPU, per node, or for all.
   void draw_nodes(const spec::GpuClusterSpec& spec, const spec::NodeGroup& group, std::int64_t first, std::int64_t last,
                   std::int64_t gpu, const std::string& above) {
     const std::string rails = times(group.rails, in_words(group.nic));

@@ -6,7 +6,7 @@
 
 namespace dadsim::sim {
 
-/// At most about so many boxes of one kind are drawn one by one.
+/// Boxes of one kind that are drawn one by one, at most.
 inline constexpr std::size_t kDrawnOneByOne = 64;
 
 }  // namespace dadsim::sim

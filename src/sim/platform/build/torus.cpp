@@ -10,10 +10,10 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// A router per node and, along each axis, a ring of lines. Routes go axis by axis, the shorter way round; where both
-/// are as long, upwards (dimension-order routing; W. J. Dally, B. Towles, Principles and Practices of Interconnection
-/// Networks, 2004, ch. 8). The first axis varies fastest over the nodes' numbers. Other clusters are reached through
-/// the router of node 0.
+/// A torus: a router per node and, along each axis, a ring of lines. Routes go axis by axis, the shorter way round;
+/// where both ways are equal, upwards. (Dimension-order routing; W. J. Dally, B. Towles, Principles and Practices of
+/// Interconnection Networks, 2004, ch. 8.) The first axis varies fastest over the nodes' numbers. Other clusters are
+/// reached through the router of node 0.
 class Torus : public Fabric {
  public:
   Torus(sg4::NetZone* zone, const spec::GpuClusterSpec& spec) : sizes_(spec.fabric.dimensions), node_of_(spec) {
@@ -31,7 +31,7 @@ class Torus : public Fabric {
       lines_[axis].resize(static_cast<std::size_t>(nodes));
       for (std::int64_t node = 0; node < nodes; ++node) {
         const std::int64_t next = step(node, axis, 1);
-        // Two nodes along an axis have one line between them, not two; a single one has none.
+        // Two nodes along an axis have one line between them, not two; a single node has none.
         if (next == node || (sizes_[axis] == 2 && next < node)) continue;
         lines_[axis][static_cast<std::size_t>(node)] =
             make_duplex_link(zone, name_in(spec.name, fmt::format("node-{} to node-{}", node, next)), spec.fabric.link);
@@ -46,7 +46,7 @@ class Torus : public Fabric {
   void enter(std::int64_t to, Links& links) const override { walk(0, node_of_(to), links); }
 
  private:
-  /// Nodes between neighbours along the axis.
+  /// Returns the distance of neighbours along the axis, in node numbers.
   std::int64_t stride(std::size_t axis) const {
     std::int64_t product = 1;
     for (std::size_t a = 0; a < axis; ++a) product *= sizes_[a];
@@ -65,7 +65,8 @@ class Torus : public Fabric {
       const bool upwards = 2 * up <= size;
       for (std::int64_t left = upwards ? up : size - up; left > 0; --left) {
         const std::int64_t next = step(here, axis, upwards ? 1 : -1);
-        // The line's name, and its UP direction, are from the node below; of two nodes it is the first's.
+        // A line has its name, and its UP direction, from the lower node; with two nodes along the axis, from the
+        // first.
         const bool own = size == 2 ? here < next : upwards;
         const DuplexLink& line = lines_[axis][static_cast<std::size_t>(own ? here : next)];
         links.push_back(own ? line.up : line.down);

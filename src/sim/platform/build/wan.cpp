@@ -18,7 +18,8 @@ std::vector<std::string> names(const spec::WanSpec& spec) {
   return regions;
 }
 
-/// Every host has a line into the switch of its region; between the switches of two regions lies the pair's line.
+/// Regions joined by a WAN. Every host has a line to the switch of its region; every two switches have the pair's line
+/// between them.
 class Wan : public ClusterNetwork {
  public:
   Wan(sg4::NetZone* zone, const spec::WanSpec& spec) : pairs_(zone, spec.name, names(spec), spec.pairs) {
