@@ -31,13 +31,13 @@
 namespace dadsim::sim {
 namespace {
 
-/// An option of SimGrid's that a platform file sets in its <config>.
+/// A SimGrid option set in the <config> of a platform file.
 struct PlatformOption {
   std::string name, value;
   int line = 0;
 };
 
-/// Those of a platform file with this text, in its order.
+/// Returns the options of a platform file with this text, in its order.
 std::vector<PlatformOption> options_in(const std::string& text) {
   std::vector<PlatformOption> options;
   if (text.find("<config") == std::string::npos) return options;
@@ -78,7 +78,7 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-/// A file without a name, which is gone when the process ends, however that may be.
+/// A file without a name, which vanishes when the process ends in any way.
 class NamelessFile {
  public:
   explicit NamelessFile(const std::string& content) : file_(std::tmpfile()) {
@@ -99,7 +99,7 @@ class NamelessFile {
   std::FILE* file_;
 };
 
-/// SimGrid opens it once more.
+/// Loads the platform; SimGrid opens the file again.
 void load(const std::string& path, const std::string& known_as) {
   try {
     sg4::Engine::get_instance()->load_platform(path);
@@ -126,7 +126,8 @@ void build(const spec::PlatformFileSpec& file) {
     }
   }
   const NamelessFile copy(text);
-  // What the platform names beside itself; SimGrid takes a path of its own for relative ones, and loses absolute ones.
+  // Folder of other files that the platform names; SimGrid uses its own path for relative names and loses absolute
+  // ones.
   sg4::Engine::set_config("path", std::filesystem::absolute(file.path).parent_path().string());
   load(copy.path(), file.path);
 }

@@ -4,7 +4,7 @@
 
 namespace dadsim::sim {
 
-/// Whether `a` comes before `b`, where runs of digits count as numbers.
+/// Returns whether `a` comes before `b`, comparing runs of digits as numbers.
 bool before_by_number(const std::string& a, const std::string& b);
 
 }  // namespace dadsim::sim

@@ -10,7 +10,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Between the quotes of Graphviz.
+/// Quotes a text for Graphviz.
 std::string graphviz_quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -36,7 +36,7 @@ std::string style_of(Picture::Kind kind) {
   return {};
 }
 
-/// Busy edges differ by lightness alone, so that no colour has to be told from another.
+/// Busy edges differ in lightness only, so no colours have to be distinguished.
 std::string style_of(const Picture::Edge& edge, const std::map<std::string, double>& busy_shares) {
   std::optional<double> busiest;
   for (const std::string& link : edge.links) {
@@ -75,7 +75,7 @@ std::string to_dot(const PlatformReport& report, const std::map<std::string, dou
     if (std::ranges::count(frames, box.frame) == 0) frames.push_back(box.frame);
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    // Graphviz draws a frame around what is in a subgraph whose name begins with "cluster".
+    // Graphviz draws a frame around a subgraph whose name begins with "cluster".
     if (!frames[i].empty())
       dot += fmt::format("  subgraph cluster_{} {{\n    label={};\n", i, graphviz_quoted(frames[i]));
     for (const Picture::Box& box : report.picture.boxes) {

@@ -21,10 +21,10 @@
 namespace dadsim::sim {
 namespace {
 
-/// Set before the platform is loaded, all of them also where SimGrid's default is the same: defaults change between
-/// versions.
+/// Settings made before the platform is loaded. Those equal to SimGrid's defaults are made too, since defaults change
+/// between versions.
 constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
-    {"tracing", "no"},  // which would write a file; what is set here no platform can change
+    {"tracing", "no"},  // tracing would write a file; platforms cannot change these settings
     {"contexts/factory", compat::context_factory},
     {"contexts/nthreads", "1"},      // more threads are slower here, and the order of events is no longer fixed
     {"contexts/stack-size", "256"},  // KiB
@@ -36,16 +36,15 @@ constexpr std::array<std::pair<const char*, const char*>, 13> settings{{
     {"network/loopback-bw", "1e10"},  // byte/s, between two workers on one host
     {"network/loopback-lat", "1"},    // seconds, see unit_latency
     {"network/optim", "Lazy"},
-    {compat::timing_precision,
-     "1e-12"},  // seconds; events nearer than this count as one, and kernels last microseconds
+    {compat::timing_precision, "1e-12"},  // seconds; closer events count as simultaneous, and kernels last microseconds
 }};
 
-/// Families of options that change nothing here and do no harm: stacks and guards of contexts, models of hosts, disks
-/// and links, solvers and precisions, in any version's spelling.
+/// Families of options that are ignored, since they neither change results here nor do harm: stacks and guards of
+/// contexts, models of hosts, disks and links, solvers and precisions. In the spelling of any version.
 constexpr std::array<std::string_view, 13> passed_over_families{
     "contexts/", "host/",      "cpu/",  "disk/",        "storage/",   "network/", "maxmin/",
     "bmf/",      "precision/", "surf/", "workstation/", "exception/", "energy/"};
-/// The same of SMPI, whose programs are not run here; others of its options open files.
+/// Ignored options of SMPI, whose programs are not run here; others of its options open files.
 constexpr std::array<std::string_view, 22> passed_over_options{"clean-atexit",
                                                                "verbose-exit",
                                                                "smpi/os",
@@ -69,7 +68,7 @@ constexpr std::array<std::string_view, 22> passed_over_options{"clean-atexit",
                                                                "smpi/simulate-computation",
                                                                "smpi/coll-selector"};
 
-/// The options that a platform may set. Of the others some open files (tracing/…, smpi/…, path), and some load or start
+/// The options that a platform may set. Some others open files (tracing/…, smpi/…, path), and some load or start
 /// something (plugin, cmonkey/…, debug/…, model-check/…).
 struct AllowedOption {
   const char* name;
@@ -77,14 +76,15 @@ struct AllowedOption {
   double least, most;
 };
 constexpr std::array<AllowedOption, 2> allowed_options{{
-    {"maxmin/concurrency-limit", true, -1, 1e9},  // flows that share a link at once; −1: any number
-    {"maxmin/precision", false, 1e-12, 1e-5},     // byte/s; no coarser than SimGrid's own
+    {"maxmin/concurrency-limit", true, -1, 1e9},  // flows that may share a link at once; −1: any number
+    {"maxmin/precision", false, 1e-12, 1e-5},     // byte/s; not coarser than SimGrid's own
 }};
 
-/// SimGrid ends a transfer where the clock is at its date, up to the precision of dates. Over very slow links dates are
-/// so large that two neighbouring numbers are farther apart than that, and a clock that rounding puts one number behind
-/// the date never comes to it: nothing would be left to happen. Dates are taken for equal that differ by what numbers
-/// of the size of a long step over the slowest link (a hundred megabytes) differ by.
+/// Adapts the precision of dates to the slowest link. SimGrid ends a transfer when the clock reaches its date, up to
+/// the precision of dates. Over very slow links dates become so large that neighbouring numbers differ by more than the
+/// precision. A clock that rounding puts one number before the date would never reach it, and the simulation would
+/// stop. So the precision covers the spacing of numbers as large as a long step over the slowest link (a hundred
+/// megabytes).
 void fit_precision(const simgrid::s4u::Engine& engine) {
   constexpr double kLongStep = 1e8;       // bytes
   constexpr double kOfFastLinks = 1e-12;  // seconds, as in the settings
@@ -100,7 +100,7 @@ void fit_precision(const simgrid::s4u::Engine& engine) {
 
 std::unique_ptr<simgrid::s4u::Engine> load_engine(const spec::PlatformSpec& platform,
                                                   std::span<const spec::LinkChange> changes) {
-  // The kind of contexts is settled when the engine is made; the other settings can follow.
+  // The kind of contexts is fixed when the engine is made; the other settings can follow.
   std::string name = "dadsim";
   std::string quiet = "--log=root.thres:critical";
   std::string contexts = fmt::format("--cfg=contexts/factory:{}", compat::context_factory);
@@ -135,7 +135,7 @@ std::optional<std::pair<std::string, std::string>> fault_of_option(std::string_v
     return pair(fmt::format("<config> sets '{}', which a platform may not", shown),
                 fmt::format("take it out; of SimGrid's options a platform may set {}", fmt::join(names, " and ")));
   }
-  // SimGrid takes what follows a blank or a comma for another option.
+  // SimGrid takes text after a blank or a comma for another option.
   const std::optional<double> number = parse_whole<double>(value, allowed->least, allowed->most);
   if (number && (!allowed->whole || *number == std::floor(*number))) return std::nullopt;
   return pair(fmt::format("<config> sets '{}' to '{}'", shown, with_hidden_characters_shown(value.substr(0, 60))),

@@ -27,7 +27,7 @@ bool names_link(std::string_view pattern, std::string_view name) {
 double narrowest(const sg4::Engine& engine, const std::string& from, const std::string& to) {
   const sg4::Host* source = engine.host_by_name_or_null(from);
   const sg4::Host* target = engine.host_by_name_or_null(to);
-  if (source == nullptr || target == nullptr) return 0;  // of which something else is said
+  if (source == nullptr || target == nullptr) return 0;  // reported elsewhere
   std::vector<sg4::Link*> links;
   source->route_to(target, links, static_cast<double*>(nullptr));
   double rate = std::numeric_limits<double>::infinity();
@@ -35,8 +35,8 @@ double narrowest(const sg4::Engine& engine, const std::string& from, const std::
   return rate;
 }
 
-/// Changes per second of a profile in SimGrid's form ("date value" a line, LOOPAFTER or PERIODICITY with seconds);
-/// 0 if it does not repeat.
+/// Returns the changes per second of a profile in SimGrid's form ("date value" a line, LOOPAFTER or PERIODICITY with
+/// seconds); 0 if it does not repeat.
 double changes_per_second(const std::string& text, double period) {
   double dates = 0;
   double last = 0;

@@ -16,7 +16,7 @@
 
 namespace dadsim::sim {
 
-/// SimGrid calls the directions of a full-duplex link NAME_UP and NAME_DOWN and leaves the properties at NAME.
+/// SimGrid names the directions of a full-duplex link NAME_UP and NAME_DOWN and leaves the properties at NAME.
 const char* property_of(const simgrid::s4u::Link* link, const char* key) {
   if (const char* own = link->get_property(key)) return own;
   std::string name = link->get_name();
@@ -26,7 +26,7 @@ const char* property_of(const simgrid::s4u::Link* link, const char* key) {
     try {
       return simgrid::s4u::SplitDuplexLink::by_name(name)->get_property(key);
     } catch (const std::exception&) {
-      return nullptr;  // a name that only looks like it
+      return nullptr;  // a name that only looks like a direction
     }
   }
   return nullptr;
@@ -34,7 +34,7 @@ const char* property_of(const simgrid::s4u::Link* link, const char* key) {
 
 namespace {
 
-constexpr std::string_view kLoopback = "__loopback__";  // SimGrid's own, from a host to itself
+constexpr std::string_view kLoopback = "__loopback__";  // SimGrid's own link from a host to itself
 
 void check_factors(const spec::LinkChange& change) {
   const double bandwidth = change.bandwidth_factor;
@@ -49,7 +49,7 @@ void check_factors(const spec::LinkChange& change) {
   }
 }
 
-/// All names and classes of links that a change may name.
+/// Returns all names and classes of links that a change may use.
 std::vector<std::string> names_of_links(const simgrid::s4u::Engine& engine) {
   std::set<std::string> names;
   for (const simgrid::s4u::Link* link : engine.get_all_links()) {
@@ -74,7 +74,7 @@ void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::P
     for (simgrid::s4u::Link* link : engine.get_all_links()) {
       const std::string& name = link->get_name();
       if (name == kLoopback) continue;
-      // A name is quicker to compare than a class to be asked for: what is changed is loaded anew for every simulation.
+      // Comparing names first is quicker than reading classes; changes are made again for every simulation.
       if (change.link != name && ::fnmatch(change.link.c_str(), name.c_str(), 0) != 0) {
         const char* link_class = property_of(link, "class");
         if (link_class == nullptr || change.link != link_class) continue;

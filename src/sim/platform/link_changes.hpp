@@ -12,14 +12,14 @@ class Link;
 
 namespace dadsim::sim {
 
-/// Multiplies the numbers of the links of a platform that is built and has no profiles yet (those are relative to the
-/// numbers that they find). Throws std::runtime_error where a name fits no link, a factor is no number, or the platform
-/// file has profiles of its own, which hold absolute numbers.
+/// Multiplies the numbers of the links of a built platform that has no profiles yet, since profiles are relative to the
+/// numbers that they find. Throws std::runtime_error if a name fits no link, a factor is no number, or the platform
+/// file has its own profiles, which hold absolute numbers.
 void apply_link_changes(std::span<const spec::LinkChange> changes, const spec::PlatformSpec& platform,
                         const simgrid::s4u::Engine& engine);
 
-/// A property of a link, or of the full-duplex link of a platform file that it is a direction of; nullptr if it has
-/// none.
+/// Returns a property of a link, or of the full-duplex link of a platform file to which a direction belongs; nullptr if
+/// it has none.
 const char* property_of(const simgrid::s4u::Link* link, const char* key);
 
 }  // namespace dadsim::sim

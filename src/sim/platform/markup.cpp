@@ -12,7 +12,7 @@ namespace dadsim::sim {
 namespace {
 
 constexpr int kMostLinesOfNode =
-    65535;  // what libxml2 has room for in an element; above, its parser's own count is near
+    65535;  // lines that libxml2 can store with an element; above, its parser's own count is close
 
 const char* characters(const xmlChar* text) { return reinterpret_cast<const char*>(text); }
 
@@ -60,7 +60,7 @@ std::optional<Markup::Piece> Markup::next() {
       while (fault_->what.ends_with(' ')) fault_->what.pop_back();
     }
   }
-  // The reader is ahead of what it has told: what is wrong behind a DOCTYPE (an entity without end) may come before it.
+  // The reader parses ahead: an error after a DOCTYPE (an entity without end) may be reported before it.
   if (reader_ != nullptr && doctype_ == nullptr && broken_ == nullptr) {
     broken_.reset(xmlTextReaderCurrentDoc(reader_.get()));
     doctype_ = xmlGetIntSubset(broken_.get());
@@ -70,7 +70,7 @@ std::optional<Markup::Piece> Markup::next() {
 }
 
 int Markup::line() const {
-  if (piece_ == Piece::doctype) {  // of which libxml2 does not know where it is
+  if (piece_ == Piece::doctype) {  // libxml2 does not know its position
     const std::size_t at = std::min(document_.find("<!DOCTYPE"), document_.size());
     return lines_before_ + 1 + static_cast<int>(std::ranges::count(document_.substr(0, at), '\n'));
   }

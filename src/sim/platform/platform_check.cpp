@@ -37,7 +37,7 @@ namespace {
 namespace sg4 = simgrid::s4u;
 
 constexpr double kCheckTimeLimit = 60;          // seconds
-constexpr std::size_t kRouteErrorsListed = 10;  // the rest are counted
+constexpr std::size_t kRouteErrorsListed = 10;  // errors of routes listed; the others are counted
 constexpr std::size_t kFaultsLookedFor = 200;
 
 enum class CheckTopic : std::uint8_t { loaded, parse_error, host_error, host_ready, route_error, end };
@@ -64,7 +64,7 @@ CheckMessage understand(std::string_view bytes) {
   return reported;
 }
 
-/// Names as SimGrid has them, which keeps the line breaks of a file that XML takes for blanks.
+/// Returns a fault of SimGrid's names, which keep the line breaks of a file that XML treats as blanks.
 std::string name_fault(const sg4::Engine& engine) {
   const auto fault = [](const char* what, const std::string& name) {
     return fmt::format("the name of {} '{}' has characters that cannot be seen", what,
@@ -79,7 +79,7 @@ std::string name_fault(const sg4::Engine& engine) {
   return {};
 }
 
-/// What is to be known of the hosts of a platform.
+/// Properties of the hosts of a platform that checks need.
 struct KnownHosts {
   struct Host {
     int cores = 1;
@@ -103,7 +103,7 @@ KnownHosts hosts_of(const sg4::Engine& engine) {
               }};
 }
 
-/// Of a declared platform, whose hosts have one core each and a speed that nobody asks for.
+/// Returns the hosts of a declared platform, which have one core each and a speed that is not used.
 KnownHosts hosts_called(const std::unordered_set<std::string_view>& names) {
   return {.find = [&names](const std::string& name) -> std::optional<KnownHosts::Host> {
             if (!names.contains(name)) return std::nullopt;
@@ -135,8 +135,8 @@ void check_hosts(const KnownHosts& known, const std::vector<std::string>& hosts,
   }
 }
 
-/// Whether what a declared platform says of itself is all that is to be known of it, as it mostly is: then its hosts
-/// have been looked at, and it need not be built for that. Throws what building it would throw.
+/// Checks a declared platform by its description alone, without building it. Returns false if the platform must be
+/// built. Throws what building it would throw.
 bool passes_as_described(const spec::PlatformSpec& platform, const std::vector<std::string>& hosts,
                          const MessageSink& sink) {
   check_declared(platform);
@@ -148,7 +148,7 @@ bool passes_as_described(const spec::PlatformSpec& platform, const std::vector<s
   return true;
 }
 
-/// Why nothing could be sent from `from` to `to`; both empty if it could. SimGrid may end the process instead.
+/// Returns why no message can go from `from` to `to`; both texts empty if one can. SimGrid may end the process instead.
 std::pair<std::string, std::string> route_fault(const sg4::Host& from, const sg4::Host& to) {
   std::vector<sg4::Link*> links;
   double latency = 0;
@@ -184,8 +184,8 @@ std::pair<std::string, std::string> route_fault(const sg4::Host& from, const sg4
 
 using Way = std::pair<const sg4::Host*, const sg4::Host*>;
 
-/// Looks at `ways` in a child of this process; where SimGrid ends that child, the way is at fault and another child
-/// goes on.
+/// Checks `ways` in a child of this process. If SimGrid ends that child, the way is at fault and another child
+/// continues.
 void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
   std::size_t faults = 0;
   for (std::size_t next = 0; next < ways.size();) {
@@ -207,14 +207,14 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
     const ChildOutcome outcome = run_in_child(look, listen);
     if (outcome.complete()) break;
     if (++faults <= kRouteErrorsListed) {
-      // Zones that search for a route follow a null pointer where a host has no link.
+      // Zones that search for a route follow a null pointer if a host has no link.
       const std::string words = outcome.crashed() ? std::string() : failure_of(outcome, {});
       tell(sink, CheckTopic::route_error, reached,
            fmt::format("there is no route from '{}' to '{}'{}", ways[reached].first->get_cname(),
                        ways[reached].second->get_cname(), words.empty() ? std::string{} : fmt::format(" ({})", words)),
            "add a <route> to the platform");
     }
-    if (faults > kFaultsLookedFor) break;  // a platform without routing: the rest is the same
+    if (faults > kFaultsLookedFor) break;  // a platform without routing: other errors are the same
     next = reached + 1;
   }
   if (faults > kRouteErrorsListed) {
@@ -225,7 +225,7 @@ void check_routes(const std::vector<Way>& ways, const MessageSink& sink) {
   }
 }
 
-/// One line, and not more of it than helps: SimGrid lists every host it knows where one is missing.
+/// Returns the text as one line of limited length: SimGrid lists every known host if one is missing.
 std::string one_line(const std::string& text) {
   constexpr std::size_t kMost = 400;
   std::string line;
@@ -242,10 +242,10 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-/// "Parse error at file:line: words", as SimGrid writes it, taken apart.
+/// Splits SimGrid's "Parse error at file:line: words" into its parts.
 Diagnostic parse_error(const std::string& file, const std::string& text) {
   Diagnostic diagnostic{file, 0, text, ""};
-  // The first colon, digits and colon: what stands before is the path, which may have colons too.
+  // The first colon, digits and colon end the path, which may contain colons too.
   for (std::size_t colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1)) {
     const std::size_t end = text.find_first_not_of("0123456789", colon + 1);
     if (end == std::string::npos || end == colon + 1 || text[end] != ':') continue;
@@ -270,7 +270,7 @@ std::string which_host(const std::string& name, std::vector<std::string> known) 
       closest(name, known).empty() && known.size() > kListed
           ? fmt::format("the platform has {} hosts, from {} to {}", known.size(), known.front(), known.back())
           : suggestion(name, known);
-  // Without the marks its words would be names of their own.
+  // Without quotation marks its words would be separate names.
   const auto has_blank = [](const std::string& host) { return host.find(' ') != std::string::npos; };
   if (const auto one = std::ranges::find_if(known, has_blank); one != known.end()) {
     const std::string near = closest(name, known);
@@ -321,7 +321,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     std::vector<Way> ways;
     std::set<Way> known;
     for (const auto& [a, b] : pairs) {
-      // From host to host of a declared platform there is a way as it is built, over links that have been checked.
+      // Hosts of a declared platform are connected as built, over links already checked.
       if (as_built) break;
       const sg4::Host* from = engine->host_by_name_or_null(hosts.at(a));
       const sg4::Host* to = engine->host_by_name_or_null(hosts.at(b));
@@ -339,7 +339,7 @@ PlatformFindings check_platform(const spec::PlatformSpec& platform, const std::v
     if (!ways.empty()) check_routes(ways, sink);
     std::fflush(nullptr);
     tell(sink, CheckTopic::end, 0);
-    std::_Exit(0);  // taking the engine down again is not needed, and could fail
+    std::_Exit(0);  // skips the engine's teardown, which is not needed and could fail
   };
   bool loaded = false;
   bool ended = false;

@@ -14,8 +14,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Hosts on nodes as the builders put them there, `number` being the node of the next one. `names` are those of the
-/// whole platform.
+/// Assigns hosts to nodes as the builders do. `number`: the next node. `names`: names of the whole platform's hosts.
 void put_on_nodes(const spec::GpuClusterSpec& cluster, const Names& names, std::int32_t& number,
                   std::vector<PlatformHost>& hosts) {
   for (const spec::NodeGroup& group : node_groups(cluster)) {
@@ -90,7 +89,7 @@ std::vector<PlatformLink> platform_links(const spec::PlatformSpec& platform) {
     for (const simgrid::s4u::Link* link : engine.get_all_links()) {
       const char* found = property_of(link, "class");
       const std::string_view link_class = found == nullptr ? "" : found;
-      // The way of a host to itself is no link of the platform's.
+      // A host's loopback is not a link of the platform.
       if (link->get_name() == "__loopback__" || link_class == "loopback") continue;
       WireWriter message;
       const char* measured = property_of(link, "measured");

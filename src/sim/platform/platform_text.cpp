@@ -34,25 +34,25 @@
 namespace dadsim::sim {
 namespace {
 
-/// How much SimGrid would build from a platform file, counted from its tags before any of it is built.
+/// Counts the parts that SimGrid would build from a platform file, by its tags, before any is built.
 class PlatformSize {
  public:
   explicit PlatformSize(std::string file) : file_(std::move(file)) {}
 
-  /// A start tag, and whether it has an end tag of its own.
+  /// Counts a start tag; `markup` tells whether it has an end tag of its own.
   void start(const Markup& markup);
-  /// An end tag.
+  /// Counts an end tag.
   void end(const Markup& markup);
 
-  /// What is too large: more hosts than any platform may have, more switches than could be built, a table of routes
-  /// that would not fit. Each with the line on which it is asked for.
+  /// Returns the faults of size, each with its line: more hosts than any platform may have, more switches than could be
+  /// built, or a table of routes that would not fit.
   const std::vector<Diagnostic>& faults() const { return faults_; }
 
  private:
   struct Zone {
     std::string routing;
     int line = 0;
-    std::int64_t points = 0;  ///< hosts, routers and zones in it
+    std::int64_t points = 0;  ///< hosts, routers and zones in the zone
   };
   void add_hosts(double count, int line);
   void add_point();
@@ -61,13 +61,13 @@ class PlatformSize {
   std::string file_;
   std::vector<Zone> zones_;
   std::vector<Diagnostic> faults_;
-  double hosts_ = 0, parts_ = 0, table_bytes_ = 0;  ///< of all clusters and zones
+  double hosts_ = 0, parts_ = 0, table_bytes_ = 0;  ///< sums over all clusters and zones
   bool reported_ = false;
 };
 
-constexpr double kMostHosts = 100'000;     // as of declared platforms (docs/platforms.md)
-constexpr double kMostParts = 4'000'000;   // switches and links that a topology makes by itself; about 1 kB each
-constexpr double kMostTableBytes = 2.0e9;  // of routes
+constexpr double kMostHosts = 100'000;     // same limit as for declared platforms (docs/platforms.md)
+constexpr double kMostParts = 4'000'000;   // switches and links that a topology makes by itself, about 1 kB each
+constexpr double kMostTableBytes = 2.0e9;  // bytes of tables of routes
 constexpr double kBytesOfRoute = 8;        // a pointer for each ordered pair in a zone of the kind Full
 constexpr double kBytesOfFloydRoute = 24;  // a cost, a predecessor and a pointer
 
@@ -79,7 +79,7 @@ std::optional<double> whole_number(std::string_view word) {
   return parse_whole<double>(word);
 }
 
-/// How many hosts "0-3,7,9-11" names; nothing where it does not say: SimGrid says why.
+/// Returns the number of hosts that "0-3,7,9-11" names; nothing for any other text, which SimGrid reports.
 std::optional<double> hosts_of_radical(const std::string& radical) {
   double hosts = 0;
   for (const std::string_view range : split_at(radical, ',')) {
@@ -98,8 +98,8 @@ std::vector<double> numbers(std::string_view text) {
   return values;
 }
 
-/// Switches and links of a fat tree "levels;children;parents;cables" (SimGrid's FatTreeZone): a switch above level i
-/// stands for what its own children leave of the levels above, once for each way up to it.
+/// Returns the number of switches and links of a fat tree "levels;children;parents;cables" (SimGrid's FatTreeZone).
+/// Switches above level i are as many as the product of the children above it and of the ways up to it.
 double parts_of_fat_tree(const std::vector<std::string_view>& groups) {
   if (groups.size() < 4) return 0;
   const std::vector<double> down = numbers(groups[1]);
@@ -109,7 +109,7 @@ double parts_of_fat_tree(const std::vector<std::string_view>& groups) {
   double parts = 0;
   double ways_up = 1;
   for (std::size_t i = 0; i < levels; ++i) {
-    double below = ways_up;  // what level i is below
+    double below = ways_up;  // parts that level i is below
     for (std::size_t k = i; k < levels; ++k) below *= down[k];
     ways_up *= up[i];
     double switches = ways_up;
@@ -119,7 +119,8 @@ double parts_of_fat_tree(const std::vector<std::string_view>& groups) {
   return parts;
 }
 
-/// Routers and links of a dragonfly "groups,g;chassis,c;routers,r;nodes" (SimGrid's DragonflyZone).
+/// Returns the number of routers and links of a dragonfly "groups,g;chassis,c;routers,r;nodes" (SimGrid's
+/// DragonflyZone).
 double parts_of_dragonfly(const std::vector<std::string_view>& parameters) {
   if (parameters.size() < 4) return 0;
   std::vector<double> counts;
@@ -210,10 +211,10 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-/// What a platform file names beside itself.
+/// Other files that a platform file names.
 struct NamedFiles {
-  bool profiles = false;           ///< of bandwidths, latencies and speeds, which SimGrid follows
-  std::vector<std::string> files;  ///< those that exist, of any kind
+  bool profiles = false;           ///< true: names profiles of bandwidths, latencies and speeds, which SimGrid follows
+  std::vector<std::string> files;  ///< existing files of any kind
 };
 
 NamedFiles files_named_in(const std::string& platform) {
@@ -235,8 +236,8 @@ NamedFiles files_named_in(const std::string& platform) {
   return found;
 }
 
-/// Looks once at a file that stays as it is. A sweep asks for every point, of a file that may list 100,000 hosts; every
-/// simulation asks several times, also in its child, where a lock of another thread would stay locked.
+/// Reads an unchanged file once. A sweep needs the result for every point, of a file that may list 100,000 hosts. Every
+/// simulation needs it several times, also in its child, where a lock held by another thread would stay locked.
 const NamedFiles& named_files(const std::string& platform) {
   struct KnownZone {
     std::string file;
@@ -253,10 +254,11 @@ const NamedFiles& named_files(const std::string& platform) {
   return last.named;
 }
 
-/// What an element may be called by in messages and results.
+/// Attributes by which messages and results name an element.
 constexpr std::array kNames{"id", "prefix", "suffix"};
 
-/// Files that SimGrid reads beside the platform: it looks in the folder that it runs in, then beside it.
+/// Notes the files that SimGrid reads in addition to the platform: it searches its working folder, then the platform's
+/// folder.
 void note_files_of(const Markup& markup, const std::string& platform) {
   for (const std::string_view attribute : kNamingAttributes) {
     const std::string name = markup.attribute(attribute.data()).value_or("");
@@ -309,7 +311,7 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
   bool doctype_seen = false;
   bool in_config = false;
   PlatformSize size(file);
-  std::vector<Diagnostic> rates;  // told after what is wrong with the profiles themselves
+  std::vector<Diagnostic> rates;  // reported only if profiles have no other fault
   while (const auto piece = markup.next()) {
     if (piece == Markup::Piece::doctype) {
       doctype_seen = true;
@@ -374,13 +376,13 @@ std::vector<Diagnostic> check_platform_text(const std::string& file) {
                              "write bandwidth_file or latency_file on the <link> instead"});
     }
   }
-  // SimGrid's reader is not as strict: what comes behind the fault would be taken without having been looked at.
+  // SimGrid's reader is less strict: it would accept the text after the fault, which was not checked.
   if (markup.fault()) {
     diagnostics.push_back({file, markup.fault()->line, fmt::format("this is not XML: {}", markup.fault()->what),
                            "a platform is well-formed XML 1.0"});
     return diagnostics;
   }
-  // SimGrid's ends by a signal there.
+  // SimGrid's reader ends by a signal without a zone.
   if (root_seen && !zone_seen)
     diagnostics.push_back({file, 0, "the platform has no <zone>", "one, with hosts, links and routes in it"});
   diagnostics.insert(diagnostics.end(), size.faults().begin(), size.faults().end());

@@ -7,12 +7,12 @@
 
 namespace dadsim::sim {
 
-/// What can be said of a platform file before SimGrid sees it, which would end the process for some of it: whether it
-/// is a readable XML file of reasonable size, without entities, and without what a step timed by itself cannot follow
-/// (profiles over time) or what would change the network model (<config>).
+/// Checks a platform file before SimGrid, which would end the process for some faults. The file must be readable XML of
+/// reasonable size, without entities. It must not contain profiles over time that a step timed by itself cannot follow,
+/// or a <config> that changes the network model.
 std::vector<Diagnostic> check_platform_text(const std::string& file);
 
-/// Whether the file has profiles.
+/// Returns whether the file has profiles.
 bool file_varies_over_time(const std::string& file);
 
 }  // namespace dadsim::sim

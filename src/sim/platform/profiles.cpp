@@ -14,15 +14,15 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kNoBandwidth = 1e-9;  // byte/s: as little as SimGrid takes
+constexpr double kNoBandwidth = 1e-9;  // byte/s, SimGrid's least bandwidth
 
 bool fits(std::string_view pattern, std::string_view name) {
   if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
   return pattern == name;
 }
 
-/// SimGrid's profiles hold absolute values: byte/s or seconds. A link without latency gets one that is next to nothing:
-/// transfers share links by 1 / latency where latencies change (Interconnect::kTrifle).
+/// Returns a profile in SimGrid's form with absolute values: byte/s or seconds. A link without latency gets a tiny one,
+/// because transfers share links by 1 / latency where latencies change (Interconnect::kTrifle).
 std::string text_of(const spec::PlatformSpec::Profile& profile, double nominal) {
   std::string text;
   for (std::size_t i = 0; i < profile.times.size(); ++i) {
@@ -50,7 +50,7 @@ SteadyStates::SteadyStates(const spec::PlatformSpec& platform, const simgrid::s4
 }
 
 std::pair<std::size_t, double> SteadyStates::factor_at(const spec::PlatformSpec::Profile& profile, double date) const {
-  // A change that is nearer than what dates are true to has taken place.
+  // A change closer than the precision of dates has taken place.
   constexpr double kTrue = 1e-9;
   const double begun = profile.period > 0 ? profile.period * std::floor(date / profile.period + kTrue) : 0;
   const double within = date - begun + kTrue * std::max(1.0, date);
@@ -93,7 +93,7 @@ void apply_profiles(const spec::PlatformSpec& platform, const simgrid::s4u::Engi
     bool used = false;
     std::vector<std::string> names;
     for (simgrid::s4u::Link* link : engine.get_all_links()) {
-      if (link->get_name() == "__loopback__") continue;  // SimGrid's own, which is sealed
+      if (link->get_name() == "__loopback__") continue;  // SimGrid's own link, which is sealed
       names.push_back(link->get_name());
       if (!fits(profile.link, link->get_name())) continue;
       used = true;

@@ -8,25 +8,25 @@
 
 namespace dadsim::sim {
 
-/// Hangs the profiles of a platform on the links that they name, before the platform is sealed. Throws
-/// std::runtime_error where a name fits no link.
+/// Attaches the profiles of a platform to the links that they name, before the platform is sealed. Throws
+/// std::runtime_error if a name fits no link.
 void apply_profiles(const spec::PlatformSpec& platform, const simgrid::s4u::Engine& engine);
 
-/// Whether it changes nothing while time passes.
+/// Returns whether the profile never changes anything.
 bool is_steady(const spec::PlatformSpec::Profile& profile);
 
-/// Between two changes of its profiles a network is steady: which numbers its links have when.
+/// The steady states of a network between changes of its profiles, with the numbers of its links in each.
 class SteadyStates {
  public:
-  /// Of a platform that is built and has not begun.
+  /// Reads the profiles of a platform that is built and has not begun.
   SteadyStates(const spec::PlatformSpec& platform, const simgrid::s4u::Engine& engine);
 
-  /// Per profile that changes something, which of its factors holds.
+  /// Index of the factor in force, per profile that changes something.
   using State = std::vector<std::size_t>;
   State at(double date) const;
-  /// The first change after the date; infinity: none.
+  /// Returns the first change after the date; infinity if there is none.
   double next(double date) const;
-  /// A link that profiles change, and what it has then: byte/s, seconds.
+  /// A link changed by profiles, and its numbers in a state: byte/s, seconds.
   struct ProfileNumbers {
     simgrid::s4u::Link* link = nullptr;
     double bandwidth = 0, latency = 0;

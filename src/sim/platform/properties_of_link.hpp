@@ -9,10 +9,10 @@
 
 namespace dadsim::sim {
 
-/// How a link is used: as it was noted when it was built, or as the properties of a platform file say; `fallback`: the
-/// transport of one that says none. Throws std::runtime_error, with words, where a property says nothing.
+/// Returns the properties of a link: those noted when it was built, or those in a platform file. `fallback`: transport
+/// of a link without one. Throws std::runtime_error, with a message, if a property has no valid value.
 LinkProperties properties_of(const simgrid::s4u::Link* link, spec::Transport fallback);
-/// What it would throw of some link; empty: nothing.
+/// Returns the message that properties_of would throw for some link; empty if none.
 std::string fault_of_properties(const simgrid::s4u::Engine& engine);
 
 }  // namespace dadsim::sim

@@ -10,10 +10,10 @@
 namespace dadsim::sim {
 namespace {
 
-/// Nothing where nobody measured.
+/// A measurement between two regions; zero if there is none.
 struct MeasuredPair {
   double megabits = 0;      ///< Mbit/s of payload
-  double milliseconds = 0;  ///< there and back
+  double milliseconds = 0;  ///< round-trip time
 };
 
 struct Regions {
@@ -21,7 +21,7 @@ struct Regions {
   std::vector<std::vector<MeasuredPair>> measured;  ///< from, to
 
   Regions() {
-    // The columns are the regions: the file itself says which.
+    // The header of the file names the regions, one column each.
     for (const std::string_view line : lines_of(tables::kRegions.text)) {
       if (line.starts_with('#')) continue;
       names = csv_cells(line);

@@ -45,10 +45,10 @@ class ProfileReader {
   }
 
  private:
-  /// Where a profile stands.
+  /// Position of a profile.
   struct Source {
     std::string file;
-    int line = 0;  ///< of the file, on which the text begins
+    int line = 0;  ///< line of the file on which the text begins
     std::string text;
     double period = 0;
   };
@@ -121,7 +121,7 @@ class ProfileReader {
       source = {read->file, read->line, read->text, source.period};
     }
     const auto& names = names_[one.links];
-    // What a cluster calls its hosts and links is SimGrid's matter.
+    // Names that a cluster generates are known to SimGrid only.
     if (!generated_names_ && !names.contains(one.element) && !is_direction(one)) {
       fault(file_, one.line, fmt::format("there is no {} '{}'", one.links ? "link" : "host", one.element),
             one.links ? "the id of a <link>" : "the id of a <host> or <peer>");
@@ -205,13 +205,14 @@ class ProfileReader {
   const std::string& text_;
   StateProfiles found_;
   bool generated_names_ = false;
-  std::map<bool, std::map<std::string, bool>> names_;  ///< links or hosts, and whether there are two of them
+  std::map<bool, std::map<std::string, bool>>
+      names_;  ///< names of links (true) or hosts (false), and whether a name occurs twice
   std::map<std::string, Source> traces_;
   std::vector<ProfileConnection> connections_;
 };
 
-/// Where what begins with `<` at `begin` ends: a comment, a section of characters, an instruction, or a tag, in whose
-/// values a > may stand.
+/// Returns the end of the markup that begins with `<` at `begin`: a comment, a CDATA section, an instruction, or a tag,
+/// whose values may contain >.
 std::size_t end_of_markup(std::string_view text, std::size_t begin) {
   const std::string_view rest = text.substr(begin);
   for (const auto& [open, close] :
@@ -277,8 +278,8 @@ std::string without_state_profiles(const std::string& text, bool and_options) {
     }
   };
   Markup markup(text);
-  bool connects = false;              // the last element
-  std::optional<std::size_t> config;  // where it begins
+  bool connects = false;              // the last element connects a profile
+  std::optional<std::size_t> config;  // beginning of the <config>
   for (std::size_t begin = text.find('<'), end = 0; begin != std::string::npos; begin = text.find('<', end)) {
     end = end_of_markup(text, begin);
     const std::string_view tag = std::string_view(text).substr(begin, end - begin);

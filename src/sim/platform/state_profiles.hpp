@@ -9,7 +9,7 @@
 
 // State profiles in platform files of SimGrid: a `state_file` of a host, link or peer, and a <trace> with a
 // <trace_connect> of HOST_AVAIL or LINK_AVAIL. Lines `date value`, a value above 0 for on; LOOPAFTER and PERIODICITY as
-// in SimGrid's "Resource profiles" (they are followed here, and kept from SimGrid).
+// in SimGrid's "Resource profiles". The profiles are followed here, and kept from SimGrid.
 
 namespace dadsim::sim {
 
@@ -20,24 +20,24 @@ struct StateProfiles {
   std::vector<Diagnostic> faults;
 };
 
-/// The path of a file that a platform file names, empty where there is none. SimGrid looks in the folder that it runs
-/// in, then beside the platform.
+/// Returns the path of a file named by a platform file; empty if it does not exist. SimGrid searches its working
+/// folder, then the platform's folder.
 std::string found_beside(const std::string& platform, const std::string& name);
 
-/// The bytes of a file; none where it cannot be read.
+/// Returns the bytes of a file; nothing if it cannot be read.
 std::string text_of_file(const std::string& file);
 
-/// Whether it is worth to look for them.
+/// Returns whether the text may contain state profiles, by a quick search.
 bool may_have_state_profiles(std::string_view text);
 
-/// Whether an element attaches a state profile.
+/// Returns whether an element attaches a state profile.
 bool is_state_connection(const Markup& markup);
 
-/// Those of a platform file with this text, which check_platform_text finds well-formed.
+/// Reads the state profiles of a platform file with this text, which must be well-formed (check_platform_text).
 StateProfiles read_state_profiles(const std::string& file, const std::string& text);
 
-/// Returns the text with blanks for what SimGrid must not see, on the same lines: state profiles, and <config> with
-/// `and_options`. Copies the text as it is from where it is not well-formed: SimGrid's parser says what is wrong.
+/// Returns the text with blanks, on the same lines, in place of parts hidden from SimGrid: state profiles, and <config>
+/// with `and_options`. From a place that is not well-formed on, the text is unchanged, and SimGrid's parser reports it.
 std::string without_state_profiles(const std::string& text, bool and_options = false);
 
 }  // namespace dadsim::sim
