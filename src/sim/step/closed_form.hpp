@@ -7,12 +7,12 @@
 
 namespace dadsim::sim {
 
-/// Per round the latency of its longest path, and the payload rate of the slowest path of all, put into the
-/// collective's closed form. Seconds.
+/// Returns the seconds of the collective's closed form. Its inputs are the latency of each round's longest path and the
+/// payload rate of the slowest path of all.
 double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                       Interconnect& network);
 
-/// Seconds of it that software takes: the collective over links without limits.
+/// Returns the seconds due to software: the collective over links without limits.
 double software_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                    Interconnect& network);
 

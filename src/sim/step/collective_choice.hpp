@@ -19,49 +19,49 @@
 
 namespace dadsim::sim {
 
-/// The layout of the first workers of a cluster.
+/// Returns the layout of the first workers of a cluster.
 collectives::RankLayout first_ranks(const collectives::RankLayout& layout, std::size_t workers);
 
-/// Every rank on a node of its own.
+/// Returns a layout with every rank on a node of its own.
 collectives::RankLayout ranks_apart(std::size_t ranks);
 
-/// Whether workers send to one another in any of the schedules. If all they know is an aggregator, the platform needs
-/// no routes between them.
+/// Returns whether workers send to one another in any of the schedules. If not, the platform needs no routes between
+/// them.
 bool workers_meet(std::span<const schedule::Schedule> schedules, const schedule::StepKinds* kinds);
 
-/// How the collectives of the schedules are carried out: `auto` replaced by what it stands for, and counted.
+/// Chooses how the collectives of schedules are carried out: replaces `auto`, and counts messages.
 class CollectiveChoices {
  public:
-  /// `hosts` and `network`: to find out what `best` stands for, where it may be asked for. `of_peers`: how the
-  /// replicas' framework sums where that is left to `auto`; empty: as a library does.
+  /// `hosts` and `network`: needed to choose `best`. `of_peers`: the framework's algorithm for sums of replicas with
+  /// `auto`; empty: the library's choice.
   CollectiveChoices(const collectives::RankLayout& layout, step::NetworkUse& use,
                     std::vector<simgrid::s4u::Host*> hosts = {}, Interconnect* network = nullptr,
                     std::string of_peers = {})
       : layout_(layout), use_(use), hosts_(std::move(hosts)), network_(network), of_peers_(std::move(of_peers)) {}
 
-  /// Messages of all collectives.
+  /// Settles the algorithms of a schedule. Returns the messages of all collectives.
   double settle(schedule::Schedule& schedule);
-  /// What is sent and received in the collectives that the kind of schedule has elsewhere than at a star.
+  /// Returns the bytes sent and received in the schedule's collectives that are not at a star.
   schedule::Traffic traffic_elsewhere(const schedule::StepKinds::Kind& kind, const schedule::Schedule& schedule);
-  /// What the kind of schedule does at a star.
+  /// Notes the collectives of the kind of schedule at a star.
   void note(const schedule::StepKinds::Kind& kind);
   void note(std::string_view kind, std::string_view algorithm, double bytes);
-  /// Of the largest of each kind that the library chose for: whether something else of the library is quicker. Once
-  /// all have been settled.
+  /// Notes whether other algorithms of the library would be quicker, for the largest collective of each kind that the
+  /// library chose. Call once all schedules are settled.
   void note_quicker();
 
   static double messages_of(const collectives::Rounds& rounds);
 
  private:
   void keep_largest(const Request& request);
-  /// How a task's collectives are carried out.
+  /// The choice for a task's collectives.
   struct Chosen {
     std::string algorithm;
-    double bytes = 0;                                   ///< handed over by the worker that hands over most
-    double messages = 0;                                ///< of all groups
-    std::shared_ptr<const collectives::Rounds> rounds;  ///< where they were asked for
+    double bytes = 0;                                   ///< bytes of the worker that hands over most
+    double messages = 0;                                ///< messages of all groups
+    std::shared_ptr<const collectives::Rounds> rounds;  ///< filled if asked for
   };
-  /// Known: those of the same schedule.
+  /// Chooses for a task. `known`: choices for the same schedule.
   Chosen& choose(const schedule::Task& task, const schedule::Schedule& schedule, const collectives::RankLayout& layout,
                  PerCollective<Chosen>& known);
 

@@ -9,14 +9,14 @@
 
 namespace dadsim::sim {
 
-/// The rounds of messages of a task's collectives among the nodes of its schedule: ranks are their numbers.
+/// The rounds of messages of a task's collectives among the nodes of its schedule; ranks are node numbers.
 struct CollectiveLayout {
-  std::shared_ptr<const collectives::Rounds> rounds;  ///< all groups as one
+  std::shared_ptr<const collectives::Rounds> rounds;  ///< rounds of all groups as one
   std::vector<collectives::RankGroup> groups;
-  std::vector<std::int32_t> group_of;  ///< per node; -1: in none
+  std::vector<std::int32_t> group_of;  ///< group, per node; −1: none
 };
 
-/// The collectives of a schedule, those that are equal laid out once.
+/// The collectives of a schedule; equal ones are laid out once.
 class CollectiveLayouts {
  public:
   CollectiveLayouts(const schedule::Schedule& schedule, const collectives::RankLayout& devices)

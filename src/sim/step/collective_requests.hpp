@@ -9,24 +9,25 @@
 
 namespace dadsim::sim {
 
-/// A schedule's collective as the collectives' folder knows it, among one group of devices or several groups that are
-/// alike: they hand over the same, and their ranks lie on nodes in the same manner.
+/// A schedule's collective as a request to collectives/, among one group of devices or several equal groups. Groups are
+/// equal if they hand over the same bytes and their ranks lie on nodes in the same way.
 struct Request {
   collectives::CollectiveRequest collective;
   std::string algorithm;
-  collectives::RankLayout layout;  ///< with the aggregator as the last rank, on a node of its own, where it takes part
-  std::vector<std::vector<collectives::Rank>> groups;  ///< per group its devices, by rank
+  collectives::RankLayout
+      layout;  ///< layout of the ranks; an aggregator that takes part is the last rank, on a node of its own
+  std::vector<std::vector<collectives::Rank>> groups;  ///< devices by rank, per group
 };
 
-/// What a task of the schedule comes to, a collective: where replicas are single devices, one group of all. Gathers and
-/// broadcasts go straight to and from the aggregator. `devices`: where they are.
+/// Returns the requests of a collective task; if replicas are single devices, one group of all. Gathers and broadcasts
+/// go directly to and from the aggregator. `devices`: their layout on nodes.
 std::vector<Request> requests_of(const schedule::Task& task, const schedule::Schedule& schedule,
                                  const collectives::RankLayout& devices);
 
-/// The requests' groups, laid out.
+/// Lays out the requests' groups.
 std::vector<collectives::RankGroup> lay_out(const std::vector<Request>& requests);
 
-/// The groups as one collective of all devices (and the aggregator), whose ranks are their numbers.
+/// Combines the groups into one collective of all devices (and the aggregator), whose ranks are their numbers.
 std::shared_ptr<const collectives::Rounds> as_one(std::vector<collectives::RankGroup> groups, std::size_t nodes);
 
 }  // namespace dadsim::sim

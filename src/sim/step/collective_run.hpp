@@ -15,24 +15,24 @@ namespace dadsim::sim {
 /// A collective in progress, message by message: every rank goes through the rounds at its own pace.
 class CollectiveRun {
  public:
-  /// Called when a rank has done its part, at a date that may lie ahead.
+  /// Callback when a rank has done its part, at a date that may lie in the future.
   using Done = std::function<void(collectives::Rank rank, double date, EventGraph::Id cause, Outbox& outbox)>;
 
-  /// `serial` is what its messages carry as their operation. Opens all connections that it needs: to be called where
-  /// nothing else goes on, since whoever does so may have to wait for SimGrid.
+  /// Opens all connections that the collective needs. Its messages carry `serial` as their operation. Call while
+  /// nothing else goes on, since opening may have to wait for SimGrid.
   CollectiveRun(std::int32_t serial, const collectives::Rounds& rounds, Connections& connections, EventGraph& graph,
                 Done done);
 
-  /// The rank takes part from `date` on, which may lie ahead. To be called in an actor on its host.
+  /// Lets the rank take part from `date` on, perhaps in the future. Call in an actor on its host.
   void begin(collectives::Rank rank, double date, EventGraph::Id cause, Outbox& outbox);
-  /// A message of this collective will have arrived at `date`.
+  /// Handles a message of this collective that arrives at `date`.
   void arrived(const Message& message, double date, const Holdup& holdup, Outbox& outbox);
 
  private:
-  /// What a rank got in a round, and what it waits for there.
+  /// Messages that a rank has received, and expects, in a round.
   struct RunningRound {
     std::int32_t arrived = 0;
-    std::int32_t expected = 0;  ///< messages that arrive; known when it has entered
+    std::int32_t expected = 0;  ///< messages that will arrive; known once the rank has entered the round
     double last = 0;            ///< seconds
     EventGraph::Id cause = EventGraph::kStart;
 
@@ -43,29 +43,29 @@ class CollectiveRun {
       }
     }
   };
-  /// The words of receivers in a round, where they give any.
+  /// Ready notices of receivers in a round with a handshake.
   struct Meeting {
     struct Word {
       collectives::Rank from;
       double date;  ///< seconds
       EventGraph::Id event;
     };
-    std::vector<Word> words;                     ///< that came before the rank had entered the round
-    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers have not said that they are ready
+    std::vector<Word> words;                     ///< notices that arrived before the rank entered the round
+    std::vector<collectives::Transfer> waiting;  ///< messages whose receivers are not ready
     double entered = 0;                          ///< seconds
     EventGraph::Id cause = EventGraph::kStart;
   };
-  /// Of a rank in one lane.
+  /// State of a rank in one lane.
   struct RankState {
     bool begun = false;
-    bool advancing = false;    ///< by an actor that stands still while SimGrid takes its messages
-    std::int64_t entered = 0;  ///< rounds
-    std::int64_t through = 0;  ///< rounds: those before this one are over
-    double date = 0;           ///< seconds: its own progress
+    bool advancing = false;    ///< an actor that waits for SimGrid to take its messages is at work
+    std::int64_t entered = 0;  ///< rounds entered
+    std::int64_t through = 0;  ///< rounds completed
+    double date = 0;           ///< seconds, the rank's own progress
     EventGraph::Id cause = EventGraph::kStart;
-    Fifo<RunningRound> rounds;                     ///< from `through` on
-    Fifo<Meeting> meetings;                        ///< from `through` on, where receivers say that they are ready
-    std::vector<collectives::Transfer> transfers;  ///< of the round; kept for its memory
+    Fifo<RunningRound> rounds;                     ///< rounds, from `through` on
+    Fifo<Meeting> meetings;                        ///< rounds with a handshake, from `through` on
+    std::vector<collectives::Transfer> transfers;  ///< transfers of the round; a member to reuse its memory
   };
 
   void open_connections();
@@ -73,7 +73,7 @@ class CollectiveRun {
     return states_[static_cast<std::size_t>(rank) * lanes_ + static_cast<std::size_t>(lane)];
   }
   void advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox);
-  /// A lane of the rank is through: if it was the last one, the rank is done.
+  /// Ends a lane of the rank; the rank is done with its last lane.
   void finish(collectives::Rank rank, Outbox& outbox);
   bool says_ready() const;
   bool over(RankState& state) const;
@@ -93,7 +93,7 @@ class CollectiveRun {
   Done done_;
   std::size_t lanes_;
   std::vector<RankState> states_;          ///< per rank and lane
-  std::vector<collectives::Rank> to_end_;  ///< per rank: lanes that are not through
+  std::vector<collectives::Rank> to_end_;  ///< unfinished lanes, per rank
 };
 
 }  // namespace dadsim::sim

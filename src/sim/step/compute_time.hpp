@@ -9,36 +9,37 @@
 
 namespace dadsim::sim {
 
-/// Whether a computation is one that an algorithm has beside a step without communication.
+/// Returns whether a computation belongs to compression, which a plain step does not have.
 bool is_compression(step::Phase phase);
 
-/// What a device that was measured takes (a slower one of its kind: longer by that) ÷ its roofline, in the computations
-/// of entry `entry` of the schedule. Of a pipeline the computations of its `stage`: the measured step is that of the
-/// device. Where it was not measured 1, and more where its host takes longer to begin all these kernels than it takes
-/// for them: the host runs ahead of the device, so that the longer of both sums counts and not that of each kernel.
+/// Returns the measured step ÷ the roofline's, for the device's computations of entry `entry` of the schedule. A slower
+/// device of the same kind takes longer in proportion. In a pipeline only computations of `stage` count, because the
+/// measured step is that of the device. Without a measurement the factor is 1. It is larger if the host takes longer to
+/// launch all kernels than they run: the host runs ahead, so the longer of both sums counts, not the longer time of
+/// each kernel.
 double step_factor(const spec::DeviceSpec& device, const schedule::Schedule& schedule, step::Role who,
                    std::size_t entry, std::int32_t stage = schedule::kEveryStage);
 
-/// Seconds of one computation of the schedule on such a device.
+/// Returns the seconds of one computation of the schedule on such a device.
 double seconds_in_schedule(const spec::DeviceSpec& device, const schedule::Schedule& schedule,
                            const schedule::ComputeTask& task, std::size_t entry);
 
-/// Seconds of a schedule's computations on the devices of its nodes: by the roofline, or a measured step, or what the
-/// host takes to begin it, divided among the computations by their time on the roofline. What an algorithm computes
-/// beside the step (factorising, merging, adding up) was not measured with it and stays with the roofline.
+/// Seconds of a schedule's computations on the devices of its nodes: by the roofline, a measured step, or the host's
+/// launches. A step's time is divided among the computations in proportion to the roofline. Compression (factorising,
+/// merging, adding) was not part of measured steps and uses the roofline.
 class ComputeTime {
  public:
   /// `devices`: per worker, then the aggregator's if there is one. The schedule's workers use the first ones.
   ComputeTime(const std::vector<const spec::DeviceSpec*>& devices, const schedule::Schedule& schedule);
 
-  /// Seconds of `task` on device `device`, which does the part of `entry` (the worker's number, where replicas are of
-  /// several devices that of the replica; 0 at the aggregator).
+  /// Returns the seconds of `task` on device `device` for the part of `entry`. An entry is the worker's number, or that
+  /// of its replica if replicas have several devices; 0 at the aggregator.
   double seconds(std::size_t device, const schedule::ComputeTask& task, std::size_t entry) const;
 
  private:
   const std::vector<const spec::DeviceSpec*>& devices_;
   spec::Precision precision_;
-  std::vector<double> factor_;  ///< per device: step_factor(); empty where all are 1
+  std::vector<double> factor_;  ///< step_factor(), per device; empty if all are 1
 };
 
 }  // namespace dadsim::sim

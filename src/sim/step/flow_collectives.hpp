@@ -21,84 +21,86 @@
 
 namespace dadsim::sim {
 
-/// How long a collective takes by flow, for those dates at which ranks began it.
+/// Times of a collective by flow, for one set of dates at which ranks begin.
 struct FlowOutcome {
-  std::vector<double> seconds;  ///< per rank, from when the first begins until it is done
+  std::vector<double> seconds;  ///< seconds per rank, from the first beginning until the rank is done
   SpentSeconds spent;
 };
 
-/// The same where ranks began apart: when, per rank, from the first on.
+/// An outcome for ranks that began apart, at `begins` after the first.
 struct FlowApart {
   std::vector<double> begins;
   FlowOutcome outcome;
 };
 
-/// What it carries, whenever they begin.
+/// Traffic of a collective, which does not depend on when ranks begin.
 struct FlowTraffic {
   std::vector<double> sent, received;                    ///< bytes, per rank
-  double messages = 0;                                   ///< that differ; rounds that are alike have the same
-  std::vector<std::pair<std::int32_t, LinkLoad>> loads;  ///< of the links that carried something
+  double messages = 0;                                   ///< distinct messages; equal rounds count once
+  std::vector<std::pair<std::int32_t, LinkLoad>> loads;  ///< loads of links in use
 };
 
-/// Some of a task's groups, which share no link with the others of them: what they take does not depend on these.
+/// Groups of a task that share no link with its other groups, and so can be timed separately.
 struct FlowPart {
-  std::vector<std::size_t> nodes;  ///< by rank: the first group's, then the next one's
-  std::vector<std::size_t> ends;   ///< per group: the rank behind it
+  std::vector<std::size_t> nodes;  ///< nodes by rank: the first group's, then the next one's
+  std::vector<std::size_t> ends;   ///< end of each group's ranks
   std::shared_ptr<const collectives::Rounds> rounds;
-  std::vector<simgrid::s4u::Host*> hosts;               ///< by rank
-  std::unique_ptr<const FlowOutcome> together;          ///< where all begin together, once that is known
-  std::vector<std::unique_ptr<const FlowApart>> apart;  ///< where they began apart: the last that differ, oldest first
-  std::unique_ptr<const FlowTraffic> traffic;           ///< once it has been carried out
-  std::unique_ptr<const MaxPlusRounds> solved;          ///< once that was asked for; may not be known
-  std::unique_ptr<FlowModel> model;  ///< the same, kept: other dates are put into what it has worked out
-  std::int64_t times = 0;            ///< that they have begun together
-  std::optional<bool> is_large;      ///< once that was asked for
-  std::optional<std::vector<FrameworkCost>> framework;  ///< by rank, once that was asked for; empty: it has none
-  std::optional<std::size_t> number;                    ///< in FlowOverlaps, once it has occurred
-  /// Messages that are on a link at a time, in the mean of the rounds that use it; once that was asked for.
+  std::vector<simgrid::s4u::Host*> hosts;       ///< hosts by rank
+  std::unique_ptr<const FlowOutcome> together;  ///< outcome if all begin together, once known
+  std::vector<std::unique_ptr<const FlowApart>>
+      apart;                                    ///< last distinct outcomes of ranks that began apart, oldest first
+  std::unique_ptr<const FlowTraffic> traffic;   ///< filled once carried out
+  std::unique_ptr<const MaxPlusRounds> solved;  ///< filled once asked for; may be unknown
+  std::unique_ptr<FlowModel> model;             ///< model kept for other dates
+  std::int64_t times = 0;                       ///< number of occurrences that all ranks began together
+  std::optional<bool> is_large;                 ///< filled once asked for
+  std::optional<std::vector<FrameworkCost>> framework;  ///< by rank, filled once asked for; empty: no costs
+  std::optional<std::size_t> number;                    ///< number in FlowOverlaps, once it has occurred
+  /// Messages on a link at a time, averaged over the rounds that use it; filled once asked for.
   std::optional<std::unordered_map<std::int32_t, double>> messages_on;
-  std::optional<double> software;  ///< seconds, once that was asked for
-  std::vector<double> latencies;   ///< by rank of those who only send, seconds; below 0, or empty: not asked for yet
-  SpentSeconds spent;              ///< otherwise
-  std::vector<FlowPart> stages;    ///< where it has groups of several stages: those of each alone
+  std::optional<double> software;  ///< seconds, filled once asked for
+  std::vector<double> latencies;   ///< seconds by rank that only sends; negative, or empty: not asked for yet
+  SpentSeconds spent;              ///< seconds by cause of runs that are not in `together`
+  std::vector<FlowPart> stages;    ///< parts of single stages, if it has groups of several stages
 };
 
-/// The collectives of a schedule by flow: each is worked out once, and carried out again only where its ranks begin
-/// apart, and not as they did lately.
+/// The collectives of a schedule by flow. Each is worked out once, and again only if its ranks begin apart and
+/// differently from recent times.
 class FlowCollectives {
  public:
   FlowCollectives(const Nodes& nodes, const Parts& parts, const collectives::RankLayout& layout,
                   const schedule::Schedule& schedule, Interconnect& network, bool by_closed_form);
 
-  /// The task's groups, by part. They stay where they are.
+  /// Returns the task's groups, by part. References stay valid.
   std::vector<FlowPart>& of(const schedule::Task& task);
-  /// `dates`: per rank, when it begins, and afterwards when it is done; `earliest` and `latest` of those.
+  /// Carries out a part. `dates`: per rank, when it begins, and afterwards when it is done. `earliest` and `latest`: of
+  /// the beginnings.
   [[nodiscard]] Refused carry_out(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
                                   FlowOutcome& outcome, bool follow = false);
-  /// The same where they begin apart. What begins as it did lately, but for less than what counts as one date, takes
-  /// what it took then. `follow`: message by message.
+  /// Carries out a part whose ranks begin apart. Beginnings that match recent ones, within the precision of dates,
+  /// reuse their outcome. `follow`: message by message.
   [[nodiscard]] Refused carry_out_apart(FlowPart& part, std::vector<double>& dates, double earliest, double latest,
                                         const FlowOutcome*& outcome, bool follow);
-  /// For ranks of unequal speed, which begin apart by more than messages take: works it out for ranks that begin
-  /// together, once, so that ranks that do not can enter it. Not over TCP.
+  /// Solves a part once for ranks that begin together, so that others can enter it late. For ranks of unequal speed,
+  /// which begin apart by more than messages take. TCP is not supported.
   [[nodiscard]] Refused solve(FlowPart& part);
-  /// Those that flow refuses if their ranks get out of step, for their messages are too many to follow each: they are
-  /// carried out before all others, begun together, the largest first, so that what is refused is refused before time
-  /// is spent on others. Over free links (see software()) none has to be.
+  /// Carries out first the collectives that flow refuses if their ranks get out of step, as they have too many messages
+  /// to follow. Ranks begin together, and the largest comes first, so that a refusal costs little time. Over free links
+  /// (see software()) none is needed.
   [[nodiscard]] Refused carry_out_largest(bool over_free_links = false);
-  /// A step begins: what has occurred so far was in others; `known`: in the same one, and has its numbers.
+  /// Begins a step. `known`: the same step as before, whose numbers in FlowOverlaps stay valid.
   void begin_step(bool known);
-  /// Messages of the part that are on a link at a time.
+  /// Returns a function for the part's messages on a link at a time.
   std::function<double(std::int32_t link)> messages_on(FlowPart& part) {
     return [this, &part](std::int32_t link) { return messages_on(part, link); };
   }
-  /// The latency of the one message, of so many bytes, that a rank of the part sends to another, seconds.
+  /// Returns the latency of the single message of `bytes` that a rank of the part sends to another, seconds.
   double latency(FlowPart& part, std::size_t rank, std::size_t to, double bytes);
-  /// Seconds of the part over links without limits.
+  /// Returns the seconds of the part over links without limits.
   double software(FlowPart& part);
-  /// Over such links every group is through that much later than the last of it begins.
+  /// Ends every group that much later than its last rank begins.
   void pass_by_software(FlowPart& part, std::vector<double>& dates);
-  /// Whether its messages are so many that following each takes seconds.
+  /// Returns whether following each message would take seconds.
   bool is_large(FlowPart& part) const;
 
   template <class Visit>
@@ -126,9 +128,9 @@ class FlowCollectives {
   const schedule::Schedule& schedule_;
   Interconnect& network_;
   bool by_closed_form_;
-  std::vector<simgrid::s4u::Host*> hosts_;                               ///< per node
-  double kept_ = 0;                                                      ///< messages in models that are kept
-  std::shared_ptr<FlowMemory> memory_ = std::make_shared<FlowMemory>();  ///< of all models
+  std::vector<simgrid::s4u::Host*> hosts_;                               ///< hosts, per node
+  double kept_ = 0;                                                      ///< messages in kept models
+  std::shared_ptr<FlowMemory> memory_ = std::make_shared<FlowMemory>();  ///< shared by all models
   PerCollective<std::vector<FlowPart>> known_;
 };
 

@@ -9,23 +9,22 @@
 
 namespace dadsim::sim {
 
-/// What a framework adds to a rank's part in a collective, seconds.
+/// Seconds that a framework adds to a rank's part in a collective.
 struct FrameworkCost {
   double before = 0;  ///< from its call to its first message
   double after = 0;   ///< from its last message until it is done
-  double beside = 0;  ///< from its first message on it is done after so long at the earliest
-  /// When a rank is done that began at `begin`, whose messages are through at `through`; dates.
+  double beside = 0;  ///< least time from its first message until it is done
+  /// Returns when a rank is done that began at `begin` and whose messages are through at `through`; dates.
   double done(double begin, double through) const {
     const double date = through + after;
     return begin + beside > date ? begin + beside : date;
   }
 };
 
-/// Of every rank. `payload`: bytes that it brings or gets, whatever it sends of them. Parts that are streamed are
-/// packed and unpacked beside their journey, as far as the rank's connections are much alike (`path_rate`: byte/s from
-/// a rank to another); otherwise packing comes before the first message, and unpacking behind the last. What is
-/// exchanged among peers is summed as it is unpacked; who is the server sums at a rate of its own. Empty where the
-/// framework changes nothing.
+/// Returns the costs of every rank; empty if the framework adds none. `payload`: bytes that a rank contributes or gets,
+/// whatever it sends of them. Streamed parts are packed and unpacked during transfers, as far as the rank's connections
+/// are of similar speed (`path_rate`: byte/s from a rank to another). Otherwise packing precedes the first message, and
+/// unpacking follows the last. Peers sum while unpacking; a server sums at a rate of its own.
 std::vector<FrameworkCost> framework_costs(const spec::FrameworkSpec& framework, const collectives::Rounds& rounds,
                                            const std::function<double(std::size_t rank)>& payload,
                                            const std::function<bool(std::size_t rank)>& is_server,

@@ -6,12 +6,12 @@
 
 namespace dadsim::sim {
 
-/// The link between a device and the memory of its host: until when each direction is taken, and the host by what it
-/// launches, dates.
+/// The link between a device and its host's memory: dates until which each direction, and the host by launches, are
+/// busy.
 class HostLink {
  public:
-  /// The compute stream of the device comes to a copy, or to a wait for copies, at `date`: the date at which it goes
-  /// on. The copy takes `seconds`.
+  /// Handles a copy, or a wait for copies, that the compute stream reaches at `date`. Returns the date at which the
+  /// stream continues. The copy takes `seconds`.
   double carry(schedule::HostCopy copy, double date, double seconds) {
     switch (copy) {
       case schedule::HostCopy::none:

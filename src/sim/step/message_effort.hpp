@@ -13,27 +13,27 @@
 
 namespace dadsim::sim {
 
-/// What it takes to simulate collectives message by message.
+/// Effort to simulate collectives message by message.
 struct MessageEffort {
-  /// SimGrid gives every actor a stack of its own, which is two areas of the process's memory; Linux grants 65,530
-  /// (vm.max_map_count).
+  /// Actors at most. SimGrid gives every actor a stack of its own, which takes two memory areas of the process; Linux
+  /// grants 65,530 (vm.max_map_count).
   static constexpr std::size_t kMostActors = 32000;
 
   double messages = 0;
-  double seconds = 0;      ///< of a processor, estimated
-  std::size_t actors = 0;  ///< one per rank and one per pair that exchanges messages; above kMostActors: not counted on
-  std::size_t pairs = 0;   ///< of these
+  double seconds = 0;      ///< estimated seconds of a processor
+  std::size_t actors = 0;  ///< one per rank and one per pair that exchanges messages; counting stops above kMostActors
+  std::size_t pairs = 0;   ///< pairs among the actors
   bool fits() const { return actors <= kMostActors && pairs <= kMostConnections; }
 };
 
-/// No more than this, whoever sends them to whom.
+/// Returns an upper bound of the effort, for any senders and receivers.
 MessageEffort most_effort(double messages, std::size_t ranks);
 
-/// Adds it up.
+/// Adds up the effort of collectives.
 class MessageEffortCount {
  public:
   explicit MessageEffortCount(std::size_t ranks) { effort_.actors = ranks; }
-  /// `ranks`: which ones the ranks of the rounds are; empty: the same. All of it `times` times.
+  /// Adds rounds, `times` times. `ranks`: numbers of the rounds' ranks; empty: the same.
   void add(const collectives::Rounds& rounds, std::span<const collectives::Rank> ranks, double times);
   MessageEffort effort() const;
 
@@ -44,7 +44,7 @@ class MessageEffortCount {
   std::vector<collectives::Transfer> transfers_;
 };
 
-/// Of schedules whose algorithms are settled, as they are given, each `times[i]` times.
+/// Returns the effort of schedules with settled algorithms, each `times[i]` times.
 MessageEffort effort_of(std::span<const schedule::Schedule> schedules, std::span<const double> times,
                         const collectives::RankLayout& layout);
 

@@ -14,7 +14,7 @@ struct Nodes {
   std::vector<simgrid::s4u::Host*> hosts;
   std::vector<const spec::DeviceSpec*> devices;
   std::size_t workers = 0;
-  const spec::FrameworkSpec* framework = nullptr;  ///< that carries collectives out; none: it takes no time
+  const spec::FrameworkSpec* framework = nullptr;  ///< framework that carries out collectives; null: it takes no time
 };
 
 }  // namespace dadsim::sim

@@ -14,12 +14,12 @@
 
 namespace dadsim::sim {
 
-/// Something for each collective of a schedule by its value: what the task is called, and how often it occurs, makes no
-/// difference. What has been put in stays where it is.
+/// Values for the collectives of a schedule, keyed by content: a task's name and its number of occurrences do not
+/// matter. References stay valid.
 template <class Value>
 class PerCollective {
  public:
-  /// Null if there is nothing yet for what the task is.
+  /// Returns null if there is no value for an equal task.
   Value* find(const schedule::Task& task) {
     const auto [from, to] = places_.equal_range(hash_of(task));
     for (auto place = from; place != to; ++place) {
@@ -50,7 +50,7 @@ class PerCollective {
     Value value;
   };
 
-  /// Of what differs most often.
+  /// Hashes the members that differ most often.
   static std::uint64_t hash_of(const schedule::Task& task) {
     const auto& collective = std::get<schedule::CollectiveTask>(task.what);
     std::uint64_t mixed = std::hash<std::string>()(collective.algorithm);

@@ -13,20 +13,19 @@
 
 namespace dadsim::sim {
 
-/// Simulates schedules, every message of them, on a network that nobody else of the training uses. The nodes' compute
-/// streams are actors that live as long as this object: to make them again for every step would take as long as a small
-/// step itself.
+/// Simulates schedules, every message of them, on a network without other traffic of the training. The nodes' compute
+/// streams are actors that live as long as this object: making them for every step would take as long as a small step.
 class StepReplayer {
  public:
   StepReplayer(const Nodes& nodes, Interconnect& network, Connections& connections);
 
-  /// One step by itself, from now on; to be called inside an actor of its own. `layout` is of the schedule's workers.
-  /// `slowdown` multiplies the seconds of computations, per node (empty: 1). `recorder`, if any, takes down what
-  /// happens. Returns when all messages are through.
+  /// Simulates one step, starting now. Call inside an actor of its own. `layout`: of the schedule's workers. `slowdown`
+  /// multiplies the seconds of computations, per node (empty: 1). `recorder`, if any, records the step. Returns when
+  /// all messages are through.
   step::StepTiming replay(const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                           const std::vector<double>& slowdown = {}, TimelineRecorder* recorder = nullptr);
 
-  /// Steps without a barrier between them, likewise; they have the same workers. `steps` is used until it returns.
+  /// Simulates steps without a barrier between them, with the same workers. `steps` must exist until it returns.
   std::unique_ptr<StepRun> replay(const collectives::RankLayout& layout, std::span<const ReplayStep> steps,
                                   TimelineRecorder* recorder = nullptr);
 
@@ -35,7 +34,7 @@ class StepReplayer {
   std::shared_ptr<ReplayStreams> streams_;
 };
 
-/// One collective by itself, which all ranks begin now. Seconds until the last rank is done.
+/// Simulates one collective that all ranks begin now. Returns the seconds until the last rank is done.
 double replay(const Nodes& nodes, const collectives::Rounds& rounds, Connections& connections);
 
 }  // namespace dadsim::sim

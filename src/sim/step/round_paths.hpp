@@ -10,7 +10,7 @@
 namespace dadsim::sim {
 
 /// Calls `visit(path, transfer)` for every message of a round, sender by sender, or for those of every `stride`-th
-/// sender. `hosts`: of the ranks.
+/// sender. `hosts`: hosts of the ranks.
 template <class Visit>
 void for_each_path(const collectives::Rounds& rounds, std::int64_t round, const std::vector<simgrid::s4u::Host*>& hosts,
                    Interconnect& network, const Visit& visit, collectives::Rank stride = 1) {
@@ -25,7 +25,7 @@ void for_each_path(const collectives::Rounds& rounds, std::int64_t round, const 
   }
 }
 
-/// Calls `visit(round, times)` for the rounds that differ: of a phase of alike ones the first, for all of them.
+/// Calls `visit(round, times)` for the rounds that differ: for the first of a phase of equal ones.
 template <class Visit>
 void for_each_different_round(const collectives::Rounds& rounds, const Visit& visit) {
   for (const collectives::RoundPhase& phase : rounds.phases()) {

@@ -18,76 +18,77 @@
 
 namespace dadsim::sim {
 
-/// What two collectives make of a link that they share.
+/// Rules for two collectives that share a link.
 enum class SharedLinks : std::uint8_t {
-  expected,  ///< each has its messages' part of the link, as if it sent all the time
-  least,     ///< the same, and has as many messages on it as rounds that may be in flight
-  most,      ///< whenever it sends, so does the other one, and that has them
+  expected,  ///< each gets its messages' share of the link, as if it sent all the time
+  least,     ///< the same rule, but its own messages count once per round that may be in flight
+  most,      ///< the other sends whenever this one does, and its messages count once per round in flight
 };
 
-/// Collectives of different devices, or of different lines of a device, that are on their way at the same time and
-/// share links. One that is worked out later than another has what this leaves of a link, and half of it at least. The
-/// other one is not held up any more, though it would be: by as much as it is slower where all messages on the link
-/// have as much of it. That is added up, for whoever has to judge whether it may be overlooked. Where it may not, the
-/// step is worked out again: what was worked out later is then expected by what was worked out sooner, and each holds
-/// up the other. All messages that are on a link at the same time then have as much of it, as far as they ask for that.
+/// Collectives that are under way at the same time and share links, of different devices or different lines of a
+/// device. A collective timed later gets the bandwidth that an earlier one leaves, and at least half of a link. The
+/// earlier one keeps its time, although it would be delayed. That delay, with equal shares for all messages on the
+/// link, is added up, so that the caller can judge it. If it is too large, the step is timed again. Later collectives
+/// are then expected by earlier ones, and each delays the other. All messages on a link at the same time share it
+/// equally, as far as they need it.
 class FlowOverlaps {
  public:
   explicit FlowOverlaps(const Interconnect& network) : network_(network) {}
 
-  /// A step begins, of which nothing is known.
+  /// Begins a step without knowledge of earlier ones.
   void begin();
-  /// The same step once more, in which everything is expected to occur when it did; `repeat`: when it did before that.
+  /// Begins the same step again, and expects every collective when it occurred last; repeat(): when it was expected
+  /// last.
   void begin_again();
   void repeat(SharedLinks sharing = SharedLinks::expected);
 
-  /// Messages that a collective has on a link at a time; asked for where that matters.
+  /// Returns a collective's messages on a link at a time; called only if needed.
   using MessagesOn = std::function<double(std::int32_t link)>;
-  /// A collective that takes `seconds` where it is alone, and puts so much on links; a rank may be in so many of its
-  /// rounds at the same time. Its number.
+  /// Adds a collective that takes `seconds` alone and puts `loads` on links. `in_flight`: rounds that a rank may be in
+  /// at a time. Returns its number.
   std::size_t add(const std::vector<std::pair<std::int32_t, LinkLoad>>& loads, double seconds, MessagesOn messages_on,
                   std::int64_t in_flight);
 
   struct Occurrence {
-    double seconds = 0;     ///< that it takes beside the others
-    double overlooked = 0;  ///< seconds that others would take longer for it, and do not: they did not expect it
+    double seconds = 0;     ///< seconds with the others
+    double overlooked = 0;  ///< seconds by which others, which did not expect it, are delayed without being lengthened
   };
-  /// It occurs: from `begin` on, for `seconds` where it is alone.
+  /// Notes an occurrence that begins at `begin` and would take `seconds` alone. Returns its time with the others.
   Occurrence occur(std::size_t number, double begin, double seconds);
 
  private:
-  /// How it gets on while another one is on its way.
+  /// Effect of another collective that is under way at the same time.
   struct Other {
     std::size_t number;
-    double pace = 1;             ///< of that by itself
-    double holds_up = 0;         ///< that one is slower by so much of it meanwhile, where each message has as much
-    double longer = 0;           ///< by so much of it is it slower where each message has as much of a link
-    double least = 0, most = 0;  ///< the same, as SharedLinks has it
-    std::int32_t link = -1;      ///< the one where it is slowest
+    double pace = 1;      ///< relative to its own pace alone
+    double holds_up = 0;  ///< share of time by which the other is slower meanwhile, with equal shares of messages
+    double longer = 0;    ///< relative delay with equal shares of messages on a link
+    double least = 0, most = 0;  ///< the same by SharedLinks::least and SharedLinks::most
+    std::int32_t link = -1;      ///< link of the greatest delay
   };
   struct StepSpan {
     double begin, end;  ///< seconds
   };
   struct Expected {
     StepSpan span;
-    std::size_t which;  ///< occurrence
+    std::size_t which;  ///< number of the occurrence
   };
   struct BesideWork {
     StepSpan span;
     const Other* other;
   };
   struct TimedCollective {
-    std::vector<Other> others;    ///< where the two do not fit on a link together
-    double longer = 0, most = 0;  ///< by so much of it is it slower beside all of them together
-    double in_flight = 1;         ///< rounds
+    std::vector<Other> others;    ///< others that exceed a link together with it
+    double longer = 0, most = 0;  ///< relative delay with all of them together
+    double in_flight = 1;         ///< rounds in flight
     MessagesOn messages_on;
-    std::vector<StepSpan> spans;                   ///< by their beginnings: when it has occurred
-    std::vector<StepSpan> in_order;                ///< the same, one after the other
+    std::vector<StepSpan> spans;                   ///< occurrences by their beginnings
+    std::vector<StepSpan> in_order;                ///< occurrences in the order of the calls
     std::vector<Expected> expected;                ///< by their beginnings; those that have not occurred yet count
-    std::vector<double> expected_begins;           ///< per occurrence
-    double last_end = 0;                           ///< of those that have occurred
-    double late = 0;                               ///< seconds: by which the last one was behind what was expected
-    std::size_t near_span = 0, near_expected = 0;  ///< where was looked last
+    std::vector<double> expected_begins;           ///< beginnings, per occurrence
+    double last_end = 0;                           ///< latest end of its occurrences
+    double late = 0;                               ///< seconds by which the last one was later than expected
+    std::size_t near_span = 0, near_expected = 0;  ///< place of the last search
   };
   void add_beside(TimedCollective& of, const Other& other, double begin, double until);
   double pace_beside(const std::vector<std::size_t>& there, double& holds_up);
@@ -95,54 +96,54 @@ class FlowOverlaps {
   void forget_spans();
   struct User {
     std::size_t number;
-    double share;  ///< of the link, where it is alone
+    double share;  ///< share of the link if alone
   };
   void meet(std::int32_t link, std::size_t number, double share, const User& user);
 
   const Interconnect& network_;
   std::vector<TimedCollective> collectives_;
-  bool is_again_ = false;                                   ///< what will occur is expected
-  SharedLinks sharing_ = SharedLinks::expected;             ///< as in `repeat`
-  std::vector<BesideWork> beside_;                          ///< of the occurrence at hand
-  std::vector<double> dates_;                               ///< at which others of these begin or end
-  std::vector<std::size_t> order_, there_;                  ///< of these: by their beginnings; on their way at a date
-  std::vector<std::pair<std::int32_t, double>> longer_on_;  ///< by link
+  bool is_again_ = false;                        ///< true: occurrences are expected
+  SharedLinks sharing_ = SharedLinks::expected;  ///< rule given to repeat()
+  std::vector<BesideWork> beside_;               ///< overlapping occurrences of others
+  std::vector<double> dates_;                    ///< beginnings and ends of these
+  std::vector<std::size_t> order_, there_;       ///< indices of these: by their beginnings; under way at a date
+  std::vector<std::pair<std::int32_t, double>> longer_on_;     ///< relative delays, by link
   std::unordered_map<std::int32_t, std::vector<User>> users_;  ///< by link
 };
 
-/// What a step took, and what it carried, per link of the network.
+/// Times and loads of a step; loads per link of the network.
 struct FlowStep {
   step::StepTiming timing;
   std::vector<LinkLoad> loads;
   double entered_late = 0;  ///< seconds by which collectives may be wrong that ranks enter late, added up
-  double messages = 0;      ///< of these collectives
-  double overlooked = 0;    ///< seconds by which collectives on shared links hold up one another that are not counted
-  double wrong_by = 0;      ///< seconds by which the step may be wrong for both
-  /// Seconds of it for what collectives take beside others on links that they share.
+  double messages = 0;      ///< messages of collectives that ranks enter late
+  double overlooked = 0;    ///< seconds by which collectives delay one another on shared links, not counted
+  double wrong_by = 0;      ///< seconds by which the step may be wrong for both reasons
+  /// Seconds of `wrong_by` due to collectives that share links with others.
   double shared_wrong_by = 0;
-  double across_changes = 0;  ///< seconds by which it may be wrong as links change during it
+  double across_changes = 0;  ///< seconds by which it may be wrong because links change meanwhile
 };
 
-/// What becomes of a collective that ranks of unequal speed come to apart.
+/// Treatment of a collective at which ranks of unequal speed arrive apart.
 enum class LateRanks : std::uint8_t {
-  enter,    ///< they enter it, and share links as if all had begun together (MaxPlusRounds)
-  sooner,   ///< the same, and all are through sooner by all that this may be wrong by
-  later,    ///< or later
-  followed  ///< all collectives are followed message by message (FollowedStep), or each by itself where they cannot
+  enter,    ///< ranks enter it, and share links as if all had begun together (MaxPlusRounds)
+  sooner,   ///< ranks enter it and are through sooner by the whole doubt
+  later,    ///< ranks enter it and are through later by the whole doubt
+  followed  ///< all collectives are followed message by message (FollowedStep), or if unsupported, each separately
 };
 
-/// What is known of collectives that hold up one another when a step begins.
+/// Knowledge about overlapping collectives when a step begins.
 enum class KnownOverlaps : std::uint8_t {
   nothing,
-  last_time,  ///< when each occurred as the step was timed last
-  before,     ///< what was known then
+  last_time,  ///< when each occurred in the last timing of the step
+  before,     ///< the knowledge of the last timing
 };
 
-/// What a step is timed without.
+/// Cause that a step is timed without.
 enum class Without : std::uint8_t {
   nothing,
-  network,   ///< collectives take what software takes
-  framework  ///< what carries them out takes no time
+  network,   ///< collectives take only the time of software
+  framework  ///< the framework takes no time
 };
 
 struct FlowStepRequest {
@@ -150,21 +151,21 @@ struct FlowStepRequest {
   const Parts& parts;
   const schedule::Schedule& schedule;
   const std::vector<double>& slowdown;  ///< per host, multiplies the seconds of computations; empty: 1
-  FlowCollectives& collectives;         ///< of the schedule
+  FlowCollectives& collectives;         ///< collectives of the schedule
   Interconnect& network;
   FlowOverlaps& overlaps;
   KnownOverlaps known_overlaps = KnownOverlaps::nothing;
-  SharedLinks sharing = SharedLinks::expected;  ///< of collectives, where it is known when they occur
+  SharedLinks sharing = SharedLinks::expected;  ///< rule for collectives whose occurrences are known
   bool closed_form = false;
   Without without = Without::nothing;
   LateRanks late_ranks = LateRanks::enter;
-  bool all_enter = false;                ///< late, not only ranks that compute for unequal times
-  TimelineRecorder* recorder = nullptr;  ///< if any, takes down what happens, but for the links
+  bool all_enter = false;                ///< all ranks may enter late, not only those that compute for unequal times
+  TimelineRecorder* recorder = nullptr;  ///< records the step, if any, except for links
 };
 
-/// Times a schedule without simulating its messages: every node goes through its tasks, and collectives take what
-/// FlowModel (or the latency and bandwidth of the worst pair) says. Ranks that compute for unequal times enter a
-/// collective when they come to it. Refused where others do not come together, or FlowModel refuses.
+/// Times a schedule without simulating its messages. Every node goes through its tasks; collectives are timed by
+/// FlowModel, or by the latency and bandwidth of the worst pair. Ranks that compute for unequal times enter a
+/// collective when they reach it. Refused if other ranks arrive apart, or if FlowModel refuses.
 [[nodiscard]] Refused step_by_flow(const FlowStepRequest& request, FlowStep& result);
 
 }  // namespace dadsim::sim

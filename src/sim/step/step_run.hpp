@@ -24,53 +24,53 @@ namespace dadsim::sim {
 
 class TimelineRecorder;
 
-/// A step that is to be replayed.
+/// A step to be replayed.
 struct ReplayStep {
   const schedule::Schedule* schedule = nullptr;
-  std::vector<double> slowdown{};  ///< per host: multiplies the seconds of computations; empty: 1
+  std::vector<double> slowdown{};  ///< per host, multiplies the seconds of computations; empty: 1
 };
 
-/// Steps that follow one another without a barrier, every message of them: a node begins its next step when it is done
-/// with the one before. What happens is driven by the nodes' compute streams, actors of their own (see StepReplayer).
+/// Consecutive steps without a barrier, with every message: a node begins its next step when it is done with the
+/// previous one. The nodes' compute streams, actors of their own, drive the simulation (see StepReplayer).
 class StepRun {
  public:
-  /// The steps are of the same nodes, and `layout` is of their workers. `recorder`, if any, takes down what happens;
-  /// its tasks are those of all steps, one behind the other.
+  /// All steps have the same nodes; `layout` is of their workers. `recorder`, if any, records them; its tasks are those
+  /// of all steps, one after the other.
   StepRun(const Nodes& nodes, const collectives::RankLayout& layout, std::span<const ReplayStep> steps,
           Interconnect& network, Connections& connections, TimelineRecorder* recorder);
 
   const Parts& parts() const { return parts_; }
 
-  /// Before the streams start.
+  /// Prepares the run, before the streams start.
   void begin();
-  /// The compute stream of a node, in its actor.
+  /// Runs the compute stream of a node, in its actor.
   void compute_in_order(std::size_t node);
-  /// When all streams have ended: returns when all messages are through.
+  /// Returns when all messages are through. Call after all streams have ended.
   void end();
 
   // ---- afterwards ----
 
-  /// Seconds from the beginning until each worker was done with the first, the second … step.
+  /// Returns the seconds from the beginning until each worker was done with the first, the second … step.
   std::vector<std::vector<double>> finished() const;
-  /// Seconds from the beginning until the last worker was done with the first, the second … step.
+  /// Returns the seconds from the beginning until the last worker was done with the first, the second … step.
   std::vector<double> ends() const;
-  /// The steps behind the first `from` until `to` are done, in the mean: of one step, (0, 1). Its bytes are those of
-  /// the last of them.
+  /// Returns the mean timing of steps number `from` to before `until`; of a single step, (0, 1). Bytes are those of the
+  /// last of them.
   step::StepTiming timing(std::size_t from, std::size_t to) const;
 
  private:
   using EventId = EventGraph::Id;
 
-  /// What a node's compute stream does and waits for: an actor that goes through the tasks in order.
+  /// The state of a node's compute stream, an actor that goes through the tasks in order.
   struct ComputeStream {
-    EventId cause = EventGraph::kStart;  ///< whose end let it come to where it is now
-    StreamTime time;                     ///< so far
+    EventId cause = EventGraph::kStart;  ///< event that it waited for last
+    StreamTime time;                     ///< times so far
     HostLink host_link;
-    std::optional<std::size_t> waits_for;  ///< task
-    bool computes_beside = false;          ///< it is to be woken when nothing of the node's is on its way any more
+    std::optional<std::size_t> waits_for;  ///< task that it waits for
+    bool computes_beside = false;          ///< true: wake it when the node has nothing more under way
     simgrid::s4u::SemaphorePtr wake = simgrid::s4u::Semaphore::create(0);
     Outbox outbox;
-    /// Computations that follow one another.
+    /// A computation of a merged sequence.
     struct RunPiece {
       std::size_t task;
       double until;  ///< seconds of computing since the first began
@@ -81,9 +81,9 @@ class StepRun {
   /// A node's part in a collective.
   struct RunPart {
     bool issued = false;
-    double begun_at = 0;    ///< when its collectives before that on the same line were done
-    double leaves_at = 0;   ///< when its first message may leave, where a framework packs it
-    double through_at = 0;  ///< when the last of what it sent had arrived; only where that is recorded
+    double begun_at = 0;    ///< when earlier collectives on the same line were done
+    double leaves_at = 0;   ///< when its first message may leave, after the framework has packed it
+    double through_at = 0;  ///< when its last message had arrived; only if recorded
     double issued_at = 0;
     EventId issued_by = EventGraph::kStart;
     bool done = false;
@@ -95,29 +95,29 @@ class StepRun {
     std::shared_ptr<const CollectiveLayout> laid_out;
     std::unique_ptr<CollectiveRun> run;
     std::vector<RunPart> parts;                                   ///< per node
-    std::shared_ptr<const std::vector<FrameworkCost>> framework;  ///< per node; empty: it has none
-    double last_issued = 0;                                       ///< seconds: by who issued it last, so far
+    std::shared_ptr<const std::vector<FrameworkCost>> framework;  ///< per node; empty: no costs
+    double last_issued = 0;                                       ///< seconds, date of the last issue so far
   };
 
-  /// A node's collectives on one line, in which it sends: they begin in order, as many at once as their library lets.
+  /// A node's collectives on one line in which it sends. They begin in order, as many at once as their library allows.
   struct RunLine {
     struct RunEnd {
-      double date;  ///< seconds, maybe ahead
+      double date;  ///< seconds, perhaps in the future
       EventId by;
     };
-    std::size_t next = 0;          ///< the task that begins next
-    std::int32_t in_progress = 0;  ///< collectives
-    std::int32_t most = 0;         ///< of them, as the one that lets the fewest has it
-    std::vector<RunEnd> ends;      ///< of those that are done, the last first, as many as may matter
+    std::size_t next = 0;          ///< task that begins next
+    std::int32_t in_progress = 0;  ///< collectives under way
+    std::int32_t most = 0;         ///< collectives allowed at once, the least among them
+    std::vector<RunEnd> ends;      ///< ends of finished collectives that may matter, the last first
   };
 
   /// A step of the run.
   struct RunStage {
     const ReplayStep* step = nullptr;
-    std::size_t first = 0, behind = 0;  ///< its tasks
+    std::size_t first = 0, behind = 0;  ///< range of its tasks
     const ComputeTime* measured = nullptr;
-    std::vector<StreamTime> streams;     ///< per node: when it was done
-    std::vector<EventId> causes;         ///< per node: what let it be done
+    std::vector<StreamTime> streams;     ///< times of the streams at their ends, per node
+    std::vector<EventId> causes;         ///< event that each node waited for last
     std::vector<double> sent, received;  ///< bytes, per node
   };
 
@@ -149,13 +149,13 @@ class StepRun {
   BesideCommunication beside_;
   double begin_;
   EventGraph graph_;
-  std::vector<std::unique_ptr<ComputeTime>> measured_;  ///< of the schedules that differ
+  std::vector<std::unique_ptr<ComputeTime>> measured_;  ///< one per distinct schedule
   std::vector<RunStage> stages_;
-  std::vector<const schedule::Task*> tasks_;  ///< of all stages, one behind the other
+  std::vector<const schedule::Task*> tasks_;  ///< tasks of all stages, one after the other
   std::vector<std::size_t> stage_of_;         ///< per task
   std::vector<simgrid::s4u::Host*> hosts_;    ///< per node
   std::vector<ComputeStream> streams_;        ///< per node
-  std::vector<RunOperation> operations_;      ///< per task; empty where the task is no collective
+  std::vector<RunOperation> operations_;      ///< per task; empty unless the task is a collective
   std::vector<RunLine> lines_;                ///< per node and line
 };
 

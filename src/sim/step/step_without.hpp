@@ -14,46 +14,47 @@
 
 namespace dadsim::sim {
 
-/// Seconds of a step in which one of its causes takes no time, all else as it is; none: not known.
+/// Seconds of a step in which one of its causes takes no time, with all else unchanged; nothing: unknown.
 struct SecondsWithout {
   std::optional<double> computing = {}, network = {}, framework = {};
 };
 
-/// The same of one of several steps, by its place among them.
+/// The seconds of one of several steps, by its place among them.
 struct StepWithout {
   std::uint64_t place = 0;
-  SecondsWithout seconds = {}, cold = {};  ///< cold: on connections that are new, where that makes a difference
+  SecondsWithout seconds = {}, cold = {};  ///< cold: on new connections, if different
 };
 
-/// Cuts what each cause has of the critical path down to what the step saves without it. What is left over is overlap:
-/// without one of the causes another one takes that time.
+/// Reduces each cause's share of the critical path to the time that the step saves without it. The remainder is
+/// overlap: without one cause another one takes that time.
 void hold_to_savings(const SecondsWithout& without, step::StepTiming& timing);
-/// The same of a step like one that took `seconds`, of which `without` is: in proportion.
+/// Does the same for a step similar to the one of `seconds` that `without` describes, in proportion.
 void hold_to_savings(SecondsWithout without, double seconds, step::StepTiming& timing);
 
-/// A run is `times` such steps, the first of them on new connections, `cold` seconds long, the others `warm`. Lets the
-/// other kind of steps bear it where the one takes longer without a cause, as over TCP, so that shares of the run stay
+/// Balances the steps of a run: the first on new connections, `cold` seconds long, the others `warm`; `times` in all.
+/// If one kind takes longer without a cause, as over TCP, the other kind makes up for it. Shares of the run then stay
 /// below what the run saves.
 void weigh_first_step(StepWithout& without, double cold, double warm, double times);
 
-/// The same nodes with devices that compute in no time. Hosts take what they take to launch kernels.
+/// A copy of nodes with devices that compute in no time. Hosts still take time to launch kernels.
 class InstantNodes {
  public:
   explicit InstantNodes(const Nodes& as);
   Nodes nodes;
 
  private:
-  static constexpr double kNoTime = 1e-6;                   ///< of the seconds of computations
-  std::vector<std::unique_ptr<spec::DeviceSpec>> devices_;  ///< that differ
+  static constexpr double kNoTime = 1e-6;                   ///< share of the seconds of computations
+  std::vector<std::unique_ptr<spec::DeviceSpec>> devices_;  ///< distinct devices
 };
 
-/// Simulates a step message by message, as links are now. `layout` is of the schedule's workers. Returns its seconds,
-/// and those of the same before it on connections that were new.
+/// Simulates a step message by message, with the present links. `layout`: of the schedule's workers. Returns its
+/// seconds on warm connections, and those of the same step before it on new ones.
 std::pair<double, double> seconds_now(const Nodes& nodes, Connections& connections,
                                       const collectives::RankLayout& layout, const schedule::Schedule& schedule,
                                       const std::vector<double>& slowdown);
 
-/// Tells by the closed form what a step saves that took `seconds` on a network which differs from step to step.
+/// Estimates by the closed form how long a step of `seconds` takes without each cause, on a network that differs from
+/// step to step.
 SecondsWithout without_by_closed_form(const Nodes& nodes, Interconnect& network, const collectives::RankLayout& layout,
                                       const schedule::Schedule& schedule, const std::vector<double>& slowdown,
                                       double seconds);

@@ -13,28 +13,29 @@
 
 namespace dadsim::sim {
 
-/// Takes down what happens in one step, which it does not change. Dates are on the clock of the simulation.
+/// Records the events of one step without changing it. Dates are on the clock of the simulation.
 class TimelineRecorder {
  public:
-  /// `begin`: date of the step's beginning. `most_spans`: that its timeline may have, roughly.
+  /// `begin`: date of the step's beginning. `most_spans`: spans of its timeline at most, roughly.
   TimelineRecorder(const Nodes& nodes, const schedule::Schedule& schedule, double begin, std::size_t most_spans);
 
-  /// `node`: of the schedule, workers first, then the aggregator. `task`: of the schedule.
+  /// Records a computation (or a wait) of a node. `node`: of the schedule, workers first, then the aggregator. `task`:
+  /// of the schedule.
   void computed(std::size_t node, std::size_t task, double begin, double end) { add(node, task, begin, end, 0); }
   void waited(std::size_t node, std::size_t task, double begin, double end) { add(node, task, begin, end, 0); }
-  /// The node's part in a collective. Calls are in the order of the tasks.
+  /// Records the node's part in a collective. Calls are in the order of the tasks.
   void communicated(std::size_t node, std::size_t task, double begin, double end, bool only_receives) {
     const std::size_t line = Parts::line_of(schedule_.tasks[task]);
     add(node, task, begin, end, 1 + line + (only_receives ? Parts::kMostLines : 0));
   }
-  /// The step took `seconds`, until `last_worker` was done.
+  /// Records the end of the step after `seconds`, when `last_worker` was done.
   void ended(double seconds, std::size_t last_worker) {
     seconds_ = seconds;
     last_ = last_worker;
   }
   LinkTrace& links() { return links_; }
 
-  /// `fidelity`: how it was simulated.
+  /// Returns the timeline. `fidelity`: that of the simulation.
   step::Timeline timeline(const Interconnect& network, const std::string& fidelity) const;
 
  private:
@@ -42,7 +43,7 @@ class TimelineRecorder {
     std::int32_t task;
     double begin, end;
   };
-  /// What a node computes, and by line what it sends and what it receives.
+  /// Tracks of a node: computations, and messages sent and received per line.
   static constexpr std::size_t kTracks = 1 + 2 * Parts::kMostLines;
   struct Streams {
     std::vector<RecordedEntry> entries[kTracks];
