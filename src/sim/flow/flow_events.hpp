@@ -143,7 +143,7 @@ void describe_rounds(
 /// CollectiveRun does the same over connections of nvlink, rdma and plain links; this class saves SimGrid's
 /// bookkeeping.
 ///
-/// Where ranks, pairs and links have equivalence classes (EventClasses), one member is followed for each class.
+/// One member is followed for each equivalence class of ranks, pairs and links (EventClasses), if there are any.
 ///
 /// Equal rounds are carried out until each adds the same time, twice; the time of the others follows.
 ///

@@ -13,10 +13,10 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr std::size_t kTimed = 5;               // candidates that are timed
-constexpr std::size_t kMostLookedAt = 500'000;  // messages of rounds that differ
+constexpr std::size_t kTimed = 5;               // candidates timed by flow
+constexpr std::size_t kMostLookedAt = 500'000;  // messages of unequal rounds
 
-/// Whether its rounds, of each phase of alike ones the first, have few enough messages to look at each.
+/// Returns whether the rounds, counting one of each equal phase, have few enough messages to examine each.
 bool is_small(const collectives::Rounds& rounds) {
   std::size_t messages = 0;
   std::vector<collectives::Transfer> transfers;
@@ -33,7 +33,7 @@ bool is_small(const collectives::Rounds& rounds) {
   return true;
 }
 
-/// Seconds; what flow refuses counts as long as if its ranks kept in step.
+/// Returns the seconds by flow. For a collective that flow refuses, the time of ranks in step counts.
 double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                Interconnect& network) {
   std::vector<double> dates(static_cast<std::size_t>(rounds.ranks()), 0);
@@ -42,8 +42,8 @@ double by_flow(const std::vector<simgrid::s4u::Host*>& hosts, const collectives:
   return *std::ranges::max_element(dates);
 }
 
-/// Seconds by which lines carry what each round puts on them, a round after the other. Over a WAN pairs differ by so
-/// much that the slowest of all (closed_form_of) tells little: what goes directly uses every pair at once.
+/// Returns the seconds in which lines carry the bytes of each round, round after round. Over a WAN, pairs differ so
+/// much that the slowest (closed_form_of) is a poor measure: direct algorithms use every pair at once.
 double by_lines(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                 Interconnect& network) {
   double seconds = 0;
@@ -62,7 +62,7 @@ double by_lines(const std::vector<simgrid::s4u::Host*>& hosts, const collectives
   return seconds;
 }
 
-/// Of a request's first group.
+/// Returns the hosts of a request's first group.
 std::vector<simgrid::s4u::Host*> first_hosts(const Request& request, const std::vector<simgrid::s4u::Host*>& hosts) {
   std::vector<simgrid::s4u::Host*> own;
   for (const collectives::Rank rank : request.groups.front()) own.push_back(hosts.at(static_cast<std::size_t>(rank)));
@@ -88,7 +88,7 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
     for (const collectives::Rank rank : group.ranks) own.push_back(hosts.at(static_cast<std::size_t>(rank)));
     return own;
   };
-  // Groups of a request are alike: its first stands for them.
+  // Groups of a request are equal, so its first stands for them.
   const auto groups_by = [&](const std::string& name) {
     std::vector<collectives::RankGroup> groups;
     groups.reserve(requests.size());
@@ -150,8 +150,8 @@ BestCollective best_collective(const std::vector<Request>& requests, const std::
 std::optional<Statement> quicker_of_library(const collectives::CollectiveRequest& request, const std::string& taken,
                                             const collectives::RankLayout& layout,
                                             const std::vector<simgrid::s4u::Host*>& hosts, Interconnect& network) {
-  constexpr double kNotable = 0.9;      // of the time of what is taken
-  constexpr std::size_t kRanks = 1024;  // that are looked at
+  constexpr double kNotable = 0.9;      // share of the chosen algorithm's time
+  constexpr std::size_t kRanks = 1024;  // ranks examined at most
   const std::vector<collectives::CollectiveChoice> choices = library_choices(request, layout);
   if (choices.size() < 2 || hosts.size() > kRanks) return {};
   const auto seconds_of = [&](const std::string& algorithm, collectives::Protocol protocol) {

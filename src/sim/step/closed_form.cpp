@@ -14,7 +14,7 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
   double rate = std::numeric_limits<double>::infinity();
   std::map<std::int64_t, double> latencies;
   for_each_different_round(rounds, [&](std::int64_t round, std::int64_t) {
-    // The longest way that a message of the round has; and what the slowest of all carries.
+    // Finds the longest path of the round's messages, and the rate of the slowest message of all.
     double& latency = latencies[round];
     for_each_path(rounds, round, hosts, network, [&](const Path& path, const collectives::Transfer& transfer) {
       const PathUse::Cost cost = path.use.cost(transfer.bytes, rounds.protocol(), rounds.post_seconds());
@@ -30,8 +30,8 @@ double closed_form_of(const std::vector<simgrid::s4u::Host*>& hosts, const colle
 
 double software_of(const std::vector<simgrid::s4u::Host*>& hosts, const collectives::Rounds& rounds,
                    Interconnect& network) {
-  // An odd stride meets all ranks of a node.
-  constexpr collectives::Rank kSenders = 256;  // at least, that are looked at
+  // An odd stride reaches all ranks of a node.
+  constexpr collectives::Rank kSenders = 256;  // senders examined at least
   std::map<std::int64_t, double> software;
   double most = 0;
   for_each_different_round(rounds, [&](std::int64_t round, std::int64_t) {

@@ -16,9 +16,9 @@ namespace dadsim::sim {
 
 namespace {
 
-/// What `auto` stands for. Groups may lie on nodes in different manners, and not every algorithm serves all of these:
-/// of what they would choose, the first that does is taken. What a run names for its workers need not serve the groups
-/// in which the devices of a stage lie (`hierarchical` inside one node): these take what the library does.
+/// Returns the algorithm that `auto` stands for. Groups may lie on nodes differently, and not every algorithm serves
+/// all of them. The first choice of a group that serves all is taken. An algorithm named for a run's workers may not
+/// serve the groups of a stage's devices (`hierarchical` inside one node): these use the library's choice.
 std::string settle_algorithm(std::vector<Request>& requests, schedule::Among among) {
   const std::string& asked = requests.front().algorithm;
   const bool serves = among == schedule::Among::replicas || among == schedule::Among::stages ||
@@ -169,7 +169,8 @@ CollectiveChoices::Chosen& CollectiveChoices::choose(const schedule::Task& task,
 }
 
 void CollectiveChoices::keep_largest(const Request& request) {
-  constexpr std::size_t kRanks = 64;  // what is looked at costs as much as carrying it out some times by flow
+  constexpr std::size_t kRanks =
+      64;  // ranks at most: examining costs as much as carrying the collective out several times by flow
   const std::size_t ranks = request.groups.front().size();
   if (network_ == nullptr || ranks < 2 || ranks > kRanks) return;
   const auto bytes = [](const Request& one) { return *std::ranges::max_element(one.collective.bytes); };

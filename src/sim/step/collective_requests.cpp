@@ -14,7 +14,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// Whether a task is between a collective and the wait for it, that its devices compute.
+/// Returns whether its devices compute between a collective and the wait for it.
 bool is_computed_beside(const schedule::Schedule& schedule, std::size_t collective) {
   const std::int32_t stage = schedule.tasks[collective].stage;
   for (std::size_t i = collective + 1; i < schedule.tasks.size(); ++i) {
@@ -28,8 +28,8 @@ bool is_computed_beside(const schedule::Schedule& schedule, std::size_t collecti
   return false;
 }
 
-/// Whether devices compute while the collective, or one of the same, is on its way: of what is divided among replicas.
-/// What it costs is known of such steps in 16 bit and less, not of sums alone (post beside of
+/// Returns whether devices compute while the collective, or another of its kind, is under way, for data divided among
+/// replicas. The cost is known for such steps in 16 bit and less, not for sums alone (post beside of
 /// collectives/nccl_constants.csv).
 bool is_beside_kernels(const schedule::CollectiveTask& collective, const schedule::Schedule& schedule) {
   using enum schedule::Among;
@@ -45,7 +45,7 @@ bool is_beside_kernels(const schedule::CollectiveTask& collective, const schedul
   return false;
 }
 
-/// Among the workers of a schedule whose replicas are single devices.
+/// Returns a request among the workers of a schedule whose replicas are single devices.
 Request among_all(const schedule::CollectiveTask& task, const schedule::Schedule& schedule,
                   const collectives::RankLayout& workers) {
   Request request;
@@ -70,7 +70,7 @@ Request among_all(const schedule::CollectiveTask& task, const schedule::Schedule
     request.collective.bytes = {task.bytes[0]};
   } else {
     for (std::size_t worker = 0; worker < count; ++worker) request.collective.bytes.push_back(task.bytes[worker]);
-    if (star) request.collective.bytes.push_back(0);  // the aggregator's own
+    if (star) request.collective.bytes.push_back(0);  // the aggregator's own bytes
   }
   request.groups.resize(1);
   request.groups.front().resize(request.layout.node_of.size());
@@ -78,16 +78,16 @@ Request among_all(const schedule::CollectiveTask& task, const schedule::Schedule
   return request;
 }
 
-/// The groups of a schedule whose replicas are of several devices, as they are found.
+/// Collects the groups of a schedule whose replicas have several devices.
 class Groups {
  public:
   Groups(const schedule::CollectiveTask& task, const schedule::Schedule& schedule,
          const collectives::RankLayout& devices)
       : task_(task), devices_(devices), beside_kernels_(is_beside_kernels(task, schedule)) {}
 
-  /// What each rank hands over, or one value.
+  /// Adds a group. `bytes`: handed over by each rank, or one value.
   void add(std::vector<collectives::Rank> ranks, std::vector<double> bytes) {
-    // Nodes are numbered as they come, without gaps.
+    // Nodes are numbered in the order of appearance, without gaps.
     std::vector<std::int32_t> node_of;
     std::unordered_map<std::int32_t, std::int32_t> number_of;
     for (const collectives::Rank rank : ranks) {
@@ -110,7 +110,7 @@ class Groups {
   std::vector<Request> take() { return std::move(requests_); }
 
  private:
-  /// What the group has of the devices' nodes: its own ranks in them, and the adapters that these use.
+  /// Returns the layout of a group's ranks on the devices' nodes, with the adapters that these ranks use.
   collectives::RankLayout of_group(const std::vector<collectives::Rank>& ranks,
                                    std::vector<std::int32_t> node_of) const {
     collectives::RankLayout layout = devices_;
@@ -133,7 +133,7 @@ class Groups {
   std::vector<Request> requests_;
 };
 
-/// The devices of a group among those of a stage: `size` of them, `step` apart, in stretches of size × step.
+/// The devices of a group among those of a stage: `size` of them, `step` apart, in ranges of size × step.
 struct Stride {
   std::int32_t size = 1;
   std::int32_t step = 1;
@@ -143,7 +143,7 @@ struct Stride {
 Stride stride_of(schedule::Among among, const schedule::Schedule& schedule, std::int32_t of_stage) {
   const std::int32_t of_replica = schedule.tensor * schedule.context;
   switch (among) {
-    case schedule::Among::replicas:  // and the parts of sequences, whose gradients belong together
+    case schedule::Among::replicas:  // includes parts of sequences, whose gradients belong together
       return {of_stage / schedule.tensor, schedule.tensor};
     case schedule::Among::tensor:
       return {schedule.tensor, 1};

@@ -8,7 +8,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// What a message has for its round if it is the word of a receiver, and back.
+/// Encodes a receiver's ready notice for a round as the round of a message; also decodes it.
 std::int32_t word_of(std::int64_t round) { return static_cast<std::int32_t>(-1 - round); }
 
 }  // namespace
@@ -81,7 +81,7 @@ void CollectiveRun::arrived(const Message& message, double date, const Holdup& h
 
 bool CollectiveRun::says_ready() const { return pace_.handshake != collectives::Pace::Handshake::eager; }
 
-/// Whether the first round that the rank is in is over for it.
+/// Returns whether the rank's first open round is over.
 bool CollectiveRun::over(RankState& state) const {
   return state.rounds.front().arrived >= state.rounds.front().expected &&
          (!says_ready() || state.meetings.front().waiting.empty());
@@ -103,7 +103,7 @@ void CollectiveRun::finish(collectives::Rank rank, Outbox& outbox) {
 
 void CollectiveRun::advance(collectives::Rank rank, collectives::Rank lane, Outbox& outbox) {
   RankState& state = state_of(rank, lane);
-  if (state.advancing) return;  // whoever is at it will see what has come
+  if (state.advancing) return;  // the call already in progress will see the new state
   state.advancing = true;
   const std::int64_t count = rounds_.count();
   while (state.through < count) {
@@ -150,11 +150,12 @@ void CollectiveRun::enter(collectives::Rank rank, collectives::Rank lane, RankSt
   }
 }
 
-/// Enters a round in which receivers say that they are ready. `state.transfers`: what the rank receives.
+/// Enters a round with a handshake, in which receivers announce that they are ready. `state.transfers`: messages that
+/// the rank receives.
 void CollectiveRun::meet(collectives::Rank rank, RankState& state, std::int64_t round, Outbox& outbox) {
   const auto index = static_cast<std::size_t>(round - state.through);
   state.meetings.extend(index + 1);
-  // Settled before anything is sent: others may act while SimGrid takes a message.
+  // The state is complete before a message is sent, because other actors may act while SimGrid takes the message.
   const std::vector<collectives::Transfer> received = state.transfers;
   std::vector<collectives::Transfer> leaving;
   state.transfers.clear();
@@ -183,7 +184,7 @@ void CollectiveRun::meet(collectives::Rank rank, RankState& state, std::int64_t 
   if (pace_.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
 }
 
-/// A receiver is ready: what waited for that leaves.
+/// Handles a receiver's ready notice: the messages that waited for it leave.
 void CollectiveRun::heard(const Meeting::Word& word, collectives::Rank rank, std::int64_t round, Outbox& outbox) {
   RankState& state = state_of(rank, 0);
   const auto index = static_cast<std::size_t>(round - state.through);
@@ -219,8 +220,8 @@ void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& tr
             cause, outbox);
 }
 
-/// Where receivers say by messages of the collective that they are ready, a network with rendezvous has nothing more to
-/// wait for: every message, those words too, meets a receiver that has been there all along.
+/// A network with rendezvous need not wait again if messages of the collective announce ready receivers. Every message,
+/// the notices included, meets a receiver that is already there.
 void CollectiveRun::hand_over(const Message& message, EventGraph::Id cause, Outbox& outbox) {
   if (says_ready() && connections_.rendezvous()) {
     connections_.post(message.from, message.to, -std::numeric_limits<double>::infinity(), message.channel);

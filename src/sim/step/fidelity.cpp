@@ -9,19 +9,19 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostMessagesAtAll = 2e9;      // simulated one by one: hours
-constexpr double kMostSecondsAtAll = 4 * 3600;  // of a processor: nobody waits for more
-constexpr double kMostOverlooked = 0.005;       // of a step
+constexpr double kMostMessagesAtAll = 2e9;      // messages simulated one by one: hours
+constexpr double kMostSecondsAtAll = 4 * 3600;  // seconds of a processor, more than a user waits
+constexpr double kMostOverlooked = 0.005;       // share of a step
 constexpr double kLittleTime = 20;              // seconds of a processor
-constexpr double kWorthSaying = 1e-3;           // of a step
+constexpr double kWorthSaying = 1e-3;           // share of a step
 const std::int64_t kUnsaid = spec::NetworkSpec{}.message_budget;
 
-/// Others use the network, or SimGrid alone knows how it changes.
+/// Returns whether there is background traffic, or changes of the network that only SimGrid knows.
 bool changes_unknown(const Cluster& cluster) {
   return !cluster.platform.background.empty() || (network_differs(cluster) && cluster.platform.profiles.empty());
 }
 
-/// Neither flow nor the closed form would take it, whatever is sent.
+/// Returns whether neither flow nor the closed form supports the cluster, whatever is sent.
 bool by_messages_only(const Cluster& cluster) { return changes_unknown(cluster) || cluster.network.rendezvous; }
 
 }  // namespace
@@ -33,7 +33,7 @@ FidelityChoice::FidelityChoice(const Cluster& cluster, double messages, std::fun
       is_budget_unsaid_(cluster.network.message_budget == kUnsaid),
       messages_(messages),
       ask_effort_(std::move(effort)) {
-  // On few ranks it is not worth asking.
+  // On few ranks the exact effort does not matter.
   const MessageEffort most = most_effort(messages, cluster.hosts.size() + 1);
   if (most.fits() && most.seconds <= most_seconds) effort_ = most;
   switch (asked_) {
@@ -100,7 +100,7 @@ void FidelityChoice::refuse(const std::string& reason, bool only_flow) {
   if (asked_ == spec::Fidelity::closed_form) asked_ = spec::Fidelity::flow;
   notes_ = {Statement{"not-by-flow"}.with("fault", reason)};
   std::string why = too_much(), wait;
-  // Who asks for messages, or says how many there may be, waits for them.
+  // A scenario that asks for messages, or sets their budget, waits for them.
   if (why.empty() && asked_ != spec::Fidelity::message && is_budget_unsaid_ && effort().seconds > kLittleTime) {
     why = fmt::format("{:.3g} messages would take about {:.2g} s to simulate one by one", messages_, effort().seconds);
     wait = "fidelity=\"message\" to wait for them, ";

@@ -16,15 +16,15 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kMostKeptMessages = 2e7;  // messages in models: some 100 bytes each
-constexpr double kManyMessages = 2e5;      // up to which following each takes less than a second
-constexpr double kTooMany = 2e7;           // to follow each of them: FlowEvents::kMostMessages
-constexpr std::int64_t kFollowed = 32;     // at least, of rounds that are alike, where each message is followed
-constexpr std::size_t kFewNodes = 4473;    // among which no collective that is taken has so many
-constexpr std::size_t kKeptApart = 16;     // outcomes of a collective whose ranks began apart
-constexpr double kSameBegin = 1e-12;       // seconds, as SimGrid is told to count events as one
+constexpr double kMostKeptMessages = 2e7;  // messages in models, some 100 bytes each
+constexpr double kManyMessages = 2e5;      // messages; up to here following each takes less than a second
+constexpr double kTooMany = 2e7;           // messages too many to follow, as FlowEvents::kMostMessages
+constexpr std::int64_t kFollowed = 32;     // least rounds of equal ones to follow, where each message is followed
+constexpr std::size_t kFewNodes = 4473;    // nodes; among fewer, no supported collective has too many messages
+constexpr std::size_t kKeptApart = 16;     // outcomes kept per collective whose ranks began apart
+constexpr double kSameBegin = 1e-12;       // seconds within which SimGrid, too, counts events as simultaneous
 
-/// Calls `visit(rank, transfer, times)` for every message that stands for `times` in as many rounds.
+/// Calls `visit(rank, transfer, times)` for every message that stands for `times` messages in as many rounds.
 template <class Visit>
 void for_each_message(const collectives::Rounds& rounds, const Visit& visit) {
   std::vector<collectives::Transfer> transfers;
@@ -40,7 +40,7 @@ void for_each_message(const collectives::Rounds& rounds, const Visit& visit) {
   }
 }
 
-/// The least number of messages that are followed where ranks get out of step.
+/// Returns the least number of messages to follow if ranks get out of step.
 double least_followed(const collectives::Rounds& rounds) {
   double messages = 0;
   std::vector<collectives::Transfer> transfers;
@@ -55,7 +55,8 @@ double least_followed(const collectives::Rounds& rounds) {
   return messages;
 }
 
-/// Sets of numbers 0, 1, …, each at first by itself (Tarjan, JACM 22(2), 1975, with halving of paths).
+/// Disjoint sets of the numbers 0, 1, …, initially of one number each (Tarjan, JACM 22(2), 1975, with halving of
+/// paths).
 class DisjointSets {
  public:
   explicit DisjointSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
@@ -63,7 +64,7 @@ class DisjointSets {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
   }
-  /// The lower number stands for both.
+  /// Joins two sets; the lower number represents both.
   void join(std::size_t a, std::size_t b) {
     a = find(a);
     b = find(b);
@@ -105,7 +106,7 @@ std::vector<FlowPart>& FlowCollectives::of(const schedule::Task& task) {
   return known_.add(task, std::move(made));
 }
 
-/// Groups that share a link, or share one with others that share one, belong together.
+/// Divides groups into parts. Groups that share a link belong together, directly or through other groups.
 std::vector<FlowPart> FlowCollectives::divided(const Groups& groups) {
   std::vector<FlowPart> parts;
   if (groups.size() == 1) {
@@ -113,7 +114,7 @@ std::vector<FlowPart> FlowCollectives::divided(const Groups& groups) {
     return parts;
   }
   DisjointSets sets(groups.size());
-  std::unordered_map<std::int32_t, std::size_t> user_of;  // of a link
+  std::unordered_map<std::int32_t, std::size_t> user_of;  // one group that uses the link
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::vector<collectives::Rank>& ranks = groups[i]->ranks;
     const auto host = [&](collectives::Rank rank) {
@@ -151,7 +152,7 @@ FlowPart FlowCollectives::joined(const Groups& groups) const {
 
 namespace {
 
-/// What comes before the first message is software's, but for what is lost of the bandwidth.
+/// Adds the time before the first message: software, except for the time lost by the bandwidth.
 void add_start(const collectives::Rounds& rounds, SpentSeconds& spent) {
   spent[{"overhead", ""}] += rounds.start_seconds() - rounds.lost_seconds();
 }
@@ -263,7 +264,7 @@ double FlowCollectives::messages_on(FlowPart& part, std::int32_t link) {
   if (!part.messages_on) {
     struct Use {
       double messages = 0, rounds = 0;
-      std::int64_t last = -1;  ///< round
+      std::int64_t last = -1;  ///< last round with a message
     };
     std::unordered_map<std::int32_t, Use> uses;
     std::vector<collectives::Transfer> transfers;
@@ -338,7 +339,7 @@ FlowTraffic FlowCollectives::traffic_of(const FlowPart& part, std::vector<LinkLo
   return traffic;
 }
 
-/// The links that a message takes, `times` times.
+/// Adds a message to the loads of its links, `times` times.
 void FlowCollectives::load(const FlowPart& part, collectives::Rank from, const collectives::Transfer& transfer,
                            double times, std::vector<LinkLoad>& loads) {
   const Path& path = network_[network_.path(part.hosts[static_cast<std::size_t>(from)],

@@ -9,23 +9,23 @@
 namespace dadsim::sim {
 namespace {
 
-/// The slowest and the quickest way that a rank's messages go or come, byte/s.
+/// The slowest and the quickest path of a rank's messages, byte/s.
 struct FrameworkWays {
   double slowest = std::numeric_limits<double>::infinity(), quickest = 0;
   void add(double rate) {
     slowest = std::min(slowest, rate);
     quickest = std::max(quickest, rate);
   }
-  /// What of the software is hidden behind the lines: all of it where they are much alike; where one is quicker than
-  /// kAlike times another, software is busy with what that one brings, and what is slow stands still meanwhile. By what
-  /// hivemind took among peers of which some are near each other (docs/validation.md).
+  /// Returns the share of software time hidden by transfers: all if paths are of similar speed. If one is more than
+  /// kAlike times quicker than another, software is busy with the quick one while the slow one stands still. Fitted to
+  /// hivemind among peers of which some are close to each other (docs/validation.md).
   double hidden() const { return quickest > 0 ? std::min(1.0, kAlike * slowest / quickest) : 1; }
 
  private:
   static constexpr double kAlike = 3;
 };
 
-/// Of every rank.
+/// Returns the paths of every rank.
 std::vector<FrameworkWays> ways_of(const collectives::Rounds& rounds,
                                    const std::function<double(std::size_t from, std::size_t to)>& path_rate) {
   std::vector<FrameworkWays> ways(static_cast<std::size_t>(rounds.ranks()));

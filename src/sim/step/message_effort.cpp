@@ -12,12 +12,10 @@ namespace {
 
 // Seconds of a processor, measured on a Xeon with AVX-512 in November 2026 (bench/README.md).
 constexpr double kPerMessage = 4e-6;
-constexpr double kPerSharer =
-    1.3e-7;  // a message that comes or goes has the shares of all that meet it worked out anew
-constexpr double kPerRank =
-    2e-8;  // of a message: the more ranks, the more that is connected, and the colder the caches
+constexpr double kPerSharer = 1.3e-7;  // per message that shares links: a new or ended message updates their shares
+constexpr double kPerRank = 2e-8;      // per message and rank: more ranks mean more connections and colder caches
 constexpr double kPerActor = 2e-5;
-constexpr double kMostMessagesSeen = 2e6;  // messages of one collective; of more the first rounds stand for the others
+constexpr double kMostMessagesSeen = 2e6;  // messages of one collective; beyond, the first rounds stand for the others
 
 }  // namespace
 
@@ -88,7 +86,7 @@ MessageEffort effort_of(std::span<const schedule::Schedule> schedules, std::span
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     const schedule::Schedule& schedule = schedules[i];
     const collectives::RankLayout own = first_ranks(layout, schedule.workers);
-    // What occurs again is counted once.
+    // Equal collectives are counted once.
     PerCollective<double> occurrences;
     std::vector<const schedule::Task*> different;
     for (const schedule::Task& task : schedule.tasks) {

@@ -37,13 +37,13 @@ class StepReplayer::ReplayStreams : public std::enable_shared_from_this<StepRepl
 
  private:
   struct Actor {
-    std::size_t node = 0;  ///< of the steps
-    sg4::SemaphorePtr go;  ///< null before it is first needed
+    std::size_t node = 0;  ///< node of the steps
+    sg4::SemaphorePtr go;  ///< null until first needed
   };
 
   void make(Actor& actor, std::size_t host) {
     actor.go = sg4::Semaphore::create(0);
-    // What it uses lives as long as it does.
+    // The closure keeps the objects that it uses alive.
     const auto code = [this, self = shared_from_this(), &actor] {
       guarded([&] {
         for (;;) {
@@ -61,7 +61,7 @@ class StepReplayer::ReplayStreams : public std::enable_shared_from_this<StepRepl
   Connections& connections_;
   std::vector<Actor> actors_;  ///< per host of the cluster
   StepRun* steps_ = nullptr;
-  std::size_t running_ = 0;  ///< streams that have not ended
+  std::size_t running_ = 0;  ///< unfinished streams
   sg4::SemaphorePtr all_ended_ = sg4::Semaphore::create(0);
 };
 

@@ -6,9 +6,9 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSame = 1e-6;  // relative: how nearly steps repeat that have settled
+constexpr double kSame = 1e-6;  // relative difference of steps that count as settled
 constexpr std::size_t kFewestSteps = 8;
-constexpr std::size_t kMostSteps = 1024;  // what is kept of steps × workers has to fit in memory
+constexpr std::size_t kMostSteps = 1024;  // steps at most; steps × workers have to fit in memory
 
 }  // namespace
 

@@ -34,7 +34,7 @@
 namespace dadsim::sim {
 namespace {
 
-/// What computations of a schedule take on its nodes. Nodes with equal devices that do the same are looked at once.
+/// Seconds of a schedule's computations on its nodes. Nodes with equal devices and equal work are computed once.
 class NodeSeconds {
  public:
   /// `slowdown`: per host, multiplies the seconds; empty: 1.
@@ -57,10 +57,10 @@ class NodeSeconds {
                    std::ranges::adjacent_find(workers, std::not_equal_to()) != workers.end();
   }
 
-  /// Whether workers compute at different speed, or different amounts.
+  /// Returns whether workers compute at different speeds, or different amounts.
   bool are_unequal() const { return are_unequal_; }
 
-  /// What a worker computes in a step, of all stages.
+  /// Returns the seconds that a worker computes in a step, over all stages.
   double of_step() {
     if (of_step_ < 0) {
       of_step_ = 0;
@@ -79,7 +79,7 @@ class NodeSeconds {
     uniform_ = is_uniform(task);
     std::ranges::fill(known_, -1);
   }
-  /// Of the task that has begun.
+  /// Returns the seconds of the task that has begun.
   double of(std::size_t node, const schedule::ComputeTask& task) {
     double seconds = uniform_ ? known_[class_of_[node]] : -1;
     if (seconds < 0) {
@@ -99,18 +99,19 @@ class NodeSeconds {
   const schedule::Schedule& schedule_;
   const std::vector<double>& slowdown_;
   ComputeTime compute_;
-  std::vector<std::size_t> class_of_;  ///< per node: a number for its device, and how slow it is
-  std::vector<double> known_;          ///< seconds of the task at hand, per class
+  std::vector<std::size_t> class_of_;  ///< number of its device and slowdown, per node
+  std::vector<double> known_;          ///< seconds of the current task, per class
   double of_step_ = -1;                ///< seconds; negative: not known yet
   bool uniform_ = false, are_unequal_ = false;
 };
 
-/// Seconds of collectives that may be wrong, each stage's one after the other; parts of a task are side by side.
+/// Sums of seconds in doubt, per stage. Tasks of a stage add up, since they follow one another; of the parts of a task,
+/// the largest counts.
 class StageSeconds {
  public:
   explicit StageSeconds(std::int32_t stages)
       : all_(static_cast<std::size_t>(stages)), worst_(all_.size()), of_task_(all_.size()) {}
-  /// Another task begins.
+  /// Begins another task.
   void next() { std::ranges::fill(of_task_, 0); }
   void add(std::size_t stage, double seconds) {
     if (seconds <= of_task_[stage]) return;
@@ -118,8 +119,8 @@ class StageSeconds {
     of_task_[stage] = seconds;
     worst_[stage] = std::max(worst_[stage], seconds);
   }
-  /// Along what a step waits for: all of one stage, and one of every other on the way there and back, as micro-batches
-  /// come and go.
+  /// Returns the doubt along a step's longest chain. All of one stage counts, and one task of every other stage, on the
+  /// way there and back of micro-batches.
   double most() const {
     double once = 0;
     for (const double worst : worst_) once += worst;
@@ -134,18 +135,18 @@ class StageSeconds {
   std::vector<double> all_, worst_, of_task_;  ///< per stage
 };
 
-/// By how much a step by flow may be wrong, of what it takes for granted.
+/// Doubts about a step by flow, one for each assumption.
 class FlowDoubts {
  public:
   explicit FlowDoubts(std::int32_t stages) : apart_(stages), entered_late_(stages), overlooked_(stages) {}
 
-  /// Another task begins.
+  /// Begins another task.
   void next() {
     apart_.next();
     entered_late_.next();
     overlooked_.next();
   }
-  /// So many seconds lie between the first and the last who begin a collective that is taken to be begun together.
+  /// Adds the seconds between the first and the last rank that begin a collective, which counts as begun together.
   void apart(std::size_t stage, const schedule::Task& task, double seconds) {
     if (seconds > worst_apart_) {
       worst_apart_ = seconds;
@@ -153,23 +154,23 @@ class FlowDoubts {
     }
     apart_.add(stage, seconds);
   }
-  /// A collective that ranks enter late may be wrong by so many seconds.
+  /// Adds the seconds in doubt for a collective that ranks enter late.
   void entered_late(std::size_t stage, double seconds) { entered_late_.add(stage, seconds); }
   double entered_late() const { return entered_late_.most(); }
   double overlooked() const { return overlooked_.most(); }
-  /// A collective is followed from the dates at which its ranks come, the first at `first`, until they are through:
-  /// where others are still in the one before on the same line, they share links.
+  /// Adds a collective followed from its ranks' arrivals, the first at `first`, until they are through. Ranks still in
+  /// the previous one on the same line share links with it.
   void followed(std::size_t stage, const schedule::Task& task, double first, const std::vector<double>& through,
                 const MaxPlusRounds& solved) {
     double& before = through_[{stage, Parts::line_of(task)}];
     if (before > first) apart(stage, task, solved.doubt(before - first));
     before = *std::ranges::max_element(through);
   }
-  /// A collective would hold up others that share its links, by so many seconds.
+  /// Adds the seconds by which a collective would delay others that share its links.
   void overlooked(std::size_t stage, double seconds) { overlooked_.add(stage, seconds); }
 
-  /// Where workers come to collectives so far apart that a step which computes for so long, and has reached these
-  /// dates, will be refused for it.
+  /// Refuses early if workers arrive at collectives so far apart that the finished step would be refused. `computing`:
+  /// seconds of computation in the step. `dates`: reached so far.
   Refused judge_early(double computing, const std::vector<double>& dates) const {
     const double all = apart_.most();
     if (!(all > 2 * kMost * computing)) return {};
@@ -177,9 +178,9 @@ class FlowDoubts {
     return all > 2 * kMost * seconds ? judge(seconds) : Refused();
   }
 
-  /// Where it is too much for a step of `seconds`.
+  /// Refuses if the doubt is too large for a step of `seconds`.
   Refused judge(double seconds) const {
-    // Who begins early may find the network less busy than all together would: by no more than that it is early.
+    // Early ranks may find the network less busy than all together would, by no more than the time that they are early.
     if (const double all = apart_.most(); all > kMost * seconds) {
       return FlowRefusal{
           fmt::format("workers come to a collective apart ({:.3g} s for {}; in all {:.3g} s of a step of {:.3g} s)",
@@ -190,42 +191,43 @@ class FlowDoubts {
   }
 
  private:
-  static constexpr double kMost = 0.005;  ///< of the step, all its collectives added up
+  static constexpr double kMost = 0.005;  ///< share of the step, over all its collectives
   StageSeconds apart_, entered_late_, overlooked_;
-  std::map<std::pair<std::size_t, std::size_t>, double> through_;  ///< dates, per stage and line: the last followed
-  double worst_apart_ = 0;                                         ///< of one
+  std::map<std::pair<std::size_t, std::size_t>, double>
+      through_;             ///< dates of the last followed collective, per stage and line
+  double worst_apart_ = 0;  ///< of a single collective
   std::string worst_;
 };
 
-/// The collectives of a step, followed message by message all together: a rank that is early in one meets, on the links
-/// that they share, those who are still in the one before. It is what replaying the step comes to, without SimGrid, at
-/// a microsecond a message.
+/// The collectives of a step, all followed together message by message. A rank that is early in one shares links with
+/// ranks that are still in the previous one. The result equals that of replaying the step, at a microsecond a message
+/// without SimGrid.
 class FollowedStep {
  public:
-  static constexpr double kMostMessages = 2.5e6;  ///< that are followed, some 40 bytes each
+  static constexpr double kMostMessages = 2.5e6;  ///< messages at most, some 40 bytes each
 
   FollowedStep(const Parts& parts, const schedule::Schedule& schedule, FlowCollectives& collectives)
       : parts_(parts), schedule_(schedule), collectives_(collectives) {}
 
-  /// Whether the step is one for this: replicas are of one device each, all of them are in each collective, which are
-  /// eager, messages are not too many, and devices copy nothing to their hosts beside it.
+  /// Returns whether the step is supported. Replicas must be single devices, all of which take part in each collective.
+  /// Collectives must be eager, with few enough messages, and devices must not copy to their hosts meanwhile.
   bool serves(bool with_framework);
-  /// Takes what nodes compute from `seconds`.
+  /// Follows the step; `seconds` provides the nodes' computations.
   void run(Interconnect& network, NodeSeconds& seconds);
 
-  /// When each worker is through with the collective that is this task, seconds.
+  /// Returns when each worker is through with the collective of this task, seconds.
   const std::vector<double>& through(std::size_t task) const { return through_[number_of_[task]]; }
-  /// Of the worker that ends last: what it waited for in the network.
+  /// Returns the network seconds by cause that the last worker waited for.
   const SpentSeconds& spent() const { return spent_; }
 
  private:
-  /// What a worker does between two collectives: it computes, or waits for one of those before.
+  /// An action of a worker between two collectives: a computation, or a wait for an earlier collective.
   struct Action {
-    std::size_t compute = 0;  ///< in seconds_
-    std::size_t wait = 0;     ///< collective
+    std::size_t compute = 0;  ///< index in seconds_
+    std::size_t wait = 0;     ///< collective to wait for
     enum class Kind : std::uint8_t { compute, wait, begin } kind = Kind::begin;
   };
-  /// The compute stream of a worker: where it is in the actions, since when, and the message that let it.
+  /// The compute stream of a worker: its next action, its date, and the message that it waited for.
   struct DeviceStream {
     std::size_t next = 0;
     FlowEvents::Moment at;
@@ -237,13 +239,13 @@ class FollowedStep {
   const Parts& parts_;
   const schedule::Schedule& schedule_;
   FlowCollectives& collectives_;
-  std::vector<const FlowPart*> sequence_;  ///< per collective
-  std::vector<std::size_t> number_of_;     ///< per task, if it is a collective
+  std::vector<const FlowPart*> sequence_;  ///< parts, in the order of collectives
+  std::vector<std::size_t> number_of_;     ///< number of the collective, per task
   std::vector<Action> actions_;
-  std::vector<std::vector<double>> seconds_;       ///< of computing, per worker
+  std::vector<std::vector<double>> seconds_;       ///< seconds of computing, per action and worker
   std::vector<DeviceStream> streams_;              ///< per worker
   std::vector<std::vector<double>> through_;       ///< per collective and worker
-  std::vector<std::vector<std::int32_t>> causes_;  ///< the message that let it be through
+  std::vector<std::vector<std::int32_t>> causes_;  ///< message that each worker waited for, per collective
   SpentSeconds spent_;
 };
 
@@ -298,7 +300,7 @@ void FollowedStep::list_actions(NodeSeconds& seconds) {
     const schedule::Task& task = schedule_.tasks[i];
     if (const auto* compute = std::get_if<schedule::ComputeTask>(&task.what)) {
       if (compute->who != step::Role::workers) continue;
-      // Computations that follow one another are one.
+      // Consecutive computations are merged.
       if (actions_.empty() || actions_.back().kind != Action::Kind::compute) {
         actions_.push_back({.compute = seconds_.size(), .kind = Action::Kind::compute});
         seconds_.emplace_back(parts_.workers(), 0.0);
@@ -315,7 +317,8 @@ void FollowedStep::list_actions(NodeSeconds& seconds) {
   }
 }
 
-/// What it does before it begins the collective; behind the last, until the step is over.
+/// Carries out the actions before the worker's next collective; after the last collective, those until the step is
+/// over.
 FlowEvents::Moment FollowedStep::go_on(std::size_t worker, std::size_t collective, const FlowEvents::Moment& through) {
   if (collective > 0) {
     through_[collective - 1][worker] = through.date;
@@ -334,17 +337,17 @@ FlowEvents::Moment FollowedStep::go_on(std::size_t worker, std::size_t collectiv
   return collective > 0 && through.date > stream.at.date ? through : stream.at;
 }
 
-constexpr double kLeast = 0.5;       // of a link that one gets beside another
-constexpr double kMostLonger = 7.0;  // than it takes alone: by more is not looked ahead
+constexpr double kLeast = 0.5;       // least share of a link next to another collective
+constexpr double kMostLonger = 7.0;  // relative delay up to which overlaps are looked for
 
-/// How much longer it takes to send all the time at this share of a link, where another one takes a share and leaves at
-/// least `fair` of it.
+/// Returns the relative delay of sending all the time at this share of a link. Another sender takes a share and leaves
+/// at least `fair` of the link.
 double longer_by(double share, double others_share, double fair) {
   return share / std::min(share, std::max(1 - others_share, fair)) - 1;
 }
 
-/// The first of what is sorted that does not begin before `date`, as std::ranges::lower_bound has it, looked for from
-/// where the last one was found: dates go up, mostly by little.
+/// Returns the first sorted item that does not begin before `date`, like std::ranges::lower_bound. The search starts at
+/// `near`, the last result, as dates mostly increase by little.
 template <class Sorted, class Begin>
 std::size_t first_from(const Sorted& sorted, double date, std::size_t near, const Begin& begin) {
   std::size_t low = std::min(near, sorted.size());
@@ -448,7 +451,7 @@ void FlowOverlaps::meet(std::int32_t link, std::size_t number, double share, con
   other.link = link;
 }
 
-/// When another one is on its way that has occurred since `begin`, or is expected to.
+/// Adds the periods of another collective that overlap, those since `begin` and the expected ones.
 void FlowOverlaps::add_beside(TimedCollective& of, const Other& other, double begin, double until) {
   if (of.last_end > begin) {
     std::size_t i = of.near_span =
@@ -465,7 +468,7 @@ void FlowOverlaps::add_beside(TimedCollective& of, const Other& other, double be
   }
 }
 
-/// Of the occurrence at hand: the others on one link add up, and the tightest link counts.
+/// Returns the pace of the current occurrence. Other collectives on one link add up, and the tightest link counts.
 double FlowOverlaps::pace_beside(const std::vector<std::size_t>& there, double& holds_up) {
   double pace = 1;
   longer_on_.clear();
@@ -490,8 +493,8 @@ double FlowOverlaps::pace_beside(const std::vector<std::size_t>& there, double& 
   return pace;
 }
 
-/// A collective that takes `seconds` where it is alone, from `begin` on, beside those of `beside_`: from one beginning
-/// or end of another to the next, at the pace of the tightest.
+/// Times a collective that begins at `begin` and takes `seconds` alone, during those of `beside_`. From one beginning
+/// or end of another to the next, the tightest link sets the pace.
 FlowOverlaps::Occurrence FlowOverlaps::go_on_beside(double begin, double seconds) {
   dates_.clear();
   order_.clear();
@@ -555,15 +558,15 @@ FlowOverlaps::Occurrence FlowOverlaps::occur(std::size_t number, double begin, d
 
 namespace {
 
-/// What a framework adds to collectives by flow.
+/// Costs that a framework adds to collectives by flow.
 class FlowFramework {
  public:
-  /// `no_time`: it adds nothing.
+  /// `no_time`: the framework adds nothing.
   FlowFramework(const Nodes& nodes, const Parts& parts, const FlowCollectives& collectives, Interconnect& network,
                 bool no_time)
       : nodes_(nodes), parts_(parts), collectives_(collectives), network_(network), no_time_(no_time) {}
 
-  /// By rank; empty: nothing.
+  /// Returns the costs by rank; empty if there are none.
   const std::vector<FrameworkCost>& of(const schedule::Task& task, FlowPart& part) const {
     if (no_time_) return none_;
     const auto& collective = std::get<schedule::CollectiveTask>(task.what);
@@ -581,9 +584,10 @@ class FlowFramework {
     return *part.framework;
   }
 
-  /// First messages may leave at these dates, per rank.
+  /// Sets the dates at which first messages may leave, per rank.
   void begin(const std::vector<double>& leaves) { leaves_ = leaves; }
-  /// `dates`: when messages are through, and afterwards when ranks are done. What it adds goes into `spent`.
+  /// Turns `dates` at which messages are through into dates at which ranks are done. Adds the framework's seconds to
+  /// `spent`.
   void add(const FlowPart& part, std::vector<double>& dates, SpentSeconds& spent) const {
     if (no_time_ || part.framework->empty()) return;
     const std::vector<FrameworkCost>& framework = *part.framework;
@@ -605,17 +609,17 @@ class FlowFramework {
   Interconnect& network_;
   bool no_time_;
   std::vector<FrameworkCost> none_;
-  std::vector<double> leaves_;  ///< of the collective at hand
+  std::vector<double> leaves_;  ///< dates of the current collective
 };
 
-/// Seconds of what let a node come to a date, followed back from there; they add up to the date.
+/// Seconds by cause on the chain that led a node to a date; they add up to the date.
 struct CriticalPath {
   double computing = 0, network = 0, for_others = 0;
 };
 
-/// The critical path of every node, to where its compute stream is. A wait that ends late has the network on its path
-/// from the date on from which the awaited collective's line was never idle: what the node computed meanwhile held
-/// nothing up. Collectives that follow the awaited one on its line are in the same stretch.
+/// The critical path of every node, up to its compute stream. A wait that ends late puts the network on the path, from
+/// the date on since which the collective's line was busy. Computations in that time delayed nothing. Later collectives
+/// on the same line belong to the same stretch.
 class CriticalPaths {
  public:
   CriticalPaths(std::size_t nodes, std::size_t lines) : lines_(lines), paths_(nodes), busy_since_(nodes * lines) {}
@@ -623,16 +627,16 @@ class CriticalPaths {
   const CriticalPath& of(std::size_t node) const { return paths_[node]; }
   void computed(std::size_t node, double seconds) { paths_[node].computing += seconds; }
 
-  /// The node, at `date`, begins a collective on a line of its that is idle.
+  /// Notes that the node begins a collective at `date` on an idle line.
   void line_begins(std::size_t node, std::size_t line, double date) {
     busy_since_[node * lines_ + line] = {date, paths_[node]};
   }
-  /// The node waited from `begin` to `end` for what it only receives.
+  /// Notes that the node waited from `begin` to `end` for a collective that it only receives.
   void received(std::size_t node, double begin, double end, double for_others) {
     paths_[node].network += end - begin - for_others;
     paths_[node].for_others += for_others;
   }
-  /// The node waited until `end` for a collective on a line of its.
+  /// Notes that the node waited until `end` for a collective on one of its lines.
   void waited(std::size_t node, std::size_t line, double end, double for_others) {
     const PathStretch& stretch = busy_since_[node * lines_ + line];
     paths_[node] = stretch.path;
@@ -640,7 +644,7 @@ class CriticalPaths {
   }
 
  private:
-  /// In which a line was never idle: when it began, and how the node came there.
+  /// A stretch in which a line was busy: its beginning, and the node's path to it.
   struct PathStretch {
     double begin = 0;
     CriticalPath path;
@@ -651,8 +655,9 @@ class CriticalPaths {
   std::vector<PathStretch> busy_since_;
 };
 
-/// The critical path of the worker that is done last, longest part first. What of it is the network's is divided like
-/// the time that collectives took (`spent`). Devices of one replica wait for one another's computations by nature.
+/// Returns the critical path of the worker that is done last, longest part first. The network's part is divided in
+/// proportion to the collectives' seconds by cause (`spent`). Devices of one replica wait for each other's computations
+/// by design.
 std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& host, const std::string& device,
                                    const SpentSeconds& spent, double step_seconds);
 
@@ -674,17 +679,17 @@ std::vector<step::Bound> bounds_of(const CriticalPath& path, const std::string& 
   return bounds;
 }
 
-/// Dates of a collective for each of those who take part: those who issue it, and behind them those who only receive.
-/// One, where all are equal.
+/// Dates of a collective for its participants: first those who issue it, then those who only receive. A single value if
+/// all are equal.
 struct CollectiveDates {
   std::vector<double> done;
-  std::vector<double> issued;  ///< by the last of those that one gets something from
+  std::vector<double> issued;  ///< date of the last issue by those from which a node gets something
 
   static double of(const std::vector<double>& dates, std::size_t slot) {
     return dates.size() == 1 ? dates[0] : dates[slot];
   }
 
-  /// Once all are there.
+  /// Shortens equal dates to one value, once all are known.
   void shorten() {
     for (std::vector<double>* dates : {&done, &issued}) {
       if (std::ranges::adjacent_find(*dates, std::not_equal_to()) != dates->end()) continue;
@@ -694,12 +699,12 @@ struct CollectiveDates {
   }
 };
 
-/// What the collectives of a step carried so far.
+/// Traffic of a step's collectives so far.
 class CarriedTraffic {
  public:
   explicit CarriedTraffic(std::size_t nodes) : sent_(nodes), received_(nodes) {}
 
-  /// Over links.
+  /// Adds traffic over links.
   void add_to_links(const FlowTraffic& traffic, double times) {
     for (const auto& [link, load] : traffic.loads) {
       const auto index = static_cast<std::size_t>(link);
@@ -708,7 +713,7 @@ class CarriedTraffic {
       loads_[index].wire += times * load.wire;
     }
   }
-  /// From and to nodes.
+  /// Adds traffic from and to nodes.
   void add_to_nodes(const FlowPart& part, double times) {
     const FlowTraffic& traffic = *part.traffic;
     for (std::size_t rank = 0; rank < traffic.sent.size(); ++rank) {
@@ -725,11 +730,11 @@ class CarriedTraffic {
 
  private:
   std::vector<double> sent_, received_;  ///< bytes, per node
-  std::vector<LinkLoad> loads_;          ///< per link of the network; those behind the end: nothing
+  std::vector<LinkLoad> loads_;          ///< per link of the network; links after the end carried nothing
 };
 
-/// Share of the step so far by which ranks may begin large collectives apart, all added up, for these to count as begun
-/// together, when the last rank begins. No message then leaves sooner than it would, nor later by more than that.
+/// Share of the step so far by which large collectives may begin apart, in sum, and still count as begun together, with
+/// the last rank. No message then leaves too early, or too late by more than that.
 constexpr double kLateShare = 1e-4;
 
 class StepByFlow {
@@ -884,7 +889,7 @@ class StepByFlow {
       latest = std::max(latest, dates[rank]);
     }
     bool even = earliest >= latest;
-    if (!even && !part.stages.empty()) {  // stages are apart by nature, and then each has the network to itself
+    if (!even && !part.stages.empty()) {  // stages are apart by design, and each then has the network to itself
       for (FlowPart& of_stage : part.stages) {
         if (Refused refused = communicate(index, of_stage)) return refused;
       }
@@ -951,7 +956,7 @@ class StepByFlow {
     return {};
   }
 
-  /// Ranks begin apart: as far as links are shared, as if all had begun together.
+  /// Lets ranks enter a collective at dates of their own; links are shared as if all had begun together.
   void enter_late(FlowPart& part, double earliest, double latest) {
     begun_ = dates_;
     part.solved->enter(dates_);
@@ -970,7 +975,7 @@ class StepByFlow {
     carried_.add_to_links(*part.traffic, 1);
   }
 
-  /// Where others share its links meanwhile, it takes longer.
+  /// Lengthens a collective that shares its links with others meanwhile.
   void beside_others(FlowPart& part, double begin) {
     if (single() || by_closed_form_ || part.traffic->loads.empty()) return;
     const double seconds = *std::ranges::max_element(dates_) - begin;
@@ -994,7 +999,8 @@ class StepByFlow {
     return free_[node * parts_.lines() + Parts::line_of(task)];
   }
 
-  /// When the last had issued it of those that a rank gets something from: all of its group, or its neighbours.
+  /// Notes the date at which the last node issued the collective, among those from which a rank gets something: its
+  /// group, or its neighbours.
   void issue(std::size_t index, const FlowPart& part) {
     if (last_wait_[index] == 0) return;
     const schedule::Task& task = schedule_.tasks[index];
@@ -1019,7 +1025,7 @@ class StepByFlow {
     }
   }
 
-  /// Once `dates_` says when messages are through.
+  /// Ends a collective, once `dates_` holds the ends of its messages.
   void finish(std::size_t index, FlowPart& part) {
     framework_.add(part, dates_, single() ? spent_ : part.spent);
     const schedule::Task& task = schedule_.tasks[index];
@@ -1035,13 +1041,13 @@ class StepByFlow {
         if (last_wait_[index] > 0) progress_[index].done[slot_of(task, node)] = dates_[rank];
         const bool receives = receivers.holds(node);
         if (!receives) {
-          // Messages of a pair keep their order: who only sends is free when they are on their way.
+          // Messages of a pair keep their order, so a sender is free once its messages are on their way.
           const std::size_t to = part.ends[group] - 1;
           const double bytes = kind == step::CollectiveKind::stage_send ? collective.bytes[parts_.entry(node)] : 1;
           const double free = sends_ahead ? through - collectives_.latency(part, rank, to, bytes) : dates_[rank];
           free_at(task, node) = std::max(free_at(task, node), free);
         }
-        // Who only sends is done when what it sent has arrived.
+        // A node that only sends is done when its messages have arrived.
         if (recorder_ == nullptr) continue;
         recorder_->communicated(node, index, begins_[rank], is_one_way(kind) && !receives ? through : dates_[rank],
                                 receives);
@@ -1049,7 +1055,7 @@ class StepByFlow {
     }
   }
 
-  /// Adds up once what occurred often. The network that the last worker waits for spent time.
+  /// Adds up repeated collectives once: traffic, and the network seconds of those that the last worker takes part in.
   void count_occurrences(std::size_t last) {
     collectives_.for_each([&](const FlowPart& part) {
       const bool has_part = std::ranges::count(part.nodes, last) > 0;
@@ -1078,20 +1084,20 @@ class StepByFlow {
   NodeSeconds seconds_;
   FlowCollectives& collectives_;
   FlowFramework framework_;
-  std::optional<FollowedStep> followed_;  ///< with whose dates collectives are through, if there is one
+  std::optional<FollowedStep> followed_;  ///< gives the dates at which collectives are through, if used
   FlowOverlaps& overlaps_;
-  std::vector<StreamTime> streams_;  ///< per node: the compute stream
+  std::vector<StreamTime> streams_;  ///< compute streams, per node
   std::vector<HostLink> host_links_;
   BesideCommunication beside_;
-  std::vector<double> free_;  ///< per node and line: when it may begin its next collective with sending
-  std::vector<double> dates_, begins_, begun_;  ///< of the collective at hand, per rank
-  std::vector<CollectiveDates> progress_;       ///< per task; as long as it is waited for
-  std::vector<std::size_t> last_wait_;          ///< per task: the last that waits for it; 0: none
-  std::vector<const FlowPart*> together_;       ///< whose outcome is known, in the order in which it was found
+  std::vector<double> free_;                    ///< dates per node and line, when its next collective may begin to send
+  std::vector<double> dates_, begins_, begun_;  ///< dates of the current collective, per rank
+  std::vector<CollectiveDates> progress_;       ///< per task, while nodes wait for it
+  std::vector<std::size_t> last_wait_;          ///< last task that waits for it, per task; 0: none
+  std::vector<const FlowPart*> together_;       ///< parts with a known outcome, in the order of their first use
   CarriedTraffic carried_;
   SpentSeconds spent_;
   FlowDoubts doubts_;
-  double taken_together_ = 0;  ///< seconds between first and last, of what was taken as begun together
+  double taken_together_ = 0;  ///< seconds between first and last, summed over collectives that count as begun together
   step::StepTiming timing_;
 };
 

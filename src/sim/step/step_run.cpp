@@ -152,8 +152,8 @@ void StepRun::wait_for(std::size_t index, std::size_t task, std::size_t node) {
   own.time.waiting += waiting_for_others(begin, end, all_issued(task, node));
 }
 
-/// When the last of those that the node gets something from had issued the collective, once it is done with it: they
-/// all have by then. In most kinds these are all who issue it, in the node's group.
+/// Returns when the collective was issued by the last of those from which the node gets something. Call once the node
+/// is done with it: all have issued it by then. For most kinds these are all issuers in the node's group.
 double StepRun::all_issued(std::size_t task, std::size_t node) const {
   const RunOperation& operation = operations_[task];
   const CollectiveLayout& laid_out = *operation.laid_out;
@@ -194,7 +194,7 @@ void StepRun::issue(std::size_t task, std::size_t node) {
   begin_next(node, *tasks_[task], streams_[node].outbox);
 }
 
-/// Begins what the node has issued on the line of this one, in order, as far as its library lets it.
+/// Begins the collectives that the node has issued on the line of this one, in order, as many as its library allows.
 void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox& outbox) {
   RunLine& own = line(node, of_line);
   const auto on_line = [&](std::size_t task) {
@@ -207,7 +207,7 @@ void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox
     RunPart& part = operation.parts[node];
     const std::int32_t most = operation.laid_out->rounds->pace().at_once;
     if (!part.issued || own.in_progress >= (own.in_progress == 0 ? most : std::min(most, own.most))) return;
-    // Of those that are done, some may be so at a date that lies ahead: it begins when few enough are left.
+    // Finished collectives may have an end in the future; the next begins when few enough are left.
     const auto left = static_cast<std::size_t>(most - own.in_progress - 1);
     const bool waits = left < own.ends.size() && own.ends[left].date > part.issued_at;
     part.begun_at = waits ? own.ends[left].date : part.issued_at;
@@ -230,7 +230,7 @@ void StepRun::begin_next(std::size_t node, const schedule::Task& of_line, Outbox
 void StepRun::done(std::size_t task, std::size_t node, double date, EventId cause, Outbox& outbox) {
   RunPart& part = operations_[task].parts[node];
   if (const std::vector<FrameworkCost>& framework = *operations_[task].framework; !framework.empty()) {
-    // Who only receives has nothing to begin: its messages have come since the others issued theirs.
+    // A node that only receives has nothing to begin: its messages arrive once the others have issued theirs.
     const double begin = parts_.only_receives(*tasks_[task], node) ? operations_[task].last_issued : part.leaves_at;
     if (const double end = framework[node].done(begin, date); end > date) {
       cause = graph_.add_framework(static_cast<std::int32_t>(node), date, end, cause);
@@ -259,11 +259,11 @@ void StepRun::done(std::size_t task, std::size_t node, double date, EventId caus
   if (stream.computes_beside && !communicates(node)) stream.wake->release();
 }
 
-/// The nodes' parts, from when they began to when they were done. Who only receives begins when the first of the others
-/// of its group does; who only sends is done when the last has arrived. Of two at once the second is shown from the end
-/// of the first.
+/// Records the nodes' parts, from beginning to end. A node that only receives begins with the first of the others in
+/// its group. A node that only sends is done when its last message has arrived. If two overlap, the second is shown
+/// from the end of the first.
 void StepRun::record_collectives() {
-  std::vector<double> shown(streams_.size(), begin_);  // per node: until when
+  std::vector<double> shown(streams_.size(), begin_);  // date up to which a node's track is filled
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     if (!operations_[i].run) continue;
     const schedule::Task& task = *tasks_[i];
@@ -356,8 +356,8 @@ double date_now() { return simgrid::s4u::Engine::get_clock(); }
 
 }  // namespace
 
-/// Computations that follow one another are one for SimGrid, unless speeds change meanwhile: who computes sees nothing
-/// of the others in between. Returns the task behind them.
+/// Executes consecutive computations as one in SimGrid, unless speeds change meanwhile; in between, the node does not
+/// see others. Returns the task after them.
 std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const RunStage& stage) {
   ComputeStream& own = streams_[node];
   const std::vector<double>& slowdown = stage.step->slowdown;
@@ -396,8 +396,8 @@ std::size_t StepRun::execute_from(std::size_t first, std::size_t node, const Run
   return next;
 }
 
-/// What takes so many seconds by itself. When the node's collectives end is not known before they do. Where speeds
-/// change meanwhile, these alone count.
+/// Computes for `seconds`, more slowly while the node communicates. The end of the node's collectives is not known in
+/// advance. Where speeds change over time, only these changes count.
 void StepRun::compute(std::size_t node, double seconds) {
   const double slowed = beside_.of(node);
   if (slowed == 0 || network_.varies()) {
@@ -417,7 +417,7 @@ void StepRun::compute(std::size_t node, double seconds) {
     simgrid::s4u::this_actor::sleep_for(beside_.seconds(node, date_now(), seconds, communicates_until(node)));
 }
 
-/// Whether collectives of the node among its stage are on their way of which the end is not known.
+/// Returns whether collectives of the node are under way whose end is unknown, except those between stages.
 bool StepRun::communicates(std::size_t node) const {
   for (std::size_t i = 0; i < parts_.lines(); ++i) {
     if (!Parts::is_between_stages(i) && lines_[node * parts_.lines() + i].in_progress > 0) return true;
@@ -425,7 +425,7 @@ bool StepRun::communicates(std::size_t node) const {
   return false;
 }
 
-/// The end of the others, a date.
+/// Returns the latest known end of the node's other collectives, a date.
 double StepRun::communicates_until(std::size_t node) const {
   double until = 0;
   for (std::size_t i = 0; i < parts_.lines(); ++i) {
@@ -435,7 +435,7 @@ double StepRun::communicates_until(std::size_t node) const {
   return until;
 }
 
-/// A copy between a device and its host, or a wait for some.
+/// Carries out a copy between a device and its host, or a wait for copies.
 void StepRun::carry(std::size_t index, const schedule::ComputeTask& task, double seconds, std::size_t node) {
   ComputeStream& own = streams_[node];
   const double begin = date_now();

@@ -14,7 +14,7 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kRounding = 2e-6;  // of a step
+constexpr double kRounding = 2e-6;  // share of a step
 
 }  // namespace
 

@@ -13,19 +13,19 @@
 namespace dadsim::sim {
 namespace {
 
-constexpr double kSaid = 3e-3;            // of the step: overlooked, and to be said; it is timed again then
-constexpr int kMostAgain = 6;             // times
-constexpr double kLarge = 1e7;            // tasks of devices of a stage: to time it once takes seconds of a processor;
-constexpr double kSaidOfLarge = 5e-3;     // as above, of such a step, or where it has to be quick
-constexpr int kLargeAgain = 2;            // likewise
-constexpr double kSettled = 1e-3;         // of the step, from one time to the next
-constexpr double kLargestDoubt = 0.3;     // of the step: by so much it may be wrong, and says so
-constexpr double kOverlooked = 1e-3;      // of the step: what entering late may come to, and is not looked into
-constexpr double kMostWrong = 5e-3;       // of the step: above, messages are followed where they are few
-constexpr std::size_t kManyRanks = 256;   // whose dates one by one take seconds and gigabytes
-constexpr double kFewMessages = 400'000;  // which takes less than half a second
-constexpr double kTooWrong = 1e-2;       // of the step: above, they would be simulated wherever that takes little time,
-constexpr double kSomeMessages = 2.5e6;  // and are followed in a tenth of it
+constexpr double kSaid = 3e-3;            // share of the step overlooked that is reported and timed again
+constexpr int kMostAgain = 6;             // repetitions at most
+constexpr double kLarge = 1e7;            // tasks × devices of a stage: timing it once takes seconds of a processor
+constexpr double kSaidOfLarge = 5e-3;     // share of the step overlooked, for a large step or a quick answer
+constexpr int kLargeAgain = 2;            // repetitions of a large step
+constexpr double kSettled = 1e-3;         // share of the step, change between two repetitions
+constexpr double kLargestDoubt = 0.3;     // share of the step that may be wrong, with a note
+constexpr double kOverlooked = 1e-3;      // share of the step in doubt from late ranks that is ignored
+constexpr double kMostWrong = 5e-3;       // share of the step above which messages are followed if they are few
+constexpr std::size_t kManyRanks = 256;   // ranks whose separate dates take seconds and gigabytes
+constexpr double kFewMessages = 400'000;  // messages followed in less than half a second
+constexpr double kTooWrong = 1e-2;  // share of the step above which messages would be simulated where that is quick
+constexpr double kSomeMessages = 2.5e6;  // messages that are followed in a tenth of that time
 
 }  // namespace
 
@@ -43,7 +43,7 @@ struct StepsByFlow::KnownTiming {
   const Parts parts;
   FlowCollectives collectives;
   FlowOverlaps overlaps;
-  bool all_enter = false;  ///< collectives late: else it is refused
+  bool all_enter = false;  ///< collectives may be entered late; else they are refused
 };
 
 StepsByFlow::StepsByFlow(const Nodes& nodes, Interconnect& network, bool closed_form, bool quick)
@@ -59,7 +59,7 @@ Refused StepsByFlow::time(const collectives::RankLayout& layout, const schedule:
   FlowStepRequest request = request_of(nodes_, slowdown);
   if (Refused refused = choose(request, result)) return refused;
   if (recorder == nullptr) return {};
-  // A timeline is of what was chosen.
+  // The timeline shows the chosen treatment.
   request.recorder = recorder;
   const double wrong_by = result.wrong_by;
   const double shared_wrong_by = result.shared_wrong_by;
@@ -100,8 +100,8 @@ bool StepsByFlow::is_large(const schedule::Schedule& schedule) {
          kLarge;
 }
 
-/// Two collectives that send all the time share a link by what messages they have on it. One that waits between its
-/// messages may be held up less, or by each of them.
+/// Estimates the doubt about shared links. Two collectives that send all the time share a link by their messages on it.
+/// A collective that waits between its messages may be delayed less, or by each of them.
 Refused StepsByFlow::doubt_sharing(FlowStepRequest& request, FlowStep& result) {
   double most = 0;
   for (const SharedLinks sharing : {SharedLinks::least, SharedLinks::most}) {
@@ -115,8 +115,8 @@ Refused StepsByFlow::doubt_sharing(FlowStepRequest& request, FlowStep& result) {
   return {};
 }
 
-/// Where collectives hold up one another by more than may be overlooked, the step is timed again with what has
-/// occurred, until it takes as long as the time before.
+/// Times the step again with the occurrences found, if collectives delay one another by too much, until two times
+/// agree.
 Refused StepsByFlow::settle_overlaps(FlowStepRequest& request, FlowStep& result) {
   const int times = is_large(request.schedule) ? kLargeAgain : kMostAgain;
   double most = quick_ || times == kLargeAgain ? kSaidOfLarge : kSaid;
