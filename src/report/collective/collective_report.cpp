@@ -13,9 +13,9 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kElementBytes = 4;  // float32
+constexpr double kElementBytes = 4;  // bytes of a float32
 
-/// At least two decimals, and at least three significant digits.
+/// Writes at least two decimals, and at least three significant digits.
 std::string three_digits(double value) {
   if (!std::isfinite(value)) return "–";
   if (value == 0) return "0";
@@ -31,21 +31,21 @@ std::string microseconds(double seconds) {
 
 std::string gigabytes(double bytes_per_second) { return three_digits(bytes_per_second / 1e9); }
 
-/// The rate of a link, in the unit in which it is sold.
+/// Writes the rate of a link in the unit of its trade name.
 std::string rate(double bytes_per_second) {
   const double bits = 8 * bytes_per_second;
   if (bits >= 1e12) return fmt::format("{:.4g} GB/s", bytes_per_second / 1e9);
   return bits >= 1e9 ? fmt::format("{:.4g} Gbit/s", bits / 1e9) : fmt::format("{:.4g} Mbit/s", bits / 1e6);
 }
 
-/// Between what nine measurements of ten are expected.
+/// Writes the interval in which nine measurements of ten are expected.
 std::string band_in_words(const CollectiveReport& report, const CollectiveRow& row) {
   const double seconds = seconds_of(report, row);
   if (row.category.empty() || !std::isfinite(seconds)) return "–";
   return fmt::format("{} … {}", microseconds(row.band.low * seconds), microseconds(row.band.high * seconds));
 }
 
-/// Basis of the bands, one line a category.
+/// Writes the basis of the bands, one line per category.
 std::string bases_in_words(const CollectiveReport& report) {
   std::vector<std::string> categories;
   std::string text;
@@ -174,7 +174,7 @@ std::string agreement_in_words(const CollectiveReport& report, const Agreement& 
       agreement.greatest, 100 * agreement.mean_error));
 }
 
-/// Sentences on the choice of algorithms, and on where the simulation differs from what was asked for.
+/// Writes sentences on the choice of algorithms, and on differences between the simulation and the request.
 std::string notes_in_words(const CollectiveReport& report) {
   std::string text;
   if (report.choice == "auto") {

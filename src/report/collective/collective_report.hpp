@@ -13,7 +13,7 @@
 
 namespace dadsim::report {
 
-/// What is timed: a collective, or messages from one rank to another.
+/// The timed operation: a collective, or messages from one rank to another.
 enum class Operation {
   all_reduce,
   all_gather,
@@ -41,38 +41,37 @@ constexpr auto names_of(Operation) {
 }
 using spec::to_string;
 
-/// The kind of collective that an operation is laid out as.
+/// Returns the kind of collective that an operation is laid out as.
 step::CollectiveKind kind_of(Operation operation);
 
-/// Whether its vector is made of one block per rank.
+/// Returns whether the operation's vector consists of one block per rank.
 bool has_blocks(Operation operation);
 
-/// Bus bandwidth ÷ algorithm bandwidth among so many ranks, as nccl-tests define it (NVIDIA/nccl-tests,
-/// doc/PERFORMANCE.md and src/*.cu): the bus bandwidth is that of the busiest rank's link with the best algorithm, and
-/// can be held against the hardware's.
+/// Returns bus bandwidth ÷ algorithm bandwidth among `ranks`, as nccl-tests define it (NVIDIA/nccl-tests,
+/// doc/PERFORMANCE.md and src/*.cu). The bus bandwidth is that of the busiest rank's link with the best algorithm, so
+/// it can be compared with the hardware's.
 double bus_factor(Operation operation, std::size_t ranks);
 
-/// One size.
+/// The result for one size.
 struct CollectiveRow {
-  /// The whole vector: of all_gather, reduce_scatter, gather, scatter and all_to_all the blocks of all ranks together,
-  /// as nccl-tests count it.
+  /// Bytes of the whole vector. As in nccl-tests, all_gather, reduce_scatter, gather, scatter and all_to_all count the
+  /// blocks of all ranks together.
   double size_bytes = 0;
-  /// The block of one rank where the operation has blocks (what all_to_all sends to each rank), else the same as
-  /// size_bytes.
+  /// Bytes of one rank's block (in all_to_all, sent to each rank); equal to size_bytes for operations without blocks.
   double block_bytes = 0;
-  std::string algorithm;                   ///< what "auto" or "best" stood for
-  std::optional<Statement> compared = {};  ///< with what "best" was compared
-  std::string protocol = {};               ///< of NCCL and RCCL, for all messages: "LL"; may be empty
-  std::optional<Statement> quicker = {};   ///< an algorithm of the library that is quicker than what it takes
+  std::string algorithm;                   ///< algorithm chosen for "auto" or "best"
+  std::optional<Statement> compared = {};  ///< algorithms that "best" was compared with
+  std::string protocol = {};               ///< protocol of NCCL and RCCL for all messages: "LL"; may be empty
+  std::optional<Statement> quicker = {};   ///< an algorithm of the library that is quicker than its choice
   spec::Fidelity fidelity = spec::Fidelity::message;
-  double warm_seconds = 0;             ///< on connections that are warm
-  std::optional<double> cold_seconds;  ///< on new ones, where that makes a difference
-  double messages = 0;                 ///< that the operation takes
-  std::string category = {};           ///< of estimate::error_categories()
-  estimate::Band band = {};            ///< factors on its time between which nine measurements of ten are expected
-  /// What a benchmark measured.
+  double warm_seconds = 0;             ///< seconds on warm connections
+  std::optional<double> cold_seconds;  ///< seconds on new connections, if different
+  double messages = 0;                 ///< messages of the operation
+  std::string category = {};           ///< one of estimate::error_categories()
+  estimate::Band band = {};            ///< factors on the time between which nine measurements of ten are expected
+  /// A benchmark's measurement.
   struct Measured {
-    double seconds = 0;  ///< out of place
+    double seconds = 0;  ///< seconds, out of place
     std::optional<double> in_place_seconds = {};
   };
   std::optional<Measured> measured = {};
@@ -84,37 +83,38 @@ struct CollectiveReport : ReportHead {
   std::string platform_description;  ///< may be empty
   Operation operation = Operation::all_reduce;
   std::vector<std::string> hosts;          ///< per rank
-  std::optional<std::size_t> root;         ///< where it has one
-  std::vector<std::pair<int, int>> pairs;  ///< of ranks, from → to: neighbour_exchange, send
-  bool per_rank = false;                   ///< sizes were given per rank
-  bool cold = false;                       ///< the times are those of new connections
+  std::optional<std::size_t> root;         ///< for operations with a root
+  std::vector<std::pair<int, int>> pairs;  ///< ranks, from → to, of neighbour_exchange and send
+  bool per_rank = false;                   ///< true: sizes were given per rank
+  bool cold = false;                       ///< true: times are those of new connections
   bool rendezvous = false;
   std::string choice;  ///< "auto", "best", or the name of an algorithm
   std::vector<CollectiveRow> rows;
   step::NetworkUse network;
-  std::string measured_file = {};  ///< of a benchmark; empty: none
+  std::string measured_file = {};  ///< file of a benchmark; empty: none
 };
 
-/// Seconds that the bandwidths are of: cold or warm.
+/// Returns the seconds that bandwidths refer to: cold or warm.
 double seconds_of(const CollectiveReport& report, const CollectiveRow& row);
-/// byte/s: size ÷ seconds
+/// Returns size ÷ seconds, byte/s.
 double algorithm_bandwidth(const CollectiveReport& report, const CollectiveRow& row);
 double bus_bandwidth(const CollectiveReport& report, const CollectiveRow& row);
-/// byte/s: mean over the rows that have one, as nccl-tests give it; not a number if none has.
+/// Returns the mean bus bandwidth, byte/s, over the rows that have one, as nccl-tests do; not a number if none has.
 double average_bus_bandwidth(const CollectiveReport& report);
-/// Predicted ÷ measured, over the rows that have been measured.
+/// Predicted ÷ measured times, over the measured rows.
 struct Agreement {
   std::size_t rows = 0;
-  double mean = 1;  ///< geometric
+  double mean = 1;  ///< geometric mean
   double least = 1, greatest = 1;
   double mean_error = 0;  ///< mean of |predicted ÷ measured − 1|
 };
 Agreement agreement_of(const CollectiveReport& report);
-/// Elements of 4 bytes that each rank names in its call of NCCL, rounded down: of the block where there are blocks.
+/// Returns the elements of 4 bytes that each rank passes to NCCL, rounded down; elements of a block where there are
+/// blocks.
 double count_of(const CollectiveRow& row);
 
-/// A row per size with the columns of nccl-tests, and what lies behind the numbers. Every member and column is
-/// documented in docs/output-collective.md.
+/// Returns a document with a row per size, the columns of nccl-tests, and the basis of the numbers.
+/// docs/output-collective.md documents every member and column.
 Document document_of(const CollectiveReport& report);
 
 }  // namespace dadsim::report

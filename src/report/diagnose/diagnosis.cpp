@@ -72,8 +72,8 @@ DocumentTable suspicions_of(const Diagnosis& diagnosis) {
   return suspicions;
 }
 
-/// Cells of each cause, below a line of headings: its time against the measured one for each size and for computing,
-/// and the distance where there are several.
+/// Returns the cells of each cause, below a line of headings. Cells are its time ÷ the measured one for each size and
+/// for computing, and the distance if there are several.
 std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std::size_t count) {
   const bool single = diagnosis.times.size() == 1;
   std::vector<std::vector<std::string>> rows(1);
@@ -96,7 +96,7 @@ std::vector<std::vector<std::string>> columns_of(const Diagnosis& diagnosis, std
   return rows;
 }
 
-/// The first `count` causes with their times and checks, for people.
+/// Writes the first `count` causes with their times and checks, for people.
 std::string causes_of(const Diagnosis& diagnosis, std::size_t count) {
   if (count == 0) return {};
   const std::vector<std::vector<std::string>> rows = columns_of(diagnosis, count);

@@ -10,53 +10,52 @@
 
 namespace dadsim::report {
 
-/// A time that was measured beside what was to be expected. Seconds, of a step or of a collective.
+/// A measured time next to the expected one, seconds of a step or of a collective.
 struct DiagnosedTime {
-  double bytes = 0;          ///< of a collective, as nccl-tests count them; 0: a step
-  std::int64_t devices = 0;  ///< that take part
+  double bytes = 0;          ///< bytes of a collective, as in nccl-tests; 0: a step
+  std::int64_t devices = 0;  ///< devices that take part
   double measured = 0;
   double expected = 0;
-  double low = 0, high = 0;  ///< between which nine of ten are
+  double low = 0, high = 0;  ///< interval of nine measurements of ten
 };
 
-/// Something that may be wrong, and what it would make of the times.
+/// A possible fault, and the times that it would cause.
 struct Suspicion {
   Statement cause;                       ///< "cause"
-  std::vector<double> seconds;           ///< per time, as simulated
-  std::optional<double> computing = {};  ///< of a step, as simulated; where a profile says what was measured
-  double distance = 0;                   ///< from what was measured, by which they are ranked (docs/diagnose.md)
-  bool explains = false;                 ///< what was measured is in its band, of every time
+  std::vector<double> seconds;           ///< simulated seconds, per time
+  std::optional<double> computing = {};  ///< simulated computing of a step; filled if a profile has the measured one
+  double distance = 0;    ///< distance from the measured times, by which suspicions are ranked (docs/diagnose.md)
+  bool explains = false;  ///< every measured time is in the suspicion's band
 };
 
-/// Whether what was measured is normal, and what may be wrong where it is not.
+/// The comparison of measured times with the expectation, and possible faults.
 struct Diagnosis : ReportHead {
   enum class Verdict : std::uint8_t { as_expected, slower, quicker };
 
-  std::string of;      ///< what was timed: a workload, or a collective
-  std::string source;  ///< where the measurement is from, as the command line or the log has it
+  std::string of;      ///< timed workload or collective
+  std::string source;  ///< origin of the measurement, as in the command line or the log
   bool collective = false;
   std::vector<DiagnosedTime> times;
   Verdict verdict = Verdict::as_expected;
-  std::optional<double> computing;  ///< seconds of a step, by a profile
-  std::vector<Suspicion>
-      suspicions;                   ///< those that explain it first, the nearest first; where all is normal those alone
-  std::vector<Statement> free;      ///< causes that could take any time, with what each would have to be
-  std::vector<Statement> evidence;  ///< what a profile says beside the time
+  std::optional<double> computing;    ///< seconds of a step according to a profile
+  std::vector<Suspicion> suspicions;  ///< causes that explain it first, the nearest first; if all is normal, only those
+  std::vector<Statement> free;        ///< causes that could take any time, with the values that each would need
+  std::vector<Statement> evidence;    ///< findings of a profile other than the time
 
-  double measured() const;  ///< geometric means over the times
+  double measured() const;  ///< geometric mean over the times
   double expected() const;
   double low() const;
   double high() const;
 };
 const char* to_string(Diagnosis::Verdict verdict);
-/// The statement of what tells whether it is that cause.
+/// Returns the check that confirms or excludes a cause.
 Statement check_of(const Suspicion& suspicion);
 
-inline constexpr std::size_t kMostSuspicions = 6;  ///< that are listed on a terminal
+inline constexpr std::size_t kMostSuspicions = 6;  ///< suspicions listed on a terminal
 
-/// Whether it is normal; where not, what explains it best.
+/// Returns the verdict, and if the time is not normal, the best explanation.
 std::vector<Statement> answer_of(const Diagnosis& diagnosis);
-/// Every member is documented in docs/diagnose.md.
+/// Returns the document; docs/diagnose.md documents every member.
 Document document_of(const Diagnosis& diagnosis);
 
 }  // namespace dadsim::report

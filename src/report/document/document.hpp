@@ -19,7 +19,7 @@
 
 namespace dadsim::report {
 
-/// The scripts that draw a page; `document` draws any Document.
+/// Kinds of page with scripts of their own; `document` draws any Document.
 enum class PageKind : std::uint8_t { document, run, sweep, plan, explain, layout, diagnose, scale_study };
 
 struct DocumentTable;
@@ -34,7 +34,7 @@ using DocumentVariant =
                  std::vector<DocumentTable>>;
 
 /// A value of a document: null, a flag, a number, text, lists, text by name, statements, or tables. An optional without
-/// a value is null; one table is a list or an object, several are one list of the rows of all.
+/// a value is null. One table is a list or an object; several tables form one list of all rows.
 struct DocumentValue : DocumentVariant {
   DocumentValue() = default;
   template <class T>
@@ -52,32 +52,32 @@ struct DocumentValue : DocumentVariant {
   }
 };
 
-/// Leaves a member out where there is no value.
+/// Returns the value, or Omitted, which leaves the member out.
 template <class T>
 DocumentValue or_omitted(const std::optional<T>& value) {
   return value ? DocumentValue(*value) : Omitted();
 }
 
-/// The unit of a column, which says how people read its numbers; text is aligned to the left.
+/// The unit of a column, which determines how people read its numbers; text is aligned to the left.
 enum class Unit : std::uint8_t { plain, text, count, seconds, bytes, share, signed_share, rate };
 
-/// "312 ms", "8.2 GB", "41 %"; "–" for null.
+/// Returns "312 ms", "8.2 GB" or "41 %"; "–" for null.
 std::string in_words(const DocumentValue& value, Unit unit);
 
 /// A row of a table under construction: a member of the JSON and a column for people, one call each.
 class TableRow {
  public:
-  /// A member of the JSON alone; "a.b" is member b of member a.
+  /// Adds a member of the JSON only; "a.b" is member b of member a.
   TableRow& add(std::string name, DocumentValue value) {
     return add(std::move(name), {}, std::move(value), Unit::plain);
   }
-  /// The same with a column `title` for people; `words` in place of those of the value.
+  /// Adds a member of the JSON and a column `title` for people; `words` replace the value's own.
   TableRow& add(std::string name, std::string title, DocumentValue value, Unit unit,
                 std::optional<std::string> words = {});
-  /// A member of the JSON and no column of the CSV, or the other way round.
+  /// Adds a member of the JSON without a column of the CSV (json), or the reverse (csv).
   TableRow& json(std::string name, DocumentValue value);
   TableRow& csv(std::string name, DocumentValue value);
-  /// A column for people alone.
+  /// Adds a column for people only.
   TableRow& say(std::string title, std::string words) {
     return add({}, std::move(title), {}, Unit::plain, std::move(words));
   }
@@ -88,7 +88,7 @@ class TableRow {
   DocumentTable& table_;
 };
 
-/// Rows of values, each with its words. All rows add the same columns in the same order; a row that ends early lacks
+/// Rows of values, each with its words. All rows add the same columns in the same order. A row that ends early lacks
 /// the other members in the JSON and is not shown to people.
 struct DocumentTable {
   struct Head {
@@ -103,61 +103,62 @@ struct DocumentTable {
   };
   std::vector<Head> columns = {};
   std::vector<std::vector<Cell>> rows = {};
-  std::vector<std::size_t> detail = {};  ///< rows that a terminal shows with --verbose alone
+  std::vector<std::size_t> detail = {};  ///< rows that a terminal shows only with --verbose
   bool object = false;                   ///< at most one row: an object in the JSON, null without a row
-  GridStyle style = {};                  ///< on a terminal
+  GridStyle style = {};                  ///< style on a terminal
 
   TableRow add_row(bool is_detail = false);
 };
 
-/// Whether a terminal shows a part: `brief` without --verbose alone, `verbose` with it alone.
+/// When a terminal shows a part: `brief` only without --verbose, `verbose` only with it.
 enum class Shown : std::uint8_t { never, brief, verbose, always };
 
 /// A part of a document.
 struct DocumentPart {
-  std::string name = {};  ///< member of the JSON, "a.b" of its member a; empty: none
+  std::string name = {};  ///< member of the JSON, "a.b" for member b of a; empty: none
   Shown shown = Shown::never;
-  std::string heading = {};  ///< above a table, for people
+  std::string heading = {};  ///< heading of a table, for people
   std::variant<DocumentValue, DocumentTable, std::vector<Statement>> what = {};
-  std::string text = {};    ///< for people alone: lines below the part
-  bool background = false;  ///< printed below the result, in place of the assumptions
-  bool page_alone = false;  ///< data for the scripts of the page, and no member of the JSON
+  std::string text = {};    ///< lines below the part, for people only
+  bool background = false;  ///< printed below the result, instead of the assumptions
+  bool page_alone = false;  ///< data for the page's scripts only, no member of the JSON
 };
 
-/// What a study has found.
+/// The results of a study.
 struct Document {
   ReportHead head;
   std::vector<Statement> answer;
-  std::vector<DocumentPart> parts = {};  ///< in the order of both the JSON and the terminal
+  std::vector<DocumentPart> parts = {};  ///< in the order of the JSON and of the terminal
   PageKind page = PageKind::document;
-  std::vector<std::string> lead = {};  ///< paragraphs in place of the answer on a terminal; empty: the answer in one
+  std::vector<std::string> lead =
+      {};  ///< paragraphs that replace the answer on a terminal; empty: the answer in one paragraph
 
   void add(std::string name, DocumentValue value) {
     parts.push_back({.name = std::move(name), .what = std::move(value)});
   }
-  /// Lines for people alone.
+  /// Adds lines for people only.
   void print(std::string text, Shown shown = Shown::always) {
     parts.push_back({.shown = shown, .text = std::move(text)});
   }
-  /// Lines below the result on what it rests on, for people alone.
+  /// Adds lines below the result on its basis, for people only.
   void rests_on(std::string text, Shown shown = Shown::always) {
     parts.push_back({.shown = shown, .text = std::move(text), .background = true});
   }
-  /// Statements that are printed, each as a paragraph.
+  /// Adds statements, each printed as a paragraph.
   void say(std::vector<Statement> statements) {
     parts.push_back({.shown = Shown::always, .what = std::move(statements)});
   }
 };
 
-/// For a terminal.
+/// Returns the text for a terminal.
 Summary summary_of(const Document& document, bool verbose);
-/// For a terminal, with all details.
+/// Returns the text for a terminal, with all details.
 inline std::string to_table(const Document& document) { return summary_of(document, true).all(); }
-/// The answer in words, as a page has it.
+/// Returns the answer in words, as on a page.
 std::string verdict(const Document& document);
-/// JSON: head, answer, assumptions, parts by their names; a part may replace a member before it.
+/// Returns the JSON: head, answer, assumptions, and parts by name; a part may replace an earlier member.
 std::string to_json(const Document& document);
-/// CSV of the first table that has names: a header, then a line per row.
+/// Returns the CSV of the first table with names: a header, then a line per row.
 std::string to_csv(const Document& document);
 
 }  // namespace dadsim::report

@@ -19,15 +19,15 @@
 namespace dadsim::report {
 namespace {
 
-/// What is said of the first run that both sides have and that shares: what is taken for granted of batches that
-/// differ, what the same work costs on both sides, and in how many days what is bought for the second side pays.
+/// Returns statements on the first run that shares and that both sides have. They cover assumptions about different
+/// batches, the cost of equal work on both sides, and the days until the second side's purchases pay.
 std::vector<Statement> statements_on_work(const Comparison& comparison, const std::vector<Compared>& runs);
 
 constexpr double kDay = 86400;
 
 bool is_price(double value) { return std::isfinite(value) && value > 0; }
 
-/// What the same work costs on both sides; none where neither money nor energy is known of both.
+/// Returns the cost of equal work on both sides; nothing unless money or energy is known on both.
 std::optional<Statement> costs_of_both(const Compared& run, const std::string& name) {
   Statement statement{"compared-costs", {run.run, name}};
   statement.with("currency", run.currency);
@@ -44,8 +44,8 @@ std::optional<Statement> costs_of_both(const Compared& run, const std::string& n
   return statement.with("tokens", run.before.work.counts_tokens() && run.after.work.counts_tokens());
 }
 
-/// In how many days what is bought pays, where the work goes on that the first side does in a day: it is cheaper on the
-/// second side by what that takes less of machines that are paid by time, and of energy.
+/// Returns the days until the purchases pay if the first side's daily work continues. The second side saves money on
+/// machines paid by time, and on energy.
 std::optional<Statement> paying(const Compared& run, const Comparison& comparison) {
   const double bought = comparison.after.purchase - comparison.before.purchase;
   if (!(bought > 0)) return std::nullopt;
@@ -104,7 +104,7 @@ std::optional<double> time_of(const RunResult& run, Metric metric) {
   return std::nullopt;
 }
 
-/// Both are compared by what both have.
+/// Returns the metric common to both sides.
 Metric metric_of_both(const Answer& before, const Answer& after) {
   return before.metric == after.metric ? before.metric : Metric::time_per_step;
 }
@@ -114,7 +114,7 @@ std::string cut(const std::string& text) {
   return display_width(text) <= kLongestText ? text : left_aligned(text, kLongestText);
 }
 
-/// The quickest runs of both sides, where there are some.
+/// Returns the quickest runs of both sides, if there are some.
 std::optional<Statement> quickest_of(const Comparison& comparison, const Answer& before, const Answer& after) {
   if (before.metric != after.metric || before.ranking.empty() || after.ranking.empty()) return std::nullopt;
   const std::string& first = comparison.before.runs[before.ranking.front().run].spec.label;
@@ -136,7 +136,7 @@ void compare_by_work(Compared& run, spec::AskedMetric asked) {
 
 namespace {
 
-/// What is said of a run in any case.
+/// Returns a statement with the values that every comparison of a run has.
 Statement of_both(const char* kind, const Compared& run, const std::string& name) {
   Statement statement{kind, {run.run, name}};
   statement.with("metric", std::string(to_string(run.metric))).with("of", run.of);
@@ -148,13 +148,13 @@ Statement of_both(const char* kind, const Compared& run, const std::string& name
   return statement;
 }
 
-/// By tokens, or samples, per second, for the money or for the energy.
+/// Compares by tokens, or samples, per second, per money or per energy.
 Statement work_of_both(const Compared& run, const std::string& name) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const bool faster = *run.before.seconds > *run.after.seconds;
   const estimate::Verdict verdict =
       faster ? decide(run.after.contender, run.before.contender) : decide(run.before.contender, run.after.contender);
-  const estimate::Estimate& ratio = verdict.ratio;  // of prices, the higher one ÷ the lower one
+  const estimate::Estimate& ratio = verdict.ratio;  // ratio of prices, the higher one ÷ the lower one
   const auto times = [&](const std::optional<double>& end) { return !end ? kUnknown : faster ? *end : 1 / *end; };
   Statement statement = of_both("compared-work", run, name);
   statement.with("tokens", run.before.work.counts_tokens() && run.after.work.counts_tokens());
@@ -216,8 +216,8 @@ Compared::Side side_of(const RunResult& run, const Result& result, Metric metric
   return side;
 }
 
-/// Whether both sides learned one thing: what seeds, evaluations and relative steps leave open is then the same of
-/// both.
+/// Returns whether both sides learned the same. Uncertainties from seeds, evaluations and relative steps are then
+/// common to both.
 bool learned_the_same(const RunResult& before, const RunResult& after) {
   const auto same = [](double one, double other) { return one == other || (std::isnan(one) && std::isnan(other)); };
   return before.spec.algorithm == after.spec.algorithm &&
@@ -259,7 +259,8 @@ std::vector<Compared> compared_runs(const Comparison& comparison, const Answer& 
 
 namespace {
 
-/// How the slower side stands to the quicker one; null where one has no time, or both do another amount in a step.
+/// Returns the verdict on the slower side against the quicker one; null if one has no time, or both do different work
+/// per step.
 DocumentTable verdict_on(const Compared& run) {
   DocumentTable table{.object = true};
   if (!run.before.seconds || !run.after.seconds) return table;
@@ -275,7 +276,7 @@ DocumentTable verdict_on(const Compared& run) {
   return table;
 }
 
-/// All figures of the run, and the time that both are compared by.
+/// Returns all figures of the run, and its time by the common metric.
 DocumentTable side_of(const Compared& run, const Compared::Side& side, const Result& result) {
   const auto found = std::ranges::find(result.runs, run.run, [](const RunResult& one) { return one.spec.label; });
   DocumentTable table{.object = true};
@@ -285,7 +286,7 @@ DocumentTable side_of(const Compared& run, const Compared::Side& side, const Res
   return table;
 }
 
-/// Statements on both sides beyond those on each run.
+/// Returns statements on both sides other than those on each run.
 std::vector<Statement> statements_on(const Comparison& comparison, const Answer& before, const Answer& after,
                                      const std::vector<Compared>& runs) {
   std::vector<Statement> statements;

@@ -12,52 +12,52 @@
 
 namespace dadsim::report {
 
-/// One run on two sides, by what both are compared by.
+/// One run on two sides, compared by their common metric.
 struct Compared {
   std::string run;
   Metric metric = Metric::time_per_step;
-  std::string of;  ///< what is timed
+  std::string of;  ///< timed workload or network
   struct Side {
     std::string algorithm;
     bool event_driven = false;
-    std::string causes;                  ///< the figure causes_in_words
-    double best_accuracy = 0;            ///< of what is learned
-    std::optional<double> seconds = {};  ///< by the metric; none where there is no such time
+    std::string causes;                  ///< value of the figure causes_in_words
+    double best_accuracy = 0;            ///< accuracy learned
+    std::optional<double> seconds = {};  ///< by the metric; nothing without such a time
     double step_seconds = 0;
-    estimate::Contender contender = {};  ///< what is known of its time, or of the price of its work
+    estimate::Contender contender = {};  ///< its time, or the price of its work, with uncertainty
     Work work = {};
   };
   Side before = {}, after = {};
-  std::string currency = {};  ///< of money
+  std::string currency = {};  ///< currency of money
 };
 
-/// By work where that is what the two are to be compared by (common_metric()): it takes the place of their times.
+/// Switches to a metric of work, which replaces times, if common_metric() selects one for the two.
 void compare_by_work(Compared& run, spec::AskedMetric asked);
 
-/// How much quicker `name`, the second side, is, and what the time of the slower side went into. "with
-/// nic=200Gbps: 1.65 times faster: a step of gpt-2-medium takes 293 ms instead of 484 ms; before, 81 % of the step was
-/// bandwidth (…)."
+/// Returns how much quicker the second side, `name`, is, and the causes of the slower side's time. "with nic=200Gbps:
+/// 1.65 times faster: a step of gpt-2-medium takes 293 ms instead of 484 ms; before, 81 % of the step was bandwidth
+/// (…)."
 Statement statement_on(const Compared& run, const std::string& name);
 
-/// Something that is said differently on both sides.
+/// A setting that differs between both sides.
 struct Difference {
-  std::string path;           ///< as for --set, "platform.gpu-cluster.nic"
-  std::string before, after;  ///< empty: not there
+  std::string path;           ///< path as for --set, "platform.gpu-cluster.nic"
+  std::string before, after;  ///< values; empty: absent
 };
 
-/// Two scenarios, timed each.
+/// Two scenarios and their timings.
 struct Comparison {
-  std::string name;  ///< of the second side
+  std::string name;  ///< name of the second side
   Result before, after;
   std::vector<Difference> differences;
 };
 
-/// Runs that both sides have, by label, in the order of the first; `before`, `after`: what each side answers.
+/// Returns the runs that both sides have, by label, in the order of the first. `before`, `after`: answers of the sides.
 std::vector<Compared> compared_runs(const Comparison& comparison, const Answer& before, const Answer& after);
 
-/// Each run on both sides; then which runs are the quickest, which one side alone has, what is taken for granted of
-/// batches that differ, what the same work costs, and in how many days what is bought pays. Every member is documented
-/// in docs/compare.md.
+/// Returns a document with each run on both sides. Then come the quickest runs, runs of one side only, assumptions
+/// about different batches, the cost of equal work, and the days until purchases pay. docs/compare.md documents every
+/// member.
 Document document_of(const Comparison& comparison);
 
 }  // namespace dadsim::report

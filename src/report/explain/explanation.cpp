@@ -17,9 +17,9 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kConfirmed = 0.25;   // of what half of the share would be
-constexpr double kSurprising = 1.25;  // times what half of the share would be
-constexpr double kSmall = 0.005;      // of the time: such a difference needs no reason
+constexpr double kConfirmed = 0.25;   // relative to the saving by half of the share
+constexpr double kSurprising = 1.25;  // multiple of the saving by half of the share
+constexpr double kSmall = 0.005;      // share of the time; smaller differences need no reason
 
 class PartChecker {
  public:
@@ -53,7 +53,7 @@ class PartChecker {
     return found == explanation_.what_ifs.end() ? nullptr : &*found;
   }
 
-  /// The change of that kind that saves most; null where none was tried.
+  /// Returns the change of a kind that saves most; null if none was tried.
   const WhatIf* best(WhatIf::Kind kind) const {
     const WhatIf* best = nullptr;
     for (const WhatIf& one : explanation_.what_ifs) {
@@ -72,7 +72,7 @@ class PartChecker {
     if (cause.kind == "compute") return part.device.empty() ? nullptr : find(WhatIf::Kind::device, part.device);
     if (cause.kind == "framework") return best(WhatIf::Kind::framework);
     if (cause.kind == "queueing") {
-      // Windows go by round trips: whatever helps the queue's own link or the whole way most.
+      // Windows depend on round trips, so the best change of the queue's own link or of the whole path counts.
       const WhatIf* best_of_all = nullptr;
       for (const auto& [kind, on] :
            {std::pair{WhatIf::Kind::latency, group_of(part)}, std::pair{WhatIf::Kind::bandwidth, group_of(part)},
@@ -82,12 +82,12 @@ class PartChecker {
       }
       return best_of_all;
     }
-    // A route is made of links of several kinds.
+    // A route consists of links of several kinds.
     const WhatIf* all = find(WhatIf::Kind::latency, "*");
     return all != nullptr ? all : best(WhatIf::Kind::latency);
   }
 
-  /// Share of the critical path that the change makes faster.
+  /// Returns the share of the critical path that the change makes faster.
   double share_of(const WhatIf& what_if) const {
     double share = 0;
     for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
@@ -98,7 +98,8 @@ class PartChecker {
     return share;
   }
 
-  /// A critical path has one reason for every second; what is done about one can shorten others.
+  /// Returns the reason for a surprising saving. A critical path has one reason for every second, and a change of one
+  /// can shorten others.
   Statement why_more(const Cause& cause) const {
     if (cause.kind == "compute") return Statement{"waiting-shortens-too"};
     if (!is_over_tcp()) return Statement{"messages-come-sooner"};
@@ -110,7 +111,7 @@ class PartChecker {
                                [](const auto& link) { return link.transport.starts_with("tcp"); });
   }
 
-  /// Time that is spent waiting for the network as a whole.
+  /// Returns the share of time spent waiting for the whole network.
   double network_share() const {
     double share = 0;
     for (const Cause& cause : causes_of(explanation_.result.runs[run_])) {
@@ -119,13 +120,13 @@ class PartChecker {
     return share;
   }
 
-  /// A change that helps where that of the part alone does not, and what it tells of the part.
+  /// A change that helps although the change of the part alone does not, and its meaning for the part.
   struct Evidence {
     const WhatIf* what_if = nullptr;
     Statement reason;
   };
 
-  /// The reason with the change behind it that saves most.
+  /// Returns the reason whose change saves most.
   std::optional<Statement> best_reason(const Cause::Part& part, double saved) const {
     const std::string group = group_of(part);
     const Statement by_round_trips = Statement{"held-by-round-trips"}.with("tcp", is_over_tcp());
@@ -158,20 +159,20 @@ class PartChecker {
   std::size_t run_;
 };
 
-constexpr double kWorthAdvising = 0.01;  // of the time
-constexpr double kWorthNaming = 0.05;    // of the step
+constexpr double kWorthAdvising = 0.01;  // share of the time
+constexpr double kWorthNaming = 0.05;    // share of the step
 
-/// The share of a run's time that something saves: of the time to the target where both reach it, else of the step.
+/// Returns the saved share of a run's time: to the target if both reach it, else per step.
 double saving(const RunResult& run, const Effect& effect) {
   if (run.target_reached && effect.target_seconds && run.target_seconds > 0)
     return 1 - *effect.target_seconds / run.target_seconds;
   return run.step_seconds > 0 ? 1 - effect.step_seconds / run.step_seconds : 0;
 }
 
-constexpr std::size_t kMostParts = 4;  // of each kind
-constexpr double kNamed = 0.01;        // of the step: smaller parts are counted together
+constexpr std::size_t kMostParts = 4;  // parts of each kind
+constexpr double kNamed = 0.01;        // share of the step; smaller parts are counted together
 
-/// "twice as fast saves 23.2 %", and where that is next to nothing, why.
+/// Returns "twice as fast saves 23.2 %", with a reason if the saving is tiny.
 std::string check_in_words(const PartSaving& check) {
   std::string text;
   if (check.what_if != nullptr) {
@@ -198,7 +199,7 @@ std::string row_of_path(double share, double seconds, const std::string& words, 
                  table_width(), indent + 25);
 }
 
-/// By kind, and below each kind the resources that it lies on, with what making them faster would really save.
+/// Writes the critical path by kind, and below each kind its resources, with the real saving of faster ones.
 std::string critical_path(const Explanation& explanation, std::size_t index) {
   std::string text;
   for (const Cause& cause : causes_of(explanation.result.runs[index])) {
@@ -269,7 +270,7 @@ std::string advice(const Explanation& explanation, std::size_t index) {
   return text;
 }
 
-/// Sentence on the cause that holds a run back, and on the change that would help most.
+/// Returns a sentence on the cause that limits a run, and on the most useful change.
 std::string answer_on(const Explanation& explanation, std::size_t index) {
   const RunResult& run = explanation.result.runs[index];
   const std::vector<const WhatIf*> best = most_useful(explanation, index, 1);
@@ -303,7 +304,7 @@ std::string text_on(const Explanation& explanation, std::size_t index) {
   return text + sensitivities(explanation, index) + "  Most useful:\n" + advice(explanation, index);
 }
 
-/// The place of a change among the what-ifs; null where there is none.
+/// Returns the index of a change among the what-ifs; null if there is none.
 DocumentValue index_of(const Explanation& explanation, const WhatIf* what_if) {
   return what_if == nullptr ? DocumentValue() : DocumentValue(what_if - explanation.what_ifs.data());
 }
@@ -340,7 +341,7 @@ void add_run(TableRow row, const Explanation& explanation, std::size_t index) {
       .add("most_useful", useful);
 }
 
-/// Adds what the scripts of the page need beside the JSON: sentences, and which runs share.
+/// Adds data that only the page's scripts need: sentences, and whether runs share.
 void add_summary(TableRow row, const Result& result, const Answer& answer) {
   DocumentTable runs;
   for (const RunResult& run : result.runs)
@@ -396,7 +397,7 @@ double saving_of(const Explanation& explanation, std::size_t run, const WhatIf& 
 std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count) {
   std::vector<const WhatIf*> candidates;
   for (const WhatIf& what_if : explanation.what_ifs) {
-    // What another batch needs in steps is a guess, and no limit can be bought.
+    // The steps needed with another batch are a guess, and limits cannot be bought.
     if (what_if.kind == WhatIf::Kind::limit || what_if.kind == WhatIf::Kind::batch) continue;
     if (saving_of(explanation, run, what_if) >= kWorthAdvising) candidates.push_back(&what_if);
   }
@@ -404,10 +405,10 @@ std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size
     return saving_of(explanation, run, *a) > saving_of(explanation, run, *b);
   });
   std::vector<const WhatIf*> best;
-  std::set<WhatIf::Kind> links;  // bandwidth, latency: of some links is a part of that of all
+  std::set<WhatIf::Kind> links;  // bandwidth, latency: a change of some links is part of that of all
   for (const WhatIf* one : candidates) {
     const bool of_links = one->kind == WhatIf::Kind::bandwidth || one->kind == WhatIf::Kind::latency;
-    // What all links together save is no advice where some of them save nearly as much.
+    // Changing all links is no advice if changing some of them saves nearly as much.
     if (of_links && one->on == "*") {
       const bool some_do = std::ranges::any_of(candidates, [&](const WhatIf* other) {
         return other != one && other->kind == one->kind &&
@@ -431,7 +432,7 @@ std::size_t headline_run(const Result& result, const Answer& answer) {
 
 namespace {
 
-/// Kinds alone: what they lie on is said further down.
+/// Names only kinds; their resources follow further down.
 std::optional<Statement> step_parts_of(const RunResult& run) {
   if (run.event_driven) return event_time_of(run);
   std::vector<std::string> kinds;

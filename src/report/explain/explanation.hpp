@@ -13,67 +13,67 @@
 
 namespace dadsim::report {
 
-/// What a run would take with something changed.
+/// Times of a run after a change.
 struct Effect {
-  double step_seconds = 0;               ///< mean
-  std::optional<double> target_seconds;  ///< none if the target is not reached
+  double step_seconds = 0;               ///< seconds, mean
+  std::optional<double> target_seconds;  ///< nothing if the target is not reached
 };
 
-/// Something changed, and all runs timed again.
+/// A change, with new timings of all runs.
 struct WhatIf {
   enum class Kind { bandwidth, latency, device, batch, overlap, framework, limit };
   Kind kind = Kind::bandwidth;
-  std::string on;     ///< links, devices; empty where it is of the whole
-  double factor = 1;  ///< of speed: 2 is twice the bandwidth, half the latency, twice as fast, twice the batch
+  std::string on;     ///< links or devices; empty: the whole
+  double factor = 1;  ///< factor of speed: 2 is twice the bandwidth, half the latency, twice as fast, twice the batch
   Statement change;   ///< "twice the bandwidth of 5 links of 100 Mbit/s (hospital-1_up …)"
-  std::optional<Statement> assumption = {};  ///< what is taken for granted
-  std::vector<Effect> effects = {};          ///< per run
+  std::optional<Statement> assumption = {};  ///< assumption about the change
+  std::vector<Effect> effects = {};          ///< one per run
 };
 const char* to_string(WhatIf::Kind kind);
-/// The change, and in brackets what is taken for granted.
+/// Returns the change, and its assumption in brackets.
 std::string in_words(const WhatIf& what_if);
 
-/// Why the runs take what they take, and what would help.
+/// The causes of the runs' times, and helpful changes.
 struct Explanation {
   Result result;
   std::vector<WhatIf> what_ifs;
-  std::int64_t links_left_out = 0;  ///< that were changed only together with others: the less busy ones
-  std::vector<Statement> notes;     ///< what was not tried, and how the rest was
+  std::int64_t links_left_out = 0;  ///< less busy links, changed only together with others
+  std::vector<Statement> notes;     ///< changes not tried, and methods of the others
 };
 
-/// The share of a run's time that a what-if saves: of the time to the target where both reach it, else of the step.
+/// Returns the share of a run's time that a what-if saves: to the target if both reach it, else per step.
 double saving_of(const Explanation& explanation, std::size_t run, const WhatIf& what_if);
 
-/// So many of them are named.
+/// Number of what-ifs that are named.
 inline constexpr std::size_t kMostUseful = 3;
 
-/// The what-ifs that save the most of a run's time to the target (of its step where the target is not reached), the
-/// most useful first, without limits, other batches (whose steps are a guess) and what saves less than a hundredth; at
-/// most `count`. Of bandwidths and of latencies only the best stands; all links together only where no part of them
-/// saves nearly as much.
+/// Returns the what-ifs that save most of a run's time to the target (of its step if the target is not reached), the
+/// most useful first; at most `count`. Limits, other batches (whose steps are a guess) and savings below a hundredth
+/// are left out. Of bandwidths and of latencies only the best is kept. All links together are kept only if no part of
+/// them saves nearly as much.
 std::vector<const WhatIf*> most_useful(const Explanation& explanation, std::size_t run, std::size_t count);
 
-/// The run that the headline is of: the quickest that shares; where none has a time, the first that takes steps.
+/// Returns the run of the headline: the quickest that shares; if none has a time, the first that takes steps.
 std::size_t headline_run(const Result& result, const Answer& answer);
-/// Who is first, what its step went into, and what would help it most.
+/// Returns the quickest run, the causes of its step, and the most useful change.
 std::vector<Statement> headline_of(const Explanation& explanation, const Answer& answer);
 
-/// Per run the change that helps it most; then its critical path, all changes, and the three most useful ones.
-/// Every member is documented in docs/explain.md.
+/// Returns a document with the most useful change per run, then its critical path, all changes, and the three most
+/// useful ones. docs/explain.md documents every member.
 Document document_of(const Explanation& explanation);
 
-/// Of the time: a change by less than this says nothing.
+/// Share of the time below which a saving is ignored.
 inline constexpr double kLeastSaving = 0.001;
 
-/// What making a part of a run's critical path twice as fast really saves. A critical path says what was waited for,
-/// not what there would be to wait for instead.
+/// The real saving when a part of a run's critical path becomes twice as fast. A critical path shows causes of waiting,
+/// not the causes that would replace them.
 struct PartSaving {
-  const WhatIf* what_if = nullptr;  ///< the change that was tried; null: none
-  double saving = 0;                ///< share of the run's time; below 0 it takes longer
-  bool with_others = false;         ///< the part is one link, and was changed together with all of its kind alone
-  /// Why it saves less than a quarter of what the part's share lets one hope for, half of it; none where it does not.
+  const WhatIf* what_if = nullptr;  ///< change that was tried; null: none
+  double saving = 0;                ///< share of the run's time; negative: it takes longer
+  bool with_others = false;         ///< true: the part is one link, changed only together with all of its kind
+  /// Reason for saving less than a quarter of the expected half of the part's share; nothing if it does not.
   std::optional<Statement> why_not;
-  /// Why it saves clearly more than half of what it speeds up takes of the critical path; none where it does not.
+  /// Reason for saving clearly more than half of its share of the critical path; nothing if it does not.
   std::optional<Statement> why_more;
 };
 
