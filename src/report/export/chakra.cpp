@@ -17,8 +17,8 @@ namespace {
 
 using step::StepOperations;
 
-/// A message in protobuf's wire format (protobuf.dev, "Encoding"): fields as tag and value. Five kinds of field are all
-/// that a trace needs, and protoc reads it back in the tests.
+/// A message in protobuf's wire format (protobuf.dev, "Encoding"): fields as tag and value. A trace needs only five
+/// kinds of field, and protoc reads it back in the tests.
 class ProtobufMessage {
  public:
   void varint(std::uint32_t field, std::uint64_t value) {
@@ -35,7 +35,7 @@ class ProtobufMessage {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     for (int byte = 0; byte < 8; ++byte) bytes_ += static_cast<char>(bits >> (8 * byte) & 0xff);
   }
-  /// Numbers of a repeated field, packed.
+  /// Writes numbers of a repeated field, packed.
   void varints(std::uint32_t field, const std::vector<std::uint64_t>& values) {
     if (values.empty()) return;
     ProtobufMessage packed;
@@ -57,7 +57,7 @@ class ProtobufMessage {
   std::string bytes_;
 };
 
-// Numbers of the schema (docs/chakra.proto).
+// Field numbers of the schema (docs/chakra.proto).
 constexpr const char* kSchemaVersion = "0.0.4";
 enum NodeField : std::uint32_t { kId = 1, kName = 2, kType = 3, kDataDeps = 5, kDuration = 7, kAttribute = 10 };
 enum AttributeField : std::uint32_t {
@@ -71,7 +71,7 @@ enum AttributeField : std::uint32_t {
 };
 enum NodeType : std::uint64_t { kComputation = 4, kSend = 5, kReceive = 6, kCollective = 7 };
 
-/// Chakra's CollectiveCommType; −1 for what is written as messages.
+/// Returns Chakra's CollectiveCommType; −1 for collectives written as messages.
 std::int64_t collective_type(step::CollectiveKind kind) {
   switch (kind) {
     case step::CollectiveKind::all_reduce:
@@ -113,7 +113,7 @@ class ChakraWriter {
   }
 
  private:
-  /// Nodes of the trace, rising.
+  /// Nodes of the trace, in rising order.
   using Ids = std::vector<std::uint64_t>;
 
   const StepOperations::Task& task(std::int32_t number) const {
@@ -122,7 +122,7 @@ class ChakraWriter {
   bool is_whole(const StepOperations::Part& part) const {
     return !task(part.task).groups.empty() && collective_type(task(part.task).kind) >= 0;
   }
-  /// What its group is called; empty: it is all nodes.
+  /// Returns the name of the group of a collective; empty if it is all nodes.
   std::string group_name(const StepOperations::Task& what) const {
     const auto own = std::ranges::find_if(what.groups, [&](const std::vector<std::int32_t>& group) {
       return std::ranges::find(group, static_cast<std::int32_t>(number_)) != group.end();
@@ -132,7 +132,7 @@ class ChakraWriter {
     return found == group_names_.end() ? std::string() : found->second;
   }
 
-  /// What operations stand for: themselves, or where they are meetings what meets there.
+  /// Returns the trace nodes of operations; a meeting is replaced by the operations that meet.
   Ids ids_of(const std::vector<std::int32_t>& operations) const {
     Ids ids;
     for (const std::int32_t one : operations) {
@@ -214,7 +214,7 @@ class ChakraWriter {
   const StepOperations::Node& node_;
   std::uint64_t number_;
   std::map<std::vector<std::int32_t>, std::string> group_names_;
-  std::vector<Ids> before_;  ///< per operation: what it stands for
+  std::vector<Ids> before_;  ///< trace nodes, per operation
   std::uint64_t next_ = 0;
   std::string text_;
 };

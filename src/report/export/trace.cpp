@@ -16,12 +16,12 @@ namespace {
 using Stream = step::Timeline::Stream;
 using Activity = step::Timeline::Activity;
 
-/// In quotes.
+/// Returns the text in quotes.
 std::string quoted(const std::string& text) { return one_line(Json(text)); }
 
-constexpr double kMicroseconds = 1e6;  // in a second: the unit of the format
+constexpr double kMicroseconds = 1e6;  // microseconds in a second: the unit of the format
 
-/// Per run: how many of its steps fit, runs in order.
+/// Returns how many steps of each run fit, taking runs in order.
 std::vector<std::size_t> steps_that_fit(const Result& result) {
   std::vector<std::size_t> fit;
   std::size_t spans = 0;
@@ -61,7 +61,7 @@ class TraceWriter {
   }
 
  private:
-  /// Tracks of a run in the order of the page: node by node, then links in the order of their names.
+  /// Sort key for the tracks of a run, as on the page: node by node, then links by name.
   using TrackKey = std::tuple<bool, std::int32_t, Stream, std::string>;
   static TrackKey key_of(const step::Timeline::Track& track) {
     return {track.stream == Stream::link, track.node, track.stream, track.name};
@@ -112,8 +112,8 @@ class TraceWriter {
     }
   }
 
-  /// A process per node that did something: what it computes, what it sends, on as many tracks as it takes for none to
-  /// lie over another, and when it was down.
+  /// Writes a process per active node: computations, messages, and periods in which it was down. Messages use as many
+  /// tracks as needed to avoid overlaps.
   void write_play(const RunResult& run) {
     using EventSpan = step::EventLog::Span;
     const EventDrivenResult& event_driven = *run.event_driven;
@@ -127,7 +127,7 @@ class TraceWriter {
       metadata("process_sort_index", process, 0, "sort_index", std::to_string(process));
       name_thread(process, 1, "computing");
       name_thread(process, 2, "down");
-      std::vector<double> free_at;  // per track of what it sends
+      std::vector<double> free_at;  // per track of messages
       for (const EventSpan* span : spans) write_span(process, *span, event_driven, free_at);
     }
   }
@@ -171,7 +171,7 @@ class TraceWriter {
     const step::Timeline& timeline = *step.timeline;
     std::vector<int> thread_of;
     for (const step::Timeline::Track& track : timeline.tracks) thread_of.push_back(threads.at(key_of(track)));
-    // What all spans of a label have in common, written once.
+    // Writes once the common part of all spans of a label.
     std::vector<std::string> heads;
     std::vector<std::string> arguments;
     for (const step::Timeline::Label& label : timeline.labels) {
@@ -224,7 +224,7 @@ std::vector<std::string> left_out_of_trace(const Result& result) {
       if (std::ranges::count(sentences, sentence) == 0) sentences.push_back(sentence);
     };
     if (run.event_driven) {
-      // Its trace is of the simulation, not of steps.
+      // Its trace covers the simulation, not steps.
       if (run.event_driven->log.spans_left_out > 0) {
         say(fmt::format(
             "the first {} of {} spans of the simulation are there, until {}", run.event_driven->log.spans.size(),

@@ -8,17 +8,16 @@
 
 namespace dadsim::report {
 
-/// Spans in a trace, of all runs and steps: about 100 MB of text. Of runs and steps that do not fit the later ones are
-/// left out.
+/// Spans in a trace over all runs and steps: about 100 MB of text. Later runs and steps that do not fit are left out.
 inline constexpr std::size_t kMostTraceSpans = 300'000;
 
-/// The timelines of the runs in Chrome's trace event format, as ui.perfetto.dev reads it (docs/trace.md): the JSON
-/// object of Google's "Trace Event Format", with complete events (ph X) and metadata (ph M). A process per run, a
-/// thread per track; steps lie at their simulated dates. Of an event-driven run there are no steps to choose from: it
-/// has a process per node, with all of the simulation as far as it fits.
+/// Writes the timelines of the runs in Chrome's trace event format, as ui.perfetto.dev reads it (docs/trace.md). The
+/// JSON object follows Google's "Trace Event Format", with complete events (ph X) and metadata (ph M). There is a
+/// process per run and a thread per track; steps are at their simulated dates. An event-driven run has no steps to
+/// choose from: it has a process per node, with as much of the simulation as fits.
 std::string to_trace(const Result& result);
 
-/// What is not in the trace, in sentences.
+/// Returns sentences on the parts that are not in the trace.
 std::vector<std::string> left_out_of_trace(const Result& result);
 
 }  // namespace dadsim::report

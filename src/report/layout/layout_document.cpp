@@ -8,8 +8,8 @@
 namespace dadsim::report {
 namespace {
 
-/// "8×8×2": data × tensor × pipeline. Chunks of a stage in brackets; ZB is ZB-H1, V DualPipeV, G GPipe; CP and EP
-/// count the devices of a sequence and of the experts.
+/// Returns "8×8×2": data × tensor × pipeline. Chunks of a stage are in brackets; ZB is ZB-H1, V DualPipeV, G GPipe; CP
+/// and EP count the devices of a sequence and of the experts.
 std::string division_of(const LayoutTrial& trial) {
   const spec::ParallelismSpec& how = trial.layout.how;
   const char* order = how.order == spec::PipelineOrder::zero_bubble  ? " ZB"
@@ -30,7 +30,7 @@ std::string zero_of(const spec::ParallelismSpec& how) {
                      how.sharding_group > 0 ? fmt::format(" of {}", how.sharding_group) : "");
 }
 
-/// A step with the share by which it may be wrong, from 1 % on.
+/// Returns the time of a step, with the share by which it may be wrong if that is at least 1 %.
 std::string step_of(const RunResult& run) {
   constexpr double kLeast = 0.01;
   const double doubt = doubt_of(run);

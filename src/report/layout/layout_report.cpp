@@ -99,7 +99,7 @@ std::vector<Statement> answer_of(const LayoutReport& report) {
     }
     answer.push_back(first.with(statement_of(best.layout)));
     answer.push_back(bound_of(report, best));
-    constexpr double kWorthSaying = 0.01;  // of the step
+    constexpr double kWorthSaying = 0.01;  // share of the step
     if (const double doubt = doubt_of(*best.simulated); doubt >= kWorthSaying)
       answer.push_back(Statement{"layout-doubt"}.with("share", doubt));
     if (report.tied > 1) answer.push_back(Statement{"layouts-tied"}.with("layouts", static_cast<double>(report.tied)));

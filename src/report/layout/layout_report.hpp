@@ -13,77 +13,80 @@
 
 namespace dadsim::report {
 
-/// How a network is divided among the devices of a scenario, at a global batch that is given.
+/// The division of a network among the devices of a scenario, at a given global batch.
 struct Layout {
   spec::ParallelismSpec how;
-  std::int64_t replicas = 1;  ///< that share gradients
-  std::int64_t batch = 1;     ///< samples of a replica per step
-  std::vector<std::string> taken_back = {};  ///< "timed-as.tensor=": what the scenario writes and this one lacks
+  std::int64_t replicas = 1;                 ///< replicas that share gradients
+  std::int64_t batch = 1;                    ///< samples of a replica per step
+  std::vector<std::string> taken_back = {};  ///< "timed-as.tensor=": settings of the scenario that this layout lacks
   bool operator==(const Layout&) const = default;
 };
 
-/// What a step goes into, seconds each: they add up to it.
+/// Parts of a step, seconds each, which add up to it.
 struct StepParts {
   double computing = 0;
-  double tensor = 0;    ///< sums among the devices of a layer, which they wait for
-  double bubble = 0;    ///< stages that stand still until something comes
-  double exchange = 0;  ///< gradients and parameters among replicas, as far as computing does not hide them
+  double tensor = 0;    ///< sums among the devices of a layer, not hidden
+  double bubble = 0;    ///< idle time of stages that wait for input
+  double exchange = 0;  ///< exchange of gradients and parameters among replicas, not hidden by computing
   double total() const { return computing + tensor + bubble + exchange; }
 };
 
-/// A layout with what it takes.
+/// A layout and its results.
 struct LayoutTrial {
   Layout layout;
-  double bytes = 0;    ///< of memory, on the device that needs most
-  StepParts estimate;  ///< by the closed form
+  double bytes = 0;    ///< bytes of memory, on the device that needs most
+  StepParts estimate;  ///< parts by the closed form
   std::optional<RunResult> simulated = {};
-  StepParts parts = {};  ///< of the simulated step: what is not computing as the closed form divides it
-  bool written = false;  ///< it is what the scenario has
+  StepParts parts = {};  ///< parts of the simulated step; all but computing divided as by the closed form
+  bool written = false;  ///< true: the scenario's own layout
 };
 
-/// A layout that was to be simulated and could not be.
+/// A layout whose simulation failed.
 struct FailedLayout {
   Layout layout;
-  std::string fault;  ///< the message of the error
+  std::string fault;  ///< the error
 };
 
-/// What a search for layouts came to.
+/// The results of a search for layouts.
 struct LayoutReport : ReportHead {
   std::string workload, run, device;
   std::int64_t devices = 0, global_batch = 0;
-  double device_bytes = 0;           ///< memory of a device; 0: not known
-  double most_bytes = 0;             ///< that a device may hold beside that; 0: no limit
-  double margin = 0;                 ///< share of it that is left free
+  double device_bytes = 0;           ///< bytes of memory of a device; 0: unknown
+  double most_bytes = 0;             ///< bytes at most that a device may hold; 0: no further limit
+  double margin = 0;                 ///< share of the memory that is left free
   std::size_t divisible = 0;         ///< layouts that divide evenly
-  std::size_t fitting = 0;           ///< of them, in the memory with its margin
-  std::vector<FailedLayout> failed;  ///< that were to be simulated and could not be
-  std::vector<LayoutTrial> trials;   ///< simulated, the quickest first
-  std::size_t tied = 1;              ///< the first so many cannot be told apart from the first
-  std::vector<std::size_t> front;    ///< of trials: none is quicker with less memory; the quickest first
-  std::optional<LayoutTrial> roomy;  ///< the quickest by the closed form of those that do not fit, if quicker than all
-  /// The layout of the scenario where it does not fit, and so is not among the trials that are ranked.
+  std::size_t fitting = 0;           ///< layouts that also fit into the memory with its margin
+  std::vector<FailedLayout> failed;  ///< layouts whose simulation failed
+  std::vector<LayoutTrial> trials;   ///< simulated layouts, the quickest first
+  std::size_t tied = 1;              ///< layouts that cannot be told apart from the first, with the first
+  std::vector<std::size_t> front;    ///< indices of trials that no other beats in time and memory; the quickest first
+  std::optional<LayoutTrial>
+      roomy;  ///< the quickest layout by the closed form among those that do not fit, if quicker than all
+  /// The scenario's own layout if it does not fit, and so is not ranked among the trials.
   std::optional<LayoutTrial> unfit;
-  std::vector<std::string> fixed;    ///< "tensor=8": what all layouts that are asked for have
-  std::vector<LayoutTrial> unasked;  ///< the layout of the scenario where it has not all of that; simulated, not ranked
+  std::vector<std::string> fixed;  ///< "tensor=8": settings common to all layouts asked for
+  std::vector<LayoutTrial>
+      unasked;  ///< the scenario's own layout if it lacks one of these settings; simulated, not ranked
 
   bool fits(double bytes) const {
     return (device_bytes == 0 || bytes <= device_bytes * (1 - margin)) && (most_bytes == 0 || bytes <= most_bytes);
   }
 };
 
-inline constexpr std::size_t kBestLayouts = 5;  ///< that are listed
+inline constexpr std::size_t kBestLayouts = 5;  ///< layouts listed
 
-/// By which share a step that was simulated by flow may be wrong, as ranks come late or collectives share links.
+/// Returns the share by which a step simulated by flow may be wrong, because ranks come late or collectives share
+/// links.
 double doubt_of(const RunResult& run);
 
-/// A part of a sentence.
+/// Returns the layout as a part of a sentence.
 Statement statement_of(const Layout& layout);
-/// "timed-as.tensor=8", as --set takes them; what is the default of the language is left out.
+/// Returns "timed-as.tensor=8", as for --set; defaults of the language are left out.
 std::vector<std::string> assignments_of(const Layout& layout);
-/// What is found, what bounds it, and how what is written stands to it.
+/// Returns the best layout, its bounds, and the standing of the scenario's own layout.
 std::vector<Statement> answer_of(const LayoutReport& report);
 
-/// Every member is documented in docs/layout.md.
+/// Returns the document; docs/layout.md documents every member.
 Document document_of(const LayoutReport& report);
 
 }  // namespace dadsim::report

@@ -15,7 +15,7 @@ bool nothing_was_timed(const PlanReport& report) {
          });
 }
 
-/// Whether seeds leave a range of numbers and not one.
+/// Returns whether the seeds leave a range of numbers instead of one.
 bool leaves_a_range(const GoalAnswer& answer) {
   return answer.answer && answer.met && answer.trial.band && answer.may && answer.safe && *answer.may != *answer.safe;
 }
@@ -211,7 +211,7 @@ std::vector<Statement> remarks_on(const PlanReport& report, const GoalAnswer& an
 
 namespace {
 
-/// What is enough, and what seeds leave open of that.
+/// Returns the least that is enough, and its uncertainty from the seeds.
 std::vector<Statement> what_is_enough(const PlanReport& report, const GoalAnswer& best) {
   const std::optional<Statement> band = seed_band_of(best);
   const bool range = leaves_a_range(best);
@@ -239,7 +239,7 @@ Statement choice_of(const char* kind, const PlanReport& report, const GoalAnswer
   return choice.with("changes", assignments_of(answer)).with(takes_of(report, answer.trial));
 }
 
-/// Those that are not told apart from the first answer, where there are any.
+/// Returns the answers that cannot be told apart from the first, if there are any.
 std::optional<Statement> tied_of(const PlanReport& report) {
   Statement statement{"plan-tied"};
   for (const GoalAnswer& answer : report.answers) {
@@ -257,7 +257,7 @@ std::optional<Statement> tied_of(const PlanReport& report) {
   return statement;
 }
 
-/// Where the first answer does not surely meet the goal, the first one that does.
+/// Returns the first answer that surely meets the goal, unless the first answer does.
 std::optional<Statement> sure_of(const PlanReport& report) {
   const auto is_sure = [&](const GoalAnswer& one) {
     return one.met && standing_of(report.goal, one.trial) == GoalStanding::met;
@@ -268,7 +268,7 @@ std::optional<Statement> sure_of(const PlanReport& report) {
   return Statement{"plan-sure"}.with(choice_of("front-answer", report, *sure));
 }
 
-/// The answers that nothing beats in both objectives, where the goal names two and there are several.
+/// Returns the answers that no other beats in both objectives, if the goal names two and there are several.
 std::optional<Statement> front_of(const PlanReport& report) {
   if (!report.goal.against) return std::nullopt;
   Statement statement{"plan-front"};

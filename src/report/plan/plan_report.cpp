@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-constexpr std::size_t kMostAnswers = 40;  // on a terminal without --verbose
+constexpr std::size_t kMostAnswers = 40;  // answers on a terminal without --verbose
 
 const char* mark_of(GoalStanding standing) {
   switch (standing) {
@@ -35,7 +35,7 @@ const char* mark_of(GoalStanding standing) {
   throw std::logic_error("unknown standing");
 }
 
-/// An object of what a trial takes.
+/// Returns an object with the results of a trial.
 DocumentTable object_of(const Trial& trial, const PlanReport& report) {
   const TrialEnds ends = ends_of(trial);
   DocumentTable table{.object = true};
@@ -190,7 +190,7 @@ double objective_value(spec::Objective objective, const Trial& trial) {
   switch (objective) {
     case spec::Objective::automatic:
     case spec::Objective::quickest:
-      // Where nothing says how much work there is, what does most of it in a second.
+      // The amount of work is unknown, so the rate of work counts.
       value = std::isfinite(trial.seconds) || !trial.throughput ? trial.seconds : 1 / *trial.throughput;
       break;
     case spec::Objective::cheapest:
@@ -222,7 +222,7 @@ bool is_better(const spec::GoalSpec& goal, const GoalAnswer& a, std::size_t a_pr
   if (objective != spec::Objective::automatic) compare(objective);
   by_a.push_back(static_cast<double>(a_preference));
   by_b.push_back(static_cast<double>(b_preference));
-  // What meets the time is enough: of two that do the cheaper one.
+  // Meeting the limit of time is enough, so the cheaper of two comes first.
   if (objective == spec::Objective::automatic && goal.seconds) compare(spec::Objective::cheapest);
   compare(spec::Objective::quickest);
   return by_a < by_b;
@@ -277,14 +277,14 @@ GoalStanding standing_of(const spec::GoalSpec& goal, const Trial& trial) {
 
 namespace {
 
-/// What answers are told apart by: what orders them, or else money where time alone is limited.
+/// Returns the objective by which answers are told apart: the one that orders them, or money if only time is limited.
 spec::Objective telling_objective(const spec::GoalSpec& goal, const Trial& trial) {
   const spec::Objective objective = objective_of(goal);
   if (objective != spec::Objective::automatic) return objective;
   return goal.seconds && trial.costs.money ? spec::Objective::cheapest : spec::Objective::quickest;
 }
 
-/// What is known of an amount that goes with the time of a trial.
+/// Returns an amount, in proportion to the time of a trial, with the uncertainty of that time.
 estimate::Contender contender_of(spec::Objective objective, const Trial& trial) {
   estimate::Contender contender = trial.contender;
   const double amount = objective_value(objective, trial);
@@ -297,7 +297,7 @@ estimate::Contender contender_of(spec::Objective objective, const Trial& trial) 
   return contender;
 }
 
-/// Whether what is open of the numbers of two answers overlaps.
+/// Returns whether the uncertain ranges of two answers' numbers overlap.
 bool numbers_overlap(const GoalAnswer& a, const GoalAnswer& b) {
   const auto number = [](const GoalAnswer& answer, const std::optional<std::string>& value) {
     const auto tried = std::ranges::find(answer.tried, value.value_or(answer.answer->value), &Tried::value);

@@ -17,37 +17,38 @@
 
 namespace dadsim::report {
 
-/// What one run takes to the target, with some changes made: a full timing run.
+/// The results of one run with some changes, in a full timing run.
 struct Trial {
-  bool reached = false;  ///< the target accuracy, within the scenario's epochs, with every seed
-  double accuracy = 0;   ///< the best of the run; of the seed that came to the least
-  /// To the target, mean over the seeds, or until the work of the workload is done; meaningful if reached, as what
-  /// follows. Not a number where nothing is learned and nothing says how much work there is.
+  bool reached = false;  ///< true: reaches the target accuracy within the scenario's epochs, with every seed
+  double accuracy = 0;   ///< best accuracy of the run, for the worst seed
+  /// Seconds to the target, mean over the seeds, or until the work of the workload is done. This member and the
+  /// following ones are meaningful if the target is reached. Not a number if nothing is learned and the amount of work
+  /// is unknown.
   double seconds = 0;
   Costs costs = {};
-  std::size_t seeds = 1;         ///< that were learned
-  std::size_t seeds_missed = 0;  ///< that did not reach it
-  /// Factors on seconds and costs: the band of the time, as that of a run (report/run/contender.hpp), with what seeds
-  /// and the spacing of evaluations leave open; an end may be infinite. None where nothing tells.
+  std::size_t seeds = 1;         ///< seeds that were learned
+  std::size_t seeds_missed = 0;  ///< seeds that did not reach the target
+  /// Factors on seconds and costs: the run's band of time (report/run/contender.hpp), with the uncertainty from seeds
+  /// and from the spacing of evaluations. An end may be infinite. Nothing if unknown.
   std::optional<estimate::Band> band = {};
-  std::optional<double> assumed_scatter = {};       ///< of runs of its kind, where one seed was learned
+  std::optional<double> assumed_scatter = {};       ///< scatter of runs of its kind, if only one seed was learned
   std::optional<estimate::Band> scaling_band = {};  ///< factors on the scaling efficiency
-  estimate::Contender contender = {};               ///< what is known of its time
-  bool timed = true;                                ///< false: that learning does not reach it was seen before
+  estimate::Contender contender = {};               ///< its time with uncertainty
+  bool timed = true;                                ///< false: learning alone showed that the target is missed
   std::optional<double> lines_per_month = {};       ///< rent of the lines that have a price
-  std::vector<Statement> assumptions = {};          ///< of the timing
-  std::optional<double> memory = {};                ///< bytes of a worker's device
-  std::optional<double> watts = {};                 ///< of all devices, mean over a step
-  double devices = 0;                               ///< of all workers
-  std::optional<double> throughput = {};            ///< tokens per second, or samples where there are none
-  bool tokens = false;                              ///< throughput is of tokens
+  std::vector<Statement> assumptions = {};          ///< assumptions of the timing
+  std::optional<double> memory = {};                ///< bytes on a worker's device
+  std::optional<double> watts = {};                 ///< sum over all devices, mean over a step
+  double devices = 0;                               ///< devices of all workers
+  std::optional<double> throughput = {};            ///< tokens per second, or samples without tokens
+  bool tokens = false;                              ///< true: throughput counts tokens
   std::optional<double> scaling = {};               ///< scaling efficiency
-  double batch = 0;                                 ///< samples of all workers per step; 0: not known
-  std::string infeasible = {};                      ///< the fault that keeps it from going; empty: it goes
-  std::optional<Layout> layout = {};                ///< how the network is divided, where the goal leaves that free
+  double batch = 0;                                 ///< samples of all workers per step; 0: unknown
+  std::string infeasible = {};                      ///< the fault that makes it infeasible; empty: feasible
+  std::optional<Layout> layout = {};                ///< division of the network, if the goal leaves it free
 };
 
-/// The ends of the bands of what a trial takes; none where they are not known.
+/// Ends of the bands of a trial's results; nothing if unknown.
 struct TrialEnds {
   struct Ends {
     std::optional<double> low, high;
@@ -56,7 +57,7 @@ struct TrialEnds {
 };
 TrialEnds ends_of(const Trial& trial);
 
-/// A change as it is made: "path=value".
+/// A change in the form "path=value".
 struct Change {
   std::string path, value;
   std::string assignment() const { return path + "=" + value; }
@@ -65,67 +66,68 @@ struct Change {
 /// A number of the range that was tried.
 struct Tried {
   double number = 0;
-  std::string value;  ///< as it is set
+  std::string value;  ///< text of the setting
   Trial trial;
 };
 
-/// Numbers beyond the answer that miss the goal again: from one to the other, both of which do.
+/// Numbers beyond the answer that miss the goal again, from one to the other, both included.
 struct Stretch {
-  std::string from, to;  ///< the more preferred one first
+  std::string from, to;  ///< the preferred end first
   bool to_the_end = false;
 };
 
-/// The best that one run comes to with one choice of the values that are searched.
+/// The best result of one run for one choice of the searched values.
 struct GoalAnswer {
-  std::string run;               ///< label
-  std::vector<Change> choices;   ///< of all changes but the first range
-  std::optional<Change> answer;  ///< of the first range, if there is one; if the goal is out of reach, the best of it
+  std::string run;               ///< label of the run
+  std::vector<Change> choices;   ///< values of all changes but the first range
+  std::optional<Change> answer;  ///< value of the first range, if any; the best one if the goal is out of reach
   bool met = false;
-  Trial trial;  ///< with these
-  /// The next number of the range that would be better if it met the goal, and what it misses it with. None where the
-  /// answer is the end of the range, or the goal is out of reach.
+  Trial trial;  ///< trial with these values
+  /// The next better number of the range, if it met the goal, and the trial with which it misses. Nothing if the answer
+  /// is the end of the range, or the goal is out of reach.
   std::optional<Change> neighbour;
   std::optional<Trial> neighbour_trial;
-  /// Where the goal is met: the number from which on it may be met, and that from which on it is, by what seeds leave
-  /// open (Trial::band). `safe` is none where no number of the range is so far on.
+  /// If the goal is met: numbers from which on it may be met, and surely is, given the uncertainty from seeds
+  /// (Trial::band). `safe` is empty if the range ends before.
   std::optional<std::string> may, safe;
   std::vector<Stretch> misses_again;  ///< in the order of preference
-  std::vector<Tried> tried;           ///< of the first range, ascending
-  bool tied = false;                  ///< not told apart from the first answer by what answers are ordered by
-  bool front = false;  ///< with an objective against another: no answer that meets the goal beats it in both
+  std::vector<Tried> tried;           ///< numbers of the first range, ascending
+  bool tied = false;                  ///< true: cannot be told apart from the first answer by the ordering objective
+  bool front = false;                 ///< true: no answer that meets the goal beats it in both of two objectives
 };
 
 /// The answers to the goal of a scenario.
 struct PlanReport : ReportHead {
   std::string learned_on, timed_as;
   double target_accuracy = 0;
-  std::string currency;  ///< of costs; empty where none are told
+  std::string currency;  ///< currency of costs; empty without costs
   spec::GoalSpec goal;
-  bool timing_only = false;                   ///< nothing is learned: work is to be done
-  std::string of;                             ///< the workload that is timed; may be empty
-  std::optional<estimate::KnownSteps> known;  ///< how much work that is, as the scenario stands; none: not known
-  std::vector<GoalAnswer> answers;            ///< those that meet the goal first, the best first
-  std::optional<Statement> rate_as_tcp;       ///< adapters are given by a rate alone
-  std::size_t timing_runs = 0;                ///< made for it
+  bool timing_only = false;                   ///< nothing is learned; the goal concerns work to be done
+  std::string of;                             ///< timed workload; may be empty
+  std::optional<estimate::KnownSteps> known;  ///< amount of work for the scenario as it is; nothing: unknown
+  std::vector<GoalAnswer> answers;            ///< answers that meet the goal first, the best first
+  std::optional<Statement> rate_as_tcp;       ///< present if only a rate describes adapters
+  std::size_t timing_runs = 0;                ///< timing runs made
   std::size_t learned_runs = 0;
 };
 
-/// What answers that meet the goal are ordered by: what it names, or else what has a limit, money first.
+/// Returns the objective that orders answers which meet the goal: the one named, or else the one with a limit, money
+/// first.
 spec::Objective objective_of(const spec::GoalSpec& goal);
-/// The less the better; infinite where it is not known.
+/// Returns the value of an objective, where less is better; infinite if unknown.
 double objective_value(spec::Objective objective, const Trial& trial);
-/// Whether `a` is the better one of two answers of a goal; preferences are the places of their numbers in a range, the
-/// most preferred one first.
+/// Returns whether `a` is the better of two answers to a goal. Preferences are the places of their numbers in a range,
+/// the most preferred first.
 bool is_better(const spec::GoalSpec& goal, const GoalAnswer& a, std::size_t a_preference, const GoalAnswer& b,
                std::size_t b_preference);
-/// Marks the front of the objective against the other, where the goal names both.
+/// Marks the Pareto front of two objectives, if the goal names both.
 void mark_front(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers);
 
-/// How a trial stands to the limits of a goal, by the band of what it takes.
+/// Standing of a trial against the limits of a goal, given the band of its results.
 enum class GoalStanding : std::uint8_t {
-  met,     ///< all of the band meets it
-  likely,  ///< what is expected meets it
-  open,    ///< what is expected misses it, and some of the band meets it
+  met,     ///< the whole band meets it
+  likely,  ///< the expected value meets it
+  open,    ///< the expected value misses it, and part of the band meets it
   missed,
 };
 constexpr auto names_of(GoalStanding) {
@@ -135,37 +137,36 @@ constexpr auto names_of(GoalStanding) {
 }
 using spec::to_string;
 GoalStanding standing_of(const spec::GoalSpec& goal, const Trial& trial);
-/// Whether what is expected meets every limit of the goal.
+/// Returns whether the expected values meet every limit of the goal.
 bool meets(const spec::GoalSpec& goal, const Trial& trial);
-/// Whether some of the band does, and whether all of it does.
+/// Returns whether part of the band meets the limits (may_meet), or all of it (surely_meets).
 bool may_meet(const spec::GoalSpec& goal, const Trial& trial);
 bool surely_meets(const spec::GoalSpec& goal, const Trial& trial);
-/// By how much it exceeds the limits: the greatest of value ÷ limit, infinite where the target is not reached or a
-/// limited value is not known. A goal without limits is met by whatever reaches the target. `end`: of the band, none:
-/// as expected.
+/// Returns the greatest value ÷ limit. It is infinite if the target is not reached or a limited value is unknown.
+/// Without limits, reaching the target meets the goal. `end`: end of the band; null: expected values.
 double excess(const spec::GoalSpec& goal, const Trial& trial, double estimate::Band::*end = nullptr);
-/// Of answers that cannot be told apart from the first by what they are ordered by, puts the one first that is surer to
-/// meet the goal, then the one with the better second figure: the cheaper, or the quicker where money orders them.
+/// Settles ties with the first answer by the ordering objective. The answer that meets the goal more surely comes
+/// first, then the one with the better second figure: the cheaper, or the quicker if money orders them.
 void settle_ties(const spec::GoalSpec& goal, std::vector<GoalAnswer>& answers);
-/// What is taken for granted where the choices have other batches of all workers; none where they do not.
+/// Returns the assumption about batches if choices have different batches of all workers; else nothing.
 std::optional<Statement> assumption_of_batches(const PlanReport& report);
-/// What is asked: "reach 95 % within 1 min 0 s".
+/// Returns the goal: "reach 95 % within 1 min 0 s".
 Statement goal_of(const PlanReport& report);
-/// The changes of an answer, "path=value" each.
+/// Returns the changes of an answer, "path=value" each.
 std::vector<std::string> assignments_of(const GoalAnswer& answer);
-/// What a trial takes and costs, "1 min 0 s, 0.0508 USD", or the accuracy that it comes to.
+/// Returns the time and cost of a trial, "1 min 0 s, 0.0508 USD", or the accuracy that it reaches.
 Statement takes_of(const PlanReport& report, const Trial& trial);
-/// How it stands to the goal: "misses by 12 min", "stays 3.00 s below".
+/// Returns the distance to the goal: "misses by 12 min", "stays 3.00 s below".
 Statement margin_of(const PlanReport& report, const Trial& trial);
-/// What seeds leave open of a number: "8.3Mbps to 8.9Mbps over 5 seeds"; none where nothing is known.
+/// Returns the uncertainty of a number from seeds: "8.3Mbps to 8.9Mbps over 5 seeds"; nothing if unknown.
 std::optional<Statement> seed_band_of(const GoalAnswer& answer);
-/// "it is missed again from 20Mbps to 35Mbps"; none where it is not.
+/// Returns "it is missed again from 20Mbps to 35Mbps"; nothing if it is not.
 std::optional<Statement> missed_again_of(const GoalAnswer& answer);
-/// What there is to say of an answer beside what it takes.
+/// Returns remarks on an answer, apart from its time and costs.
 std::vector<Statement> remarks_on(const PlanReport& report, const GoalAnswer& answer);
-/// What is enough, what that takes and costs, between what it lies, and where beyond it the goal is missed again.
+/// Returns the least that is enough, its time and costs, its uncertainty, and where beyond it the goal is missed again.
 std::vector<Statement> answer_of(const PlanReport& report);
-/// Every member is documented in docs/plan.md.
+/// Returns the document; docs/plan.md documents every member.
 Document document_of(const PlanReport& report);
 
 }  // namespace dadsim::report
