@@ -40,8 +40,8 @@ LadderFile::Run run_of(const Json& json, const Json& rungs, const LadderFile& fi
   if (json.contains("set")) run.set = json["set"].get<spec::ParameterValues>();
   run.as_many_by_definition = json.at("as_many_by_definition").get<bool>();
   if (json.at("rungs").size() != rungs.size()) throw std::runtime_error(fmt::format("lacks rungs of '{}'", run.label));
-  double missed = 0;   // largest that did not reach the target
-  double reached = 0;  // largest that did
+  double missed = 0;   // largest size that did not reach the target
+  double reached = 0;  // largest size that did
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     const Json& at = json.at("rungs").at(i);
     const double parameters = size_of(rungs[i], spec::SizeKind::parameters);

@@ -13,27 +13,26 @@
 
 namespace dadsim::report {
 
-/// What a scale study has found, as far as another scenario asks for it.
+/// Results of a scale study that another scenario can use.
 struct LadderFile {
   struct Run {
     std::string label, algorithm;
-    spec::ParameterValues set;  ///< its settings that are the same on all rungs; empty: an older file
+    spec::ParameterValues set;  ///< settings common to all rungs; empty: an older file
     bool as_many_by_definition = false;
-    std::vector<estimate::Rung> rungs;  ///< with relative steps, held out or not
-    std::optional<Statement> never;     ///< where the largest sizes did not reach the target
+    std::vector<estimate::Rung> rungs;  ///< rungs with relative steps, held out or not
+    std::optional<Statement> never;     ///< filled if the largest sizes did not reach the target
   };
-  std::string scenario;  ///< its name
+  std::string scenario;  ///< name of the study's scenario
   std::vector<spec::SizeKind> against;
   double target_accuracy = 0;
   std::int64_t seeds = 0;
-  double largest_parameters = 0;  ///< of its rungs
+  double largest_parameters = 0;  ///< largest of its rungs
   std::vector<Run> runs;
 
   const Run* find(std::string_view label) const;
 };
 
-/// Reads what the JSON of a ScaleStudyReport has written. Throws std::runtime_error, with words, where it is no such
-/// text.
+/// Reads the JSON of a ScaleStudyReport. Throws std::runtime_error, with a message, for any other text.
 LadderFile parse_ladder(const std::string& text);
 
 }  // namespace dadsim::report

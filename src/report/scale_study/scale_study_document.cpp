@@ -11,7 +11,7 @@ namespace {
 
 std::string significant(double value) { return fmt::format("{:.3g}", value); }
 
-/// "parameters" as they are read in a sentence.
+/// Returns the name of a size in a sentence: "parameters".
 const char* size_in_words(spec::SizeKind kind) {
   switch (kind) {
     case spec::SizeKind::parameters:
@@ -93,13 +93,13 @@ DocumentTable rungs_of(const ScaleStudyReport& report) {
   return rungs;
 }
 
-/// "1.31 (1.20 … 1.43)".
+/// Returns "1.31 (1.20 … 1.43)".
 std::string prediction_in_words(const estimate::LadderPrediction& prediction) {
   return fmt::format("{} ({} … {})", significant(prediction.ratio), significant(prediction.low),
                      significant(prediction.high));
 }
 
-/// "+8 % per decade of parameters", "none shown".
+/// Returns "+8 % per decade of parameters" or "none shown".
 std::string trend_in_words(const StudiedRun& run, const std::vector<spec::SizeKind>& against) {
   if (run.as_many_by_definition) return "1 by definition";
   if (!run.fit) return "no fit";
@@ -113,7 +113,7 @@ std::string trend_in_words(const StudiedRun& run, const std::vector<spec::SizeKi
   return text.empty() ? "none shown" : text;
 }
 
-/// Predictions of the sizes that were left out, each with what was seen.
+/// Returns the predictions of left-out sizes, each with the observed value.
 std::string tested_text(const StudiedRun& run) {
   std::string text;
   for (const StudiedRatio& at : run.rungs) {
@@ -142,8 +142,8 @@ DocumentTable ratios_of(const StudiedRun& run) {
   return ratios;
 }
 
-/// The fit along the first kind of size, from the smallest rung to the largest or the workload; the other kinds are as
-/// large as the rungs are on average.
+/// Returns the fit along the first kind of size, from the smallest rung to the largest or the workload. Other kinds
+/// have the rungs' average size.
 DocumentTable along_of(const estimate::Ladder& fit, const ScaleStudyReport& report) {
   constexpr int kPoints = 24;
   std::vector<double> size(report.against.size(), 0.0);
@@ -210,7 +210,7 @@ DocumentTable runs_of(const ScaleStudyReport& report) {
   return runs;
 }
 
-/// "the largest size, left out", or several of them.
+/// Returns "the largest network, left out", or the same for several.
 std::string left_out_in_words(const ScaleStudyReport& report) {
   const auto left_out = std::ranges::count_if(report.rungs, &StudiedRung::held_out);
   return left_out == 1 ? "the largest network, left out" : fmt::format("the {} largest networks, left out", left_out);
@@ -247,7 +247,7 @@ HeldOutCount held_out_of(const ScaleStudyReport& report) {
 
 namespace {
 
-/// The answer in a sentence or a few.
+/// Returns the answer in a few sentences.
 std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count) {
   std::string text;
   if (count.cases > 0) {
@@ -279,7 +279,7 @@ std::string verdict_of(const ScaleStudyReport& report, const HeldOutCount& count
   return text;
 }
 
-/// Why numbers of a run are missing; `verbose`: of each rung, and every slope.
+/// Returns the reasons for missing numbers of a run; with `verbose`, for each rung, and every slope.
 std::string notes_on(const StudiedRun& run, const ScaleStudyReport& report, bool verbose) {
   std::string text;
   if (run.why_no_fit) text += paragraph(fmt::format("{}: no fit: {}.", run.label, in_words(*run.why_no_fit)));

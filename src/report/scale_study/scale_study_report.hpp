@@ -15,13 +15,13 @@
 
 namespace dadsim::report {
 
-/// How large a network and its step are.
+/// The sizes of a network and its step.
 struct StudiedSize {
   double parameters = 0;
   double rows_per_width = 0;
   std::int64_t batch = 0;                                            ///< samples of all workers in a step
-  double critical_batch = std::numeric_limits<double>::quiet_NaN();  ///< not a number where it is not known
-  /// In the unit of the kind; not a number where it is not known.
+  double critical_batch = std::numeric_limits<double>::quiet_NaN();  ///< not a number if unknown
+  /// Returns the size in the unit of the kind; not a number if unknown.
   double of(spec::SizeKind kind) const;
 };
 
@@ -30,56 +30,56 @@ struct StudiedRung {
   std::vector<std::pair<std::string, std::string>> changes;  ///< path and value
   std::string learned_on;
   StudiedSize size;
-  bool held_out = false;                     ///< left out of the first fit
-  estimate::StepsToTarget gradient_sharing;  ///< by seed
+  bool held_out = false;                     ///< true: left out of the first fit
+  estimate::StepsToTarget gradient_sharing;  ///< steps of gradient sharing, by seed
 };
 
-/// What a run came to on one rung.
+/// The results of a run on one rung.
 struct StudiedRatio {
   estimate::StepsToTarget steps;            ///< by seed
-  std::optional<estimate::Estimate> ratio;  ///< relative steps with 95 %
-  std::optional<Statement> why_not;         ///< where there are none
-  /// Where it did not reach the target and gradient sharing did: the relative steps are more than this, as far as it
-  /// was trained.
+  std::optional<estimate::Estimate> ratio;  ///< relative steps with their 95 % interval
+  std::optional<Statement> why_not;         ///< reason for missing relative steps
+  /// Lower bound of the relative steps, given the length of training, if only gradient sharing reached the target.
   std::optional<double> more_than;
-  double seed_variance = 0;                             ///< of the logarithm of the ratio
-  std::optional<estimate::LadderPrediction> predicted;  ///< of a rung that was held out, by the rungs that were not
-  /// Whether what was seen lies in the interval predicted; none: nothing was predicted, or it cannot be told.
+  double seed_variance = 0;                             ///< variance over seeds of the logarithm of the ratio
+  std::optional<estimate::LadderPrediction> predicted;  ///< prediction for a held-out rung by the other rungs
+  /// True if the observed value lies in the predicted interval; nothing without a prediction, or if undecided.
   std::optional<bool> held;
 };
 
 struct StudiedRun {
   std::string label, algorithm;
-  bool as_many_by_definition = false;   ///< it learns what gradient sharing does, up to rounding
-  std::vector<StudiedRatio> rungs;      ///< as those of the report
-  std::optional<estimate::Ladder> fit;  ///< of all rungs that have relative steps
+  bool as_many_by_definition = false;   ///< true: it learns the same as gradient sharing, up to rounding
+  std::vector<StudiedRatio> rungs;      ///< in the order of the report's rungs
+  std::optional<estimate::Ladder> fit;  ///< fit of all rungs that have relative steps
   std::optional<Statement> why_no_fit;
-  std::optional<estimate::LadderPrediction> workload;  ///< what is expected of it
+  std::optional<estimate::LadderPrediction> workload;  ///< prediction for the workload
   std::optional<Statement> why_no_workload;
-  spec::ParameterValues set;  ///< its parameters and compressor, as far as they are the same on all rungs
+  spec::ParameterValues set;  ///< its parameters and compressor, as far as equal on all rungs
 };
 
-/// What `dadsim scale-study` has found.
+/// The results of `dadsim scale-study`.
 struct ScaleStudyReport : ReportHead {
   std::vector<spec::SizeKind> against;
   double level = 0.9;
   double target_accuracy = 0;
   std::int64_t seeds = 0;
   std::vector<StudiedRung> rungs;
-  std::vector<StudiedRun> runs;  ///< without gradient sharing
-  std::string workload;          ///< that is timed; empty: none
+  std::vector<StudiedRun> runs;  ///< runs other than gradient sharing
+  std::string workload;          ///< timed workload; empty: none
   StudiedSize workload_size;
 };
 
-/// Of predictions of rungs that were held out.
+/// Counts over the predictions of held-out rungs.
 struct HeldOutCount {
-  std::int64_t cases = 0;      ///< of which it can be told
-  std::int64_t held = 0;       ///< of these, in the interval
-  std::int64_t undecided = 0;  ///< that did not reach the target within the budget, and might lie in the interval
+  std::int64_t cases = 0;  ///< decided predictions
+  std::int64_t held = 0;   ///< decided predictions whose interval holds
+  std::int64_t undecided =
+      0;  ///< predictions whose run missed the target within the budget, and may lie in the interval
 };
 HeldOutCount held_out_of(const ScaleStudyReport& report);
 
-/// Every member is documented in docs/scale-study.md.
+/// Returns the document; docs/scale-study.md documents every member.
 Document document_of(const ScaleStudyReport& report);
 
 }  // namespace dadsim::report

@@ -14,7 +14,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Points on one side of a value of an axis, or with it: how many there are, and how many of them a run wins.
+/// Points on one side of a value of an axis, or at it: their number, and how many of them a run wins.
 struct Region {
   enum class Side { at_most, at_least, equal };
   std::size_t axis = 0, value = 0;
@@ -32,7 +32,7 @@ struct Region {
   }
 };
 
-/// In the order of the values; counted in one pass over the points, of which there may be as many as values.
+/// Returns the regions in the order of the values. One pass counts the points, of which there may be as many as values.
 std::vector<Region> regions_of(const SweepReport& report, std::size_t axis, std::size_t run) {
   const SweepReport::Axis& of = report.axes[axis];
   const std::size_t values = of.values.size();
@@ -47,7 +47,7 @@ std::vector<Region> regions_of(const SweepReport& report, std::size_t axis, std:
   }
   std::vector<Region> regions;
   const bool numeric = of.numeric();
-  std::size_t points_to = 0;  // with this value or one before it
+  std::size_t points_to = 0;  // points with this value or an earlier one
   std::size_t won_to = 0;
   for (std::size_t value = 0; value < values; ++value) {
     if (!numeric) {
@@ -64,10 +64,11 @@ std::vector<Region> regions_of(const SweepReport& report, std::size_t axis, std:
   return regions;
 }
 
-/// Where most of the points are that a run wins, among which it wins most: the region with the best harmonic mean of
-/// both shares, if both are above a half and the region tells it from the rest. None for a run that wins everywhere.
+/// Returns the region that holds most of a run's wins, and in which the run wins most. It has the best harmonic mean of
+/// both shares; both must exceed a half, and the region must differ from the others. Nothing for a run that wins
+/// everywhere.
 std::optional<Statement> where_most(const SweepReport& report, std::size_t run, std::size_t wins) {
-  if (wins == report.points.size()) return std::nullopt;  // everywhere
+  if (wins == report.points.size()) return std::nullopt;  // wins everywhere
   double best = 0;
   std::optional<Region> where;
   for (std::size_t axis = 0; axis < report.axes.size(); ++axis) {
@@ -108,7 +109,7 @@ DocumentTable axes_of(const SweepReport& report) {
 DocumentTable points_of(const SweepReport& report) {
   DocumentTable points;
   for (const SweepReport::Point& point : report.points) {
-    std::vector<std::vector<double>> ranked, of_first;  // of_first: from the second in the ranks on
+    std::vector<std::vector<double>> ranked, of_first;  // of_first: ratios from the second in the ranking on
     std::vector<std::int64_t> beside;
     bool open = true;
     for (const SweepReport::Time& time : point.ranked) {
@@ -130,7 +131,7 @@ DocumentTable points_of(const SweepReport& report) {
   return points;
 }
 
-/// All figures as rows instead of objects, for there may be thousands.
+/// Writes all figures as rows instead of objects, because there may be thousands.
 void add_figures(const SweepReport& report, Document& document) {
   std::vector<std::string> fields{"point", "seed", "run"};
   DocumentTable about;
@@ -192,7 +193,7 @@ bool SweepReport::grid() const {
 
 namespace {
 
-/// Points with a result, by what they say.
+/// Counts points with a result, by result.
 struct PointCount {
   std::vector<std::size_t> wins;  ///< per run
   std::vector<bool> competes;     ///< per run

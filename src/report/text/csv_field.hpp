@@ -5,12 +5,12 @@
 
 namespace dadsim::report {
 
-/// Quoted as RFC 4180 asks, where the text needs it. A spreadsheet runs what begins with =, +, -, @, a tab or a
-/// carriage return: such a text, unless it is a number, has an apostrophe before it (OWASP, CSV injection, 2023), which
-/// a spreadsheet does not show.
+/// Quotes a text according to RFC 4180 if needed. A spreadsheet executes text that begins with =, +, -, @, a tab or a
+/// carriage return. Such text, unless it is a number, gets a leading apostrophe (OWASP, CSV injection, 2023), which a
+/// spreadsheet hides.
 std::string csv_field(std::string_view text);
 
-/// Reads back as the same number; what is not finite is left empty.
+/// Writes a number that reads back as the same value; empty if not finite.
 std::string csv_field(double value);
 
 }  // namespace dadsim::report

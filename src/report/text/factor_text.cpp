@@ -8,14 +8,14 @@
 namespace dadsim::report {
 namespace {
 
-/// With so many significant digits, and no exponent.
+/// Writes `digits` significant digits without an exponent.
 std::string with_digits(double value, int digits) {
   if (!std::isfinite(value)) return "∞";
   const int before = value >= 1 ? static_cast<int>(std::floor(std::log10(value))) + 1 : 0;
   return fmt::format("{:.{}f}", value, std::max(0, digits - before));
 }
 
-/// An interval of a fifth leaves two digits, a narrower one three.
+/// Returns the digits that an interval leaves: three if its ends differ by less than a fifth, else two.
 int digits_of(const estimate::Estimate& ratio) {
   constexpr double kWide = 1.2;
   return ratio.low && ratio.high && *ratio.low > 0 && *ratio.high / *ratio.low < kWide ? 3 : 2;
@@ -29,7 +29,7 @@ std::string ends_in_words(const estimate::Estimate& ratio, int digits) {
 }  // namespace
 
 std::string times_in_words(double factor) {
-  if (!std::isfinite(factor)) return "infinitely many times";  // of a time of zero
+  if (!std::isfinite(factor)) return "infinitely many times";  // a multiple of a time of zero
   if (factor < 1.1) return fmt::format("{:.3f} times", factor);
   return factor < 10 ? fmt::format("{:.2f} times", factor) : fmt::format("{:.0f} times", factor);
 }

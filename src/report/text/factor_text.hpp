@@ -6,13 +6,14 @@
 
 namespace dadsim::report {
 
-/// "1.8 times": three digits, four below 1.1, so that 1.02 is not rounded away.
+/// Returns "1.8 times": three digits, four below 1.1, so that 1.02 is not rounded away.
 std::string times_in_words(double factor);
-/// "3.0 times (2.3 … 4.2)": as many digits as the interval leaves; without one as times_in_words().
+/// Returns "3.0 times (2.3 … 4.2)", with as many digits as the interval leaves; without an interval the same as
+/// times_in_words().
 std::string factor_in_words(const estimate::Estimate& factor);
-/// "1.19; 0.92 … 1.61".
+/// Returns "1.19; 0.92 … 1.61".
 std::string interval_in_words(const estimate::Estimate& ratio);
-/// "more seeds (seeds=\"5\" of <training>) would tell".
+/// Returns "more seeds (seeds=\"5\" of <training>) would tell".
 std::string would_tell_in_words(estimate::WouldTell what);
 
 }  // namespace dadsim::report

@@ -10,7 +10,7 @@ namespace {
 
 using GridRows = std::vector<std::vector<std::string>>;
 
-/// Moves second lines of the heading into a row of their own. Returns how many rows the heading has.
+/// Moves second lines of the heading into a row of their own. Returns the number of rows in the heading.
 std::size_t split_heading(GridRows& rows) {
   std::vector<std::string> second(rows.front().size());
   bool any = false;
@@ -26,7 +26,7 @@ std::size_t split_heading(GridRows& rows) {
   return any ? 2 : 1;
 }
 
-/// Columns with something to read, and the first.
+/// Returns the columns with text to read, and the first.
 std::vector<std::size_t> columns_of(const GridRows& rows, std::size_t heading) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < rows.front().size(); ++i) {
@@ -42,7 +42,7 @@ std::string prose(const GridRows& rows, const std::vector<std::size_t>& columns,
   std::size_t before = 0;
   for (std::size_t i = 0; i + 1 < columns.size(); ++i) before += widths[columns[i]] + gap;
   const bool sentences = before > table_width() * 2 / 3;
-  constexpr std::size_t kIndent = 4;  // of a sentence
+  constexpr std::size_t kIndent = 4;  // indent of a sentence
   std::string text;
   for (const std::vector<std::string>& row : rows) {
     std::string line;

@@ -14,7 +14,7 @@ struct NameOf {
   const char* words;
 };
 
-// Whole ends of paths that read better than their parts.
+// Ends of paths that read better as a whole than by their parts.
 constexpr std::array kEnds{
     NameOf{"workers.worker.hosts", "workers"},
     NameOf{"workers.worker.device", "device"},
@@ -58,7 +58,7 @@ std::string plain_words(std::string_view part) {
   return text;
 }
 
-/// "run 2", "each run", "run dad" of "run[2]", "run[*]", "run[dad]".
+/// Returns "run 2", "each run" or "run dad" for "run[2]", "run[*]" or "run[dad]".
 std::string owner_in_words(std::string_view part) {
   const std::size_t bracket = part.find('[');
   if (bracket == std::string_view::npos) {
@@ -71,7 +71,7 @@ std::string owner_in_words(std::string_view part) {
   return selector == "*" ? "each " + name : fmt::format("{} {}", name, selector);
 }
 
-/// Dots inside brackets part nothing.
+/// Dots inside brackets do not separate parts.
 std::vector<std::string_view> parts_of(std::string_view path) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -114,7 +114,7 @@ std::vector<std::string> paths_in_words(const std::vector<std::string>& paths) {
 }
 
 std::string assignment_in_words(const std::string& assignment) {
-  int depth = 0;  // a selector may hold "="
+  int depth = 0;  // a selector may contain "="
   for (std::size_t i = 0; i < assignment.size(); ++i) {
     depth += assignment[i] == '[' ? 1 : assignment[i] == ']' ? -1 : 0;
     if (assignment[i] != '=' || depth > 0) continue;

@@ -43,7 +43,7 @@ std::string seconds_with_interval(double seconds, double low, double high) {
   const std::string value = human_seconds(seconds);
   std::string from = human_seconds(low);
   std::string to = human_seconds(high);
-  // "4 min 10 s" has more than a number before its unit.
+  // "4 min 10 s" has more than one number with a unit.
   const auto words = [](const std::string& text) { return std::ranges::count(text, ' '); };
   const std::size_t space = value.rfind(' ');
   if (space != std::string::npos && words(value) == 1 && words(from) == 1 && words(to) == 1) {

@@ -11,7 +11,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Rows of a table, with its name above their names.
+/// Returns the rows of a table, with its name above their names.
 DocumentTable rows_of(const ValidatedTable& table) {
   DocumentTable rows;
   for (const ValidatedRow& row : table.rows) {
@@ -35,7 +35,7 @@ DocumentTable rows_of(const ValidatedTable& table) {
   return rows;
 }
 
-/// A table with what it comes to.
+/// A table with its figures.
 struct ToldTable {
   const ValidatedTable& table;
   TableFigures figures;
