@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kFence = "```";
 constexpr std::string_view kNamedFence = "```sh ";
 
-/// Comments are for the tests, not for the reader.
+/// Removes comments, which are for tests and not for the reader.
 std::string without_comments(std::string_view markdown) {
   std::string text;
   for (std::size_t at = 0;;) {
@@ -28,7 +28,7 @@ std::string without_comments(std::string_view markdown) {
   }
 }
 
-/// Where the run of a block is shown.
+/// Returns the place for the run of a block.
 std::string mark_of(std::string_view name) { return fmt::format("<div data-run=\"{}\"></div>", name); }
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {

@@ -7,30 +7,30 @@
 
 namespace dadsim::report {
 
-/// A command of a lesson that has a name: a block of code that begins with "```sh NAME". What a lesson says of its
-/// results it says by that name (docs/lessons/README.md).
+/// A named command of a lesson: a block of code that begins with "```sh NAME". The lesson's text refers to its results
+/// by that name (docs/lessons/README.md).
 struct LessonBlock {
   std::string name;
-  std::string command;  ///< what stands in the block, one line: lines that end in a backslash are joined
-  std::size_t end = 0;  ///< where the block ends in the text
+  std::string command;  ///< text of the block as one line; lines that end in a backslash are joined
+  std::size_t end = 0;  ///< end of the block in the text
 };
 
-/// In the order of the text.
+/// Returns the named blocks in the order of the text.
 std::vector<LessonBlock> blocks_of(std::string_view markdown);
 
-/// Its first line, without "# ".
+/// Returns the first line of a lesson, without "# ".
 std::string title_of(std::string_view markdown);
 
-/// What a lesson's page shows below a block: the page of a run, whole, in a frame of its own.
+/// The page of a run, shown whole in a frame of its own below a block.
 struct LessonRun {
-  std::string name;   ///< of the block
-  std::string title;  ///< of the frame, for those who do not see it
-  std::string page;   ///< as to_html() of a result gives it
+  std::string name;   ///< name of the block
+  std::string title;  ///< title of the frame, for readers who do not see it
+  std::string page;   ///< page made by to_html() of a result
 };
 
-/// A lesson as a page of HTML that loads nothing. `markdown` is a lesson of docs/lessons: what it hides in <details>
-/// stays hidden until the reader asks for it. Links to other pages of the documentation, and to the world, become
-/// words; those to other lessons lead to lesson-N.html beside this page.
+/// Returns a lesson as a page of HTML that loads nothing. `markdown`: a lesson of docs/lessons; text in <details> stays
+/// hidden until the reader opens it. Links to other pages of the documentation and to the web become words; links to
+/// other lessons lead to lesson-N.html next to this page.
 std::string lesson_page(std::string_view markdown, const std::vector<LessonRun>& runs);
 
 }  // namespace dadsim::report

@@ -14,7 +14,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Tables and statements in words, for pages without scripts of their own.
+/// Returns tables and statements in words, for pages without scripts of their own.
 std::string parts_in_words(const Document& document) {
   Json parts = Json::array();
   for (const DocumentPart& part : document.parts) {
@@ -40,8 +40,8 @@ std::string parts_in_words(const Document& document) {
   return one_line(parts) + '\n';
 }
 
-/// JSON inside <script>: there "</script" and "<!--" mean something to HTML. "<" stands only within JSON's strings,
-/// where it can be written as a number.
+/// Returns JSON that is safe inside <script>, where "</script" and "<!--" have a meaning in HTML. "<" occurs only
+/// within JSON's strings, where it can be written as a number.
 std::string within_script(std::string_view json) {
   std::string text;
   for (const char c : json) {
@@ -56,7 +56,7 @@ std::string within_script(std::string_view json) {
 
 using Part = std::pair<std::string_view, std::string_view>;
 
-/// The template with each {{name}} replaced. What is put in is not looked at again: data may hold braces.
+/// Replaces each {{name}} of the template. Inserted text is not searched again, since data may contain braces.
 template <std::size_t size>
 std::string filled_in(std::string_view page, const std::array<Part, size>& parts) {
   std::string html;
@@ -78,7 +78,7 @@ std::string filled_in(std::string_view page, const std::array<Part, size>& parts
   }
 }
 
-/// What pages of one kind have in common.
+/// Parts common to pages of one kind.
 struct KindParts {
   std::string_view title, sections, script;
 };

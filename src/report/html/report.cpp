@@ -19,22 +19,22 @@
 namespace dadsim::report {
 namespace {
 
-/// What a page plays of steps with timelines, as JSON: per run one step, on connections that are warm where there is
-/// such a one, with what its first nodes compute, wait for, send and receive. Empty where no run has a timeline.
+/// Returns the JSON of the steps that a page animates: one per run, on warm connections if possible. It holds the
+/// computations, waits, and sent and received messages of the first nodes. Empty if no run has a timeline.
 std::string timelines_for_page(const Result& result);
 
 using step::Timeline;
 
-constexpr std::size_t kMostNodes = 16;    // that a page has room for
+constexpr std::size_t kMostNodes = 16;    // nodes that fit on a page
 constexpr double kUnits = 20'000;         // of a step: a thousandth of a screen's width is enough to see
-constexpr std::size_t kMostSpans = 1500;  // of a node and an activity: nearer ones are drawn as one
+constexpr std::size_t kMostSpans = 1500;  // spans per node and activity; closer ones are drawn as one
 
 struct Span {
   std::int64_t begin = 0, end = 0;  ///< in kUnits
   std::int32_t label = 0;
 };
 
-/// In order, without what is shorter than can be seen, and with small gaps closed where there are many.
+/// Returns spans in order, without invisible ones, and with small gaps closed if there are many.
 std::vector<Span> joined(std::vector<Span> spans) {
   std::ranges::sort(spans, {}, [](const Span& span) { return std::pair(span.begin, span.end); });
   for (std::int64_t gap = 0;; gap = 2 * gap + 4) {
@@ -57,7 +57,7 @@ Json spans_of(const std::vector<Span>& spans) {
   return json;
 }
 
-/// "worker 3 (gpu-3)" of "worker 3 (gpu-3) compute".
+/// Returns "worker 3 (gpu-3)" for "worker 3 (gpu-3) compute".
 std::string name_of_node(const std::string& track) {
   const std::size_t bracket = track.rfind(')');
   return bracket == std::string::npos ? track.substr(0, track.rfind(' ')) : track.substr(0, bracket + 1);
@@ -78,7 +78,7 @@ Json play_of(const TracedStep& traced) {
   std::vector<std::int32_t> shown;
   for (const auto& [node, what] : nodes) shown.push_back(node);
   const std::size_t all = shown.size();
-  // The last is the aggregator, where there is one.
+  // The last node is the aggregator, if there is one.
   if (all > kMostNodes) shown.erase(shown.begin() + kMostNodes - 1, shown.end() - 1);
   for (const Timeline::Span& span : timeline.spans) {
     const Timeline::Track& track = timeline.tracks[static_cast<std::size_t>(span.track)];
@@ -126,11 +126,11 @@ std::string timelines_for_page(const Result& result) {
   return any ? one_line(json) : std::string();
 }
 
-/// The image of each run that messages show best, beside what they show of it, as JSON: grey levels or colours from 0
-/// to 255, the darkest and the brightest of the original being these. Empty where no run has such an image.
+/// Returns the JSON of the image that messages reveal best, per run, with the reconstruction. Grey levels or colours
+/// range from 0 to 255, the darkest and the brightest of the original. Empty if no run has such an image.
 std::string pictures_for_page(const Result& result);
 
-/// 0 … 255, where `darkest` is 0 and `brightest` 255.
+/// Returns levels 0 … 255, where `darkest` is 0 and `brightest` 255.
 Json levels(const std::vector<float>& pixels, float darkest, float brightest) {
   constexpr float kLevels = 255;
   const float scale = brightest > darkest ? kLevels / (brightest - darkest) : 0.0F;
@@ -140,7 +140,7 @@ Json levels(const std::vector<float>& pixels, float darkest, float brightest) {
   return all;
 }
 
-/// Of the adversary that was shown most.
+/// Returns the leak to the adversary with the best image.
 const step::AdversaryLeak* shown_most(const RunResult& run) {
   const step::AdversaryLeak* most = nullptr;
   if (!run.leak) return most;
@@ -174,7 +174,7 @@ std::string pictures_for_page(const Result& result) {
   return pictures.empty() ? std::string() : pictures.dump();
 }
 
-/// Without the XML declaration and document type before it, which HTML does not have.
+/// Removes the XML declaration and document type, which HTML does not have.
 std::string_view from_svg_on(std::string_view picture) {
   const std::size_t start = picture.find("<svg");
   return start == std::string_view::npos ? std::string_view() : picture.substr(start);

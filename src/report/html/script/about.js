@@ -1,4 +1,4 @@
-// What is said of every result alike: facts, sentences, the scenario itself, and links to what words mean.
+// Facts common to every result: sentences, the scenario itself, and links to the meaning of words.
 
 /** What learned and what is timed, in one line. */
 function settingText(result, timesAlone) {

@@ -1,4 +1,4 @@
-// Charts of Chart.js as this page wants them: axes in human units, bars with their values at the end, lines with marks.
+// Charts by Chart.js for this page: axes in human units, bars with their values at the end, lines with markers.
 
 Chart.defaults.animation = false;
 Chart.defaults.responsive = true;
@@ -10,7 +10,7 @@ Chart.defaults.font.size = 12;
 /** Where the largest value is this many times the smallest, an axis begins logarithmic. */
 const kSpreadForLog = 20;
 
-// A kind of axis: units with their factors, smallest first, and how a value reads in full.
+// A kind of axis: units with their factors, smallest first, and the full text of a value.
 const kThousands = (units) => units.map((name, i) => ({ name, factor: 1000 ** i }));
 const kKinds = {
   seconds: {
@@ -193,7 +193,7 @@ const bands = {
     context.clip();
     const place = (x, y) => [
       scales.x.getPixelForValue(x),
-      // What is not positive is below all of a logarithmic axis.
+      // A value that is not positive is below a logarithmic axis.
       scales.y.type === "logarithmic" && y <= 0 ? area.bottom : scales.y.getPixelForValue(y),
     ];
     (options.areas ?? []).forEach((points, dataset) => {
@@ -273,7 +273,7 @@ function bars(figure, initial) {
     const totals = stacked ? labels.map((_, i) => parts.reduce((sum, part) => sum + (part.values[i] ?? 0), 0)) : [];
     const values = [...(stacked ? totals : parts.flatMap((part) => part.values))];
     for (const interval of intervals ?? []) if (interval) values.push(interval.low, interval.high);
-    context.font = `12px ${Chart.defaults.font.family}`; // as endLabels writes
+    context.font = `12px ${Chart.defaults.font.family}`; // same font as in endLabels
     const widest = Math.max(0, ...ends.flatMap((row) => (row ?? []).map((end) => (end ? context.measureText(end.text).width : 0))));
     const narrow = drawing.clientWidth < 480;
     const { ink } = palette();
@@ -341,7 +341,7 @@ function lines(figure, initial) {
     drawing.style.height = `${Math.min(420, Math.max(280, drawing.clientWidth * 0.5))}px`;
     const shown = settings.lines.map((line) => ({
       ...line,
-      // What is not positive has no place on a logarithmic axis.
+      // A logarithmic axis has no place for values that are not positive.
       points: line.points.filter((p) => isNumber(p.x) && isNumber(p.y) && !(x.log && p.x <= 0) && !(y.log && p.y <= 0)),
     }));
     const values = (name) => shown.flatMap((line) => line.points.map((point) => point[name]));

@@ -1,4 +1,4 @@
-// The parts that the page is made of. Text of the result only ever becomes text: nothing here reads HTML.
+// The parts of the page. Text of the result only ever becomes text: nothing here reads HTML.
 
 /** An element with attributes (functions become listeners, false and null are left out) and children, text or nodes. */
 function element(tag, attributes = {}, ...children) {

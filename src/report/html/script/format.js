@@ -1,4 +1,5 @@
-// Numbers for people, word for word as src/support/human.cpp has them. What is not a number (null in JSON) reads "–".
+// Numbers for people, with the same texts as src/support/human.cpp. A value that is not a number (null in JSON) reads
+// "–".
 
 const kNone = "–";
 

@@ -1,4 +1,4 @@
-// A lesson: a place for each prediction, a way to hide answers again, frames as high as what is in them.
+// A lesson: a place for each prediction, a button that hides answers again, frames as high as their contents.
 
 const main = document.getElementById("main");
 const answers = [...main.querySelectorAll("details:not(.run)")];
@@ -63,7 +63,7 @@ for (const frame of frames) {
     showTheme();
   };
   frame.addEventListener("load", shown);
-  // A frame may be there before this script is.
+  // A frame may have loaded before this script.
   const inside = frame.contentDocument;
   if (inside?.URL === "about:srcdoc" && inside.readyState === "complete") shown();
 }

@@ -1,4 +1,4 @@
-// What every page does: reads the result, fills its sections, and has its buttons work.
+// The common script of pages: reads the result, fills its sections, and activates its buttons.
 
 /** Fills a section; one with nothing to say goes. */
 function addSection(page, id, fill) {

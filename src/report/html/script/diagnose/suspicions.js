@@ -1,4 +1,4 @@
-// What may be wrong, the nearest first, with the check that tells.
+// Possible faults, the nearest first, with the check for each.
 
 /** Of several times their geometric mean. */
 const meanOf = (seconds) => Math.exp(seconds.reduce((sum, one) => sum + Math.log(one), 0) / seconds.length);
@@ -13,7 +13,7 @@ function addSuspicions(page, section) {
       const off = 100 * (seconds / than - 1);
       return `${off < 0 ? "−" : "+"}${Math.abs(off).toFixed(0)} %`;
     };
-    // What they are ranked by.
+    // Columns that determine the ranking.
     const columns = result.times.map((time, i) => ({
       title: several ? `of measured, ${timeLabel(time)}` : "of measured",
       of: (one) => against(one.seconds[i], time.measured),

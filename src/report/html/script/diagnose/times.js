@@ -1,4 +1,4 @@
-// What was measured beside what was expected, and what a profile says.
+// Measured times next to expected ones, and findings of a profile.
 
 const timeLabel = (time) => (isNumber(time.bytes) ? humanBytes(time.bytes) : `${humanCount(time.devices)} devices`);
 

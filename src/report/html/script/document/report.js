@@ -1,4 +1,4 @@
-// The page of a document without scripts of its own: its tables and sentences as they are.
+// The page of a document without scripts of its own: its tables and sentences.
 
 function addParts(page, section) {
   for (const { sentences, heading, columns, rows } of page.parts) {

@@ -1,4 +1,4 @@
-// The causes of one run, by kind and below it by resource, each with what making it faster really saves.
+// The causes of one run, by kind and below it by resource, each with the real saving of a faster one.
 
 /** Parts below this share of the step are counted together. */
 const kNamedShare = 0.01;

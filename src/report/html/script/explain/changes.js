@@ -1,4 +1,4 @@
-// What each change would do to one run, the one that saves most first, as bars and as a table.
+// The effect of each change on one run, the greatest saving first, as bars and as a table.
 
 const kChangeKinds = {
   bandwidth: "bandwidth",
@@ -62,7 +62,7 @@ function changesOf(page, run) {
   const nodes = [element("p", { class: "lead" }, kept(`What each saves of ${what} (now ${humanSeconds(run.target_seconds ?? run.step_seconds)}). Striped bars take longer; grey ones are limits that nothing gets beyond.`)), figure];
   if (idle.length > 0) {
     const why = (change) => {
-      // A change of links or of a device is of a part of the critical path, where that says why.
+      // A change of links or of a device belongs to a part of the critical path, which may give a reason.
       const parts = run.causes.flatMap((cause) => cause.on.map((part) => ({ ...part, kind: cause.kind })));
       const part = parts.find((one) => one.why_not && change.on && change.on !== "*" && one.pattern.startsWith(change.on));
       return part?.why_not.words ?? "";

@@ -1,4 +1,4 @@
-// What a step of each run goes into, and what would help each of them.
+// The causes of each run's step, and helpful changes.
 
 const kCauseKinds = ["bandwidth", "queueing", "latency", "compute"];
 

@@ -1,4 +1,4 @@
-// What of an explanation reads alike in several sections.
+// Texts of an explanation that several sections share.
 
 /** Of the time: a change by less than this says nothing. */
 const kLeastSaving = 0.001;

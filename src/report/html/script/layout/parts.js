@@ -1,4 +1,4 @@
-// What the step of the quickest layouts goes into, and their time against memory.
+// The parts of the quickest layouts' steps, and their time against memory.
 
 const kMostBars = 10;
 

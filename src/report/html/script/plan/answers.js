@@ -1,4 +1,4 @@
-// Answers as the sections use them, and the table of all of them.
+// Answers as the sections use them, and the table of all.
 
 /** What a trial can be limited in; `of` gets it from a trial, `low` and `high` what seeds leave open of it. */
 function quantitiesOf(result) {
@@ -63,8 +63,8 @@ function addAnswers(page, section) {
   const again = result.answers.some((answer) => answer.misses_again.length > 0);
   const chosen = result.answers.some((answer) => Object.keys(answer.changes).length > 0);
   const rents = result.answers.some((answer) => isNumber(answer.trial.lines_per_month));
-  // What decides stands behind the name, where a narrow screen still shows it: the number that is answered, or else the
-  // quantity that is limited.
+  // The deciding column follows the name, where a narrow screen still shows it: the number in the answer, or else the
+  // limited quantity.
   const deciding = quantities.find((one) => isNumber(one.limit)) ?? quantities[0];
   const others = quantities.filter((one) => ranged || one !== deciding);
   const divided = result.answers.some((answer) => answer.trial.layout);

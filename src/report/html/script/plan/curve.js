@@ -1,4 +1,4 @@
-// What every number of the range that was tried takes, with the limit and the answer.
+// The result of every number of the range that was tried, with the limit and the answer.
 
 /** The axis of the planned numbers: in the unit that stands behind them. */
 function plannedAxis(page) {
@@ -58,7 +58,7 @@ function addCurve(page, section) {
           })),
       }));
     return {
-      // What comes first is drawn over the others.
+      // Earlier lines are drawn over later ones.
       lines: [...answers, ...curves.filter((line) => line.points.length > 0)],
       x: { kind: "planned", title: pathName(axis.path), log: state.logX, fromLeast: true },
       y: { kind: quantity.kind, title: quantity.title, log: state.logY },

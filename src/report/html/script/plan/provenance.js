@@ -1,4 +1,4 @@
-// What was learned, what was timed, and what was taken for granted.
+// The sources of learning and timing, and the assumptions.
 
 function addPlanProvenance(page, section) {
   const { result, about } = page;

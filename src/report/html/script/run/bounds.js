@@ -1,4 +1,4 @@
-// What bound each run: the critical path by kind, and what would help.
+// The bounds of each run: the critical path by kind, and helpful changes.
 
 /** Shares by kind, largest first: [{kind, share, parts: how many, top: the longest of them}]. */
 function boundKinds(run) {

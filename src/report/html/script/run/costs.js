@@ -1,4 +1,4 @@
-// What a run costs, where the scenario asks: money, energy, and the carbon dioxide of it.
+// The costs of a run, if the scenario asks for them: money, energy, and its carbon dioxide.
 
 function carbonText(grams) {
   if (!isNumber(grams)) return kNone;

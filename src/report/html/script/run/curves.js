@@ -53,7 +53,7 @@ function spread(runs) {
 }
 
 function addCurves(page, section) {
-  if (page.result.timing_only) return; // there is nothing but times
+  if (page.result.timing_only) return; // the result has only times
   const state = { across: "seconds", upwards: "accuracy", logX: spread(page.runs) >= kSpreadForLog, logY: false, near: false };
   const shown = new Set(page.runs.filter((run) => run.curve.length > 0));
   const ofSites = page.runs.some((run) => run.curve.some((point) => point.sites));
@@ -72,7 +72,7 @@ function addCurves(page, section) {
         })),
       x: { kind: x.kind, title: x.text, log: state.logX },
       y: {
-        // The decision is made near the target: from three times the error that it allows on.
+        // Decisions are made near the target, so the axis begins at three times the allowed error.
         from: state.near && y.target && kFromLeast.has(state.upwards) ? 1 - kErrorsShown * (1 - page.target) : null,
         kind: y.kind,
         title: y.text,

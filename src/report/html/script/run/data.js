@@ -1,4 +1,4 @@
-// Which classes lie where: how many training samples of each class each site holds.
+// The distribution of classes: training samples of each class at each site.
 
 /** Of more sites than this the table has the spread over them first, and the sites themselves when it is opened. */
 const kMostSites = 16;

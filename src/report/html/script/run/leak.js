@@ -1,4 +1,4 @@
-// What messages reveal of the samples, beside what that buys: time and accuracy.
+// The samples that messages reveal, next to the time and accuracy gained.
 
 /** What is as it should be: no other run is better or equal in all of time, accuracy and what is revealed, and better in one. */
 function runsOnFront(runs) {

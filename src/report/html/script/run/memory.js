@@ -1,4 +1,4 @@
-// What a step needs on the device of a worker.
+// The memory of a step on the device of a worker.
 
 const kMemoryParts = ["parameters", "master_copies", "optimizer", "gradients", "activations", "scores", "algorithm"];
 

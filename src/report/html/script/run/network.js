@@ -1,4 +1,4 @@
-// The picture of the platform, its links, what collectives were carried out as, and how busy links were.
+// The picture of the platform, its links, the algorithms of collectives, and the use of links.
 
 /** With more links than this, the busiest are drawn; the table has them all. */
 const kLinksDrawn = 12;

@@ -1,4 +1,4 @@
-// Where the result comes from, and what was taken for granted.
+// The origin of the result, and its assumptions.
 
 function addProvenance(page, section) {
   const { result, runs, about } = page;

@@ -1,4 +1,4 @@
-// Effective ranks, epoch by epoch: how many components the gradients of a layer needed.
+// Effective ranks, epoch by epoch: components that the gradients of a layer needed.
 
 /** With more layers than this, only the first, the middle and the last are shown to begin with. */
 const kLayersAtOnce = 4;

@@ -13,9 +13,9 @@ startPage(
       runs: result.runs,
       marks: marks(result.runs.map(shares)),
       target: result.scenario.target_accuracy,
-      // What is repeated: where nothing is learned, event-driven runs alone have rounds.
+      // The repeated unit: if nothing is learned, only event-driven runs have rounds.
       turn: result.timing_only && result.runs.every((run) => run.event_run || !shares(run)) ? "round" : "step",
-      // Up to 2^64, where a number of JavaScript is no longer whole: the digits as they are written.
+      // Seeds go up to 2^64, beyond the whole numbers of JavaScript, so the digits are kept as written.
       seed: /"seed":\s*(\d+)/.exec(text)?.[1] ?? String(result.scenario.seed),
     };
     document.getElementById("setting").textContent = settingText(result, result.timing_only);

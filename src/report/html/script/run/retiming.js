@@ -1,5 +1,5 @@
-// Sliders: the cluster changed by factors, and what that makes of times, of who is first and of what binds a step. The
-// times are of a spline through timings of such clusters (src/report/run/retiming.hpp), worked out here as it is there.
+// Sliders that change the cluster by factors, and the resulting times, ranking and bounds of a step. Times come from a
+// spline through timings of such clusters (src/report/run/retiming.hpp), evaluated here by the same formula.
 
 const stretched = (metric, x) => metric.map((row) => row.reduce((sum, m, k) => sum + m * x[k], 0));
 
@@ -28,7 +28,7 @@ function sharesAt(retiming, run, at) {
   return sums.map((sum) => sum / (100 * all));
 }
 
-const kKnobStep = 0.25; // of a base-2 logarithm
+const kKnobStep = 0.25; // step of a base-2 logarithm
 
 /** "× 2", "× 1 ⁄ 2.8" */
 const knobText = (log) => (log < 0 ? `× 1/${withDigits(2 ** -log, 2)}` : `× ${withDigits(2 ** log, 2)}`);
@@ -212,7 +212,7 @@ function addRetiming(page, section) {
     };
     const curves = chartFigure("Lines: accuracy against re-timed simulated time.", [], stepTable);
     section.append(element("h3", {}, "Learning curves"), curves.figure);
-    curves.figure.querySelector("details").remove(); // the numbers stand above
+    curves.figure.querySelector("details").remove(); // the numbers are above
     const redraw = lines(curves, { ...axes, ...lineSettings() });
     redrawCurves = () => redraw(lineSettings());
   }

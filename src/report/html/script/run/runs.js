@@ -1,4 +1,4 @@
-// Who is first, and the table of runs.
+// The first run, and the table of runs.
 
 /** "bandwidth, 62 % (72 links node-# rail-#_UP)": what the critical path is of most, by kind first. */
 function boundText(run) {
@@ -102,7 +102,7 @@ function addRuns(page, section) {
     { title: "sent in all", number: true },
     { title: "bound by most" },
   ];
-  // Where several seeds were learned: their means, as in the answer, with their deviations.
+  // With several seeds: means, as in the answer, with their deviations.
   const overSeeds = (run, name, text) => {
     if (!run.over_seeds) return text(run[name]);
     const over = run.over_seeds[name];
@@ -126,7 +126,7 @@ function addRuns(page, section) {
     kept(boundText(run)),
   ]);
   if (page.result.timing_only) addThroughput(page, columns, rows);
-  // Where nothing was learned there is nothing to say of accuracies and of times to them.
+  // If nothing was learned, accuracies and times to them are left out.
   const empty = (at) => rows.every((row) => row[at] === kNone);
   const left = columns.map((_, at) => at).filter((at) => !(page.result.timing_only && columns[at].group && empty(at)));
   const [winner] = ranked(page.runs);

@@ -1,4 +1,4 @@
-// Time to accuracy of what is too large to learn here: known steps × relative steps × time per step.
+// Time to accuracy of workloads too large to learn here: known steps × relative steps × time per step.
 
 function chargedSentence(charged) {
   const parts = [];
@@ -93,7 +93,7 @@ function addScale(page, section) {
     row.push(run.at_scale.steps_to_target.map((steps) => (isNumber(steps) ? humanCount(steps) : "not reached")).join(", "));
     return row;
   });
-  // The chart is of the product where that is known, else of the relative steps.
+  // The chart shows the product if known, else the relative steps.
   const estimates = known ? times : relative;
   const text = known ? humanSeconds : withDigits;
   if (estimates.some((estimate) => isNumber(estimate.value))) {
@@ -121,7 +121,7 @@ function addScale(page, section) {
       ends: [ends],
       intervals,
     });
-    figure.figure.querySelector("details").remove(); // the same table stands below
+    figure.figure.querySelector("details").remove(); // the same table is below
   }
   section.append(table("Factors and product", columns, rows));
   const sentences = scaleSentences(page, scale).map((sentence) => element("li", {}, sentence));

@@ -1,4 +1,4 @@
-// The last models of event-driven runs on data of sites that have shifted, with corrections and without.
+// The last models of event-driven runs on shifted data of sites, with corrections and without.
 
 function shiftedData(row) {
   const values = row.severity > 0 ? `${row.corruption} ${row.severity}` : "as they are";

@@ -1,4 +1,4 @@
-// What a step takes and what it sends, run by run.
+// The time and bytes of a step, run by run.
 
 /**
  * The parts of a step's time that the result tells apart. The busy part of the compute stream may be split into
@@ -91,7 +91,7 @@ function addStepBytes(page, section) {
     partsTable(page, `${caption}; mean over workers and ${page.turn}s`, parts, humanBytes),
   );
   section.append(lead(`${caption}; mean over workers and ${page.turn}s.`), key(parts), figure.figure);
-  // On a logarithmic axis nothing has no place, and so no text.
+  // A logarithmic axis has no place for zero, hence no text.
   const ends = (log) =>
     parts.map((part) =>
       part.values.map((value) =>

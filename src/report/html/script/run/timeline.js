@@ -1,4 +1,4 @@
-// A step, played: what each node computes, waits for, sends and receives, with a moving date.
+// An animated step: computations, waits, and messages of each node, with a moving date.
 
 const kLanes = [
   { name: "computing", says: "computes", part: kParts.compute, from: 0, to: 0.5 },
@@ -45,15 +45,15 @@ function addPlayedStep(page, section) {
   if (plays.length === 0) return;
   let { play } = (plays.find(({ run }) => run === ranked(page.runs)[0]) ?? plays[0]);
   let dates = datesOf(play);
-  let date = 0; // in the units of the play
+  let date = 0; // in units of the animation
   let seconds = kPlaySeconds[1];
-  let running = null; // what cancels the next frame
+  let running = null; // function that cancels the next frame
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   const canvas = element("canvas", { role: "img" });
   const drawing = element("div", { class: "drawing" }, canvas);
   const said = element("p", { class: "readout" });
-  // Who does not see is told what everybody does, where the play stands still.
+  // Readers who do not see the animation are told the state of all nodes where it pauses.
   const told = element("p", { class: "unseen", "aria-live": "polite" });
   const button = element("button", { type: "button", click: () => (running ? stop() : start()) }, "Play");
   const position = element("input", {
@@ -77,7 +77,7 @@ function addPlayedStep(page, section) {
     },
   });
   const text = element("output", { for: position.id });
-  let ground = null; // what does not move
+  let ground = null; // the part that does not move
 
   const geometry = () => {
     const width = drawing.clientWidth;
@@ -87,7 +87,7 @@ function addPlayedStep(page, section) {
 
   function drawGround() {
     const { width, left, across, rowHeight, names } = geometry();
-    if (!(across > 0)) return; // not laid out
+    if (!(across > 0)) return; // no layout yet
     const height = play.nodes.length * rowHeight + 24;
     const scale = window.devicePixelRatio || 1;
     drawing.style.height = `${height}px`;
@@ -139,7 +139,7 @@ function addPlayedStep(page, section) {
     pen.scale(scale, scale);
     const x = left + (date / play.units) * across;
     const { ink, paper } = palette();
-    // What has not happened yet is pale.
+    // The future is drawn pale.
     pen.globalAlpha = 0.72;
     pen.fillStyle = paper;
     play.nodes.forEach((_, row) => {
@@ -197,7 +197,7 @@ function addPlayedStep(page, section) {
       if (date >= play.units) return stop();
       next(frame);
     };
-    // Who wants little motion sees it in a hundred stills.
+    // A reader who prefers little motion sees a hundred stills.
     const still_frame = () => {
       show(date + play.units / 100);
       if (date >= play.units) return stop();
@@ -274,5 +274,5 @@ function addPlayedStep(page, section) {
   describe();
   drawn(drawGround);
   new ResizeObserver(() => drawGround()).observe(drawing);
-  show(play.units); // the whole step, for who does not play it and on paper
+  show(play.units); // the whole step, for print and before the first start
 }

@@ -1,4 +1,4 @@
-// Relative steps of every run against size: what was seen, the fit with its interval, and what is expected.
+// Relative steps of every run against size: observations, the fit with its interval, and the prediction.
 
 const kSizeWords = {
   parameters: "parameters",

@@ -1,4 +1,4 @@
-// Every run with its trend, its test and what is expected of it; every rung.
+// Every run with its trend, test and prediction; every rung.
 
 function addStudiedRuns(page, section) {
   const { result } = page;

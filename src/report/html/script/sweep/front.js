@@ -1,4 +1,4 @@
-// Time against money, energy or bytes: what nothing beats in both is the Pareto front, the rest is pale.
+// Time against money, energy or bytes: points that no other beats in both are the Pareto front, the others are pale.
 
 /** Of points {x, y}, those with no other that is at most as far in both and less in one; by x. */
 function paretoFront(points) {
@@ -56,7 +56,7 @@ function addFront(sweep, section) {
         }))
         .filter((line) => line.points.length > 0);
     return {
-      // What comes first is drawn over the others.
+      // Earlier lines are drawn over later ones.
       lines: [
         ...scatter(false),
         {

@@ -1,4 +1,4 @@
-// Which run is first where: a map over two axes of a grid, or the points themselves where there is no grid.
+// The first run at each point: a map over two axes of a grid, or the points themselves without a grid.
 
 const kSvg = "http://www.w3.org/2000/svg";
 function svgElement(tag, attributes = {}, ...children) {
@@ -11,11 +11,11 @@ function svgElement(tag, attributes = {}, ...children) {
 }
 
 const kCellHeight = 36;
-const kLeastCell = 11; // pixels across; below, the map is wider than the page and scrolls
+const kLeastCell = 11; // pixels across; with narrower cells the map is wider than the page and scrolls
 const kCellForLetter = 13;
 const kCellForTime = 58;
 const kCellForLead = 74;
-const kTextWidth = 6.6; // pixels of a letter, about
+const kTextWidth = 6.6; // pixels of a letter, approximately
 
 /** Black or white, whichever is read better on a colour. */
 function inkOn(colour) {
@@ -24,7 +24,7 @@ function inkOn(colour) {
     return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   });
   const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  return luminance > 0.179 ? "#000000" : "#ffffff"; // where both have the same contrast (WCAG 2.2, 1.4.3)
+  return luminance > 0.179 ? "#000000" : "#ffffff"; // luminance with the same contrast to both (WCAG 2.2, 1.4.3)
 }
 
 /** Lines or dots of a part, to be laid over its colour; faint, for there is text on it. */
@@ -124,14 +124,14 @@ function addMap(sweep, section) {
   const readout = element("p", { class: "readout", "aria-live": "polite" });
   const legendBox = element("div");
   const controls = element("div", { class: "controls" });
-  let cells = []; // rows from the top, each from the left
+  let cells = []; // rows from the top, cells from the left
   let figure = null;
 
   const columns = () => sweep.axes[state.x].texts.map((_, i) => i);
   const rows = () => {
     if (one) return [null];
     const indices = sweep.axes[state.y].texts.map((_, i) => i);
-    return sweep.axes[state.y].numeric ? indices.reverse() : indices; // more is further up
+    return sweep.axes[state.y].numeric ? indices.reverse() : indices; // greater values are further up
   };
   const placeOf = (column, row) => {
     const place = [...state.place];
@@ -234,7 +234,7 @@ function addMap(sweep, section) {
             "data-run": run === null ? "" : sweep.runs[run].label,
             "data-point": point?.id ?? "",
             "data-shade": run === null ? "" : String(shadeOf(lead).share),
-            // What is seen comes first: who speaks to the page says that.
+            // The visible text comes first, so that speech input can name the element.
             "aria-label": `${shown.join(" ")}${shown.length > 0 ? ", " : ""}${placeText(
               sweep,
               place,
@@ -307,7 +307,7 @@ function addMap(sweep, section) {
     figure?.refreshTable();
   };
   const setAxis = (name, other) => (axis) => {
-    if (state[other] === axis) state[other] = state[name]; // they change places
+    if (state[other] === axis) state[other] = state[name]; // the two axes change places
     state[name] = axis;
     showControls(name);
     change();

@@ -59,7 +59,7 @@ function sweepOf(result) {
   const nobodyShares = !result.runs.some((run) => run.communicates);
   const about = figuresOf(result);
   const decides = about.find((one) => one.decides)?.name;
-  // What points are decided by is the time that the answer goes by, with all that leaves it open.
+  // The time that decides a point is the time of the answer, with its whole uncertainty.
   const ranked = (point, run) => point.ranked.find((one) => one[0] === run && one.length > 1);
   const figure = (point, run, name) => {
     const place = name === decides && !result.sweep.rate_unit ? ranked(point, run) : null;

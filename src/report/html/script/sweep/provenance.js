@@ -1,4 +1,4 @@
-// What failed, and where the results come from.
+// Failed points, and the origin of the results.
 
 function addFailures(sweep, section) {
   const { failures } = sweep.result;
