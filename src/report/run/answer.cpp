@@ -21,7 +21,7 @@
 namespace dadsim::report {
 namespace {
 
-/// Who gets most done in a second, for the money or for the energy; some run has such a rate.
+/// States which run does most work per second, per money or per energy. Some run must have such a rate.
 Statement statement_by_work(const Result& result, const Answer& answer) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Answer::Place>& ranking = answer.ranking;
@@ -46,8 +46,8 @@ Statement statement_by_work(const Result& result, const Answer& answer) {
   statement.with("factor", std::move(factors)).with("factor_low", std::move(factor_lows));
   return statement.with("factor_high", std::move(factor_highs)).with("standing", std::move(standing));
 }
-/// What is to be expected of machines that may be taken away, of the first run that shares; none where the scenario
-/// does not say on what terms they are.
+/// Returns the expected costs on machines that may be taken away, for the first run that shares. Nothing if the
+/// scenario does not state how they are taken away.
 
 std::optional<Statement> statement_on_spot(const Result& result) {
   for (const RunResult& run : result.runs) {
@@ -67,7 +67,7 @@ std::optional<Statement> statement_on_spot(const Result& result) {
   return std::nullopt;
 }
 
-/// Says which runs need more memory than their devices have, and what takes most of it; none: all fit.
+/// States which runs need more memory than their devices have, and its largest part; nothing if all fit.
 std::optional<Statement> statement_on_memory(const Result& result) {
   Statement statement{"memory-exceeded"};
   const RunResult* worst = nullptr;
@@ -91,7 +91,7 @@ const std::string& label_of(const Result& result, const Place& place) { return r
 
 bool is_of_other_network(const Result& result) { return result.scale && !result.scale->workload.empty(); }
 
-/// Of a run by the metric; none where it has none. `contender`: what is known of it.
+/// Returns the place of a run by the metric; nothing if it has no such time. `contender`: its time with uncertainty.
 std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric,
                               const estimate::Contender& contender) {
   const RunResult& run = result.runs[i];
@@ -116,8 +116,8 @@ std::optional<Place> place_of(const Result& result, std::size_t i, Metric metric
   return place;
 }
 
-/// A quicker step wins nothing where nobody knows how many of them it takes: where of some it is known, the others are
-/// told apart from them.
+/// Keeps only runs whose number of steps is known, if there are some: a quicker step gains nothing if the number of
+/// steps is unknown.
 void keep_those_with_counted_steps(const Result& result, std::vector<Place>& ranking) {
   const auto is_counted = [&](const Place& place) {
     const std::optional<ScaleResult>& scale = result.runs[place.run].at_scale;
@@ -127,7 +127,7 @@ void keep_those_with_counted_steps(const Result& result, std::vector<Place>& ran
     std::erase_if(ranking, [&](const Place& place) { return !is_counted(place); });
 }
 
-/// The ranking of an answer by a metric, how each run stands to the first, and what it says of pairs.
+/// Fills in the ranking of an answer by a metric, with verdicts against the first run and on pairs.
 void rank_by(const Result& result, Metric metric, Answer& answer) {
   std::vector<estimate::Contender> contenders;
   for (const RunResult& run : result.runs) contenders.push_back(contender_of(run, result, metric));
@@ -148,7 +148,7 @@ void rank_by(const Result& result, Metric metric, Answer& answer) {
   }
 }
 
-/// A statement by a metric, with what it is of.
+/// Returns a statement by a metric, with the workload or network that it concerns.
 Statement by_metric(const char* kind, const Result& result, Metric metric) {
   Statement statement{kind};
   statement.with("metric", std::string(to_string(metric)));
@@ -164,7 +164,7 @@ Statement by_metric(const char* kind, const Result& result, Metric metric) {
   return statement;
 }
 
-/// Numbers of a value with its interval, each not a number where it is not known.
+/// Values with their intervals, each not a number if unknown.
 struct Estimates {
   std::vector<double> value, low, high;
   void add(const estimate::Estimate& one) {
@@ -187,7 +187,7 @@ void say_times(const Result& result, const std::vector<Place>& places, Statement
   seconds.say(statement, "seconds");
 }
 
-/// How many times as long others take as the first of a ranking.
+/// Adds the factors by which others take longer than the first of a ranking.
 void say_factors(const std::vector<Place>& others, Statement& statement) {
   Estimates factors;
   for (const Place& place : others) factors.add(place.verdict.ratio);
@@ -196,8 +196,8 @@ void say_factors(const std::vector<Place>& others, Statement& statement) {
 
 bool is_apart(const Place& place) { return !is_beside(place.verdict.standing); }
 
-/// Where the quickest is not told apart from the next ones: which those are, and who comes after them. Nothing where
-/// it is.
+/// Returns the runs from which the quickest cannot be told apart, and the next ones after them; nothing if there are
+/// none.
 std::optional<Statement> undecided(const Result& result, Metric metric, const std::vector<Place>& ranking) {
   const auto end = std::find_if(ranking.begin() + 1, ranking.end(), is_apart);
   const std::vector<Place> group(ranking.begin(), end);
@@ -227,13 +227,13 @@ std::optional<Statement> undecided(const Result& result, Metric metric, const st
   return statement;
 }
 
-/// Who is first, and by how much; some run has such a time.
+/// States the first run and its lead. Some run must have such a time.
 Statement winner(const Result& result, Metric metric, const std::vector<Place>& ranking) {
   if (std::optional<Statement> open = undecided(result, metric, ranking)) return *open;
   const auto sharing = std::ranges::count_if(result.runs, [](const RunResult& run) { return run.spec.communicates; });
   const bool to_target = metric == Metric::time_to_target;
   Statement statement = by_metric("first", result, metric);
-  // Before the next one and, where that is another, before gradient sharing.
+  // Names the lead over the next run and, if another, over gradient sharing.
   std::vector<Place> named(ranking.begin(),
                            ranking.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, ranking.size())));
   const auto baseline =
@@ -251,7 +251,7 @@ Statement winner(const Result& result, Metric metric, const std::vector<Place>& 
     const auto missed = std::ranges::find(result.runs, true, &RunResult::is_baseline);
     if (missed != result.runs.end()) statement.with("missed", missed->spec.algorithm);
   }
-  std::vector<std::string> open;  // further back, where little is known of them
+  std::vector<std::string> open;  // runs further back, of which little is known
   for (const Place& place : ranking) {
     if (place.verdict.standing == Standing::undecided) open.push_back(label_of(result, place));
   }
@@ -259,7 +259,7 @@ Statement winner(const Result& result, Metric metric, const std::vector<Place>& 
   return statement;
 }
 
-/// No run that shares has reached the target, or none shares.
+/// States that no run that shares has reached the target, or that none shares.
 Statement nobody(const Result& result) {
   const RunResult* nearest = nullptr;
   std::size_t sharing = 0;
@@ -281,7 +281,7 @@ Statement nobody(const Result& result) {
       .with("seeds", static_cast<double>(seeds));
 }
 
-/// Of the network that learned.
+/// Returns the statements on the network that learned.
 std::vector<Statement> by_target(const Result& result) {
   Answer learned;
   rank_by(result, Metric::time_to_target, learned);
@@ -292,7 +292,7 @@ std::vector<Statement> by_target(const Result& result) {
   return statements;
 }
 
-/// Runs of which a step is timed, and whose number of steps is anybody's guess.
+/// Adds the runs whose steps are timed but whose number of steps is unknown.
 void say_unknown_steps(const Result& result, Answer& answer) {
   Statement statement{"steps-unknown"};
   std::vector<double> seconds;
@@ -311,7 +311,7 @@ void say_unknown_steps(const Result& result, Answer& answer) {
   answer.statements.push_back(std::move(statement));
 }
 
-/// With relative steps known and none of the workload's own, who is first once they count.
+/// Adds the first run by relative steps, if these are known but the workload's own steps are not.
 void say_counted(const Result& result, Answer& answer) {
   std::vector<Place> counted;
   for (Place place : answer.ranking) {
@@ -328,7 +328,7 @@ void say_counted(const Result& result, Answer& answer) {
           "factor", counted[1].seconds / counted[0].seconds));
 }
 
-/// What became of runs that ended before their end.
+/// Adds the reasons for which runs stopped early.
 void say_stopped(const Result& result, Answer& answer) {
   for (const RunResult& run : result.runs) {
     if (!run.event_driven || !run.event_driven->stopped) continue;
@@ -338,7 +338,7 @@ void say_stopped(const Result& result, Answer& answer) {
   }
 }
 
-/// Whose messages hold samples as they are.
+/// Adds the runs whose messages contain samples in the clear.
 void say_handed_over(const Result& result, Answer& answer) {
   Statement statement{"handed-over"};
   std::vector<double> shares;
@@ -353,7 +353,7 @@ void say_handed_over(const Result& result, Answer& answer) {
   if (!shares.empty()) answer.statements.push_back(statement.with("samples_handed_over", std::move(shares)));
 }
 
-/// What gets done in a second by the run that shares gradients, or the first that shares.
+/// Adds the throughput of the run that shares gradients, or of the first that shares.
 void say_throughput(const Result& result, Answer& answer) {
   const auto shares = [](const RunResult& run) { return run.spec.communicates && run.throughput; };
   auto run = std::ranges::find_if(result.runs, [&](const RunResult& one) { return shares(one) && one.is_baseline; });

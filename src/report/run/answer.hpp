@@ -11,27 +11,27 @@
 
 namespace dadsim::report {
 
-/// What a result says to whom asked, always of what was timed.
+/// The answer of a result, always about the workload or network that was timed.
 struct Answer {
   Metric metric = Metric::time_to_target;
   std::string of;  ///< the workload, or the network that learned
-  /// A run with its time, between what it is to be expected.
+  /// A run with its time and the time's interval.
   struct Place {
-    std::size_t run = 0;  ///< index among Result::runs
+    std::size_t run = 0;  ///< index in Result::runs
     double seconds = 0;
     std::optional<double> low, high;
-    std::size_t seeds = 1;           ///< that it is the mean of
-    estimate::Verdict verdict = {};  ///< how it stands to the first of the ranking
+    std::size_t seeds = 1;           ///< number of seeds in the mean
+    estimate::Verdict verdict = {};  ///< verdict against the first of the ranking
   };
-  /// How many times as long one run of the ranking takes as another that comes before it, as Place::verdict.
+  /// The verdict on one run of the ranking against an earlier one, like Place::verdict.
   struct Pair {
-    std::size_t run = 0, of = 0;  ///< indices among Result::runs
+    std::size_t run = 0, of = 0;  ///< indices in Result::runs
     estimate::Estimate times;
   };
-  std::vector<Pair> pairs;            ///< all that there are by the time to the target
+  std::vector<Pair> pairs;            ///< all pairs if the metric is the time to the target, else none
   std::vector<Place> ranking;         ///< runs that share and have such a time, the quickest first
-  std::vector<Statement> statements;  ///< the answer itself first, then what qualifies it
-  double rounding_steps = 0;          ///< estimate::align_exact(), of times to the target
+  std::vector<Statement> statements;  ///< the answer itself first, then its qualifications
+  double rounding_steps = 0;          ///< estimate::align_exact(), for times to the target
 };
 
 Answer answer_to(const Result& result);

@@ -12,8 +12,8 @@
 namespace dadsim::report {
 namespace {
 
-constexpr double kLeastNamed = 0.005;   // of the step: a smaller part has no name in a sentence
-constexpr double kLeastOverlap = 0.01;  // likewise of what has no cause of its own, in short
+constexpr double kLeastNamed = 0.005;   // share of the step; smaller parts are not named in a sentence
+constexpr double kLeastOverlap = 0.01;  // share of the step without a cause of its own that the short form names
 constexpr std::size_t kMostPartsNamed = 3;
 
 }  // namespace

@@ -10,43 +10,45 @@
 
 namespace dadsim::report {
 
-/// What of a run's critical path is of one kind, whatever it lies on.
+/// All parts of one kind on a run's critical path, on any resource.
 struct Cause {
-  /// Resources whose names differ in numbers alone, in one direction each.
+  /// Resources whose names differ only in numbers, of one direction.
   struct Part {
-    std::string pattern;  ///< with a # for every number, "hospital-#-up"; of a single resource its name
-    std::string device;   ///< kind of the devices that compute; empty of what computes nothing
+    std::string pattern;  ///< name with a # for every number, "hospital-#-up"; of a single resource its name
+    std::string device;   ///< kind of the devices that compute; else empty
     std::size_t resources = 1;
     double seconds = 0;  ///< per step
-    double share = 0;    ///< of the step
+    double share = 0;    ///< share of the step
   };
-  std::string kind;  ///< as in step::Bound
+  std::string kind;  ///< kind as in step::Bound
   double seconds = 0, share = 0;
   std::vector<Part> parts;  ///< the longest first
 };
 
-/// The longest first; empty where a run has no critical path.
+/// Returns the causes, the longest first; empty without a critical path.
 std::vector<Cause> causes_of(const RunResult& run);
 
-/// "hospital-# (rtx-3090)", "hospital-#-up".
+/// Returns "hospital-# (rtx-3090)", "hospital-#-up".
 std::string name_of(const Cause::Part& part);
-/// "5 links hospital-#-up", "link hub-down": what a part lies on.
+/// Returns the resources of a part: "5 links hospital-#-up", "link hub-down".
 std::string resources_in_words(const Cause& cause, const Cause::Part& part);
-/// "bandwidth of 5 links hospital-#-up": what a part is of.
+/// Returns the cause and resources of a part: "bandwidth of 5 links hospital-#-up".
 std::string in_words(const Cause& cause, const Cause::Part& part);
 
-/// What held a run back, by kind first: a sentence without its end. "56 % of the step was bandwidth (link up 33 %, link
-/// down 22 %), 33 % computing (site-1), 11 % latency (up)". Empty where a run has no critical path.
+/// Returns what held a run back, by kind, as a sentence without its end; empty without a critical path. "56 % of the
+/// step was bandwidth (link up 33 %, link down 22 %), 33 % computing (site-1), 11 % latency (up)".
 std::string causes_in_words(const RunResult& run);
 
-/// Which causes are named with the resource that most of them lies on.
+/// Causes that are named with their main resource.
 enum class CausesNamed : std::uint8_t { each, first, none };
-/// The same in short, without what is under half a per cent: "56 % bandwidth (link up 33 %), 33 % computing (site-1)".
+/// Returns the causes in short, without those under half a per cent: "56 % bandwidth (link up 33 %), 33 % computing
+/// (site-1)".
 std::string causes_in_short(const RunResult& run, CausesNamed named);
 
-/// The name of the link that a direction is part of: SimGrid makes a link of each, but whoever buys them buys one.
+/// Returns the name of the link that a direction belongs to: SimGrid makes a link of each direction, but a buyer buys
+/// one.
 std::string name_of_link(const std::string& direction);
-/// A name with a # for every number in it.
+/// Returns the name with a # for every number in it.
 std::string with_numbers_open(const std::string& name);
 
 }  // namespace dadsim::report

@@ -9,25 +9,25 @@
 
 namespace dadsim::report {
 
-/// What runs are compared by unless they ask otherwise. `of_other_network`: a workload is timed; `has_known_time`: of
-/// some run that shares, the workload's time to accuracy is known.
+/// Returns the metric that compares runs unless the scenario names another. `of_other_network`: a workload is timed.
+/// `has_known_time`: some run that shares has a known time to accuracy for the workload.
 Metric natural_metric(bool of_other_network, bool has_known_time, bool has_learned);
 
-/// What is known of a run's time by a metric. Without such a time its seconds are 0.
+/// Returns a run's time by a metric, with its uncertainty. Without such a time its seconds are 0.
 estimate::Contender contender_of(const RunResult& run, Metric metric);
 
-/// The same by a metric of work too, whose price stands in the place of a time.
+/// Returns the same for any metric; for a metric of work the price replaces the time.
 estimate::Contender contender_of(const RunResult& run, const Result& result, Metric metric);
 
-/// The mean of times to the target, all of which are known, with what seeds and evaluations leave open; of one seed
-/// `scatter` (estimate/comparison.hpp).
+/// Returns the mean of times to the target, all known, with the uncertainty from seeds and evaluations; for one seed
+/// `scatter` applies (estimate/comparison.hpp).
 estimate::Estimate mean_arrival(const std::vector<std::optional<estimate::Arrival>>& arrivals, double scatter);
-/// The same with the errors of a step.
+/// Adds the errors of a step.
 estimate::Estimate with_band(estimate::Estimate time, const std::optional<estimate::Band>& factors);
 
-/// A contender's time by a metric (or its price of work), the mean over the seeds, with what several seeds leave open
-/// and the errors of a step. None where it has none, or a seed missed the target. Runs, tables, plans and sweeps say
-/// this one. A time at scale has what relative steps leave open of it beside (ScaleResult::time_band).
+/// Returns a contender's time by a metric (or its price of work): the mean over the seeds, with the uncertainty from
+/// seeds and the errors of a step. Nothing if it has none, or a seed missed the target. Runs, tables, plans and sweeps
+/// all report this value. A time at scale also has the uncertainty of relative steps (ScaleResult::time_band).
 std::optional<estimate::Estimate> time_of(const estimate::Contender& contender, Metric metric);
 
 }  // namespace dadsim::report

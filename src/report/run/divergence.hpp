@@ -7,22 +7,22 @@
 
 namespace dadsim::report {
 
-/// Whether training has diverged: its loss is no finite number at the end, or ends above ten times that of the
-/// untrained network (overconfident networks have losses above it too, by less). To be asked of curves of what has
-/// learned alone.
+/// Returns whether training has diverged: its last loss is not finite, or exceeds ten times that of the untrained
+/// network. (Overconfident networks exceed it too, by less.) Use only for curves of networks that have learned.
 std::optional<Divergence> divergence_of(const std::vector<CurvePoint>& curve);
 
-/// How often a guess is right on held-back samples, the standard deviation of that over as many samples, and the loss
-/// of whoever knows how frequent classes are.
+/// A guess on held-back samples: its accuracy, the standard deviation of that over as many samples, and its loss if the
+/// frequencies of classes are known.
 struct Guess {
   double chance = 0, deviation = 0, loss = 0;
 };
 
-/// Whether training ends as good as a guess, and has not diverged: by accuracy within two standard deviations, and by
-/// loss within a twentieth.
+/// Returns whether training ends no better than a guess, without having diverged: accuracy within two standard
+/// deviations, and loss within a twentieth.
 bool ends_at_chance(const RunResult& run, const Guess& guess);
 
-/// What the accuracies of some runs do not mean: which have diverged, and which end at chance as their notes say.
+/// Returns which runs have meaningless accuracies: those that diverged, and those that end at chance as their notes
+/// say.
 std::vector<Statement> spoilt_accuracies(const Result& result);
 
 }  // namespace dadsim::report

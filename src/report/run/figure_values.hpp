@@ -14,14 +14,15 @@ namespace dadsim::report {
 /// The values of all figures of a run.
 class FigureValues {
  public:
-  FigureValues();  ///< nothing is known
+  FigureValues();  ///< all values are unknown
   explicit FigureValues(const FigureSource& source);
 
-  /// Not a number: not known, or not finite. Throws std::logic_error where there is no such figure, or it is a text.
+  /// Returns a figure's number; not a number if unknown or not finite. Throws std::logic_error if there is no such
+  /// figure, or it is a text.
   double operator[](std::string_view name) const { return number(figure_index(name)); }
   double number(std::size_t index) const;
   bool is(std::string_view name) const { return (*this)[name] == 1; }
-  /// Throws std::logic_error where there is no such figure, or it is no text.
+  /// Returns a figure's text. Throws std::logic_error if there is no such figure, or it is not a text.
   const std::string& text(std::string_view name) const { return text(figure_index(name)); }
   const std::string& text(std::size_t index) const;
 
@@ -31,20 +32,19 @@ class FigureValues {
   FigureValues& set(std::size_t index, std::string text);
 
  private:
-  // Apart, so that a hundred thousand rows stay small.
+  // Separate vectors keep a hundred thousand rows small.
   std::vector<double> numbers_;
   std::vector<std::string> texts_;
 };
 
-/// As a field of a CSV: empty where it is not known; yes and no are "true" and "false".
+/// Returns a figure as a field of a CSV: empty if unknown, "true" or "false" for yes and no.
 std::string csv_field_of(const FigureValues& values, std::size_t index);
-/// ",name,name …" of the figures that CSVs have, from one on, and ",value,value …" of them.
+/// Returns ",name,name …" of the figures in CSVs, from one on (names), or ",value,value …" (values).
 std::string csv_names_of_figures(std::size_t from = 0);
 std::string csv_fields_of(const FigureValues& values, std::size_t from = 0);
 
-/// The learning curves in long format: a header, then one line per run and evaluation; the columns are documented in
-/// docs/output-csv.md. Fields are quoted as RFC 4180 asks where they need it; what is not a finite number is left
-/// empty.
+/// Writes the learning curves in long format: a header, then one line per run and evaluation; docs/output-csv.md
+/// documents the columns. Fields are quoted according to RFC 4180; a value that is not finite is left empty.
 std::string to_csv(const Result& result);
 
 }  // namespace dadsim::report

@@ -15,9 +15,9 @@
 namespace dadsim::report {
 namespace {
 
-// How figures of work, and of what work costs, are had; not a number where they are not known.
+// ---- figures of work and its cost; not a number if unknown ----
 
-/// Samples of all workers per step.
+/// Returns the samples of all workers per step.
 double global_batch(const FigureSource& of);
 
 constexpr double kNoFigure = std::numeric_limits<double>::quiet_NaN();
@@ -42,7 +42,7 @@ double kwh_of(const FigureSource& of) {
 double for_cost(double work, double cost) { return cost > 0 ? work / cost : kNoFigure; }
 
 double global_batch(const FigureSource& of) { return std::round(samples_of(of)); }
-/// Steps that the workload is known to need.
+/// Returns the steps that the workload is known to need.
 
 double known_steps(const FigureSource& of) {
   return of.run.at_scale && of.result.scale && of.result.scale->known ? of.result.scale->known->steps : kNoFigure;
@@ -74,7 +74,7 @@ using Of = const FigureSource&;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// How a figure is had.
+// ---- getters of figures ----
 
 template <auto member>
 double plain(Of of) {
@@ -83,7 +83,7 @@ double plain(Of of) {
 
 double as_number(std::optional<bool> value) { return value ? static_cast<double>(*value) : kNone; }
 
-/// Means over the seeds that were learned.
+/// Returns a mean over the learned seeds.
 template <auto by_seed, auto of_first>
 double mean_accuracy(Of of) {
   return (of.run.*by_seed).size() < 2 ? of.run.*of_first : over_seeds(of.run.*by_seed).mean;
@@ -100,8 +100,7 @@ double of_throughput(Of of) {
   return of.run.throughput ? std::optional<double>((*of.run.throughput).*member).value_or(kNone) : kNone;
 }
 
-/// `which` of the estimate that `member` of the run's part of the time to accuracy at scale is; the value is never
-/// missing where there is an estimate.
+/// Returns `which` of the estimate `member` at scale. The value itself is always present in an estimate.
 template <auto member, auto which>
 double at_scale(Of of) {
   const std::optional<ScaleResult>& scale = of.run.at_scale;
@@ -109,7 +108,7 @@ double at_scale(Of of) {
   return std::optional<double>((*((*scale).*member)).*which).value_or(kNone);
 }
 
-/// Of the interval that holds the errors of a step too, where that is known.
+/// Returns an end of the interval that includes the errors of a step, if known.
 template <auto which>
 double scale_end(Of of) {
   const bool banded = of.run.at_scale && of.run.at_scale->time_band;
@@ -123,7 +122,7 @@ double relative_steps(Of of) {
   return std::optional<double>((*scale->relative.ratio).*which).value_or(kNone);
 }
 
-/// `stretch` of the costs, and what of it.
+/// Returns the cost `what` over `stretch`.
 template <auto stretch, auto what>
 double cost(Of of) {
   if (!of.run.costs) return kNone;
@@ -158,7 +157,7 @@ double leaked(Of of) {
 using Estimate = estimate::Estimate;
 using Leak = step::LeakFigures;
 
-// A text has no number and a number has no text.
+// A text has no number, and a number has no text.
 constexpr Figure text(const char* name, const char* meaning, std::string (*had)(Of)) {
   return {name, Kind::text, "", meaning, nullptr, had};
 }

@@ -10,7 +10,7 @@
 
 namespace dadsim::report {
 
-/// What a figure of a run is had from.
+/// The input of a figure's getter.
 struct FigureSource {
   const RunResult& run;
   const Result& result;
@@ -30,13 +30,12 @@ struct Figure {
   const char* name;
   Kind kind;
   const char* unit;     ///< "s" (simulated), "B", "share", "currency" …; empty: none
-  const char* meaning;  ///< the sentence of docs/figures.md
-  /// How it is had: a text by `text`, anything else by `number`, with 1 for yes, 0 for no and what is no number where
-  /// it is not known.
+  const char* meaning;  ///< sentence for docs/figures.md
+  /// Getters: a text has `text`, any other kind `number`, with 1 for yes and 0 for no; not a number if unknown.
   double (*number)(const FigureSource&);
   std::string (*text)(const FigureSource&);
   Better better = Better::neither;
-  const char* title = "";  ///< in few words; the page of a sweep shows figures that have a title
+  const char* title = "";  ///< short title; the page of a sweep shows figures that have a title
   bool in_csv = true;      ///< false: too long for a column of every line
 
   bool on_page() const { return *title != '\0'; }
@@ -45,17 +44,17 @@ struct Figure {
 const char* to_string(Figure::Kind kind);
 const char* to_string(Figure::Better better);
 
-/// All figures, in the order of every output.
+/// Returns all figures, in the order of every output.
 std::span<const Figure> figures();
-/// The place of a figure in the table. Throws std::logic_error where there is none of that name.
+/// Returns the index of a figure in the table. Throws std::logic_error if there is no such name.
 std::size_t figure_index(std::string_view name);
 
-/// The rows of the table in docs/figures.md.
+/// Returns the rows of the table in docs/figures.md.
 std::string figures_in_markdown();
 
-/// The most that any adversary knows of a figure; what is no number is not known.
+/// Returns the most that any adversary knows of a figure; not a number if unknown.
 double most_leaked(const RunResult& run, double step::LeakFigures::*figure);
-/// ε towards whom it is known of: the least of all adversaries.
+/// Returns the least ε over all adversaries for which one is known.
 double epsilon_spent(const RunResult& run);
 
 }  // namespace dadsim::report

@@ -29,15 +29,15 @@ namespace dadsim::report {
 /// A point of a learning curve with the simulated time at which it was reached.
 struct CurvePoint {
   std::int64_t step = 0;
-  double seconds = 0;  ///< simulated, from the start of training; evaluation is not charged
+  double seconds = 0;  ///< simulated seconds since the start of training, without evaluation
   double loss = 0;
   double accuracy = 0;
   double auc = 0;
-  double bytes = 0;  ///< sent by all nodes, from the start of training
-  /// Of event-driven runs: passes over the training data that participants had trained with. Of others they follow from
-  /// the steps.
+  double bytes = 0;  ///< bytes sent by all nodes since the start of training
+  /// Passes over the training data by the participants of an event-driven run. In other runs they follow from the
+  /// steps.
   std::optional<double> epochs = {};
-  std::optional<step::SitesEvaluation> sites = {};  ///< where sites have weights of their own
+  std::optional<step::SitesEvaluation> sites = {};  ///< filled if sites have weights of their own
 };
 
 /// Steps to one of further targets.
@@ -47,49 +47,49 @@ struct ScaleAtTarget {
   estimate::RelativeSteps relative;
 };
 
-/// Where relative steps come from a scale study and not from the network that learned.
+/// The source of relative steps in a scale study instead of the network that learned.
 struct FromLadder {
-  std::string study;                                ///< name of its scenario
-  std::size_t rungs = 0;                            ///< that the fit rests on
-  bool trend = false;                               ///< whether it shows one
-  double decades_beyond = 0;                        ///< from its largest network to what is timed
-  std::optional<estimate::Estimate> measured = {};  ///< on the network that learned
+  std::string study;                                ///< name of the study's scenario
+  std::size_t rungs = 0;                            ///< rungs in the fit
+  bool trend = false;                               ///< true: the fit shows a trend
+  double decades_beyond = 0;                        ///< decades from its largest network to the timed one
+  std::optional<estimate::Estimate> measured = {};  ///< relative steps on the network that learned
 };
 
 /// A run's part of the time to accuracy at scale.
 struct ScaleResult {
-  estimate::StepsToTarget steps_to_target;  ///< on the network that learned, by seed
+  estimate::StepsToTarget steps_to_target;  ///< by seed, on the network that learned
   estimate::RelativeSteps relative;
-  std::optional<estimate::Estimate> time;   ///< seconds; none unless both steps and relative steps are known
+  std::optional<estimate::Estimate> time;   ///< seconds; filled if both steps and relative steps are known
   std::vector<ScaleAtTarget> further = {};  ///< in the order of the scenario
-  /// The time with the errors of a step as well: what the interval of the relative steps (95 %, in the place of one of
-  /// 90 %) and the band of a step each allow, as factors, their logarithms added in squares.
+  /// The time with the errors of a step as well. The factors allowed by the interval of relative steps (95 %, for one
+  /// of 90 %) and by the band of a step are combined: their logarithms add in squares.
   std::optional<estimate::Estimate> time_band = {};
-  std::optional<FromLadder> ladder = {};  ///< where the scenario names one, and it says something of this run
+  std::optional<FromLadder> ladder = {};  ///< filled if the scenario names a study that covers this run
 
-  /// The least and the greatest of the relative steps over all targets; nothing unless at least two are known.
+  /// Returns the least and the greatest relative steps over all targets; nothing unless at least two are known.
   std::optional<std::pair<double, double>> range_over_targets() const;
 };
 
-/// A loss that grew beyond all bounds.
+/// A loss that grew without bounds.
 struct Divergence {
-  std::int64_t step = 0;  ///< from which on it is no finite number; the last one where it is a number still
+  std::int64_t step = 0;  ///< first step of a loss that is not finite to the end; the last step if its loss is finite
   double before = 0;      ///< loss of the untrained network
-  double loss = 0;        ///< at the end
+  double loss = 0;        ///< loss at the end
 };
 
-/// What a stretch of training costs. What is not known is left out, never zero.
+/// The costs of a period of training. Unknown costs are left out, never zero.
 struct Costs {
   std::optional<double> money = {};   ///< in the scenario's currency
-  std::optional<double> joules = {};  ///< of devices, and of the network where the scenario says what that takes
+  std::optional<double> joules = {};  ///< joules of devices, and of the network if the scenario gives its energy
   std::optional<double> carbon = {};  ///< grams of CO2 equivalent
 };
 
-/// What a stretch of training is to be expected to take on machines that may be taken away.
+/// The expected course of a period of training on machines that may be taken away.
 struct SpotCosts {
-  double seconds = 0;           ///< with what is done again, checkpoints and restarts
-  double slowdown = 1;          ///< of it ÷ the time without interruptions
-  double interruptions = 0;     ///< of all machines together, in that time
+  double seconds = 0;           ///< seconds with repeated work, checkpoints and restarts
+  double slowdown = 1;          ///< `seconds` ÷ the time without interruptions
+  double interruptions = 0;     ///< interruptions of all machines together, in that time
   double checkpoint_every = 0;  ///< seconds
   Costs costs = {};
 };
@@ -97,108 +97,107 @@ struct SpotCosts {
 /// The costs of a run.
 struct RunCosts {
   Costs whole;
-  std::optional<Costs> to_target;  ///< of the learned steps; none if the target was not reached
-  std::optional<Costs> at_scale;   ///< of the steps that the workload needs; none where they are not known
+  std::optional<Costs> to_target;  ///< costs of the learned steps; nothing if the target was not reached
+  std::optional<Costs> at_scale;   ///< costs of the steps that the workload needs; nothing if unknown
   Costs per_step;
-  std::optional<double> per_month = {};  ///< money while it goes on all the time
-  /// Of the steps that the workload needs where those are known, else until the target, else of the whole run; where
-  /// the scenario says on what terms machines are taken away.
+  std::optional<double> per_month = {};  ///< money per month of permanent operation
+  /// Interruptions over the steps that the workload needs if known, else until the target, else over the whole run.
+  /// Filled if the scenario states how machines are taken away.
   std::optional<SpotCosts> spot = {};
 };
 
-/// What the time to accuracy at scale is of.
+/// The workload of the time to accuracy at scale.
 struct ScaleSetting {
-  std::string workload;    ///< empty: the network that learned, of which only the relative steps are told
+  std::string workload;    ///< empty: the network that learned, with relative steps only
   std::int64_t batch = 0;  ///< samples of all workers per step
   std::int64_t seeds = 1;
   std::optional<estimate::KnownSteps> known;
-  std::optional<Statement> why_not;  ///< where no steps are known
+  std::optional<Statement> why_not;  ///< reason for unknown steps
   estimate::Charges charges;
 };
 
-/// A step of a run with what happened in it.
+/// A step of a run with its events.
 struct TracedStep {
-  std::int64_t number = 0;  ///< the first step of training is 1
-  bool cold = false;        ///< on connections that were new
-  double begin = 0;         ///< seconds, simulated, from the start of training
+  std::int64_t number = 0;  ///< number of the step; the first step of training is 1
+  bool cold = false;        ///< true: on new connections
+  double begin = 0;         ///< simulated seconds since the start of training
   std::shared_ptr<const step::Timeline> timeline;
 };
 
-/// What there is to say of a run whose order of events decides what is learned: what its protocol and its simulation
-/// have recorded, and what follows from both.
+/// Results of a run in which the order of events decides what is learned: records of its protocol and its simulation,
+/// and figures from both.
 struct EventDrivenResult {
   step::Participation participation;
   step::EventLog log;
-  std::vector<std::string> hosts;  ///< per node: workers, then the aggregator
+  std::vector<std::string> hosts;  ///< hosts per node: workers, then the aggregator
   std::size_t workers = 0;
-  /// Where it ended before its end, since nobody came any more, or nothing was achieved for too long, because of what
-  /// fails: "stopped". None: it came to its end.
+  /// "stopped": the reason for an early end, because no participant was left or too little was achieved, due to
+  /// failures. Nothing: the run was completed.
   std::optional<Statement> stopped = {};
-  /// Operations of learning: worked out for this run, and found because another run had needed the same.
+  /// Operations of learning: computed for this run, and reused from another run.
   std::int64_t learned = 0, found = 0;
 
-  double wasted_seconds() const;  ///< computing whose result went into no model, all nodes together
-  double wasted_bytes() const;    ///< of messages whose content went into no model, or that never arrived
-  double lost_work() const;       ///< seconds of computing since checkpoints that a participant went on from
-  std::int64_t restored() const;  ///< times that one did
-  std::int64_t outages() const;   ///< of hosts
-  double bytes_sent() const;      ///< by all nodes: the sum of the next two
+  double wasted_seconds() const;  ///< computing whose result went into no model, over all nodes
+  double wasted_bytes() const;    ///< bytes of messages that went into no model, or never arrived
+  double lost_work() const;       ///< seconds of computing since checkpoints from which a participant resumed
+  std::int64_t restored() const;  ///< times that a participant resumed from a checkpoint
+  std::int64_t outages() const;   ///< outages of hosts
+  double bytes_sent() const;      ///< bytes sent by all nodes: the sum of the next two
   double bytes_received() const;
   double bytes_lost() const;
-  double taking_part() const;      ///< workers in a round, or at work at the same time; a mean
-  double rounds_per_hour() const;  ///< or updates of the model
-  // All workers together, seconds.
+  double taking_part() const;      ///< mean number of workers in a round, or at work at the same time
+  double rounds_per_hour() const;  ///< rounds, or updates of the model
+  // Returns the seconds of computing over all workers.
   double busy_seconds() const;
-  double idle_seconds() const;  ///< neither computing nor down
+  double idle_seconds() const;  ///< seconds neither computing nor down
   double down_seconds() const;
 
-  /// What became of a worker in the whole run.
+  /// The record of a worker over the whole run.
   struct Worker {
-    std::int64_t used = 0;          ///< times that its contribution went into a model
-    std::int64_t late = 0;          ///< as far as the parts of the participation go
-    std::int64_t failed = 0;        ///< the same
+    std::int64_t used = 0;          ///< contributions that went into a model
+    std::int64_t late = 0;          ///< late contributions, as far as the participation's parts are recorded
+    std::int64_t failed = 0;        ///< failed contributions, as far as recorded
     double busy = 0, down = 0;      ///< seconds
     double sent = 0, received = 0;  ///< bytes
   };
   std::vector<Worker> per_worker() const;
 };
 
-/// Between which times nine of ten measurements lie, as far as predictions like it were held against measurements
-/// (estimate/bands.hpp). Nothing of days that differ on a shared machine or in a cloud is in it.
+/// The interval of nine measurements of ten, as far as similar predictions were compared with measurements
+/// (estimate/bands.hpp). Differences between days on a shared machine or in a cloud are not included.
 struct StepBand {
   double low = 0, high = 0;               ///< seconds of a step
-  std::vector<estimate::TimePart> parts;  ///< of a mean step: computing, and what is not hidden by it, by what errors
-                                          ///< go by
+  std::vector<estimate::TimePart> parts;  ///< parts of a mean step (compute, exposed communication) by error category
 };
 
-/// What a layer of the network that is timed hands over, where layers choose.
+/// The statistic that a layer of the timed network hands over, where layers choose.
 struct LayerStatistic {
   std::string layer, statistic;
 };
 
-/// What a run gets done in a second, and how well its devices are used.
+/// The work of a run per second, and the use of its devices.
 struct Throughput {
-  double samples = 0;            ///< of all workers, per second
-  std::optional<double> tokens;  ///< per second; none where samples are no sequences
-  /// Model flops utilisation (PaLM, arXiv:2204.02311, appendix B): flops that the network needs, without what is
-  /// computed again, ÷ what the devices could do at their peak in the precision that is timed.
+  double samples = 0;            ///< samples of all workers per second
+  std::optional<double> tokens;  ///< tokens per second; nothing if samples are not sequences
+  /// Model flops utilisation (PaLM, arXiv:2204.02311, appendix B). Flops that the network needs, without recomputation,
+  /// ÷ the devices' peak in the timed precision.
   std::optional<double> model_flops_utilisation;
-  /// A step of one worker alone, which shares nothing ÷ a step of this run; only where nothing is learned.
+  /// Step time of a single worker that shares nothing ÷ step time of this run; filled only if nothing is learned.
   std::optional<double> scaling_efficiency;
-  /// model_flops_utilisation without the products of attention that a mask leaves out; none where none are.
+  /// model_flops_utilisation without the products of attention that a mask leaves out; nothing if there are none.
   std::optional<double> masked_flops_utilisation = {};
-  /// Why the utilisation is above one; none where it is not.
+  /// Reason for a utilisation above one; nothing if it is not.
   std::optional<Statement> above_peak = {};
-  /// Why the scaling efficiency is above one; none where it is not.
+  /// Reason for a scaling efficiency above one; nothing if it is not.
   std::optional<Statement> above_linear = {};
 };
 
-/// Everything that is reported of one run. Computed by summarise() and in study/results/: the reports only print it.
+/// All results of one run. summarise() and study/results/ compute them; reports only print them.
 struct RunResult {
   spec::RunSpec spec;
   std::int64_t steps = 0;
   std::int64_t steps_per_epoch = 0;
-  std::size_t workers = 0;  ///< that were timed: 1 if pooled
+  std::size_t workers = 0;  ///< timed workers: 1 if pooled
   double final_accuracy = 0;
   double best_accuracy = 0;
   double final_auc = 0;
@@ -207,107 +206,110 @@ struct RunResult {
   std::int64_t target_step = 0;  ///< meaningful if reached
   double target_seconds = 0;     ///< meaningful if reached
 
-  // Means over the steps of the run; not a number if it had none (the target was met before training).
+  // Means over the steps of the run; not a number without steps (the target was met before training).
   double step_seconds = 0;
   double compute_seconds = 0;
   double exposed_seconds = 0;
-  double first_step_seconds = 0;                                           ///< of the first step alone, not a mean
-  double slowest_step_seconds = std::numeric_limits<double>::quiet_NaN();  ///< of the longest; unknown if event-driven
-  /// For runs without a barrier between steps, the seconds until all workers had ended the first, the second … step,
-  /// until every further one takes step_seconds. Otherwise empty.
+  double first_step_seconds = 0;  ///< seconds of the first step
+  double slowest_step_seconds =
+      std::numeric_limits<double>::quiet_NaN();  ///< seconds of the longest step; unknown if event-driven
+  /// For runs without a barrier between steps, the seconds until all workers had ended the first, the second … step.
+  /// The list ends when every further step takes step_seconds. Otherwise empty.
   std::vector<double> first_steps;
-  double bytes_up_per_worker = 0;    ///< sent by a worker per step, mean over workers that take part
-  double bytes_down_per_worker = 0;  ///< received by a worker per step, mean over workers that take part
-  double total_bytes = 0;            ///< sent by all nodes over the whole run
+  double bytes_up_per_worker = 0;    ///< bytes sent by a worker per step, mean over workers that take part
+  double bytes_down_per_worker = 0;  ///< bytes received by a worker per step, mean over workers that take part
+  double total_bytes = 0;            ///< bytes sent by all nodes over the whole run
   double total_seconds = 0;
 
   std::vector<step::Bound>
       bounds;                ///< critical path by resource, longest first; seconds are means per step of the whole run
-  step::NetworkUse network;  ///< how the network was simulated
+  step::NetworkUse network;  ///< model of the network
   std::vector<step::EpochRanks> ranks;
   std::vector<CurvePoint> curve;
-  std::optional<Divergence> divergence;    ///< where it has learned, and diverged
-  std::vector<Statement> notes;            ///< assumptions that concern this run alone
-  estimate::MemoryUse memory;              ///< of one worker, with the mean batch
-  double device_memory = 0;                ///< of the worker that has the least; 0: unknown
-  std::optional<ScaleResult> at_scale;     ///< where the result has a setting for it
-  std::vector<double> busy_seconds;        ///< per node: computing, mean per step
-  std::optional<RunCosts> costs;           ///< where the scenario asks for them
-  std::vector<TracedStep> traced;          ///< those asked for that the run has, in order
-  double compression_seconds = 0;          ///< of compute_seconds: what the algorithm computes beside a plain step
-  double waiting_seconds = 0;              ///< of exposed_seconds: until others have issued what is waited for
-  std::vector<LayerStatistic> statistics;  ///< input first; empty where layers do not choose
-  std::optional<EventDrivenResult> event_driven;  ///< of an event-driven run; its steps are updates of the model
-  std::optional<ShiftEvaluation> evaluation;      ///< of an event-driven run, where the scenario asks for it
-  std::optional<StepBand> step_band;              ///< none where no step was taken
+  std::optional<Divergence> divergence;  ///< filled if it has learned, and diverged
+  std::vector<Statement> notes;          ///< assumptions that concern only this run
+  estimate::MemoryUse memory;            ///< memory of one worker, with the mean batch
+  double device_memory = 0;              ///< bytes of the worker that has the least; 0: unknown
+  std::optional<ScaleResult> at_scale;   ///< filled if the result has a setting for it
+  std::vector<double> busy_seconds;      ///< computing per node, mean per step
+  std::optional<RunCosts> costs;         ///< filled if the scenario asks for them
+  std::vector<TracedStep> traced;        ///< steps of the run that were asked for, in order
+  double compression_seconds = 0;  ///< part of compute_seconds due to compression, which a plain step does not have
+  double waiting_seconds = 0;      ///< part of exposed_seconds until others have issued the awaited collective
+  std::vector<LayerStatistic> statistics;  ///< input first; empty if layers do not choose
+  std::optional<EventDrivenResult>
+      event_driven;                           ///< filled for an event-driven run; its steps are updates of the model
+  std::optional<ShiftEvaluation> evaluation;  ///< filled for an event-driven run if the scenario asks for it
+  std::optional<StepBand> step_band;          ///< nothing if no step was taken
 
-  /// Passes over the training data at a point of the curve; not a number where an epoch has no steps.
+  /// Returns the passes over the training data at a point of the curve; not a number if an epoch has no steps.
   double epochs_at(const CurvePoint& point) const;
-  /// When it reached the target, and the evaluation before that; nothing where it did not.
+  /// Returns when the run reached the target, and the evaluation before; nothing if it did not.
   std::optional<estimate::Arrival> arrival() const;
-  /// Factors on any time of so many steps; none without a band.
+  /// Returns factors on any time of that many steps; nothing without a band.
   std::optional<estimate::Band> factors() const;
-  /// What its messages reveal (docs/leak.md); none: nothing was learned.
+  /// Information that its messages reveal (docs/leak.md); nothing if nothing was learned.
   std::optional<step::Leak> leak;
-  /// Whether its compression left anything out while it learned; none: it has none, or the run is event-driven.
+  /// Loss of information by its compression while it learned; nothing without compression, or for an event-driven run.
   std::optional<bool> is_lossy;
-  /// Layers of the network that is timed whose ranks were at the limit of the network that learned: timed with the cap.
+  /// Layers of the timed network whose ranks were at the limit of the network that learned, and which are timed with
+  /// that cap.
   std::int64_t censored_layers = 0;
-  std::optional<Throughput> throughput;  ///< of the network that is timed; none of event-driven runs
+  std::optional<Throughput> throughput;  ///< throughput of the timed network; nothing for event-driven runs
 
-  /// When it reached the target, by seed; nothing where a seed did not. Those after the first are timed by the first:
-  /// their steps are taken to last as long. Event-driven runs have the first alone.
+  /// Arrival at the target, by seed; nothing for a seed that did not reach it. Steps of later seeds are assumed to last
+  /// as long as those of the first. Event-driven runs have only the first.
   std::vector<std::optional<estimate::Arrival>> arrivals;
-  std::vector<double> best_accuracies;                      ///< by seed, of the same; empty where nothing was learned
-  std::vector<double> final_accuracies;                     ///< likewise
-  bool is_baseline = false;                                 ///< its algorithm is the one that others are compared with
-  bool exact = false;                                       ///< it learns what every exact run does, up to rounding
-  double seed_scatter = estimate::seed_scatter("unknown");  ///< of its kind
+  std::vector<double> best_accuracies;   ///< one per seed of the training; empty if nothing was learned
+  std::vector<double> final_accuracies;  ///< one per seed of the training; empty if nothing was learned
+  bool is_baseline = false;              ///< true: other algorithms are compared with its algorithm
+  bool exact = false;                    ///< true: it learns the same as every exact run, up to rounding
+  double seed_scatter = estimate::seed_scatter("unknown");  ///< scatter over seeds for its kind
 };
 
 struct Result : ReportHead {
   std::uint64_t seed = 0;
   std::uint64_t hash = 0;
   std::string learned_on;  ///< "MLP 784-256-10 (203,530 parameters), batch 32 per worker"
-  std::string timed_as;    ///< the same words as learned_on, or the workload with its batch
+  std::string timed_as;    ///< equal to learned_on, or the workload with its batch
   bool timed_as_other = false;
   double target_accuracy = 0;
   std::vector<std::string> layer_names;  ///< matrix layers of the learned network, for the ranks
-  bool timing_only = false;              ///< nothing was learned: accuracies and losses are no numbers
-  bool stand_in = false;                 ///< nothing learns: the steps were recorded on a network of no interest
+  bool timing_only = false;              ///< nothing was learned: accuracies and losses are not numbers
+  bool stand_in = false;                 ///< nothing learns: the steps were recorded on a stand-in network
   std::vector<RunResult> runs;
 
-  std::optional<Statement> rate_as_tcp;                           ///< adapters are given by a rate alone
-  std::optional<ScaleSetting> scale;                              ///< with a workload to time, or several seeds
-  std::vector<std::int64_t> trace_steps;                          ///< of which timelines were asked for, from 1
-  spec::AskedMetric asked_metric = spec::AskedMetric::automatic;  ///< what runs are to be compared by
-  double purchase = 0;                                            ///< what is bought for it, in the currency
-  std::string currency;                   ///< of costs; empty where the scenario does not ask for them
+  std::optional<Statement> rate_as_tcp;                           ///< present if only a rate describes adapters
+  std::optional<ScaleSetting> scale;                              ///< filled with a workload to time, or several seeds
+  std::vector<std::int64_t> trace_steps;                          ///< numbers of steps with timelines, from 1
+  spec::AskedMetric asked_metric = spec::AskedMetric::automatic;  ///< metric that the scenario asks for
+  double purchase = 0;                                            ///< purchases, in the currency
+  std::string currency;                   ///< currency of costs; empty if the scenario does not ask for them
   std::optional<double> lines_per_month;  ///< rent of the lines that have a price, in the currency
 
-  double learning_wall_seconds = 0;  ///< wall clock: differs from run to run
+  double learning_wall_seconds = 0;  ///< seconds of wall clock; differs between runs
   double timing_wall_seconds = 0;
 };
 
-/// Puts the learned half and the timed half together. `timings` has one entry per trajectory.distinct_steps, each with
-/// at least `workers` nodes; `first`, if given, is what the very first step takes. `stand_for`, if not empty, says per
-/// timing how many steps the parts of its time stand for, where some have no parts. Throws std::logic_error where the
-/// halves do not fit.
+/// Combines the learned half and the timed half. `timings` has one entry per trajectory.distinct_steps, each with at
+/// least `workers` nodes. `first`, if given, is the timing of the first step. `stand_for`, if not empty, gives per
+/// timing the number of steps that the parts of its time stand for, since some timings have no parts. Throws
+/// std::logic_error if the halves do not fit.
 RunResult summarise(const spec::RunSpec& spec, const step::Trajectory& trajectory,
                     const std::vector<step::StepTiming>& timings, std::size_t workers, double target_accuracy,
                     const std::optional<step::StepTiming>& first = {}, const std::vector<double>& stand_for = {});
 
-/// What an event-driven run has left behind.
+/// The records of an event-driven run.
 struct EventDrivenRun {
   EventDrivenResult event_driven;
-  step::NetworkUse network;  ///< with the bytes of the whole run in the place of those of a step
+  step::NetworkUse network;  ///< use of the network, with bytes of the whole run instead of a step
   std::vector<CurvePoint> curve;
   std::int64_t steps_per_epoch = 0;
-  std::optional<ShiftEvaluation> evaluation = {};  ///< where the scenario asks for it
-  std::optional<step::Leak> leak = {};             ///< with dates; none: nothing was learned
+  std::optional<ShiftEvaluation> evaluation = {};  ///< filled if the scenario asks for it
+  std::optional<step::Leak> leak = {};             ///< leak with dates; nothing if nothing was learned
 };
 
-/// The same of an event-driven run, whose steps are updates of the model.
+/// Summarises an event-driven run, whose steps are updates of the model.
 RunResult summarise(const spec::RunSpec& spec, EventDrivenRun run, double target_accuracy);
 
 }  // namespace dadsim::report

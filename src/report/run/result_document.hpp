@@ -7,24 +7,24 @@
 #include "report/run/causes.hpp"
 #include "report/run/result.hpp"
 
-// The document of a result, and parts that it shares with explanations and comparisons.
+// The document of a result, and parts shared with explanations and comparisons.
 
 namespace dadsim::report {
 
-/// Adds all figures of a run by their names; null where they are not known.
+/// Adds all figures of a run by name; null if unknown.
 void add_figures(TableRow& row, const RunResult& run, const Result& result);
 
-/// An object.
+/// Returns the answer as an object.
 DocumentTable object_of(const Answer& answer, const Result& result);
 
-/// Resources on the critical path of a step of the run.
+/// Returns the resources on the critical path of a step of the run.
 DocumentTable bounds_of(const RunResult& run);
-/// Causes of the time of a step, with the resources of each; `add_more` adds members of a part of a cause.
+/// Returns the causes of the time of a step, with the resources of each. `add_more` adds members to a part of a cause.
 DocumentTable causes_table(const RunResult& run,
                            const std::function<void(TableRow&, const Cause&, const Cause::Part&)>& add_more = {});
 
-/// The answer, a table of runs, what bounds them, and what both rest on. Throws std::logic_error where ranks do not fit
-/// the layer names. Every member is documented in docs/output-json.md.
+/// Returns a document with the answer, a table of runs, their bounds, and the basis of both. Throws std::logic_error if
+/// ranks do not fit the layer names. docs/output-json.md documents every member.
 Document document_of(const Result& result);
 
 }  // namespace dadsim::report

@@ -51,7 +51,7 @@ double factor_at(const Retiming& retiming, std::size_t run, const std::vector<do
 }
 
 std::vector<double> shares_at(const Retiming& retiming, std::size_t run, const std::vector<double>& at) {
-  constexpr double kOnThePoint = 1e-6;  // of a squared distance: as near as makes no difference
+  constexpr double kOnThePoint = 1e-6;  // squared distance that counts as zero
   std::vector<double> shares(retiming.kinds.size());
   double sum = 0;
   for (std::size_t i = 0; i < retiming.points.size(); ++i) {
@@ -65,7 +65,7 @@ std::vector<double> shares_at(const Retiming& retiming, std::size_t run, const s
 }
 
 std::string to_json(const Retiming& retiming) {
-  // Ten digits of a weight: what is left out of a time is less than a part in a million.
+  // Ten digits of a weight change a time by less than a part in a million.
   const auto rounded = [](double value, int digits) {
     if (value == 0) return 0.0;
     const double unit = std::pow(10, digits - 1 - std::floor(std::log10(std::abs(value))));

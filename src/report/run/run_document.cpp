@@ -17,10 +17,11 @@
 namespace dadsim::report {
 namespace {
 
-/// Parts of clients in rounds that are written at most: about 3 MB of text. The JSON says how many more there are.
+/// Participations of clients in rounds that are written at most, about 3 MB of text. The JSON gives the number of the
+/// others.
 constexpr std::size_t kMostPartsWritten = 20'000;
 
-/// An object with a member per name.
+/// Returns an object with a member per name.
 template <class Values, class Convert>
 DocumentTable members_of(const Values& values, const Convert& convert) {
   DocumentTable table{.object = true};
@@ -29,7 +30,8 @@ DocumentTable members_of(const Values& values, const Convert& convert) {
   return table;
 }
 
-/// Parameters are carried as checked text: what reads as a finite number is written as one.
+/// Returns parameters as an object. They are stored as checked text; text that reads as a finite number is written as a
+/// number.
 DocumentTable object_of(const spec::ParameterValues& values) {
   return members_of(values, [](const std::string& text) -> DocumentValue {
     if (const auto integer = parse_whole<std::int64_t>(text)) return *integer;
@@ -85,7 +87,7 @@ DocumentTable band_of(const RunResult& run) {
   return table;
 }
 
-/// Adds by seed the evaluation that reached the target, and the one before it.
+/// Adds, by seed, the evaluation that reached the target and the one before it.
 void add_steps(const estimate::StepsToTarget& steps, TableRow& row) {
   std::vector<std::optional<std::int64_t>> at, after;
   for (const auto& one : steps) {
@@ -184,7 +186,7 @@ DocumentTable link_use_of(const RunResult& run) {
   return links;
 }
 
-/// Means over several seeds, as in the table of runs; null with one seed.
+/// Returns means over several seeds, as in the table of runs; null with one seed.
 DocumentTable seeds_of(const RunResult& run) {
   DocumentTable table{.object = true}, seconds{.object = true};
   if (run.final_accuracies.size() < 2) return table;
@@ -250,7 +252,7 @@ void add_columns(const step::LeakFigures& figures, TableRow& row) {
   for (const LeakColumn& column : kLeakColumns) row.add(column.name, figures.*column.figure);
 }
 
-/// Leaks through a run's messages, a row per adversary.
+/// Returns the leaks through a run's messages, a row per adversary.
 DocumentTable leak_of(const RunResult& run) {
   DocumentTable leak;
   if (!run.leak) return leak;
@@ -300,7 +302,7 @@ DocumentTable object_of(const EventDrivenResult& event_driven) {
   }
   for (const step::EventLog::Outage& outage : event_driven.log.outages)
     outages.add_row().add("node", outage.node).add("begin_seconds", outage.begin).add("end_seconds", outage.end);
-  // A list per figure, with an entry per worker.
+  // Writes a list per figure, with an entry per worker.
   const std::vector<EventDrivenResult::Worker> workers = event_driven.per_worker();
   std::vector<std::string> hosts = event_driven.hosts;
   hosts.resize(workers.size());

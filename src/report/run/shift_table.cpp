@@ -24,7 +24,7 @@ std::string marked_cell(const ShiftRow& row, std::size_t arm) {
   return fmt::format("{:.1f}{}", 100 * row.accuracies[arm], best ? "*" : below ? "↓" : " ");
 }
 
-/// Where an arm is below the model as it is, and where by the most.
+/// States where an arm is below the unchanged model, and by how much at most.
 std::string harm_sentence(const std::string& label, const ShiftEvaluation& evaluation, std::size_t arm) {
   const auto loss = [arm](const ShiftRow& row) { return row.accuracies.front() - row.accuracies[arm]; };
   const auto rows = std::ranges::count_if(evaluation.rows, [&](const ShiftRow& row) { return loss(row) > 0; });

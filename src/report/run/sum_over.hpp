@@ -7,7 +7,7 @@
 
 namespace dadsim::report {
 
-/// Of the first `count` nodes of an event-driven run.
+/// Returns the sum over the first `count` nodes of an event-driven run.
 template <class Number>
 Number sum_over(const step::EventLog& log, std::size_t count, Number step::EventLog::NodeUse::*what) {
   return std::accumulate(log.nodes.begin(), log.nodes.begin() + static_cast<std::ptrdiff_t>(count), Number{},

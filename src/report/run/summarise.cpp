@@ -55,7 +55,7 @@ void check(const step::Trajectory& trajectory, const std::vector<step::StepTimin
   }
 }
 
-/// The dates of what messages had revealed after some steps.
+/// Dates the points of the leak, which are counted in steps.
 void date_leak(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
                const std::optional<step::StepTiming>& first, RunResult& run) {
   if (!run.leak) return;
@@ -70,7 +70,7 @@ void date_leak(const step::Trajectory& trajectory, const std::vector<step::StepT
   }
 }
 
-/// Walks the steps once, so that the curve gets the clock and the bytes at each of its points.
+/// Walks through the steps once, to give each point of the curve its time and bytes.
 void follow_curve(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
                   const std::optional<step::StepTiming>& first, RunResult& run) {
   std::size_t done = 0;
@@ -94,8 +94,8 @@ void follow_curve(const step::Trajectory& trajectory, const std::vector<step::St
   run.total_bytes = bytes;
 }
 
-/// Means over the steps: every distinct timing counts as often as its step occurred, but for the parts of its time as
-/// often as `stand_for` says, if it does.
+/// Averages over the steps. Every distinct timing counts as often as its step occurred; the parts of its time count as
+/// often as `stand_for` says, if given.
 void average_steps(const step::Trajectory& trajectory, const std::vector<step::StepTiming>& timings,
                    const std::optional<step::StepTiming>& first, const std::vector<double>& stand_for, RunResult& run) {
   if (trajectory.steps.empty()) {
@@ -147,7 +147,7 @@ void average_steps(const step::Trajectory& trajectory, const std::vector<step::S
   });
 }
 
-/// Means over the updates of the model; of workers, means over those that take part in one.
+/// Averages over the updates of the model; for workers, over those that take part in one.
 void average_updates(const EventDrivenResult& event_driven, RunResult& run) {
   const auto updates = static_cast<double>(std::max<std::int64_t>(1, run.steps));
   const auto mean = [&](double step::EventLog::NodeUse::*what) {
@@ -160,13 +160,13 @@ void average_updates(const EventDrivenResult& event_driven, RunResult& run) {
   run.first_step_seconds = first < 0 ? run.total_seconds : first;
   run.compute_seconds = mean(&step::EventLog::NodeUse::busy);
   run.exposed_seconds = run.step_seconds - run.compute_seconds;
-  // The simulation does not say what of these is for compressing, and for others.
+  // The simulation does not separate compression and waiting for others.
   run.compression_seconds = run.waiting_seconds = std::numeric_limits<double>::quiet_NaN();
   for (const step::EventLog::NodeUse& node : event_driven.log.nodes) run.busy_seconds.push_back(node.busy / updates);
   for (step::LinkUse& use : run.network.link_use) use.bytes_per_step /= updates;
 }
 
-/// When its curve reaches the target, and what it comes to.
+/// Fills in when the curve reaches the target, and its best and last accuracy.
 void follow_accuracy(double target_accuracy, RunResult& run) {
   const auto reached =
       std::ranges::find_if(run.curve, [&](const CurvePoint& point) { return point.accuracy >= target_accuracy; });

@@ -28,7 +28,7 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", human_count(count), count == 1 ? one : many);
 }
 
-/// Those of the parts that there are, with commas.
+/// Joins the non-empty parts with commas.
 std::string listed(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
@@ -96,7 +96,8 @@ Statement rounds_of(const RunResult& run, const std::string& currency) {
   double of_server = framework.server;
   for (std::size_t node = event_driven.workers; node < event_driven.log.nodes.size(); ++node)
     of_server += event_driven.log.nodes[node].busy;
-  of_server = asynchronous ? 0 : std::min(of_server / rounds, run.exposed_seconds);  // else beside what clients do
+  of_server =
+      asynchronous ? 0 : std::min(of_server / rounds, run.exposed_seconds);  // else it overlaps the clients' work
   statement.with("computing", run.compute_seconds);
   if (of_clients > 0) statement.with("framework", of_clients);
   if (of_server > 0) statement.with("server", of_server);
@@ -114,7 +115,7 @@ Statement rounds_of(const RunResult& run, const std::string& currency) {
 
 std::string ratio_text(double ratio) { return fmt::format("{:.3g}", ratio); }
 
-/// "1.31 (1.20 … 1.43)"
+/// Returns "1.31 (1.20 … 1.43)".
 template <class Text>
 std::string with_interval(const estimate::Estimate& estimate, Text&& text) {
   std::string interval = text(estimate.value);
@@ -141,7 +142,7 @@ std::string scale_grid(const Result& result, bool verbose) {
   std::vector<ScaleRow> rows{
       {"run", "known steps", "× relative steps (95 %)", "× time per step",
        std::ranges::any_of(result.runs, is_banded) ? "= time to accuracy" : "= time to accuracy (95 %)"}};
-  const std::string none = result.scale->known ? "" : "–";  // a column of dashes is left out
+  const std::string none = result.scale->known ? "" : "–";  // columns of dashes are left out
   for (const RunResult& run : result.runs) {
     if (!run.at_scale) continue;
     rows.push_back(scale_row(run, *result.scale));
@@ -168,7 +169,7 @@ std::string known_sentence(const ScaleSetting& setting) {
       setting.workload, in_words(setting.why_not.value()));
 }
 
-/// Sentence on relative steps of a scale study.
+/// Returns a sentence on relative steps from a scale study.
 std::string ladder_sentence(const RunResult& run) {
   const FromLadder& ladder = *run.at_scale->ladder;
   std::string text = fmt::format(
@@ -201,7 +202,7 @@ std::string relative_sentence(const Result& result) {
   return text;
 }
 
-/// Sentence on the range of relative steps over targets.
+/// Returns a sentence on the range of relative steps over targets.
 std::string spread_sentence(const RunResult& run) {
   const auto range = run.at_scale->range_over_targets();
   if (!range || !(range->first < range->second)) return {};
@@ -222,12 +223,12 @@ std::string charged_sentence(const estimate::Charges& charges) {
   return "Charged beside the product: " + text + ".";
 }
 
-/// All of it that is known, "not known" if nothing is.
+/// Returns all known costs, "not known" if there are none.
 std::string all_costs_in_words(const Costs& costs, const std::string& currency) {
   return report::costs_in_words(costs.money, costs.joules, costs.carbon, currency);
 }
 
-/// Sentence on the costs of a run: to the target and in all, or at scale. Empty where the result tells no costs.
+/// Returns a sentence on the costs of a run: to the target and in all, or at scale. Empty if the result has no costs.
 std::string cost_sentence(const RunResult& run, const Result& result) {
   if (!run.costs || result.currency.empty()) return {};
   std::string text = fmt::format("{} costs ", run.spec.label);
@@ -240,7 +241,7 @@ std::string cost_sentence(const RunResult& run, const Result& result) {
   return text + fmt::format("{} for all learned steps.", all_costs_in_words(run.costs->whole, result.currency));
 }
 
-/// For a terminal, where nothing was learned: a row per run with its step and what gets done in a second.
+/// Writes a row per run with its step and throughput, for a terminal, if nothing was learned.
 std::string throughput_grid(const Result& result);
 
 template <class Text>
@@ -276,8 +277,8 @@ std::string throughput_grid(const Result& result) {
   return grid(std::move(rows));
 }
 
-/// What the sites of a run with weights of their own are worth at its end: their average, the worst and the best of
-/// them, and how far apart they are; empty for other runs.
+/// Returns a sentence on the final models of sites with weights of their own: their average, the worst and the best,
+/// and their distance. Empty for other runs.
 std::string sites_sentence(const RunResult& run) {
   if (run.curve.empty() || !run.curve.back().sites) return "";
   const step::SitesEvaluation& last = *run.curve.back().sites;
@@ -291,10 +292,10 @@ std::string sites_sentence(const RunResult& run) {
       last.consensus_distance, distance(*furthest), furthest->step);
 }
 
-/// The target as the scenario has it: "95 %", "97.25 %".
+/// Returns the target as in the scenario: "95 %", "97.25 %".
 std::string target_text(double accuracy) { return fmt::format("{:.6g} %", accuracy * 100); }
 
-// What a table of runs that is too wide leaves out, one after the other; without the bands there is room for the rest.
+// Columns that too wide a table of runs leaves out, one after the other; without the bands the others fit.
 constexpr int kWithoutCompute = 1;
 constexpr int kWithoutBest = 2;
 constexpr int kWithoutBands = 3;
@@ -303,19 +304,19 @@ std::string centred(const std::string& text, std::size_t width) {
   return left_aligned(std::string((width - std::min(width, display_width(text))) / 2, ' ') + text, width);
 }
 
-/// A column of the table of runs; neighbours of one group stand under its heading.
+/// A column of the table of runs; neighbours of one group share its heading.
 struct RunColumn {
   std::string group, title;
   std::string (*cell)(const RunResult&);
 };
 
-/// Of differential privacy: a run that adds no noise has none, and no value of it is the same.
+/// Returns ε of differential privacy; "none" for a run without noise.
 std::string epsilon_cell(const RunResult& run) {
   const double epsilon = epsilon_spent(run);
   return std::isfinite(epsilon) ? fmt::format("{:.3g}", epsilon) : "none";
 }
 
-/// `narrower`: how much is left out, first what follows from other columns.
+/// Returns the columns. `narrower`: number of omissions, beginning with columns that follow from others.
 std::vector<RunColumn> run_columns(const Result& result, int narrower) {
   const bool event_driven =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
@@ -347,7 +348,7 @@ std::vector<RunColumn> run_columns(const Result& result, int narrower) {
   return columns;
 }
 
-/// With the bands of the times to the target where the lines stay narrow enough.
+/// Writes the table of runs, with the bands of times to the target if the lines stay narrow enough.
 std::string run_grid(const Result& result, int narrower = 0) {
   const std::vector<RunColumn> columns = run_columns(result, narrower);
   std::vector<std::vector<std::string>> rows(1);
@@ -361,7 +362,7 @@ std::string run_grid(const Result& result, int narrower = 0) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
   widths[0] = std::min(widths[0], kWidestLabel);
-  // From the first column of a group to the one after its last.
+  // Ranges of columns of a group, from the first to the one after the last.
   std::vector<std::pair<std::size_t, std::size_t>> groups;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i == 0 || columns[i].group != columns[i - 1].group) groups.emplace_back(i, i);
@@ -404,14 +405,14 @@ std::string run_grid(const Result& result, int narrower = 0) {
   return text;
 }
 
-/// What bound a run, by kind first.
+/// Returns a sentence on the bounds of a run, by kind.
 std::string bound_sentence(const RunResult& run) {
   if (run.event_driven) return time_sentence(run);
   if (run.bounds.empty()) return run.spec.label + ": no step was taken, so nothing held it back.";
   return fmt::format("{}: {}.", run.spec.label, causes_in_words(run));
 }
 
-/// One line of a run: what bound it, as much of it as the line holds, and what it costs where that is asked for.
+/// Returns one line on a run: its bounds, as far as they fit, and its costs if asked for.
 std::string bound_line(const RunResult& run, const Result& result) {
   std::string costs;
   if (run.costs && !result.currency.empty()) {
@@ -433,7 +434,8 @@ std::string bound_line(const RunResult& run, const Result& result) {
   return shortest;
 }
 
-/// The paper calls this introspection: how the rank that the gradients need falls as the network learns.
+/// Returns a sentence on the ranks that gradients need, and their decline during training, which the paper calls
+/// introspection.
 std::string rank_sentence(const RunResult& run, const std::vector<std::string>& layer_names) {
   const step::EpochRanks& first = run.ranks.front();
   const step::EpochRanks& last = run.ranks.back();
@@ -451,7 +453,7 @@ std::string rank_sentence(const RunResult& run, const std::vector<std::string>& 
   return text + ".";
 }
 
-/// What a worker's device must hold.
+/// Returns a sentence on the memory of a worker's device.
 std::string memory_sentence(const RunResult& run) {
   std::string text = fmt::format("{}: {} of memory on a worker", run.spec.label, human_bytes(run.memory.total()));
   if (run.device_memory > 0) text += fmt::format(" of {}", human_bytes(run.device_memory));
@@ -463,7 +465,7 @@ std::string memory_sentence(const RunResult& run) {
   return text + ".";
 }
 
-/// What was not simulated, and how far off that may be.
+/// Returns a sentence on the steps that were not simulated, and the possible error.
 std::string sampling_sentence(const std::string& label, const step::NetworkUse::Sampling& sampling) {
   return fmt::format(
       "{}: of {:.0f} steps that differ {:.0f} were simulated, the others interpolated between them by their bytes: one "
@@ -471,7 +473,7 @@ std::string sampling_sentence(const std::string& label, const step::NetworkUse::
       label, sampling.steps, sampling.simulated, 100 * sampling.step_error, 100 * sampling.mean_error);
 }
 
-/// How each kind of link was used, and what collectives were carried out as.
+/// Returns sentences on the use of each kind of link, and on the algorithms of collectives.
 std::string network_sentences(const Result& result) {
   std::vector<std::string> known;
   std::string text;
@@ -501,7 +503,7 @@ std::string network_sentences(const Result& result) {
   return text;
 }
 
-/// What is timed first; the network that learned comes second, by name, where all is asked for.
+/// Writes the timed workload first; the network that learned follows, by name, if `verbose`.
 std::string grids(const Result& result, bool verbose) {
   const bool event_driven =
       std::ranges::any_of(result.runs, [](const RunResult& run) { return run.event_driven.has_value(); });
@@ -535,7 +537,7 @@ Statement event_time_of(const RunResult& run) {
   Statement statement{"event-time", {run.spec.label}};
   if (!(all > 0)) return statement;
   const double down = event_driven.down_seconds();
-  const bool some = taking_part < workers;  // who is down then has often not been asked
+  const bool some = taking_part < workers;  // workers that are down have then often not been asked
   statement.with("computing", event_driven.busy_seconds() / all);
   statement.with("waiting", (all - event_driven.busy_seconds() - (some ? 0 : down)) / all);
   if (some) statement.with("taking_part", taking_part).with("workers", workers);
@@ -549,7 +551,7 @@ Statement event_time_of(const RunResult& run) {
 }
 
 void say_rounds(const Result& result, std::vector<Statement>& statements) {
-  constexpr std::size_t kMostSaid = 4;  // the table has all
+  constexpr std::size_t kMostSaid = 4;  // runs in sentences; the table has all
   for (const RunResult& run : result.runs) {
     if (run.event_driven && run.steps > 0 && statements.size() < kMostSaid)
       statements.push_back(rounds_of(run, result.currency));
@@ -710,7 +712,8 @@ std::string tables_of(const Result& result, bool verbose) {
 
 namespace {
 
-/// "framework: nvflare 2.7.1; nine measurements of ten within 0.67 and 1.3 times a step", of all runs that it carries.
+/// Returns "framework: nvflare 2.7.1; nine measurements of ten within 0.67 and 1.3 times a step", over all runs of the
+/// framework.
 std::string framework_named(const Result& result) {
   const auto framework = std::ranges::find(result.assumptions, "framework", &Statement::kind);
   if (framework == result.assumptions.end()) return {};
@@ -728,7 +731,7 @@ std::string framework_named(const Result& result) {
   return named + ")";
 }
 
-/// In one line what --verbose adds to a table.
+/// Returns one line on the parts of a table that --verbose adds.
 std::string left_out(const Result& result) {
   const auto some = [&](auto&& has) { return std::ranges::any_of(result.runs, has); };
   std::size_t notes = 0;

@@ -7,29 +7,30 @@
 
 namespace dadsim::report {
 
-/// Statement on the time of an event-driven run's workers: computing, waiting, down. Other runs have their bounds.
+/// Returns a statement on the time of an event-driven run's workers: computing, waiting, down. Other runs have their
+/// bounds.
 Statement event_time_of(const RunResult& run);
 std::string time_sentence(const RunResult& run);
-/// Of the first few runs: rounds an hour, what a round takes and of what, bytes and costs of it.
+/// Adds statements on the first few runs: rounds per hour, the parts of a round's time, its bytes and costs.
 void say_rounds(const Result& result, std::vector<Statement>& statements);
-/// The same without the label and in a line, with how many contributions were used and how stale they were.
+/// Returns the same in a line without the label, with the number of contributions used and their staleness.
 std::string time_in_words(const RunResult& run);
 
-/// Paragraphs for a terminal on participation, staleness, waste and failures.
+/// Writes paragraphs for a terminal on participation, staleness, waste and failures.
 std::string event_driven_paragraphs(const RunResult& run);
 
-/// Time to accuracy at scale for a terminal: the three factors of every run with their product, where the known steps
-/// come from, and what is not known; unless `verbose` the factors alone. Empty where the result has none. table_width()
-/// columns wide.
+/// Writes the time to accuracy at scale for a terminal: the three factors of every run with their product, the source
+/// of the known steps, and unknown values. Without `verbose` only the factors. Empty if the result has none.
+/// table_width() columns wide.
 std::string scale_table(const Result& result, bool verbose);
 
-/// Between what a run's times are to be expected, and by what: one sentence; empty without a band.
+/// Returns a sentence on the interval of a run's times, and its basis; empty without a band.
 std::string band_sentence(const RunResult& run);
 
-/// For a terminal, below the answer: a table with one row per run, and a sentence per run on what bound it.
+/// Writes the text below the answer for a terminal: a table with one row per run, and a sentence per run on its bounds.
 /// table_width() columns wide, without colour. Throws std::logic_error if the ranks do not fit the layer names.
 std::string tables_of(const Result& result, bool verbose);
-/// What a result rests on: assumptions and models, or in one line how many they are.
+/// Writes the basis of a result: assumptions and models, or in one line their number.
 std::string background(const Result& result, bool verbose);
 
 }  // namespace dadsim::report

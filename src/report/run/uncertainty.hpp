@@ -9,18 +9,18 @@
 
 namespace dadsim::report {
 
-/// What the file of a sweep keeps of a run beside its figures, so that a verdict on its runs is that on the runs
+/// Data of a run that a sweep's file keeps in addition to its figures, so that verdicts equal those on the runs
 /// themselves.
 struct Uncertainty {
-  std::vector<estimate::TimePart> parts;                    ///< of a step; what they rest on in words is left out
-  std::vector<std::optional<estimate::Arrival>> arrivals;   ///< at the target, by the seeds of the training
-  double seed_scatter = estimate::seed_scatter("unknown");  ///< of its kind
+  std::vector<estimate::TimePart> parts;                    ///< parts of a step, without the text of their basis
+  std::vector<std::optional<estimate::Arrival>> arrivals;   ///< arrivals at the target, by the seeds of the training
+  double seed_scatter = estimate::seed_scatter("unknown");  ///< scatter over seeds for its kind
 };
 
-/// As JSON: {"parts": [[category, seconds, cause] …], "arrivals": [[after, at, steps] or null …], "seed_scatter":
+/// Returns JSON: {"parts": [[category, seconds, cause] …], "arrivals": [[after, at, steps] or null …], "seed_scatter":
 /// number}.
 std::string to_text(const Uncertainty& uncertainty);
-/// Nothing of an empty text. Throws std::runtime_error where the text is of another kind.
+/// Reads the JSON; empty text gives an empty value. Throws std::runtime_error for any other text.
 Uncertainty uncertainty_of(const std::string& text);
 
 }  // namespace dadsim::report
