@@ -28,20 +28,20 @@ estimate::Estimate estimate_of(const Statement& statement, const std::string& na
                      statement.numbers(name + "_high").at(i));
 }
 
-/// The time of a subject, with its interval.
+/// Returns the time of a subject, with its interval.
 std::string time_in_words(const Statement& statement, std::size_t i) {
   const estimate::Estimate time = estimate_of(statement, "seconds", i);
   return time.low && time.high ? seconds_with_interval(time.value, *time.low, *time.high) : human_seconds(time.value);
 }
 
-/// "1.8 times faster than dad (3.20 s)"; of a time of zero nothing is a multiple.
+/// Returns "1.8 times faster than dad (3.20 s)"; a time of zero has no multiples.
 std::string faster_than(double first, const std::string& label, double seconds, const estimate::Estimate& factor) {
   const std::string time = human_seconds(seconds);
   if (first == 0) return fmt::format("before {} ({})", label, time);
   return fmt::format("{} faster than {} ({})", factor_in_words(factor), label, time);
 }
 
-/// What a run does in a time that follows: alone, and before others.
+/// Words for reaching an end in a time: of a single run, of the first among others, and of several.
 struct Deed {
   std::string one, first, many;
 };
@@ -68,7 +68,7 @@ Deed deed_of(const Statement& statement) {
           a_step_of(statement) + " takes"};
 }
 
-/// Of a network that learned beside what is timed.
+/// Returns the beginning of a sentence on the network that learned, as opposed to the timed one.
 std::string on_what_learned(const Statement& statement) {
   if (!statement.has("learned_on")) return {};
   return fmt::format("On the network that learned ({}), each step as long as one of {}: ", statement.text("learned_on"),
@@ -84,7 +84,7 @@ std::string next_in_words(const Statement& statement) {
                   estimate_of(factor.at(0), factor.at(1), factor.at(2))));
 }
 
-/// The times of runs that are not told apart: one where all read the same.
+/// Returns the times of runs that cannot be told apart: one time if all read the same.
 std::string times_in_words(const Statement& statement) {
   std::vector<std::string> times;
   for (const double seconds : statement.numbers("seconds")) times.push_back(human_seconds(seconds));
@@ -291,7 +291,7 @@ std::string throughput(const Statement& statement) {
   return text + ".";
 }
 
-/// "2.63 M tokens per second".
+/// Returns "2.63 M tokens per second".
 std::string rate_of(const Statement& statement, double rate) {
   return work_in_words(rate, statement.text("metric"), statement.is("tokens"), statement.text("currency"));
 }

@@ -11,7 +11,7 @@
 namespace dadsim::report::words {
 namespace {
 
-/// "twice", "half", "3 times".
+/// Returns "twice", "half" or "3 times".
 std::string multiple_in_words(double factor) {
   if (factor == 2) return "twice";
   return factor == 0.5 ? "half" : fmt::format("{:.3g} times", factor);
@@ -22,7 +22,7 @@ std::string range_in_words(double least, double most, std::string (*number_in_wo
                        : fmt::format("{} to {}", number_in_words(least), number_in_words(most));
 }
 
-/// "the links hdr-# (200 Gbit/s, 600 ns; 32 directions)", "all links".
+/// Returns "the links hdr-# (200 Gbit/s, 600 ns; 32 directions)" or "all links".
 std::string links_in_words(const Statement& change) {
   if (!change.has("directions")) return "all links";
   const std::string numbers = fmt::format(

@@ -16,19 +16,19 @@
 namespace dadsim::report::words {
 namespace {
 
-/// "dad, nic=200Gbps: ".
+/// Returns "dad, nic=200Gbps: ".
 std::string run_and_side(const Statement& statement) {
   return fmt::format("{}, {}: ", statement.subject(), statement.subjects.at(1));
 }
 
-/// Where one label is of two methods: what differs is not the conditions alone.
+/// Notes that a common label belongs to two methods, so that more than the conditions differs.
 std::string end_with_methods(const Statement& statement) {
   if (!statement.has("before_algorithm")) return ".";
   return fmt::format("; the two are other methods ({} and {}), and not the conditions alone.",
                      statement.text("before_algorithm"), statement.text("after_algorithm"));
 }
 
-/// What takes the time.
+/// Returns the subject of a time: "the target takes".
 std::string taking_in_words(const Statement& statement) {
   const std::string& metric = statement.text("metric");
   if (metric == to_string(Metric::time_to_target)) return "the target takes";
@@ -42,7 +42,7 @@ std::string times_of_both(const Statement& statement) {
                      human_seconds(statement.number("before_seconds")));
 }
 
-/// What the slower side's time went into.
+/// Returns the causes of the slower side's time, as the end of a sentence.
 std::string end_with_causes(const Statement& statement) {
   std::string text;
   const std::string& metric = statement.text("metric");
@@ -63,7 +63,7 @@ estimate::Estimate ratio_of(const Statement& statement) {
   return {statement.number("factor"), known(low), known(high)};
 }
 
-/// What is compared by a metric of work: "the throughput", "the tokens for the money".
+/// Returns the value compared by a metric of work: "the throughput", "the tokens for the money".
 std::string worth_in_words(const Statement& statement) {
   const std::string& metric = statement.text("metric");
   if (metric == to_string(Metric::throughput)) return "the throughput";

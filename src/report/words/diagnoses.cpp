@@ -15,13 +15,13 @@
 namespace dadsim::report::words {
 namespace {
 
-/// What may be wrong, and what tells.
+/// Words for a possible fault and its check.
 struct CauseWords {
   const char* name;
-  const char* words;                ///< a part of sentences
-  const char* check;                ///< under NCCL
-  const char* rccl = nullptr;       ///< under RCCL, where that is something else
-  const char* elsewhere = nullptr;  ///< the same of devices with a library of their own, and of processors
+  const char* words;                ///< part of a sentence
+  const char* check;                ///< check under NCCL
+  const char* rccl = nullptr;       ///< check under RCCL, if different
+  const char* elsewhere = nullptr;  ///< check for devices with another library, and for processors
 };
 
 constexpr std::array kCauses{
@@ -150,18 +150,18 @@ std::string diagnosed_quicker(const Statement& answer) {
       measured_in_words(answer));
 }
 
-/// Its parts are causes.
+/// `answer`: its parts are causes.
 std::string not_excluded(const Statement& answer) {
   return fmt::format("It cannot be told from {}.", listed(in_words(answer.parts)));
 }
 
-/// Its part is the nearest cause, if there is one.
+/// `answer`: its part is the nearest cause, if there is one.
 std::string nothing_explains(const Statement& answer) {
   if (answer.parts.empty()) return "Nothing that is known here would make it so long.";
   return fmt::format("Nothing that is known here explains it by itself; nearest is {}.", in_words(answer.part()));
 }
 
-/// Its parts are causes: the nearest, and others that explain it too.
+/// `answer`: its parts are causes, the nearest first, then others that explain the time too.
 std::string explains_best(const Statement& answer) {
   std::string text = fmt::format("Best explained by {}, which would take {}", in_words(answer.part()),
                                  human_seconds(answer.number("seconds")));

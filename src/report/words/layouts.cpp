@@ -51,7 +51,7 @@ std::string searched_where(const Statement& answer) {
                      answer.has("fixed") ? " with " + answer.text("fixed") : std::string());
 }
 
-/// Its part is the layout.
+/// `answer`: its part is the layout.
 std::string best_layout(const Statement& answer) {
   std::string done;
   if (answer.has("tokens_per_second")) {
@@ -111,7 +111,7 @@ std::string layout_unfit(const Statement& answer) {
                      room_of_layout(answer), 100 * answer.number("margin"));
 }
 
-/// Its part is the layout.
+/// `answer`: its part is the layout.
 std::string layout_no_room(const Statement& answer) {
   return fmt::format("With more memory: {} would take about {}, and needs {}.", in_words(answer.part()),
                      human_seconds(answer.number("step_seconds")), room_of_layout(answer));

@@ -7,15 +7,15 @@
 
 namespace dadsim::report {
 
-/// What runs are compared by.
+/// The quantity that compares runs.
 enum class Metric : std::uint8_t {
-  time_at_scale,   ///< of the workload to the accuracy that its known steps are to
-  time_per_step,   ///< of the workload, where no steps are known, or nothing was learned: at equal work
-  time_per_round,  ///< the same of event-driven runs at the points of a sweep, where nothing was learned
-  throughput,      ///< the same where a step of one does more than a step of the other: samples or tokens per second
+  time_at_scale,   ///< time of the workload to the accuracy that its known steps refer to
+  time_per_step,   ///< step time of the workload, if its steps are unknown, or nothing was learned: at equal work
+  time_per_round,  ///< time of event-driven runs at the points of a sweep, if nothing was learned
+  throughput,      ///< samples or tokens per second, if steps do different amounts of work
   per_money,       ///< tokens or samples for the same money
-  per_energy,      ///< and for the same energy
-  time_to_target,  ///< of the network that learned, where that is what is timed
+  per_energy,      ///< tokens or samples for the same energy
+  time_to_target,  ///< time of the network that learned, if it is the timed one
 };
 constexpr auto names_of(Metric) {
   using enum Metric;

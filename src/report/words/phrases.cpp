@@ -21,7 +21,7 @@ std::string cause_in_words(const std::string& kind) {
 }
 
 std::string share_in_words(double share) {
-  constexpr double kLeast = 0.005;  // of the step: less is no whole per cent
+  constexpr double kLeast = 0.005;  // share of the step that rounds to a whole per cent
   return share > 0 && share < kLeast ? "under 1 %" : fmt::format("{:.0f} %", share * 100);
 }
 
@@ -66,7 +66,7 @@ std::string rounded_in_words(const std::string& value) {
   try {
     number = std::stod(value, &end);
   } catch (const std::exception&) {
-    return value;  // no number
+    return value;  // not a number with a unit
   }
   if (number == 0) return value;
   const int after = std::max(0, kDigits - 1 - static_cast<int>(std::floor(std::log10(std::abs(number)))));

@@ -22,7 +22,7 @@ std::string target_never_reached(const Statement& answer) {
           : "");
 }
 
-/// Its parts are what it takes, where it reaches the target, and how it stands to the goal.
+/// `answer`: its parts are the results, if the target is reached, and the standing against the goal.
 std::string out_of_reach(const Statement& answer) {
   std::string text = fmt::format("{}: the nearest is {} with {}",
                                  answer.is("open") ? "Whether the goal is met cannot be said" : "Out of reach",
@@ -71,7 +71,7 @@ std::string plan_batches(const Statement& assumption) {
                    "the critical batch.";
 }
 
-/// Its parts are what seeds leave open and what it takes.
+/// `answer`: its parts are the uncertainty from seeds and the results.
 std::string needs_about(const Statement& answer) {
   const std::string& value = answer.text("value");
   return fmt::format("{} needs about {} ({}): {}. As simulated {} is the least that is enough{}: {}.", answer.subject(),
@@ -80,7 +80,7 @@ std::string needs_about(const Statement& answer) {
                      in_words(answer.part(1)));
 }
 
-/// Its parts are what it takes, and how its neighbour stands to the goal.
+/// `answer`: its parts are the results, and the standing of its neighbour against the goal.
 std::string enough(const Statement& answer) {
   std::string text =
       fmt::format("{} with {} {} the goal: {}", answer.subject(), assignments_in_words(answer.texts("changes")),

@@ -15,7 +15,7 @@ constexpr const char* kRarelyBusy =
     "it is busy for less than a hundredth of every step, and was not changed: what takes long is the way there";
 constexpr const char* kNoLatencyChanged = "no latency of a link was changed";
 
-/// The change that is evidence, with what it saves.
+/// Returns the change that is evidence, with its saving.
 std::string evidence_in_words(const Statement& reason) {
   return fmt::format("{} saves {:.1f} %", in_words(reason.part()), 100 * reason.number("saving"));
 }

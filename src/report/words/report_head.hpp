@@ -8,12 +8,11 @@
 
 namespace dadsim::report {
 
-/// What every report says of itself beside its answer: by what it was made, of which scenario, and on which
-/// assumptions.
+/// The head of every report: the program that made it, its scenario, and its assumptions.
 struct ReportHead {
-  // Empty: not in the JSON.
+  // Empty texts are left out of the JSON.
   std::string version = {}, build = {}, simgrid = {}, network_model = {}, scenario_name = {};
-  std::optional<std::string> description = {};  ///< of the scenario; none: not in the JSON
+  std::optional<std::string> description = {};  ///< description of the scenario; nothing: left out of the JSON
   std::vector<Statement> assumptions = {};
 };
 

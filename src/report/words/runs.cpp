@@ -66,7 +66,7 @@ std::string divergence(const Statement& note) {
                      note.is("event_driven") ? "update" : "step", note.number("step"));
 }
 
-/// Of a run; or of those that the answer names, whose notes say more.
+/// `note`: on a run, or on the runs that an answer names, whose own notes say more.
 std::string at_chance(const Statement& note) {
   if (!note.subjects.empty())
     return listed(note.subjects) + ": the accuracy at the end is that of a guess; a note says what to change.";

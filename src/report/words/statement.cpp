@@ -25,7 +25,7 @@ StoredJson stored(const Statement& statement) {
   return json;
 }
 
-/// Writes null for NaN and infinities.
+/// Reads null as "not a number".
 double number_of(const StoredJson& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
@@ -40,7 +40,7 @@ Statement::Value value_of(const StoredJson& json) {
   return numbers;
 }
 
-/// Parts of parts of parts are said by nobody, and would fill the stack.
+/// Reads a statement. The depth of parts is limited, as no sentence is so deep and deep parts would overflow the stack.
 Statement read(const StoredJson& json, int depth = 0) {
   constexpr int kDeepest = 4;
   if (depth > kDeepest) throw std::runtime_error("a statement of too many parts");

@@ -11,30 +11,31 @@ namespace dadsim::report {
 
 using dadsim::Statement;
 
-/// Its sentence. Throws std::logic_error of a kind that there is not.
+/// Returns the sentence of a statement. Throws std::logic_error for an unknown kind.
 std::string in_words(const Statement& statement);
-/// The sentences of some.
+/// Returns the sentences of several statements.
 std::vector<std::string> in_words(const std::vector<Statement>& statements);
-/// The same as one text.
+/// Returns the sentences as one text.
 std::string as_paragraph(const std::vector<Statement>& statements);
 
-/// What is said, and of what: the rows of docs/statements.md.
+/// A kind of statement and its condition: the rows of docs/statements.md.
 struct StatementKind {
   const char* name;
-  const char* when;  ///< it is said
+  const char* when;  ///< condition under which the statement appears
   std::string (*words)(const Statement&);
 };
 std::vector<StatementKind> statement_kinds();
 
-/// As data and in words.
+/// Returns a statement as data and in words.
 Json in_json(const Statement& statement);
-/// Null where there is none.
+/// Returns null for no statement.
 Json in_json(const std::optional<Statement>& statement);
 Json in_json(const std::vector<Statement>& statements);
 
-/// A statement as files keep it: one line of JSON, {"kind": …, "subjects": […], "values": {…}, "parts": […]}.
+/// Returns a statement in the form of files: one line of JSON, {"kind": …, "subjects": […], "values": {…}, "parts":
+/// […]}.
 std::string to_text(const Statement& statement);
-/// Throws std::runtime_error where the text is of none that has words here.
+/// Reads a statement. Throws std::runtime_error if the text is not a statement with words here.
 Statement statement_of(const std::string& text);
 
 }  // namespace dadsim::report

@@ -35,7 +35,7 @@ std::string bit_rate_in_words(double bits) {
   return fmt::format("{:.3g} {}", bits, kUnits.at(unit));
 }
 
-/// A value of an axis, as the sweep sets it where its number has no unit of ours.
+/// Returns a value of an axis, in the sweep's own text if its number has no known unit.
 std::string value_in_words(const Statement& region) {
   if (region.has("number")) {
     const double number = region.number("number");

@@ -30,17 +30,17 @@ std::string amount_in_words(const std::string& of, double amount, const std::str
   return of == "joules" ? human_energy(amount) : carbon_in_words(amount);
 }
 
-/// Of a margin, whose throughput is of tokens or of samples.
+/// Returns the amount of a margin, whose throughput counts tokens or samples.
 std::string amount_of(const Statement& margin) {
   if (margin.text("limit") == "throughput")
     return fmt::format("{} {}/s", rate_in_words(margin.number("by")), margin.is("tokens") ? "tokens" : "samples");
   return amount_in_words(margin.text("limit"), margin.number("by"), currency_of(margin));
 }
 
-/// What is done where nothing is learned.
+/// Returns the work to be done if nothing is learned.
 std::string work_of_goal(const Statement& statement) {
   const std::string& of = statement.text("of");
-  if (of.empty()) return "do all rounds";  // of a payload, whose network is not known
+  if (of.empty()) return "do all rounds";  // a payload, whose network is unknown
   if (statement.has("work_tokens"))
     return fmt::format("train {} on {} tokens", of, large_number_in_words(statement.number("work_tokens")));
   if (statement.has("work_samples"))
@@ -81,7 +81,7 @@ std::string goal(const Statement& statement) {
   return text;
 }
 
-/// Its part, where there is one, is how the network is divided.
+/// `statement`: its part, if there is one, is the division of the network.
 std::string trial_takes(const Statement& statement) {
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
