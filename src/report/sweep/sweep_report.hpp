@@ -28,7 +28,7 @@ struct SweepReport : ReportHead {
   /// A dimension of the sweep.
   struct Axis {
     std::string name;                 ///< end of the path, as short as distinguishes the axes
-    std::string path;                 ///< as in --set
+    std::string path;                 ///< path in the form of --set
     std::vector<std::string> linked;  ///< further paths that change with it
     std::string unit;                 ///< unit of the numbers: "bit/s", "s", "B", or the text that follows them all
     std::vector<Value> values;        ///< distinct; numbers ascend, texts are in the order of first use

@@ -46,7 +46,7 @@ class InStepCheck {
     double first = 0, last = 0;              ///< seconds, beginnings of transfers
     double fastest = 0;                      ///< byte/s, sum over all transfers as if each were alone
     double until = 0, behind = 0;            ///< seconds, end of this round's transfers; byte/s, sum of their rates
-    double busy_until = 0, busy_behind = 0;  ///< the same of earlier rounds
+    double busy_until = 0, busy_behind = 0;  ///< end and rates of earlier rounds
   };
   /// The last round in which all sent at one date into an idle network.
   struct LastInStep {

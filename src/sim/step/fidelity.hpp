@@ -44,7 +44,7 @@ class FidelityChoice {
 
  private:
   static constexpr double kMostLate = 0.01;  ///< share of a step above which messages are preferred if they are quick
-  static constexpr double kMostShared = 0.005;  ///< the same for shared links
+  static constexpr double kMostShared = 0.005;  ///< share of a step, for shared links
 
   bool is_worth_messages(double share, double most);
   bool may_be_wrong(double share, double most);

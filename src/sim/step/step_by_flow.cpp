@@ -195,7 +195,7 @@ class FlowDoubts {
   StageSeconds apart_, entered_late_, overlooked_;
   std::map<std::pair<std::size_t, std::size_t>, double>
       through_;             ///< dates of the last followed collective, per stage and line
-  double worst_apart_ = 0;  ///< of a single collective
+  double worst_apart_ = 0;  ///< seconds, largest of a single collective
   std::string worst_;
 };
 

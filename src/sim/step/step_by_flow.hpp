@@ -21,7 +21,7 @@ namespace dadsim::sim {
 /// Rules for two collectives that share a link.
 enum class SharedLinks : std::uint8_t {
   expected,  ///< each gets its messages' share of the link, as if it sent all the time
-  least,     ///< the same rule, but its own messages count once per round that may be in flight
+  least,     ///< share as in `expected`, but its own messages count once per round that may be in flight
   most,      ///< the other sends whenever this one does, and its messages count once per round in flight
 };
 
@@ -63,7 +63,7 @@ class FlowOverlaps {
     double pace = 1;      ///< relative to its own pace alone
     double holds_up = 0;  ///< share of time by which the other is slower meanwhile, with equal shares of messages
     double longer = 0;    ///< relative delay with equal shares of messages on a link
-    double least = 0, most = 0;  ///< the same by SharedLinks::least and SharedLinks::most
+    double least = 0, most = 0;  ///< delays by SharedLinks::least and SharedLinks::most
     std::int32_t link = -1;      ///< link of the greatest delay
   };
   struct StepSpan {

@@ -121,7 +121,7 @@ function addScale(page, section) {
       ends: [ends],
       intervals,
     });
-    figure.figure.querySelector("details").remove(); // the same table is below
+    figure.figure.querySelector("details").remove(); // its numbers are in the table below
   }
   section.append(table("Factors and product", columns, rows));
   const sentences = scaleSentences(page, scale).map((sentence) => element("li", {}, sentence));
