@@ -6,35 +6,35 @@
 
 namespace dadsim::report::words {
 
-/// Statements of the answer of a result.
+/// Returns the statements of a result's answer.
 std::span<const StatementKind> of_answers();
-/// Notes on one run.
+/// Returns the notes on one run.
 std::span<const StatementKind> of_runs();
-/// Assumptions that hold for every run of a result.
+/// Returns the assumptions that hold for every run of a result.
 std::span<const StatementKind> of_results();
-/// Changes tried by an explanation, and their assumptions: parts of sentences.
+/// Returns the changes tried by an explanation, and their assumptions: parts of sentences.
 std::span<const StatementKind> of_changes();
-/// The headline of an explanation, and its notes.
+/// Returns the headline of an explanation, and its notes.
 std::span<const StatementKind> of_explanations();
-/// Reasons for which a faster part of a critical path saves little: parts of sentences.
+/// Returns the reasons for which a faster part of a critical path saves little: parts of sentences.
 std::span<const StatementKind> of_reasons();
-/// One scenario against another.
+/// Returns the statements on one scenario against another.
 std::span<const StatementKind> of_comparisons();
-/// Statements of the answer of a plan.
+/// Returns the statements of a plan's answer.
 std::span<const StatementKind> of_plans();
-/// Results of a trial of a plan, and its standing against the goal: parts of sentences.
+/// Returns the results of a plan's trial, and its standing against the goal: parts of sentences.
 std::span<const StatementKind> of_trials();
-/// Verdicts on a measured time, and possible faults.
+/// Returns the verdicts on a measured time, and possible faults.
 std::span<const StatementKind> of_diagnoses();
-/// Results of a search for layouts.
+/// Returns the statements on a search for layouts.
 std::span<const StatementKind> of_layouts();
-/// Winners of the points of a sweep.
+/// Returns the statements on the winners of a sweep's points.
 std::span<const StatementKind> of_sweeps();
-/// Reasons for unknown numbers, and sources of known ones: parts of sentences.
+/// Returns the reasons for unknown numbers, and the sources of known ones: parts of sentences.
 std::span<const StatementKind> of_provenance();
-/// Reasons for missing results of a scale study, and its assumptions: parts of sentences.
+/// Returns the reasons for missing results of a scale study, and its assumptions: parts of sentences.
 std::span<const StatementKind> of_scale_studies();
-/// Reasons for the fidelity of a simulation: parts of sentences.
+/// Returns the reasons for the fidelity of a simulation: parts of sentences.
 std::span<const StatementKind> of_simulations();
 
 }  // namespace dadsim::report::words

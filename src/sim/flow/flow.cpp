@@ -156,7 +156,7 @@ KnownPattern* RoundPatterns::of(const collectives::Rounds& rounds, std::int64_t 
   return result;
 }
 
-/// Messages of a pair in rounds that are in flight together count as one.
+/// Collects the pairs of rounds. Messages of a pair in rounds that are in flight together count as one.
 FlowPattern RoundPatterns::collect(const collectives::Rounds& rounds, std::int64_t first, std::int64_t end,
                                    bool numbered) const {
   FlowPattern pattern;

@@ -241,7 +241,7 @@ void FlowEvents::go_on() {
   }
 }
 
-/// Same steps as CollectiveRun::advance.
+/// Advances a rank in the same steps as CollectiveRun::advance.
 void FlowEvents::advance(std::int32_t number, std::int32_t of) {
   Course& course = courses_[static_cast<std::size_t>(number)];
   FlowState& state = course.states[static_cast<std::size_t>(of)];
@@ -284,7 +284,7 @@ void FlowEvents::enter(std::int32_t number, std::int32_t of, FlowState& state) {
   for (const collectives::Transfer& transfer : transfers_) send(number, of, transfer, round, state.date, state.cause);
 }
 
-/// Same steps as CollectiveRun::meet. `transfers_`: messages that the rank receives.
+/// Enters a round with a handshake, like CollectiveRun::meet. `transfers_`: messages that the rank receives.
 void FlowEvents::meet(std::int32_t of, FlowState& state, std::int64_t round) {
   const std::vector<collectives::Transfer> received = transfers_;
   transfers_.clear();
@@ -314,7 +314,7 @@ void FlowEvents::meet(std::int32_t of, FlowState& state, std::int64_t round) {
   if (course.pace.handshake == collectives::Pace::Handshake::rendezvous_after_sending) say_ready();
 }
 
-/// Same steps as CollectiveRun::heard.
+/// Handles a ready notice, like CollectiveRun::heard.
 void FlowEvents::heard(std::int32_t of, const FollowedMessage& message, double date, collectives::Rank from) {
   FlowState& state = courses_.front().states[static_cast<std::size_t>(of)];
   const auto index = static_cast<std::size_t>(message.round - state.through);
@@ -353,7 +353,8 @@ void FlowEvents::send(std::int32_t course, std::int32_t from, const collectives:
   if (over.queue.size() == 1) begins_.push(leaves(over), number);
 }
 
-/// Same rule as TcpConnection::aim. First bytes that reach the tightest link later leave that link sooner by as much.
+/// Returns when a message leaves, by the rule of TcpConnection::aim. First bytes that reach the tightest link later
+/// leave that link sooner by as much.
 double FlowEvents::leaves(FollowedConnection& over) {
   const FollowedMessage& first = over.queue.front();
   cost_of(over, first.course, first.bytes);
@@ -411,7 +412,7 @@ std::int32_t FlowEvents::make_connection(collectives::Rank from, collectives::Ra
   return number;
 }
 
-/// A message of one lane gets a share of the path.
+/// Returns the limit of a message, byte/s; a message of one lane gets a share of the path.
 double FlowEvents::limit_of(const FollowedConnection& over) const {
   const PathUse& use = network_[over.path].use;
   return over.share < 1 ? std::min(over.most, over.share * use.payload_rate / use.efficiency) : over.most;

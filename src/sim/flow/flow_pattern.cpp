@@ -166,7 +166,7 @@ class Refinement {
     return colours_[index];
   }
 
-  /// Classes of flows are those of the last pass; classes of links are those at its beginning.
+  /// Writes the classes: those of flows from the last pass, those of links from its beginning.
   bool settle() {
     FlatMap<std::int32_t> class_of_link_colour;
     std::vector<std::int32_t> class_of_link(colours_before_.size(), -1);

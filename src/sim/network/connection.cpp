@@ -66,7 +66,7 @@ void Outbox::reap() {
   reap_at_ = std::max<std::size_t>(1, 2 * kept);
 }
 
-/// A transfer that was cut off may still lie in a mailbox that has no more receiver.
+/// Releases a transfer that was cut off, and may still lie in a mailbox without a receiver.
 void Outbox::let_go(Entry& entry) {
   try {
     entry.transfer->cancel();
@@ -107,11 +107,11 @@ Connections* at_work = nullptr;  // the connections of this process
 
 }  // namespace
 
-/// SimGrid 3.32 updates only links that it knows to have changed (System::enable_var in maxmin.cpp). For a transfer
-/// that begins after its latency these are the first link of its path and links connected to it by active transfers. If
-/// several transfers leave a host together, only the first is examined. The others then pass their further links
-/// without a limit, until something else happens there. So the links of new transfers are given their bandwidth once
-/// more, which marks them as changed.
+/// Gives the links of new transfers their bandwidth once more, which marks them as changed. SimGrid 3.32 updates only
+/// links that it knows to have changed (System::enable_var in maxmin.cpp). For a transfer that begins after its latency
+/// these are the first link of its path and links connected to it by active transfers. If several transfers leave a
+/// host together, only the first is examined. The others then pass their further links without a limit, until something
+/// else happens there.
 void Connections::share_anew() {
   const double now = sg4::Engine::get_clock();
   std::vector<Beginning> ahead;
@@ -193,9 +193,10 @@ double Connections::delay_factor(const sg4::Host* from, const sg4::Host* to, dou
   return network_.delay_factor(path, delay);
 }
 
-/// SimGrid 3.32 gives a waiting transfer its weight too early if a latency changes meanwhile
-/// (NetworkCm02Link::set_latency). At the end of the wait nothing would change, so the transfer would never be updated
-/// and never end. Without a wait the delay is kTrifle, and a change at that very time has the same effect.
+/// Makes the end of a transfer's wait a change of its links. SimGrid 3.32 gives a waiting transfer its weight too early
+/// if a latency changes meanwhile (NetworkCm02Link::set_latency). At the end of the wait nothing would change, so the
+/// transfer would never be updated and never end. Without a wait the delay is kTrifle, and a change at that very time
+/// has the same effect.
 void Connections::wait_through_changes(std::int32_t path, double delay) {
   begins_at(sg4::Engine::get_clock() + std::max(delay, Interconnect::kTrifle), path);
 }

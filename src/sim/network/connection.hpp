@@ -162,7 +162,7 @@ class Connection {
 
   /// Accepts a message at once. Call in an actor on the host of message.from.
   virtual void send(const Message& message, Outbox& outbox) = 0;
-  /// With rendezvous: announces that the receiver is ready for one more message from `date` on; −∞: the notice arrived
+  /// Announces, with rendezvous, that the receiver is ready for one more message from `date` on; −∞: the notice arrived
   /// long ago.
   virtual void post(double date) = 0;
   /// Makes the connection as good as new.
@@ -221,7 +221,7 @@ class Connections {
   /// Sends over an open connection. `cause`: the event whose end let the message be sent; the message's own event is
   /// added to the graph. Call in an actor on the host of message.from; other actors may act before it returns.
   void send(Message message, EventGraph& graph, EventGraph::Id cause, Outbox& outbox);
-  /// With rendezvous: announces that `to` is ready for one more message of `from` from `date` on; −∞: the notice
+  /// Announces, with rendezvous, that `to` is ready for one more message of `from` from `date` on; −∞: the notice
   /// arrived long ago.
   void post(std::int32_t from, std::int32_t to, double date, std::int32_t channel = 0) {
     find(from, to, channel).post(date);

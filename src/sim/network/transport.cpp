@@ -110,7 +110,7 @@ double PathUse::software_of(double bytes, collectives::Protocol protocol, double
   return host_software() + by_protocol + (is_posted ? post : 0);
 }
 
-/// LL has a flag with every 4 of 8 bytes. LL128 is off over sockets.
+/// Returns 2 for LL, which has a flag with every 4 of 8 bytes. LL128 is off over sockets.
 double PathUse::carried(collectives::Protocol protocol) const { return in_cluster && protocol == ll ? 2 : 1; }
 
 PathUse path_use(std::span<const PathLink> links) {

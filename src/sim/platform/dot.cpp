@@ -36,7 +36,7 @@ std::string style_of(Picture::Kind kind) {
   return {};
 }
 
-/// Busy edges differ in lightness only, so no colours have to be distinguished.
+/// Returns the style of an edge. Busy edges differ in lightness only, so no colours have to be distinguished.
 std::string style_of(const Picture::Edge& edge, const std::map<std::string, double>& busy_shares) {
   std::optional<double> busiest;
   for (const std::string& link : edge.links) {

@@ -16,7 +16,8 @@
 
 namespace dadsim::sim {
 
-/// SimGrid names the directions of a full-duplex link NAME_UP and NAME_DOWN and leaves the properties at NAME.
+/// Finds the property at the link or at its full-duplex link. SimGrid names the directions of such a link NAME_UP and
+/// NAME_DOWN and leaves the properties at NAME.
 const char* property_of(const simgrid::s4u::Link* link, const char* key) {
   if (const char* own = link->get_property(key)) return own;
   std::string name = link->get_name();

@@ -17,7 +17,7 @@ namespace dadsim::sim {
 /// neither its DTD nor entities. The document is read as UTF-8, whatever it declares.
 class Markup {
  public:
-  /// White space before the document is ignored.
+  /// Begins at the first tag; white space before the document is ignored.
   explicit Markup(std::string_view document);
 
   enum class Piece { doctype, start, end };

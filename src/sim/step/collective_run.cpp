@@ -220,8 +220,8 @@ void CollectiveRun::send(collectives::Rank rank, const collectives::Transfer& tr
             cause, outbox);
 }
 
-/// A network with rendezvous need not wait again if messages of the collective announce ready receivers. Every message,
-/// the notices included, meets a receiver that is already there.
+/// Sends a message of the collective. A network with rendezvous need not wait again if messages of the collective
+/// announce ready receivers. Every message, the notices included, meets a receiver that is already there.
 void CollectiveRun::hand_over(const Message& message, EventGraph::Id cause, Outbox& outbox) {
   if (says_ready() && connections_.rendezvous()) {
     connections_.post(message.from, message.to, -std::numeric_limits<double>::infinity(), message.channel);

@@ -111,7 +111,7 @@ class WorldServer {
     });
   }
 
-  /// Runs in the driver's actor.
+  /// Serves the parent, in the driver's actor.
   void serve() {
     for (;;) {
       if (!carry_out(source_.next())) break;
@@ -467,7 +467,7 @@ class NodeSpeeds {
   std::size_t nodes() const { return slowdown_.size(); }
 
  private:
-  /// Each kind of device is computed and stored once, because there may be 100,000 devices.
+  /// Adds a node's device. Each kind is computed and stored once, because there may be 100,000 devices.
   void add(const spec::DeviceSpec& device) {
     auto kind = std::ranges::find(kinds_, device.name, &spec::DeviceSpec::name);
     if (kind == kinds_.end()) {

@@ -36,7 +36,7 @@ class FatTree : public Fabric {
     links.push_back(line(from, to).up);
     links.push_back(line(to, to).down);
   }
-  /// The border is above the spines.
+  /// Appends the way to the border, which is above the spines.
   void leave(std::int64_t from, Links& links) const override {
     if (size_.spines > 0) links.push_back(line(from, from).up);
   }

@@ -126,7 +126,7 @@ class GpuCluster : public ClusterNetwork {
     std::int64_t slot_of(std::int64_t gpu) const { return (gpu - first_gpu) / slot_gpus; }
   };
 
-  /// A single node needs no adapters unless there are other clusters.
+  /// Returns whether nodes have adapters: a single node needs none unless there are other clusters.
   static bool has_adapters(const spec::GpuClusterSpec& spec, const spec::NodeGroup& like) {
     return all_nodes(spec) > 1 || !spec.name.empty() || like.nic.bandwidth > 0;
   }
