@@ -42,7 +42,7 @@ bool leaves_out(const RetainedRank& retained, const step::Scope& scope) {
   return retained.most.evaluate(scope) < retained.all.evaluate(scope);
 }
 
-/// Whether the algorithm's parameters are those under which it loses nothing.
+/// Returns whether the run's parameters are those under which the algorithm is lossless.
 bool is_lossless(const MethodInfo& info, const spec::RunSpec& run) {
   return std::ranges::all_of(info.lossless, [&](const auto& parameter) {
     const auto set = run.parameters.find(parameter.first);

@@ -18,7 +18,8 @@ std::vector<float> factors_of(const Attendance::Present& present, const std::vec
   std::vector<float> factors;
   for (std::size_t i = 0; i < present.sites.size(); ++i) {
     const double worth_here = worth_of(static_cast<std::size_t>(present.sites[i]));
-    // What all are worth adds up to the rows of all but for rounding of batches: with everyone there nothing is scaled.
+    // The worths of all sites add up to their rows except for rounding of batches: with all sites present nothing is
+    // scaled.
     const bool everyone = present.sites.size() == rows.size();
     const double factor = !present.chances.empty() ? worth_here * there / (all * present.chances[i])
                           : everyone               ? worth_here

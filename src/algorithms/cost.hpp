@@ -2,21 +2,21 @@
 
 #include "step/expression.hpp"
 
-// What the pieces of a training step cost, as formulas in the layer's extents. Flops count a multiply-add as two; bytes
+// Costs of the pieces of a training step, as formulas in the layer's extents. Flops count a multiply-add as two; bytes
 // count every operand once, in fp32; launches count kernels.
 
 namespace dadsim::algorithms {
 
-/// Weights of a layer.
+/// Weights of a layer's matrix.
 step::Expression weights_of_matrix();
-/// Biases of a layer: what it has beside its matrix.
+/// Parameters of a layer outside its matrix: biases.
 step::Expression beside_matrix();
 
 }  // namespace dadsim::algorithms
 
 namespace dadsim::algorithms::cost {
 
-inline constexpr double kFloatBytes = 4.0;  ///< of a number in memory
+inline constexpr double kFloatBytes = 4.0;  ///< bytes per number in memory
 
 /// The rows that a pass covers: the worker's own, or those of all workers on every worker.
 enum class Span { own_rows, all_rows };

@@ -81,8 +81,8 @@ SynchronousMethod dad_method() {
            .forgets = methods::kSendsRows,
            .check = faults_of_idle_tables,
            .exact = true,
-           // A and Δ of all sites, layer by layer until the second sweep. Separately those of a layer at a time: this
-           // is an upper bound then.
+           // A and Δ of all sites, layer by layer until the second sweep. An upper bound with `separate`, which holds
+           // one layer at a time.
            .state =
                [](const spec::ParameterValues&) {
                  return estimate::AlgorithmState{step::extent::all_rows() * (step::extent::in() + step::extent::out())};

@@ -5,17 +5,17 @@
 namespace dadsim::algorithms {
 
 /// dAD (distributed auto-differentiation): instead of G = Δᵀ A (out × in) the sites share its factors, A (rows × in)
-/// and Δ (rows × out), and every site forms Δ̂ᵀ Â over the rows of all sites. Exact. Smaller than a gradient where rows
-/// × (in + out) < in × out.
+/// and Δ (rows × out). Every site forms Δ̂ᵀ Â over the rows of all sites. Exact. Smaller than a gradient if rows × (in
+/// + out) < in × out.
 class Dad final : public Algorithm {
  public:
   static constexpr const char* kName = "dad";
 
   struct Options {
-    /// A and Δ in a collective each, after the backward pass and one waited for before the next, as a plain loop over
-    /// the layers does it. Otherwise both travel together, beside the rest of the backward pass.
+    /// Sends A and Δ in one collective each after the backward pass, and waits for each before the next, as a plain
+    /// loop over layers does. Otherwise both travel together, overlapped with the rest of the backward pass.
     bool separate = false;
-    /// Tables of embeddings by the rows that were read: see pieces/table_rows.hpp. Otherwise their gradients are
+    /// Shares the gradients of embedding tables by the rows that were read (pieces/table_rows.hpp). Otherwise they are
     /// summed.
     bool table_rows = false;
   };

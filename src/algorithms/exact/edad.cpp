@@ -24,11 +24,11 @@ void Edad::run(TrainingStep& step) {
         out(), [&, l](std::size_t s) { return step.chained(l) ? models::ConstBlock(none) : step.delta(s, l); }, nullptr,
         1.0 - delta_follows()};
     shared[l] = step.exchange().combine({rows(), {inputs, deltas}}, concatenation());
-    // Where every Δ below can be recomputed and nothing else is learned there, sites need no pass of their own.
+    // Sites need no backward pass of their own if every lower Δ can be recomputed and nothing else is learned there.
     step.backpropagate_where_needed(l);
   });
 
-  models::Matrix delta;                   // Δ̂ of the current layer; before ⊙ φ' while it comes from above
+  models::Matrix delta;  // Δ̂ of the current layer; before ⊙ φ', the product that comes down from the layer above
   const models::Matrix* above = nullptr;  // the inputs of the layer above: this layer's outputs
   step.backward([&](std::size_t l) {
     Rows& received = shared[l].wait();

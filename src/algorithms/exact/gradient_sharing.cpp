@@ -9,7 +9,7 @@ namespace dadsim::algorithms {
 
 namespace {
 
-/// The gradients of all matrices with their biases, one after the other, are summed as one row of numbers.
+/// Sums the gradients of all matrices with their biases as one row of numbers.
 void share_whole_model(TrainingStep& step) {
   std::vector<TrainingStep::GradientOfSite> gradients(step.matrices());
   step.forward();
@@ -52,7 +52,7 @@ void share_whole_model(TrainingStep& step) {
   });
 }
 
-/// Each matrix and each vector of biases is compressed separately, and all travel together.
+/// Compresses each matrix and each bias vector separately; all travel together.
 void share_tensors(TrainingStep& step) {
   std::vector<TrainingStep::GradientOfSite> gradients(step.matrices());
   step.forward();

@@ -5,7 +5,7 @@
 namespace dadsim::algorithms {
 
 /// Distributed SGD (dSGD, data parallelism): every site forms G_s = Δ_sᵀ A_s and all apply Σ_s G_s. A layer's gradient
-/// leaves as soon as it is formed, while the layers below it are still being computed.
+/// is sent as soon as it is formed, while the layers below it are still being computed.
 class GradientSharing final : public Algorithm {
  public:
   static constexpr const char* kName = "gradient-sharing";

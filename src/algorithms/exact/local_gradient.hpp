@@ -4,8 +4,8 @@
 
 namespace dadsim::algorithms {
 
-/// Plain training without any exchange: G = Δᵀ A of the rows at hand. The two reference ends are made of it: all data
-/// in one place (the upper reference), and every site on its own (what is to be gained).
+/// Plain training without any exchange: G = Δᵀ A of the local rows. Both references use it: all data in one place
+/// (upper reference), and every site alone (lower reference).
 class LocalGradient final : public Algorithm {
  public:
   void run(TrainingStep& step) override;

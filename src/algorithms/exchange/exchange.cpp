@@ -19,11 +19,11 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Throws std::logic_error unless the sizes in symbols evaluate to what the message holds: as many elements of each
-/// type in the same order, so that neither its length nor what a run in 16 bit makes of it can be made up.
+/// Throws std::logic_error unless the symbolic sizes evaluate to the message's segments: the same element types in the
+/// same order, with the same counts. Neither its length nor its size in a 16-bit run can be invented.
 void check_message(const std::vector<step::Payload>& said, const step::Scope& scope, const compress::Message& message);
 
-/// Segments of one type that follow each other are one; empty ones are none.
+/// Segments of a message; neighbours of one type are merged, empty ones dropped.
 using Segments = std::vector<std::pair<step::ElementType, double>>;
 
 void append(Segments& segments, step::ElementType type, double elements) {
@@ -102,7 +102,7 @@ void Exchange::charge_codes(step::Phase phase, step::Role who, const Contributio
   step::Work work;
   for (const Contribution::Part& part : own.parts) {
     if (!part.codes) continue;
-    // Each is shifted to its place, or from it.
+    // Each code is shifted to its place, or from it.
     work.flops += rows * part.width;
     work.bytes_moved += (sizeof(std::uint32_t) + part.bits / 8.0) * rows * part.width;
     work.launches = 1.0;
@@ -193,7 +193,7 @@ std::vector<compress::Message> Exchange::encode_all(const Contribution& own, Par
 Rows Exchange::receive_all(const Contribution& own, const PartsOnWire& parts,
                            const std::vector<compress::Message>& messages) {
   Rows all{step::extent::over_workers(own.rows), {}, {}};
-  // What each part arrives in, and how many rows of it have arrived.
+  // Received rows of each part so far.
   std::vector<Eigen::Index> at(own.parts.size(), 0);
   for (const Contribution::Part& part : own.parts) {
     if (part.whole) all.whole.emplace_back();
@@ -253,7 +253,7 @@ Rows Exchange::hand_back(const Rows& result, const Contribution& like, PartsOnWi
       if (parts[i].slot) parts[i].slot = recorder_.add_slot({0});
       continue;
     }
-    parts[i].matrix = wire_.begin_matrix(recorder_.layer());  // of another shape: it needs places of its own
+    parts[i].matrix = wire_.begin_matrix(recorder_.layer());  // the result has another shape: a number of its own
     const std::int64_t kept = wire_.encode(numbers, -1, parts[i].matrix, encoder);
     if (parts[i].slot) parts[i].slot = recorder_.add_slot({compress::share_of(kept, numbers.size())});
   }
@@ -281,7 +281,7 @@ Pending<Rows> Exchange::combine(const Contribution& own, Combination how) {
   PartsOnWire parts;
   const std::vector<compress::Message> messages = encode_all(own, parts);
   const Payloads said = payloads_of(own, own.rows, parts);
-  step::KnownSums sums;  // over all sites: each site's message would have them added up anew
+  step::KnownSums sums;  // sums over all sites, computed once instead of for each site's message
   for (std::size_t site = 0; site < sites(); ++site) {
     check_message(said, {&layer(), &recorder_.sizes(), static_cast<std::int32_t>(site), &sums}, messages[site]);
     uplink_bytes_[site] += static_cast<double>(messages[site].size());
@@ -336,7 +336,7 @@ Pending<std::vector<Rows>> Exchange::scatter(const std::vector<Contribution>& ow
     const std::vector<compress::Message> messages = encode_all(own[block], parts);
     if (block == 0) said = payloads_of(like, like.rows, parts);
     for (std::size_t site = 0; site < sites(); ++site) {
-      // A site's own block is not sent.
+      // A site's own block stays local.
       const bool stays = mode_ == spec::ExchangeMode::peer && site == block;
       stays ? check(said, static_cast<std::int32_t>(site), messages[site])
             : hand_over(said, static_cast<std::int32_t>(site), messages[site]);
@@ -372,7 +372,7 @@ Pending<std::vector<Rows>> Exchange::all_gather(const std::vector<Rows>& made, c
 
 namespace {
 
-/// Everything beside the matrices as one layer: parameters alone.
+/// Returns all parameters outside the matrices as one layer.
 spec::LayerShape beside_matrices(const spec::ModelShape& shape) {
   spec::LayerShape rest;
   rest.name = "other layers";
@@ -391,12 +391,12 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
   using Part = NeighbourMessage::Part;
   const bool beside = recorder_.over() == step::Over::other_layers;
   const spec::LayerShape rest = beside_matrices(shape_);
-  // Where each neighbour gets a message of its own, one number per site does not say what was kept of each: then a
-  // compressor that adapts is left out.
+  // A compressor that adapts is left out if each neighbour gets a message of its own: the recorded amount is one number
+  // per site, which cannot describe several messages.
   const auto plain = [&](const Part& part) {
     return beside || part.as_it_is || (!message.same_for_all && wire_.adapts());
   };
-  std::vector<std::uint32_t> numbers;  // the number of each matrix of a message
+  std::vector<std::uint32_t> numbers;  // wire number of each matrix of a message
   for (const Part& part : message.parts)
     numbers.push_back(part.whole || plain(part) ? 0 : wire_.begin_matrix(recorder_.layer()));
 
@@ -435,7 +435,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
     }
   };
 
-  // Messages first: what a compressor that adapts has kept is known after it.
+  // Messages come first: an adaptive compressor knows the kept amount only after encoding.
   std::vector<std::vector<compress::Message>> messages(sites());  // one, or one per neighbour
   std::size_t most_sent = 0;
   for (std::size_t site = 0; site < sites(); ++site) {
@@ -445,7 +445,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
     for (std::size_t i = 0; i < count; ++i) messages[site].push_back(encode(site, static_cast<std::size_t>(to[i])));
   }
   Payloads said;
-  compress::Amount compressed{0.0};  // numbers of a message that the compressor sees
+  compress::Amount compressed{0.0};  // numbers of a message that are compressed
   for (std::size_t p = 0; p < message.parts.size(); ++p) {
     const Part& part = message.parts[p];
     Payloads of_part;
@@ -499,7 +499,7 @@ Pending<Arrivals> Exchange::neighbours(const std::shared_ptr<const step::Neighbo
 
 namespace {
 
-/// The sum of `elements` per worker.
+/// Returns the work of summing `elements` per worker.
 step::Work add(const step::Expression& elements, double workers) {
   return {.flops = workers * elements, .bytes_moved = cost::kFloatBytes * (workers + 1.0) * elements, .launches = 1.0};
 }
@@ -556,7 +556,7 @@ Pending<models::LayerGradient> Exchange::sum(
     return {std::move(sum), recorder_, record_sum(elements, adding), step::Role::workers};
   }
   if (wire_.leaves_biases()) return sum_without_biases(add_to);
-  // Matrix and biases are one row of numbers on the wire.
+  // Matrix and biases form one row of numbers on the wire.
   const Eigen::Index weights = sum.weight.size();
   const Eigen::Index biases = sum.bias.size();
   EncodedSum encoded = sum_encoded({elements, adding, 1, weights + biases}, [&](std::size_t site) {
@@ -651,7 +651,7 @@ Exchange::SentMatrix Exchange::sent(std::int32_t site, models::Matrix matrix, st
   compress::Decoder decoder(sent.message);
   wire_.decode(decoder, number, sent.arrived);
   sent.error = tap_.error_at(site, sent.arrived, matrix);
-  // What the message points to in the matrix has been read; it is counted by its length alone from here on.
+  // The message's pointers into the matrix have been read; from here on only its length counts.
   if (memory != nullptr) memory->keep(std::move(matrix), sent.arrived);
   return sent;
 }
@@ -702,7 +702,7 @@ Exchange::EncodedSum Exchange::hand_over_encoded(
   }
   sum.serial = record(wire_.adds() ? step::CollectiveKind::all_reduce : step::CollectiveKind::all_gather, said);
   for (std::size_t p = 0; p < sum.of.size() && wire_.adds(); ++p) {
-    // Sums on the way are rounded at every hop; here once, at the end.
+    // Sums inside the network are rounded at every hop; here once, at the end.
     if (sum.sums[p].size() == 0) continue;
     SentMatrix all = sent(-1, std::move(sum.sums[p]), sum.of[p].number, true);
     sum.sums[p] = std::move(all.arrived);
@@ -747,7 +747,7 @@ void Exchange::combine(EncodedSum& sum) {
     const Payloads of_part = payloads_of(part, part.down);
     hand_over(of_part, -1, back.message);
     said.insert(said.end(), of_part.begin(), of_part.end());
-    // If all sites encode in the same way, messages are added as they are: nothing more is lost or to be remembered.
+    // If all sites encode in the same way, encoded messages are added directly: nothing more is lost or remembered.
     if (wire_.remembers() && !wire_.adds()) {
       charge(step::Phase::encode, step::Role::aggregator,
              cost::only_where(part.present, wire_.compressor().memory_work(part.down)));
@@ -775,7 +775,7 @@ Exchange::Payloads Exchange::payloads_of(const Summand& part, const compress::Am
   return payloads;
 }
 
-/// The messages of all sites become a sum: decoded into it, or decoded and then added.
+/// Charges turning the messages of all sites into a sum: decoded into it, or decoded and then added.
 void Exchange::decode_and_add(step::Role who, const Summand& part) {
   if (const auto work = wire_.compressor().decode_into_sum_work(part.elements, part.all)) {
     charge(step::Phase::decode, who, cost::only_where(part.present, *work));

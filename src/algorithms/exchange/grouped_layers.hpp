@@ -9,7 +9,7 @@
 
 namespace dadsim::algorithms {
 
-/// The layers of a network that groups of a step are numbered over.
+/// The layers of a network over which the groups of a step are numbered.
 struct GroupedLayers {
   explicit GroupedLayers(const spec::ModelShape& shape) : all(spec::all_as_one(shape, true)) {
     for (const spec::LayerShape& layer : shape.layers) {
@@ -18,7 +18,7 @@ struct GroupedLayers {
     }
   }
 
-  /// The layer of the group at hand.
+  /// Returns the layer of the current group.
   const spec::LayerShape& at(const step::StepRecorder& recorder) const {
     const std::int32_t index = recorder.layer();
     if (index < 0) return recorder.over() == step::Over::all_layers ? all : *outer_products.back();
@@ -26,7 +26,7 @@ struct GroupedLayers {
   }
 
   std::vector<const spec::LayerShape*> outer_products, matrices;  ///< without and with embeddings
-  spec::LayerShape all;                                           ///< with tables, as one
+  spec::LayerShape all;                                           ///< all layers, with tables, as one
 };
 
 }  // namespace dadsim::algorithms

@@ -18,16 +18,16 @@ namespace dadsim::algorithms {
 struct NeighbourMessage {
   struct Part {
     step::Expression elements;  ///< numbers of the matrix, in symbols
-    /// Matrix of `site` for `neighbour`, which is ignored where all neighbours get the same.
+    /// Returns the matrix of `site` for `neighbour`; `neighbour` is ignored if all neighbours get the same.
     std::function<models::ConstBlock(std::size_t site, std::size_t neighbour)> of;
-    /// Instead of `of`: whole numbers, which no compressor touches.
+    /// Whole numbers in place of `of`; never compressed.
     std::function<std::span<const std::int32_t>(std::size_t site, std::size_t neighbour)> whole = nullptr;
-    bool as_it_is = false;  ///< no compressor touches it
-    /// 1 where the layer's message has this part, 0 (and an empty matrix) where it has not.
+    bool as_it_is = false;  ///< never compressed
+    /// 1 if the layer's message has this part, else 0 (and an empty matrix).
     step::Expression present = 1.0;
   };
   std::vector<Part> parts;
-  /// All neighbours get the same message, which is encoded once; otherwise each gets one of its own.
+  /// True: all neighbours get the same message, encoded once; false: each gets one of its own.
   bool same_for_all = true;
 };
 
@@ -41,36 +41,36 @@ struct Arrived {
 /// Per site: what has arrived, in rising order of the senders.
 using Arrivals = std::vector<std::vector<Arrived>>;
 
-/// Deviation per number of the noise that was added on purpose, and is known to whoever receives it.
+/// Deviation per number of the noise added on purpose, which every receiver knows.
 struct AddedNoise {
-  double of_site = 0;  ///< to what a site sends
-  double of_all = 0;   ///< in what is made of all that sites have sent
+  double of_site = 0;  ///< in a site's message
+  double of_all = 0;   ///< in the result computed from all sites' messages
 };
 
-/// Message of a site for one layer: matrices with equally many rows, side by side.
+/// Message of a site for one layer: matrices with equally many rows, next to each other.
 struct Contribution {
   struct Part {
     step::Expression width;                                  ///< columns, in symbols
     std::function<models::ConstBlock(std::size_t site)> of;  ///< rows × width
-    /// Instead of `of`: whole numbers, which no compressor touches; `width` is 1 then.
+    /// Whole numbers in place of `of`, never compressed; `width` is 1 then.
     std::function<std::span<const std::int32_t>(std::size_t site)> whole = nullptr;
-    /// 1 where the layer's message has this part, 0 (and a matrix of no columns) where it has not.
+    /// 1 if the layer's message has this part, else 0 (and a matrix without columns).
     step::Expression present = 1.0;
-    /// Instead of `of`: rows × width numbers of `bits` bits (1 … 32) each, which no compressor touches.
+    /// Codes in place of `of`: rows × width numbers of `bits` bits (1 … 32) each, never compressed.
     std::function<std::span<const std::uint32_t>(std::size_t site)> codes = nullptr;
     int bits = 0;
 
-    /// Whether it is a matrix of numbers, which a compressor may see to.
+    /// Returns whether the part is a matrix of numbers, which may be compressed.
     bool has_numbers() const { return !whole && !codes; }
   };
-  step::Expression rows;  ///< a site's, in symbols
+  step::Expression rows;  ///< rows of a site, in symbols
   std::vector<Part> parts;
-  /// The parts are values of entries of the layer's matrix, and their places in it, row by row.
+  /// The parts are values of entries of the layer's matrix, and the entries' positions, row by row.
   bool entries = false;
   AddedNoise noise = {};
 };
 
-/// Rows of all sites in site order, or the result made of them.
+/// Rows of all sites in site order, or the result computed from them.
 struct Rows {
   step::Expression rows;  ///< count of rows, in symbols
   std::vector<models::Matrix> parts;
@@ -80,8 +80,8 @@ struct Rows {
   const models::Matrix& operator[](std::size_t part) const { return parts[part]; }
 };
 
-/// Function of the rows of all sites. It runs once at the aggregator, or at every peer alike, and is charged to those
-/// that run it.
+/// Function of the rows of all sites. It runs once at the aggregator, or at every peer, and is charged to those that
+/// run it.
 class Combination {
  public:
   template <class Make>
@@ -90,7 +90,7 @@ class Combination {
       : make_(std::move(make)) {}  // NOLINT(google-explicit-constructor): a lambda is one
 
   Rows operator()(Rows all, step::Role who) const { return make_(std::move(all), who); }
-  /// Whether the rows stay as they came, one below the other.
+  /// Returns whether the rows are only concatenated.
   bool keeps_rows() const { return keeps_rows_; }
 
  private:
@@ -100,7 +100,7 @@ class Combination {
   bool keeps_rows_ = false;
 };
 
-/// The rows of all sites as they are.
+/// Concatenates the rows of all sites unchanged.
 inline Combination concatenation() {
   Combination all([](Rows rows, step::Role) { return rows; });
   all.keeps_rows_ = true;

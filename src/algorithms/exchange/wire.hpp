@@ -12,57 +12,58 @@
 
 namespace dadsim::algorithms {
 
-/// Encoder of a run's matrices as messages: its compressor, the random numbers of its roundings, and what sites keep
-/// of what compression has lost.
+/// Encoder of a run's matrices as messages: its compressor, the random numbers of its roundings, and the sites'
+/// memories of compression errors.
 class Wire {
  public:
   Wire(const spec::CompressSpec& asked, std::uint64_t seed);
 
-  /// False: matrices are sent in fp32 as they lie in memory, at no cost.
+  /// Returns whether matrices are compressed; otherwise they are sent in fp32 at no cost.
   bool compresses() const { return !info_->lossless; }
-  /// Whether encoded matrices can be added on the way.
+  /// Returns whether encoded matrices can be added inside the network.
   bool adds() const { return adds_; }
-  /// Whether sizes are known only once numbers have been encoded.
+  /// Returns whether sizes are known only after encoding.
   bool adapts() const { return info_->adapts; }
-  /// Whether an aggregator hands messages on rather than compress what it has made of them.
+  /// Returns whether an aggregator forwards messages instead of compressing the result it computes from them.
   bool forwards() const { return forwards_; }
-  /// Whether what is lost is noise of mean zero, drawn anew for each number, and not what a rule leaves out.
+  /// Returns whether the compression error is zero-mean noise, drawn anew for each number, rather than omission by a
+  /// rule.
   bool is_unbiased() const { return compresses() && unbiased_; }
-  /// Whether biases go as they are beside their matrix.
+  /// Returns whether biases are sent uncompressed next to their matrix.
   bool leaves_biases() const { return info_->leaves_biases; }
-  /// Scope that is compressed as one: a layer's, where nothing is compressed.
+  /// Returns the scope that is compressed as one; a layer without compression.
   spec::CompressSpec::Scope scope() const { return compresses() ? scope_ : spec::CompressSpec::Scope::layer; }
   const compress::Compressor& compressor() const { return *compressor_; }
 
-  /// `sites`: who takes part, by numbers among all; empty: all. What is kept for a site is its own whoever else is
-  /// there.
+  /// `sites`: the participants, by number among all; empty: all. Each site's memory stays its own, whoever else takes
+  /// part.
   void begin_step(std::uint32_t step, std::vector<std::int32_t> sites = {}) {
     step_ = step, message_ = 0;
     matrices_ = {};
     uncompressed_sums_ = {};
     sites_ = std::move(sites);
   }
-  /// Numbers what is exchanged next of a layer (−1: of all): one matrix at each site. What sites keep of a matrix is
-  /// that of its place among those of its layer: a step may leave other layers out.
+  /// Numbers the next exchanged matrix of a layer (−1: of all), one at each site. Its memory is found by its position
+  /// within the layer: a step may leave other layers out.
   std::uint32_t begin_matrix(std::int32_t layer) { return matrices_.begin(layer); }
-  /// Numbers a sum of a layer that goes uncompressed.
+  /// Numbers a sum of a layer that is sent uncompressed.
   std::uint32_t begin_uncompressed_sum(std::int32_t layer) { return uncompressed_sums_.begin(layer); }
 
-  /// Encodes a matrix of site `site` (of the aggregator: −1); returns how many of its numbers were kept. `sum`: it is
-  /// the sum of what sites have encoded.
+  /// Encodes a matrix of site `site` (the aggregator: −1); returns how many of its numbers were kept. `sum`: the matrix
+  /// is the sum of what sites have encoded.
   std::int64_t encode(models::ConstBlock numbers, std::int32_t site, std::uint32_t matrix, compress::Encoder& into,
                       bool sum = false);
   void decode(compress::Decoder& from, std::uint32_t matrix, models::MutableBlock into) const;
 
-  /// Whether what is lost is kept and added to what is sent next. It makes sense for what adds up over steps: gradients
-  /// and sums of them.
+  /// Returns whether the compression error is kept and added to the next message. This suits values that add up over
+  /// steps: gradients and their sums.
   bool remembers() const { return remembers_; }
-  /// Memory that `site` keeps of a matrix.
+  /// Returns the memory of `site` for a matrix.
   compress::Memory& memory(std::int32_t site, std::uint32_t matrix);
-  /// Whether what sites keep has momentum, so that sums that go uncompressed need it too.
+  /// Returns whether the sites' memories have momentum, which uncompressed sums need too.
   bool has_momentum() const { return remembers_ && info_->has_momentum; }
-  /// Memory that each of so many sites keeps, the same at all, of a sum that goes uncompressed beside those that are
-  /// compressed. *Requires*: has_momentum().
+  /// Returns the memory, the same at each of `sites` sites, for a sum sent uncompressed next to compressed ones.
+  /// *Requires*: has_momentum().
   compress::Memory& memory_of_uncompressed(std::uint32_t sum, std::size_t sites);
 
  private:
@@ -71,7 +72,7 @@ class Wire {
 
   /// State of the step so far.
   struct Begun {
-    std::vector<Place> places = {};  ///< by the number in the step
+    std::vector<Place> places = {};  ///< by number within the step
     std::map<std::int32_t, std::uint32_t> of_layer = {};
 
     std::uint32_t begin(std::int32_t layer) {
@@ -85,7 +86,7 @@ class Wire {
   bool adds_, forwards_, unbiased_, remembers_;
   spec::CompressSpec::Scope scope_;
   std::uint64_t seed_;
-  /// The number among all sites of a site of the step; −1, the aggregator, stays.
+  /// Returns the number among all sites of a site of the step; −1, the aggregator, stays.
   std::int32_t of_all(std::int32_t site) const {
     return site < 0 || sites_.empty() ? site : sites_.at(static_cast<std::size_t>(site));
   }

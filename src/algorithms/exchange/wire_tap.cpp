@@ -15,7 +15,7 @@ double relative_distance(const models::ConstBlock& a, const models::ConstBlock& 
   return norm > 0 ? std::sqrt((a - b).cast<double>().squaredNorm()) / norm : 0;
 }
 
-/// Whether a size in symbols is another one in a layer that `change` makes a little different.
+/// Returns whether a symbolic size changes in a layer that `change` makes slightly different.
 template <class Change>
 bool depends(const step::Expression& size, const spec::LayerShape& layer, const step::StepSizes& sizes, Change change) {
   spec::LayerShape other = layer;
@@ -29,7 +29,7 @@ std::span<const float> flat(const models::Matrix& matrix) {
   return {matrix.data(), static_cast<std::size_t>(matrix.size())};
 }
 
-/// Votes and signs: of one bit, whether it is below zero; of two, one more for above.
+/// Returns the value of a vote or sign. One bit: below zero or not; two bits: the second for above zero.
 float of_code(std::uint32_t code, int bits) {
   const auto bit = [&](unsigned place) { return static_cast<float>((code >> place) & 1U); };
   return bits == 1 ? 1.0F - 2.0F * bit(0) : bit(1) - bit(0);
@@ -84,7 +84,7 @@ void WireTap::show(const ObservedMatrix& on, Kind kind, const models::ConstBlock
                   .noise = how.noise};
   if (how.put_in != nullptr) seen.sent = *how.put_in;
   if (wire_.is_unbiased() && how.error > 0) {
-    // Stochastic rounding is noise of a deviation that the receiver knows.
+    // Stochastic rounding is noise whose deviation the receiver knows.
     const double rms = std::sqrt(numbers.cast<double>().squaredNorm() / static_cast<double>(numbers.size()));
     seen.noise = std::hypot(how.noise, how.error * rms);
   }
@@ -95,7 +95,7 @@ void WireTap::show_flat(const ObservedMatrix& on, std::span<const float> numbers
                         const Showing& how) {
   const spec::LayerShape& of = *on.layer;
   const std::int64_t weights = of.in * of.out;
-  // A compressor may leave the biases to a message of their own.
+  // A compressor may send the biases in a message of their own.
   const std::int64_t biases = of.bias && std::ssize(numbers) > weights ? of.out : 0;
   show(on, Kind::gradient,
        Eigen::Map<const models::Matrix>(numbers.data() + (biases_first ? biases : 0), of.out, of.in), how);
@@ -123,7 +123,7 @@ void WireTap::show_matrix(const ObservedMatrix& on, const models::ConstBlock& nu
     const models::Matrix first = numbers.leftCols(in * out + biases);
     return show_flat(on, flat(first), false, how);
   }
-  // A row per output is a gradient where the size grows with inputs and outputs.
+  // A matrix with a row per output is a gradient if its size grows with both inputs and outputs.
   const Growth& growth = growth_of(size, of);
   const bool wide_in = growth.with_in, wide_out = growth.with_out;
   const bool is_gradient = wide_in && wide_out && numbers.rows() == out && numbers.cols() == in;
@@ -144,7 +144,7 @@ void WireTap::show_matrix(const ObservedMatrix& on, const models::ConstBlock& nu
     if (numbers.cols() == width || (wide_in && numbers.cols() == in + 1)) return show(on, kind, numbers, how);
     if (numbers.rows() == width) return show(on, kind, models::Matrix(numbers.transpose()), how);
   }
-  // A size that does not grow with the inputs cannot be that of their rows.
+  // A size that does not grow with the inputs cannot be the size of input rows.
   if (wide_in || !on.first) show(on, Kind::unread, numbers, how);
 }
 
@@ -161,7 +161,7 @@ void WireTap::show_codes(const ObservedMatrix& on, std::span<const std::uint32_t
   const std::int64_t numbers = of.in * of.out + (of.bias ? of.out : 0);
   models::Matrix row(1, static_cast<Eigen::Index>(codes.size()));
   for (std::size_t i = 0; i < codes.size(); ++i) row(static_cast<Eigen::Index>(i)) = of_code(codes[i], bits);
-  // Padding fills up the last of equal blocks.
+  // Padding fills the last of equal blocks.
   if (bits <= 2 && row.size() >= numbers) return show_flat(on, flat(row), false, how);
   show(on, Kind::unread, row, how);
 }
@@ -226,7 +226,7 @@ double WireTap::show_rows_of_sites(const Contribution& own, const Rows& all) {
     std::size_t rows = 0;
     for (const Contribution::Part& part : own.parts) {
       if (part.has_numbers()) rows = std::max(rows, static_cast<std::size_t>(part.of(site).rows()));
-      // A row may have several words beside its numbers.
+      // A row may have several words next to its numbers.
       if (part.whole && !own.entries && !has_numbers) rows = std::max(rows, part.whole(site).size());
       if (part.codes) rows = std::max<std::size_t>(rows, part.codes(site).empty() ? 0 : 1);
     }
@@ -299,7 +299,7 @@ void WireTap::show_made_blocks(const std::vector<Rows>& arrived, const Contribut
 unsigned WireTap::readers_of_parts() const {
   const bool by_peers = mode_ == spec::ExchangeMode::peer;
   unsigned readers = kReadOnLine | (by_peers ? 0U : kReadByAggregator);
-  // Messages that do not add up go on to every site as they are.
+  // Messages that do not add up are forwarded unchanged to every site.
   if (wire_.compresses() && (by_peers ? !wire_.adds() : wire_.forwards())) readers |= kReadBySites;
   return readers;
 }
