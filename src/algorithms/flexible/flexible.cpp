@@ -106,13 +106,13 @@ void Flexible::receive(TrainingStep& step, std::size_t l) {
 
 namespace {
 
-/// Every way of sharing a layer side by side, of which each layer of the network that is timed takes one: the one that
-/// sends the fewest bytes, or takes the least time on its cluster. A network with other shapes decides otherwise than
-/// the one that learns, and so all are carried out for real and recorded, each op with the alternatives that it belongs
-/// to. The exact ones leave the same gradient, so that what is learned does not depend on which is taken. Where
-/// rank-dAD may be taken too, it is always its gradient that is learned from: choosing an exact way cannot lose more.
+/// Offers every way of sharing a layer; each layer of the timed network takes the one with the fewest bytes, or the
+/// least time on its cluster. A network with other shapes decides differently than the one that learns, so all ways are
+/// carried out for real and recorded, each op with the alternatives that it belongs to. The exact ways leave the same
+/// gradient, so that learning does not depend on the choice. If rank-dAD may be taken, its gradient is always the one
+/// learned from: choosing an exact way cannot lose more.
 ///
-/// Counted as handed over is what is taken on the network that learns where bytes decide.
+/// The bytes counted as sent are those of the choice by bytes on the network that learns.
 class FlexibleByCost final : public Algorithm {
  public:
   FlexibleByCost(spec::RunSpec run, SharedFactorsOptions factors);
@@ -133,11 +133,11 @@ class FlexibleByCost final : public Algorithm {
   bool lossy_;
   SharedFactorsOptions factors_;
   std::vector<bool> may_lose_;               ///< per layer: it may take rank-dAD
-  models::Matrix delta_;                     ///< Δ̂ of the layer at hand, or what comes down to its outputs
-  const models::Matrix* outputs_ = nullptr;  ///< of the layer at hand, at all sites
+  models::Matrix delta_;                     ///< Δ̂ of the current layer, or the gradient that arrives at its outputs
+  const models::Matrix* outputs_ = nullptr;  ///< outputs of the current layer, at all sites
 };
 
-/// The alternatives in the order of preference among equals.
+/// The alternatives, in the order of preference among equals.
 enum Way : unsigned { kGradient, kDad, kDadPassing, kEdad, kEdadPassing, kRank };
 
 constexpr step::AlternativeSet set(Way way) { return 1U << way; }
@@ -201,7 +201,7 @@ void FlexibleByCost::share(TrainingStep& step, LayerAlternatives& ways, std::siz
 }
 
 void FlexibleByCost::receive(TrainingStep& step, LayerAlternatives& ways, std::size_t l, LayerShares& layer) {
-  models::Matrix own_delta;  // as dAD has it
+  models::Matrix own_delta;  // Δ of the sites as dAD shares it
   ways.carry_out(l, set(kGradient), [&] { step.gradient(l) = std::move(layer.sum.wait()); });
   ways.carry_out(l, kAnyDad, [&] {
     Rows& all = layer.dad.wait();
@@ -240,7 +240,7 @@ bool flexible_is_exact(const spec::RunSpec& run) {
          std::ranges::all_of(run.share, [](const auto& rule) { return is_exact(statistic_of(rule.statistic)); });
 }
 
-/// Of every layer, in every step.
+/// Returns whether every layer's gradient is summed in every step.
 bool flexible_sums_gradients(const spec::RunSpec& run) {
   const auto sums = [](const auto& rule) {
     return statistic_of(rule.statistic) == Statistic::gradient && rule.every == 1;
@@ -249,7 +249,8 @@ bool flexible_sums_gradients(const spec::RunSpec& run) {
          run.average_deltas_above.empty() && std::ranges::all_of(run.share, sums);
 }
 
-/// What goes without a site, layer by layer, is what is shared in the step that the site misses.
+/// Reports rules that a run with absent sites cannot follow: a step goes without a site's part of each layer shared in
+/// it.
 RunFaults faults_of_absence(const spec::RunSpec& run) {
   RunFaults faults;
   if (!run.absence.goes_without()) return faults;
@@ -279,8 +280,8 @@ RunFaults faults_of_absence(const spec::RunSpec& run) {
   return faults;
 }
 
-/// Where a policy decides, no layer is shared by default; where rules do, nothing is chosen; and where no layer may be
-/// shared as rank-dAD shares them, nothing is factorised.
+/// Reports parameters without effect: the default if a policy decides, the policy's parameters with rules, and
+/// rank-dAD's parameters if no layer may use rank-dAD.
 RunFaults faults_of_idle(const spec::RunSpec& run) {
   std::vector<methods::ActsBeside> conditions{{Of::kLossy, Of::kPolicy, {"bytes", "time"}},
                                               {Of::kDefault, Of::kPolicy, {"rules"}}};
@@ -337,13 +338,13 @@ SynchronousMethod flexible_method() {
     for (RunFault& fault : faults_of_idle(facts.run)) faults.push_back(std::move(fault));
     return faults;
   };
-  // A gradient and its factors are not the same once both have been rounded.
+  // A gradient and its factors differ once both have been rounded.
   info.compresses = [](const spec::ParameterValues& values) { return !chooses(values); };
   info.records_alternatives = chooses;
   info.lossless = {{"cap", "65536"}, {"tolerance", "0"}};
-  // At most, beside what comes together over steps: A and Δ of all sites. Where bytes decide, these are only taken
-  // where they are less than twice the gradient: what they send, (S + 1) times or S − 1 times as many numbers, is less
-  // than what gradients send, 2 S or 2 (S − 1) times theirs.
+  // An upper bound, next to rows that accumulate over steps: A and Δ of all sites. With a choice by bytes they are
+  // taken only if smaller than twice the gradient: they send (S + 1) or (S − 1) times as many numbers, gradients 2 S or
+  // 2 (S − 1) times theirs.
   info.state = [](const spec::ParameterValues& values) {
     const step::Expression rows = step::extent::all_rows() * (step::extent::in() + step::extent::out());
     if (!chooses(values) && Of::kDefault.of(values) == Statistic::gradient) return estimate::AlgorithmState{};
@@ -352,7 +353,7 @@ SynchronousMethod flexible_method() {
     }
     return estimate::AlgorithmState{rows};
   };
-  // Of layers that are shared as rank-dAD shares them.
+  // Rank of layers that are shared as in rank-dAD.
   info.retained_rank = [](const spec::ParameterValues& values) {
     using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
     const step::Expression all = min({in_with_bias(), delta_directions(), all_rows()});

@@ -11,8 +11,8 @@
 namespace dadsim::algorithms {
 
 /// dAD's own flexibility: each layer is shared in the way its rule says, all in one backward pass. Baker et al. (arXiv
-/// 2102.09631) promise "novel flexible training schemas" of averaging during back-propagation and leave open which;
-/// what follows is the reading chosen here.
+/// 2102.09631) promise "novel flexible training schemas" of averaging during back-propagation without defining them;
+/// this class implements one reading.
 ///   gradient   Σ_s Δ_sᵀ A_s, as gradient-sharing
 ///   dad        A and Δ of all sites, as dAD
 ///   edad       A of all sites; Δ̂ recomputed from the layer above, whose rows must be shared too; of the last layer A
@@ -21,15 +21,15 @@ namespace dadsim::algorithms {
 ///   none       nothing: each site has weights of its own there, and applies the gradient of its own mean loss
 /// The exact statistics leave the same gradient, so that any mixture of them is exact.
 ///
-/// `every` k: the layer's weights stay for k steps, in which its A and Δ (its gradients, for `gradient`) come together;
-/// with the k-th they are shared and the layer is updated with the sum of the k gradients. If all layers do so, plain
-/// SGD takes the step that it would take with batches k times as large and k times the learning rate. What is beside
-/// the matrices, tables of embeddings among it, is summed in every step, also beside a site's own layers.
+/// `every` k: the layer's weights stay for k steps, while its A and Δ (its gradients, for `gradient`) accumulate. In
+/// the k-th step they are shared, and the layer is updated with the sum of the k gradients. If all layers do so, plain
+/// SGD takes the step of batches k times as large with k times the learning rate. Parameters outside the matrices,
+/// including embedding tables, are summed in every step, even if sites have layers of their own.
 ///
-/// Average of Δ above layer L, where L and all below it are the sites' own (truncated edAD: a decoder that is shared on
-/// encoders that are not): once Δ_L is there, every site's becomes the mean over sites, row i that of everybody's row
-/// i, Δ̄_L = 1/S Σ_s Δ_L^{(s)}, and the passes below go on with it. This takes sites to have batches of one size and
-/// rows to be comparable by where they stand, which nothing in the method assures.
+/// Average of Δ above layer L, with L and all layers below it the sites' own (truncated edAD: a shared decoder on
+/// private encoders): every site replaces Δ_L by the mean over sites, row by row, Δ̄_L = 1/S Σ_s Δ_L^{(s)}, and the
+/// passes below continue with it. This requires batches of one size, and rows that are comparable by their position,
+/// which the method itself does not ensure.
 class Flexible final : public Algorithm {
  public:
   explicit Flexible(spec::RunSpec run);
@@ -50,7 +50,7 @@ class Flexible final : public Algorithm {
 
   void share(TrainingStep& step, std::size_t l);
   void share_gradient(TrainingStep& step, std::size_t l);
-  /// Takes what has come in and forms the layer's gradient.
+  /// Takes the received data and forms the layer's gradient.
   void receive(TrainingStep& step, std::size_t l);
 
   spec::RunSpec run_;
@@ -59,11 +59,11 @@ class Flexible final : public Algorithm {
   std::optional<std::size_t> averaged_;  ///< the layer whose Δ are averaged
   std::vector<Backlog> backlog_;
   std::vector<LayerSharing> sharing_;
-  models::Matrix delta_;                     ///< Δ̂ of the layer at hand, or what comes down to its outputs
-  const models::Matrix* outputs_ = nullptr;  ///< of the layer at hand, at all sites
+  models::Matrix delta_;                     ///< Δ̂ of the current layer, or the gradient that arrives at its outputs
+  const models::Matrix* outputs_ = nullptr;  ///< outputs of the current layer, at all sites
 };
 
-/// The parameters of rank-dAD.
+/// Returns the parameters of rank-dAD.
 SharedFactorsOptions factors_of(const spec::ParameterValues& values);
 
 }  // namespace dadsim::algorithms

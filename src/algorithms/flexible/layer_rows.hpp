@@ -6,20 +6,19 @@
 #include "algorithms/pieces/shared_factors.hpp"
 #include "algorithms/step/training_step.hpp"
 
-// A and Δ of a layer as a flexible schema shares them, of one step or of several: each piece computes and records what
-// that costs.
+// A and Δ of a layer as flexible sharing uses them, over one step or several: each piece computes and records its cost.
 
 namespace dadsim::algorithms {
 
-/// A and Δ of one layer at every site, of the steps since they were last shared. Until then the layer's weights stay,
+/// A and Δ of one layer at every site, over the steps since they were last shared. The layer's weights stay until then,
 /// so that rows of several steps are rows of one batch.
 class RowsOfSteps {
  public:
   /// Appends this step's rows.
   void add(TrainingStep& step, std::size_t l);
-  /// All of them, to be shared in this step, which must be the last that was added. Refers to this object.
+  /// Returns all of them, to be shared in this step, which must be the last one added. The result refers to this
+  /// object.
   SiteRows take(TrainingStep& step);
-  /// Begins anew.
   void clear() { sites_.clear(), earlier_.clear(); }
 
  private:
@@ -30,36 +29,35 @@ class RowsOfSteps {
   std::vector<std::int32_t> earlier_, last_;  ///< samples per site: of the steps before the last, and of the last
 };
 
-/// The gradients of one layer at every site, of the steps since they were last shared.
+/// The gradients of one layer at every site, over the steps since they were last shared.
 class GradientsOfSteps {
  public:
   /// Adds this step's gradients.
   void add(TrainingStep& step, std::size_t l, const TrainingStep::GradientOfSite& own);
-  /// All of them, one site after the other.
+  /// Returns a function that adds one site's gradients of all steps to a sum.
   TrainingStep::GradientOfSite sum() const;
-  /// Begins anew.
   void clear() { sites_.clear(); }
 
  private:
   std::vector<models::LayerGradient> sites_;
 };
 
-/// Hands over A, and with it Δ where `with_deltas`: all sites' rows are everyone's.
+/// Sends A, and with `with_deltas` also Δ: every site receives the rows of all sites.
 Pending<Rows> share_rows(TrainingStep& step, const SiteRows& own, bool with_deltas);
 
-/// The Δ of layer l become, at every site, the mean over sites, row by row; the passes wait for it. Sites have as many
-/// rows each, and networks of their own.
+/// Replaces the Δ of layer l at every site by the mean over sites, row by row; the passes wait for it. Sites must have
+/// equally many rows, and networks of their own.
 void average_deltas(TrainingStep& step, std::size_t l);
 
-/// Δ̂ᵀ Â; `rows` of all sites, in symbols.
+/// Returns Δ̂ᵀ Â; `rows` of all sites, in symbols.
 models::LayerGradient gradient_of_rows(TrainingStep& step, std::size_t l, const models::Matrix& deltas,
                                        const models::Matrix& inputs, const step::Expression& rows);
 
-/// Δ̂_l W_l: what comes down to the outputs of layer l − 1.
+/// Returns Δ̂_l W_l: the gradient with respect to the outputs of layer l − 1.
 models::Matrix pass_down(TrainingStep& step, std::size_t l, const models::Matrix& deltas, const step::Expression& rows);
 
-/// Δ̂_l from what has come down to the outputs of layer l, in place: ⊙ φ', from the outputs where φ allows it, otherwise
-/// from Z = Â Wᵀ + b.
+/// Turns the gradient with respect to the outputs of layer l into Δ̂_l in place: ⊙ φ', from the outputs if φ allows it,
+/// otherwise from Z = Â Wᵀ + b.
 void recompute_delta(TrainingStep& step, std::size_t l, const models::Matrix& inputs, const models::Matrix& outputs,
                      const step::Expression& rows, models::Matrix& delta);
 

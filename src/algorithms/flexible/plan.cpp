@@ -19,10 +19,10 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// In the order of Statistic.
+/// Names in the order of Statistic.
 constexpr std::array<const char*, 5> kStatistics = {"gradient", Dad::kName, Edad::kName, RankDad::kName, "none"};
 
-/// Numbers in the network of the matrices that multiply rows.
+/// Returns the network's numbers of the matrices that multiply rows.
 std::vector<std::size_t> rows_matrices(const models::Network& network) {
   std::vector<std::size_t> numbers;
   for (std::size_t m = 0; m < network.layers(); ++m) {
@@ -35,7 +35,7 @@ bool shares_rows(const LayerPlan& plan) {
   return plan.statistic == Statistic::dad || plan.statistic == Statistic::edad;
 }
 
-/// What is wrong with recomputing the Δ of layer l; none: nothing.
+/// Checks whether the Δ of layer l can be recomputed; none: no fault.
 std::optional<RunFault> fault_of_edad(const std::vector<LayerPlan>& plan, const std::vector<std::string>& names,
                                       const std::vector<std::size_t>& matrices, const models::Network& network,
                                       std::size_t l) {
@@ -63,7 +63,7 @@ std::optional<RunFault> fault_of_edad(const std::vector<LayerPlan>& plan, const 
   return {};
 }
 
-/// What is wrong with the average of Δ; none: nothing.
+/// Checks the average of Δ; none: no fault.
 std::optional<RunFault> fault_of_average(const spec::RunSpec& run, const std::vector<LayerPlan>& plan,
                                          const std::vector<std::string>& names, const models::Network& network) {
   const std::string& name = run.average_deltas_above;
@@ -175,7 +175,7 @@ RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& netwo
     if (auto fault = fault_of_average(run, plan, names, network)) faults.push_back(std::move(*fault));
   }
   const std::vector<std::size_t> matrices = rows_matrices(network);
-  std::vector<std::ptrdiff_t> said;  // each rule is reported once
+  std::vector<std::ptrdiff_t> said;  // rules reported so far: each is reported once
   for (std::size_t l = 0; l + 1 < plan.size(); ++l) {
     if (plan[l].statistic != Statistic::edad || std::ranges::find(said, plan[l].rule) != said.end()) continue;
     auto fault = fault_of_edad(plan, names, matrices, network, l);

@@ -21,7 +21,7 @@ const char* to_string(Statistic statistic);
 Statistic statistic_of(const std::string& name);
 bool is_exact(Statistic statistic);
 
-/// Who decides how a layer is shared.
+/// Decides how a layer is shared.
 enum class Policy : std::uint8_t { rules, bytes, time };
 
 struct FlexibleParameters {
@@ -46,24 +46,24 @@ struct FlexibleParameters {
       "rank-dad: components whose singular value is at most this share of the largest are not sent"};
 };
 
-/// How one layer is shared.
+/// Sharing of one layer.
 struct LayerPlan {
   Statistic statistic = Statistic::gradient;
-  std::int64_t every = 1;    ///< steps whose rows, or gradients, come together before they are shared
-  std::ptrdiff_t rule = -1;  ///< of RunSpec::share; −1: the default
+  std::int64_t every = 1;    ///< steps whose rows, or gradients, accumulate before they are shared
+  std::ptrdiff_t rule = -1;  ///< index into RunSpec::share; −1: the default
 };
 
-/// Names of the layers whose gradient is Δᵀ A, which rules are about, in the order of the forward pass.
+/// Returns the names of the layers whose gradient is Δᵀ A, to which rules apply, in the order of the forward pass.
 std::vector<std::string> shared_layer_names(const models::Network& network);
 
-/// For each of those layers the first rule that fits its name, or the default.
+/// Returns for each of those layers the first rule that matches its name, or the default.
 std::vector<LayerPlan> plan_of(const spec::RunSpec& run, const models::Network& network);
 
-/// The layer whose Δ are averaged over sites, as a number among those layers; none: none is.
+/// Returns the layer whose Δ are averaged over sites, as an index into those layers; none: no average.
 std::optional<std::size_t> averaged_layer(const spec::RunSpec& run, const models::Network& network);
 
-/// Everything wrong with the rules of a run on this network: rules that decide nothing, and edAD where Δ cannot be
-/// recomputed, and an average of Δ that is not at the top of the sites' own layers.
+/// Returns all faults of a run's rules on this network: rules without effect, edAD for layers whose Δ cannot be
+/// recomputed, and an average of Δ below the top of the sites' own layers.
 RunFaults faults_of_share(const spec::RunSpec& run, const models::Network& network);
 
 }  // namespace dadsim::algorithms

@@ -8,7 +8,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// The element of a scenario that makes a layer without a forward derivative.
+/// Returns the scenario element of a layer that has no forward derivative; otherwise an empty text.
 struct NameOfLayer {
   std::string operator()(const spec::DenseSpec&) const { return ""; }
   std::string operator()(const spec::LayerNormSpec&) const { return ""; }

@@ -23,7 +23,7 @@ LocalHeads::LocalHeads(const models::Network& network, std::vector<LayerBlock> b
   for (const LayerBlock& block : blocks) {
     LocalHead head{block, network.value_shape(block.to).channels, nullptr, nullptr, {}};
     const spec::ModelSpec linear{"", {spec::DenseSpec{classes_, spec::Activation::identity, true}}};
-    // Initial weights of heads of the same shape differ.
+    // Heads of the same shape get different initial weights.
     head.network =
         std::make_unique<models::Network>(head.channels, linear, seed + 0x9e3779b97f4a7c15U * (heads_.size() + 1));
     heads_.push_back(std::move(head));
@@ -94,7 +94,7 @@ models::MutableRowsOf<float> all_rows_of(models::Matrix& matrix) {
   return {matrix.data(), matrix.rows(), matrix.cols()};
 }
 
-/// Δ̂ += c ⊙ u, c by sample and group of columns.
+/// Adds Δ̂ += c ⊙ u, with c by sample and group of columns.
 void add_scaled(const models::Matrix& c, const models::Matrix& u, float share, models::Matrix& sum) {
   const Eigen::Index per_sample = u.rows() / c.rows();
   const Eigen::Index width = u.cols() / c.cols();
@@ -455,7 +455,7 @@ SynchronousMethod forward_gradient_method() {
          return faults;
        },
        .estimates = true,
-       // The estimates of Δ, and, where factors are shared, those of all sites.
+       // The estimates of Δ; with shared factors, the estimates of all sites.
        .state =
            [](const spec::ParameterValues& values) {
              const ForwardGradient::Options options = forward_options(values);

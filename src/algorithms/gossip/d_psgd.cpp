@@ -18,7 +18,7 @@ void DPsgd::run(OwnWeightsStep& step) {
   step.compute_gradients();
   step.apply_gradients();
   if (order_ == MixingOrder::adapt_then_combine) send();
-  // x_i ← Σ_j W_ij x_j; what a gradient has changed since the weights were sent is not mixed.
+  // x_i ← Σ_j W_ij x_j; changes by the gradient since the weights were sent are not mixed.
   Field x = step.weights();
   step.receive(sending, step.pull_passes(), [&](std::size_t b, std::size_t i, const std::vector<Arrived>& arrived) {
     step.pull(x[b][i], sent[b][i], i, arrived);
@@ -48,7 +48,7 @@ SynchronousMethod d_psgd_method() {
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::doubly_stochastic),
-       // Its own weights as they were sent, and a message of each neighbour.
+       // The site's weights as sent, and a message of each neighbour.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
        .remark = graph_remark},
       [](const spec::RunSpec& run) { return std::make_unique<DPsgd>(kOrder.of(run.parameters)); }};

@@ -9,10 +9,10 @@
 
 namespace dadsim::algorithms::gossip {
 
-/// One step of subspace iteration after the other on the difference D = X_i − X_j (a × b) of the two ends of an edge,
-/// where neither end knows D: each sends its own product with the vectors that both know (PowerGossip, Vogels,
-/// Karimireddy, Jaggi, NeurIPS 2020, arXiv 2008.01425, algorithm 1). Even iterations: p ← orth(p), q ← Dᵀ p; odd ones:
-/// q ← orth(q), p ← D q; and p qᵀ is what is moved along the edge, a projection of D.
+/// Subspace iteration on the difference D = X_i − X_j (a × b) of the two ends of an edge, which neither end knows: each
+/// sends its own product with the vectors that both know (PowerGossip, Vogels, Karimireddy, Jaggi, NeurIPS 2020, arXiv
+/// 2008.01425, algorithm 1). Even iterations: p ← orth(p), q ← Dᵀ p; odd ones: q ← orth(q), p ← D q. The ends move
+/// along p qᵀ, a projection of D.
 template <class T>
 struct EdgeSubspace {
   models::MatrixOf<T> p;  ///< a × r
@@ -22,8 +22,8 @@ struct EdgeSubspace {
   bool even() const { return iteration % 2 == 0; }
 };
 
-/// Orthonormal columns by Gram–Schmidt, twice. A column of which nothing is left is drawn anew, from a stream that both
-/// ends share.
+/// Makes the columns orthonormal by Gram–Schmidt, twice. A column without remainder is drawn anew, from a stream that
+/// both ends share.
 template <class T>
 void orthonormalise_columns(models::MatrixOf<T>& columns, RandomStream& shared) {
   boost::random::normal_distribution<T> normal;
@@ -44,7 +44,7 @@ void orthonormalise_columns(models::MatrixOf<T>& columns, RandomStream& shared) 
   }
 }
 
-/// Vectors from a stream that both ends share. `rank` ≤ rows, columns of X.
+/// Draws start vectors from a stream that both ends share. `rank` ≤ rows, columns of X.
 template <class T>
 EdgeSubspace<T> start_subspace(Eigen::Index rows, Eigen::Index columns, Eigen::Index rank, RandomStream& shared) {
   EdgeSubspace<T> edge{models::MatrixOf<T>(rows, rank), models::MatrixOf<T>(columns, rank), 0};
@@ -54,27 +54,27 @@ EdgeSubspace<T> start_subspace(Eigen::Index rows, Eigen::Index columns, Eigen::I
   return edge;
 }
 
-/// The vectors that the next products are with.
+/// Orthonormalises the vectors that the next products use.
 template <class T>
 void begin_iteration(EdgeSubspace<T>& edge, RandomStream& shared) {
   orthonormalise_columns(edge.even() ? edge.p : edge.q, shared);
 }
 
-/// What an end sends: Xᵀ p (b × r), or X q (a × r).
+/// Returns the product that an end sends: Xᵀ p (b × r), or X q (a × r).
 template <class T, class X>
 models::MatrixOf<T> product_of_end(const EdgeSubspace<T>& edge, const X& x) {
   if (edge.even()) return models::counted(x.transpose() * edge.p);
   return models::counted(x * edge.q);
 }
 
-/// Both ends know the difference of the products.
+/// Takes the products of both ends, whose difference both know, as the new vectors.
 template <class T>
 void end_iteration(EdgeSubspace<T>& edge, const models::MatrixOf<T>& of_first, const models::MatrixOf<T>& of_second) {
   (edge.even() ? edge.q : edge.p) = of_first - of_second;
   ++edge.iteration;
 }
 
-/// X_i − γ w p qᵀ at the first end, X_j + γ w p qᵀ at the second.
+/// Moves an end along p qᵀ: `scale` is −γ w at the first end, γ w at the second.
 template <class T, class X>
 void move_along(const EdgeSubspace<T>& edge, double scale, X&& x) {
   x += static_cast<T>(scale) * models::counted(edge.p * edge.q.transpose());

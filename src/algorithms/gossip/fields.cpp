@@ -7,7 +7,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Calls `body(block, site)` for all, sites at the same time.
+/// Calls `body(block, site)` for every block of every site, sites in parallel.
 template <class Body>
 void for_all_sites(const OwnWeightsStep& step, const Body& body) {
   parallel_for(step.sites(), [&](std::size_t i) {
@@ -50,7 +50,7 @@ Field divided(OwnWeightsStep& step, const Field& x, const Field& w) {
 
 std::vector<std::vector<KeptEntries>> largest_news(OwnWeightsStep& step, const Field& news, double fraction,
                                                    double each) {
-  // A radix selection of four passes, and one that writes what is kept, as in largest_entries.cpp.
+  // Radix selection in four passes, and one pass that writes the kept entries, as in largest_entries.cpp.
   step.charge(step::Phase::factorise, {.flops = 5 * each, .floats = 5 * each, .launches = 5 * each});
   const std::size_t rows = news.front().size();
   std::vector<std::vector<KeptEntries>> chosen(step.matrices(), std::vector<KeptEntries>(rows));

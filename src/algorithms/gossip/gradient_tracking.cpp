@@ -12,22 +12,22 @@ namespace dadsim::algorithms {
 namespace {
 
 /// Distributed stochastic gradient tracking (Pu, Nedić, Mathematical Programming 187, 2021, arXiv 1805.11454, DSGT):
-/// beside x_i every site has y_i, which follows the mean of the gradients of all,
+/// next to x_i every site has y_i, which follows the mean of the gradients of all sites,
 ///     x_i ← Σ_j W_ij (x_j − η u(y_j));  y_i ← Σ_j W_ij y_j + g_i(new x_i) − g_i(old x_i),  y_i = g_i at first.
-/// The mean of the y_i is the mean of the g_i, so that sites whose data differ do not pull apart. Both travel in one
-/// message.
+/// The mean of the y_i is the mean of the g_i, so that sites with different data do not drift apart. One message
+/// carries both.
 ///
-/// Where sites are missing from a step, W is that among those that are there, with ones for the others, and these keep
-/// x_i, y_i and g_i: W stays doubly stochastic (as over graphs that vary: Nedić, Olshevsky, Shi, SIAM J. Optimization
-/// 27, 2017, arXiv 1607.03218), so that Σ y_i stays the sum of the g_i that sites had last, also of those that are
-/// away. Where all y_i are nought in consensus, nobody moves: the minimum is that of all.
+/// If sites miss a step, W covers the sites present, with ones for the absent sites, which keep x_i, y_i and g_i. W
+/// stays doubly stochastic (as over varying graphs: Nedić, Olshevsky, Shi, SIAM J. Optimization 27, 2017, arXiv
+/// 1607.03218), so that Σ y_i stays the sum of the latest g_i of all sites, present or not. With all y_i zero in
+/// consensus no site moves: the minimum is that of all sites.
 class GradientTracking final : public GossipAlgorithm {
  public:
   void run(OwnWeightsStep& step) override;
 
  private:
   Field mixed_;     ///< Σ_j W_ij y_j; empty before the first step
-  Field gradient_;  ///< g_i of the step before
+  Field gradient_;  ///< g_i of the previous step
 };
 
 }  // namespace
@@ -82,7 +82,7 @@ SynchronousMethod gradient_tracking_method() {
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
        .check = [](const RunFacts& facts) { return graph_faults(GraphNeeds::doubly_stochastic, facts); },
-       // y, the gradient before, and a message of two.
+       // y, the previous gradient, and a message of two.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{4.0 * step::extent::parameters()}; },
        .remark =
            [](const RunFacts& facts) {

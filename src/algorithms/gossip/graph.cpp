@@ -29,7 +29,7 @@ step::Neighbours ring(std::size_t sites, std::uint64_t) {
   return neighbours_of(edges);
 }
 
-/// As square as the number of sites allows: columns are its largest divisor up to the root.
+/// Returns a torus as square as the number of sites allows: its columns are the largest divisor up to the square root.
 step::Neighbours torus(std::size_t sites, std::uint64_t) {
   std::size_t columns = 1;
   for (std::size_t c = 1; c * c <= sites; ++c) {
@@ -46,7 +46,8 @@ step::Neighbours torus(std::size_t sites, std::uint64_t) {
   return neighbours_of(edges);
 }
 
-/// Site i sends to i + 1, i + 2, i + 4, … (Assran et al., ICML 2019): directed, and alike at every site.
+/// Returns the graph with edges from site i to i + 1, i + 2, i + 4, … (Assran et al., ICML 2019): directed, the same at
+/// every site.
 step::Neighbours exponential(std::size_t sites, std::uint64_t) {
   Edges edges(sites);
   for (std::size_t i = 0; i < sites; ++i) {
@@ -63,7 +64,7 @@ step::Neighbours complete(std::size_t sites, std::uint64_t) {
   return neighbours_of(edges);
 }
 
-/// A ring, so that all hang together, and as many chords drawn between sites: four neighbours on average.
+/// Returns a ring, so that the graph is connected, and as many chords between random sites: four neighbours on average.
 step::Neighbours random_graph(std::size_t sites, std::uint64_t seed) {
   Edges edges(sites);
   for (std::size_t i = 0; i < sites; ++i) join(edges, i, (i + 1) % sites);

@@ -15,14 +15,14 @@ namespace dadsim::algorithms {
 struct GraphInfo {
   std::string name;         ///< as in <run graph="…">
   std::string description;  ///< one sentence
-  /// Who sends to whom among `sites` sites. As many edges arrive at a site as leave it.
+  /// Returns the edges among `sites` sites. Every site has as many incoming as outgoing edges.
   std::function<step::Neighbours(std::size_t sites, std::uint64_t seed)> make;
 };
 
-/// The graphs that need nothing but a number of sites and a seed, and stay the same, in the order of presentation.
+/// Returns the graphs that need only a number of sites and a seed and stay constant, in the order of presentation.
 Registry<GraphInfo>& graphs();
 
-/// A parameter `graph` with these as its choices.
+/// Returns a parameter `graph` with these as its choices.
 spec::ParameterSpec graph_parameter();
 inline constexpr spec::TextParameter kGraph{"graph"};
 

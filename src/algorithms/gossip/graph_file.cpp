@@ -33,8 +33,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The words of a line without its comment, its quotation marks and the attributes that networkx writes behind an edge
-/// ({'weight': 3}), which count as a weight.
+/// Returns the words of a line without its comment, its quotation marks and the attributes that networkx writes after
+/// an edge ({'weight': 3}), which count as a weight.
 std::vector<std::string> words_of_line(std::string_view line) {
   line = line.substr(0, line.find_first_of("#%"));
   const std::size_t attributes = std::min(line.find('{'), line.size());
@@ -50,7 +50,7 @@ std::vector<std::string> words_of_line(std::string_view line) {
   }
   std::vector<std::string> words = dadsim::words_of(text);
   std::erase(words, "--");
-  if (!empty) words.emplace_back("nan");  // a weight, which is not the number of a site
+  if (!empty) words.emplace_back("nan");  // stands for a weight; cannot be a site number
   return words;
 }
 
@@ -84,7 +84,7 @@ class EdgeReader {
 
   GraphFile finish() {
     check_head();
-    // Every site has an edge, or the graph falls apart: where no site 0 has one, they count from 1.
+    // Every site of a connected graph has an edge: if no site 0 has one, sites count from 1.
     if (matrix_ || (!names(0) && names(static_cast<std::int64_t>(sites_)))) base_ = 1;
     check_weights();
     for (const FileEdge& edge : listed_) add(edge);
@@ -101,7 +101,8 @@ class EdgeReader {
   }
 
  private:
-  /// A first line that is no edge: the number of sites, with that of edges where it fits no edge, or names of columns.
+  /// Reads a first line that is not an edge: the number of sites, with the number of edges if it cannot be an edge, or
+  /// column names.
   bool read_head(const std::vector<std::string>& words, int line) {
     const std::optional<std::int64_t> count = parse_whole<std::int64_t>(words[0]);
     if (matrix_ ? words.size() == 3 && count : words.size() == 1 && count) {
@@ -118,7 +119,7 @@ class EdgeReader {
     return words.size() > 1 && kNames.contains(lower(words[0])) && kNames.contains(lower(words[1]));
   }
 
-  /// Two numbers are sites and edges where so many edges follow, and else the first edge.
+  /// Reads two numbers as sites and edges if as many edges follow, otherwise as the first edge.
   void check_head() {
     if (head_.line == 0) return;
     const auto sites = static_cast<std::int64_t>(sites_);
@@ -137,7 +138,7 @@ class EdgeReader {
     }
   }
 
-  /// Whether an edge begins or ends at the site of that number.
+  /// Returns whether an edge begins or ends at that site.
   bool names(std::int64_t site) const {
     return std::ranges::any_of(listed_, [&](const FileEdge& edge) { return edge.from == site || edge.to == site; });
   }
@@ -174,7 +175,7 @@ class EdgeReader {
     return edge;
   }
 
-  /// A third number may be a weight, or the second neighbour of a list of neighbours.
+  /// Distinguishes a weight from the second neighbour of a list of neighbours, in lines with a third number.
   void check_weights() {
     const auto weighted = [](const FileEdge& edge) { return !edge.weight.empty(); };
     const auto first = std::ranges::find_if(listed_, weighted);
@@ -218,7 +219,7 @@ class EdgeReader {
     both_ways_.push_back(edge);
   }
 
-  /// If only some edges are listed in both directions, the others may be meant as directed.
+  /// Notes edges listed in one direction only, if others are listed in both: they may be meant as directed.
   void note_half_lists() {
     const auto stands_back = [&](const FileEdge& edge) {
       return lines_.contains({static_cast<std::size_t>(edge.to - base_), static_cast<std::size_t>(edge.from - base_)});
@@ -248,7 +249,7 @@ class EdgeReader {
   }
 
   struct FileHead {
-    int line = 0;  ///< 0: there is none
+    int line = 0;  ///< 0: no such line
     std::int64_t sites = 0;
     std::optional<std::int64_t> edges = {};
   };
@@ -259,7 +260,7 @@ class EdgeReader {
   std::int64_t base_ = 0;  ///< number of the first site
   FileHead head_;
   std::vector<FileEdge> listed_, both_ways_;
-  std::map<std::pair<std::size_t, std::size_t>, int> lines_;  ///< of each edge as it stands there
+  std::map<std::pair<std::size_t, std::size_t>, int> lines_;  ///< line number of each edge
   std::vector<std::set<std::int32_t>> edges_;
   std::vector<Diagnostic> findings_;
   std::vector<std::string> notes_;

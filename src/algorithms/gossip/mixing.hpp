@@ -6,20 +6,19 @@
 
 #include "models/matrix.hpp"
 
-// The arithmetic of gossip on the numbers of one site. Learning runs in float; double is for tests of what mixing
-// keeps.
+// Arithmetic of gossip on the numbers of one site. Learning runs in float; tests of conserved quantities use double.
 
 namespace dadsim::algorithms::gossip {
 
-/// Numbers that have come from a site, and what they are weighed with.
+/// Numbers received from a site, and their weight.
 template <class T>
 struct Weighed {
   double weight = 0;
   const models::MatrixOf<T>* numbers = nullptr;
 };
 
-/// x + scale Σ_j w_j (y_j − own). With own = x it is Σ_j W_ij x_j, written such that sites that agree stay as they are
-/// to the bit.
+/// Adds x + scale Σ_j w_j (y_j − own). With own = x this is Σ_j W_ij x_j, in a form that leaves agreeing sites
+/// unchanged bit for bit.
 template <class T>
 void pull(models::MatrixOf<T>& x, const models::MatrixOf<T>& own, const std::vector<Weighed<T>>& others,
           double scale = 1) {
@@ -28,8 +27,8 @@ void pull(models::MatrixOf<T>& x, const models::MatrixOf<T>& own, const std::vec
   }
 }
 
-/// x + scale·(Σ_j w_j y_j − given·own): what a site gets of numbers that are handed on, weighed by those who send them,
-/// and what it gives away of its own. Over all sites that comes to nothing where `given` is what the others get of it.
+/// Adds x + scale·(Σ_j w_j y_j − given·own): the received numbers, weighted by their senders, less the part that the
+/// site gives away. The sum over all sites is zero if `given` is the total weight that the others receive.
 template <class T>
 void push(models::MatrixOf<T>& x, const models::MatrixOf<T>& own, double given, const std::vector<Weighed<T>>& others,
           double scale = 1) {

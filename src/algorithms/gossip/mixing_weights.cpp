@@ -8,7 +8,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// W x, or Wᵀ x.
+/// Returns W x, or Wᵀ x.
 std::vector<double> times(const MixingWeights& weights, const std::vector<double>& x, bool transposed) {
   const std::size_t sites = weights.own.size();
   std::vector<double> y(sites, 0.0);
@@ -26,7 +26,8 @@ double length_of(const std::vector<double>& x) {
   return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
 }
 
-/// The length that repeated applications of a symmetric operation converge to: its largest eigenvalue in magnitude.
+/// Returns the limit of the vector lengths under repeated application of a symmetric operation: its largest eigenvalue
+/// in magnitude.
 template <class Operation>
 double power_iteration(std::size_t sites, const Operation& operation) {
   constexpr int kMostIterations = 20'000;

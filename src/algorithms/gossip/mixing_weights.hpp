@@ -8,43 +8,45 @@
 
 namespace dadsim::algorithms {
 
-/// What each site weighs its own weights and those of its neighbours with: x_i ← Σ_j W_ij x_j. Rows and columns add up
-/// to one, so that the mean over sites stays what it is. W_ij = 1 / (1 + max(d_i, d_j)) along edges
-/// (Metropolis–Hastings; Xiao, Boyd, Systems & Control Letters 53, 2004), d the number of neighbours.
+/// Weights of a site's own numbers and its neighbours': x_i ← Σ_j W_ij x_j. Rows and columns add up to one, so that the
+/// mean over sites is kept. W_ij = 1 / (1 + max(d_i, d_j)) along edges (Metropolis–Hastings; Xiao, Boyd, Systems &
+/// Control Letters 53, 2004), d the number of neighbours.
 ///
-/// Kept sparse: per site, its own weight and those of its senders in rising order.
+/// Sparse: per site, its own weight and those of its senders in ascending order.
 struct MixingWeights {
   std::vector<double> own;
   std::vector<std::vector<std::pair<std::int32_t, double>>> from;  ///< (sender, weight)
 };
 
-/// Metropolis–Hastings weights. *Requires* is_undirected() or is_regular(): of other graphs they do not keep the mean.
+/// Returns Metropolis–Hastings weights. *Requires* is_undirected() or is_regular(): on other graphs they do not keep
+/// the mean.
 MixingWeights mixing_weights(const step::Neighbours& graph);
 
-/// What push-sum weighs with: site j keeps 1 / (1 + d_j) of what it has and hands as much to each of the d_j that it
-/// sends to (Kempe, Dobra, Gehrke, FOCS 2003; Assran et al., ICML 2019). Columns add up to one, on any graph: what the
-/// sites have together stays, and rows need not add up to one. Per site, its share.
+/// Returns each site's share of push-sum: site j keeps 1 / (1 + d_j) and sends as much to each of its d_j receivers
+/// (Kempe, Dobra, Gehrke, FOCS 2003; Assran et al., ICML 2019). Columns add up to one on any graph, which keeps the
+/// total over sites; rows need not.
 std::vector<double> push_shares(const step::Neighbours& graph);
-/// The same as a matrix of weights.
+/// Returns the push-sum shares as a matrix of weights.
 MixingWeights push_weights(const step::Neighbours& graph);
 
-/// Whether every edge has its counterpart.
+/// Returns whether every edge has its reverse.
 bool is_undirected(const step::Neighbours& graph);
-/// Whether as many edges arrive at every site as leave it, and at all sites alike.
+/// Returns whether every site has as many incoming as outgoing edges, the same number at all sites.
 bool is_regular(const step::Neighbours& graph);
-/// Whether each site can be reached from every other along the edges of these graphs together.
+/// Returns whether the union of these graphs is strongly connected.
 bool hangs_together(const std::vector<step::Neighbours>& graphs);
 
-/// 1 − ‖W⋯ − 11ᵀ/n‖₂ of the product of `period` (a single W: 1 − |λ₂| where W commutes with its transpose): by how
-/// much a period of mixing shrinks the distance to the mean at least. 1: one period is enough; 0: the graphs fall
-/// apart. *Requires* rows and columns that add up to one.
+/// Returns 1 − ‖W⋯ − 11ᵀ/n‖₂ of the product of `period` (for a single W that commutes with its transpose: 1 − |λ₂|),
+/// the least factor by which a period of mixing shrinks the distance to the mean. 1: one period is enough; 0: the
+/// graphs are not connected. *Requires* rows and columns that add up to one.
 double spectral_gap(const std::vector<MixingWeights>& period);
 inline double spectral_gap(const MixingWeights& weights) { return spectral_gap(std::vector<MixingWeights>{weights}); }
 
-/// 1 − |λ₂| of the product of column-stochastic weights: how quickly push-sum comes to its limit. Takes n³ operations.
+/// Returns 1 − |λ₂| of the product of column-stochastic weights: the rate at which push-sum converges. Takes n³
+/// operations.
 double push_gap(const std::vector<MixingWeights>& period);
 
-/// The least eigenvalue of symmetric weights.
+/// Returns the least eigenvalue of symmetric weights.
 double least_eigenvalue(const MixingWeights& weights);
 
 }  // namespace dadsim::algorithms

@@ -12,7 +12,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Matrix and biases, or all vectors, as one row.
+/// Returns a matrix and its biases, or all vectors, as one row.
 template <class Matrices, class Vectors>
 models::Matrix as_row(const Matrices& matrices, const Vectors& vectors, std::size_t block) {
   if (block < matrices.size()) {
@@ -33,7 +33,7 @@ models::Matrix as_row(const Matrices& matrices, const Vectors& vectors, std::siz
   return row;
 }
 
-/// The inverse.
+/// Does the inverse of as_row().
 template <class Matrices, class Vectors>
 void from_row(const models::Matrix& row, Matrices& matrices, Vectors& vectors, std::size_t block) {
   if (block < matrices.size()) {
@@ -238,7 +238,7 @@ void OwnWeightsStep::for_each_block(const std::function<void(std::size_t block)>
     recorder_.begin_group(static_cast<std::int32_t>(m));
     body(m);
   }
-  // What is beside the matrices, of this network or of what it is timed as.
+  // Parameters outside the matrices, of this network or of the workload that is timed.
   recorder_.begin_sweep(step::Over::other_layers);
   recorder_.begin_group(-1);
   body(matrices());

@@ -15,8 +15,8 @@
 
 namespace dadsim::algorithms {
 
-/// Numbers of every site, as many as its network has parameters: [block][site], a row each. A block is a matrix with
-/// its biases behind it (row after row of it), or, the last one, everything beside the matrices (it may be nothing).
+/// Numbers of every site, as many as its network has parameters: [block][site], a row each. A block is a matrix
+/// followed by its biases (row after row); the last block holds everything outside the matrices (possibly nothing).
 using Field = std::vector<std::vector<models::Matrix>>;
 
 /// a += scale·b.
@@ -26,107 +26,108 @@ Field difference(Field a, const Field& b);
 /// One training step of sites that have weights of their own, x_i, as a decentralised algorithm sees it. Everything
 /// that is learned takes part in the exchange: block after block, from the last matrix to the first, one message each.
 ///
-/// *Ensures*: what is sent goes through an Exchange and what is computed is recorded; sites are worked on in parallel,
-/// with the same bits for any number of threads.
+/// *Ensures* that everything sent goes through an Exchange and everything computed is recorded. Sites are processed in
+/// parallel, with the same bits for any number of threads.
 class OwnWeightsStep {
  public:
   OwnWeightsStep(const LearningProblem& problem, const spec::RunSpec& run);
   OwnWeightsStep(const OwnWeightsStep&) = delete;
   OwnWeightsStep& operator=(const OwnWeightsStep&) = delete;
 
-  /// From now on `meter` sees what is sent, and is told of forward passes.
+  /// Shows sent messages to `meter` from now on, and reports forward passes to it.
   void set_leak_meter(ExchangeLeak* meter);
 
-  /// Sets the batch: per site, the indices of its samples (a site may have none). `rate`: of learning. With `attendees`
-  /// the other sites neither train nor exchange anything: they have no edges, and their weights stay. A site that is
-  /// present takes the step that it takes with all sites present, whatever number of them is absent.
+  /// Sets the batch: per site, the indices of its samples (a site may have none). `rate`: learning rate. With
+  /// `attendees` the other sites neither train nor exchange anything: they have no edges, and their weights stay. A
+  /// present site takes the same step as with all sites present, whatever number is absent.
   void begin(std::int64_t number, double rate, const std::vector<std::vector<std::int32_t>>& batch,
              const Attendees* attendees = nullptr);
 
   std::size_t sites() const { return sites_.size(); }
   std::int64_t number() const { return number_; }
-  /// Whether training has no more steps than this one, unless it ends early.
+  /// Returns whether this is the last step, unless training ends early.
   bool is_last() const { return number_ + 1 >= steps_; }
   std::uint64_t seed() const { return seed_; }
   const Topology& topology() const { return topology_; }
-  /// The graph of this step and its weights.
+  /// Returns the graph of this step and its weights.
   const Topology::MixingRound& round() const { return among_attendees_ ? *among_attendees_ : topology_.at(number_); }
   const models::Network& network(std::size_t site) const { return sites_[site]->network; }
   models::Network& network(std::size_t site) { return sites_[site]->network; }
 
   std::size_t blocks() const { return matrices() + 1; }
   std::size_t matrices() const { return network(0).layers(); }
-  /// Whether the site takes part in this step.
+  /// Returns whether the site takes part in this step.
   bool is_there(std::size_t site) const { return there_.empty() || there_[site]; }
   bool everyone_is_there() const { return there_.empty(); }
-  /// Whether there may be steps that sites miss.
+  /// Returns whether sites may miss steps.
   bool sites_change() const { return sites_change_; }
   bool is_matrix(std::size_t block) const { return block < matrices(); }
-  /// The block whose messages carry what is said once of the whole site: the last matrix that multiplies rows.
+  /// Returns whether the messages of a block also carry the scalars of the whole site: true for the last matrix that
+  /// multiplies rows.
   bool carries_scalars(std::size_t block) const { return block == last_layer_; }
-  /// Numbers of a block, at every site.
+  /// Returns the numbers of a block per site.
   Eigen::Index size(std::size_t block) const;
 
-  // What sites have, as numbers. Reading and writing it costs nothing: it is where it is.
+  // Values of the sites, as numbers. Reading and writing them costs nothing.
 
   Field weights() const;
   void set_weights(const Field& x);
-  /// g_i as compute_gradients() has left it; zero at sites without samples.
+  /// Returns g_i as computed by compute_gradients(); zero at sites without samples.
   Field gradients() const;
   Field zeros() const;
 
-  // Pieces of the work: each computes for real and records what it costs.
+  // Pieces of the work: each computes for real and records its cost.
 
-  /// g_i: every site's own forward and backward pass. It is n · N_i ÷ ΣN times the mean over its samples, and what the
-  /// run says that the site is worth, so that the mean of all g_i is the gradient of what the run minimises. N counts
-  /// the rows of sites that are away too.
+  /// Computes g_i in every site's own forward and backward pass. g_i is n · N_i ÷ ΣN times the mean over its samples,
+  /// times the site's worth in the run, so that the mean of all g_i is the gradient of the run's objective. N includes
+  /// the rows of absent sites.
   void compute_gradients();
-  /// x_i ← x_i − η u(g_i), u the optimizer.
+  /// Applies x_i ← x_i − η u(g_i), u the optimizer.
   void apply_gradients();
-  /// The same, and by how much that has moved every x_i.
+  /// Applies the gradients in the same way, and returns the move of every x_i.
   Field move_by_gradients();
-  /// x_i ← x_i − η u(y_i) with another direction than the gradient, at sites that are there. Returns by how much that
-  /// has moved every x_i.
+  /// Applies x_i ← x_i − η u(y_i) for other directions than the gradient, at the sites present. Returns the move of
+  /// every x_i.
   Field apply(const Field& directions);
 
-  /// Messages on their way, a block each.
+  /// Messages in transit, one per block.
   using Sending = std::vector<Pending<Arrivals>>;
-  /// Every site hands each of its neighbours a message for every block.
+  /// Sends a message of every site to each of its neighbours for every block.
   Sending send(const std::function<NeighbourMessage(std::size_t block)>& message);
-  /// The same message of a site's own numbers to all its neighbours. `field` is to stay until it has been sent.
+  /// Sends the same message of a site's own numbers to all its neighbours. `field` must live until it has been sent.
   Sending send(const Field& field);
-  /// Waits for it, block after block, and calls `body(block, site, arrived)` for every site, sites at the same time.
-  /// `per_number`: what a site computes with it, for each of its numbers.
+  /// Waits for the messages block by block, and calls `body(block, site, arrived)` for every site, sites in parallel.
+  /// `per_number`: the work of a site on the message, per number.
   struct Passes {
-    double flops = 0;   ///< of each number
-    double floats = 0;  ///< read and written, of each number
+    double flops = 0;   ///< per number
+    double floats = 0;  ///< read and written, per number
     double launches = 1;
   };
   using Body = std::function<void(std::size_t block, std::size_t site, const std::vector<Arrived>& arrived)>;
   void receive(Sending& sending, const Passes& per_number, const Body& body);
-  /// The same with what has arrived at all sites at once.
+  /// Does the same with the arrivals at all sites at once.
   void receive_all(Sending& sending, const Passes& per_number,
                    const std::function<void(std::size_t block, const Arrivals& arrivals)>& body);
-  /// What the neighbours of a site have got from it where all get the same, so that it knows what they know; null where
-  /// it has no neighbours.
+  /// Returns a site's message as its neighbours received it, if all get the same one; null for a site without
+  /// neighbours.
   const Arrived* delivered(std::size_t site, const Arrivals& arrivals) const;
-  /// A computation on every number of every block.
+  /// Charges a computation on every number of every block.
   void charge(step::Phase phase, const Passes& per_number);
 
-  /// Every site that is there ends with the mean of x over those, by an all-reduce.
+  /// Replaces x at every site present by the mean over the sites present, with an all-reduce.
   void average(Field& x);
 
-  /// Calls `body(block)` for every block; what it records belongs to it.
+  /// Calls `body(block)` for every block; operations recorded in it belong to the block.
   void for_each_block(const std::function<void(std::size_t block)>& body);
 
-  /// What D-PSGD and others do with the numbers of neighbours: x_i + scale Σ_j W_ij (y_j − own_i), y_j in that part of
-  /// what has arrived.
+  /// Pulls x towards the neighbours' numbers: x_i + scale Σ_j W_ij (y_j − own_i), with y_j in part `part` of the
+  /// arrived messages.
   void pull(models::Matrix& x, const models::Matrix& own, std::size_t site, const std::vector<Arrived>& arrived,
             double scale = 1, std::size_t part = 0) const;
-  /// Passes of pull(): every neighbour's numbers are read once and added.
+  /// Returns the passes of pull(): every neighbour's numbers are read once and added.
   Passes pull_passes() const;
 
-  /// The mean over sites; not a finite number once one of them has diverged.
+  /// Returns the mean loss over sites; not finite once one of them has diverged.
   float loss() const { return loss_; }
   step::StepRecorder& recorder() { return recorder_; }
   Exchange& exchange() { return exchange_; }
@@ -142,7 +143,7 @@ class OwnWeightsStep {
     TrainingStep step;
   };
 
-  /// A site's gradient as gradients() has it, and how to update with one.
+  /// Returns a site's gradient as in gradients().
   models::Gradient gradient_of(const OwnSite& site, std::size_t i) const;
   void update(OwnSite& site, const models::Gradient& gradient);
   void charge_update();
@@ -154,7 +155,7 @@ class OwnWeightsStep {
   step::StepRecorder recorder_;
   Exchange exchange_;
   step::Work update_;
-  std::optional<Topology::MixingRound> among_attendees_;  ///< where some sites are missing
+  std::optional<Topology::MixingRound> among_attendees_;  ///< of the sites present; none: all are
   std::vector<bool> there_;                               ///< per site; empty: all are
   bool sites_change_ = false;
   std::vector<float> worth_;  ///< per site, a factor on its gradient; empty: 1
@@ -163,13 +164,13 @@ class OwnWeightsStep {
   std::size_t last_layer_ = 0;
   std::int64_t number_ = 0;
   double rate_ = 0;
-  std::vector<std::vector<std::int32_t>> batch_;  ///< per site; empty where it is away
-  float rows_of_all_ = 0;                         ///< in this step, those of sites that are away among them
+  std::vector<std::vector<std::int32_t>> batch_;  ///< per site; empty for an absent site
+  float rows_of_all_ = 0;                         ///< rows of this step, including those of absent sites
   float loss_ = 0;
   ExchangeLeak* meter_ = nullptr;
 };
 
-/// A decentralised algorithm: how sites with weights of their own go on from one step to the next.
+/// A decentralised algorithm: takes sites with weights of their own from one step to the next.
 class GossipAlgorithm {
  public:
   virtual ~GossipAlgorithm() = default;

@@ -18,11 +18,11 @@ namespace dadsim::algorithms {
 namespace {
 
 /// PowerGossip (Vogels, Karimireddy, Jaggi, NeurIPS 2020, arXiv 2008.01425): the two ends of every edge do steps of
-/// subspace iteration on the difference of their matrices, which neither knows, and move towards each other along what
-/// they have found; see EdgeSubspace. Nothing is tuned, and no replicas are kept.
+/// subspace iteration on the difference of their matrices, which neither knows, and move towards each other along the
+/// directions found; see EdgeSubspace. It needs neither tuning nor replicas.
 ///     X_i ← X_i − γ W_ij p qᵀ, X_j ← X_j + γ W_ij p qᵀ for every edge; then X_i ← X_i − η g_i, g_i at X_i before
-/// Biases and what is beside the matrices are averaged as they are, once a step. The first iteration's messages travel
-/// beside the passes; further ones of the same step follow them. In the first step all sites are alike, and nothing is
+/// Biases and parameters outside the matrices are averaged uncompressed, once a step. The first iteration's messages
+/// overlap the passes; further ones of the same step follow them. In the first step all sites are equal, and nothing is
 /// sent.
 class PowerGossip final : public GossipAlgorithm {
  public:
@@ -30,15 +30,15 @@ class PowerGossip final : public GossipAlgorithm {
     std::int64_t rank = 1;
     std::int64_t iterations = 1;  ///< per step
     double gamma = 1;
-    bool random_start = false;  ///< new vectors in every iteration instead of those of the one before
+    bool random_start = false;  ///< new vectors in every iteration instead of the previous iteration's
   };
   explicit PowerGossip(Options options) : options_(options) {}
   void run(OwnWeightsStep& step) override;
 
  private:
-  using Edge = std::pair<std::size_t, std::size_t>;  ///< the site of the lower number first
+  using Edge = std::pair<std::size_t, std::size_t>;  ///< the lower site number first
   using Subspace = gossip::EdgeSubspace<float>;
-  /// [matrix][site]: what it sends along its edges, in the order of its neighbours.
+  /// Products of each site along its edges, in the order of its neighbours: [matrix][site].
   using Products = std::vector<std::vector<std::vector<models::Matrix>>>;
 
   Subspace& subspace(std::size_t site, std::size_t neighbour, std::size_t matrix);
@@ -52,13 +52,13 @@ class PowerGossip final : public GossipAlgorithm {
   Products products_;
   std::vector<std::vector<models::Matrix>> biases_;  ///< [matrix][site]
   std::uint32_t drawn_ = 0;                          ///< iterations so far
-  bool even_ = true;                                 ///< of the iteration under way
+  bool even_ = true;                                 ///< the current iteration
 };
 
 step::Expression beside_the_matrix() { return step::extent::parameters() - step::extent::in() * step::extent::out(); }
 
-/// At every edge of a site: orthonormal vectors (as in pieces/subspace.cpp: four products of columns), and a product of
-/// the matrix with them.
+/// Work at every edge of a site: orthonormal vectors (as in pieces/subspace.cpp: four products of columns), and a
+/// product of the matrix with them.
 step::Work products_work(const step::Expression& rank, double edges, bool even) {
   const step::Expression matrix = step::extent::in() * step::extent::out();
   const step::Expression side = even ? step::extent::out() : step::extent::in();
@@ -68,7 +68,7 @@ step::Work products_work(const step::Expression& rank, double edges, bool even) 
           .launches = edges * (6.0 * rank + 1.0)};
 }
 
-/// At every edge: the difference of the products, p qᵀ, and its part added.
+/// Work at every edge: the difference of the products, p qᵀ, and its part added.
 step::Work move_work(const step::Expression& rank, double edges) {
   const step::Expression matrix = step::extent::in() * step::extent::out();
   return {.flops = edges * 2.0 * rank * matrix,
@@ -88,7 +88,7 @@ PowerGossip::Subspace& PowerGossip::subspace(std::size_t site, std::size_t neigh
   return edges_.at(std::minmax(site, neighbour))[matrix];
 }
 
-/// Vectors that the edge's two ends draw from a stream of their own where they have none yet, or want others.
+/// Draws vectors for edges without any, or with random_start, from a stream that the edge's two ends share.
 void PowerGossip::prepare(const OwnWeightsStep& step, std::int64_t iteration) {
   ++drawn_;
   even_ = iteration % 2 == 0;
@@ -116,7 +116,7 @@ void PowerGossip::prepare(const OwnWeightsStep& step, std::int64_t iteration) {
             shape.out(), shape.in(), std::min({options_.rank, std::int64_t{shape.out()}, std::int64_t{shape.in()}}),
             shared);
       }
-      own.iteration = iteration;  // of all edges alike: the messages of a step are of one kind
+      own.iteration = iteration;  // the same for all edges: all messages of a step have one kind
       gossip::begin_iteration(own, shared);
     }
   });
@@ -173,7 +173,7 @@ void PowerGossip::receive(OwnWeightsStep& step, OwnWeightsStep::Sending& sending
     const auto from = [&](std::size_t site, std::size_t sender) -> const models::Matrix& {
       return std::ranges::find(arrivals[site], static_cast<std::int32_t>(sender), &Arrived::sender)->parts.front();
     };
-    // What both ends of an edge know after it; they work it out alike.
+    // New vectors of each edge, which both ends compute in the same way.
     std::vector<Edge> present;
     for (std::size_t i = 0; i < step.sites(); ++i) {
       for (const Arrived& arrived : arrivals[i]) {
@@ -278,7 +278,7 @@ SynchronousMethod power_gossip_method() {
              return faults.empty() ? graph_faults(GraphNeeds::undirected, facts) : faults;
            },
        .lossless = {},
-       // The weights before the gradient, which neighbours' messages are of; vectors of two edges, as in a ring.
+       // The weights before the gradient, which neighbours' messages refer to; vectors of two edges, as in a ring.
        .state =
            [](const spec::ParameterValues& values) {
              return estimate::AlgorithmState{

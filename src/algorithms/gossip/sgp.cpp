@@ -11,10 +11,10 @@ namespace dadsim::algorithms {
 namespace {
 
 /// Stochastic gradient push (Assran, Loizou, Ballas, Rabbat, ICML 2019, arXiv 1811.10792, algorithm 1): push-sum on any
-/// directed graph. Site i has x_i, a weight w_i that starts at 1, and z_i = x_i / w_i, at which it learns:
-///     x_i ← x_i − η u(g_i(z_i));  p_ji (x_i, w_i) to every j it sends to, p_ii of it stays;  sums of what arrives
-/// with p_ji = 1 / (1 + number of those it sends to). Columns of p add up to one, so that Σ x_i moves by gradients
-/// alone and Σ w_i = n.
+/// directed graph. Site i has x_i, a weight w_i that starts at 1, and z_i = x_i / w_i, at which gradients are computed:
+///     x_i ← x_i − η u(g_i(z_i));  p_ji (x_i, w_i) to every receiver j, p_ii stays;  sums of all arrivals
+/// with p_ji = 1 / (1 + number of receivers). Columns of p add up to one, so that Σ x_i moves by gradients alone and Σ
+/// w_i = n.
 class Sgp final : public GossipAlgorithm {
  public:
   void run(OwnWeightsStep& step) override;
@@ -80,7 +80,7 @@ SynchronousMethod sgp_method() {
        .sharing = Sharing::own_weights,
        .forgets = methods::kSendsWeights,
        .check = graph_check(GraphNeeds::nothing),
-       // x beside z, and a message.
+       // x next to z, and a message.
        .state = [](const spec::ParameterValues&) { return estimate::AlgorithmState{2.0 * step::extent::parameters()}; },
        .remark = graph_remark},
       [](const spec::RunSpec&) { return std::make_unique<Sgp>(); }};

@@ -7,7 +7,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Calls `body(of_average, of_sites)` for all that is learned, matrix by matrix and vector by vector.
+/// Calls `body(of_average, of_sites)` for all learned parameters, matrix by matrix and vector by vector.
 template <class Body>
 void for_all_learned(models::Network& average, const std::vector<const models::Network*>& networks, const Body& body) {
   models::ParametersOf<float>& to = average.parameters();
@@ -40,7 +40,8 @@ step::SitesEvaluation evaluate_sites(const std::vector<const models::Network*>& 
     }
     mean = sum.template cast<float>();
   });
-  // Running statistics of norms are followed, not learned: averaged like the weights, and no part of the distance.
+  // Running statistics of norms are tracked, not learned: they are averaged like the weights, but are no part of the
+  // distance.
   for (std::size_t a = 0; a < average.parameters().averages.size(); ++a) {
     auto& mean = average.parameters().averages[a];
     for (std::size_t i = 1; i < networks.size(); ++i) mean += networks[i]->parameters().averages[a];

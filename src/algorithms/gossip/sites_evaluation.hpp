@@ -8,8 +8,8 @@
 
 namespace dadsim::algorithms {
 
-/// The joint quality of networks of sites with weights of their own: their average on the held-back data, and
-/// how far they are from it. `accuracies` are their own.
+/// Evaluates networks of sites with weights of their own together: their average on the held-back data, and their
+/// distance from it. `accuracies` are the sites' own.
 step::SitesEvaluation evaluate_sites(const std::vector<const models::Network*>& networks,
                                      std::vector<double> accuracies, const models::Samples& test);
 

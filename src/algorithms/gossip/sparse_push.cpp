@@ -44,7 +44,7 @@ void SparsePush::run(OwnWeightsStep& step) {
   step.set_weights(models_of(step));
 }
 
-/// z = x / w.
+/// Returns z = x / w.
 Field SparsePush::models_of(OwnWeightsStep& step) const {
   return !weights_.empty() ? divided(step, x_, weights_) : !w_.empty() ? divided(step, x_, w_) : x_;
 }
@@ -79,7 +79,7 @@ void SparsePush::push_replicas(OwnWeightsStep& step) {
     return message;
   });
 
-  // A receiver keeps Σ_j p_ij x̂_j and adds what arrives to it.
+  // A receiver keeps Σ_j p_ij x̂_j and adds each arriving message to it.
   const auto neighbours = static_cast<double>(step.round().most_received);
   const OwnWeightsStep::Passes passes{
       .flops = 4 + neighbours, .floats = 5 + 2 * neighbours, .launches = 2 + neighbours};
@@ -125,7 +125,8 @@ void SparsePush::push_replicas(OwnWeightsStep& step) {
   });
 }
 
-/// The run of coordinates of a block that all sites draw alike: where it begins; it goes on from the end at the start.
+/// Pushes the run of coordinates of a block that all sites draw in the same way, from its start; the run wraps around
+/// at the block's end.
 void SparsePush::push_shared(OwnWeightsStep& step) {
   const bool dense = step.number() < options_.dense_steps;
   const bool weighs = !weights_.empty();
@@ -141,7 +142,7 @@ void SparsePush::push_shared(OwnWeightsStep& step) {
     for (Eigen::Index k = 0; k < count; ++k) coordinates[b].push_back((first + k) % size);
   }
   const std::vector<double>& shares = step.round().shares;
-  // p x of these coordinates, and p w beside it.
+  // p x of these coordinates, and p w next to it.
   Field shared(blocks, std::vector<models::Matrix>(step.sites())), shared_w = shared;
   parallel_for(step.sites(), [&](std::size_t i) {
     const auto share = static_cast<float>(shares[i]);
@@ -180,7 +181,7 @@ void SparsePush::push_shared(OwnWeightsStep& step) {
 }
 
 void SparsePush::merge(OwnWeightsStep& step) {
-  // Σ_i w_i = n, of every coordinate, where all are there: it needs not be sent.
+  // Σ_i w_i = n for every coordinate if all sites are present: w need not be sent.
   Field models = step.everyone_is_there() ? x_ : models_of(step);
   step.average(models);
   for (std::size_t i = 0; i < step.sites(); ++i) {
@@ -256,7 +257,7 @@ SynchronousMethod sparse_push_method() {
        .forgets = methods::kSendsWeights,
        .check = sparse_push_faults,
        .lossless = {{"fraction", "1"}, {"gamma", "1"}},
-       // x beside z; x̂ of its own and the sum of those it hears, or weights of its coordinates.
+       // x next to z; the site's x̂ and the sum of its senders' x̂, or weights of its coordinates.
        .state =
            [](const spec::ParameterValues& values) {
              const double kept = kForm.of(values) == SparsePush::Form::replicas ? 3.0 : 2.0;

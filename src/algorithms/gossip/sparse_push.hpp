@@ -10,23 +10,21 @@
 namespace dadsim::algorithms {
 
 /// In the spirit of Sparse-Push (Aketi, Singh, Rabaey, arXiv 2102.05715): push-sum on directed graphs that sends few
-/// entries, and at the end of training one global average (skew compensation). The paper's own rule could not be read;
+/// entries, with one global average at the end of training (skew compensation). The paper's own rule could not be read;
 /// both forms here keep Σ x_i.
 ///
-/// Replicas (quantized push-sum of Taheri et al., ICML 2020, with the largest entries): those whom i sends to keep x̂_i,
-/// and what has not been sent stays in x_i − x̂_i. With p_ji = 1 / (1 + number of those that i sends to), z_i = x_i /
-/// w_i:
-///     x_i ← x_i − η u(g_i(z_i));  q_i = largest entries of x_i − x̂_i;  x̂_i ← x̂_i + q_i, here and there
+/// Replicas (quantized push-sum of Taheri et al., ICML 2020, with the largest entries): the receivers of i keep x̂_i,
+/// and unsent changes stay in x_i − x̂_i. With p_ji = 1 / (1 + number of receivers of i), z_i = x_i / w_i:
+///     x_i ← x_i − η u(g_i(z_i));  q_i = largest entries of x_i − x̂_i;  x̂_i ← x̂_i + q_i, at i and its receivers
 ///     x_i ← x_i + γ (Σ_j p_ij x̂_j − Σ_j p_ji x̂_i), and w_i with w in place of x̂
-/// A message that not everybody hears who keeps x̂_i would break it: the graph has to stay the same. Once a site has
-/// missed a step, each edge has an x̂_ij of its own (PublicCopies): x_i ← x_i + γ (Σ_j p_ij x̂_ji − Σ_j p_ji x̂_ij), p
-/// among those that are there.
+/// A message must reach every holder of x̂_i: the graph has to stay the same. Once a site has missed a step, each edge
+/// has an x̂_ij of its own (PublicCopies): x_i ← x_i + γ (Σ_j p_ij x̂_ji − Σ_j p_ji x̂_ij), p among the sites present.
 ///
-/// Shared mask, for graphs that vary: all sites draw the same run of coordinates in a step, and push-sum is done on
-/// those alone, with a weight w_i[c] for every coordinate where degrees differ, or may since sites miss steps.
+/// Shared mask, for varying graphs: all sites draw the same run of coordinates in a step, and push-sum acts on those
+/// alone. Every coordinate has a weight w_i[c] if degrees differ, or may differ because sites miss steps.
 ///
-/// At the end those that are there average x, or, where some are missing, z = x / w: the weights of these together are
-/// not n then.
+/// At the end the sites present average x or, if some are absent, z = x / w: the weights of those present do not add up
+/// to n.
 class SparsePush final : public GossipAlgorithm {
  public:
   enum class Form { replicas, shared_mask };
@@ -38,13 +36,13 @@ class SparsePush final : public GossipAlgorithm {
     bool merge = true;
   };
   explicit SparsePush(Options options);
-  /// 1 at most, and else the larger of 2 fraction and 0.31 fraction^0.4. A fit, no theory: the power goes through 0.05
-  /// at a fraction of 0.01 and 0.02 at 0.001, which did well on digits of eight sites of skewed classes (docs/gossip.md
-  /// has what was tried); twice the fraction, as tried on quadratics, is larger from 0.045 on.
-  /// Where degrees differ it is 2 fraction: on a star the power drives sites apart.
+  /// Returns at most 1, and otherwise the larger of 2 fraction and 0.31 fraction^0.4. This is a fit, not theory: the
+  /// power gives 0.05 at a fraction of 0.01 and 0.02 at 0.001, which did well on digits at eight sites with skewed
+  /// classes (docs/gossip.md lists the trials); twice the fraction, as tried on quadratics, is larger from 0.045 on.
+  /// With differing degrees it returns 2 fraction: on a star the power drives sites apart.
   static double default_gamma(double fraction, bool regular);
   void run(OwnWeightsStep& step) override;
-  /// What sites have, of which the sum over all stays.
+  /// Returns the sites' numbers, whose sum over all sites is kept.
   const Field& pushed() const { return x_; }
 
  private:

@@ -31,11 +31,11 @@ struct TopologyRequest {
   std::uint64_t seed;
 };
 
-/// A graph that changes from step to step, that needs parameters or that not every algorithm can do with.
+/// A graph that varies from step to step, that needs parameters or that only some algorithms support.
 struct TopologyInfo {
   std::string name;
   bool undirected = true, regular = false, varies = false;  ///< for any parameters
-  bool of_file = false;                                     ///< whether it is undirected or regular, a file says
+  bool of_file = false;                                     ///< a file decides whether it is undirected or regular
   Graphs (*make)(const TopologyRequest&) = nullptr;
 };
 
@@ -45,8 +45,9 @@ std::size_t hops_of(std::size_t sites) {
   return hops;
 }
 
-/// In step t site i sends to i + 2^(t mod ⌈log₂ n⌉) alone (Assran et al., ICML 2019, arXiv 1811.10792; Ying et al.,
-/// NeurIPS 2021, arXiv 2110.13363: with n a power of two, ⌈log₂ n⌉ steps average exactly).
+/// Returns the graphs of a period: in step t site i sends to i + 2^(t mod ⌈log₂ n⌉) alone (Assran et al., ICML 2019,
+/// arXiv 1811.10792; Ying et al., NeurIPS 2021, arXiv 2110.13363: with n a power of two, ⌈log₂ n⌉ steps average
+/// exactly).
 Graphs one_peer_exponential(const TopologyRequest& asked) {
   Graphs period(std::max<std::size_t>(1, hops_of(asked.sites)));
   for (std::size_t t = 0; t < period.size(); ++t) {
@@ -59,8 +60,8 @@ Graphs one_peer_exponential(const TopologyRequest& asked) {
   return period;
 }
 
-/// A ring in one direction, in which every second site also sends three places on: degrees differ from site to site,
-/// and as many edges leave a site as arrive at another kind of it.
+/// Returns a ring in one direction in which every second site also sends three places on: every second site has two
+/// outgoing edges, each of the others two incoming ones.
 Graphs directed(const TopologyRequest& asked) {
   std::vector<std::set<std::int32_t>> to(asked.sites);
   for (std::size_t i = 0; i < asked.sites && asked.sites > 1; ++i) {
@@ -72,7 +73,7 @@ Graphs directed(const TopologyRequest& asked) {
   return {graph};
 }
 
-/// Site 0 is joined to all others, which have no other neighbours.
+/// Returns a star: site 0 is joined to all others, which have no other neighbours.
 Graphs star(const TopologyRequest& asked) {
   step::Neighbours graph;
   graph.to.resize(asked.sites);
@@ -83,8 +84,8 @@ Graphs star(const TopologyRequest& asked) {
   return {graph};
 }
 
-/// Every pair of sites is joined with the same probability, independently of the others (Erdős, Rényi, 1959; Gilbert,
-/// 1959); drawn again until all hang together.
+/// Joins every pair of sites with the same probability, independently of the others (Erdős, Rényi, 1959; Gilbert,
+/// 1959); drawn again until the graph is connected.
 Graphs erdos_renyi(const TopologyRequest& asked) {
   constexpr std::uint32_t kMostDraws = 1000;
   const double probability = kProbability.of(asked.parameters);
@@ -111,9 +112,9 @@ Graphs erdos_renyi(const TopologyRequest& asked) {
                  fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(sites) / sites)});
 }
 
-/// In every step sites are paired off at random, and one is left alone where their number is odd (Boyd, Ghosh,
-/// Prabhakar, Shah, IEEE Trans. Information Theory 52, 2006, with all pairs of a matching at once). After a period of
-/// kMatchings draws they repeat, so that there are not more kinds of steps to time.
+/// Pairs sites at random in every step, one being left alone if their number is odd (Boyd, Ghosh, Prabhakar, Shah, IEEE
+/// Trans. Information Theory 52, 2006, with all pairs of a matching at once). The draws repeat after kMatchings steps,
+/// which limits the kinds of steps to time.
 Graphs matchings(const TopologyRequest& asked) {
   constexpr std::uint32_t kMatchings = 32;
   Graphs period(kMatchings);
@@ -183,7 +184,7 @@ Graphs graphs_of(const spec::ParameterValues& parameters, std::size_t sites, std
   return period;
 }
 
-/// Sites that a matrix of weights is worked with for its eigenvalues, which takes n³ operations.
+/// Most sites for which eigenvalues of the weights are computed, which takes n³ operations.
 constexpr std::size_t kMostForEigenvalues = 400;
 
 }  // namespace
@@ -225,7 +226,7 @@ std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::s
   graph.default_value = by_default;
   graph.choices.clear();
   for (const GraphInfo& info : graphs().all()) {
-    // Of these the exponential one alone is directed; all its degrees are alike.
+    // The exponential graph alone is directed here; its degrees are all equal.
     const bool undirected = info.name != "exponential";
     if (can_do_with(needs, undirected, true, false)) graph.choices.push_back(info.name);
   }
@@ -256,7 +257,7 @@ std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::
 
 namespace {
 
-/// What is said of collectives that there are none of in a graph.
+/// Reports attributes of collectives that gossip in a graph does not use.
 RunFaults collective_faults(const spec::RunSpec& run, bool averages) {
   RunFaults faults;
   const auto refuse = [&](const char* attribute, const std::string& value) {
@@ -290,14 +291,14 @@ RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages) {
   }
   if (name == "erdos-renyi") {
     const auto n = static_cast<double>(sites);
-    // The expected number of sites without a neighbour: with many the graph never hangs together.
+    // Expected number of sites without a neighbour: if it is large, the graph is never connected.
     const double alone = sites > 1 ? n * std::pow(1 - probability, n - 1) : 0;
     if (alone > 5) {
       return {Fault{
           fmt::format("with probability {} about {:.0f} of {} sites have no neighbour", probability, alone, sites),
           fmt::format("a probability well above ln(n) / n = {:.3g}", std::log(n) / n)}};
     }
-    constexpr std::size_t kFew = 100;  // of which that mean says little, and which are quickly drawn
+    constexpr std::size_t kFew = 100;  // few sites: that mean means little, and draws are quick
     try {
       if (sites <= kFew) static_cast<void>(Topology(parameters, sites, facts.seed));
     } catch (const InputError& refused) {

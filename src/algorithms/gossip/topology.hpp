@@ -13,34 +13,34 @@
 
 namespace dadsim::algorithms {
 
-/// What a decentralised algorithm needs of the graph that its sites exchange over.
+/// Requirements of a decentralised algorithm on its graph.
 enum class GraphNeeds {
-  nothing,            ///< a directed one will do, whose degrees differ: push-sum weighs what it sends
-  doubly_stochastic,  ///< weights whose rows and columns add up to one: undirected, or directed with all degrees alike
+  nothing,            ///< any directed graph, also with differing degrees: push-sum weights its messages
+  doubly_stochastic,  ///< weights whose rows and columns add up to one: undirected, or directed with equal degrees
   undirected,         ///< symmetric weights
-  undirected_fixed,   ///< and the same in every step
-  fixed,              ///< directed is fine, but the same in every step
+  undirected_fixed,   ///< symmetric weights, the same in every step
+  fixed,              ///< directed or not, but the same in every step
 };
 
-/// Who sends to whom in which step, and what is weighed how: the graphs of graph.hpp, and those that need parameters,
-/// that are of a file, that are directed or that change from step to step.
+/// The edges and weights of every step: the graphs of graph.hpp, and those with parameters, from a file, directed or
+/// varying.
 class Topology {
  public:
-  /// Of the parameters that graph_parameters() names. Throws InputError where a file does not say a graph, or a drawn
-  /// one does not come to hang together.
+  /// Builds a topology from the parameters that graph_parameters() names. Throws InputError if a file does not describe
+  /// a graph, or no connected graph could be drawn.
   Topology(const spec::ParameterValues& parameters, std::size_t sites, std::uint64_t seed);
 
   struct MixingRound {
     std::shared_ptr<const step::Neighbours> graph;
-    MixingWeights mixing;                          ///< Metropolis–Hastings; of no use where !doubly_stochastic()
-    std::vector<double> shares;                    ///< of push-sum
+    MixingWeights mixing;                          ///< Metropolis–Hastings; valid only if doubly_stochastic()
+    std::vector<double> shares;                    ///< shares of push-sum
     std::size_t most_sent = 0, most_received = 0;  ///< degrees of the sites with the most neighbours
   };
-  /// Of step `number`, counted from 0.
+  /// Returns the graph of step `number`, counted from 0.
   const MixingRound& at(std::int64_t number) const {
     return rounds_[static_cast<std::size_t>(number) % rounds_.size()];
   }
-  /// After so many steps the graphs repeat.
+  /// Returns the number of steps after which the graphs repeat.
   std::size_t period() const { return rounds_.size(); }
   bool varies() const { return rounds_.size() > 1; }
   bool undirected() const { return undirected_; }
@@ -52,26 +52,26 @@ class Topology {
   bool undirected_ = true, regular_ = true;
 };
 
-/// The same among some of the sites: edges from and to the others are left out.
+/// Returns the same round among some of the sites: edges from and to the others are left out.
 Topology::MixingRound round_among(const Topology::MixingRound& round, const std::vector<std::int32_t>& sites);
 
-/// The parameters `graph`, `probability` and `edges` of decentralised algorithms: those graphs of all that are what the
-/// algorithm needs, as far as that shows without their number of sites.
+/// Returns the parameters `graph`, `probability` and `edges` of a decentralised algorithm; their choices are the graphs
+/// that meet its needs, as far as that is known without a number of sites.
 std::vector<spec::ParameterSpec> graph_parameters(GraphNeeds needs, const std::string& by_default = "ring");
-/// Those, and behind the first of them the algorithm's own.
+/// Returns those parameters, with the algorithm's own after the first of them.
 std::vector<spec::ParameterSpec> with_graph(GraphNeeds needs, std::vector<spec::ParameterSpec> own,
                                             const std::string& by_default = "ring");
 
-/// What is wrong with a graph for so many sites, or with collectives that a run asks for in it: `averages`: it has an
-/// all-reduce in the end. None: nothing. Throws InputError for what is wrong with a file.
+/// Checks a graph for the run's sites, and the collectives that the run asks for in it. `averages`: the run ends with
+/// an all-reduce. Throws InputError for errors of a file.
 RunFaults graph_faults(GraphNeeds needs, const RunFacts& facts, bool averages = false);
 
-/// The same for MethodInfo::check.
+/// Wraps graph_faults() for MethodInfo::check.
 inline auto graph_check(GraphNeeds needs) {
   return [needs](const RunFacts& facts) { return graph_faults(needs, facts); };
 }
 
-/// The spectral gap of a run's graph, in words; of one that varies, that of the product over a period.
+/// Returns the spectral gap of a run's graph in words; for a varying graph, the gap of the product over a period.
 std::string graph_remark(const RunFacts& facts);
 
 }  // namespace dadsim::algorithms
