@@ -21,7 +21,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// Stores recorded steps once each.
+/// Stores each distinct recorded step once.
 class StepStore {
  public:
   explicit StepStore(step::Trajectory& trajectory) : trajectory_(trajectory) {}
@@ -95,7 +95,7 @@ Attendees attendees_of(Attendance& attendance, std::int64_t step, const Batch& b
   return {std::move(present.sites), batch.size(), std::move(factors)};
 }
 
-/// `own_weights`: those of sites that exchange them.
+/// Evaluates networks and returns the mean. `own_weights`: they belong to sites that exchange their weights.
 step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models::Network*>& networks, bool own_weights,
                               const models::Samples& test) {
   step::Evaluation mean{.step = step};
@@ -112,7 +112,7 @@ step::Evaluation evaluate_all(std::int64_t step, const std::vector<const models:
   return mean;
 }
 
-/// Sees what the learners of a run send from now on; `takes_over`: few of its steps are carried out.
+/// Observes what the learners of a run send from now on. `takes_over`: only a few of its steps are carried out.
 std::unique_ptr<ExchangeLeak> meter_leak(const spec::RunSpec& run, const LearningProblem& problem, Learners& learners,
                                          std::int64_t steps, bool takes_over) {
   const MethodInfo& info = algorithm_registry().at(run.algorithm);
@@ -163,7 +163,7 @@ step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem,
     return evaluate_all(done, networks, learners->own_weights(), problem.data.test);
   };
   trajectory.curve.push_back(evaluated(0, learners->networks()));
-  // A given interval is kept; once per epoch is too coarse where a target is met.
+  // A given interval is kept; once per epoch is too coarse near a target.
   std::optional<RecentWeights> between;
   if (training.evaluate_every == 0) {
     std::vector<double> ahead = training.targets();

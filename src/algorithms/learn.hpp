@@ -14,29 +14,29 @@
 namespace dadsim::algorithms {
 
 struct LearningObserver {
-  std::function<void(std::int64_t step, std::int64_t steps)> progress;  ///< from time to time
+  std::function<void(std::int64_t step, std::int64_t steps)> progress;  ///< called from time to time
   const std::atomic<bool>* cancelled = nullptr;                         ///< checked after every step
-  std::int64_t most_steps = -1;  ///< of those that it may take, no more are taken; −1: all are
-  bool measures_leak = true;     ///< what messages reveal; nothing of the kind where nothing is learned
+  std::int64_t most_steps = -1;  ///< most steps taken of the run's budget; −1: all
+  bool measures_leak = true;     ///< measures what messages reveal; no effect on a dry run
 };
 
-/// Trains one run for real and records its steps. Same arguments, same bits, for any number of threads. A run whose
-/// loss is no longer finite ends there (Trajectory::diverged_at). Throws Cancelled.
-/// With `attendance`, steps are taken by those that it says are there.
+/// Trains one run for real and records its steps. The same arguments give the same bits for any number of threads. A
+/// run whose loss is no longer finite ends there (Trajectory::diverged_at). `attendance` decides which sites take each
+/// step. Throws Cancelled.
 step::Trajectory learn(const spec::RunSpec& run, const LearningProblem& problem, const LearningObserver& observer = {},
                        Attendance* attendance = nullptr);
 
-/// The steps of an exact run beside another exact one of the same problem, `learned` before: they learn the same up to
-/// rounding, and the curve is taken from there. What an exact step does and sends depends on the sizes of the batches
-/// alone, so that one of each is carried out. Throws std::logic_error for a step whose sizes come out of its numbers.
-/// `measures_leak`: as LearningObserver has it.
+/// Records the steps of an exact run, taking the curve from `learned`, an earlier exact run of the same problem: both
+/// learn the same up to rounding. An exact step depends on its batch sizes alone, so one step per set of sizes is
+/// carried out. `measures_leak`: as in LearningObserver. Throws std::logic_error for a step whose sizes depend on its
+/// numbers.
 step::Trajectory record_beside(const spec::RunSpec& run, const LearningProblem& problem,
                                const step::Trajectory& learned, bool measures_leak = true);
 
-/// Steps that the run may take: epochs × steps per epoch, rounded up.
+/// Returns the most steps that the run may take: epochs × steps per epoch, rounded up.
 std::int64_t budget_in_steps(const spec::TrainingSpec& training, std::int64_t steps_per_epoch);
 
-/// The run that `problem` asks for, if it takes all the steps that it may.
+/// Returns the sampling of the problem's run with its full number of steps.
 RunContext planned_run(const LearningProblem& problem);
 
 }  // namespace dadsim::algorithms

@@ -22,39 +22,38 @@ namespace dadsim::algorithms {
 /// Plan of measurements: their number, and the kind of run.
 struct LeakSetting {
   bool has_aggregator = false;
-  bool own_weights = false;  ///< messages are weights of sites, which go on from message to message
-  std::int64_t steps = 1;    ///< of the run, at most
-  std::int64_t every = 0;    ///< spans and labels in every so many steps; 0: so that it costs little
+  bool own_weights = false;  ///< messages are weights of sites, each close to the previous one
+  std::int64_t steps = 1;    ///< most steps of the run
+  std::int64_t every = 0;    ///< steps between measurements of spans and labels; 0: chosen to cost little
   bool takes_over = false;   ///< take_over() will be called
 };
 
-/// Feeds a LeakMeter with the messages of steps: an observer of their Exchange.
+/// Feeds a LeakMeter with the messages of steps, as an observer of their Exchange.
 ///
-/// *Ensures*: nothing of the run changes; the same figures for any number of threads; of messages no more is held than
-/// those of one step, where it is measured, and the last of each sender, where they go on from one to the next.
+/// *Ensures* that the run does not change and that the figures are the same for any number of threads. Keeps at most
+/// the messages of one measured step and, for weights, each sender's last one.
 ///
 /// EXAMPLE: src/algorithms/learning/learners.cpp.
 class ExchangeLeak final : public ExchangeObserver {
  public:
   using Batch = std::vector<std::vector<std::int32_t>>;
-  /// The input rows of the first matrix at a site. Where they are samples as they are, they stay until end().
+  /// Returns the input rows of the first matrix at a site. If they are unchanged samples, they must live until end().
   using RowsOfSite = std::function<models::ConstBlock(std::size_t site)>;
 
   ExchangeLeak(const LearningProblem& problem, const models::Network& network, const LeakSetting& setting);
 
-  /// A step begins, in which sites have these samples. `rows` is asked when the first message is there, which is behind
-  /// the forward pass.
-  /// `present`: the sites that these are, and that messages number from 0; empty: all.
+  /// Begins a step in which sites have these samples. `rows` is called at the first message, which follows the forward
+  /// pass. `present`: the sites that take part, from which messages number senders from 0; empty: all.
   void begin(std::int64_t number, const Batch& batch, RowsOfSite rows, const models::Network& network,
              std::vector<std::int32_t> present = {});
-  /// A step begins whose forward pass may come behind messages; passed() is told of it. Until then messages are about
-  /// the batch before.
+  /// Begins a step whose forward pass may follow messages; the caller reports the pass with passed(). Until then
+  /// messages are about the previous batch.
   void begin(std::int64_t number, const models::Network& network);
   void passed(const Batch& batch, const RowsOfSite& rows);
-  /// All messages of the step have been seen.
+  /// Ends a step after all its messages have been seen.
   void end();
-  /// A step that is not carried out, since the one of number `like` was, with batches of the same sizes: what that
-  /// handed over of its batch, all of it or nothing, this does of its own.
+  /// Accounts for a step that is not carried out, because step `like`, with batches of the same sizes, was. If that
+  /// step handed over its batch wholly, so does this one; after a partial hand-over the count is unknown.
   void take_over(std::int64_t number, const Batch& batch, std::int64_t like);
 
   bool wants_all() const override { return due_ || (setting_.own_weights && is_due(number_ + 1)); }
@@ -73,16 +72,16 @@ class ExchangeLeak final : public ExchangeObserver {
  private:
   static constexpr std::size_t kAll = LeakMeter::kAll;
 
-  /// Rows to look for, of one site of the sample.
+  /// Rows to search for, of one site of the sample.
   struct WatchedSite {
     std::vector<std::int32_t> samples;
-    models::Matrix copied, symbols;          ///< rows that do not stay; the samples themselves in front of a table
-    std::optional<models::ConstBlock> rows;  ///< of the first matrix
+    models::Matrix copied, symbols;          ///< temporary rows; the samples themselves in front of a table
+    std::optional<models::ConstBlock> rows;  ///< input rows of the first matrix
     std::optional<RowFinder> finder, symbol_finder;
-    Eigen::Index first_row = 0;                 ///< first of its rows among those of all
+    Eigen::Index first_row = 0;                 ///< first of the site's rows among those of all sites
     std::array<std::vector<char>, kAll> found;  ///< per adversary and row, in this step
   };
-  /// A message of the first matrix that is read at the end of the step.
+  /// A message of the first matrix that is analysed at the end of the step.
   struct HeldMessage {
     SeenMatrix::Kind kind = SeenMatrix::Kind::unread;
     std::int32_t sender = 0;
@@ -97,10 +96,10 @@ class ExchangeLeak final : public ExchangeObserver {
     unsigned readers = 0;
     RevealedLabels labels;
   };
-  /// Per site and adversary: rows found, and rows that there were.
+  /// Rows found and rows present, per site and adversary.
   using Handed = std::vector<std::array<std::pair<std::int64_t, std::int64_t>, kAll>>;
 
-  // Sites counted by `s` are those of the sample.
+  // `s` is the index of a site in the sample.
   std::size_t place_among_present(std::size_t site) const;
   void look_at(const SeenMatrix& seen);
   bool concerns(const auto& message, std::size_t adversary, std::size_t s) const;
@@ -108,19 +107,21 @@ class ExchangeLeak final : public ExchangeObserver {
   /// `stay`: the rows need not be copied.
   void set_sites(const Batch& batch, const RowsOfSite& rows, bool stay);
   void find_rows(const SeenMatrix& seen);
-  /// Rows of what many sites have sent together: of the sites that are measured next, and others evenly spread.
+  /// Returns sampled rows of what many sites have sent together: those of the sites measured next, and others evenly
+  /// spread.
   models::Matrix sampled_rows(const models::ConstBlock& numbers) const;
-  /// Change of weights that go on from message to message; its sign against a gradient.
+  /// Returns the change of weights since the sender's last message; `sign` is −1 for it, since weights move against the
+  /// gradient.
   models::Matrix news(const SeenMatrix& seen, float& sign);
   void measure();
   void measure_spans(std::size_t site);
-  using Messages = std::vector<std::size_t>;  ///< numbers of held ones
+  using Messages = std::vector<std::size_t>;  ///< indices of held messages
   void draw_best_images();
   void measure_labels(std::size_t site);
   const RevealedSpan& span_of(std::size_t message);
   void note_point();
   bool is_due(std::int64_t number) const;
-  /// Why spans, or some of them, were not measured.
+  /// Returns why spans, or some of them, were not measured.
   std::optional<Statement> why_not(std::size_t adversary, const step::LeakFigures& all) const;
 
   LeakSetting setting_;
@@ -132,29 +133,29 @@ class ExchangeLeak final : public ExchangeObserver {
     Eigen::Index place = 0;
     Messages messages;
   };
-  std::array<std::optional<BestImage>, kAll> to_draw_;  ///< of this step
-  unsigned ever_read_ = 0, ever_read_first_ = 0;        ///< Readers: of any message; of one about the first matrix
+  std::array<std::optional<BestImage>, kAll> to_draw_;  ///< of the current step
+  unsigned ever_read_ = 0, ever_read_first_ = 0;        ///< readers of any message; of messages about the first matrix
   std::map<std::int64_t, Handed> handed_;               ///< per step that was carried out
 
   std::int64_t number_ = 0, measured_ = 0;
   LeakPlan plan_;
-  std::int64_t followed_ = 0;     ///< steps in which sites are followed one by one
-  mutable bool follows_ = false;  ///< if the method asks for it
-  bool due_ = true;               ///< spans and labels are measured as soon as something is sent
+  std::int64_t followed_ = 0;     ///< steps in which sites are followed individually
+  mutable bool follows_ = false;  ///< whether the method asks for it
+  bool due_ = true;               ///< spans and labels are measured at the next message
   bool read_ = false;
-  std::int64_t waited_ = 0;            ///< steps in which something was due, and nothing of the first matrix was sent
-  std::size_t next_site_ = 0;          ///< whose turn it is
-  std::vector<std::int32_t> present_;  ///< sites that begin() named
-  Batch batch_;                        ///< of all sites, that rows are of
-  Eigen::Index all_rows_ = 0;          ///< of that batch
+  std::int64_t waited_ = 0;            ///< due steps in which no message concerned the first matrix
+  std::size_t next_site_ = 0;          ///< next site to be measured
+  std::vector<std::int32_t> present_;  ///< sites passed to begin()
+  Batch batch_;                        ///< batch of all sites that the rows belong to
+  Eigen::Index all_rows_ = 0;          ///< rows of that batch
   RowsOfSite pending_rows_;
   std::vector<WatchedSite> sites_;
   std::vector<HeldMessage> held_;
   std::vector<HeldLabels> labels_;
-  std::map<std::size_t, RevealedSpan> spans_;  ///< of held messages
+  std::map<std::size_t, RevealedSpan> spans_;  ///< by index of the held message
   using MessageKey = std::tuple<std::int32_t, bool, SeenMatrix::Kind, std::int32_t>;
-  std::map<MessageKey, models::Matrix> last_sent_;  ///< sender, first, kind, number within the step
-  std::map<MessageKey, std::int32_t> count_;        ///< of this step, with 0 as number
+  std::map<MessageKey, models::Matrix> last_sent_;  ///< by sender, first, kind, number within the step
+  std::map<MessageKey, std::int32_t> count_;        ///< messages of this step, by the same key with number 0
 };
 
 }  // namespace dadsim::algorithms

@@ -30,7 +30,7 @@ void keep_largest(const std::vector<std::int32_t>& samples, const std::vector<Re
   }
 }
 
-/// The mean of those that were measured; NaN: none was.
+/// Returns the mean of the measured values; NaN if there are none.
 double mean_of(const std::vector<float>& values) {
   double sum = 0, count = 0;
   for (const float value : values) {

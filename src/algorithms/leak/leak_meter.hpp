@@ -13,14 +13,14 @@
 
 namespace dadsim::algorithms {
 
-/// The one meter of what messages reveal (docs/leak.md): the sites that are looked at, what a batch of theirs is
-/// compared with, and what each adversary knows by all that has been read. Whoever sees decoded messages feeds it:
-/// ExchangeLeak those of steps, protocols::MessageLeak those of event-driven runs.
+/// Measures what messages reveal (docs/leak.md): it holds the observed sites, the samples that their batches are
+/// compared with, and each adversary's knowledge so far. ExchangeLeak feeds it the messages of steps,
+/// protocols::MessageLeak those of event-driven runs.
 class LeakMeter {
  public:
   static constexpr std::size_t kAll = step::kAdversaries;
 
-  /// Looks at nobody yet.
+  /// Starts without observed sites.
   LeakMeter(const LearningProblem& problem, const models::Network& network);
 
   const LearningProblem& problem() const { return problem_; }
@@ -28,51 +28,53 @@ class LeakMeter {
   const SampleRows& rows() const { return rows_; }
 
   std::size_t sites() const { return problem_.partition.size(); }
-  /// Sites that are looked at are counted by `s` from here on.
+  /// Observes a site; observed sites are numbered by `s` in the order of these calls.
   void look_at(std::size_t site);
   std::size_t looked_at() const { return sampled_.size(); }
   std::size_t number_of(std::size_t s) const { return static_cast<std::size_t>(sampled_[s]); }
-  /// −1: it is not looked at.
+  /// Returns the number of an observed site; −1: not observed.
   std::int32_t s_of(std::size_t site) const { return in_sample_[site]; }
   const std::vector<std::int32_t>& samples_of(std::size_t s) const { return problem_.partition[number_of(s)]; }
-  /// Place of a sample among those of its site.
+  /// Returns the position of a sample among those of its site.
   std::int32_t place_of(std::int32_t sample) const { return place_[static_cast<std::size_t>(sample)]; }
   std::vector<std::int32_t> labels_of(const std::vector<std::int32_t>& samples) const;
 
-  /// Whether that adversary is one of the readers. `readers`: bits of step::Adversary.
+  /// Returns whether that adversary is one of the readers. `readers`: bits of step::Adversary.
   bool reads(unsigned readers, std::size_t adversary) const;
   KnownOfSite& known(std::size_t adversary, std::size_t s) { return known_[adversary][s]; }
 
-  /// Samples of a site that messages are read for, and those that they are compared with.
+  /// Measured samples of a site, and the samples that they are compared with.
   struct MeasuredBatch {
     std::size_t s = 0;
-    std::int64_t number = 0;  ///< of the step, or of the message among those of its sender
+    std::int64_t number = 0;  ///< number of the step, or of the message among its sender's
     std::vector<std::int32_t> samples = {};
     ControlSamples control = {};
   };
-  /// `all`: those that messages are about, of which `samples` are measured; as many others at most.
+  /// Draws the control samples, as many as `samples` at most. `all`: the samples that messages are about; `samples` are
+  /// measured.
   MeasuredBatch batch_of(std::size_t s, std::int64_t number, std::vector<std::int32_t> samples,
                          const std::vector<std::int32_t>& all) const;
-  /// An adversary has read messages about a batch. Gives the place in it of a sample that is shown better than any
-  /// before, as an image, whose pixels best_image() is to be given.
+  /// Records that an adversary has read messages about a batch. Returns the position in the batch of an image that is
+  /// revealed better than any before; the caller then sets the pixels of best_image().
   std::optional<std::size_t> read(std::size_t adversary, const MeasuredBatch& batch, KnownOfSite::Reading reading);
   step::ShownImage& best_image(std::size_t adversary) { return best_images_[adversary].value(); }
 
-  /// Knowledge of that adversary after so many steps or messages.
+  /// Returns that adversary's knowledge after `step` steps or messages.
   step::LeakPoint point(std::size_t adversary, std::int64_t step) const { return point_of(known_[adversary], step); }
   std::vector<step::LeakPoint>& curve(std::size_t adversary) { return curves_[adversary]; }
 
-  /// Readings of all sites, and times that there could be none.
+  /// Returns the readings of all sites, and the times that no reading was possible.
   std::pair<std::int64_t, std::int64_t> readings(std::size_t adversary) const;
-  /// Makes the figures of a run, with no adversary yet.
+  /// Returns a run's figures, without any adversary.
   step::Leak leak(std::int64_t every, std::int64_t measured) const;
-  /// `sent`: messages of the first matrix were there. `counts`: rows that stand in them were counted in all.
+  /// Returns the figures of an adversary. `sent`: messages of the first matrix existed. `counts`: all rows contained in
+  /// messages were counted.
   step::AdversaryLeak told(std::size_t adversary, bool sent, bool counts) const;
 
  private:
   const LearningProblem problem_;
   SampleRows rows_;
-  std::vector<std::int32_t> sampled_;                 ///< numbers of the sites that are looked at
+  std::vector<std::int32_t> sampled_;                 ///< numbers of the observed sites
   std::vector<std::int32_t> in_sample_;               ///< per site
   std::vector<std::int32_t> place_;                   ///< per sample
   std::array<std::vector<KnownOfSite>, kAll> known_;  ///< per adversary and site
@@ -80,7 +82,7 @@ class LeakMeter {
   std::array<std::optional<step::ShownImage>, kAll> best_images_;
 };
 
-/// Whether numbers go on from message to message, as weights do, which change by little: their change is read then.
+/// Returns whether numbers change little from message to message, as weights do: their change is then analysed.
 inline bool goes_on(const models::Matrix& change, const models::ConstBlock& sent) {
   constexpr float kLittle = 0.5F;
   return change.norm() < kLittle * sent.norm();

@@ -16,8 +16,8 @@ models::Matrix below(const models::Matrix& a, const models::ConstBlock& b) {
   return both;
 }
 
-/// The sum of a row times `weights` (none: of the row), in the order of its columns: Eigen's depends on where a matrix
-/// begins in memory, and a sum that rounding alone keeps from 0 would have another sign from run to run.
+/// Sums a row times `weights` (empty: the row itself) in column order. Eigen's order depends on the memory address, and
+/// a sum that differs from 0 only by rounding would change its sign between runs.
 template <class Row>
 double in_order(const Row& row, const std::vector<double>& weights = {}) {
   double sum = 0;
@@ -39,8 +39,8 @@ void RevealedLabels::add(const SeenMatrix& seen) {
 }
 
 std::vector<std::int32_t> RevealedLabels::told_by_rows() const {
-  // Softmax less one at the label: one negative number, which all others add up to; of rows that are all but learned
-  // rounding is most, and they are not asked.
+  // Softmax minus one at the label: one negative number, which balances all others. In rows that are almost learned
+  // rounding dominates, and they are not used.
   constexpr float kRounding = 1.0F / 64, kAsked = 1.0F / 1024;
   const float largest = rows_.size() > 0 ? -rows_.minCoeff() : 0;
   std::vector<std::int32_t> told;

@@ -13,7 +13,7 @@ namespace {
 using models::Matrix;
 using models::Vector;
 
-/// Singular values and right singular vectors of coordinates k × r, r small; the largest first.
+/// Singular values and right singular vectors of coordinates k × r, r small, in descending order.
 struct Singular {
   Eigen::VectorXd values;
   Eigen::MatrixXd vectors;  ///< r × r, a column each
@@ -26,7 +26,7 @@ Singular singular_of(const models::ConstBlock& coordinates) {
   return {solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().reverse(), solver.eigenvectors().rowwise().reverse()};
 }
 
-/// Rows of the matrix that are not zero.
+/// Returns the rows of the matrix that are not zero.
 Matrix without_zeros(const models::ConstBlock& matrix) {
   Matrix result(matrix.rows(), matrix.cols());
   Eigen::Index rows = 0;

@@ -7,15 +7,15 @@
 
 namespace dadsim::algorithms {
 
-/// Finds rows in messages, by their numbers alone: a row stands in a message where one of its rows is as near as the
-/// error of the encoding allows. Rows of zeros stand nowhere: they would stand in everything.
+/// Finds rows in messages by their numbers alone: a message contains a row if one of its rows is as near as the
+/// encoding error allows. Rows of zeros are never found: every message would contain them.
 class RowFinder {
  public:
-  /// A message that is looked through, by all that look for their rows in it. Its rows have their length and the column
-  /// of their largest number worked out where these are needed.
+  /// A message to search, shared by all searches of it. The length and the largest column of each of its rows are
+  /// computed on demand.
   class FoundMessage {
    public:
-    /// Of rows that stay where they are the first `columns` numbers, or as many as there are.
+    /// Refers to the first `columns` numbers, or as many as there are, of rows that must stay in place.
     FoundMessage(const models::ConstBlock& rows, Eigen::Index columns)
         : rows_(rows), columns_(std::min(columns, rows.cols())) {}
 
@@ -35,18 +35,18 @@ class RowFinder {
     std::vector<RowSize> of_rows_;
   };
 
-  /// Rows that are looked for, as they lie in memory; they are to stay there.
+  /// Refers to the rows to search for, which must stay in place.
   explicit RowFinder(const models::ConstBlock& rows);
 
   std::size_t rows() const { return zero_.size(); }
   bool is_zero(std::size_t row) const;
 
-  /// Sets found[i] to 1 for each row i that is row i of `block` in memory: of what has been sent to the bit nothing
-  /// needs to be compared. Returns whether all that are not zero are.
+  /// Sets found[i] to 1 for each row i that is row i of `block` in memory: data sent bit for bit needs no comparison.
+  /// Returns whether all nonzero rows are.
   bool find_in_place(const models::ConstBlock& block, std::vector<char>& found) const;
 
-  /// Sets found[i] to 1 for each row that stands in `message`, as wide as the rows, within `tolerance` × its norm.
-  /// `guess`: row i may well be row guess + i there, which is looked at first.
+  /// Sets found[i] to 1 for each row contained in `message`, which is as wide as the rows, within `tolerance` × its
+  /// norm. `guess`: row i is first compared with row guess + i.
   void find(FoundMessage& message, double tolerance, Eigen::Index guess, std::vector<char>& found) const;
 
  private:
@@ -54,20 +54,20 @@ class RowFinder {
     return rows_.data() + static_cast<Eigen::Index>(row) * rows_.outerStride();
   }
   double norm(std::size_t row) const;
-  /// Whether `row` is as near to row k of the message.
+  /// Returns whether `row` is that near to row k of the message.
   bool is_near(std::size_t row, FoundMessage& message, Eigen::Index k, double tolerance) const;
   void find_by_pairs(FoundMessage& message, double tolerance, std::vector<char>& found) const;
   void find_sorted(FoundMessage& message, double tolerance, std::vector<char>& found) const;
 
   models::ConstBlock rows_;
-  // Worked out where it is asked for; below 0: not yet. A finder is one thread's own.
+  // Computed on demand; below 0: not yet. A finder belongs to one thread.
   mutable std::vector<signed char> zero_;
   mutable std::vector<double> norms_;
 };
 
-/// The tolerance for what arrived with this relative error of its encoding: that of fp32 (2⁻²²) at least, and 1.5 times
-/// the error, since that is a mean over rows. Where more than 1/16 is lost no row is handed over: what is left of it is
-/// the span's affair, and −1 is returned.
+/// Returns the tolerance for a relative encoding error: at least that of fp32 (2⁻²²), and 1.5 times the error, which is
+/// a mean over rows. Returns −1 if more than 1/16 is lost: no row counts as handed over, and the span covers the
+/// remainder.
 double tolerance_of(double error);
 
 }  // namespace dadsim::algorithms

@@ -85,7 +85,7 @@ ControlSamples control_samples(const models::Dataset& data, const std::vector<st
   others.resize(count);
   std::ranges::sort(others);
   if (count == batch.size() || data.test.size() == 0) return control;
-  std::map<std::int32_t, std::vector<std::int32_t>> by_label;  // the first label of a sample
+  std::map<std::int32_t, std::vector<std::int32_t>> by_label;  // by the first label of a sample
   for (Eigen::Index i = 0; i < data.test.size(); ++i) {
     by_label[data.test.labels[static_cast<std::size_t>(i * data.test.labels_per_sample)]].push_back(
         static_cast<std::int32_t>(i));

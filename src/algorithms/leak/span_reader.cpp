@@ -12,7 +12,7 @@ namespace {
 using Eigen::Index;
 using models::Matrix;
 
-/// ‖row‖² of every row of a matrix, added to `sums`.
+/// Adds ‖row‖² of every row of a matrix to `sums`.
 void add_squares(const Matrix& matrix, std::vector<double>& sums) {
   for (Index row = 0; row < matrix.rows(); ++row) {
     sums[static_cast<std::size_t>(row)] += static_cast<double>(matrix.row(row).squaredNorm());
@@ -36,7 +36,7 @@ void SpanReader::show_one(const RevealedSpan& span, std::vector<double>& shown) 
 
 void SpanReader::show_several(const std::vector<const RevealedSpan*>& spans, std::vector<double>& shown) {
   const auto largest = std::ranges::max_element(spans, {}, &RevealedSpan::directions);
-  // The others, and the mean row below them.
+  // The other spans, and the mean row below them.
   Index count = 0;
   for (const RevealedSpan* span : spans) count += span == *largest ? 0 : span->directions();
   const float length = mean_.norm();

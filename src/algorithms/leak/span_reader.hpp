@@ -7,17 +7,17 @@
 
 namespace dadsim::algorithms {
 
-/// How much of the rows of one site spans show, one by one and several together. What readers share is worked out once:
-/// the rows in the coordinates of each span. Several exact spans are read without a basis of their union: with B the
-/// largest and E the rows of the others less what B holds of them, ‖row P‖² = ‖row Bᵀ‖² + row Eᵀ (E Eᵀ)⁺ E rowᵀ, and E
-/// enters by its products alone.
+/// Measures how much spans reveal of one site's rows, individually and together. Readers share the rows' coordinates in
+/// each span, computed once. Several exact spans are read without a basis of their union: with B the largest span and E
+/// the rows of the others less their part in B, ‖row P‖² = ‖row Bᵀ‖² + row Eᵀ (E Eᵀ)⁺ E rowᵀ, and E enters only through
+/// its products.
 class SpanReader {
  public:
   /// `rows`: each less the mean row of the site.
   SpanReader(models::Matrix rows, const models::Vector& mean);
 
-  /// Per group of `per_group` rows: Σ ‖row P‖² and Σ ‖row‖², P projecting onto what all of `spans` (one at least, which
-  /// stay where they are) and the mean row hold.
+  /// Returns Σ ‖row P‖² and Σ ‖row‖² per group of `per_group` rows, P projecting onto the union of `spans` and the mean
+  /// row. `spans` has at least one entry; they must stay in place.
   std::vector<RevealedSpan::Energy> energies(const std::vector<const RevealedSpan*>& spans, Eigen::Index per_group);
 
  private:

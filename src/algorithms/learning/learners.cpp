@@ -23,7 +23,7 @@ void begin_measuring(ExchangeLeak* meter, std::int64_t number, const Batch& batc
       attendees == nullptr ? std::vector<std::int32_t>() : attendees->sites);
 }
 
-/// The weights of one site, or of all that share them, with everything that trains them.
+/// The weights of one site, or of all sites that share them, and everything that trains them.
 class Replica {
  public:
   Replica(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem,
@@ -61,7 +61,7 @@ class Replica {
     const spec::OptimizerSpec& applied = step_.is_applied_as_it_is() ? plain_ : rule_.optimizer;
     const step::Work work =
         cost::update(models::update_floats_per_parameter(applied), models::update_flops_per_parameter(applied));
-    // What follows a matrix in the network and is no matrix is charged with it; where that stays, it is left out.
+    // Parameters after a matrix that are no matrix are charged with it, and left out if it is frozen.
     step_.backward([&](std::size_t l) {
       if (!step_.is_frozen(l)) step_.charge(step::Phase::update, step::Role::workers, {work}, false, true);
     });
@@ -78,7 +78,7 @@ class Replica {
 
   const models::Network& network() const { return network_; }
 
-  /// Its weights, and what its optimizer keeps, for those of another site.
+  /// Swaps weights and optimizer state with those of another site.
   void swap(models::Network& network, std::unique_ptr<models::Optimizer>& optimizer) {
     std::swap(network_.parameters(), network.parameters());
     optimizer_.swap(optimizer);
@@ -86,7 +86,7 @@ class Replica {
   }
 
  private:
-  /// A step that an algorithm hands over whole: what is left of the optimizer is its decoupled decay.
+  /// Returns the optimizer for a step that an algorithm applies whole: only its decoupled decay remains.
   static spec::OptimizerSpec step_alone(const spec::OptimizerSpec& optimizer) {
     return {.kind = spec::OptimizerSpec::Kind::sgd,
             .weight_decay = optimizer.kind == spec::OptimizerSpec::Kind::adamw ? optimizer.weight_decay : 0};
@@ -109,14 +109,14 @@ Batch in_one_place(const Batch& batch) {
   return pooled;
 }
 
-/// Of those that take part.
+/// Returns the batch of the sites that take part.
 Batch batch_of(const Attendees& attendees, const Batch& all) {
   Batch batch;
   for (const std::int32_t site : attendees.sites) batch.push_back(all.at(static_cast<std::size_t>(site)));
   return batch;
 }
 
-/// Sites that apply the same gradient to the same weights, or one that has all data.
+/// Sites that apply the same gradient to the same weights, or one site with all data.
 class OneNetwork final : public Learners {
  public:
   OneNetwork(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem,
@@ -135,8 +135,8 @@ class OneNetwork final : public Learners {
   Replica replica_;
 };
 
-/// Sites that train independently of each other, one after the other: each has weights and an optimizer of its own, and
-/// all train with the same memory.
+/// Sites that train independently, one after the other: each has its own weights and optimizer; all train in the same
+/// memory.
 class Alone final : public Learners {
  public:
   Alone(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem, std::int64_t steps)
@@ -147,7 +147,7 @@ class Alone final : public Learners {
     }
   }
 
-  /// Every site records the same structure for its own rows: one step of all sites side by side.
+  /// Every site records the same structure for its own rows: one step of all sites in parallel.
   LearnerStep train(std::int64_t number, double rate, const Batch& batch, const Attendees* attendees) override {
     if (attendees != nullptr) throw std::logic_error("nobody waits for sites that share nothing");
     LearnerStep all;
@@ -174,7 +174,7 @@ class Alone final : public Learners {
   std::vector<std::unique_ptr<models::Optimizer>> optimizers_;
 };
 
-/// Sites that share some of their layers: each has a network, and in all of them the shared layers are the same.
+/// Sites that share some of their layers: each has a network, and the shared layers are equal in all.
 class OwnLayers final : public Learners {
  public:
   OwnLayers(const SynchronousMethod& info, const spec::RunSpec& run, const LearningProblem& problem)

@@ -13,8 +13,8 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// The value below which a share of the entries lies: entries in rising order, between two by interpolation. What is
-/// not a number, of a step that diverges, is above all that are.
+/// Returns the quantile `share` of the entries, interpolated linearly. NaN, in a diverging step, sorts above all
+/// numbers.
 float quantile(models::Vector values, double share) {
   std::sort(values.begin(), values.end(), [](float a, float b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
   const double at = share * static_cast<double>(values.size() - 1);
@@ -23,7 +23,7 @@ float quantile(models::Vector values, double share) {
   return values(below) + static_cast<float>(at - static_cast<double>(below)) * (values(above) - values(below));
 }
 
-/// Some passes over both factors of a pair, at either of its layers.
+/// Returns the work of `passes` passes over both factors of a pair, at either of its layers.
 step::Work passes_work(double passes) {
   const step::Expression entries = step::extent::in() * step::extent::out();
   return {.flops = 2.0 * passes * entries, .bytes_moved = passes * cost::kFloatBytes * entries, .launches = passes};
@@ -44,7 +44,7 @@ std::vector<std::size_t> factor_pairs(const models::Network& network) {
 
 namespace {
 
-/// Of the deltas of a matrix, per output, over the rows of all sites. Charges.
+/// Sums the squares of a matrix's deltas per output, over the rows of all sites. Charges.
 Pending<models::Matrix> sum_squares(TrainingStep& step, std::size_t l) {
   const step::Expression entries = step::extent::rows() * step::extent::out();
   step.charge(step::Phase::add, step::Role::workers,
@@ -117,7 +117,7 @@ void Cogd::updated(TrainingStep& step, models::Network& network) {
   for (CogdPair& pair : pairs_) {
     models::WeightsOf<float>& v = network.layer(pair.v);
     models::WeightsOf<float>& u = network.layer(pair.v + 1);
-    // A factor that is frozen is not moved by the momentum of its optimizer either.
+    // A frozen factor is not moved by its optimizer's momentum either.
     if (rests(step, pair.l)) v.weight = pair.v_before, v.bias = pair.v_bias_before;
     if (rests(step, pair.l + 1)) u.weight = pair.u_before, u.bias = pair.u_bias_before;
     if (options_.l1 > 0 && !rests(step, pair.l)) {
@@ -210,7 +210,7 @@ SynchronousMethod cogd_method() {
              return methods::faults_of_idle_parameters(facts.run.parameters, {{kStaleness, kUpdate, {"stale"}}});
            },
        .lossless = {{"update", "synchronous"}},
-       // The factors before the step, and gradients that wait.
+       // The factors before the step, and waiting gradients.
        .state =
            [](const spec::ParameterValues& values) {
              const double waiting =

@@ -81,14 +81,15 @@ namespace {
 /// The state of one matrix within a step.
 struct UnderWay {
   Gradients gradients;                      ///< G_s, out × in
-  models::Matrix own_beside;                ///< biases, and the matrix itself where it is not compressed
+  models::Matrix own_beside;                ///< biases, and the matrix itself if it is not compressed
   std::vector<models::Matrix> projections;  ///< P_s, out × r
   models::Matrix columns;                   ///< P̂, out × r
-  models::Matrix rest;                      ///< what was sent beside P, of all sites
+  models::Matrix rest;                      ///< sum over sites of what was sent next to P
   Pending<models::Matrix> beside, p, q;
 };
 
-/// Behind the biases, row by row; linear in the rows of the sites, and so summed over them already.
+/// Appends the weights row by row after the biases; they are linear in the rows of the sites, and so already summed
+/// over them.
 void append_weights(const Gradients& of_sites, models::Matrix& beside) {
   const Eigen::Index before = beside.rows();
   beside.conservativeResize(before + of_sites.front().size(), 1);
@@ -125,8 +126,8 @@ void PowerSgd::run(TrainingStep& step) {
     if (is_compressed(l)) followed_[l].add_gradients(step, l);
     step.backpropagate(l);
   });
-  // Bucket by bucket beside the backward pass, as in the communication hook of PyTorch's DistributedDataParallel. The
-  // numbers are those of the lines in power_sgd.hpp.
+  // Bucket by bucket, overlapped with the backward pass, as in the communication hook of PyTorch's
+  // DistributedDataParallel. The numbers are those of the lines in power_sgd.hpp.
   const auto part = [&](std::size_t l, const std::function<models::Matrix(const models::Matrix& of_site)>& make) {
     return followed_[l].known() ? Exchange::PartOfSum([this, l, make](std::size_t s) { return make(followed_[l][s]); })
                                 : nullptr;
@@ -216,7 +217,7 @@ SynchronousMethod power_sgd_method() {
        .parameters = {kRank, kStart, kLeastCompression, kRounds, kUncompressedSteps},
        .sends_sums = true,
        .sums_in_buckets = true,
-       // The first steps send gradients, the others P and Q: what is lost of a message has to be of the same shape.
+       // The first steps send gradients, later ones P and Q: an error memory needs messages of one shape.
        .check =
            [](const RunFacts& facts) {
              const spec::CompressSpec& compress = facts.run.compress;
@@ -228,7 +229,7 @@ SynchronousMethod power_sgd_method() {
                  "memory=\"false\", or uncompressed-steps=\"0\"")};
            },
        .lossless = {{"rank", "65536"}, {"least-compression", "0"}},
-       // Of the components of the gradient of all sites.
+       // Rank among the components of the gradient of all sites.
        .retained_rank =
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
@@ -238,7 +239,7 @@ SynchronousMethod power_sgd_method() {
              const step::Expression compressed = options.compresses(rank);
              return RetainedRank{min({compressed * rank + (1.0 - compressed) * all, all}), all};
            },
-       // The memory of the error, P and Q.
+       // The error memory, P and Q.
        .state =
            [](const spec::ParameterValues& values) {
              return estimate::AlgorithmState{

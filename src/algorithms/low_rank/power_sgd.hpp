@@ -9,18 +9,18 @@
 
 namespace dadsim::algorithms {
 
-/// M_s = G_s + E_s of each site for one matrix, where a method needs their sum alone: kept for an observer that asks
-/// what a single site sends. Nothing of it is charged, for no site does it for another.
+/// M_s = G_s + E_s of each site for one matrix, for a method that needs only their sum: kept for an observer that asks
+/// for a single site's message. Nothing is charged, since no site computes it for another.
 ///
-/// It is known from the first step on until a step in which nobody asks; then never again.
+/// It is known from the first step until a step without such an observer; afterwards never again.
 class FollowedSites {
  public:
-  /// The gradients of this step are added. Of matrices that multiply rows.
+  /// Adds the gradients of this step, for matrices that multiply rows.
   void add_gradients(TrainingStep& step, std::size_t l);
   bool known() const { return known_ && !of_sites_.empty(); }
-  /// Of a site that the observer looks at.
+  /// Returns M_s of an observed site.
   const models::Matrix& operator[](std::size_t site) const { return of_sites_[site]; }
-  /// Each site takes its share N_s ÷ ΣN of what all apply off again: what is left is E_s.
+  /// Subtracts each site's share N_s ÷ ΣN of the applied gradient: E_s remains.
   void take_off(const TrainingStep& step, const models::Matrix& applied);
 
  private:
@@ -28,31 +28,26 @@ class FollowedSites {
   std::vector<models::Matrix> of_sites_;
 };
 
-/// The gradient of a site's biases, and behind it that of the matrix, row by row, if `with_weights`: a column.
+/// Returns a column of the gradient of a site's biases and, with `with_weights`, its matrix row by row.
 models::Matrix beside_of_site(const TrainingStep& step, std::size_t l, std::size_t site, bool with_weights);
 
 /// PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, algorithms 1 and 2). Per matrix, with M_s = G_s + E_s (out × in)
-/// the gradient of site s and the error that it has kept, both with the weight N_s ÷ ΣN, and r = min(rank, in, out):
-/// (1) M_s = G_s + E_s
-/// (2) P = Σ_s M_s Q          (out × r)   first sum over sites; Q (in × r) is the same everywhere
-/// (3) P̂ = orthonormalise(P)
-/// (4) Q = Σ_s M_sᵀ P̂         (in × r)    second sum; the Q of the next step
-/// (5) G ≈ P̂ Qᵀ
-/// (6) E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ
-/// Sites with the same Q make one step of subspace iteration on the summed gradient, so that their directions fit each
-/// other and sums do for the exchange. What is no matrix (biases) is summed as it is.
+/// the gradient of site s and its kept error, both with the weight N_s ÷ ΣN, and r = min(rank, in, out): (1) M_s = G_s
+/// + E_s (2) P = Σ_s M_s Q (out × r) first sum over sites; Q (in × r) is the same everywhere (3) P̂ = orthonormalise(P)
+/// (4) Q = Σ_s M_sᵀ P̂ (in × r) second sum; the Q of the next step (5) G ≈ P̂ Qᵀ (6) E_s = M_s − N_s ÷ ΣN · P̂ Qᵀ Sites
+/// with the same Q make one step of subspace iteration on the summed gradient, so that their directions agree and the
+/// exchange needs sums only. Biases are summed uncompressed.
 ///
-/// Everything that is sent or applied depends on the M_s only through their sum M, and so on the E_s only through
-/// theirs: E = M − P̂ Qᵀ is kept once for all sites. Where messages are compressed this does not hold, and every site
-/// keeps its own.
+/// Everything sent or applied depends on the M_s only through their sum M, and so on the E_s only through their sum: E
+/// = M − P̂ Qᵀ is kept once for all sites. With compressed messages this does not hold, and every site keeps its own.
 class PowerSgd final : public Algorithm {
  public:
-  /// Where Q comes from.
+  /// Origin of Q.
   enum class Start {
-    warm,   ///< the step before: directions improve from step to step
+    warm,   ///< the previous step: directions improve from step to step
     random  ///< drawn anew in every step
   };
-  /// Sums that wait for each other: what is not compressed travels beside P, or before it.
+  /// Consecutive sums per step: uncompressed numbers travel with P, or before it.
   enum class SubspaceRounds { two, three };
   struct Options {
     std::int64_t rank = 2;
@@ -65,13 +60,14 @@ class PowerSgd final : public Algorithm {
   explicit PowerSgd(Options options) : options_(options) {}
   void run(TrainingStep& step) override;
 
-  /// E of matrix `layer`, out × in: of all sites together.
+  /// Returns E of matrix `layer` (out × in), the sum over all sites.
   models::Matrix memory(std::size_t layer) const;
-  /// That of one site, where messages are compressed.
+  /// Returns E of one site, with compressed messages.
   const models::Matrix& memory(std::size_t layer, std::size_t site) const { return layers_[layer].memory.at(site); }
 
  private:
-  /// One gradient per memory of the subspace: of all sites together, or of each. `biases`: the sum of theirs.
+  /// Returns one gradient per memory of the subspace: of all sites together, or of each. `biases` receives the sum of
+  /// theirs.
   Gradients gradients_of_sites(TrainingStep& step, std::size_t l, models::Matrix& biases) const;
 
   Options options_;

@@ -89,12 +89,11 @@ SynchronousMethod rank_dad_method() {
            "what <compress> loses of factors is no part of the next ones; memory=\"true\" of the run itself keeps "
            "what factorisations leave out",
        .check = faults_of_idle_tables,
-       // Where the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
+       // After the rank is exhausted, deflation by squares leaves noise of arbitrary direction.
        .unstable =
            [](const spec::ParameterValues& values) { return kStop.of(values) != FactoriseOptions::FactorStop::share; },
        .lossless = {{"cap", "65536"}, {"tolerance", "0"}},
-       // Of the components of a site, or of what is left of those of all sites. Those that are small are left out
-       // besides, if there are any.
+       // Rank among the components of a site, or of the merged components of all. Small ones are left out in addition.
        .retained_rank =
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the
@@ -104,7 +103,7 @@ SynchronousMethod rank_dad_method() {
                  min({in_with_bias(), delta_directions(), merges ? over_workers(rows()) : rows()});
              return RetainedRank{min({static_cast<double>(kCap.of(values)), all}), all};
            },
-       // At most: its own factors, and those of all sites; what was left out, at a site and of all.
+       // An upper bound: a site's factors, those of all sites, and what was left out at a site and in merging.
        .state =
            [](const spec::ParameterValues& values) {
              using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula

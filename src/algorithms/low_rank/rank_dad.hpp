@@ -6,24 +6,23 @@
 namespace dadsim::algorithms {
 
 /// rank-dAD: every site compresses its Δᵀ A to a few components by structured power iterations on the factors, without
-/// forming the gradient, and shares those: r × (in + out) instead of in × out. How many are needed is found per layer
-/// and step (the effective rank, the paper's "introspection"). Two-way: the aggregator (or every peer alike) compresses
-/// the components of all sites once more; one-way: all components are used as they are. A bias is compressed together
-/// with its matrix, as a column of ones in A: the sum of the left factors alone would depend on their signs.
-/// With error feedback, which no released code has, G_s + E_s is factorised in place of G_s, and E_s is what its
-/// components lack of it.
+/// forming the gradient, and shares those: r × (in + out) instead of in × out. Their number is found per layer and step
+/// (the effective rank, the paper's "introspection"). Two-way: the aggregator (or every peer alike) compresses the
+/// components of all sites once more; one-way: all components are used unchanged. A bias is compressed together with
+/// its matrix, as a column of ones in A: the sum of the left factors alone would depend on their signs.\n With error
+/// feedback, which no released code has, G_s + E_s is factorised in place of G_s, and E_s is the remainder.
 class RankDad final : public Algorithm {
  public:
   static constexpr const char* kName = "rank-dad";
 
   enum class Mode { one_way, two_way };
-  /// `table_rows`: tables of embeddings by the rows that were read, see pieces/table_rows.hpp. `remembers`: what a
-  /// factorisation leaves out, at sites or where theirs are merged, is added to the next one of that matrix.
+  /// `table_rows`: shares embedding tables by the rows that were read (pieces/table_rows.hpp). `remembers`: adds the
+  /// remainder of a factorisation, at sites or in merging, to the next one of that matrix.
   RankDad(SharedFactorsOptions options, Mode mode, bool table_rows, bool remembers = false)
       : options_(options), mode_(mode), table_rows_(table_rows), remembers_(remembers) {}
   void run(TrainingStep& step) override;
 
-  /// The error memories of matrix l: one per site, then that of the merging.
+  /// Returns the error memories of matrix l: one per site, then the one of merging.
   const FactorMemory& memory(std::size_t l) const { return memory_.at(l); }
 
  private:
