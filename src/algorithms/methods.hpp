@@ -2,7 +2,7 @@
 
 #include "algorithms/algorithm.hpp"
 
-// One function per method, in the order of the registry; each stands in the file of its method.
+// One function per method, in the order of the registry; each is defined in its method's file.
 
 namespace dadsim::algorithms {
 

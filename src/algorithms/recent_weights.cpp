@@ -54,7 +54,7 @@ void RecentWeights::add_to(std::vector<step::Evaluation>& curve, step::Evaluatio
   };
   for (const double target : ahead_) {
     if (!(reached.accuracy >= target)) continue;
-    // Before `low` the target is not met, from `high` on it is: of those that are looked at.
+    // The target is not met before `low`, and met from `high` on, among the evaluated copies.
     std::size_t low = 0;
     std::size_t high = kept_.size();
     while (low < high) {

@@ -9,28 +9,27 @@
 
 namespace dadsim::algorithms {
 
-/// Copies of the weights between two evaluations, for as long as a target is ahead: where the later evaluation meets
-/// it, the step that did is looked for among them, by halves. Known so to a sixteenth of the way between the
-/// evaluations.
+/// Copies of the weights between two evaluations, as long as a target has not been met. If the later evaluation meets
+/// it, a binary search among the copies finds the step that did, to a sixteenth of the interval.
 class RecentWeights {
  public:
   using Networks = std::vector<const models::Network*>;
-  /// Evaluates networks as they were after `step`.
+  /// Evaluates networks with their weights after `step`.
   using Evaluate = std::function<step::Evaluation(std::int64_t step, const Networks& networks)>;
 
-  /// Evaluations are `every` steps apart.
+  /// `every`: steps between evaluations.
   RecentWeights(std::vector<double> targets, std::int64_t every, const Networks& networks);
 
-  /// Whether the weights after step `done`, which is not evaluated, are to be kept.
+  /// Returns whether to keep the weights after step `done`, which is not evaluated.
   bool wants(std::int64_t done) const { return spacing_ > 0 && !ahead_.empty() && done % every_ % spacing_ == 0; }
   void keep(std::int64_t done, const Networks& networks);
 
-  /// `reached` follows the last of `curve`: adds to the curve what lies between, for every target that `reached` meets
-  /// and none before it has, and then `reached`.
+  /// Adds `reached`, which follows the last of `curve`. Before it come evaluations of kept weights, for every target
+  /// that `reached` is the first to meet.
   void add_to(std::vector<step::Evaluation>& curve, step::Evaluation reached, const Networks& networks,
               const Evaluate& evaluate);
 
-  /// Copies between two evaluations where there are steps enough, each of `bytes`: 15, or as many as take 128 MiB.
+  /// Returns the most copies between two evaluations, each of `bytes`: 15, or as many as fit in 128 MiB.
   static std::int64_t most_copies(double bytes);
 
  private:
@@ -45,7 +44,7 @@ class RecentWeights {
   std::vector<KeptWeights> kept_;
 };
 
-/// Bytes of a network's parameters and running statistics.
+/// Returns the bytes of a network's parameters and running statistics.
 std::int64_t bytes_of(const models::ParametersOf<float>& parameters);
 
 }  // namespace dadsim::algorithms

@@ -5,12 +5,12 @@
 
 namespace dadsim::algorithms {
 
-/// Every algorithm, in the order of presentation.
+/// Returns the algorithms, in the order of presentation.
 Registry<SynchronousMethod>& algorithm_registry();
 
-/// The one that others are compared with.
+/// Returns the algorithm that others are compared with.
 const SynchronousMethod& baseline();
-/// The first whose sites share in this way.
+/// Returns the first algorithm with this kind of sharing.
 const SynchronousMethod& first_of(Sharing sharing);
 
 }  // namespace dadsim::algorithms

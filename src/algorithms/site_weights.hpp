@@ -7,10 +7,10 @@
 
 namespace dadsim::algorithms {
 
-/// p_s of Σ p_s F_s, which add up to one, where a run says what its sites are worth. *Requires*: not `published`.
+/// Returns the weights p_s of Σ p_s F_s, which add up to one, as the run defines them. *Requires*: not `published`.
 std::vector<double> site_shares(spec::SiteWeights weights, const models::Partition& partition);
 
-/// The factor on every site's part of a step's gradient that makes Σ p_s F_s of what batches of these sizes make: p_s ÷
+/// Returns the factor on every site's part of a step's gradient that turns batches of these sizes into Σ p_s F_s: p_s ÷
 /// the site's share of the rows in a mean step. It is the same in all steps. Empty: one at every site.
 std::vector<float> site_factors(spec::SiteWeights weights, const spec::TrainingSpec& training,
                                 const models::Partition& partition);

@@ -7,7 +7,7 @@ namespace dadsim::algorithms {
 
 /// The orthonormal discrete cosine transform (DCT-II) of a matrix, chunk by chunk: chunks are as high and as wide as
 /// the largest divisors of its rows and columns up to a limit. Of a chunk X: C_r X C_cᵀ with C_kn = √(2/s) cos(π (2n +
-/// 1) k / (2s)), its first row divided by √2. A side of 1 is left as it is.
+/// 1) k / (2s)), its first row divided by √2. A side of 1 is left unchanged.
 class ChunkedCosines {
  public:
   ChunkedCosines(Eigen::Index rows, Eigen::Index columns, std::int64_t most);
@@ -15,9 +15,9 @@ class ChunkedCosines {
   Eigen::Index chunks() const { return (rows_ / height()) * (columns_ / width()); }
   Eigen::Index chunk_size() const { return height() * width(); }
 
-  /// Per chunk a row of its coefficients, row by row: chunks() × chunk_size().
+  /// Returns the coefficients of each chunk as a row, row by row: chunks() × chunk_size().
   models::Matrix transform(const models::Matrix& matrix) const;
-  /// The inverse.
+  /// Does the inverse of transform().
   models::Matrix invert(const models::Matrix& coefficients) const;
 
  private:
@@ -27,9 +27,9 @@ class ChunkedCosines {
   models::Matrix across_rows_, across_columns_;
 };
 
-/// What one of both directions costs for a matrix of out × in, and for one of 1 × out beside it where there are biases.
+/// Returns the work of one direction for a matrix of out × in, and for one of 1 × out if there are biases.
 step::Work chunked_cosines_work(std::int64_t most);
-/// Coefficients that are kept of them, `kept` of each chunk or all that it has.
+/// Returns the number of coefficients kept: `kept` of each chunk, or all that it has.
 step::Expression kept_of_chunks(std::int64_t kept, std::int64_t most);
 
 }  // namespace dadsim::algorithms

@@ -11,8 +11,8 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// The largest magnitude, or 1 where there is none: what a matrix is divided by so that squares of its entries neither
-/// vanish nor overflow in fp32.
+/// Returns the largest magnitude, or 1 for a zero matrix: dividing by it keeps squares of entries from vanishing or
+/// overflowing in fp32.
 float magnitude_of(const models::ConstBlock& matrix) {
   const float largest = matrix.size() > 0 ? matrix.cwiseAbs().maxCoeff() : 0.0F;
   return largest > 0 ? largest : 1.0F;
@@ -39,7 +39,7 @@ class GradientProduct {
     }
   }
 
-  /// Of M as it is.
+  /// Uses a given matrix M.
   explicit GradientProduct(const models::Matrix& matrix)
       : in_(matrix.cols()),
         out_(matrix.rows()),
@@ -52,13 +52,13 @@ class GradientProduct {
 
   Eigen::Index in() const { return in_; }
   Eigen::Index out() const { return out_; }
-  /// Components that M has at most.
+  /// Returns the most components that M can have.
   Eigen::Index most() const { return most_; }
 
-  /// What M was divided by.
+  /// Returns the divisor of M.
   float scale() const { return scale_; }
 
-  /// M Mᵀ v
+  /// Returns M Mᵀ v.
   models::Vector apply_gram(const models::Vector& v) const {
     if (branch_ == FactoriseBranch::gram) {
       const models::Vector u = models::counted(delta_ * v);
@@ -67,7 +67,7 @@ class GradientProduct {
     return models::counted(left_ * v);
   }
 
-  /// Mᵀ v
+  /// Returns Mᵀ v.
   models::Vector apply_transpose(const models::Vector& v) const {
     if (branch_ == FactoriseBranch::gram) {
       const models::Vector u = models::counted(delta_ * v);
@@ -86,16 +86,15 @@ class GradientProduct {
   models::Matrix product_;
 };
 
-/// The power iteration and the rule of stopping of the released code of arXiv 2102.09631 (bbradt/edad, dad-torch), for
+/// Uses the power iteration and stopping rule of the code released with arXiv 2102.09631 (bbradt/edad, dad-torch), for
 /// comparison with its published effective ranks; factorise() is the default. Components before the k-th are deflated,
 ///     v ← M Mᵀ v − Σ_{j<k} σ_j² b_j (b_jᵀ v),  v ← v ÷ ‖v‖,
-/// from a start of numbers in [0, 1), `iterations` times; σ_k = ‖Mᵀ v‖, b_k = v, c_k = Mᵀ v ÷ σ_k. The search ends
-/// where two directions that follow each other are alike, ‖b_k − b_{k−1}‖ < tolerance · ‖b_{k−1}‖ (the rank is
-/// exhausted and noise has turned back to the direction before: both are dropped), where σ_k is zero or NaN, and
-/// at the cap. Of what the code does, two accidents are left out: it drops the last components of its
-/// list whatever has ended the search, and it fails on a matrix of zeros. With Stop::released the former is as in the
-/// code behind the published ranks (bbradt/edad at a93efcd): two are dropped at the cap, and one that counts where σ_k
-/// was zero.
+/// from a start of numbers in [0, 1), `iterations` times; σ_k = ‖Mᵀ v‖, b_k = v, c_k = Mᵀ v ÷ σ_k. The search ends when
+/// two consecutive directions are close, ‖b_k − b_{k−1}‖ < tolerance · ‖b_{k−1}‖ (the rank is exhausted and noise has
+/// turned back to the direction before: both are dropped), when σ_k is zero or NaN, and at the cap. Two accidents of
+/// the code are left out: it drops the last components of its list whatever ended the search, and it fails on a matrix
+/// of zeros. FactorStop::released keeps the first, as in the code behind the published ranks (bbradt/edad at a93efcd):
+/// it drops two at the cap, and one that counts if σ_k was zero.
 Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOptions& options, std::uint64_t seed,
                                std::uint32_t stream, std::uint32_t step) {
   const Eigen::Index out = product.out();
@@ -127,7 +126,7 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
       if (found >= 2) {
         const auto last = directions.row(found - 1).transpose();
         if ((v - last).norm() < static_cast<float>(options.tolerance) * last.norm()) {
-          --found;  // the direction before was noise already
+          --found;  // the previous direction was noise already
           dropped = true;
           break;
         }
@@ -139,8 +138,8 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
       ++found;
     }
   }
-  // Of their list of what was tried, the last two go: after a σ of zero, which stands in it, one component; at the cap
-  // two.
+  // The code drops the last two of the components it tried: after a σ of zero, which its list contains, one real
+  // component; at the cap two.
   if (options.stop == FactoriseOptions::FactorStop::released && !dropped) {
     found = std::max<Eigen::Index>(found - (found < options.cap ? 1 : 2), 0);
   }
@@ -149,7 +148,7 @@ Factors factorise_by_deflation(const GradientProduct& product, const FactoriseOp
   return factors;
 }
 
-/// Below this share of σ₁ a component is rounding noise of fp32, whatever the tolerance says.
+/// Share of σ₁ below which a component is fp32 rounding noise, whatever the tolerance.
 constexpr float kNoise = 1e-6F;
 
 void orthogonalise(const models::Matrix& directions, Eigen::Index count, models::Vector& v) {
@@ -186,11 +185,11 @@ Factors components_of(const GradientProduct& product, const FactoriseOptions& op
         models::Vector image = product.apply_gram(v);
         orthogonalise(directions, found, image);
         const float norm = image.norm();
-        exhausted = !(norm > 0);  // also where a NaN came in
+        exhausted = !(norm > 0);  // true for NaN too
         if (!exhausted) v = image / norm;
       }
       if (exhausted) break;
-      // Rounding of the last projection matters once v is scaled up again: keep the directions orthonormal to ε.
+      // Rounding of the last projection matters once v is scaled up again: it keeps the directions orthonormal to ε.
       orthogonalise(directions, found, v);
       v.normalize();
       const models::Vector image = product.apply_transpose(v);
@@ -231,7 +230,7 @@ Factors factorise_matrix(const models::Matrix& matrix, const FactoriseOptions& o
 
 std::vector<step::Work> factorise_work(const step::Expression& rows, const step::Expression& kept,
                                        const FactoriseOptions& options) {
-  // Dropped components were searched for, and are charged.
+  // Dropped components were searched for, and so are charged.
   const step::Expression rank = options.stop == FactoriseOptions::FactorStop::released ? kept + 2.0 : kept;
   const auto iterations = static_cast<double>(options.iterations);
   const step::Expression in = step::extent::in_with_bias();

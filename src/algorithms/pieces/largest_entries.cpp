@@ -8,7 +8,7 @@ namespace {
 
 step::Expression entries() { return step::extent::in() * step::extent::out(); }
 
-/// M = G + E, and its largest entries.
+/// Work of M = G + E and the selection of its largest entries.
 step::Work select_work(const step::Expression& kept) {
   step::Work work = compress::largest_work(entries(), kept);
   work.flops += entries();
@@ -17,7 +17,7 @@ step::Work select_work(const step::Expression& kept) {
   return work;
 }
 
-/// G = 0, and the entries of all sites added one site after the other: value and index read, entry read and written.
+/// Work of G = 0 and adding the entries of all sites one by one: value and index read, entry read and written.
 step::Work add_work(const step::Expression& kept, double sites) {
   return {.flops = sites * kept,
           .bytes_moved = cost::kFloatBytes * (entries() + 4.0 * sites * kept),

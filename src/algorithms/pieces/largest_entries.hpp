@@ -6,7 +6,7 @@
 #include "compress/largest_entries.hpp"
 
 // The largest entries of gradients as lists of values and indices: each piece that takes a step computes and records
-// what that costs.
+// its cost.
 
 namespace dadsim::algorithms {
 
@@ -14,12 +14,12 @@ using compress::add_kept;
 using compress::KeptEntries;
 using compress::take_largest;
 
-/// M_s = G_s + E_s, and its largest entries, per site; E_s stays behind in the memory. Biases are no part of it: those
-/// of the memory are the site's own afterwards.
+/// Returns the largest entries of M_s = G_s + E_s per site; E_s stays in `memory`. Biases are not selected: those in
+/// `memory` become the site's own.
 std::vector<KeptEntries> take_largest_of_sites(TrainingStep& step, std::size_t l, double fraction,
                                                std::vector<models::LayerGradient>& memory);
 
-/// Σ_s C_s from the lists of all sites.
+/// Returns Σ_s C_s from the lists of all sites.
 models::Matrix sum_of_lists(TrainingStep& step, std::size_t l, double fraction, const Rows& lists);
 
 }  // namespace dadsim::algorithms

@@ -36,7 +36,7 @@ std::vector<step::Work> factorise_work(const FactorMemory* memory, const step::E
 
 namespace {
 
-/// [A 1]: with a column of ones the last column of Δᵀ [A 1] is the gradient of the bias.
+/// Returns [A 1]: with a column of ones the last column of Δᵀ [A 1] is the gradient of the bias.
 models::Matrix with_ones(const models::ConstBlock& input, bool bias) {
   models::Matrix augmented(input.rows(), input.cols() + (bias ? 1 : 0));
   augmented.leftCols(input.cols()) = input;
@@ -44,13 +44,13 @@ models::Matrix with_ones(const models::ConstBlock& input, bool bias) {
   return augmented;
 }
 
-/// Streams of random starts: one per layer at the sites (the same at every site: the result does not depend on which
-/// site holds which data), and one per layer for merging.
+/// Returns the stream of random starts: one per layer at the sites (the same at every site, so that the result does not
+/// depend on how data are distributed), and one per layer for merging.
 std::uint32_t stream_of(std::size_t layer, bool merging) {
   return static_cast<std::uint32_t>(2 * layer + (merging ? 1 : 0));
 }
 
-/// Zeros behind the components that were found, up to `most`.
+/// Appends zeros to the components found, up to `most`.
 void pad_to(Factors& factors, Eigen::Index most) {
   const Eigen::Index found = factors.rank();
   for (models::Matrix* matrix : {&factors.left, &factors.right}) {
@@ -59,17 +59,17 @@ void pad_to(Factors& factors, Eigen::Index most) {
   }
 }
 
-/// Zeros up to the cap or what the matrix allows.
+/// Appends zeros up to the cap, or to the most that the matrix allows.
 void pad(Factors& factors, std::int64_t cap) {
   pad_to(factors, std::min({static_cast<Eigen::Index>(cap), factors.right.cols(), factors.left.cols()}));
 }
 
-/// As many as pad() leaves.
+/// Returns the rank after pad().
 step::Expression padded_rank(TrainingStep& step, const SharedFactorsOptions& options) {
   return step::extent::biased_rank(step.recorder().add_slot({static_cast<std::int32_t>(options.factorise.cap)}));
 }
 
-/// Components that were found in the factors of so many rows.
+/// Returns the number of components found in the factors of `rows` rows.
 step::Expression rank_found(TrainingStep& step, std::vector<std::int32_t> components, const step::Expression& rows,
                             const SharedFactorsOptions& options) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the papers
@@ -78,7 +78,7 @@ step::Expression rank_found(TrainingStep& step, std::vector<std::int32_t> compon
                        min({in_with_bias(), delta_directions(), rows}));
 }
 
-/// As many as any matrix of the layer has directions.
+/// Returns the most directions that a matrix of the layer can have.
 step::Expression any_rows() { return step::extent::min({step::extent::in_with_bias(), step::extent::out()}); }
 
 }  // namespace
@@ -123,7 +123,7 @@ SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFacto
 
   std::vector<std::int32_t> found;
   double sum = 0;
-  double with_rows = 0;  // a site that has none has no gradient whose rank would mean something
+  double with_rows = 0;  // a site without rows has no gradient, and so no rank
   Eigen::Index most = 0;
   for (std::size_t site = 0; site < factors.size(); ++site) {
     const Eigen::Index rank = factors[site].rank();
@@ -162,7 +162,7 @@ Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOp
     step.ranks().merged[l] = static_cast<double>(merged.rank());
     step::Expression rank = rank_found(step, {static_cast<std::int32_t>(merged.rank())}, all_rows, options);
     step.charge(step::Phase::merge, who, factorise_work(memory, all.rows, rank, options.factorise));
-    // Only what is sent is padded.
+    // Only sent factors are padded.
     if (who == step::Role::aggregator && options.padding == Padding::cap) {
       pad(merged, options.factorise.cap);
       rank = padded_rank(step, options);

@@ -8,41 +8,40 @@
 #include "algorithms/step/training_step.hpp"
 #include "step/operations.hpp"
 
-// Factorisations of gradients as algorithms share them: each piece computes and records what that costs.
+// Factorisations of gradients as algorithms share them: each piece computes and records its cost.
 
 namespace dadsim::algorithms {
 
-/// Error feedback of factorisations: what a truncation left out of a matrix is added to the next one, so that over
-/// steps nothing is lost. Held dense, out × in, as the sum of what is left out has soon as many components as a matrix
-/// can have.
+/// Error feedback of factorisations: the remainder of a truncated matrix is added to the next one, so that nothing is
+/// lost over steps. It is kept dense, out × in, since its sum soon has as many components as a matrix can have.
 class FactorMemory {
  public:
-  /// From here on for so many; before factorise() in several threads, each of its own `of`.
+  /// Makes room for `many` matrices; call it before factorise() runs in several threads, each with its own `of`.
   void hold(std::size_t many) {
     if (held_.size() < many) held_.resize(many);
   }
-  /// Factors of Δᵀ A and what is held for `of`, which from then on is what they lack of that. `delta` is rows × out,
-  /// `input` rows × in; for the others see factorise().
+  /// Returns factors of Δᵀ A plus the memory `of`, which then holds the remainder. `delta` is rows × out, `input` rows
+  /// × in; for the other arguments see factorise().
   Factors factorise(std::size_t of, const models::ConstBlock& delta, const models::ConstBlock& input,
                     const FactoriseOptions& options, std::uint64_t seed, std::uint32_t stream, std::uint32_t step);
-  /// What is held; empty before anything was.
+  /// Returns the memory; empty before its first use.
   const models::Matrix& held(std::size_t of) const { return held_.at(of); }
 
  private:
   std::vector<models::Matrix> held_;
 };
 
-/// What factorising costs for so many rows and components, with a memory (may be null) or without.
+/// Returns the work of factorising `rows` rows into `rank` components, with a memory (may be null) or without.
 std::vector<step::Work> factorise_work(const FactorMemory* memory, const step::Expression& rows,
                                        const step::Expression& rank, const FactoriseOptions& options);
 
-/// Padding where fewer components are found than the cap allows.
+/// Padding if fewer components are found than the cap allows.
 enum class Padding {
-  none,  ///< those alone; messages differ in size, and who receives one is taken to know it
-  /// Zeros behind them up to the most that a site has found, which peers agree on first: an all-reduce of one number.
-  /// An aggregator takes messages of any size.
+  none,  ///< no padding; messages differ in size, and the receiver is assumed to know it
+  /// Zeros up to the largest number found at any site, on which peers agree first by an all-reduce of one number. An
+  /// aggregator accepts messages of any size.
   agree,
-  cap,  ///< zeros behind them up to the cap or what the matrix allows: all messages of a layer have one known size
+  cap,  ///< zeros up to the cap, or to the most that the matrix allows: all messages of a layer have one known size
 };
 
 struct SharedFactorsOptions {
@@ -50,42 +49,42 @@ struct SharedFactorsOptions {
   Padding padding = Padding::none;
 };
 
-/// The factors that the sites have found of one layer, r_s × out and r_s × (in + 1 with a bias) at site s.
+/// The factors found at the sites for one layer, r_s × out and r_s × (in + 1 with a bias) at site s.
 class SiteFactors {
  public:
   SiteFactors(std::vector<Factors> of_sites, step::Expression rows)
       : of_(std::move(of_sites)), rows_(std::move(rows)) {}
-  /// Both factors, to be handed over. Refers to this object.
+  /// Returns both factors as a contribution. It refers to this object.
   Contribution contribution() const;
 
  private:
   std::vector<Factors> of_;
-  step::Expression rows_;  ///< of a site, as they are sent
+  step::Expression rows_;  ///< rows of a site, as sent
 };
 
 /// A (rows × in) and Δ (rows × out) of a layer at every site.
 struct SiteRows {
   std::function<models::ConstBlock(std::size_t site)> input, delta;
-  step::Expression rows;  ///< of a site, in symbols
+  step::Expression rows;  ///< rows of a site, in symbols
 };
-/// Those of this step.
+/// Returns the rows of this step.
 SiteRows rows_of_step(TrainingStep& step, std::size_t l);
 
-/// Every site factorises its Δᵀ [A 1] of layer l. Notes the effective ranks. `memory` (may be null) has a matrix per
-/// site of what was left out of this layer, which is added first and kept anew.
+/// Factorises Δᵀ [A 1] of layer l at every site. Records the effective ranks. `memory` (may be null) has one remainder
+/// per site for this layer, which is added first and kept anew.
 SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
                             FactorMemory* memory = nullptr);
 SiteFactors factorise_sites(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options, const SiteRows& own,
                             FactorMemory* memory = nullptr);
 
-/// The components of all sites, factorised once more with the same limits. Notes the effective rank. `rows` of a site
-/// were factorised first. `memory`: as above, with what is left out here behind that of the sites.
+/// Returns a combination that factorises the components of all sites once more with the same limits. Records the
+/// effective rank. `rows` of a site were factorised first. `memory`: as above; merging has the entry after the sites.
 Combination refactorise(TrainingStep& step, std::size_t l, const SharedFactorsOptions& options,
                         const step::Expression& rows = step::extent::rows(), FactorMemory* memory = nullptr);
-/// The components of all sites as they are. Notes how many they are together.
+/// Returns a combination that keeps the components of all sites unchanged. Records their total number.
 Combination keep_all(TrainingStep& step, std::size_t l);
 
-/// Lᵀ R of shared factors, taken apart into matrix and bias.
+/// Returns Lᵀ R of shared factors, split into matrix and bias.
 models::LayerGradient multiply(TrainingStep& step, std::size_t l, const Rows& factors);
 
 }  // namespace dadsim::algorithms

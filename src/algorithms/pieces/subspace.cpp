@@ -12,9 +12,9 @@ namespace dadsim::algorithms {
 
 namespace {
 
-/// A remainder of a column below this share of its length is rounding noise of fp32.
+/// Share of a column's length below which its remainder is fp32 rounding noise.
 constexpr float kRoundingNoise = 1e-6F;
-/// M = G + E and P = M Q.
+/// Work of M = G + E and P = M Q.
 step::Work project_work(const step::Expression& rank) {
   return {.flops = weights_of_matrix() + 2.0 * rank * weights_of_matrix(),
           .bytes_moved =
@@ -22,7 +22,8 @@ step::Work project_work(const step::Expression& rank) {
           .launches = 2.0};
 }
 
-/// P̂ from P: per column two passes of two products with the columns before it, a norm and a division. Q = Mᵀ P̂.
+/// Work of P̂ from P (per column two passes of two products with the previous columns, a norm and a division) and of Q
+/// = Mᵀ P̂.
 step::Work project_back_work(const step::Expression& rank) {
   const step::Expression gram_schmidt = 4.0 * rank * rank * step::extent::out();
   return {.flops = gram_schmidt + 2.0 * rank * weights_of_matrix(),
@@ -31,7 +32,7 @@ step::Work project_back_work(const step::Expression& rank) {
           .launches = 6.0 * rank + 1.0};
 }
 
-/// G = P̂ Qᵀ and E = M − G.
+/// Work of G = P̂ Qᵀ and E = M − G.
 step::Work reconstruct_work(const step::Expression& rank) {
   return {.flops = 2.0 * rank * weights_of_matrix() + weights_of_matrix(),
           .bytes_moved =
@@ -39,16 +40,16 @@ step::Work reconstruct_work(const step::Expression& rank) {
           .launches = 2.0};
 }
 
-/// Whether each site's matrices are there by themselves; else those of all are there as one, their sum.
+/// Returns whether each site has a matrix of its own; otherwise one matrix is the sum over all sites.
 bool of_sites(TrainingStep& step) { return step.exchange().compresses() || step.sites_change(); }
 
-/// Where what a site keeps is.
+/// Returns the index of a site's memory.
 std::size_t place(TrainingStep& step, std::size_t i) { return of_sites(step) ? step.among_all(i) : 0; }
 
-/// Matrices that an exchange takes for a sum.
+/// Returns the number of matrices that an exchange adds up.
 std::size_t summands(TrainingStep& step) { return step.exchange().compresses() ? step.sites() : 1; }
 
-/// What is not compressed on its way comes in as its sum.
+/// Adds up the matrices unless messages are compressed.
 std::vector<models::Matrix> summed_where_linear(TrainingStep& step, std::vector<models::Matrix> of_each) {
   for (; of_each.size() > summands(step); of_each.pop_back()) of_each.front() += of_each.back();
   return of_each;

@@ -12,7 +12,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// The table is set to zero, and every row added to one of its own.
+/// Work of setting the table to zero, and adding every row to one of the table's.
 step::Work scatter_work() {
   const step::Expression entries = step::extent::all_rows() * step::extent::in();
   return {.flops = entries,

@@ -16,16 +16,16 @@ namespace dadsim::algorithms {
 namespace {
 
 /// In the spirit of LSG (Ito, Liew, Takahashi, Sasaki, Onizuka, Scaling Private Deep Learning with Low-Rank and Sparse
-/// Gradients, arXiv 2207.02699): RGP of which only a share of the numbers is kept, so that noise is added to few. Their
-/// rule of what is kept could not be read; those here are ours. All of them follow from what all sites know already, so
-/// that choosing spends no privacy and no mask is sent. Numbers that are not kept are zero before norms are taken:
-/// clipping is of what is released.
+/// Gradients, arXiv 2207.02699): RGP that keeps only a share of the numbers, so that noise is added to few. Their
+/// selection rule could not be read; the rules here are ours. All of them use only what all sites already know, so that
+/// selection spends no privacy and no mask is sent. Numbers that are not kept are zeroed before norms are taken:
+/// clipping applies to what is released.
 ///     S = the ⌈density · numbers⌉ largest scores of a matrix
 ///     random:    drawn anew in every step; the default, since it learned best (docs/private.md)
-///     magnitude: |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s of the noisy gradients that were applied before; random
-///                at the first step
+///     magnitude: |H R|, |Hᵀ L| with H = Σ_s memory^{t−1−s} G_s of the noisy gradients applied before; random at the
+///                first step
 ///     synflow:   |L_ik| Σ_j |R_jk|, |R_jk| Σ_i |L_ik|: the score of Tanaka et al., Pruning neural networks without any
-///                data by iteratively conserving synaptic flow, NeurIPS 2020, arXiv 2006.05467, of a layer by itself
+///                data by iteratively conserving synaptic flow, NeurIPS 2020, arXiv 2006.05467, of a single layer
 class Lsg final : public Rgp {
  public:
   enum class Rule : std::uint8_t { magnitude, random, synflow };
@@ -48,14 +48,14 @@ class Lsg final : public Rgp {
   std::vector<models::Matrix> history_;  ///< out × in: H
 };
 
-/// Scores written, and the largest of them found by radix selection in four passes and marked in one more.
+/// Work of writing scores, finding the largest by radix selection in four passes and marking them in one more.
 step::Work select_largest_work(const step::Expression& numbers) {
   constexpr double kPasses = 6.0;
   return {
       .flops = kPasses * numbers, .bytes_moved = cost::kFloatBytes * (kPasses + 2.0) * numbers, .launches = kPasses};
 }
 
-/// H R and Hᵀ L, and H taken on.
+/// Work of H R and Hᵀ L, and of updating H.
 step::Work history_work(const step::Expression& rank) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula
   return {.flops = 4.0 * rank * in() * out(),
@@ -172,7 +172,7 @@ SynchronousMethod lsg_method() {
               return methods::faults_of_idle_parameters(facts.run.parameters, {{kMemory, kMask, {"magnitude"}}});
             },
         .lossless = {{"rank", "65536"}, {"density", "1"}},
-        // As rgp, and the history.
+        // State of rgp, and the history.
         .state =
             [](const spec::ParameterValues& values) {
               using namespace step::extent;  // NOLINT(google-build-using-namespace): a formula

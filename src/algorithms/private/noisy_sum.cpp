@@ -18,7 +18,8 @@ using Eigen::Index;
 
 constexpr std::size_t kExamplesAtOnce = 16;
 
-/// A block of rows over its largest magnitude, which is kept apart: squares of floats leave their range at 1e±19.
+/// A block of rows divided by its largest magnitude, which is kept separately: squares of floats leave their range at
+/// 1e±19.
 struct Normalised {
   models::Matrix rows;
   double scale = 0;
@@ -53,7 +54,7 @@ void ExampleNorms::add_product(const models::ConstBlock& u, const models::ConstB
         models::Matrix of_a(rows, rows), of_b(rows, rows);
         of_a.noalias() = models::counted(a.rows * a.rows.transpose());
         of_b.noalias() = models::counted(b.rows * b.rows.transpose());
-        // A sum of products of either sign that is never negative but for rounding.
+        // The sum has products of either sign, but is negative only through rounding.
         square = std::max(0.0, of_a.cast<double>().cwiseProduct(of_b.cast<double>()).sum());
       } else {
         models::Matrix product(u.cols(), v.cols());
@@ -70,7 +71,7 @@ void ExampleNorms::add_masked_product(const models::ConstBlock& u, const models:
                                       const models::Matrix& mask) {
   const Index rows = u.rows() / examples();
   if (rows == 1) {
-    // Of one row each, the squares of u_j v_k over the mask are (u ⊙ u)ᵀ S (v ⊙ v): one product for all examples.
+    // With one row each, the squares of u_j v_k over the mask are (u ⊙ u)ᵀ S (v ⊙ v): one product for all examples.
     models::Matrix u2(u.rows(), u.cols()), v2(v.rows(), v.cols());
     std::vector<double> scales(squares_.size());
     parallel_for_blocks(squares_.size(), kExamplesAtOnce, [&](std::size_t begin, std::size_t end) {
@@ -182,7 +183,7 @@ models::Matrix clipped_deltas(TrainingStep& step, std::size_t l, const models::V
 
 namespace {
 
-/// A number of Philox4x32-10 takes ten rounds of eight operations for four; Box and Muller's transform a logarithm, a
+/// Philox4x32-10 takes ten rounds of eight operations for four numbers; Box and Muller's transform takes a logarithm, a
 /// root, a sine and a cosine for two, some ten operations each.
 constexpr double kFlopsPerNormal = 40.0;
 
@@ -191,7 +192,7 @@ step::Work draw_work(const step::Expression& elements) {
   return {.flops = kFlopsPerNormal * elements, .bytes_moved = kReadAndWritten * elements, .launches = 1.0};
 }
 
-/// Site `sites` is the aggregator.
+/// Adds noise of a site; number `sites` is the aggregator.
 void add_noise(models::Matrix& row, double deviation, const TrainingStep& step, std::size_t l, std::size_t site) {
   RandomStream random(step.seed(), Purpose::privacy_noise, static_cast<std::uint32_t>(site * step.matrices() + l),
                       static_cast<std::uint32_t>(step.number()));

@@ -45,7 +45,7 @@ std::string whom_it_protects_from(NoiseBy noise, std::size_t sites, bool sites_c
   throw std::logic_error("unknown maker of noise");
 }
 
-/// What the site has spent that has spent most, and the one that has spent least.
+/// Largest and smallest ε spent by a site.
 struct Spent {
   double most = 0, least = 0;
   std::size_t who_most = 0, who_least = 0;
@@ -55,7 +55,7 @@ std::int64_t steps_of(const RunContext& run, std::size_t site) {
   return run.begun.empty() ? run.steps : run.begun[site];
 }
 
-/// A sample is in steps of its own site alone, so that its site decides what it has spent.
+/// Returns the ε spent by sites. A sample is in steps of its own site alone, so that its site decides it.
 Spent spent_by_sites(const RunContext& run, double sigma, double delta) {
   std::map<std::pair<double, std::int64_t>, double> known;  // most sites are alike
   Spent spent;
@@ -76,7 +76,7 @@ Spent spent_by_sites(const RunContext& run, double sigma, double delta) {
   return spent;
 }
 
-/// Of a run whose steps sites may be missing from.
+/// Returns the remark about a run whose steps sites may miss.
 std::string who_was_there(const RunContext& run, const Spent& spent) {
   if (run.begun.empty()) return {};
   return fmt::format(
@@ -94,7 +94,7 @@ std::string privacy_remark(const RunFacts& facts) {
            "learned";
   }
   if (options.epsilon > 0) {
-    // Found for all steps that there might have been; fewer may have been taken.
+    // The planned steps determine σ; fewer steps may have been taken.
     sigma = noise_multiplier_of(options, facts.planned.value());
   }
   if (sigma == 0)
@@ -157,7 +157,7 @@ RunFaults privacy_faults(const RunFacts& facts) {
 
 }  // namespace
 
-/// What has no rows of A and Δ has no gradient per example here.
+/// Reports a network with layers that have no rows of A and Δ, and so no gradient per example.
 std::optional<Fault> fault_of_example_gradients(const models::Network& network) {
   const std::string remedy = "a network of dense, convolutional or recurrent layers alone";
   if (network.has_batch_statistics()) {
@@ -206,8 +206,8 @@ SynchronousMethod as_private(SynchronousMethod info) {
     return faults;
   };
   info.asks_for_plan = [](const spec::ParameterValues& values) { return privacy_options(values).epsilon > 0; };
-  // What is rounded before it is added up is no Gaussian with a share of the variance any more, and rounding makes a
-  // clipped gradient longer. Messages that are private as they are stay so.
+  // Rounding before the sum destroys the Gaussian with a share of the variance, and lengthens clipped gradients.
+  // Messages that are private on their own stay private.
   info.compresses = [](const spec::ParameterValues& values) {
     return privacy_options(values).noise == NoiseBy::each_site;
   };

@@ -41,7 +41,7 @@ models::Matrix from_carriers(const Carriers& carriers, const models::ConstBlock&
 
 step::Work carriers_work(const step::Expression& rank) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
-  // The target, two products with it, and Gram–Schmidt twice per column.
+  // Counts the target, two products with it, and Gram–Schmidt twice per column.
   const step::Expression gram_schmidt = 4.0 * rank * rank * (in() + out());
   return {.flops = 3.0 * in() * out() + 4.0 * rank * in() * out() + gram_schmidt,
           .bytes_moved = cost::kFloatBytes * (5.0 * in() * out() + 0.5 * gram_schmidt + 2.0 * rank * (in() + out())),
@@ -59,12 +59,12 @@ namespace {
 
 step::Expression entries_of_matrix() { return step::extent::in() * step::extent::out(); }
 
-/// r (in + out), or in · out where that is less.
+/// Returns r (in + out), or in · out if that is less.
 step::Expression numbers_of_gradient(const step::Expression& rank) {
   return step::extent::min({entries_of_matrix(), rank * (step::extent::in() + step::extent::out())});
 }
 
-/// 1 where r (in + out) < in · out, 0 elsewhere: what carriers save, a whole number, and at most one.
+/// Returns 1 if r (in + out) < in · out, else 0: the numbers that carriers save, limited to one.
 step::Expression where_rank_is_low(const step::Expression& rank) {
   return step::extent::min({1.0, entries_of_matrix() - numbers_of_gradient(rank)});
 }
@@ -73,7 +73,7 @@ bool is_low_rank(std::int64_t rank, Eigen::Index in, Eigen::Index out) {
   return std::min({static_cast<Eigen::Index>(rank), in, out}) * (in + out) < in * out;
 }
 
-/// A R and Δ L.
+/// Work of A R and Δ L.
 step::Work into_carriers_work(const step::Expression& r) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   return {.flops = 2.0 * rows() * r * (in() + out()),
@@ -81,7 +81,7 @@ step::Work into_carriers_work(const step::Expression& r) {
           .launches = 2.0};
 }
 
-/// G_L, G_R and the biases' sums.
+/// Work of G_L, G_R and the biases' sums.
 step::Work carrier_gradients_work(const step::Expression& r) {
   using namespace step::extent;  // NOLINT(google-build-using-namespace): the formulas read as in the paper
   return {.flops = 2.0 * rows() * r * (in() + out()) + rows() * bias() * out(),

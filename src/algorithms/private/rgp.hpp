@@ -21,27 +21,27 @@ struct Carriers {
   models::Matrix right;  ///< in × r: R
 };
 
-/// One power iteration from a drawn start: R ~ N(0, 1), L = orth(T R), R = orth(Tᵀ L). Columns that the target has no
-/// directions for are zero. `target` is out × in; r = rank, at most out and in. The start depends on (seed, layer,
-/// step).
+/// Returns carriers after one power iteration from a drawn start: R ~ N(0, 1), L = orth(T R), R = orth(Tᵀ L). Columns
+/// without a direction of the target are zero. `target` is out × in; r = rank, at most out and in. The start depends on
+/// (seed, layer, step).
 Carriers carriers_of(const models::Matrix& target, std::int64_t rank, std::uint64_t seed, std::uint32_t layer,
                      std::uint32_t step);
 
-/// From G_L = G R (out × r) and G_R = Gᵀ L (in × r) the orthogonal projection of G onto the tangent space of the
-/// matrices of rank r at L Rᵀ:  G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ.
+/// Returns the orthogonal projection of G onto the tangent space, at L Rᵀ, of the matrices of rank r, from G_L = G R
+/// (out × r) and G_R = Gᵀ L (in × r): G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ.
 models::Matrix from_carriers(const Carriers& carriers, const models::ConstBlock& left_gradient,
                              const models::ConstBlock& right_gradient);
 
-/// What these cost, for r = `rank` in symbols.
+/// Work of these, for r = `rank` in symbols.
 step::Work carriers_work(const step::Expression& rank);
 step::Work from_carriers_work(const step::Expression& rank);
 
-/// Which numbers of a matrix's gradient are released. The numbers are those of G_L, row by row, and then those of G_R;
-/// of a matrix that is left as it is, those of G.
+/// Numbers of a matrix's gradient that are released: those of G_L, row by row, then those of G_R; without carriers,
+/// those of G.
 struct Mask {
-  models::Matrix first;               ///< of G_L or G: zeros and ones
-  models::Matrix second;              ///< of G_R; empty where there is none
-  std::vector<std::int32_t> indices;  ///< of the ones, rising
+  models::Matrix first;               ///< for G_L or G: zeros and ones
+  models::Matrix second;              ///< for G_R; empty without carriers
+  std::vector<std::int32_t> indices;  ///< indices of the ones, ascending
 };
 
 /// Reparametrised gradient perturbation (Yu et al., ICML 2021, arXiv 2106.09352): per matrix W (out × in) and step,
@@ -50,9 +50,9 @@ struct Mask {
 ///     G_L,i = Δ_iᵀ (A_i R),  G_R,i = A_iᵀ (Δ_i L)        of every example i, clipped together over all matrices
 ///     G_L, G_R = (1/B) (Σ_i clip(…) + N(0, σ²C² I))
 ///     dW = G_L Rᵀ + L G_Rᵀ − L Lᵀ G_L Rᵀ
-/// As in the authors' code the historical update is one of directions, and a matrix that its carriers would not make
-/// smaller, r (in + out) ≥ in · out, is left as it is ("already low-rank" there of the last one). Biases are clipped
-/// and released with their matrix.
+/// The historical update compares directions, as in the authors' code, and a matrix with r (in + out) ≥ in · out, which
+/// carriers would not make smaller, is left unchanged (the code calls the last one "already low-rank"). Biases are
+/// clipped and released with their matrix.
 class Rgp : public Algorithm {
  public:
   static constexpr spec::IntegerParameter kRank{
@@ -63,27 +63,27 @@ class Rgp : public Algorithm {
 
   struct Options {
     std::int64_t rank = 16;
-    std::int64_t warm_up = 0;  ///< steps; the first after them has no update behind it, and takes W too
+    std::int64_t warm_up = 0;  ///< steps; the first step after them has no update yet, and uses W too
   };
   Rgp(const PrivacyOptions& privacy, const Options& options) : options_(options), noisy_(privacy) {}
   void prepare(const RunContext& run) override { noisy_.prepare(run); }
   void run(TrainingStep& step) override;
 
  protected:
-  /// The numbers of a gradient that are released, out of `all`: for those who release fewer.
+  /// Returns the number of released numbers of a gradient, out of `all`; fewer in derived classes.
   virtual step::Expression released(const step::Expression& all) const { return all; }
-  /// Chooses them, without a look at data; none: all. Charged. `rank` in symbols, 0 and 1 in `low_rank`.
+  /// Chooses the released numbers without using data; none: all. Charged. `rank` in symbols, 0 and 1 in `low_rank`.
   virtual std::optional<Mask> choose(TrainingStep&, std::size_t, const std::optional<Carriers>&,
                                      const step::Expression&, const step::Expression&) {
     return std::nullopt;
   }
-  /// The gradient that all sites apply, and so know.
+  /// Called with the gradient that all sites apply, and so know.
   virtual void applied(TrainingStep&, std::size_t, const models::Matrix&) {}
 
  private:
   struct CarriedLayer {
     models::Matrix reference;          ///< out × in: W₀
-    std::optional<Carriers> carriers;  ///< none: the matrix is left as it is
+    std::optional<Carriers> carriers;  ///< none: the matrix is left unchanged
     models::Matrix inputs;             ///< rows × r: A R
     models::Matrix deltas;             ///< rows × r: Δ L
     std::optional<Mask> mask;
@@ -97,7 +97,7 @@ class Rgp : public Algorithm {
   NoisySum noisy_;
   std::vector<CarriedLayer> layers_;
   step::Expression rank_;      ///< r of this step, in symbols
-  step::Expression low_rank_;  ///< 1 where carriers make a matrix's gradient smaller, 0 elsewhere
+  step::Expression low_rank_;  ///< 1 if carriers make a matrix's gradient smaller, else 0
 };
 Rgp::Options rgp_options(const spec::ParameterValues& values);
 

@@ -24,8 +24,8 @@ step::Work sum_of(const step::Work& a, const step::Work& b) {
   return {a.flops + b.flops, a.bytes_moved + b.bytes_moved, a.launches + b.launches};
 }
 
-/// δ ← β δ + η g, its transform, the threshold in each chunk by radix selection (four passes over magnitudes) and a
-/// pass that takes out what is kept, the transform back of that, and a difference.
+/// Work of δ ← β δ + η g, its transform, the threshold in each chunk by radix selection (four passes over magnitudes),
+/// a pass that removes the kept coefficients, their inverse transform, and a difference.
 step::Work share_work(std::int64_t kept, std::int64_t chunk) {
   const step::Expression sent = kept_of_chunks(kept, chunk);
   const step::Work cosines = chunked_cosines_work(chunk);
@@ -35,7 +35,7 @@ step::Work share_work(std::int64_t kept, std::int64_t chunk) {
                  .launches = 8.0});
 }
 
-/// Sums and counts of what sites have sent, means, the transform back, signs.
+/// Work of sums and counts of the sites' coefficients, means, the inverse transform, signs.
 step::Work merge_work(std::int64_t kept, std::int64_t chunk, const step::Expression& senders) {
   const step::Expression sent = senders * kept_of_chunks(kept, chunk);
   return sum_of(chunked_cosines_work(chunk), {.flops = 2.0 * sent + 2.0 * parameters(),
@@ -50,7 +50,7 @@ step::Work sign_work() {
 std::uint32_t bf16_code(float x) { return Eigen::numext::bit_cast<std::uint16_t>(Eigen::bfloat16(x)); }
 float of_bf16_code(std::uint32_t code) { return std::bit_cast<float>(code << 16U); }
 
-/// Means of coefficients, over those that have sent them.
+/// Means of coefficients, each over the sites that have sent it.
 class Means {
  public:
   Means(Eigen::Index rows, Eigen::Index columns, const ChunkedCosines& cosines)
@@ -63,7 +63,7 @@ class Means {
     sum_(chunk, place) += value;
     count_(chunk, place) += 1;
   }
-  /// The sign of what they are the coefficients of.
+  /// Returns the signs of the matrix whose coefficients these are.
   models::Matrix signs() const {
     if (rows_ * columns_ == 0) return models::Matrix::Zero(rows_, columns_);
     const models::Matrix mean = sum_.array() / count_.array().max(1.0F);
@@ -76,7 +76,7 @@ class Means {
   Eigen::Index rows_, columns_;
 };
 
-/// 1 for a worker that has rows, else 0.
+/// Returns 1 for a worker that has rows, else 0.
 step::Expression takes_part() { return step::extent::min({1.0, step::extent::rows()}); }
 
 }  // namespace

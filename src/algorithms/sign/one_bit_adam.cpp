@@ -20,10 +20,10 @@ namespace {
 using Eigen::ArrayXf;
 using Eigen::Index;
 
-constexpr double kNumber = 4.0;  // bytes in memory, of floats and codes
+constexpr double kNumber = 4.0;  // bytes in memory of a float or a code
 constexpr int kScaleBits = 32;
 
-/// Numbers of a block: as many whole bytes of signs for everyone.
+/// Returns the numbers of a block: a whole number of bytes of signs, the same in all blocks.
 Index block_size(Index numbers, std::size_t blocks) {
   const auto bits = static_cast<Index>(8 * blocks);
   return 8 * ((numbers + bits - 1) / bits);
@@ -32,28 +32,28 @@ step::Expression block_size(std::size_t blocks) {
   return 8.0 * step::extent::ceil(1.0 / static_cast<double>(8 * blocks) * step::extent::parameters());
 }
 
-/// Sum of three terms, a norm, a sign and the error.
+/// Work of a sum of three terms, a norm, a sign and the error.
 step::Work encode_signs_work() {
   return {.flops = 9.0 * step::extent::parameters(),
           .bytes_moved = 8.0 * kNumber * step::extent::parameters(),
           .launches = 3.0};
 }
 
-/// Scales times signs of all sites and the error, a norm, a sign and the new error.
+/// Work of scales times signs of all sites plus the error, a norm, a sign and the new error.
 step::Work combine_signs_work(std::size_t blocks, double sites) {
   return {.flops = (2.0 * sites + 6.0) * block_size(blocks),
           .bytes_moved = (sites + 5.0) * kNumber * block_size(blocks),
           .launches = 3.0};
 }
 
-/// m and the step from it.
+/// Work of m and the step from it.
 step::Work step_work(double flops) {
   return {.flops = flops * step::extent::parameters(),
           .bytes_moved = 4.0 * kNumber * step::extent::parameters(),
           .launches = 1.0};
 }
 
-/// ‖y‖₂ / √d, where `d` numbers are not masked.
+/// Returns ‖y‖₂ / √d for `d` unmasked numbers.
 float scale_of(const ArrayXf& y, Index d) {
   return d == 0 ? 0.0F : static_cast<float>(std::sqrt(y.cast<double>().square().sum() / static_cast<double>(d)));
 }
@@ -62,7 +62,7 @@ std::uint32_t sign_code(float x) { return x < 0 ? 1U : 0U; }
 float of_sign_code(std::uint32_t code) { return code == 0 ? 1.0F : -1.0F; }
 float of_scale_code(std::uint32_t code) { return std::bit_cast<float>(code); }
 
-/// The parts of a block's message; without lists, only their sizes.
+/// Returns the parts of a block's message; without lists, only their sizes.
 Contribution block_of(std::size_t blocks, std::function<std::span<const std::uint32_t>(std::size_t site)> signs,
                       std::function<std::span<const std::uint32_t>(std::size_t site)> scales) {
   return {1.0,
@@ -170,7 +170,7 @@ OneBitAdam::Ballot OneBitAdam::combine(Tensor& tensor, std::size_t block, const 
   for (const std::uint32_t code : scales) {
     for (float& x : z) x += of_scale_code(code) * of_sign_code(signs[next++]);
   }
-  // Masked entries, and padding after the end.
+  // Masked entries, and padding after the end, are zero.
   const Index size = tensor.per_deviation.size();
   const Index first = std::min(size, static_cast<Index>(block) * width);
   const Index length = std::min(width, size - first);
@@ -294,7 +294,8 @@ constexpr spec::RealParameter kWarmUpShare{"warm-up-share", 0, 1, "0.2",
 constexpr spec::IntegerParameter kWarmUpSteps{"warm-up-steps", 0, 1e9, "0",
                                               "T itself; 0: the share of the steps says it"};
 
-/// Through an aggregator, which is always there, what compressing the average has lost is in one place.
+/// Checks a run of 1-bit Adam. An aggregator is always present and keeps the compression error of the average in one
+/// place.
 RunFaults one_bit_adam_faults(const RunFacts& facts) {
   RunFaults faults = methods::faults_of_idle_parameters(
       facts.run.parameters, {{.parameter = kWarmUpShare, .other = kWarmUpSteps, .without = true}});

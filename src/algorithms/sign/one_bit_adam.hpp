@@ -12,17 +12,17 @@
 namespace dadsim::algorithms {
 
 /// 1-bit Adam (Tang, Gan, Awan, Rajbhandari, Li, Lian, Liu, Zhang, He, ICML 2021, arXiv 2102.02888; reference
-/// implementation in DeepSpeed). For T steps it is Adam on the sum of the gradients. Then the variance v stays as it
-/// is, and the momentum is what sites exchange, one bit a number, with the errors of both ways fed back. Of every
-/// matrix with its biases, d numbers in B blocks (one per site among peers, one at an aggregator):
+/// implementation in DeepSpeed). For T steps it is Adam on the sum of the gradients. Then the variance v is frozen, and
+/// sites exchange the momentum with one bit per number and error feedback in both directions. For every matrix with its
+/// biases, d numbers in B blocks (one per site among peers, one at an aggregator):
 ///   y_s = w_s β₁ m + (1 − β₁) g_s + e_s                  w_s = N_s / ΣN, g_s with that factor
-///   ŷ_s = (‖y_s‖₂ / √d) sgn y_s,  e_s ← y_s − ŷ_s         block b of it goes to the one who combines b
-///   z_b = Σ_s ŷ_s + e_b,  m_b = (‖z_b‖₂ / √d_b) sgn z_b,  e_b ← z_b − m_b      and m_b goes to all
+///   ŷ_s = (‖y_s‖₂ / √d) sgn y_s,  e_s ← y_s − ŷ_s         block b is sent to its combiner
+///   z_b = Σ_s ŷ_s + e_b,  m_b = (‖z_b‖₂ / √d_b) sgn z_b,  e_b ← z_b − m_b      m_b is sent to all sites
 ///   W ← W − η m / (√v̂ + ε)                                v̂ = v_T / (1 − β₂ᵀ)
-/// The momentum is not corrected for its start any more; v̂ keeps the correction that it had at T, so that steps are as
-/// long after T as before it. What had no gradient until T has no v to be divided by: it stays where it is, and is not
-/// counted in d (the reference implementation has masks for this, made by hand). What is learned beside the matrices
-/// (norms, positions) is summed over sites in fp32, and goes through the same momentum and v̂ without compression.
+/// The momentum's bias correction ends at T; v̂ keeps its correction of T, so that steps are as long after T as before
+/// it. Numbers without a gradient until T have no v to be divided by: they stay unchanged, and are not counted in d
+/// (the reference implementation has hand-made masks for this). Parameters outside the matrices (norms, positions) are
+/// summed over sites in fp32, and use the same momentum and v̂ without compression.
 class OneBitAdam final : public Algorithm {
  public:
   struct Options {
@@ -33,37 +33,37 @@ class OneBitAdam final : public Algorithm {
   explicit OneBitAdam(Options options) : options_(options) {}
   void run(TrainingStep& step) override;
 
-  /// m of matrix l, then of its biases; empty before T.
+  /// Returns m of matrix l, then of its biases; empty before T.
   const Eigen::ArrayXf& momentum(std::size_t l) const { return tensors_[l].momentum; }
-  /// The sum of all e of matrix l with its biases.
+  /// Returns the sum of all e of matrix l with its biases.
   Eigen::ArrayXf errors(std::size_t l) const;
 
  private:
-  /// Everything about one matrix with its biases, or about one vector.
+  /// State of one matrix with its biases, or of one vector.
   struct Tensor {
     Eigen::ArrayXf momentum;
-    Eigen::ArrayXf per_deviation;              ///< 1 / (√v̂ + ε), or 0 where there is no v
+    Eigen::ArrayXf per_deviation;              ///< 1 / (√v̂ + ε), or 0 for numbers without v
     std::vector<Eigen::ArrayXf> site_errors;   ///< e_s
     std::vector<Eigen::ArrayXf> block_errors;  ///< e_b
   };
 
   bool is_warming_up(const TrainingStep& step) const;
-  /// Takes m and v over from Adam.
+  /// Takes m and v from Adam.
   void freeze(const TrainingStep& step);
-  /// y_s of all sites, encoded: per block what every site hands out of it.
+  /// Encoded y_s of a site: the part for one block.
   struct Ballot {
-    std::vector<std::uint32_t> signs;  ///< of a block; beyond its end, zeros
+    std::vector<std::uint32_t> signs;  ///< one per number of the block; zeros beyond its end
     std::vector<std::uint32_t> scale;  ///< one fp32 number as it lies in memory
   };
   std::vector<Ballot> encode(TrainingStep& step, std::size_t l, std::size_t site, models::LayerGradient own);
-  /// z_b and what becomes of it.
+  /// Returns the encoded z_b, and updates its error.
   Ballot combine(Tensor& tensor, std::size_t block, const Rows& of_sites);
-  // The three of matrix l that follow charge for what they compute.
-  /// Per site and block.
+  // The next three, for matrix l, charge their work.
+  /// Encodes the numbers of every site, per site and block.
   std::vector<std::vector<Ballot>> encode_sites(TrainingStep& step, std::size_t l);
-  /// Every block of all sites' signs, encoded again.
+  /// Sums every block of all sites' signs and encodes it again.
   std::vector<Rows> combine_blocks(TrainingStep& step, std::size_t l, const std::vector<Rows>& of_sites);
-  /// m from the blocks, and the step from m.
+  /// Takes m from the blocks, and the step from m.
   void apply(TrainingStep& step, std::size_t l, const std::vector<Rows>& made);
 
   Options options_;

@@ -16,25 +16,25 @@ namespace {
 
 constexpr double kCodeInMemory = 4.0;
 
-// Codes of votes. One bit: whether it is below zero. Two bits: one more for above.
+// Codes of votes. One bit: 1 for below zero. Two bits: the second is 1 for above zero.
 constexpr std::uint32_t kDown = 1;
 constexpr std::uint32_t kUp = 2;
 
-/// m ← β m + (1 − β) g where there is a momentum, a comparison and a coin.
+/// Work of m ← β m + (1 − β) g if there is a momentum, a comparison and a coin.
 step::Work vote_work(bool momentum) {
   return {.flops = (momentum ? 5.0 : 2.0) * step::extent::parameters(),
           .bytes_moved = (cost::kFloatBytes * (momentum ? 3.0 : 1.0) + kCodeInMemory) * step::extent::parameters(),
           .launches = 1.0};
 }
 
-/// A sum over those who vote, a comparison and a coin.
+/// Work of a sum over the voters, a comparison and a coin.
 step::Work count_work(const step::Expression& voters) {
   return {.flops = (voters + 2.0) * step::extent::parameters(),
           .bytes_moved = kCodeInMemory * (voters + 1.0) * step::extent::parameters(),
           .launches = 1.0};
 }
 
-/// Codes become what is applied.
+/// Work of turning codes into the applied signs.
 step::Work apply_work() {
   return {.flops = step::extent::parameters(),
           .bytes_moved = (kCodeInMemory + cost::kFloatBytes) * step::extent::parameters(),
@@ -98,7 +98,7 @@ std::vector<std::vector<std::uint32_t>> SignVotes::cast(TrainingStep& step, std:
     models::LayerGradient own{models::Matrix::Zero(weights.out(), weights.in()),
                               models::Vector::Zero(weights.bias.size())};
     add_to(site, own);
-    // What all sites sum up to has the share of a site's rows in it; its own momentum has not.
+    // A sum over all sites contains the site's share of the rows; its own momentum does not.
     const float whole = static_cast<float>(all) / static_cast<float>(step.samples(site));
     own.weight *= whole;
     own.bias *= whole;

@@ -9,8 +9,8 @@
 
 namespace dadsim::algorithms {
 
-/// Votes by sign: what every site votes on the numbers of a matrix and its biases, how votes are counted, and what is
-/// applied. Each call computes and charges.
+/// Votes by sign: each site's votes on the numbers of a matrix and its biases, their count, and the applied result.
+/// Each call computes and charges.
 class SignVotes {
  public:
   /// The treatment of zeros and ties.
@@ -26,22 +26,22 @@ class SignVotes {
 
   explicit SignVotes(Options options) : options_(options) {}
 
-  /// Codes per site as they are sent, one a number; none of a site without rows.
+  /// Returns the codes per site as sent, one per number; none for a site without rows.
   std::vector<std::vector<std::uint32_t>> cast(TrainingStep& step, std::size_t l);
-  /// Bits of a code.
+  /// Returns the bits per code.
   int bits() const { return options_.zeros == Zeros::abstain ? 2 : 1; }
-  /// The majority of the votes of all sites on matrix l.
+  /// Returns the majority of the votes of all sites on matrix l.
   Combination count(TrainingStep& step, std::size_t l) const;
-  /// The gradient of matrix l is what was voted.
+  /// Makes the result of the vote the gradient of matrix l.
   void apply(TrainingStep& step, std::size_t l, const Rows& result) const;
-  /// What is no matrix is summed, and its sign applied.
+  /// Sums the parameters outside the matrices, and applies the sign of the sum.
   static void apply_to_the_rest(TrainingStep& step);
 
  private:
-  /// The votes of site `site` on matrix l and its biases, row by row: codes as they are sent.
+  /// Returns the votes of site `site` on matrix l and its biases, row by row: codes as sent.
   std::vector<std::uint32_t> votes(const TrainingStep& step, std::size_t l, std::size_t site,
                                    models::LayerGradient own);
-  /// Per number of matrix l what a zero votes (`ties`: how a tie falls): the same at every site.
+  /// Returns the vote of a zero per number of matrix l (`ties`: the result of a tie): the same at every site.
   std::vector<std::uint32_t> coins(const TrainingStep& step, std::size_t l, std::size_t count, bool ties) const;
   std::uint32_t code_of(float x, std::uint32_t coin) const;
   std::int32_t vote_of(std::uint32_t code) const;
@@ -51,15 +51,15 @@ class SignVotes {
 };
 
 /// signSGD with majority vote (Bernstein, Wang, Azizzadenesheli, Anandkumar, ICML 2018, arXiv 1802.04434; Bernstein,
-/// Zhao, Azizzadenesheli, Anandkumar, ICLR 2019, arXiv 1810.05291). Of every matrix with its biases:
+/// Zhao, Azizzadenesheli, Anandkumar, ICLR 2019, arXiv 1810.05291). For every matrix with its biases:
 ///   m_s ← β m_s + (1 − β) g_s          g_s: the gradient of site s over its own rows (Signum; β = 0: m_s = g_s)
 ///   V = sgn Σ_s sgn m_s                every site with rows in this step has one vote per entry
 ///   W ← W − η (V + λ W)                plain SGD with V in the place of the gradient
-/// Votes are one bit up and one bit down per entry. The papers do not say what becomes of zeros, which rectifiers and
-/// empty inputs make many of, and of ties: here a zero votes, and a tie falls, at random. Always +1, as in GRACE's
-/// implementation (Xu et al., ICDCS 2021), moves what has no gradient without end. With two bits a zero abstains and a
-/// tie moves nothing. What is learned beside the matrices (norms, positions) is summed over sites in fp32, for the pass
-/// does not tell sites apart there, and its sign applied: published implementations vote on it like on anything else.
+/// Votes are one bit up and one bit down per entry. The papers do not define zeros, of which rectifiers and empty
+/// inputs make many, nor ties: here both are decided at random. Always +1, as in GRACE's implementation (Xu et al.,
+/// ICDCS 2021), moves parameters without gradient forever. With two bits a zero abstains and a tie moves nothing.
+/// Parameters outside the matrices (norms, positions) are summed over sites in fp32, since the pass does not separate
+/// sites there, and their sign is applied; published implementations vote on them as well.
 class SignSgd final : public Algorithm {
  public:
   using Zeros = SignVotes::Zeros;

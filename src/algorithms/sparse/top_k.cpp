@@ -58,7 +58,7 @@ SynchronousMethod top_k_method() {
            [](const spec::ParameterValues& values) {
              return RetainedRank{step::extent::kept(kFraction.of(values)), step::extent::in() * step::extent::out()};
            },
-       // The memory of the error.
+       // The error memory.
        .state =
            [](const spec::ParameterValues&) {
              return estimate::AlgorithmState{step::extent::in() * step::extent::out(), 0, true};

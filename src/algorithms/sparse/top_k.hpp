@@ -9,19 +9,19 @@ namespace dadsim::algorithms {
 
 /// Top-k with error feedback (Aji, Heafield, EMNLP 2017, arXiv 1704.05021; Stich, Cordonnier, Jaggi, NeurIPS 2018,
 /// arXiv 1809.07599, algorithm 1). Per matrix, with M_s = G_s + E_s (out × in) the gradient of site s, with the weight
-/// N_s ÷ ΣN, and the error that it has kept:
+/// N_s ÷ ΣN, and its kept error:
 ///     C_s = the k = ⌈fraction · in · out⌉ entries of M_s of the largest magnitude, each a value and an index
 ///     G = Σ_s C_s, from an all-gather of the C_s
 ///     E_s = M_s − C_s
-/// What is no matrix (biases) is summed as it is.
+/// Biases are summed uncompressed.
 ///
-/// Which entries a site sends depends on its own error, so that an E_s per site is kept here: sites × matrices.
+/// The entries that a site sends depend on its own error, so that one E_s per site is kept: sites × matrices.
 class TopK final : public Algorithm {
  public:
   explicit TopK(double fraction) : fraction_(fraction) {}
   void run(TrainingStep& step) override;
 
-  /// E_s of matrix `layer`, out × in; after the first step.
+  /// Returns E_s of matrix `layer`, out × in; after the first step.
   const models::Matrix& memory(std::size_t site, std::size_t layer) const { return memory_[layer][site].weight; }
 
  private:

@@ -8,7 +8,7 @@
 namespace dadsim::algorithms {
 namespace {
 
-/// For a site without samples.
+/// Returns the rows of a site without samples.
 models::ConstBlock no_rows(Eigen::Index columns) {
   static const float kNothing = 0;
   return Eigen::Map<const models::Matrix, 0, Eigen::OuterStride<>>(&kNothing, 0, columns,
@@ -73,7 +73,7 @@ void TrainingStep::begin(std::int64_t number, const models::Samples& samples,
   if (offsets_.back() == 0) throw std::logic_error("a step without samples");
   std::vector<std::int32_t> all;
   for (const auto& site : batch) all.insert(all.end(), site.begin(), site.end());
-  // Gathered where the forward pass looks for it.
+  // Gathers samples where the forward pass reads them.
   for_each_pass([&](const models::Network&, models::Tape& tape, Eigen::Index first, Eigen::Index count, std::size_t) {
     if (tape.values.empty()) tape.values.resize(1);
     tape.inputs().resize(count, samples.features.cols());
@@ -102,7 +102,7 @@ void TrainingStep::begin(std::int64_t number, const models::Samples& samples,
 }
 
 std::optional<spec::Activation> TrainingStep::chained(std::size_t l) const {
-  // A table between two matrices would not be passed by Δ.
+  // Δ would not pass through a table between two matrices.
   if (l + 1 >= layers_ || matrix_[l + 1] != matrix_[l] + 1) return std::nullopt;
   return network_.chained(matrix_[l]);
 }
@@ -311,7 +311,7 @@ void TrainingStep::keep_gradients(std::size_t l) {
     } else {
       network_.weight_gradient(matrix_[l], tapes_[site], own);
     }
-    // Δ has the weight N_s ÷ ΣN of the site among all, and what the site is worth beside.
+    // Δ has the weight N_s ÷ ΣN of the site among all, and the site's worth.
     const float worth = site_weights_.empty() ? 1.0F : site_weights_.at(site);
     const float scale = static_cast<float>(offsets_.back()) / (worth * static_cast<float>(samples(site)));
     own.weight *= scale;
@@ -326,7 +326,7 @@ void TrainingStep::replace_deltas(std::size_t l, const models::Matrix& rows) {
     if (networks_.empty() || delta.rows() != rows.rows() || delta.cols() != rows.cols()) {
       throw std::logic_error("the Δ of sites with networks of their own is replaced by as many rows");
     }
-    // What is read there lies in the tape, which is this object's own.
+    // The rows read there lie in the tape, which this object owns.
     Eigen::Map<models::Matrix>(const_cast<float*>(delta.data()), rows.rows(), rows.cols()) = rows;
   }
 }
@@ -348,7 +348,7 @@ models::ConstBlock TrainingStep::table_delta(std::size_t site, std::size_t l) co
 }
 
 void TrainingStep::sum_non_matrix_parameters(bool embeddings_seen_to) {
-  // Linear in the rows of the sites, and so summed over them already.
+  // These are linear in the rows of the sites, and so already summed over them.
   gradient_.vectors.clear();
   for_each_pass([&](const models::Network&, models::Tape& tape, Eigen::Index, Eigen::Index, std::size_t) {
     if (gradient_.vectors.empty()) {

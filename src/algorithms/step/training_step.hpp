@@ -22,63 +22,64 @@ struct StepRanks {
   std::vector<double> merged;
 };
 
-/// How the gradient that an algorithm leaves is applied.
+/// Application of the gradient that an algorithm leaves.
 struct UpdateRule {
   spec::OptimizerSpec optimizer = {};
-  const models::Optimizer* state = nullptr;  ///< the optimizer itself; null where there is none (one step by itself)
+  const models::Optimizer* state = nullptr;  ///< the optimizer itself; null if there is none (a single step)
   double rate = 1;                           ///< η of this step
-  std::int64_t steps = 0;                    ///< that the run may take; 0: not known
+  std::int64_t steps = 0;                    ///< most steps of the run; 0: unknown
 };
 
 /// One training step of all sites that share a network, as an algorithm sees it. The samples of all sites are stacked
-/// in site order, so that one matrix product serves all; site s owns samples(s) of them. What a piece computes for all
-/// sites at once is recorded as each site computing its own part.
+/// in site order, so that one matrix product serves all; site s owns samples(s) of them. A computation for all sites at
+/// once is recorded as each site computing its own part.
 ///
 /// Matrices are numbered in the order of the forward pass: 0 … layers() − 1 are those that multiply rows, whose
 /// gradient is Δᵀ A; layers() … matrices() − 1 are the tables of embeddings, which only algorithms on gradients treat
-/// like them. What is learned beside the matrices (norms, positions, tables unless the algorithm sees to them) is
-/// summed over sites as it is, without the algorithm's doing.
+/// like them. Parameters outside the matrices (norms, positions, tables unless the algorithm handles them) are summed
+/// over sites uncompressed; the algorithm does nothing for them.
 ///
-/// An algorithm *requires* a batch that has been set; it *ensures* that gradient(l) holds, for every matrix that it
-/// sees to, the gradient that all sites apply. It starts with forward() and works through the matrices with backward().
+/// An algorithm *requires* begin() with a batch; it *ensures* that gradient(l) holds, for every matrix that it handles,
+/// the gradient that all sites apply. It starts with forward() and works through the matrices with backward().
 class TrainingStep {
  public:
   TrainingStep(const models::Network& network, spec::ExchangeMode mode, std::uint64_t seed,
                const spec::CompressSpec& compress = {});
-  /// With the seed and the loss of what is to be learned.
+  /// Takes seed and loss from the learning problem.
   TrainingStep(const models::Network& network, spec::ExchangeMode mode, const LearningProblem& problem,
                const spec::CompressSpec& compress = {});
 
-  /// From now on the passes of each site go through a network of its own, of the shape of `network`; those layers that
-  /// sites share must be the same in all. The pieces for the rows of all sites stacked are not there then.
+  /// Gives each site a network of its own for its passes, of the shape of `network`; shared layers must be equal in
+  /// all. Pieces for the stacked rows of all sites are not available then.
   void set_networks(std::vector<const models::Network*> of_sites);
 
-  /// Sets the batch: per site, the indices of its samples (a site may have none, not all of them). With `attendees` the
-  /// sites of the step are those alone, and `batch` is theirs.
+  /// Sets the batch: per site, the indices of its samples (a site may have none, but not all). With `attendees` the
+  /// step has only those sites, and `batch` is theirs.
   void begin(std::int64_t number, const models::Samples& samples, const std::vector<std::vector<std::int32_t>>& batch,
              const Attendees* attendees = nullptr);
-  /// From now on each site's part of the loss, and so of every Δ, has a factor; empty: none has.
+  /// Sets a factor on each site's part of the loss, and so of every Δ, from now on; empty: none.
   void set_site_weights(std::vector<float> weights) { site_weights_ = std::move(weights); }
-  /// Whether sites share a network, so that what is beside the matrices is summed.
+  /// Sets whether sites share a network, so that parameters outside the matrices are summed.
   void set_sharing(bool sharing) { sharing_ = sharing; }
-  /// Records the wait for what is beside the matrices; gradient() is complete after it.
+  /// Records the wait for parameters outside the matrices; gradient() is complete after it.
   void finish();
   void set_update_rule(const UpdateRule& rule) { rule_ = rule; }
 
   std::size_t layers() const { return layers_; }
   std::size_t matrices() const { return matrix_.size(); }
-  /// The number of matrix l in the network.
+  /// Returns the number of matrix l in the network.
   std::size_t in_network(std::size_t l) const { return matrix_[l]; }
   bool is_embedding(std::size_t l) const { return l >= layers_; }
   const models::WeightsOf<float>& weights(std::size_t l) const { return network_.layer(matrix_[l]); }
-  /// Where Δ_l follows from Δ_{l+1} alone: Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ', this is φ.
+  /// Returns φ if Δ_l follows from Δ_{l+1} alone: Δ_l = (Δ_{l+1} W_{l+1}) ⊙ φ'.
   std::optional<spec::Activation> chained(std::size_t l) const;
   std::size_t sites() const { return offsets_.size() - 1; }
-  /// Whether other sites may take part in other steps: what a site keeps from step to step is kept for it apart then.
+  /// Returns whether steps may have different participants: state kept between steps is then kept for each site
+  /// separately.
   bool sites_change() const { return all_sites_ > 0; }
-  /// Sites that there are, here or not.
+  /// Returns the number of sites, present or not.
   std::size_t all_sites() const { return sites_change() ? all_sites_ : sites(); }
-  /// The number of a site of this step among all.
+  /// Returns the number, among all sites, of a site of this step.
   std::size_t among_all(std::size_t site) const {
     return sites_change() ? static_cast<std::size_t>(attendees_.at(site)) : site;
   }
@@ -88,90 +89,93 @@ class TrainingStep {
   std::uint64_t seed() const { return seed_; }
   std::int64_t number() const { return number_; }
 
-  /// Forward pass of all sites, and the Δ of the last matrix. Δ is scaled by N_s ÷ ΣN: contributions of sites just add
-  /// up.
+  /// Runs the forward pass of all sites, and forms the Δ of the last matrix. Δ is scaled by N_s ÷ ΣN: contributions of
+  /// sites simply add up.
   void forward();
 
-  /// Calls `body(l)` for the matrices that multiply rows, from the last to the first; what it records belongs to l.
+  /// Calls `body(l)` for the matrices that multiply rows, from the last to the first; operations recorded in it belong
+  /// to l.
   void backward(const std::function<void(std::size_t l)>& body);
-  /// Does the same with tables at their place among the matrices: the algorithm sees to their gradients.
+  /// Does the same and includes tables in their order among the matrices: the algorithm handles their gradients.
   void backward_with_embeddings(const std::function<void(std::size_t l)>& body);
-  /// Does the same with what follows on each layer's gradient, in stages: with buckets, a stage of a bucket begins once
-  /// the gradients of its layers are there and the stage before has begun for the bucket behind it. See Sweep::stage.
+  /// Does the same with the work after each layer's gradient, in stages. With buckets, a bucket's stage begins once its
+  /// layers' gradients are present and the previous stage has begun for the next bucket. See Sweep::stage.
   void stage_of_buckets(const std::function<void(std::size_t l)>& body);
-  /// Does the same as backward_with_embeddings(), and what all matrices send in the same place of `body` is one
-  /// message. See step::kTogether.
+  /// Does the same as backward_with_embeddings(), but the messages of all matrices from one place in `body` become one.
+  /// See step::kTogether.
   void together(const std::function<void(std::size_t l)>& body);
-  /// Calls `body()`; what it records belongs to the last layer alone.
+  /// Calls `body()`; operations recorded in it belong to the last layer alone.
   void at_last_layer(const std::function<void()>& body);
 
-  /// Calls `body()`; what it records belongs to all matrices together, tables among them.
+  /// Calls `body()`; operations recorded in it belong to all matrices together, including tables.
   void at_all_layers(const std::function<void()>& body);
 
-  /// Once what is beside the matrices has been summed over sites, `make(v, sum)` makes of each vector what is applied;
-  /// `work` is what that costs, per parameter.
+  /// Sets `make(v, sum)`, which turns each vector outside the matrices, summed over sites, into the applied one.
+  /// `work`: its cost per parameter.
   void transform_non_matrix_parameters(std::function<void(std::size_t v, models::Vector& sum)> make, step::Work work);
-  /// gradient() is the step itself: weights ← weights − η (gradient() + λ weights), λ if the decay of weights is
-  /// decoupled, without the optimizer's doing. For algorithms that are optimizers themselves.
+  /// Declares gradient() to be the step itself: weights ← weights − η (gradient() + λ weights), λ for decoupled weight
+  /// decay, without the optimizer. For algorithms that are optimizers themselves.
   void apply_as_it_is() { as_it_is_ = true; }
   bool is_applied_as_it_is() const { return as_it_is_; }
 
-  // Pieces of the work: each computes for real and records what it costs.
+  // Pieces of the work: each computes for real and records its cost.
 
-  /// On to Δ_{l−1} from Δ_l, for every site its own rows. The sweep in which matrix 0 is propagated is the backward
+  /// Computes Δ_{l−1} from Δ_l, for every site its own rows. The sweep in which matrix 0 is propagated is the backward
   /// pass.
   void backpropagate(std::size_t l);
-  /// Does so only where a layer below needs a Δ of the sites' own: one that does not follow from that above it.
+  /// Does so only if a layer below needs a Δ of the sites' own, which does not follow from the Δ above it.
   void backpropagate_where_needed(std::size_t l);
-  /// There is no backward pass, and what is beside the matrices stays as it is: its gradient is zero and nobody sends
-  /// it.
+  /// Declares that there is no backward pass: parameters outside the matrices stay unchanged, their gradient is zero,
+  /// and no site sends it.
   void skip_non_matrix_parameters();
-  /// The loss of the step's labels at the end of another network, which has been passed forward over the same samples:
-  /// scaled as the step's own. Its Δ are there afterwards.
+  /// Returns the loss of the step's labels at the end of another network, after its forward pass over the same samples,
+  /// scaled as the step's own. Its Δ are available afterwards.
   float loss_of(const models::Network& network, models::Tape& tape) const;
-  /// Puts something in the place of the Δ of matrix l (rows of all sites × out).
+  /// Replaces the Δ of matrix l (rows of all sites × out).
   void set_delta(std::size_t l, const models::Matrix& delta) { network_.set_delta(matrix_[l], delta, tape_); }
-  /// Every site forms its own gradient of matrix l, Δᵀ A over its rows. Nothing is held for it: what is returned adds
-  /// the gradient of one site after the other to what it is given.
+  /// Records that every site forms its own gradient of matrix l, Δᵀ A over its rows. Returns a function that adds one
+  /// site's gradient to its argument; no gradient is stored.
   using GradientOfSite = std::function<void(std::size_t site, models::LayerGradient& sum)>;
   GradientOfSite site_gradients(std::size_t l);
-  /// gradient(l) = Δᵀ A over the rows of all sites: the sum of what every site forms.
+  /// Forms gradient(l) = Δᵀ A over the rows of all sites: the sum of the sites' gradients.
   void form_gradient(std::size_t l);
 
-  // Work over the rows that all sites have shared: every site does it alike.
+  // Work over the rows that all sites have shared; every site does the same.
 
-  /// gradient(l) = Δ̂ᵀ Â.
+  /// Forms gradient(l) = Δ̂ᵀ Â.
   void form_gradient_of_rows(std::size_t l, const models::Matrix& deltas, const models::Matrix& inputs);
-  /// Z = Â Wᵀ + b of matrix l.
+  /// Returns Z = Â Wᵀ + b of matrix l.
   models::Matrix preactivations_of_rows(std::size_t l, spec::Activation activation, const models::Matrix& inputs);
-  /// Δ̂_l W_l, what comes down to the outputs of matrix l − 1, where the Δ of that follows from it; empty elsewhere.
+  /// Returns Δ̂_l W_l, the gradient with respect to the outputs of matrix l − 1, if the Δ of that matrix follows from
+  /// it; otherwise an empty matrix.
   models::Matrix backpropagate_rows(std::size_t l, const models::Matrix& deltas);
 
-  /// Records what a computation costs. For the pieces that carry it out, here and in pieces/: an algorithm calls those.
+  /// Records the cost of a computation. For the pieces that carry it out, here and in pieces/; an algorithm calls
+  /// those.
   void charge(step::Phase phase, step::Role who, std::vector<step::Work> branches, bool except_first_layer = false,
               bool every_layer = false);
 
-  /// A of matrix l at site s, rows × in.
+  /// Returns A of matrix l at site s, rows × in.
   models::ConstBlock input(std::size_t site, std::size_t l) const;
-  /// Δ of matrix l at site s, rows × out.
+  /// Returns Δ of matrix l at site s, rows × out.
   models::ConstBlock delta(std::size_t site, std::size_t l) const;
-  /// The A, and below it the Δ, of matrix l at all sites, in site order.
+  /// Returns the A, or the Δ, of matrix l at all sites, in site order.
   models::RowsOf<float> inputs(std::size_t l) const { return network_.input(matrix_[l], stacked()); }
   models::RowsOf<float> deltas(std::size_t l) const { return network_.delta(matrix_[l], stacked()); }
 
-  /// Every site forms its gradient of matrix l and keeps it: as if its loss were the mean over its own samples. Matrix
-  /// l has no gradient(l) then.
+  /// Forms every site's own gradient of matrix l and keeps it, with the loss as the mean over the site's own samples.
+  /// Matrix l then has no gradient(l).
   void keep_gradients(std::size_t l);
-  /// Per site, what keep_gradients(l) has left; empty where the matrix is shared, and for a site without samples.
+  /// Returns the gradients of keep_gradients(l) per site; empty for a shared matrix, and for a site without samples.
   const std::vector<models::LayerGradient>& own_gradients(std::size_t l) const { return own_gradients_[l]; }
-  /// Δ of matrix l becomes these rows at every site.
+  /// Replaces Δ of matrix l by these rows at every site.
   void replace_deltas(std::size_t l, const models::Matrix& rows);
 
-  /// Matrix l is not updated in this step, and gradient(l) holds nothing.
+  /// Freezes matrix l in this step: it is not updated, and gradient(l) holds nothing.
   void freeze(std::size_t l);
   bool is_frozen(std::size_t l) const { return frozen_[l]; }
 
-  /// Of table l at site s: the symbols that were read, and the gradients of what was read, rows × in.
+  /// Returns, for table l at site s, the symbols read, or the gradients of the rows read, rows × in.
   std::vector<std::int32_t> symbols(std::size_t site, std::size_t l) const;
   models::ConstBlock table_delta(std::size_t site, std::size_t l) const;
 
@@ -179,26 +183,26 @@ class TrainingStep {
   step::StepRecorder& recorder() { return recorder_; }
   models::LayerGradient& gradient(std::size_t l) { return gradient_.matrices[matrix_[l]]; }
   const models::LayerGradient& gradient(std::size_t l) const { return gradient_.matrices[matrix_[l]]; }
-  /// The gradient of everything that is learned, in the order of the network.
+  /// Returns the gradient of all learned parameters, in the order of the network.
   const models::Gradient& gradient() const { return gradient_; }
   StepRanks& ranks() { return ranks_; }
   float loss() const { return loss_; }
   const models::Tape& tape() const { return tape_; }
-  /// Of a site with a network of its own.
+  /// Returns the tape of a site with a network of its own.
   const models::Tape& tape(std::size_t site) const { return tapes_.at(site); }
 
  private:
   float loss_of(const models::Network& network, models::Tape& tape, Eigen::Index first, Eigen::Index count) const;
-  /// The tape of all sites together. Throws std::logic_error where they have networks of their own.
+  /// Returns the tape of all sites together. Throws std::logic_error if they have networks of their own.
   const models::Tape& stacked() const;
-  /// Calls `body(network, tape, first, samples, site)` for every pass: one of all samples, or one for each site that
-  /// has some, in site order.
+  /// Calls `body(network, tape, first, samples, site)` for every pass: one of all samples, or one for each site with
+  /// samples, in site order.
   void for_each_pass(const std::function<void(const models::Network& network, models::Tape& tape, Eigen::Index first,
                                               Eigen::Index samples, std::size_t site)>& body);
-  /// The rows of a site among those of all, which are stacked.
+  /// Returns a site's rows among those of all, which are stacked.
   models::ConstBlock of_site(std::size_t site, const models::RowsOf<float>& all) const;
   void sweep(bool embeddings, const std::function<void(std::size_t l)>& body, std::int32_t stage = 0);
-  /// Takes the gradients of what is beside the matrices from the tape, and sends them.
+  /// Takes a site's gradient of matrix l from the tape and adds it to `sum`.
   void add_gradient(std::size_t site, std::size_t l, models::LayerGradient& sum) const;
   void form_own_gradient(std::size_t l);
   bool needs_delta_below(std::size_t l) const;
@@ -219,19 +223,19 @@ class TrainingStep {
   std::int64_t number_ = 0;
   std::vector<std::int32_t> labels_;
   std::vector<float> site_weights_;
-  std::vector<std::int32_t> attendees_;  ///< per site of the step, its number among all; where sites change
-  std::size_t all_sites_ = 0;            ///< 0: they do not
+  std::vector<std::int32_t> attendees_;  ///< per site of the step, its number among all, if participants may change
+  std::size_t all_sites_ = 0;            ///< 0: participants do not change
   std::vector<Eigen::Index> offsets_{0};
   models::Tape tape_;
-  std::vector<const models::Network*> networks_;                   ///< per site; empty: all go through network_
+  std::vector<const models::Network*> networks_;                   ///< per site; empty: all use network_
   std::vector<models::Tape> tapes_;                                ///< likewise
   std::vector<std::vector<models::LayerGradient>> own_gradients_;  ///< per matrix, per site
   models::Gradient gradient_;
   std::vector<bool> frozen_;  ///< per matrix
-  bool passed_ = false;       ///< the backward pass has come to its end
-  std::int32_t stage_ = 0;    ///< of buckets, of this step so far
-  std::int32_t rest_ = -1;    ///< the collective of what is beside the matrices; −1: none yet
-  bool rest_left_ = false;    ///< there is none
+  bool passed_ = false;       ///< the backward pass has ended
+  std::int32_t stage_ = 0;    ///< number of bucket stages in this step so far
+  std::int32_t rest_ = -1;    ///< collective of the parameters outside the matrices; −1: none yet
+  bool rest_left_ = false;    ///< there are no such parameters to sum
   StepRanks ranks_;
   float loss_ = 0;
 };
