@@ -14,18 +14,18 @@ namespace {
 
 constexpr double kWide = 4;  ///< bytes of fp32
 
-// What kernels that do not stream reach ÷ what those that do, by the time of PyTorch's kernels in a step of GPT-2 small
-// on one H100 (0.85 of the bandwidth ÷ theirs). Bytes that they pass over count so many times.
-constexpr double kSumsOverRows = 2.5;  ///< gradients of biases, scales and shifts: 0.33 and 0.35
-constexpr double kWidening = 1.44;     ///< casts from 16 bit to fp32, whose loads are not vectors: 0.59
-constexpr double kStrided = 3.4;       ///< heads put together and taken apart: 0.13 to 0.3
+// Slowdown of kernels that do not stream, relative to those that do, from PyTorch's kernel times in a step of GPT-2
+// small on one H100 (0.85 of the bandwidth ÷ their share). The bytes they pass over count that many times.
+constexpr double kSumsOverRows = 2.5;  ///< gradients of biases, scales and shifts: shares 0.33 and 0.35
+constexpr double kWidening = 1.44;     ///< casts from 16 bit to fp32, whose loads are not vectors: share 0.59
+constexpr double kStrided = 3.4;       ///< heads put together and taken apart: shares 0.13 to 0.3
 
-/// Bytes of numbers while they are passed over: those that are cast and those that are not.
+/// Bytes of cast and uncast numbers as passes read and write them.
 struct ProgramWidths {
   double narrow = kWide;
   bool casts = false;
-  double narrowed() const { return casts ? kWide + narrow : 0; }               ///< the cast of a number in fp32
-  double widened() const { return casts ? kWidening * (kWide + narrow) : 0; }  ///< and back
+  double narrowed() const { return casts ? kWide + narrow : 0; }               ///< cast of an fp32 number to narrow
+  double widened() const { return casts ? kWidening * (kWide + narrow) : 0; }  ///< cast back
 };
 
 struct ProgramCosts {
@@ -42,8 +42,8 @@ ProgramCosts costs_of(Program program) {
   return {};
 }
 
-/// Scores of positions, of which softmax is in fp32: it looks for the greatest, sums and writes; back it needs the row
-/// twice. They are scaled, and where a position does not see all a copy of them is filled.
+/// Passes over scores of positions. Softmax, in fp32, finds the maximum, sums and writes; its backward pass needs the
+/// row twice. Scores are scaled, and a copy is filled if a position does not see all.
 struct ScorePasses {
   double forward = 0, back = 0;
 };
@@ -58,8 +58,8 @@ ScorePasses score_passes(Program program, const ProgramWidths& bytes, bool maske
           scale + mask + bytes.widened() + softmax + bytes.narrowed() + drop};
 }
 
-/// Scores of classes go to fp32, through log-softmax, and one of them into the loss. Back their gradient begins as
-/// zeros. Compiled a pass or two over them are left, in each direction.
+/// Adds the passes over class scores: to fp32, through log-softmax, and one of them into the loss; their gradient
+/// starts as zeros. A compiled program has a pass or two over them left, in each direction.
 void add_classes(Program program, const ProgramWidths& bytes, LayerPasses& passes) {
   if (program == Program::compiled) {
     passes.forward += 2 * bytes.narrow;
@@ -73,12 +73,12 @@ void add_classes(Program program, const ProgramWidths& bytes, LayerPasses& passe
   passes.kernels_back += 4;
 }
 
-/// Kernels behind a dense layer, and before it.
+/// Adds the kernels after and before a dense layer.
 void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double outputs = layer.outputs_per_sample;
   const double one = bytes.narrow;
-  const double kernel = compiled ? 0 : 1;  // that stands alone where nothing is fused
+  const double kernel = compiled ? 0 : 1;  // a separate kernel unless fused
   if (layer.kept_bytes_per_sample >= kWide * outputs) {
     add_classes(passes.program, bytes, passes);
   } else {
@@ -88,25 +88,25 @@ void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses&
       passes.kernels_forward += 1;
       passes.kernels_back += 1;
     }
-    if (layer.split == TensorSplit::row) {  // added to what went around it, in fp32; back two gradients are
+    if (layer.split == TensorSplit::row) {  // added to the residual, in fp32; the backward pass adds two gradients
       passes.forward += one + 2 * kWide;
       passes.back += compiled ? 0 : 3 * kWide + bytes.narrowed();
       passes.kernels_forward += kernel;
       passes.kernels_back += (bytes.casts ? 2 : 1) * kernel;
     }
-    if (layer.kept_bytes_per_sample >= outputs && !compiled) {  // dropout, with a mask of a byte
+    if (layer.kept_bytes_per_sample >= outputs && !compiled) {  // dropout, with a one-byte mask
       passes.forward += 2 * one + 1;
       passes.back += 2 * one + 1;
       passes.kernels_forward += 1;
       passes.kernels_back += 1;
     }
-    if (layer.experts > 1 && layer.split == TensorSplit::row) {  // rows in the order of experts, and back
+    if (layer.experts > 1 && layer.split == TensorSplit::row) {  // rows in expert order, and back
       passes.forward += 2 * one;
       passes.back += 2 * one;
     }
   }
-  // What comes out of a norm is in fp32, and cast for the product; its gradient is cast back. Compiled the norm does
-  // it.
+  // The output of a norm is in fp32 and is cast for the product; its gradient is cast back. In a compiled program the
+  // norm casts.
   const double width = layer.in > 0 ? static_cast<double>(layer.in) : layer.forward_macs_per_sample / outputs;
   const double columns = layer.in > 0 ? static_cast<double>(layer.out)
                                       : outputs / static_cast<double>(std::max<std::int64_t>(layer.rows_per_sample, 1));
@@ -118,7 +118,7 @@ void add_dense(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses&
   }
 }
 
-/// The product itself, its weights and its bias.
+/// Adds the product itself, its weights and its bias.
 void add_product(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   passes.kernels_forward += 1;
@@ -136,18 +136,18 @@ void add_product(const LayerShape& layer, const ProgramWidths& bytes, LayerPasse
   passes.kernels_weights += casts;
 }
 
-/// A layer norm reads what it gets twice; back its gradients of scale and shift read both operands again.
+/// Adds a layer norm, which reads its input twice; its gradients of scale and shift read both operands again.
 void add_layer_norm(const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
-  // Compiled it is one pass with the sum before it, and writes what the product reads.
+  // Compiled, it is one pass with the sum before it, and writes the product's input.
   passes.forward = compiled ? kWide + bytes.narrow : 3 * kWide;
   passes.back = compiled ? 2 * bytes.narrow + 3 * kWide + kWide + bytes.narrow : 3 * kWide + kSumsOverRows * 2 * kWide;
   passes.kernels_forward = 1;
   passes.kernels_back = 2;
 }
 
-/// By the root mean square it is composed of operators, six of them forward: the square, its mean, the inverse root,
-/// two products (as in transformers of Hugging Face).
+/// Adds a root-mean-square norm composed of operators, six of them forward: the square, its mean, the inverse root, two
+/// products (as in transformers of Hugging Face).
 void add_composed_norm(LayerPasses& passes) {
   const double read_and_write = 2 * kWide;
   passes.forward = 3 * read_and_write + kWide;
@@ -156,8 +156,8 @@ void add_composed_norm(LayerPasses& passes) {
   passes.kernels_back = 14;
 }
 
-/// Queries and keys are turned by their positions (Su et al., RoFormer, arXiv:2104.09864): two products, halves that
-/// change places, a sum and a cast, in fp32; back the same and the sum of two gradients.
+/// Adds the rotation of queries and keys by their positions (Su et al., RoFormer, arXiv:2104.09864): two products, an
+/// exchange of halves, a sum and a cast, in fp32; backward the same, and the sum of two gradients.
 void add_rotation(const LayerShape& layer, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double one = bytes.narrow;
@@ -172,8 +172,8 @@ void add_rotation(const LayerShape& layer, const ProgramWidths& bytes, LayerPass
   passes.kernels_back += compiled ? 1 : 16;
 }
 
-/// Gradients of queries, keys and values are put together, and that of the mix of values is put in order. Scores that
-/// are written have passes of their own, as many numbers as they are.
+/// Adds the passes of attention: gradients of queries, keys and values are put together, and the gradient of the mix of
+/// values is reordered. Written scores have passes of their own, per score.
 void add_attention(const LayerShape& layer, bool rotates, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const bool fused = layer.scores_per_sample == 0;
@@ -195,8 +195,8 @@ void add_attention(const LayerShape& layer, bool rotates, const ProgramWidths& b
   passes.kernels_back += compiled ? 2 : 6;
 }
 
-/// Behind a convolution: a batch norm, as wide as that, a ReLU, and where the convolution before it widens by single
-/// pixels the sum with the shortcut. One norm stands on the shortcut itself: it has neither.
+/// Adds the batch norm after a convolution, as wide as the convolution, a ReLU and, after a widening 1×1 convolution,
+/// the sum with the shortcut. The norm on the shortcut itself has neither ReLU nor sum.
 void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const ProgramWidths& bytes, LayerPasses& passes) {
   const bool compiled = passes.program == Program::compiled;
   const double one = bytes.narrow;
@@ -205,12 +205,12 @@ void add_batch_norm(const LayerShape& convolution, bool on_shortcut, const Progr
   passes.back = 5 * one + (summed ? (compiled ? 1 : 3) * one : 0) + (on_shortcut || compiled ? 0 : 3 * one);
   const double relu = on_shortcut || compiled ? 0 : 1;
   const double sum = summed && !compiled ? 1 : 0;
-  passes.kernels_forward = (compiled ? 1 : 2) + relu + sum;  // and the count of batches
+  passes.kernels_forward = (compiled ? 1 : 2) + relu + sum;  // including the count of batches
   passes.kernels_back = 1 + relu + sum;
 }
 
-/// A norm has a scale for each number of a row, and a shift unless it is by the root mean square. The rows are as wide
-/// as those of the next matrix.
+/// Returns whether a norm is by the root mean square: it has a scale for each number of a row, but no shift. Its rows
+/// are as wide as the next matrix.
 bool is_rms_norm(const ModelShape& model, std::size_t position) {
   const LayerShape& norm = model.layers[position];
   const auto next =
@@ -219,7 +219,7 @@ bool is_rms_norm(const ModelShape& model, std::size_t position) {
   return norm.kind == LayerKind::normalisation && next != model.layers.end() && norm.parameters == next->in;
 }
 
-/// Networks with these turn queries and keys by their positions, as LLaMA does.
+/// Returns whether the network has such norms: it then rotates queries and keys by their positions, like LLaMA.
 bool has_rms_norms(const ModelShape& model) {
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     if (is_rms_norm(model, i)) return true;
@@ -241,7 +241,7 @@ LayerPasses passes_of(const ModelShape& model, std::size_t position, Program pro
       add_product(layer, bytes, passes);
       const bool normalised =
           position + 1 < model.layers.size() && model.layers[position + 1].kind == LayerKind::normalisation;
-      if (!normalised && program != Program::compiled) {  // a ReLU of its own
+      if (!normalised && program != Program::compiled) {  // a separate ReLU
         passes.forward += 2 * bytes.narrow;
         passes.back += 3 * bytes.narrow;
         passes.kernels_forward += 1;

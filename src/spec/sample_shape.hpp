@@ -4,14 +4,14 @@
 
 namespace dadsim::spec {
 
-/// What one sample looks like, and what flows between layers: `height × width` positions with `channels` values each,
-/// stored position by position (an image pixel by pixel, its channels beside each other). A plain vector of features
+/// Shape of one sample, and of the values between layers: `height × width` positions with `channels` values each,
+/// stored position by position (an image pixel by pixel, its channels next to each other). A plain vector of features
 /// has one position; a sequence lies along the width.
 struct SampleShape {
   std::int64_t height = 1;
   std::int64_t width = 1;
   std::int64_t channels = 0;
-  std::int64_t vocabulary = 0;  ///< above 0: the values are the numbers 0 … vocabulary−1 of symbols (one channel)
+  std::int64_t vocabulary = 0;  ///< above 0: the values are symbol numbers 0 … vocabulary−1 (one channel)
 
   std::int64_t positions() const { return height * width; }
   std::int64_t size() const { return positions() * channels; }

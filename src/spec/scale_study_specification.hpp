@@ -7,11 +7,11 @@
 #include "spec/names.hpp"
 #include "spec/sweep_specification.hpp"
 
-// A family of networks that is learned to see how relative steps move with size.
+// A family of networks that is learned to measure how relative steps change with size.
 
 namespace dadsim::spec {
 
-/// A kind of size that relative steps are held against.
+/// Measure of size against which relative steps are plotted.
 enum class SizeKind : std::uint8_t {
   parameters,          ///< learned numbers
   rows_per_width,      ///< numbers in dAD's factors of all sites ÷ numbers in the gradient
@@ -25,8 +25,8 @@ constexpr auto names_of(SizeKind) {
 
 struct ScaleStudySpec {
   std::vector<SizeKind> against{SizeKind::parameters};
-  double level = 0.9;         ///< of intervals
-  std::int64_t hold_out = 1;  ///< sizes, the largest, that the first fit leaves out as a test
+  double level = 0.9;         ///< level of intervals
+  std::int64_t hold_out = 1;  ///< number of largest sizes that the first fit leaves out as a test
   SweepSpec rungs;            ///< a grid over its axes
 };
 

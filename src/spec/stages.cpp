@@ -36,11 +36,11 @@ std::vector<LayerRange> blocks_of(const ModelShape& model) {
 
 namespace {
 
-/// Where each piece begins, so that the piece with the most multiply-adds has as few as can be, and the others are as
-/// even as can be then. `firsts`: layers at which a piece may begin.
+/// Returns the first layer of each piece, minimising the most multiply-adds of a piece and then their unevenness.
+/// `firsts`: layers at which a piece may begin.
 std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std::size_t>& firsts, std::size_t pieces) {
   const std::size_t units = firsts.size();
-  std::vector<double> until(units + 1, 0);  // multiply-adds before a unit; what stands before the first is its own
+  std::vector<double> until(units + 1, 0);  // multiply-adds before a unit; layers before the first unit belong to it
   for (std::size_t u = 0; u < units; ++u) {
     const std::size_t end = u + 1 == units ? model.layers.size() : firsts[u + 1];
     until[u + 1] = until[u];
@@ -52,7 +52,7 @@ std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std
     std::size_t from = 0;  ///< unit at which the last piece begins
   };
   constexpr double kEqual = 1 + 1e-12;
-  // best[k][u]: of k + 1 pieces that hold the units before u.
+  // best[k][u]: best division of the units before u into k + 1 pieces.
   std::vector<std::vector<Best>> best(pieces, std::vector<Best>(units + 1));
   for (std::size_t u = 1; u <= units; ++u) best[0][u] = {until[u], until[u] * until[u], 0};
   for (std::size_t k = 1; k < pieces; ++k) {
@@ -75,9 +75,9 @@ std::vector<std::size_t> balanced(const ModelShape& model, const std::vector<std
   return result;
 }
 
-/// What stands before the blocks that begin at `firsts`, and what stands behind them, as units of their own.
+/// Adds units for the layers before the blocks that begin at `firsts`, and for those after them.
 void add_ends(const ModelShape& model, std::vector<std::size_t>& firsts) {
-  std::size_t end = 0;  // of the last block
+  std::size_t end = 0;  // end of the last block
   for (const LayerRange& block : blocks_of(model)) {
     if (repeats(block)) end = block.end;
   }

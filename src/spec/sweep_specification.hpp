@@ -7,27 +7,27 @@
 
 #include "spec/names.hpp"
 
-// What a sweep varies: the same scenario asked many times, with other values at some paths.
+// Values that a sweep varies: the same scenario with other values at some paths.
 
 namespace dadsim::spec {
 
-/// A value of the scenario that is varied: one of a list, or of a range of numbers.
+/// A varied value of the scenario: one of a list, or of a range of numbers.
 struct VariedPath {
   std::string path;                 ///< as in --set, e.g. "training.batch"
-  std::vector<std::string> values;  ///< one after the other; empty: a range
-  double from = 0, to = 0;          ///< both belong to the range
-  std::int64_t steps = 0;           ///< numbers that a grid or a list takes from the range
-  bool logarithmic = false;         ///< the range is divided, or drawn from, evenly in the logarithm
+  std::vector<std::string> values;  ///< in order; empty: a range
+  double from = 0, to = 0;          ///< both are included in the range
+  std::int64_t steps = 0;           ///< numbers taken from the range by a grid or list
+  bool logarithmic = false;         ///< the range is divided, or drawn from, uniformly in the logarithm
   bool whole = false;               ///< numbers of the range are rounded to whole ones
-  std::string form = "{}";          ///< text that is set, with the value in place of {}
+  std::string form = "{}";          ///< text to set, with the value in place of {}
   int line = 0;                     ///< of the scenario file, for messages; 0: none
 
   std::size_t count() const { return values.empty() ? static_cast<std::size_t>(steps) : values.size(); }
-  /// The text that is set where a share `quantile` in [0, 1) of the list, or of the range, lies below the value.
+  /// Returns the text to set at a quantile in [0, 1) of the list or the range.
   std::string at_quantile(double quantile) const;
-  /// The text that is set at value `index` of count().
+  /// Returns the text to set at value `index` of count().
   std::string at(std::size_t index) const;
-  /// The text that is set for a number of the range.
+  /// Returns the text to set for a number of the range.
   std::string with(double number) const;
 };
 
@@ -42,8 +42,8 @@ struct SweepSpec {
     latin_hypercube,  ///< drawn so that each axis is covered evenly (McKay, Beckman, Conover, Technometrics 21, 1979)
   };
   Method method = Method::grid;
-  std::int64_t points = 0;  ///< random and latin_hypercube: how many
-  std::uint64_t seed = 1;   ///< random and latin_hypercube: of the draw
+  std::int64_t points = 0;  ///< random and latin_hypercube: number of points
+  std::uint64_t seed = 1;   ///< random and latin_hypercube: seed of the draw
   std::int64_t seeds = 1;   ///< every point is learned and timed with its scenario's seed, the next, …
   std::vector<SweepAxis> axes;
 
@@ -59,7 +59,7 @@ inline constexpr std::int64_t kMostSweepPoints = 1'000'000;
 inline constexpr std::int64_t kMostSweepSeeds = 1'000;
 inline constexpr std::int64_t kMostSweepTrials = 1'000'000;  ///< points times seeds
 
-/// Points of the sweep; at most kMostSweepPoints + 1 where there are more.
+/// Returns the points of the sweep, or kMostSweepPoints + 1 if there are more.
 std::int64_t count_points(const SweepSpec& sweep);
 
 }  // namespace dadsim::spec

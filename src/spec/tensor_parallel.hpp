@@ -6,19 +6,18 @@
 
 namespace dadsim::spec {
 
-/// The part of one of `tensor` devices that divide every layer (Shoeybi et al., arXiv:1909.08053, section 3), as
-/// LayerShape::split says:
+/// Returns the part of one of `tensor` devices that divide every layer (Shoeybi et al., arXiv:1909.08053, section 3),
+/// by LayerShape::split:
 ///   column      out ÷ T, with its biases
 ///   row         in ÷ T, all biases: they are added once, after the sum
 ///   heads       attention of heads ÷ T
-///   vocabulary  entries ÷ T; of a table the outputs are whole, zero where the entry is another device's
-///   whole       everything: each device does it for itself
-/// Vocabularies are filled up to a multiple of 128 × T, as Megatron-LM does (its argument
-/// make-vocab-size-divisible-by). Throws std::invalid_argument, with the layer in words, where widths or heads cannot
-/// be divided.
+///   vocabulary  entries ÷ T; a table's outputs are whole, zero for entries of other devices
+///   whole       everything: each device computes it for itself
+/// Vocabularies are padded to a multiple of 128 × T, as in Megatron-LM (its argument make-vocab-size-divisible-by).
+/// Throws std::invalid_argument, naming the layer, if widths or heads cannot be divided.
 ModelShape sharded(const ModelShape& model, std::int32_t tensor);
 
-/// What sharded() does with one layer.
+/// Does the same with one layer.
 LayerShape sharded(const LayerShape& layer, std::int32_t tensor);
 
 }  // namespace dadsim::spec

@@ -47,7 +47,7 @@ bool has_experts(const TimedAsSpec& asked) {
 
 namespace {
 
-/// Of a size that says something of what the workload has none of.
+/// Reports a size without effect, since the workload lacks the part that it describes.
 std::optional<Fault> fault_of_idle_size(const TimedAsSpec& asked) {
   using Pair = std::pair<const char*, const char*>;
   const std::vector<ParameterSpec>& sizes = workload_registry().at(asked.workload).parameters;
@@ -89,7 +89,7 @@ std::optional<Fault> fault_of_workload(const TimedAsSpec& asked) {
     with_tiles(with_divided_sequences(shape, asked.parallelism.context), asked.parallelism,
                static_cast<double>(micro > 0 ? micro : asked.batch));
     if (asked.parallelism.experts > 1) {
-      // As many replicas as make one group: whether there are is another's to say.
+      // Checks as many replicas as form one group; the caller checks that there are that many.
       with_divided_experts(shape, asked.parallelism, static_cast<std::size_t>(asked.parallelism.experts));
     }
     sharded(shape, asked.parallelism.tensor);

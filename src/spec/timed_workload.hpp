@@ -8,13 +8,13 @@
 
 namespace dadsim::spec {
 
-/// The layers of a workload of the registry, as <timed-as> wants them. Throws std::invalid_argument, with words, for
-/// sizes that make no network.
+/// Returns the layers of a registry workload with the sizes of <timed-as>. Throws std::invalid_argument, with a message
+/// for the user, for sizes that make no network.
 ModelShape shape_of_workload(const TimedAsSpec& asked);
-/// What is wrong with these sizes, their attention or their division among devices; empty: nothing.
+/// Checks these sizes, their attention and their division among devices.
 std::optional<Fault> fault_of_workload(const TimedAsSpec& asked);
 
-/// Whether it has experts; false for sizes that make no network.
+/// Returns whether the workload has experts; false for sizes that make no network.
 bool has_experts(const TimedAsSpec& asked);
 
 }  // namespace dadsim::spec

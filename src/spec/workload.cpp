@@ -14,7 +14,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// What a size is as a number: of a choice, its place among them.
+/// Returns a size as a number; for a choice, the index of its value.
 std::int64_t size_in(const ParameterSpec& size, const std::string& text) {
   if (size.type == ParameterSpec::Type::choice) {
     const auto found = std::ranges::find(size.choices, text);
@@ -26,13 +26,13 @@ std::int64_t size_in(const ParameterSpec& size, const std::string& text) {
   return *value;
 }
 
-/// As a scenario would say it.
+/// Returns a size's value as a scenario writes it.
 std::string size_text(const ParameterSpec& size, std::int64_t value) {
   return size.type == ParameterSpec::Type::choice ? size.choices.at(static_cast<std::size_t>(value))
                                                   : std::to_string(value);
 }
 
-/// Throws where an asked size and another of which it is a divisor, or a multiple, do not go together.
+/// Throws if a given size is not a divisor of another one that it must divide.
 void check_divides(const std::vector<std::string>& asked, const Sizes& sizes) {
   using Pair = std::pair<const char*, const char*>;
   for (const auto& [parts, whole] : {Pair{"heads", "hidden"}, Pair{"kv-heads", "heads"}, Pair{"patch", "image"}}) {
@@ -45,7 +45,7 @@ void check_divides(const std::vector<std::string>& asked, const Sizes& sizes) {
   }
 }
 
-/// Throws where experts are asked for that cannot be.
+/// Throws for impossible numbers of experts.
 void check_experts(const Sizes& sizes) {
   if (!sizes.contains("experts") || sizes.at("experts") == 0) return;
   if (sizes.at("experts-per-token") > sizes.at("experts"))
@@ -65,7 +65,7 @@ Sizes sizes_in(const FactTable::Row& row) {
   return sizes;
 }
 
-/// With the sizes in place of their names in braces.
+/// Replaces the names of sizes in braces by their values.
 std::string filled_in(const FactTable::Row& row, std::string_view column, const Sizes& sizes) {
   std::string text = row.text(column);
   const auto fill = [&](const std::string& name, const std::string& value) {
@@ -138,7 +138,7 @@ const std::vector<ParameterSpec>& workload_sizes() {
       or_none("head-size", 100'000, "numbers of a head; 0: hidden ÷ heads"),
       number("feed-forward", 10'000'000, "width of the MLP between its layers"),
       number("vocabulary", 100'000'000, "entries of the table of words"),
-      // Samples are sequences of so many tokens, all of them real: shorter texts are packed, and nothing is padded.
+      // Samples are sequences of real tokens only: shorter texts are packed, nothing is padded.
       number("sequence", 10'000'000, "tokens of a sample, none of them padding"),
       or_none(
           "mean-length", 10'000'000,

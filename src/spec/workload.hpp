@@ -15,28 +15,29 @@ namespace dadsim::spec {
 /// Sizes of a workload by name.
 using Sizes = std::map<std::string, std::int64_t>;
 
-/// A network too large to learn here that can be timed: its shapes, and where they come from.
+/// A network too large to learn here that can be timed: its shapes and their source.
 struct Workload {
   std::string name;  ///< as in <timed-as workload="…">
   std::string description;
-  std::string source;  ///< paper and what the totals were checked against
-  std::string sample;  ///< what a sample is: "an image"
-  /// Samples of an epoch of the data it is usually trained on; 0 where nobody counts in epochs.
+  std::string source;  ///< paper, and the reference for the totals
+  std::string sample;  ///< one sample, in words: "an image"
+  /// Samples per epoch of its usual training data; 0 if epochs are not customary.
   std::int64_t dataset_size = 0;
-  /// Sizes that can be asked for, as attributes of <timed-as>: integers, with the workload's own as defaults.
+  /// Sizes that can be set as attributes of <timed-as>: integers, with the workload's own as defaults.
   std::vector<ParameterSpec> parameters = {};
-  /// The layers for a value of every parameter. Throws std::invalid_argument, with words, where they make no network.
+  /// Returns the layers for a value of every parameter. Throws std::invalid_argument, with a message for the user, if
+  /// they make no network.
   std::function<ModelShape(const Sizes&)> make;
 
-  /// The layers, with the defaults of what is not in `sizes`. Throws std::invalid_argument for a size that it does not
-  /// have, and as make() does.
+  /// Returns the layers, with defaults for sizes missing in `sizes`. Throws std::invalid_argument for an unknown size,
+  /// and like make().
   ModelShape shape(const ParameterValues& sizes = {}) const;
 };
 
-/// Sizes that can be asked for, without a default: the same range and words in all workloads.
+/// Returns the sizes that can be set, without a default: the same range and words in all workloads.
 const std::vector<ParameterSpec>& workload_sizes();
 
-/// Every workload: spec/workloads/workloads.csv.
+/// Returns all workloads, from spec/workloads/workloads.csv.
 Registry<Workload>& workload_registry();
 
 }  // namespace dadsim::spec

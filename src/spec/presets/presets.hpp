@@ -2,7 +2,7 @@
 
 #include "spec/preset.hpp"
 
-// One function per preset, each in the file of its name.
+// One function per preset, each in the file with its name.
 
 namespace dadsim::spec {
 

@@ -11,9 +11,9 @@ namespace dadsim::spec {
 
 namespace {
 
-/// Attention over sequences of which each has positions of its own alone, `mean` of at most `longest`, as many of each
-/// length up to that: the mean of squares is mean² + (longest − mean)² ÷ 3, and at most that of lengths that fall off
-/// exponentially, 2 mean².
+/// Returns attention over sequences with unpadded positions: `mean` long, at most `longest`, uniform up to that. The
+/// mean of squares is mean² + (longest − mean)² ÷ 3, limited to 2 mean², its value for exponentially distributed
+/// lengths.
 LayerShape unpadded(LayerShape attention, double mean, double longest) {
   const double spread = std::min((longest - mean) * (longest - mean) / 3, mean * mean) / (mean * mean);
   attention.forward_macs_per_sample *= 1 + spread;
@@ -56,7 +56,7 @@ ModelShape bert_shape(const std::string& title, const Sizes& sizes) {
     layers.push_back(with_dropout(by_rows(token_dense_shape(block + "projection", tokens, width, width))));
     layers.push_back(normalisation_shape(block + "norm1", tokens, width));
     layers.push_back(with_gelu(by_columns(token_dense_shape(block + "mlp1", tokens, width, 4 * width))));
-    layers.back().delta_follows = true;  // GELU alone is between them
+    layers.back().delta_follows = true;  // only GELU lies between them
     layers.push_back(with_dropout(by_rows(token_dense_shape(block + "mlp2", tokens, 4 * width, width))));
     layers.push_back(normalisation_shape(block + "norm2", tokens, width));
   }

@@ -13,7 +13,7 @@ void add_transformer_block(std::vector<LayerShape>& layers, const std::string& b
   layers.push_back(by_rows(token_dense_shape(block + "projection", tokens, width, width)));
   layers.push_back(normalisation_shape(block + "norm2", tokens, width));
   layers.push_back(with_gelu(by_columns(token_dense_shape(block + "mlp1", tokens, width, form.between))));
-  layers.back().delta_follows = true;  // GELU alone is between them
+  layers.back().delta_follows = true;  // only GELU lies between them
   layers.push_back(by_rows(token_dense_shape(block + "mlp2", tokens, form.between, width)));
 }
 

@@ -20,7 +20,7 @@ ModelShape clip_shape(const std::string& title, const Sizes& sizes) {
     for (std::int64_t i = 1; i <= blocks; ++i)
       add_transformer_block(layers, fmt::format("{}.block{}.", tower, i), form);
     layers.push_back(normalisation_shape(tower + ".norm", form.tokens, form.width));
-    layers.push_back(dense_shape(tower + ".joint", form.width, joint, false));  // of one token
+    layers.push_back(dense_shape(tower + ".joint", form.width, joint, false));  // on one token
   };
   layers.push_back(added(vectors_shape("temperature", 1, 1, 1)));
   layers.push_back(convolution_shape(

@@ -11,7 +11,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// A decoder block by block. Sizes that a row of workloads.csv leaves out have the value given here.
+/// Builds a decoder block by block. Sizes missing in workloads.csv have the values given here.
 class DecoderShape {
  public:
   DecoderShape(const std::string& title, const Sizes& sizes)
@@ -70,13 +70,13 @@ class DecoderShape {
   }
 
   void add_norm(const std::string& name) {
-    constexpr std::array<std::int64_t, 3> kWeights{1, 2, 0};  // by the mean square, by the layer, without weights
+    constexpr std::array<std::int64_t, 3> kWeights{1, 2, 0};  // root mean square, layer norm, without weights
     LayerShape norm = normalisation_shape(name, tokens_, width_);
     norm.parameters = kWeights.at(static_cast<std::size_t>(size("norm", 0))) * width_;
     add(std::move(norm));
   }
 
-  /// Queries and keys by the root mean square of each head, or of all of them together.
+  /// Adds root-mean-square norms of queries and keys, per head or over all heads.
   void add_norms_of_scores(const std::string& block) {
     const std::int64_t kind = size("qk-norm", 0);
     if (kind == 0) return;
@@ -105,7 +105,7 @@ class DecoderShape {
     add(by_rows(dense(block + "projection", heads_ * head_, width_, has_biases())));
   }
 
-  /// Positions that one sees in the mean, where a window or a chunk leaves some out; 0: all before it.
+  /// Returns the mean number of positions seen with a window or chunk; 0: all previous ones.
   double keys_seen() const {
     const auto tokens = static_cast<double>(tokens_);
     if (const auto window = static_cast<double>(size("window", 0)); window > 0 && window < tokens)
@@ -114,9 +114,10 @@ class DecoderShape {
     return 0;
   }
 
-  /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1): keys and values come out of one latent
-  /// vector of `latent` numbers and `rope-size` more that all heads share; queries out of one of `query-latent`, or of
-  /// the token where that is 0. A head has `head-size` numbers beside those of `rope-size`, and values of `value-size`.
+  /// Adds multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1). Keys and values come from one
+  /// latent vector of `latent` numbers and `rope-size` more that all heads share; queries from one of `query-latent`,
+  /// or from the token if it is 0. A head has `head-size` numbers in addition to `rope-size`, and values of
+  /// `value-size`.
   void add_latent_attention(const std::string& block) {
     const std::int64_t latent = sizes_.at("latent");
     const std::int64_t rope = sizes_.at("rope-size");
@@ -138,18 +139,17 @@ class DecoderShape {
     add(by_rows(dense(block + "projection", heads_ * value, width_, false)));
   }
 
-  /// Gated: SwiGLU (Shazeer, 2020, arXiv:2002.05202): down(silu(gate(x)) ⊙ up(x)). Kept are what comes out of gate and
-  /// up, of silu, and of the product.
+  /// Adds an MLP. Gated is SwiGLU (Shazeer, 2020, arXiv:2002.05202): down(silu(gate(x)) ⊙ up(x)); the outputs of gate,
+  /// up, silu and the product are kept.
   void add_mlp(const std::string& block, const std::string& part, std::int64_t between) {
     const bool bias = has_biases();
     if (is_gated()) add(with_gelu(by_columns(dense(block + part + "gate", width_, between, bias))));
     add(with_gelu(by_columns(dense(block + part + "up", width_, between, bias))));
-    if (!is_gated()) model_.layers.back().delta_follows = true;  // the activation alone is between them
+    if (!is_gated()) model_.layers.back().delta_follows = true;  // only the activation lies between them
     add(by_rows(dense(block + part + "down", between, width_, bias)));
   }
 
-  /// A router, `experts` MLPs of which each token goes through `experts-per-token`, and a shared one that all go
-  /// through.
+  /// Adds a router, `experts` MLPs of which each token uses `experts-per-token`, and a shared one for all tokens.
   void add_experts(const std::string& block) {
     const std::int64_t between = sizes_.at("expert-feed-forward");
     const Experts experts{sizes_.at("experts"), sizes_.at("experts-per-token"), has_biases()};

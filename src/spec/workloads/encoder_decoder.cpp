@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Two stacks, block by block.
+/// Builds two stacks, block by block.
 class EncoderDecoder {
  public:
   EncoderDecoder(const std::string& title, const Sizes& sizes)
@@ -52,7 +52,7 @@ class EncoderDecoder {
  private:
   void add(LayerShape layer) { model_.layers.push_back(std::move(layer)); }
 
-  /// Windows of three positions in a row.
+  /// Adds a convolution over windows of three consecutive positions.
   void add_convolution(const std::string& name, std::int64_t channels, std::int64_t tokens) {
     constexpr std::int64_t kWindow = 3;
     add(token_dense_shape(name, tokens, kWindow * channels, width_));
@@ -68,7 +68,7 @@ class EncoderDecoder {
     if (buckets > 0) add(added(vectors_shape(name, tokens, buckets, heads_)));
   }
 
-  /// Of `tokens` positions to the `seen` of the same stack or of the other.
+  /// Adds attention of `tokens` positions to the `seen` positions of the same stack or of the other.
   void add_attention(const std::string& name, std::int64_t tokens, std::int64_t seen, bool causal) {
     const bool biases = has_biases();
     add(by_columns(token_dense_shape(name + "query", tokens, width_, inside_, biases), heads_));

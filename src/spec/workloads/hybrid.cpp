@@ -9,7 +9,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Blocks of Mamba-2, attention or an MLP each.
+/// Builds blocks of Mamba-2, attention or an MLP each.
 class Hybrid {
  public:
   Hybrid(const std::string& title, const Sizes& sizes)
@@ -29,7 +29,7 @@ class Hybrid {
     for (std::int64_t i = 1; i <= all; ++i) {
       const std::string block = fmt::format("block{}.", i);
       add(rms_normalisation_shape(block + "norm", tokens_, width_));
-      // Whichever is behind its even share comes next, attention in the middle of its stretch.
+      // The kind furthest below its even share comes next; attention in the middle of its stretch.
       if (of_attention * all < i * attentions - all / 2) {
         ++of_attention;
         add_attention(block);
@@ -52,7 +52,7 @@ class Hybrid {
     return token_dense_shape(name, tokens_, in, out, false);
   }
 
-  /// Section 6 of its paper: inside a chunk as attention, between chunks by states.
+  /// Adds a Mamba-2 block (section 6 of its paper): attention inside a chunk, states between chunks.
   void add_mamba(const std::string& block) {
     const std::int64_t heads = sizes_.at("mamba-heads");
     const std::int64_t head = sizes_.at("mamba-head-size");
@@ -99,7 +99,7 @@ class Hybrid {
     }
     if (const std::int64_t between = sizes_.at("feed-forward"); between > 0) {
       add(with_gelu(by_columns(dense(block + "up", width_, between))));
-      model_.layers.back().delta_follows = true;  // the activation alone is between them
+      model_.layers.back().delta_follows = true;  // only the activation lies between them
       add(by_rows(dense(block + "down", between, width_)));
     }
   }

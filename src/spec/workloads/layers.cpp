@@ -5,7 +5,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// Turns a dense layer applied once per sample into one applied to `rows` per sample.
+/// Turns a dense layer applied once per sample into one applied to `rows` rows per sample.
 LayerShape repeated(LayerShape shape, std::int64_t rows) {
   shape.rows_per_sample = rows;
   shape.forward_macs_per_sample *= static_cast<double>(rows);
@@ -29,7 +29,7 @@ LayerShape convolution_shape(std::string name, const Convolution& convolution) {
   LayerShape shape = repeated(dense_shape(std::move(name), patch, convolution.filters, convolution.bias),
                               convolution.size * convolution.size);
   shape.kind = LayerKind::convolution;
-  // A 1×1 window reads only where it is put.
+  // A 1×1 window reads only its own position.
   const std::int64_t side = convolution.size * (convolution.kernel == 1 ? 1 : convolution.stride);
   shape.inputs_per_sample = static_cast<double>(convolution.channels * side * side);
   return shape;

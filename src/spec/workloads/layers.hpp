@@ -5,13 +5,13 @@
 
 #include "spec/layer_shape.hpp"
 
-// The layers that workloads are built of. Activations, residual additions and pooling are taken as fused into their
-// neighbours: they have no multiply-adds and write nothing of their own.
+// Layers that workloads are built of. Activations, residual additions and pooling count as fused into their neighbours:
+// no multiply-adds, no writes of their own.
 
 namespace dadsim::spec {
 
 /// Convolution of a square image, as the matrix product over its patches (im2col): A has size² rows per sample of
-/// channels × kernel² columns. Without bias, as a batch normalisation follows it as a rule.
+/// channels × kernel² columns. Without bias, since a batch normalisation usually follows.
 struct Convolution {
   std::int64_t channels = 0;  ///< of the input
   std::int64_t filters = 0;
@@ -22,19 +22,20 @@ struct Convolution {
 };
 LayerShape convolution_shape(std::string name, const Convolution& convolution);
 
-/// A dense layer applied to each of `tokens` rows per sample.
+/// Returns a dense layer applied to each of `tokens` rows per sample.
 LayerShape token_dense_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out,
                              bool bias = true);
 
-/// Batch or layer normalisation: a scale and a shift for each of `features`, applied to each of `rows` per sample.
+/// Returns a batch or layer normalisation: a scale and a shift for each of `features`, applied to each of `rows` per
+/// sample.
 LayerShape normalisation_shape(std::string name, std::int64_t rows, std::int64_t features);
 
-/// Normalisation by the root mean square (Zhang, Sennrich, NeurIPS 2019, arXiv:1910.07467): a scale, no shift.
+/// Returns a root-mean-square normalisation (Zhang, Sennrich, NeurIPS 2019, arXiv:1910.07467): a scale, no shift.
 LayerShape rms_normalisation_shape(std::string name, std::int64_t rows, std::int64_t features);
 
-/// softmax(Q·Kᵀ)·V over all heads, the projections not included: two products of tokens² × width multiply-adds. Writes
-/// the scores of every head and the mixed values. A causal mask is taken to save nothing; with_flash_attention() makes
-/// the form in which it does. With dropout on the scores, what comes out of it is kept as well, and its mask.
+/// softmax(Q·Kᵀ)·V over all heads, without the projections: two products of tokens² × width multiply-adds. Writes the
+/// scores of every head and the mixed values. A causal mask saves nothing here; with_flash_attention() makes the form
+/// in which it does. With dropout on the scores, its output and its mask are kept as well.
 struct AttentionForm {
   bool causal = false;
   bool dropout = false;
@@ -42,8 +43,8 @@ struct AttentionForm {
 LayerShape attention_shape(std::string name, std::int64_t tokens, std::int64_t width, std::int64_t heads,
                            const AttentionForm& form = {});
 
-/// The same matrix of `number` experts, kept in one piece, of which each token goes through `per_token`, all
-/// experts as often as each other (a router that balances them).
+/// The same matrix in each of `number` experts, stored as one; each token uses `per_token` of them, all equally often
+/// (a balancing router).
 struct Experts {
   std::int64_t number = 0;
   std::int64_t per_token = 0;
@@ -52,36 +53,37 @@ struct Experts {
 LayerShape experts_shape(std::string name, std::int64_t tokens, std::int64_t in, std::int64_t out,
                          const Experts& experts);
 
-/// The layer as tensor parallelism divides it by outputs, those of `heads` heads together where it has some.
+/// Marks the layer as divided by outputs under tensor parallelism, with the outputs of `heads` heads kept together if
+/// it has any.
 LayerShape by_columns(LayerShape shape, std::int64_t heads = 0);
-/// The layer as tensor parallelism divides it by inputs.
+/// Marks the layer as divided by inputs.
 LayerShape by_rows(LayerShape shape);
-/// The table or the decoder as tensor parallelism divides it by entries.
+/// Marks the table or decoder as divided by entries.
 LayerShape by_entries(LayerShape shape);
-/// With a GELU behind it: what goes into that is kept beside what comes out.
+/// Adds a GELU after the layer: its inputs are kept in addition to its outputs.
 LayerShape with_gelu(LayerShape shape);
-/// With dropout behind it: a byte of its mask for each output is kept.
+/// Adds dropout after the layer: one mask byte per output is kept.
 LayerShape with_dropout(LayerShape shape);
-/// A table of which what it gives is added to something at once, and not kept.
+/// Marks a table's output as added to something at once, and so not kept.
 LayerShape added(LayerShape shape);
-/// A decoder of which the backward pass needs the scores of classes after softmax, in fp32 (Korthikanti et al.,
-/// arXiv:2205.05198, section 4.3), not as they came out.
+/// Marks a decoder: the backward pass keeps its class scores after softmax in fp32 (Korthikanti et al.,
+/// arXiv:2205.05198, section 4.3), not the outputs themselves.
 LayerShape with_softmax(LayerShape shape);
 
-/// `entries` learned vectors that every sample reads in full (positions, a class token): added to `tokens` rows. They
-/// are no table, and no algorithm compresses them.
+/// Returns `entries` learned vectors that every sample reads in full (positions, a class token), added to `tokens`
+/// rows. They are no table, and no algorithm compresses them.
 LayerShape vectors_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width);
 
-/// A table of `entries` learned vectors, of which each sample reads `tokens`.
+/// Returns a table of `entries` learned vectors, of which each sample reads `tokens`.
 LayerShape embedding_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width);
 
-/// Scores every entry of a table for each of `tokens`, with the table itself as the matrix (Press, Wolf, EACL 2017,
-/// arXiv:1608.05859): only a bias, if any, is its own. Its part of the table's gradient is added there.
+/// Returns a decoder that scores every entry of a table for each of `tokens`, with the table as its matrix (Press,
+/// Wolf, EACL 2017, arXiv:1608.05859). It owns a bias at most; its part of the table's gradient is added there.
 LayerShape tied_decoder_shape(std::string name, std::int64_t tokens, std::int64_t entries, std::int64_t width,
                               bool bias);
 
-/// The gates of an LSTM of `width` units (Hochreiter, Schmidhuber, Neural Computation 1997): element by element, one
-/// position after the other. Writes four gates, the cell and the output.
+/// Returns the gates of an LSTM of `width` units (Hochreiter, Schmidhuber, Neural Computation 1997): element by
+/// element, one position after the other. Writes four gates, the cell and the output.
 LayerShape lstm_gates_shape(std::string name, std::int64_t tokens, std::int64_t width);
 
 }  // namespace dadsim::spec

@@ -11,7 +11,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// A convolution along time: `taps` positions of `channels`, a row for each of `positions`.
+/// Returns a convolution along time: `taps` positions of `channels`, a row for each of `positions`.
 LayerShape temporal_convolution(const std::string& name, std::int64_t positions, std::int64_t channels,
                                 std::int64_t taps, std::int64_t filters, bool bias, std::int64_t stride) {
   LayerShape shape = token_dense_shape(name, positions, channels * taps, filters, bias);
@@ -20,7 +20,7 @@ LayerShape temporal_convolution(const std::string& name, std::int64_t positions,
   return shape;
 }
 
-/// One in which each channel sees itself alone (or a group its own): products too small for tensor cores.
+/// Returns a convolution in which each channel, or group, sees only itself: products too small for tensor cores.
 LayerShape grouped_convolution(const std::string& name, std::int64_t positions, std::int64_t channels,
                                std::int64_t group, std::int64_t taps, std::int64_t beside) {
   LayerShape shape = vectors_shape(name, positions, 1, channels);
@@ -42,7 +42,8 @@ ModelShape wav2vec2_shape(const std::string& title, const Sizes& sizes) {
   auto& layers = model.layers;
   const std::int64_t tokens = sizes.at("sequence");
   const std::int64_t width = sizes.at("hidden");
-  const bool normed = sizes.at("normed-convolutions") != 0;  // each, and with a bias; otherwise the first alone
+  const bool normed =
+      sizes.at("normed-convolutions") != 0;  // each has a norm and a bias; otherwise only the first has a norm
   std::int64_t positions = tokens;
   for (std::size_t i = 1; i < kStrides.size(); ++i) positions *= kStrides[i];
   for (std::size_t i = 0; i < kTaps.size(); ++i) {
@@ -82,13 +83,13 @@ ModelShape conformer_shape(const std::string& title, const Sizes& sizes) {
     const auto add_half = [&](const std::string& half) {
       add(normalisation_shape(block + half + ".norm", tokens, width));
       add(with_gelu(by_columns(token_dense_shape(block + half + ".mlp1", tokens, width, between))));
-      layers.back().delta_follows = true;  // Swish alone is between them
+      layers.back().delta_follows = true;  // only Swish lies between them
       add(by_rows(token_dense_shape(block + half + ".mlp2", tokens, between, width)));
     };
     add_half("first");
     add(normalisation_shape(block + "attention.norm", tokens, width));
     add(by_columns(token_dense_shape(block + "qkv", tokens, width, 3 * width), sizes.at("heads")));
-    // Scores are of contents and of relative positions, which have a matrix and two vectors.
+    // Scores depend on contents and on relative positions, which have a matrix and two vectors.
     add(by_columns(token_dense_shape(block + "relative", 2 * tokens - 1, width, width, false), sizes.at("heads")));
     add(added(vectors_shape(block + "relative_biases", tokens, 2, width)));
     add(attention_shape(block + "attention", tokens, width, sizes.at("heads")));
@@ -102,7 +103,8 @@ ModelShape conformer_shape(const std::string& title, const Sizes& sizes) {
     add_half("second");
     add(normalisation_shape(block + "norm", tokens, width));
   }
-  add(with_softmax(token_dense_shape("decoder", tokens, width, sizes.at("vocabulary") + 1)));  // and the blank
+  add(with_softmax(
+      token_dense_shape("decoder", tokens, width, sizes.at("vocabulary") + 1)));  // vocabulary and the blank
   return model;
 }
 

@@ -10,7 +10,7 @@
 namespace dadsim::spec {
 namespace {
 
-/// A U-Net whose blocks are residual convolutions, told of time, and transformers that attend to a text.
+/// Builds a U-Net whose blocks are residual convolutions, conditioned on time, and transformers that attend to a text.
 class UNet {
  public:
   UNet(const std::string& title, const Sizes& sizes)
@@ -57,9 +57,9 @@ class UNet {
   }
 
  private:
-  static constexpr std::int64_t kLatents = 4;       ///< channels of what is denoised
-  static constexpr std::int64_t kLatentStride = 8;  ///< pixels of the image along a side of one of its
-  static constexpr int kPerLevel = 2;               ///< blocks; one more on the way back
+  static constexpr std::int64_t kLatents = 4;       ///< channels of the latents
+  static constexpr std::int64_t kLatentStride = 8;  ///< image pixels along a side of a latent pixel
+  static constexpr int kPerLevel = 2;               ///< blocks per level; one more on the way up
 
   void add(LayerShape layer) { model_.layers.push_back(std::move(layer)); }
   std::int64_t pixels() const { return side_ * side_; }
@@ -122,7 +122,7 @@ class UNet {
       add(to_text);
       dense(layer + "text.projection", width, width, true);
       add(normalisation_shape(layer + "norm3", pixels(), width));
-      dense(layer + "mlp1", width, 8 * width, true);  // a half gates the other
+      dense(layer + "mlp1", width, 8 * width, true);  // one half gates the other
       dense(layer + "mlp2", 4 * width, width, true);
     }
     dense(block + "transformer.out", width, width, true);
@@ -131,8 +131,8 @@ class UNet {
   ModelShape model_;
   const Sizes& sizes_;
   std::int64_t first_;
-  std::int64_t embedding_;  ///< width of what says the time
-  std::int64_t side_;       ///< of the image at this point
+  std::int64_t embedding_;  ///< width of the time embedding
+  std::int64_t side_;       ///< side of the image at this point
   std::int64_t channels_;
   int blocks_ = 0;
 };

@@ -20,7 +20,7 @@ ModelShape vit_shape(const std::string& title, const Sizes& sizes) {
   layers.push_back(convolution_shape(
       "patches", {.channels = 3, .filters = width, .kernel = patch, .size = grid, .bias = true, .stride = patch}));
   const std::int64_t between = size_or(sizes, "feed-forward", 4 * width);
-  // A layer scale comes with a token that stands for what is masked.
+  // With a layer scale there is a token for masked patches.
   layers.push_back(added(vectors_shape("class_and_position", tokens, tokens + (scaled ? 2 : 1), width)));
   const auto add_scale = [&](const std::string& name) {
     if (scaled) layers.push_back(added(vectors_shape(name, tokens, 1, width)));
@@ -36,7 +36,7 @@ ModelShape vit_shape(const std::string& title, const Sizes& sizes) {
     const bool gated = size_or(sizes, "gated", 0) != 0;
     if (gated) layers.push_back(with_gelu(by_columns(token_dense_shape(block + "gate", tokens, width, between))));
     layers.push_back(with_gelu(by_columns(token_dense_shape(block + "mlp1", tokens, width, between))));
-    layers.back().delta_follows = !gated;  // GELU alone is between them
+    layers.back().delta_follows = !gated;  // only GELU lies between them
     layers.push_back(by_rows(token_dense_shape(block + "mlp2", tokens, between, width)));
     add_scale(block + "scale2");
   }
