@@ -9,14 +9,14 @@
 
 namespace dadsim::spec {
 
-/// A value of an enumeration and what it is called, in scenarios as in results and messages.
+/// A value of an enumeration and its name, in scenarios, results and messages.
 template <class Enum>
 struct Name {
   Enum value;
   const char* text;
 };
 
-/// An enumeration has one table of names, beside it and in the order in which they are told:
+/// An enumeration has one table of names, next to it and in the order of presentation:
 ///     constexpr auto names_of(Stop) { return std::to_array<Name<Stop>>({{Stop::budget, "budget"}, …}); }
 template <class Enum>
 concept Named = std::is_enum_v<Enum> && requires(Enum value) {
@@ -31,7 +31,7 @@ constexpr const char* to_string(Enum value) {
   throw std::logic_error("a value of an enumeration without a name");
 }
 
-/// The value of that name; nullopt: there is none.
+/// Returns the value with that name; nullopt if there is none.
 template <Named Enum>
 constexpr std::optional<Enum> parse(std::string_view text) {
   for (const Name<Enum>& name : names_of(Enum{})) {
@@ -40,7 +40,7 @@ constexpr std::optional<Enum> parse(std::string_view text) {
   return std::nullopt;
 }
 
-/// All names of an enumeration, in their order.
+/// Returns all names of an enumeration, in their order.
 template <Named Enum>
 std::vector<std::string> all_names() {
   std::vector<std::string> texts;

@@ -14,13 +14,13 @@ namespace dadsim::spec {
 
 /// One parameter of an algorithm: everything needed to check it, list it and document it.
 struct ParameterSpec {
-  enum class Type { integer, real, choice, file };  ///< file: a path, what lies there is part of the value
+  enum class Type { integer, real, choice, file };  ///< file: a path, whose contents are part of the value
   std::string name;
   Type type = Type::real;
   double minimum = 0;  ///< inclusive; numbers only
   double maximum = 0;  ///< inclusive; numbers only
   std::string default_value;
-  std::vector<std::string> choices;  ///< of a choice
+  std::vector<std::string> choices;  ///< for a choice
   std::string description;
 };
 
@@ -42,7 +42,7 @@ inline ParameterSpec choice_parameter(std::string name, std::string default_valu
           std::move(choices), std::move(description)};
 }
 
-/// One whose first choice is the one by default.
+/// Makes a choice whose first value is the default.
 inline ParameterSpec choice_parameter(std::string name, const std::vector<std::string>& choices,
                                       std::string description) {
   return choice_parameter(std::move(name), choices.front(), choices, std::move(description));
@@ -51,14 +51,14 @@ inline ParameterSpec choice_parameter(std::string name, const std::vector<std::s
 /// Values by name, as text already checked against the specification.
 using ParameterValues = std::map<std::string, std::string>;
 
-/// A number that a method is asked for, declared once: of() reads it. Constants of this type are there before anything
-/// runs, and become a ParameterSpec where a description lists them.
+/// A numeric parameter of a method, declared once; of() reads its value. Constants of this type exist before anything
+/// runs, and become a ParameterSpec in a description.
 template <class Number>
 struct NumberParameter {
   const char* name;
   double minimum;             ///< inclusive
   double maximum;             ///< inclusive
-  const char* default_value;  ///< as it is printed
+  const char* default_value;  ///< as printed
   const char* description;
 
   /// *Requires* a checked value under its name.
@@ -81,7 +81,7 @@ using IntegerParameter = NumberParameter<std::int64_t>;
 using RealParameter = NumberParameter<double>;
 using FloatParameter = NumberParameter<float>;
 
-/// One of some values, declared once, each with the word that stands for it.
+/// A parameter with named values, declared once.
 template <class Value, std::size_t count>
 struct ChoiceParameter {
   const char* name;
@@ -113,7 +113,7 @@ constexpr ChoiceParameter<Value, count> choice(const char* name,
   return {name, std::to_array(choices), description, by_default};
 }
 
-/// One whose words are not known before the program runs: a graph of a registry, a path.
+/// A parameter whose values are known only at run time: a graph of a registry, a path.
 struct TextParameter {
   const char* name;
   const std::string& of(const ParameterValues& values) const { return values.at(name); }

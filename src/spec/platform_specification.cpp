@@ -136,7 +136,7 @@ void draw_populations_from(std::uint64_t seed, PlatformSpec& platform) {
   if (auto* federation = std::get_if<FederationSpec>(&platform.what)) federation->seed = seed;
   if (auto* composition = std::get_if<CompositionSpec>(&platform.what)) {
     for (auto& cluster : composition->clusters) {
-      // Federations of the same form differ.
+      // Federations of the same form get different seeds.
       if (auto* one = std::get_if<FederationSpec>(&cluster)) one->seed = seed++;
     }
   }

@@ -9,16 +9,15 @@
 
 #include "spec/names.hpp"
 
-// What a cluster is made of, complete and checked: what the scenario reader fills in and the simulator builds.
-// Bandwidths are byte/s of the wire (10 Gbit/s Ethernet is 1.25e9), latencies seconds one way.
+// Description of a cluster, complete and checked: filled in by the scenario reader, built by the simulator. Bandwidths
+// are byte/s of the wire (10 Gbit/s Ethernet is 1.25e9), latencies seconds one way.
 
 namespace dadsim::spec {
 
-/// How bytes travel over a link, and so which corrections apply to its nominal numbers.
+/// Kind of transport over a link, which determines the corrections of its nominal numbers.
 enum class Transport : std::uint8_t {
-  plain,   ///< the numbers as they are written: no corrections. What a SimGrid platform file gets unless it says
-           ///< otherwise
-  tcp,     ///< a connection per pair: headers, slow start while cold, software per message, queues that fill up
+  plain,   ///< uncorrected numbers: the default for SimGrid platform files
+  tcp,     ///< one connection per pair: headers, slow start of idle connections, software cost per message, queues
   rdma,    ///< InfiniBand, RoCE, EFA, PCIe: a stated share of the nominal bandwidth
   nvlink,  ///< NVLink and NVSwitch: a stated share of the nominal bandwidth
 };
@@ -31,14 +30,14 @@ constexpr auto names_of(Transport) {
 enum class CollectiveLibrary : std::uint8_t {
   nccl,  ///< NVIDIA's
   rccl,  ///< AMD's
-  mpi,   ///< of CPUs
+  mpi,   ///< for CPUs
 };
 constexpr auto names_of(CollectiveLibrary) {
   using enum CollectiveLibrary;
   return std::to_array<Name<CollectiveLibrary>>({{nccl, "nccl"}, {rccl, "rccl"}, {mpi, "mpi"}});
 }
 
-/// Generation of NVIDIA's GPUs, as far as NCCL's tuner tells them apart.
+/// NVIDIA GPU generation, as NCCL's tuner distinguishes them.
 enum class GpuGeneration : std::uint8_t { volta, ampere, hopper, blackwell };
 constexpr auto names_of(GpuGeneration) {
   using enum GpuGeneration;
@@ -46,8 +45,8 @@ constexpr auto names_of(GpuGeneration) {
       {{volta, "volta"}, {ampere, "ampere"}, {hopper, "hopper"}, {blackwell, "blackwell"}});
 }
 
-/// Which of the library's tables says what a message costs over a link of transport rdma, beside the link's own
-/// latency. any: that of the other links on its way.
+/// Table of the library with the cost of a message over an rdma link, in addition to the link's latency. any: the table
+/// of the other links on the path.
 enum class MessageCosts : std::uint8_t { network, pcie, xgmi, efa, any };
 constexpr auto names_of(MessageCosts) {
   using enum MessageCosts;
@@ -57,45 +56,45 @@ constexpr auto names_of(MessageCosts) {
 
 /// One direction of a link.
 struct LinkSpec {
-  std::string name;      ///< of the catalogue ("ib-ndr"), or of one's own
+  std::string name;      ///< name in the catalogue ("ib-ndr"), or a user's own
   double bandwidth = 0;  ///< byte/s, nominal
   double latency = 0;    ///< seconds, one way
   Transport transport = Transport::plain;
-  double efficiency = 1;     ///< share of the nominal bandwidth that payload reaches, 0…1
+  double efficiency = 1;     ///< share of the nominal bandwidth available to payload, 0…1
   double queue_bytes = 3e5;  ///< tcp: drop-tail buffer in front of the link
-  std::string source;        ///< where the numbers are published, and which are assumptions
+  std::string source;        ///< publication of the numbers, and which are assumptions
   MessageCosts costs = MessageCosts::network;
-  /// Of the GPUs that a link inside a node joins; of other links they mean nothing.
+  /// Library and generation of the GPUs joined by a link inside a node; no effect on other links.
   CollectiveLibrary library = CollectiveLibrary::nccl;
   GpuGeneration generation = GpuGeneration::ampere;
-  /// tcp: the bandwidth is what transfers were measured to get. Headers, windows and losses are in it: it is payload,
-  /// and nothing is lost in front of it (queue_bytes means nothing).
+  /// tcp: the bandwidth is the measured rate of transfers, including headers, windows and losses: it is payload, and
+  /// nothing is lost before the link (queue_bytes has no effect).
   bool is_goodput = false;
-  double per_connection = 0;  ///< goodput: byte/s that one connection gets at most; 0: its window per round trip
-  /// tcp: between hosts and switches of one cluster, whatever its rate. What does not fit in front of a host's own
-  /// adapter waits in the host, and a switch loses only what more lines bring than one takes away.
+  double per_connection = 0;  ///< goodput: most byte/s of one connection; 0: its window per round trip
+  /// tcp: inside a cluster, at any rate. A host queues at its own adapter without loss; packets are lost only at a
+  /// switch port that receives more than it can send.
   bool in_cluster = false;
-  /// Of the catalogue: an access line (fibre, cable, 4G), whose queue loses what it does not hold wherever it stands;
-  /// as an adapter of a cluster of GPUs, too, it is not in_cluster.
+  /// From the catalogue: an access line (fibre, cable, 4G), whose queue loses the excess wherever the line is. Even as
+  /// an adapter of a GPU cluster it is not in_cluster.
   bool is_access = false;
   bool operator==(const LinkSpec&) const = default;
 };
 
-/// How the GPUs of a node reach one another.
+/// Connection of the GPUs inside a node.
 enum class InsideNode : std::uint8_t {
   switched,  ///< every GPU has a full-duplex port into a switch that never blocks (NVSwitch)
   shared,    ///< every GPU has a full-duplex port, and all share one host bridge each way (PCIe)
   mesh,      ///< every pair of GPUs has a full-duplex link of its own (xGMI)
 };
 
-/// How nodes reach one another.
+/// Connection between nodes.
 struct FabricSpec {
   enum class Kind : std::uint8_t { one_switch, fat_tree, dragonfly, torus };
   Kind kind = Kind::one_switch;
   LinkSpec link;                      ///< between switches (one_switch: unused)
   std::int64_t nodes_per_switch = 0;  ///< fat_tree: nodes below each leaf switch
   double oversubscription = 1;        ///< fat_tree: bandwidth down ÷ bandwidth up of a leaf switch, at least 1
-  bool adds_up = false;               ///< its switches can sum (InfiniBand SHARP)
+  bool adds_up = false;               ///< switches can sum (InfiniBand SHARP)
   std::vector<std::int64_t>
       dimensions;  ///< torus: nodes along each axis. dragonfly: groups, routers per group, nodes per router
 };
@@ -105,70 +104,69 @@ constexpr auto names_of(FabricSpec::Kind) {
       {{one_switch, "one-switch"}, {fat_tree, "fat-tree"}, {dragonfly, "dragonfly"}, {torus, "torus"}});
 }
 
-/// Nodes of a cluster of GPUs that are alike.
+/// Equal nodes of a GPU cluster.
 struct NodeGroup {
   std::int64_t nodes = 1;
   std::int64_t gpus = 8;  ///< per node
-  // As those of GpuClusterSpec:
+  // Like members of GpuClusterSpec:
   LinkSpec port;
   std::int64_t rails = 1;
   LinkSpec nic;
-  // As those of GpuClusterSpec; left out, those of the other nodes:
+  // Like members of GpuClusterSpec; none: as in the other nodes:
   std::optional<InsideNode> inside = {};
-  LinkSpec bridge = {};  ///< where `inside` says shared
+  LinkSpec bridge = {};  ///< with `inside` = shared
   std::optional<LinkSpec> slot = {};
   std::optional<std::int64_t> slot_gpus = {};
   bool operator==(const NodeGroup&) const = default;
 };
 
-/// Nodes of GPUs. Hosts are called `gpu-0` …, numbered node by node; in a composition `NAME.gpu-0` ….
+/// Nodes of GPUs. Hosts are named `gpu-0` …, numbered node by node; in a composition `NAME.gpu-0` ….
 struct GpuClusterSpec {
   std::string name;        ///< empty unless part of a composition
-  std::int64_t nodes = 1;  ///< beside those of `more`
+  std::int64_t nodes = 1;  ///< nodes in addition to those in `more`
   std::int64_t gpus = 8;   ///< per node
   InsideNode inside = InsideNode::switched;
-  LinkSpec port;    ///< of each GPU into the switch or bridge of its node; mesh: of each pair
-  LinkSpec bridge;  ///< shared: of the host bridge, each way; bandwidth 0: no limit of its own
-  /// Network adapters per node; GPU i uses rail i·rails/gpus. Where they are more than the GPUs, each GPU has
-  /// rails/gpus.
+  LinkSpec port;    ///< link of each GPU to its node's switch or bridge; mesh: of each pair
+  LinkSpec bridge;  ///< shared: host bridge, each way; bandwidth 0: no limit of its own
+  /// Network adapters per node; GPU i uses rail i·rails/gpus. With more adapters than GPUs, each GPU has rails/gpus.
   std::int64_t rails = 1;
-  LinkSpec nic;  ///< of each rail, full duplex
+  LinkSpec nic;  ///< link of each rail, full duplex
   FabricSpec fabric;
-  bool library_is_given = false;  ///< that of `port` was asked for, whatever the devices are
+  bool library_is_given = false;  ///< the library of `port` was given explicitly, independent of the devices
   LinkSpec slot;                  ///< between GPUs and their adapters; bandwidth 0: no limit
-  std::int64_t slot_gpus = 1;     ///< GPUs behind one slot, which share it; a divisor of `gpus`
-  // Of adapters over TCP:
-  std::int64_t sockets = 16;         ///< connections beside each other between two adapters
-  std::int64_t socket_threads = 16;  ///< that serve them, each on a core of its own
-  double flow_limit = 0;             ///< byte/s that the provider gives one connection; 0: no limit
-  std::int64_t mtu = 1500;           ///< bytes of a packet
-  std::vector<NodeGroup> more;       ///< nodes of other sizes and links, numbered on behind the `nodes`
+  std::int64_t slot_gpus = 1;     ///< GPUs that share one slot; a divisor of `gpus`
+  // Adapters over TCP:
+  std::int64_t sockets = 16;         ///< parallel connections between two adapters
+  std::int64_t socket_threads = 16;  ///< threads that serve them, each on a core of its own
+  double flow_limit = 0;             ///< most byte/s that the provider allows one connection; 0: no limit
+  std::int64_t mtu = 1500;           ///< bytes per packet
+  std::vector<NodeGroup> more;       ///< nodes of other sizes and links, numbered after the first `nodes`
 };
 
-/// The nodes of a cluster, group by group: its own, then `more`. Nothing is left out in any of them.
+/// Returns the nodes of a cluster, group by group: its own, then `more`, with all members filled in.
 std::vector<NodeGroup> node_groups(const GpuClusterSpec& cluster);
 std::int64_t all_nodes(const GpuClusterSpec& cluster);
 std::int64_t all_gpus(const GpuClusterSpec& cluster);
 
-/// Sites around a hub, each with a line of its own. Hosts are called after their class: `CLASS-1` … (just `CLASS` if
-/// there is one and `numbered` is false), the hub `hub`; in a composition with `NAME.` before.
+/// Sites around a hub, each with its own line. Hosts are named after their class: `CLASS-1` … (`CLASS` for a single one
+/// if `numbered` is false), the hub `hub`; in a composition with the prefix `NAME.`.
 struct FederationSpec {
   struct Sites {
-    std::string name;  ///< prefix of the hosts' names
+    std::string name;  ///< prefix of the host names
     std::int64_t count = 1;
     bool numbered = true;
     LinkSpec up, down;  ///< from and to the site
-    /// Standard deviations of the logarithms of a site's factors, whose medians are 1: of both bandwidths, and of both
-    /// latencies.
+    /// Standard deviations of the logarithms of a site's factors on both bandwidths and on both latencies; their
+    /// medians are 1.
     double bandwidth_spread = 0, latency_spread = 0;
   };
   std::string name;
   std::vector<Sites> sites;
-  std::uint64_t seed = 1;     ///< of the factors
-  LinkSpec hub_up, hub_down;  ///< bandwidth 0: the hub's line is never the limit
+  std::uint64_t seed = 1;     ///< seed of the factors
+  LinkSpec hub_up, hub_down;  ///< bandwidth 0: the hub's line is never a bottleneck
 };
 
-/// Regions joined pairwise, as cloud regions are. Within a region hosts hang on a switch by `host`. Hosts are called
+/// Regions joined pairwise, like cloud regions. Hosts of a region are attached to a switch by `host`, and named
 /// `REGION-1` …
 struct WanSpec {
   struct Region {
@@ -186,7 +184,7 @@ struct WanSpec {
   };
   std::string name;
   std::vector<Region> regions;
-  LinkSpec host;            ///< of each host into its region's switch, full duplex
+  LinkSpec host;            ///< link of each host to its region's switch, full duplex
   std::vector<Pair> pairs;  ///< both directions of each pair
 };
 
@@ -199,43 +197,43 @@ struct CompositionSpec {
 /// A platform file of SimGrid.
 struct PlatformFileSpec {
   std::string path;  ///< absolute
-  /// How its links are used, unless a link or zone has a `transport` property; and their share of the bandwidth.
+  /// Transport of links without a `transport` property of the link or zone.
   Transport transport = Transport::plain;
 };
 
-/// What if links were faster or slower.
+/// Change of link speeds in a what-if question.
 struct LinkChange {
-  /// Name of a link of the platform as it stands in a result, in which * stands for anything, or class of links
-  /// ("ib-ndr").
+  /// Name of a link as in a result, with * matching anything, or class of links ("ib-ndr").
   std::string link;
   double bandwidth_factor = 1;  ///< above 0
-  double latency_factor = 1;    ///< from 0 on; of the link's own latency, not of software and protocols
+  double latency_factor = 1;    ///< 0 or above; on the link's own latency, not on software and protocols
 };
 
 struct PlatformSpec {
   std::string description;  ///< one line; may be empty
   std::variant<PlatformFileSpec, GpuClusterSpec, FederationSpec, WanSpec, CompositionSpec> what;
 
-  /// What changes while time passes: repeated from the start after `period` seconds.
+  /// Variation of a link over time, repeated after `period` seconds.
   struct Profile {
     enum class Of : std::uint8_t { bandwidth, latency };
     Of of = Of::bandwidth;
-    std::string link;  ///< name in the platform (`dadsim platform` lists them); `*` at the end stands for any rest
-    std::vector<double> times;    ///< seconds, from 0, rising
-    std::vector<double> factors;  ///< of the link's own value, above 0
+    std::string link;  ///< name in the platform (`dadsim platform` lists them); `*` at the end matches any rest
+    std::vector<double> times;    ///< seconds, from 0, ascending
+    std::vector<double> factors;  ///< factors on the link's own value, above 0
     double period = 0;            ///< 0: not repeated
   };
   std::vector<Profile> profiles;
 
-  /// Traffic of others: from time 0 on, messages of `bytes` from one host to another, `every` seconds or back to back.
+  /// Background traffic: from time 0 on, messages of `bytes` from one host to another, every `every` seconds or back to
+  /// back.
   struct Background {
     std::string from, to;  ///< hosts
     double bytes = 0;
-    double every = 0;  ///< seconds between starts; 0: the next starts when the last is through
+    double every = 0;  ///< seconds between starts; 0: the next starts when the last has arrived
   };
   std::vector<Background> background;
 
-  /// To what the platform is built with, one after the other: a link that several fit gets the product.
+  /// Changes of the finished platform in order: a link that several match gets the product.
   std::vector<LinkChange> changes = {};
 };
 constexpr auto names_of(PlatformSpec::Profile::Of) {
@@ -243,17 +241,17 @@ constexpr auto names_of(PlatformSpec::Profile::Of) {
   return std::to_array<Name<PlatformSpec::Profile::Of>>({{bandwidth, "bandwidth"}, {latency, "latency"}});
 }
 
-/// Whether it has lines whose bandwidth is given as it was measured; a file is not looked into.
+/// Returns whether it has lines with measured bandwidths (goodput); platform files are not examined.
 bool has_goodput_lines(const PlatformSpec& platform);
 
-/// From now on what differs from site to site is drawn from this seed.
+/// Sets the seed from which site differences are drawn.
 void draw_populations_from(std::uint64_t seed, PlatformSpec& platform);
 
-/// Names of the hosts of a declared platform in the order in which they are built (empty for a file).
+/// Returns the host names of a declared platform in the order of construction (empty for a file).
 std::vector<std::string> host_names(const PlatformSpec& platform);
 
-/// Host by host in that order, the name of the node that it is on: `node-0` … of a cluster of GPUs, in a composition
-/// `NAME.node-0` …; any other host is a node by itself, of its own name.
+/// Returns the node of each host in that order: `node-0` … in a GPU cluster, `NAME.node-0` … in a composition; any
+/// other host is a node with its own name.
 std::vector<std::string> nodes_of_hosts(const PlatformSpec& platform);
 
 }  // namespace dadsim::spec

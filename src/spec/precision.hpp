@@ -7,18 +7,19 @@
 
 namespace dadsim::spec {
 
-/// The arithmetic that a step is timed in. Learning itself is always in fp32.
+/// Arithmetic in which a step is timed. Learning itself is always in fp32.
 enum class Precision : std::uint8_t {
   fp32,
   tf32,         ///< fp32 in memory and on the wire, products on tensor cores
   fp16,         ///< activations, gradients and products in 16 bit; the optimizer keeps a master copy in fp32
   bf16,         ///< the same
-  fp8,          ///< bf16, but for the products of dense layers, whose operands are cast to 8 bit (arXiv:2209.05433)
-  mxfp8,        ///< the same with a scale for each 32 numbers (OCP Microscaling Formats 1.0, 2023; arXiv:2506.08027)
-  nvfp4,        ///< the same with operands of 4 bit, and a scale for each 16 (NVIDIA, arXiv:2509.25149)
-  fp8_current,  ///< fp8 with the scale of a tensor from what it is, by a pass over it, not from what it was steps
-                ///< before
-  fp8_block,    ///< fp8 with a scale for each 128 numbers, of weights 128 × 128 (DeepSeek-V3, arXiv:2412.19437, 3.3)
+  fp8,          ///< bf16, except that operands of dense products are cast to 8 bit (arXiv:2209.05433)
+  mxfp8,        ///< like fp8 with a scale for each 32 numbers (OCP Microscaling Formats 1.0, 2023; arXiv:2506.08027)
+  nvfp4,        ///< like fp8 with operands of 4 bit, and a scale for each 16 (NVIDIA, arXiv:2509.25149)
+  fp8_current,  ///< fp8 with a tensor's scale from its current values, by a pass over it, instead of values of earlier
+                ///< steps
+  fp8_block,    ///< fp8 with a scale for each 128 numbers, for weights each 128 × 128 (DeepSeek-V3,
+                ///< arXiv:2412.19437, 3.3)
 };
 inline constexpr std::array kPrecisions{Precision::fp32,  Precision::tf32,        Precision::fp16,
                                         Precision::bf16,  Precision::fp8,         Precision::mxfp8,
@@ -37,26 +38,25 @@ constexpr auto names_of(Precision) {
                                          {fp8_block, "fp8-block"}});
 }
 
-/// Whether operands are cast to fp8 with whatever scales: they multiply at one rate.
+/// Returns whether operands are cast to fp8, with any scales: they multiply at the same rate.
 constexpr bool is_fp8(Precision precision) {
   return precision == Precision::fp8 || precision == Precision::fp8_current || precision == Precision::fp8_block;
 }
 
-/// Whether operands of the products of dense layers are cast to fewer than 16 bit, all else being bf16.
+/// Returns whether operands of dense products are cast to fewer than 16 bit, and all else is bf16.
 constexpr bool casts_operands(Precision precision) {
   return is_fp8(precision) || precision == Precision::mxfp8 || precision == Precision::nvfp4;
 }
 
-/// Bytes of such an operand with its scales (per number, where a number of bytes is stated by the formats): of fp8 one,
-/// a tensor having one scale, 1 + 4/128 in blocks of 128; 1 + 1/32 of mxfp8; 1/2 + 1/16 of nvfp4. Of others what
-/// bytes_per_element() says.
+/// Returns the bytes of such an operand with its scales, per number: 1 for fp8 (one scale per tensor), 1 + 4/128 in
+/// blocks of 128, 1 + 1/32 for mxfp8, 1/2 + 1/16 for nvfp4. For others, bytes_per_element().
 double operand_bytes(Precision precision);
 
-/// Bytes of an activation or gradient in memory and on the wire.
+/// Returns the bytes of an activation or gradient in memory and on the wire.
 double bytes_per_element(Precision precision);
 
-/// Whether parameters are kept twice: in 16 bit for the products, and in fp32 for the optimizer (Micikevicius et al.,
-/// Mixed Precision Training, ICLR 2018, section 3.1).
+/// Returns whether parameters are kept twice: in 16 bit for the products, and in fp32 for the optimizer (Micikevicius
+/// et al., Mixed Precision Training, ICLR 2018, section 3.1).
 bool has_master_copies(Precision precision);
 
 }  // namespace dadsim::spec

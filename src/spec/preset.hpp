@@ -11,21 +11,21 @@
 
 namespace dadsim::spec {
 
-/// A well-known network in its sizes: expands into layers.
+/// A well-known network with parameters: expands into layers.
 struct Preset {
   std::string name;         ///< as in <model preset="…">
   std::string description;  ///< one sentence
   std::string source;       ///< paper
   std::vector<ParameterSpec> parameters;
-  /// The layers for samples of that shape, the last one giving `classes` logits per labelled position. Values hold
-  /// every parameter, checked. Throws ModelMistake where they do not fit each other or the samples.
+  /// Returns the layers for samples of that shape; the last one has `classes` logits per labelled position. `values`
+  /// holds every parameter, checked. Throws ModelMistake if they do not fit each other or the samples.
   ModelSpec (*make)(const ParameterValues& values, const SampleShape& sample, std::int64_t classes) = nullptr;
 };
 
-/// Every preset. One file per family under spec/presets/ and one line in the registry each.
+/// Returns all presets; each family has one file in spec/presets/ and one line in the registry.
 Registry<Preset>& preset_registry();
 
-/// The values of all parameters that are not given, as text.
+/// Returns the default value of every parameter, as text.
 ParameterValues default_parameters(const Preset& preset);
 
 }  // namespace dadsim::spec

@@ -8,18 +8,18 @@
 
 namespace dadsim::spec {
 
-/// What holds always, never, or by an `Argument`: of a method by its parameters, or by the whole run.
+/// A property that holds always, never, or depending on an `Argument`: a method's parameters, or the whole run.
 template <class Argument>
 class PropertyBy {
  public:
   using Of = std::function<bool(const Argument&)>;
   PropertyBy() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): most are always or never; pointers are no truths
+  // most are always or never; pointers must not convert
   PropertyBy(std::same_as<bool> auto always) : always_(always) {}
-  // NOLINTNEXTLINE(google-explicit-constructor): a lambda says what it depends on
+  // a lambda defines its dependence
   PropertyBy(std::predicate<const Argument&> auto of) : of_(std::move(of)) {}
 
-  /// *Requires* every parameter, if it depends on them.
+  /// *Requires* every parameter, if the property depends on them.
   bool operator()(const Argument& argument) const { return of_ ? of_(argument) : always_; }
   bool depends() const { return static_cast<bool>(of_); }
 
