@@ -9,13 +9,14 @@ namespace dadsim::spec {
 ModelShape with_flash_attention(ModelShape model, FlashLibrary library) {
   constexpr double kFloat = 4;            // bytes
   constexpr double kOperands = 3;         // queries, keys, values
-  constexpr double kProductsOfTwo = 0.5;  // Q·Kᵀ alone is done again
+  constexpr double kProductsOfTwo = 0.5;  // only Q·Kᵀ is recomputed
   for (LayerShape& layer : model.layers) {
     if (layer.kind != LayerKind::attention || !(layer.scores_per_sample > 0)) continue;
     const double tokens = std::sqrt(layer.scores_per_sample / static_cast<double>(layer.heads));
     layer.library = library;
     layer.outputs_per_sample -= layer.scores_per_sample;
-    // Plain attention counts its scores and not its operands: of sequences so short that those are fewer, no more.
+    // Plain attention counts its scores instead of its operands; the minimum covers sequences so short that scores are
+    // fewer.
     layer.inputs_per_sample = std::min(kOperands * layer.outputs_per_sample, layer.scores_per_sample);
     layer.scores_per_sample = 0;
     layer.kept_beside_per_sample = 0;

@@ -11,7 +11,7 @@
 #include "spec/names.hpp"
 #include "spec/sample_shape.hpp"
 
-// Where the samples come from and who has which, complete and checked.
+// Source of the samples and their distribution over sites, complete and checked.
 
 namespace dadsim::spec {
 
@@ -19,16 +19,16 @@ inline constexpr std::int64_t kMaxDrawnSamples = 200000;                  ///< t
 inline constexpr std::int64_t kMaxSampleValues = std::int64_t{1} << 28U;  ///< samples × values: 1 GiB of floats
 inline constexpr std::int64_t kMinUtteranceLength = 8;                    ///< frames
 inline constexpr std::int64_t kMaxUtteranceLength = 2000;
-inline constexpr std::int64_t kMinTextLength = 2;  ///< characters of a window
+inline constexpr std::int64_t kMinTextLength = 2;  ///< characters per window
 inline constexpr std::int64_t kMaxTextLength = 4096;
 inline constexpr std::int64_t kMaxTabularFeatures = 10000;
 inline constexpr std::int64_t kMaxTabularClasses = 1000;
 
-/// What the features of a source are learned as.
+/// Scaling of the features of a source.
 enum class Scale : std::uint8_t {
-  none,     ///< as they are in the files: pixels from 0 to 255
-  unit,     ///< between 0 and 1: pixels ÷ 255, others by the least and the largest of their channel or column
-  standard  ///< mean 0 and deviation 1 of their channel or column
+  none,     ///< unchanged from the files: pixels from 0 to 255
+  unit,     ///< between 0 and 1: pixels ÷ 255, others by the minimum and maximum of their channel or column
+  standard  ///< mean 0 and deviation 1 per channel or column
 };
 constexpr auto names_of(Scale) {
   return std::to_array<Name<Scale>>({{Scale::none, "none"}, {Scale::unit, "unit"}, {Scale::standard, "standard"}});
@@ -71,8 +71,8 @@ struct TsSource {
 struct CsvSource {
   std::string file, target;
   std::vector<std::string> site_files;  ///< instead of `file`: a table for each site
-  std::string site;                     ///< column that says of which site a row is; empty: none does
-  std::vector<std::string> ignore;      ///< columns that nothing is learned from
+  std::string site;                     ///< column with a row's site; empty: none
+  std::vector<std::string> ignore;      ///< columns excluded from learning
   bool names = true;                    ///< false: the first line is a sample, and columns are called 1, 2, 3 …
   std::string test_file;                ///< empty: a share of the rows is held back
   double test_share = 0.2;              ///< without a test file: in (0, 1)
@@ -81,10 +81,10 @@ struct CsvSource {
   Scale scale = Scale::standard;
 };
 
-/// Plain text, of which the next character is learned.
+/// Plain text; the next character is learned.
 struct TextSource {
   std::string file;
-  std::int64_t length = 64;  ///< characters of a sample
+  std::int64_t length = 64;  ///< characters per sample
   double test_share = 0.1;   ///< of the characters, at the end of the text
   std::int64_t train = 0;    ///< windows
   std::int64_t test = 0;
@@ -97,7 +97,7 @@ struct ShapesSource {
   Scale scale = Scale::unit;
 };
 
-/// Drawn: sequences in the manner of spoken digits.
+/// Drawn: sequences like spoken digits.
 struct UtterancesSource {
   std::int64_t length = 93;  ///< frames, padded
   std::int64_t train = 4000;
@@ -105,9 +105,9 @@ struct UtterancesSource {
   Scale scale = Scale::none;
 };
 
-/// Drawn: arithmetic with nested brackets, of which the next character is learned.
+/// Drawn: arithmetic with nested brackets; the next character is learned.
 struct GrammarSource {
-  std::int64_t length = 64;  ///< characters of a sample
+  std::int64_t length = 64;  ///< characters per sample
   std::int64_t train = 4000;
   std::int64_t test = 1000;
 };
@@ -116,7 +116,7 @@ struct GrammarSource {
 struct TabularSource {
   std::int64_t features = 20;
   std::int64_t classes = 4;
-  double noise = 0.05;  ///< share of the labels that are replaced by one at random
+  double noise = 0.05;  ///< share of the labels replaced by a random one
   std::int64_t train = 8000;
   std::int64_t test = 2000;
   Scale scale = Scale::none;
@@ -125,27 +125,28 @@ struct TabularSource {
 using DataSource = std::variant<DigitsSource, IdxSource, Cifar10Source, TsSource, CsvSource, TextSource, ShapesSource,
                                 UtterancesSource, GrammarSource, TabularSource>;
 
-/// What a source holds.
+/// Contents of a data source.
 struct DataFacts {
-  std::int64_t train = 0;            ///< samples to train on
-  std::optional<std::int64_t> test;  ///< samples to test on; nullopt: they follow the training samples, out of `train`
+  std::int64_t train = 0;  ///< samples to train on
+  std::optional<std::int64_t>
+      test;  ///< samples to test on; nullopt: they follow the training samples and are taken from `train`
   SampleShape shape;
   std::int64_t classes = 0;
   std::int64_t labels_per_sample = 1;
-  std::vector<std::string> sites{};  ///< that the samples say they are of, in the order of the workers; empty: none
-  std::vector<std::string> notes{};  ///< what the author should know, each "file:line: what; why"
+  std::vector<std::string> sites{};  ///< sites named by the samples, in the order of the workers; empty: none
+  std::vector<std::string> notes{};  ///< notes to the author, each "file:line: what; why"
 };
 
-/// How the training samples are dealt to the sites.
+/// Distribution of the training samples over the sites.
 struct SplitSpec {
-  enum class Kind { iid, by_class, dirichlet, shards, sizes, by_site };  ///< by_site: as the data say themselves
+  enum class Kind { iid, by_class, dirichlet, shards, sizes, by_site };  ///< by_site: as named by the data
   Kind kind = Kind::iid;
-  double alpha = 0.5;               ///< dirichlet: concentration; small is uneven
+  double alpha = 0.5;               ///< dirichlet: concentration; small values are uneven
   std::int64_t shards = 2;          ///< shards: per site, of samples sorted by class
   std::vector<std::int64_t> sizes;  ///< sizes: samples of each site, drawn at random
-  // iid and dirichlet: how uneven the sizes of the sites are; both 0: they are to be equal. One of them at most.
+  // iid and dirichlet: spread of the sites' sizes; both 0: equal sizes. At most one is set.
   double size_spread = 0;    ///< log-normal: standard deviation of the logarithm
-  double size_exponent = 0;  ///< Zipf: the k-th largest site has a size in proportion to k^−exponent
+  double size_exponent = 0;  ///< Zipf: the k-th largest site has a size proportional to k^−exponent
 };
 constexpr auto names_of(SplitSpec::Kind) {
   using enum SplitSpec::Kind;
@@ -157,8 +158,8 @@ constexpr auto names_of(SplitSpec::Kind) {
                                                {by_site, "site"}});
 }
 
-/// How the features differ from site to site: x ↦ e^(gain·z) x + offset·z′ + noise·z″ with standard normal z and z′ for
-/// each site and channel, z″ for each value.
+/// Shift of the features between sites: x ↦ e^(gain·z) x + offset·z′ + noise·z″ with standard normal z and z′ for each
+/// site and channel, z″ for each value.
 struct ShiftSpec {
   double gain = 0;    ///< standard deviation of the logarithm
   double offset = 0;  ///< standard deviation

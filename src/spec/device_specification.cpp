@@ -47,7 +47,7 @@ double DeviceSpec::efficiency(LayerKind kind, Precision precision) const {
     if (one.kind != kind || (one.precision && *one.precision != precision)) continue;
     if (best == nullptr || one.precision) best = &one;
   }
-  // That products with other scales reach the share of those in fp8 is an assumption.
+  // Assumption: products with other scales reach the same share of the peak as fp8.
   const bool scaled = casts_operands(precision) && precision != Precision::fp8;
   if (scaled && (best == nullptr || !best->precision)) return efficiency(kind, Precision::fp8);
   return best == nullptr ? matrix_efficiency : best->share;

@@ -7,11 +7,11 @@
 
 #include "spec/names.hpp"
 
-// How the data of sites change while a simulation goes on.
+// Changes of the sites' data during a simulation.
 
 namespace dadsim::spec {
 
-/// What happens to the values of a sample; how much, models/data/corruption.hpp says.
+/// Corruption of a sample's values; models/data/corruption.hpp defines its strength.
 enum class Corruption : std::uint8_t {
   none,
   noise,
@@ -41,20 +41,20 @@ constexpr auto names_of(Corruption) {
                                           {glass_blur, "glass-blur"}});
 }
 
-/// Whether it is one of pictures alone.
+/// Returns whether the corruption applies to pictures only.
 inline bool needs_picture(Corruption corruption) { return corruption >= Corruption::blur; }
 
 inline constexpr std::int64_t kMaxSeverity = 5;
 
-/// From a time on, some sites see other samples. What a later drift of a site does not mention stays.
+/// Samples of some sites change from a time on. Properties that a later drift of a site does not mention stay.
 struct DriftSpec {
   std::string sites;                  ///< hosts as written; empty: all workers
-  std::vector<std::int32_t> workers;  ///< the same as numbers from 0, in rising order
+  std::vector<std::int32_t> workers;  ///< the same as worker numbers from 0, ascending
   double at = 0;                      ///< seconds of simulated time
-  bool corrupts = false;              ///< whether the corruption changes, to the two that follow
+  bool corrupts = false;              ///< whether the corruption changes, to the next two fields
   Corruption corruption = Corruption::none;
   std::int64_t severity = 3;  ///< 1 … kMaxSeverity
-  double label_alpha = 0;     ///< above 0: the shares of the classes are drawn anew from a Dirichlet distribution
+  double label_alpha = 0;     ///< above 0: class shares are drawn anew from a Dirichlet distribution
 };
 
 }  // namespace dadsim::spec

@@ -5,23 +5,22 @@
 
 #include "spec/drift_specification.hpp"
 
-// On what a model is tried once a run has been learned, beside the held-back data that its curve is of.
+// Data on which a learned model is evaluated in addition to the held-back data of its curve.
 
 namespace dadsim::spec {
 
-/// Held-back data of sites whose instruments or classes have shifted, with corrections of the shift that need no
-/// training: see docs/drift.md.
+/// Held-back data of sites with shifted instruments or classes, with corrections that need no training (docs/drift.md).
 struct EvaluationSpec {
-  /// Held-back data as they become under a corruption of every site, once for each severity (1 … kMaxSeverity).
+  /// Held-back data after a corruption of every site, once for each severity (1 … kMaxSeverity).
   struct SiteShift {
     Corruption corruption = Corruption::none;
     std::vector<std::int64_t> severities = {3};
     bool operator==(const SiteShift&) const = default;
   };
   std::vector<std::int64_t> batches = {128};  ///< samples of a site that are corrected together
-  std::int64_t quantiles = 64;                ///< that stand for a distribution, per unit
-  double label_alpha = 0;                     ///< above 0: also with classes of each site in shares ~ Dir(label_alpha)
-  std::vector<SiteShift> shifts;              ///< beside the data as they are, which always are tried
+  std::int64_t quantiles = 64;                ///< quantiles that describe a distribution, per unit
+  double label_alpha = 0;         ///< above 0: also evaluates with class shares of each site ~ Dir(label_alpha)
+  std::vector<SiteShift> shifts;  ///< shifts in addition to the unchanged data, which are always evaluated
   bool operator==(const EvaluationSpec&) const = default;
 };
 

@@ -12,13 +12,15 @@
 namespace dadsim::spec {
 namespace {
 
-/// What is done with rows before and behind the products of experts, of the last of these. Beside an all-to-all rows
-/// are put in order four times a pass, by device and by expert and back (Megatron-LM, MoEAlltoAllTokenDispatcher);
-/// kernels that send them once have that in them. Biases are added behind the last product, expert by expert and each
-/// weighed by its token's share, in fp32 (Megatron-LM, TEGroupedMLP._apply_bias): b p is written (4 bytes), t + b p (2
-/// + 4 + 4), the experts are put together (4 + 4) and narrowed (4 + 2); back, that is widened (2 + 4), what goes on is
-/// narrowed and put together (4 + 2 + 2 + 2), and the gradients of b and of p each have a product and a sum (4 + 4 +
-/// 4).
+/// Adds the passes over rows before and after the products of experts.
+///
+/// With an all-to-all, rows are put in order four times a pass, by device and by expert and back (Megatron-LM,
+/// MoEAlltoAllTokenDispatcher); kernels that send rows once include this. Biases are added after the last product,
+/// expert by expert, weighted by the token's share, in fp32 (Megatron-LM, TEGroupedMLP._apply_bias).
+///
+/// Bytes forward: b p is written (4), t + b p (2 + 4 + 4), experts are put together (4 + 4) and narrowed (4 + 2). Bytes
+/// back: widening (2 + 4), the gradient for the product is narrowed and put together (4 + 2 + 2 + 2), and the gradients
+/// of b and of p each take a product and a sum (4 + 4 + 4).
 void add_passes_over_rows(ExpertExchange exchange, LayerShape& layer) {
   if (exchange == ExpertExchange::all_to_all) {
     layer.passed_forward += 4 * (2 + 2);
@@ -100,7 +102,7 @@ double bytes_sent_once(std::int32_t devices, std::int64_t per_token) {
   const double different = group * (1 - std::pow(1 - 1 / group, rows));
   constexpr double kFirst = 8;  // devices
   const double rate = expert_costs().exchanged - expert_costs().doubled * std::log2(group / kFirst);
-  constexpr double kLeast = 0.25;  // of more devices than were measured by far
+  constexpr double kLeast = 0.25;  // floor for many more devices than were measured
   return different / rows * group / (group - 1) / std::max(rate, kLeast);
 }
 

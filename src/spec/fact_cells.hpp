@@ -7,7 +7,7 @@
 
 namespace dadsim::spec {
 
-/// The value of an enumeration whose name stands in a cell of a table of facts.
+/// Returns the enumeration value named in a cell of a table of facts.
 template <Named Enum>
 Enum named_in(const FactTable::Row& row, std::string_view column) {
   const auto value = parse<Enum>(row.text(column));

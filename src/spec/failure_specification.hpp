@@ -9,19 +9,18 @@
 
 #include "spec/names.hpp"
 
-// What goes wrong in a cluster while a run is simulated, and who is there when. Names are those of the
-// platform's hosts, nodes and links, in which * stands for anything. Times are seconds from the beginning of the run,
-// which is midnight.
+// Failures of a cluster during a simulated run, and the presence of its hosts. Names refer to the platform's hosts,
+// nodes and links, with * matching anything. Times are seconds from the beginning of the run, which is midnight.
 
 namespace dadsim::spec {
 
 inline constexpr double kForever = std::numeric_limits<double>::infinity();
 
-/// Hosts, links or nodes (all hosts of one together) that fail at random, each by itself: up for a Weibull time of this
-/// mean and shape (1: exponential, failures without memory), then down for an exponential one.
+/// Hosts, links or nodes (all hosts of one together) that fail at random and independently: up for a Weibull time of
+/// this mean and shape (1: exponential, memoryless), then down for an exponential time.
 struct RandomFailureSpec {
   bool links = false;
-  bool nodes = false;  ///< of hosts, where neither
+  bool nodes = false;  ///< neither: hosts
   std::string match = {};
   double mean_up = 0;    ///< seconds between the end of a repair and the next failure, above 0
   double shape = 1;      ///< above 0
@@ -29,19 +28,19 @@ struct RandomFailureSpec {
   bool operator==(const RandomFailureSpec&) const = default;
 };
 
-/// An outage, or the same again and again. A host that joins late is one from 0 on, one that leaves one without end.
+/// One outage, or a repeated one. A host that joins late has an outage from 0 on, one that leaves has one without end.
 struct OutageSpec {
   bool links = false;
-  bool nodes = false;  ///< of hosts, where neither
+  bool nodes = false;  ///< neither: hosts
   std::string match = {};
   double from = 0;
   double seconds = kForever;  ///< above 0
-  double every = 0;           ///< seconds between the beginnings of two, above `seconds`; 0: there is one
-  double stagger = 0;         ///< of those that it fits each begins so many seconds behind the one before
+  double every = 0;           ///< seconds between the beginnings of two outages, above `seconds`; 0: one outage
+  double stagger = 0;         ///< seconds between the beginnings of outages of successive matching hosts
   bool operator==(const OutageSpec&) const = default;
 };
 
-/// A host or link that is up or down by the state profile of a platform file.
+/// State profile, from a platform file, of a host or link that is up or down.
 struct StateProfileSpec {
   struct Change {
     double at = 0;
@@ -50,23 +49,24 @@ struct StateProfileSpec {
   };
   bool links = false;
   std::string name = {};
-  std::vector<Change> changes = {};  ///< up before the first one; times do not fall
-  double period = 0;                 ///< after so many seconds they come again, above 0; 0: they do not
+  std::vector<Change> changes = {};  ///< up before the first one; times do not decrease
+  double period = 0;                 ///< seconds after which the changes repeat, above 0; 0: no repetition
   bool operator==(const StateProfileSpec&) const = default;
 };
 
-/// When hosts are there. A host of several is there where all say so.
+/// Presence of hosts. A host matched by several is present if all agree.
 struct AvailabilitySpec {
   enum class By : std::uint8_t { always, diurnal, sessions, file, steps };
   std::string hosts = {};
   By by = By::always;
-  /// diurnal: there from `from` until `until` of every `period`, each host shifted by a phase of its own, uniform
-  /// within −spread/2 … spread/2. Seconds; `until` below `from` runs over midnight.
+  /// diurnal: present from `from` until `until` in every `period`, each host shifted by its own phase, uniform within
+  /// −spread/2 … spread/2. Seconds; `until` below `from` runs over midnight.
   double from = 0, until = 0, spread = 0, period = 86400;
-  /// sessions: there for a Weibull time of mean `on` and this shape, away for one of mean `off` and the same shape; at
-  /// the beginning there with probability on / (on + off).
+  /// sessions: present for a Weibull time of mean `on` and this shape, absent for one of mean `off` and the same shape;
+  /// present at the beginning with probability on / (on + off).
   double on = 0, off = 0, shape = 1;
-  /// file: lines `host time on|off`, times not falling for a host. Before its first line a host is what that line ends.
+  /// file: lines `host time on|off`, times not decreasing per host. Before its first line a host is in the opposite
+  /// state.
   std::string file = {};  ///< absolute path
   struct Change {
     std::string host = {};
@@ -74,11 +74,11 @@ struct AvailabilitySpec {
     bool on = true;
     bool operator==(const Change&) const = default;
   };
-  std::vector<Change> changes = {};  ///< what stands in it
-  /// steps: there in each step with this chance, whatever else and however long a step takes, 0…1.
+  std::vector<Change> changes = {};  ///< contents of the file
+  /// steps: probability of presence in each step, 0…1, independent of all else and of a step's duration.
   double chance = 1;
-  /// Any: with this probability a host goes away in the midst of training, at a moment uniform over a computation, and
-  /// comes back after an exponential time of mean `returns` seconds.
+  /// Any: probability that a host leaves during training, at a moment uniform over a computation, and mean of the
+  /// exponential time, in seconds, until it returns.
   double drop_out = 0, returns = 600;
   bool operator==(const AvailabilitySpec&) const = default;
 };
@@ -88,13 +88,13 @@ constexpr auto names_of(AvailabilitySpec::By) {
       {{always, "always"}, {diurnal, "diurnal"}, {sessions, "sessions"}, {file, "file"}, {steps, "steps"}});
 }
 
-/// What a node's state is written to, so that it can go on after a failure: after every `every` seconds of computing it
-/// stands still for bytes ÷ storage; coming back it waits `restore`, reads them at the same rate, and does again what
-/// it had computed since.
+/// Checkpoints of a node's state, from which it continues after a failure. After every `every` seconds of computing it
+/// stops for bytes ÷ storage. On return it waits `restore`, reads the bytes at the same rate, and repeats what it had
+/// computed since.
 struct CheckpointSpec {
   std::string hosts = "*";
   double every = 0;    ///< seconds of computing, above 0
-  double bytes = 0;    ///< of one
+  double bytes = 0;    ///< bytes of one checkpoint
   double storage = 0;  ///< byte/s, above 0
   double restore = 0;  ///< seconds before reading begins: detection, a new process
   bool operator==(const CheckpointSpec&) const = default;
@@ -106,7 +106,7 @@ struct FailureSpec {
   std::vector<AvailabilitySpec> availability = {};
   std::vector<CheckpointSpec> checkpoints = {};
 
-  /// Something is up or down at dates, whatever steps there are.
+  /// Returns whether anything goes up or down at dates independent of steps.
   bool has_dates() const {
     const auto in_time = [](const AvailabilitySpec& one) { return one.by != AvailabilitySpec::By::steps; };
     return !random.empty() || !outages.empty() ||

@@ -9,42 +9,42 @@
 
 namespace dadsim::spec {
 
-/// What a framework adds to what lines carry: packing and unpacking of messages, a server that sums, what a round takes
-/// whatever is sent. Rates are byte/s of one message at a node with nothing else to do; 0: it takes no time.
+/// Costs of a framework on top of the lines: packing and unpacking of messages, a summing server, fixed time per round.
+/// Rates are byte/s of one message at an otherwise idle node; 0: no time.
 struct FrameworkSpec {
-  /// What of a model goes.
+  /// Transmitted part of a model.
   enum class Sends : std::uint8_t {
     parameters,  ///< learned numbers
-    state,       ///< what is saved: tied layers twice, running statistics
-    optimizer,   ///< the same with the optimizer's state
+    state,       ///< saved state: tied layers twice, running statistics
+    optimizer,   ///< saved state with the optimizer's state
   };
-  std::string name = "none";                            ///< of the table
-  std::string version;                                  ///< of its row; empty: it has none
-  double serialise = 0, deserialise = 0;                ///< of a client or peer
-  double server_serialise = 0, server_deserialise = 0;  ///< of one core of the server
-  std::int64_t server_cores = 1;   ///< messages that the server packs or unpacks at the same time at that rate
-  double aggregate = 0;            ///< of what the server sums, in the order in which it comes
-  double copy = 0;                 ///< of a whole payload at a client or peer, between training and framework
-  bool streams = false;            ///< parts are packed, carried and unpacked side by side
-  double round = 0;                ///< seconds before a server hands out models, or before peers exchange
-  double per_client = 0;           ///< seconds more for each that takes part
-  double polling = 0;              ///< seconds between two questions of a client for work; 0: it is told
-  double longest_message = 0;      ///< bytes; a longer one cannot be sent; 0: any goes, in pieces where it has to
-  std::int64_t server_models = 0;  ///< that the server holds beside one of every client
+  std::string name = "none";                            ///< name in the table
+  std::string version;                                  ///< version of the row; empty: none
+  double serialise = 0, deserialise = 0;                ///< rates of a client or peer
+  double server_serialise = 0, server_deserialise = 0;  ///< rates of one core of the server
+  std::int64_t server_cores = 1;   ///< messages that the server packs or unpacks at that rate at the same time
+  double aggregate = 0;            ///< rate at which the server sums, in the order of arrival
+  double copy = 0;                 ///< rate of a whole payload at a client or peer, between training and framework
+  bool streams = false;            ///< parts are packed, carried and unpacked concurrently
+  double round = 0;                ///< seconds before a server sends models, or before peers exchange
+  double per_client = 0;           ///< additional seconds per participant
+  double polling = 0;              ///< seconds between two requests of a client for work; 0: the server notifies it
+  double longest_message = 0;      ///< bytes; longer messages cannot be sent; 0: any length, in pieces if necessary
+  std::int64_t server_models = 0;  ///< models in the server's memory besides one per client
   double idle_cut = 0;             ///< seconds without a message after which a connection is lost; 0: never
-  bool evaluates = false;          ///< a round's new model goes to its clients once more
+  bool evaluates = false;          ///< a round's new model is sent to its clients once more
   Sends sends = Sends::parameters;
-  /// How its peers sum where a run leaves that to `auto`: an algorithm of the registry; empty: as the library of their
-  /// devices would.
+  /// Sum algorithm of its peers if a run has `auto`: a name of the registry; empty: the default of the devices'
+  /// library.
   std::string all_reduce = {};
-  /// What devices compute takes so many times as long as by their own numbers. Software that trains, not software that
-  /// carries messages, has this, and nothing else.
+  /// Factor on the devices' computing times. Only training software has it, and nothing else; communication software
+  /// has not.
   double computing = 1;
   bool operator==(const FrameworkSpec&) const = default;
 
-  /// Whether it adds nothing to what lines carry; what is computed may still take longer.
+  /// Returns whether it adds nothing to the lines; computing may still take longer.
   bool none() const;
-  /// "none", "nvflare 2.7.1", "nvflare 2.7.1 with numbers of its own".
+  /// Returns "none", "nvflare 2.7.1", "nvflare 2.7.1 with numbers of its own".
   std::string in_words() const;
 };
 constexpr auto names_of(FrameworkSpec::Sends) {
@@ -53,25 +53,25 @@ constexpr auto names_of(FrameworkSpec::Sends) {
       {{parameters, "parameters"}, {state, "state"}, {optimizer, "optimizer"}});
 }
 
-/// A row of src/spec/frameworks.csv, with where it was measured.
+/// A row of src/spec/frameworks.csv, with its measurement.
 struct FrameworkFacts {
   FrameworkSpec spec;
-  /// Of software that trains: the standard deviation of the logarithm of `computing` from one table of measurements to
-  /// another, and these tables, as tests/validation/residuals.csv calls them.
+  /// For training software: standard deviation of the logarithm of `computing` between tables of measurements, and
+  /// those tables' names in tests/validation/residuals.csv.
   double computing_spread = 0;
   std::string tables;
   std::string date, source;
 };
 
-/// All rows, in their order: of one name the newest version comes last.
+/// Returns all rows in their order; of rows with one name the newest version comes last.
 const std::vector<FrameworkFacts>& framework_facts();
-/// "none" and the names of the rows, each once.
+/// Returns "none" and the names of the rows, each once.
 std::vector<std::string> framework_names();
-/// Of one name, in their order.
+/// Returns the versions of one name, in their order.
 std::vector<std::string> framework_versions(const std::string& name);
-/// The row; version empty: the last of the name. nullptr: there is none, as for "none".
+/// Returns the row; with an empty version, the last of the name. nullptr if there is none, as for "none".
 const FrameworkFacts* find_framework(const std::string& name, const std::string& version);
-/// What the table says of these; a FrameworkSpec of "none" where it says nothing.
+/// Returns the table's entry for these; a FrameworkSpec of "none" if it has none.
 FrameworkSpec framework_of_table(const std::string& name, const std::string& version);
 
 }  // namespace dadsim::spec

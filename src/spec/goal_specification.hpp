@@ -9,26 +9,26 @@
 #include "spec/names.hpp"
 #include "spec/sweep_specification.hpp"
 
-// What is to be reached, and what may be changed to reach it.
+// Goals of a plan, and the changes that it may make to reach them.
 
 namespace dadsim::spec {
 
 /// A change that a plan may make: one of a list of values, or any number of a range.
 struct AllowedChange {
   VariedPath varied;
-  /// Whether less of a range is better (a bandwidth that has to be paid for) or more (a latency that can be borne).
+  /// Preferred end of a range: less (a bandwidth to be paid for) or more (a tolerable latency).
   bool prefers_least = true;
 };
 
-/// How the network is divided among its devices may be changed: what is quickest of all that fits is taken.
+/// Permits changing how the network is divided among its devices: the fastest division that fits is taken.
 struct AllowedLayouts {
-  /// Samples of all replicas per step; none: as many as each choice has where nothing divides the network.
+  /// Samples of all replicas per step; none: what each choice has in an undivided network.
   std::optional<std::int64_t> global_batch = {};
 };
 
-/// What is better of two answers that meet every limit.
+/// Order of two answers that meet every limit.
 enum class Objective : std::uint8_t {
-  automatic,     ///< of a range the preferred number, then what has a limit, money first, then time
+  automatic,     ///< the preferred number of a range, then whatever has a limit, money first, then time
   quickest,      ///< the least time
   cheapest,      ///< the least money
   least_energy,  ///< the fewest joules
@@ -43,25 +43,24 @@ constexpr auto names_of(Objective) {
                                          {least_carbon, "least-carbon"}});
 }
 
-/// At most so much until the target accuracy is reached, or the work of the workload is done; what is not given is
-/// free.
+/// Limits until the target accuracy is reached, or the workload is done; absent ones are unlimited.
 struct GoalSpec {
   std::optional<double> accuracy = {};  ///< 0…1; none: the target of the scenario
   std::optional<double> seconds = {};
   std::optional<double> money = {};            ///< in the currency of the scenario's <costs>
   std::optional<double> joules = {};           ///< of devices and links
   std::optional<double> carbon = {};           ///< grams of CO2 equivalent
-  std::optional<double> memory = {};           ///< bytes that the device of a worker holds
-  std::optional<double> watts = {};            ///< of all devices together, mean over a step
-  std::optional<std::int64_t> devices = {};    ///< of all workers
-  std::optional<double> throughput = {};       ///< at least: tokens per second, or samples where there are none
-  std::optional<double> scaling = {};          ///< at least: scaling efficiency
+  std::optional<double> memory = {};           ///< bytes in the memory of a worker's device
+  std::optional<double> watts = {};            ///< mean over a step, all devices together
+  std::optional<std::int64_t> devices = {};    ///< devices of all workers
+  std::optional<double> throughput = {};       ///< minimum: tokens per second, or samples for workloads without tokens
+  std::optional<double> scaling = {};          ///< minimum scaling efficiency
   Objective objective = Objective::automatic;  ///< orders the answers that meet the limits
-  std::optional<Objective> against = {};       ///< and shows the front of the two
-  std::string run = {};                        ///< label of the run that has to meet it; empty: any
-  /// The first range is the one that is answered to three digits; of other ranges a few values are tried.
+  std::optional<Objective> against = {};       ///< second objective: the trade-off front of both is shown
+  std::string run = {};                        ///< label of the run that must meet it; empty: any
+  /// Only the first range is solved to three digits; of other ranges a few values are tried.
   std::vector<AllowedChange> allowed = {};
-  std::optional<AllowedLayouts> layouts = {};  ///< none: the network is divided as the scenario says
+  std::optional<AllowedLayouts> layouts = {};  ///< none: the network is divided as in the scenario
 };
 
 }  // namespace dadsim::spec

@@ -37,7 +37,7 @@ bool computes_any_again(const ModelShape& model, Recomputation recomputation) {
 
 double inputs_of_block(const LayerShape& first) {
   if (first.in > 0) return first.inputs();
-  // A decoder that shares the table of words has no matrix of its own.
+  // A decoder that shares the word table has no matrix of its own.
   if (first.kind == LayerKind::dense && first.outputs_per_sample > 0)
     return static_cast<double>(first.rows_per_sample) * first.forward_macs_per_sample / first.outputs_per_sample;
   return first.outputs_per_sample - first.scores_per_sample;
@@ -45,7 +45,7 @@ double inputs_of_block(const LayerShape& first) {
 
 double KeptActivations::of(const LayerShape& layer) const {
   if (is_tiled(layer)) return 0;
-  // Of scores of classes one part is there at a time.
+  // Scores of classes are held for one part at a time.
   const auto parts = keeps_softmax(layer) ? static_cast<double>(layer.sequential) : 1.0;
   return of_all_rows(layer) / parts;
 }
@@ -64,8 +64,8 @@ double KeptActivations::of_all_rows(const LayerShape& layer) const {
          divided(layer);
 }
 
-/// Numbers of what it keeps that products of dense layers alone read: what comes out of a norm, but of one of queries
-/// or keys, and of an activation, of which what goes in is kept beside.
+/// Returns the kept numbers that only products of dense layers read: the output of a norm (except norms of queries or
+/// keys), and the output of an activation, whose input is kept as well.
 double KeptActivations::read_by_products(const LayerShape& layer) {
   if (layer.kind == LayerKind::normalisation) return layer.split == TensorSplit::heads ? 0 : layer.outputs_per_sample;
   return layer.kind == LayerKind::dense ? std::max(0.0, layer.kept_beside_per_sample) : 0;
@@ -75,7 +75,7 @@ double KeptActivations::outputs_of(const LayerShape& layer) const {
   return element_ * layer.outputs_per_sample / divided(layer);
 }
 
-/// Between blocks nothing is divided but along the sequence.
+/// Between blocks only the sequence is divided.
 double KeptActivations::inputs_of_block(std::span<const LayerShape> layers) const {
   return element_ * spec::inputs_of_block(layers.front()) / along_sequence_;
 }

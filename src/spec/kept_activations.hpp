@@ -9,25 +9,25 @@
 
 namespace dadsim::spec {
 
-/// Whether Recomputation::operations keeps what a layer of a block puts out: attention, and of products the first, the
-/// third and so on; of experts, whose products are one grouped kernel, none.
+/// Returns whether Recomputation::operations keeps the output of a layer of a block: attention, and every other product
+/// starting with the first; no experts, whose products are one grouped kernel.
 bool is_kept_by_operations(std::span<const LayerShape> block, std::size_t position);
 
-/// Whether the backward pass computes a layer of the network again.
+/// Returns whether the backward pass recomputes a layer of the network.
 bool is_computed_again(const ModelShape& model, std::size_t position, Recomputation recomputation);
-/// Whether it does so with any.
+/// Returns whether it recomputes any layer.
 bool computes_any_again(const ModelShape& model, Recomputation recomputation);
 
-/// Numbers of a sample that come into a block whose first layer this is. A layer without a matrix, such as a norm, puts
-/// out as many as come in.
+/// Returns the numbers per sample at the input of a block that starts with this layer. A layer without a matrix, such
+/// as a norm, has as many outputs as inputs.
 double inputs_of_block(const LayerShape& first);
 
-/// Bytes of what layers keep of one sample for the pass back, as one of `tensor` devices has them, whose layers are
-/// divided already (spec/tensor_parallel.hpp).
+/// Bytes that layers keep of one sample for the backward pass, on one of `tensor` devices, whose layers are divided
+/// already (spec/tensor_parallel.hpp).
 class KeptActivations {
  public:
-  /// Where operands are cast to 8 or 4 bit what goes into products of dense layers alone is kept as their casts: what
-  /// comes out of norms and of activations (NVIDIA, Transformer Engine, which keeps the cast of a product's input).
+  /// With operands cast to 8 or 4 bit, inputs that only dense products read (outputs of norms and activations) are kept
+  /// as their casts (NVIDIA, Transformer Engine, which keeps the cast of a product's input).
   KeptActivations(Precision precision, const ParallelismSpec& parallelism)
       : element_(bytes_per_element(precision)),
         operand_(casts_operands(precision) ? operand_bytes(precision) : element_),
@@ -35,11 +35,11 @@ class KeptActivations {
         along_sequence_(parallelism.sequence_parallel ? parallelism.tensor : 1) {}
 
   double of(const LayerShape& layer) const;
-  /// What layers that are made in parts (spec/tiles.hpp) keep of the part at work alone.
+  /// Returns the bytes kept by layers that run in parts (spec/tiles.hpp), for the current part alone.
   double of_tiles(std::span<const LayerShape> layers) const;
   double of_all(std::span<const LayerShape> layers) const;
-  /// Of a block that repeats, from its pass forward until its pass back: what is computed again is not among it, and of
-  /// a whole one what comes in alone.
+  /// Returns the bytes kept by a repeated block between its forward and backward pass: recomputed layers do not count,
+  /// and of a fully recomputed block only its inputs do.
   double of_block(std::span<const LayerShape> layers) const;
 
  private:
@@ -47,10 +47,10 @@ class KeptActivations {
   double of_all_rows(const LayerShape& layer) const;
   double outputs_of(const LayerShape& layer) const;
   double inputs_of_block(std::span<const LayerShape> layers) const;
-  /// Among how many devices what comes out of the layer is divided along the sequence.
+  /// Returns the number of devices that divide the layer's output along the sequence.
   double divided(const LayerShape& layer) const;
 
-  double element_, operand_;  ///< bytes of a number, and of one that products alone read
+  double element_, operand_;  ///< bytes per number, and per number read by products alone
   Recomputation recomputation_;
   double along_sequence_;
 };

@@ -7,12 +7,12 @@
 
 namespace dadsim::spec {
 
-/// What a scenario asks its runs to be compared by.
+/// Metric by which a scenario compares its runs.
 enum class AskedMetric : std::uint8_t {
-  automatic,   ///< time to accuracy, or to a budget, where that is known; else throughput
+  automatic,   ///< time to accuracy, or to a budget, if known; otherwise throughput
   throughput,  ///< tokens, or samples, per second
   per_money,   ///< tokens, or samples, for the same money
-  per_energy,  ///< and for the same energy
+  per_energy,  ///< tokens, or samples, for the same energy
 };
 constexpr auto names_of(AskedMetric) {
   using enum AskedMetric;

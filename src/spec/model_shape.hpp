@@ -9,7 +9,7 @@
 
 namespace dadsim::spec {
 
-/// A layer does not fit what comes in.
+/// Thrown if a layer does not fit its input.
 class ModelMistake : public std::invalid_argument {
  public:
   ModelMistake(const std::string& what, std::string remedy) : std::invalid_argument(what), remedy_(std::move(remedy)) {}
@@ -19,17 +19,17 @@ class ModelMistake : public std::invalid_argument {
   std::string remedy_;
 };
 
-/// What a layer makes of values of shape `in`. Throws ModelMistake where it does not fit.
+/// Returns the shape of a layer's output for values of shape `in`. Throws ModelMistake if they do not fit.
 SampleShape output_shape(const LayerSpec& layer, const SampleShape& in);
 
-/// The network as timing sees it: its layers in the order of the forward pass, those without a matrix included. Throws
-/// ModelMistake where layers do not fit.
+/// Returns the network as timing sees it: its layers in the order of the forward pass, including those without a
+/// matrix. Throws ModelMistake if layers do not fit.
 ModelShape model_shape(const ModelSpec& model, const SampleShape& sample);
 
-/// E.g. "MLP 784-512-10", or the name that the model was given.
+/// Returns for example "MLP 784-512-10", or the model's given name.
 std::string model_name(const ModelSpec& model, const SampleShape& sample);
 
-/// Learned floats of a layer for values of shape `in`. Throws ModelMistake.
+/// Returns the learned floats of a layer for values of shape `in`. Throws ModelMistake.
 std::int64_t parameters_of(const LayerSpec& layer, const SampleShape& in);
 
 }  // namespace dadsim::spec

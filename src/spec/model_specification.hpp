@@ -25,8 +25,8 @@ struct DenseSpec {
   std::int64_t units = 0;
   Activation activation = Activation::relu;
   bool bias = true;
-  bool each_position = false;  ///< the same weights at every position; otherwise all positions together are one input
-  std::optional<double> initial_limit = std::nullopt;  ///< of uniform initial weights; none: by the widths
+  bool each_position = false;  ///< the same weights at every position; false: all positions together are one input
+  std::optional<double> initial_limit = std::nullopt;  ///< limit of uniform initial weights; none: from the widths
   bool operator==(const DenseSpec&) const = default;
 };
 
@@ -38,7 +38,7 @@ struct ConvolutionSpec {
   std::int64_t padding = 1;  ///< pixels of zeros around the image
   Activation activation = Activation::relu;
   bool bias = true;
-  std::optional<double> initial_limit = std::nullopt;  ///< of uniform initial weights; none: by the widths
+  std::optional<double> initial_limit = std::nullopt;  ///< limit of uniform initial weights; none: from the widths
   bool operator==(const ConvolutionSpec&) const = default;
 };
 
@@ -61,7 +61,7 @@ struct SelectSpec {
   bool operator==(const SelectSpec&) const = default;
 };
 
-/// A recurrent layer; gives its state after every position.
+/// A recurrent layer; outputs its state after every position.
 struct RecurrentSpec {
   enum class Cell : std::uint8_t { gru, lstm };
   Cell cell = Cell::gru;
@@ -73,18 +73,18 @@ struct RecurrentSpec {
 /// Multi-head self-attention with its projections.
 struct AttentionSpec {
   std::int64_t heads = 1;
-  bool causal = false;  ///< a position sees itself and those before it only
+  bool causal = false;  ///< a position sees only itself and previous ones
   bool bias = true;
   bool operator==(const AttentionSpec&) const = default;
 };
 
-/// Over the channels of each position.
+/// Normalises over the channels of each position.
 struct LayerNormSpec {
   double epsilon = 1e-5;
   bool operator==(const LayerNormSpec&) const = default;
 };
 
-/// Over samples and positions, channel by channel.
+/// Normalises over samples and positions, channel by channel.
 struct BatchNormSpec {
   double epsilon = 1e-5;
   double momentum = 0.1;  ///< of the running statistics that evaluation uses
