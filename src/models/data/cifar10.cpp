@@ -14,14 +14,14 @@ namespace {
 constexpr std::int64_t kPlane = std::int64_t{32} * 32;
 constexpr std::int64_t kRecord = 1 + 3 * kPlane;
 constexpr std::int64_t kClasses = 10;
-constexpr std::int64_t kMaxImages = 1'000'000;  // of one file; the data set has 60,000 in six
+constexpr std::int64_t kMaxImages = 1'000'000;  // per file; the data set has 60,000 in six
 constexpr std::size_t kMaxErrors = 20;
 const char* const kCifarForm =
     "the binary version of CIFAR-10: records of 1 + 3072 bytes, a label from 0 to 9 before each image";
 
 using Record = std::array<unsigned char, kRecord>;
 
-/// Calls `image(record)` for each of the images, or for none from the first error on. Returns how many there are.
+/// Calls `image(record)` for each image, or for none after the first error. Returns the number of images.
 template <class Image>
 std::int64_t for_each_image(SourceBytes& bytes, Image&& image) {
   if (!bytes.compressed() && bytes.stored() % kRecord != 0) {
@@ -49,7 +49,7 @@ std::int64_t for_each_image(SourceBytes& bytes, Image&& image) {
 
 SourceBytes open(const std::string& path) { return SourceBytes::open(path, kCifarForm); }
 
-/// Every file is looked at, so that all that is wrong is said at once.
+/// Counts the images of all files, so that all errors are reported at once.
 std::int64_t images_in(const std::vector<std::string>& files) {
   std::vector<Diagnostic> errors;
   std::int64_t count = 0;

@@ -44,7 +44,7 @@ Corrupter::Corrupter(Corruption kind, std::int64_t severity, const spec::SampleS
 
 void Corrupter::operator()(std::uint32_t sample, std::span<float> values) const {
   const auto used = values.first(static_cast<std::size_t>(used_values(shape_, values.data())));
-  // Step 0 is the site's own.
+  // Step 0 is used for the site itself.
   RandomStream random(seed_, Purpose::drift, stream_, sample + 1);
   switch (kind_) {
     case Corruption::none:
@@ -108,7 +108,7 @@ void Corrupter::zigzag(RandomStream& random, std::span<float> values) const {
   const double amplitude = height * uniform(random, 0.15, 0.3);
   const double phase = uniform(random, 0, 2);
   for (std::int64_t column = 0; column < shape_.width; ++column) {
-    // A triangle wave of period 2 whose slope is the line's.
+    // A triangle wave of period 2, whose slope is the line's.
     const double along = phase + kTurns * (static_cast<double>(column) + 0.5) / static_cast<double>(shape_.width);
     const double wave = 2 * std::abs(std::fmod(along, 2) - 1) - 1;
     const double at = middle + amplitude * wave;
@@ -167,7 +167,7 @@ void Corrupter::glass(RandomStream& random, std::span<float> values) const {
   blur(0.4, values);
 }
 
-/// Rows, then columns; what lies outside is as the border.
+/// Blurs rows, then columns; outside values equal the border.
 void Corrupter::blur(double deviation, std::span<float> values) const {
   const auto reach = static_cast<std::int64_t>(std::ceil(3 * deviation));
   std::vector<double> kernel;

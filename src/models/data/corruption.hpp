@@ -10,33 +10,34 @@
 
 namespace dadsim::models {
 
-/// What a site's instrument makes of its samples from now on. In the spirit of MNIST-C (Mu & Gilmer, arXiv 1906.02337)
-/// and of the corruptions of Hendrycks & Dietterich (arXiv 1903.12261); names that they share mean the same kind of
-/// damage, but the severities 1 … 5 are this program's own (x a value, of a picture 0 … 1 before and after):
+/// Corruption of a site's samples by its instrument. In the spirit of MNIST-C (Mu & Gilmer, arXiv 1906.02337) and of
+/// the corruptions of Hendrycks & Dietterich (arXiv 1903.12261): shared names mean the same kind of damage, but the
+/// severities 1 … 5 are this program's own (x a value; in a picture 0 … 1 before and after):
 ///
 ///     noise        x + σ z, z standard normal for each value            σ = 0.08 0.12 0.18 0.26 0.38; not of a
 ///                                                                       picture: 0.2 0.4 0.6 0.9 1.2
-///     gain-offset  e^(s z) x + ½ s z′, z and z′ for each feature of the site   s = 0.1 0.2 0.4 0.6 0.8
+///     gain-offset  e^(s z) x + ½ s z′, z and z′ per feature of the site s = 0.1 0.2 0.4 0.6 0.8
 ///     clip         min(x, c)                                            c = 0.8 0.6 0.4 0.25 0.15
 ///                  not of a picture: to −c … c                          c = 2 1.5 1 0.7 0.4
 ///     gamma        sign(x) |x|^γ                                        γ = 1.5 2 2.5 3 4
-///     exponential  (e^(s x) − 1) ÷ s; of a picture ÷ (e^s − 1)          s = 0.3 0.6 0.9 1.2 1.5; of a picture 1 2 3 4
-///     5 blur         Gaussian, standard deviation in pixels               0.5 0.75 1 1.5 2 contrast     towards the
-///     picture's mean: m + c (x − m)            c = 0.75 0.5 0.4 0.3 0.15 zigzag       a bright line of eight turns
-///     across the picture      brightness 0.3 0.5 0.7 0.85 1 edges        (1 − w) x + w [slope > 0.3], slope of Sobel's
-///     w = 0.2 0.4 0.6 0.8 1; edges stay as wide as
+///     exponential  (e^(s x) − 1) ÷ s                                    s = 0.3 0.6 0.9 1.2 1.5
+///                  of a picture ÷ (e^s − 1)                             s = 1 2 3 4 5
+///     blur         Gaussian, standard deviation in pixels               0.5 0.75 1 1.5 2
+///     contrast     towards the picture's mean m: m + c (x − m)          c = 0.75 0.5 0.4 0.3 0.15
+///     zigzag       a bright line of eight turns across the picture      brightness 0.3 0.5 0.7 0.85 1
+///     edges        (1 − w) x + w [slope > 0.3], slope of Sobel's        w = 0.2 0.4 0.6 0.8 1; edges stay as wide as
 ///                  operator ÷ 4                                         the operator makes them, unlike Canny's
 ///     glass-blur   each pixel changes places with one at most r away,   r = 1 1 2 2 3, times = 1 2 2 3 3
 ///                  several times, then blur of 0.4 pixels
 ///
-/// Noise is nearly normal (Irwin–Hall, no far tails). What is done to a sample depends on the seed, the site and the
-/// sample alone. The zeros behind the end of a sequence stay. May be called by several threads.
+/// Noise is nearly normal (Irwin–Hall, no far tails). The result depends only on the seed, the site and the sample.
+/// Zeros after the end of a sequence stay zero. Several threads may call it.
 class Corrupter {
  public:
-  /// Throws InputError for symbols, and for corruptions of pictures where the samples are none.
+  /// Throws InputError for symbols, and for a picture corruption of samples that are no pictures.
   Corrupter(spec::Corruption kind, std::int64_t severity, const spec::SampleShape& shape, std::uint64_t seed,
             std::uint32_t site);
-  /// `sample`: its number, of which its noise depends; `values`: shape.size() of them.
+  /// `sample`: number of the sample, which selects its noise; `values`: shape.size() numbers.
   void operator()(std::uint32_t sample, std::span<float> values) const;
 
  private:
@@ -54,11 +55,11 @@ class Corrupter {
   spec::SampleShape shape_;
   bool picture_;
   std::uint64_t seed_;
-  std::uint32_t stream_;                ///< worker of the random numbers
+  std::uint32_t stream_;                ///< stream number of the random numbers
   std::vector<float> gains_, offsets_;  ///< per value
 };
 
-/// A picture has an extent both ways.
+/// Returns whether samples extend in both directions, like pictures.
 inline bool is_picture(const spec::SampleShape& shape) { return shape.height > 1 && shape.width > 1; }
 
 }  // namespace dadsim::models

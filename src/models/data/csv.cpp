@@ -22,10 +22,10 @@ constexpr std::int64_t kMaxCsvBytes = std::int64_t{1} << 30U;
 
 struct CsvPlace {
   bool train = false;
-  std::int64_t row = -1;  ///< of the samples; −1: not taken
+  std::int64_t row = -1;  ///< row among the samples; −1: not used
 };
 
-/// Where each row goes: of the tables to train on, one after the other, then of the table to test on.
+/// Returns the destination of each row: first the rows of the training tables in order, then those of the test table.
 std::vector<CsvPlace> places(std::int64_t rows, std::int64_t rows_to_test, std::int64_t train, std::int64_t test,
                              std::uint64_t seed) {
   std::vector<CsvPlace> all(static_cast<std::size_t>(rows + rows_to_test));
@@ -50,7 +50,7 @@ std::vector<CsvPlace> places(std::int64_t rows, std::int64_t rows_to_test, std::
   return all;
 }
 
-/// A row that is part of the data set.
+/// A row that is used in the data set.
 struct TakenRow {
   const CsvPlace& place;
   const std::vector<std::string>& fields;
@@ -59,7 +59,7 @@ struct TakenRow {
   std::size_t table;
 };
 
-/// Calls `visit(row)` for the rows that are taken.
+/// Calls `visit(row)` for the rows used.
 template <class Visit>
 void for_each_row(const CsvTables& tables, const std::vector<std::int64_t>& rows_of,
                   const std::vector<CsvPlace>& places, Visit&& visit) {
@@ -78,7 +78,7 @@ void for_each_row(const CsvTables& tables, const std::vector<std::int64_t>& rows
   }
 }
 
-/// Numbers names, to look them up.
+/// Returns names with their indices, for look-up.
 std::vector<std::pair<std::string, std::int32_t>> numbered(const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::int32_t>> numbers;
   numbers.reserve(names.size());
@@ -96,7 +96,7 @@ std::int64_t held_back(std::int64_t rows, double share) {
   return std::clamp<std::int64_t>(count, 1, std::max<std::int64_t>(1, rows - 1));
 }
 
-/// Of the tables to train on together.
+/// Returns the number of rows of all training tables.
 std::int64_t rows_to_train(const CsvTables& tables, const CsvColumns& columns) {
   return std::accumulate(columns.rows.begin(), columns.rows.begin() + static_cast<std::ptrdiff_t>(tables.train.size()),
                          std::int64_t{0});
@@ -181,7 +181,7 @@ Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t tes
       if (c == table.target) {
         samples.labels[sample] = number_of(class_of, value);
       } else if (is_missing_field(value)) {
-        // The mean for numbers; for words, none of them.
+        // A missing number becomes the mean; a missing word sets none of its features.
         if (column.number) samples.features(row.place.row, column.first) = moments[c].scaled(moments[c].mean(), scale);
       } else if (column.number) {
         samples.features(row.place.row, column.first) =

@@ -12,49 +12,49 @@ namespace dadsim::models {
 /// A table of separated values in memory (RFC 4180, with commas, semicolons, tabs or blanks): a line of names, then one
 /// line per sample.
 struct CsvText {
-  std::string name;  ///< of the file
+  std::string name;  ///< file name
   std::string content;
 };
 
-/// Tables and what their columns are for.
+/// Tables and the roles of their columns.
 struct CsvTables {
   std::vector<CsvText> train;  ///< more than one: a table for each site
-  std::vector<CsvText> test;   ///< one; none: rows of `train` are held back
-  /// Columns by name; by number from 1, or the last as "last", where none has that for a name.
+  std::vector<CsvText> test;   ///< at most one; none: rows of `train` are held back
+  /// Columns by name; by number from 1, or "last", unless a column has that name.
   std::string target;
-  std::string site{};                 ///< column of names of sites; empty: there is none
-  std::vector<std::string> ignore{};  ///< columns that nothing is learned from
-  bool names = true;                  ///< false: the first line is a sample, and columns are called 1, 2, 3 …
+  std::string site{};                 ///< column of site names; empty: none
+  std::vector<std::string> ignore{};  ///< columns excluded from learning
+  bool names = true;                  ///< false: the first line is a sample, and columns are named 1, 2, 3 …
 };
 
-/// What the columns of tables of the same names hold together.
+/// Contents of the columns over all tables, which have the same names.
 struct CsvColumns {
   struct Column {
     std::string name;
     bool number = true;
-    std::vector<std::string> words{};  ///< of a column of words: its different values, sorted
-    std::int64_t first = 0;            ///< where its features begin: one, or one per word
+    std::vector<std::string> words{};  ///< distinct values of a column of words, sorted
+    std::int64_t first = 0;            ///< index of its first feature: one, or one per word
   };
-  std::vector<Column> columns;  ///< without those that are ignored and that of the sites
+  std::vector<Column> columns;  ///< without ignored columns and the site column
   std::size_t target = 0;
-  std::vector<std::string> classes;  ///< by value if all are numbers, else by letter
-  std::vector<std::string> sites;    ///< likewise, or the names of the tables; empty: rows are of none
+  std::vector<std::string> classes;  ///< in numeric order if all are numbers, else alphabetical
+  std::vector<std::string> sites;    ///< likewise, or the names of the tables; empty: rows have no sites
   std::int64_t features = 0;
-  std::vector<std::int64_t> rows;  ///< of each table, that to test on last
+  std::vector<std::int64_t> rows;  ///< rows of each table, the test table last
   std::vector<std::string> notes;  ///< see spec::DataFacts
 };
 
-/// The separator is that by which the line of names holds the target: a comma before a semicolon before a tab; else the
-/// most frequent of these in the first line; blanks, any number of them, where there is none. Between all but commas,
-/// numbers may have a comma for their point. A first column without a name is that of numbers of rows, and ignored.
-/// Throws InputError with file and line: no such target, a wrong number of fields, bad quotes, a target or a site that
-/// is missing, a target that takes too many values to be a class, a column of too many words, tables that do not fit
-/// each other.
+/// Inspects tables. The separator is the one by which the line of names contains the target: a comma before a semicolon
+/// before a tab; otherwise the most frequent of these in the first line; otherwise any number of blanks. Except with
+/// commas, numbers may have a decimal comma. A first column without a name holds row numbers, and is ignored.
+///
+/// Throws InputError with file and line: no such target, a wrong number of fields, bad quotes, a missing target or
+/// site, a target with too many values for classes, a column with too many words, tables that do not fit each other.
 CsvColumns inspect_csv(const CsvTables& tables);
 
-/// The rows in an order drawn from `seed`: of all that there are to train on the first `train`; of those to test on
-/// (or, without such a table, of the end of the others) `test` rows. Numbers are scaled by the training rows, a missing
-/// one is their mean; a column of words becomes one feature per word, 1 or 0, all 0 where missing.
+/// Returns the rows in an order drawn from `seed`: the first `train` training rows, and `test` test rows (without a
+/// test table, from the end of the others). Numbers are scaled by the training rows, a missing one is their mean; a
+/// column of words becomes one feature per word, 1 or 0, all 0 if missing.
 Dataset dataset_of(const CsvTables& tables, std::int64_t train, std::int64_t test, std::uint64_t seed,
                    spec::Scale scale = spec::Scale::standard);
 

@@ -19,30 +19,30 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kRowsBetweenLooks = 4096;  // for an interrupt
+constexpr std::int64_t kRowsBetweenLooks = 4096;  // rows between checks for an interrupt
 constexpr std::size_t kMaxWords = 64;
 constexpr std::size_t kMaxCsvClasses = 1000;
 constexpr std::size_t kMaxCsvSites = 10000;
 
-/// What is known of a column while its rows are read.
+/// Observations of a column while its rows are read.
 struct Sight {
   bool number = true;
   bool any = false;
-  std::string table{};          ///< of the first value that is not a number
-  std::int64_t first_word = 0;  ///< its line
+  std::string table{};          ///< table of the first value that is not a number
+  std::int64_t first_word = 0;  ///< line of that value
   std::set<std::string, std::less<>> values{};
 };
 
-/// What is known of all tables while their rows are read.
+/// Observations of all tables while their rows are read.
 struct TableSights {
   CsvRoles roles{};
-  std::vector<std::string> names{};  ///< of the columns that are learned from, and of the target
-  std::int64_t line_of_names = 0;    ///< of the first table
+  std::vector<std::string> names{};  ///< columns to learn from, and the target
+  std::int64_t line_of_names = 0;    ///< in the first table
   bool numbered_rows = false;        ///< its first column has no name
   std::vector<Sight> columns{};
   Sight sites{};
-  std::set<std::string, std::less<>> trained{};  ///< classes of the rows to train on
-  /// Classes that the rows to test on have alone: the line of the first, and how many there are.
+  std::set<std::string, std::less<>> trained{};  ///< classes of the training rows
+  /// Classes that only test rows have: line of the first, and count.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>, std::less<>> untrained{};
 };
 
@@ -57,7 +57,7 @@ void look_at(Sight& sight, const std::string& value, const CsvText& table, std::
   if (sight.values.size() <= most) sight.values.insert(value);
 }
 
-/// Whether a line of names could be a row, which has numbers.
+/// Returns whether a line of names could be a row, which has numbers.
 bool could_be_row(const std::vector<std::string>& names, char separator) {
   return std::ranges::any_of(names,
                              [&](const std::string& name) { return number_of_field(name, separator).has_value(); });
@@ -85,17 +85,17 @@ void check_names(const CsvTables& tables, const CsvRoles& roles, bool test, cons
                             : fmt::format("without names a number from 1 to {}, or last", names.size()));
   };
   require(roles.target);
-  if (test) return;  // where rows are from, and what is not looked at, may be missing there
+  if (test) return;  // the test table may lack sites and ignored columns
   if (!roles.site.empty()) require(roles.site);
   for (const std::string& name : roles.ignore) require(name);
 }
 
-/// A column without a name is that of numbers of rows.
+/// Returns whether a column is excluded; one without a name holds row numbers.
 bool is_left_out(const CsvRoles& roles, const std::string& name) {
   return name.empty() || name == roles.site || std::ranges::find(roles.ignore, name) != roles.ignore.end();
 }
 
-/// Reads one table into `sights`; returns its rows.
+/// Reads one table into `sights`; returns its number of rows.
 std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool test, TableSights& sights) {
   LineErrors errors(table.name);
   TableRows rows(tables, table, errors);
@@ -171,17 +171,17 @@ std::int64_t look_through(const CsvTables& tables, const CsvText& table, bool te
   return count;
 }
 
-/// By value if all are numbers, else by letter.
+/// Returns the values in numeric order if all are numbers, else in alphabetical order.
 std::vector<std::string> in_order(const Sight& sight) {
   std::vector<std::string> names(sight.values.begin(), sight.values.end());
   if (sight.number) {
-    // Between semicolons a number may have a comma; number_of_field reads both.
+    // With semicolons a number may have a decimal comma; number_of_field reads both.
     std::ranges::stable_sort(names, {}, [](const std::string& name) { return *number_of_field(name, ';'); });
   }
   return names;
 }
 
-/// Whether a target is a quantity and not of classes: numbers that hardly come again, many or with fractions.
+/// Returns whether a target is a quantity rather than classes: mostly distinct numbers, many or with fractions.
 bool is_quantity(const Sight& target, std::int64_t rows) {
   constexpr std::size_t kMany = 10;
   const auto has_fraction = [](const std::string& value) {
@@ -192,8 +192,8 @@ bool is_quantity(const Sight& target, std::int64_t rows) {
          (target.values.size() >= kMany || std::ranges::any_of(target.values, has_fraction));
 }
 
-/// What the first line may be in truth: a row, where every name is a number above numbers or one of the words below it,
-/// and that of the target one of its classes; or names with one missing, that of the numbers of rows.
+/// Detects a header that is really data, or that lacks the name of the row number column. Data: every name is a number
+/// above numbers or one of the words below it, and the target's is one of its classes.
 void note_first_line(const CsvTables& tables, const TableSights& sights, std::vector<std::string>& notes) {
   const auto note = [&](std::string what, std::string why) {
     notes.push_back(to_string(Diagnostic{tables.train.front().name, static_cast<int>(sights.line_of_names),

@@ -51,7 +51,7 @@ bool CsvRows::next() {
 }
 
 std::size_t CsvRows::end_of_field() const {
-  // Where blanks separate fields, tabs do as well.
+  // With blanks as separator, tabs separate fields as well.
   const std::array<char, 3> ends = {separator_, '\n', separator_ == ' ' ? '\t' : '\n'};
   return std::min(rest_.find_first_of(std::string_view(ends.data(), ends.size())), rest_.size());
 }
@@ -92,7 +92,7 @@ bool CsvRows::pass_separator() {
   return !rest_.empty() && rest_.front() != '\n';
 }
 
-/// Behind the opening quote. A quote inside is doubled.
+/// Reads a field after its opening quote. Inner quotes are doubled.
 bool CsvRows::read_quoted(std::string& field) {
   while (true) {
     const std::size_t end = rest_.find('"');

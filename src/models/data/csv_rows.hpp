@@ -15,26 +15,26 @@ inline constexpr const char* kCsvForm =
     "comma-separated values: a line of names, then one line per sample (RFC 4180); semicolons, tabs and blanks do as "
     "well";
 
-/// Text of a table as it can stand in a message of one line.
+/// Returns a table's text in a form for one-line messages.
 std::string shown_field(std::string_view text);
 
 /// The fields of a table, row by row.
 class CsvRows {
  public:
-  /// `separator`: what stands between fields.
+  /// `separator`: the character between fields.
   CsvRows(const CsvText& table, char separator, LineErrors& errors);
 
-  std::int64_t line() const { return line_; }  ///< of the start of the row
+  std::int64_t line() const { return line_; }  ///< line of the row's start
   const std::vector<std::string>& fields() const { return fields_; }
 
-  /// Goes to the next row that is not blank; false at the end, or after an error from which no row can be found again.
+  /// Goes to the next row that is not blank; false at the end, or after an error that hides the next row.
   bool next();
 
  private:
   bool read_row();
   bool read_quoted(std::string& field);
   std::size_t end_of_field() const;
-  /// Whether another field follows; consumes the separator before it.
+  /// Returns whether another field follows; consumes the separator before it.
   bool pass_separator();
 
   std::string_view rest_;
@@ -45,11 +45,11 @@ class CsvRows {
   std::vector<std::string> fields_;
 };
 
-/// That by which the first row holds `target`; where none does, the one that is the most frequent there; a blank where
+/// Returns the separator by which the first row contains `target`; otherwise the most frequent one there; a blank if
 /// there is none.
 char separator_of(const CsvText& table, const std::string& target);
 
-/// A field as a number, or nullopt. Where fields are not parted by commas, one comma may stand for the point.
+/// Returns a field as a number, or nullopt. Unless commas separate fields, one comma may be the decimal point.
 std::optional<double> number_of_field(std::string_view field, char separator);
 
 }  // namespace dadsim::models

@@ -14,13 +14,13 @@ namespace dadsim::models {
 inline constexpr std::ptrdiff_t kIgnoredField = -1;
 inline constexpr std::ptrdiff_t kSiteField = -2;
 
-/// What columns are for, by their names.
+/// Roles of columns, by name.
 struct CsvRoles {
   std::string target, site;
   std::vector<std::string> ignore;
 };
 
-/// Of tables whose first has these names.
+/// Returns the roles for tables whose first one has these names.
 CsvRoles roles_of(const CsvTables& tables, const std::vector<std::string>& names);
 
 /// The rows of one of the tables, and the names of its columns.
@@ -28,14 +28,14 @@ class TableRows {
  public:
   TableRows(const CsvTables& tables, const CsvText& table, LineErrors& errors);
 
-  bool empty() const { return names_.empty(); }  ///< without even a line of names
+  bool empty() const { return names_.empty(); }  ///< has no line of names
   const std::vector<std::string>& names() const { return names_; }
   std::int64_t line_of_names() const { return line_; }
   char separator() const { return separator_; }
 
   std::int64_t line() const { return rows_.line(); }
   const std::vector<std::string>& fields() const { return rows_.fields(); }
-  /// As CsvRows::next, of samples.
+  /// Does the same as CsvRows::next for samples.
   bool next();
 
  private:
@@ -43,13 +43,14 @@ class TableRows {
   CsvRows rows_;
   std::vector<std::string> names_;
   std::int64_t line_ = 0;
-  bool at_first_ = false;  ///< the row just read is a sample that next() has yet to return
+  bool at_first_ = false;  ///< next() has yet to return the row just read
 };
 
-/// Which of CsvColumns::columns each field of a row is, by the line of names; or one of the two above.
+/// Returns the index into CsvColumns::columns of each field of a row, by the line of names; or one of the two constants
+/// above.
 std::vector<std::ptrdiff_t> columns_of_fields(const CsvRoles& roles, const std::vector<std::string>& names);
 
-/// Whether a field marks a missing value.
+/// Returns whether a field marks a missing value.
 bool is_missing_field(const std::string& field);
 
 }  // namespace dadsim::models

@@ -38,7 +38,7 @@ void require_positive(std::int64_t count, const char* which) {
   }
 }
 
-// Drawn sets: their shape, and how to draw some of the samples.
+// Drawn sets: their shape, and drawing some of the samples.
 
 spec::DataFacts drawn(const spec::SampleShape& shape, std::int64_t classes) {
   return {spec::kMaxDrawnSamples, {}, shape, classes};
@@ -173,7 +173,7 @@ Dataset load(const spec::IdxSource& source, std::uint64_t) {
   return data;
 }
 
-/// Tables and series are scaled while they are read; other sources come in their usual scale.
+/// Tables and series are scaled while they are read; other sources arrive in their usual scale.
 template <class Source>
 constexpr bool kComesInUsualScale = requires(const Source& source) {
   source.scale;
@@ -183,7 +183,7 @@ constexpr bool kComesInUsualScale<spec::TsSource> = false;
 template <>
 constexpr bool kComesInUsualScale<spec::CsvSource> = false;
 
-/// Values of a sample stand position by position, and within one channel by channel.
+/// Rescales all values. A sample's values are ordered by position, and within a position by channel.
 void rescale(Dataset& data, spec::Scale from, spec::Scale to) {
   if (from == to) return;
   if (from == spec::Scale::unit && to == spec::Scale::none) {
@@ -241,13 +241,13 @@ namespace {
 
 using Indices = std::vector<std::int32_t>;
 
-constexpr double kSmallestAlpha = 1e-9;  // below, the logarithms of shares lose their digits
+constexpr double kSmallestAlpha = 1e-9;  // logarithms of shares lose their digits below this
 
 [[noreturn]] void fail(std::string what, std::string remedy) {
   throw InputError(Diagnostic{"", 0, std::move(what), std::move(remedy)});
 }
 
-/// A random order of 0 … count−1.
+/// Returns a random order of 0 … count−1.
 Indices shuffled(std::size_t count, RandomStream& random) {
   Indices order(count);
   std::iota(order.begin(), order.end(), 0);
@@ -275,7 +275,7 @@ std::vector<Indices> samples_by_class(const Samples& train, std::int64_t classes
   return by_class;
 }
 
-/// Class c goes to site ⌊c·S/C⌋.
+/// Assigns class c to site ⌊c·S/C⌋.
 Partition by_class(const Samples& train, std::int64_t classes, std::size_t sites) {
   const auto count = static_cast<std::size_t>(classes);
   if (sites > count) {
@@ -296,8 +296,8 @@ Partition by_class(const Samples& train, std::int64_t classes, std::size_t sites
   return partition;
 }
 
-/// The share of the samples that each site is to have; the random numbers of a site's log-normal one are its own,
-/// whatever the number of sites.
+/// Returns each site's share of the samples; a site's log-normal share has random numbers of its own, whatever the
+/// number of sites.
 std::vector<double> uneven_shares(const spec::SplitSpec& spec, std::size_t sites, std::uint64_t seed) {
   std::vector<double> shares(sites);
   if (spec.size_spread > 0) {
@@ -317,8 +317,8 @@ std::vector<double> uneven_shares(const spec::SplitSpec& spec, std::size_t sites
   return shares;
 }
 
-/// Shares ~ Dir(α, …, α): Gamma(α) draws over their sum. In logarithms, as for small α the draws themselves underflow:
-/// G(α) = G(α + 1)·U^(1/α) (Marsaglia & Tsang, ACM TOMS 26, 2000, section 6). `alphas`: one per site.
+/// Returns shares ~ Dir(α, …, α): Gamma(α) draws over their sum. Uses logarithms, since for small α the draws
+/// underflow: G(α) = G(α + 1)·U^(1/α) (Marsaglia & Tsang, ACM TOMS 26, 2000, section 6). `alphas`: one per site.
 std::vector<double> dirichlet(const std::vector<double>& alphas, RandomStream& random) {
   std::vector<double> shares;
   for (const double alpha : alphas) {
@@ -333,7 +333,7 @@ std::vector<double> dirichlet(const std::vector<double>& alphas, RandomStream& r
   return shares;
 }
 
-/// Whole numbers that add up to `total`, in proportion to `shares`: the largest remainders are rounded up.
+/// Returns whole numbers that add up to `total`, proportional to `shares`: the largest remainders are rounded up.
 std::vector<std::size_t> apportion(std::size_t total, const std::vector<double>& shares) {
   std::vector<std::size_t> counts(shares.size());
   std::vector<std::pair<double, std::size_t>> remainders;
@@ -352,7 +352,7 @@ std::vector<std::size_t> apportion(std::size_t total, const std::vector<double>&
   return counts;
 }
 
-/// A site must have something to train on: it gets a sample of the largest site.
+/// Gives every empty site a sample of the largest site, since a site must have something to train on.
 void give_everyone_one(Partition& partition) {
   for (Indices& site : partition) {
     if (!site.empty()) continue;
@@ -363,7 +363,7 @@ void give_everyone_one(Partition& partition) {
   }
 }
 
-/// A random order, cut in proportion to `shares`.
+/// Returns a random order, cut in proportion to `shares`.
 Partition by_shares(const std::vector<double>& shares, std::size_t samples, RandomStream& random) {
   const Indices order = shuffled(samples, random);
   const std::vector<std::size_t> counts = apportion(samples, shares);
@@ -378,9 +378,9 @@ Partition by_shares(const std::vector<double>& shares, std::size_t samples, Rand
   return partition;
 }
 
-/// Every class in shares of its own over the sites (Yurochkin et al., arXiv 1905.12022; Hsu et al., arXiv 1909.06335).
-/// Where sites are to have `sizes` (shares of all samples), the concentration of site s is α·S·size: a mean share of
-/// just that size, and α itself for equal ones.
+/// Splits every class over the sites in shares of its own (Yurochkin et al., arXiv 1905.12022; Hsu et al., arXiv
+/// 1909.06335). For given `sizes` (shares of all samples), the concentration of site s is α·S·size: its mean share is
+/// that size, and equal sizes have concentration α.
 Partition by_dirichlet(double alpha, const std::vector<double>& sizes, const Samples& train, std::int64_t classes,
                        std::size_t sites, RandomStream& random) {
   if (!(alpha >= 1e-6 && alpha <= 1e6)) {
@@ -405,7 +405,8 @@ Partition by_dirichlet(double alpha, const std::vector<double>& sizes, const Sam
   return partition;
 }
 
-/// Samples sorted by class, cut into S·k shards, k of them at random to each site (McMahan et al., arXiv 1602.05629).
+/// Deals samples sorted by class: cut into S·k shards, k of them at random to each site (McMahan et al., arXiv
+/// 1602.05629).
 Partition by_shards(std::int64_t shards, const Samples& train, std::int64_t classes, std::size_t sites,
                     RandomStream& random) {
   const std::size_t samples = train.labels.size();

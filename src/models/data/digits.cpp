@@ -14,7 +14,7 @@
 namespace dadsim::models {
 namespace {
 
-/// A place in the unit square, x to the right, y downwards.
+/// A point in the unit square, x to the right, y downwards.
 struct StrokePoint {
   double x = 0, y = 0;
 };
@@ -31,7 +31,7 @@ struct Glyph {
   std::vector<Stroke> strokes;
 };
 
-/// The ways of writing a digit (0 … 9).
+/// Returns the ways of writing a digit (0 … 9).
 const std::vector<Glyph>& glyphs(int digit);
 
 Stroke line(std::vector<StrokePoint> points) { return {std::move(points), false, false}; }
@@ -165,9 +165,9 @@ const std::vector<Glyph>& glyphs(int digit) {
 constexpr int kDigitSide = 28;
 constexpr std::size_t kPixels = std::size_t{kDigitSide} * kDigitSide;
 
-// How much the samples vary: chosen so that the set is hard for a linear classifier and not for a small network
-// (measured in docs/data.md and tests/models/data/digits_test.cpp). Lengths are shares of the unit square unless they
-// say pixels.
+// Variation of the samples, chosen so that the set is hard for a linear classifier but not for a small network
+// (measured in docs/data.md and tests/models/data/digits_test.cpp). Lengths are shares of the unit square unless in
+// pixels.
 constexpr double kPointJitter = 0.022;  // standard deviation of each control point
 constexpr double kWarp = 0.022;         // amplitude of the smooth warp of the whole glyph
 constexpr double kSlant = 0.22;         // standard deviation of the shear dx/dy
@@ -191,7 +191,7 @@ struct StrokeSegment {
   double ink;
 };
 
-/// Catmull–Rom spline between p1 and p2.
+/// Returns a point of the Catmull–Rom spline between p1 and p2.
 StrokePoint spline(const StrokePoint& p0, const StrokePoint& p1, const StrokePoint& p2, const StrokePoint& p3,
                    double t) {
   const auto along = [t](double a, double b, double c, double d) {
@@ -200,7 +200,7 @@ StrokePoint spline(const StrokePoint& p0, const StrokePoint& p1, const StrokePoi
   return {along(p0.x, p1.x, p2.x, p3.x), along(p0.y, p1.y, p2.y, p3.y)};
 }
 
-/// The points of a stroke, smooth ones replaced by short chords.
+/// Returns the points of a stroke, with smooth ones replaced by short chords.
 std::vector<StrokePoint> flatten(const Stroke& stroke, const std::vector<StrokePoint>& p) {
   if (!stroke.smooth || p.size() < 3) return p;
   constexpr int kChords = 5;
@@ -312,7 +312,7 @@ void draw(std::uint32_t index, std::uint64_t seed, float* pixels, std::int32_t& 
   for (std::size_t i = 0; i < grey.size(); ++i) {
     const std::uint32_t bits = noise();
     const double triangular = (static_cast<double>(bits & 0xffffU) + static_cast<double>(bits >> 16U)) / 65535.0 - 1.0;
-    // 256 levels, as a scanned image has.
+    // 256 levels, as in a scanned image.
     const double level = std::floor(0.5 + 255.0 * std::clamp(grey[i] + kDigitNoise * triangular, 0.0, 1.0));
     pixels[i] = static_cast<float>(level) / 255.0F;
   }

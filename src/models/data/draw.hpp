@@ -11,21 +11,20 @@
 
 namespace dadsim::models {
 
-/// Nearly normal with variance 1: the sum of four uniform numbers (Irwin–Hall), so that no tail throws a value far
-/// away.
+/// Returns a nearly normal number with variance 1: the sum of four uniform numbers (Irwin–Hall), without far tails.
 inline double bell(RandomStream& random) {
   double sum = 0;
   for (int i = 0; i < 4; ++i) sum += uniform01(random);
   return (sum - 2.0) * std::sqrt(3.0);
 }
 
-/// One of 0 … count−1.
+/// Returns one of 0 … count−1.
 inline std::int32_t pick(RandomStream& random, std::int64_t count) {
   return static_cast<std::int32_t>(uniform01(random) * static_cast<double>(count));
 }
 
-/// Samples `first` … `first + count − 1` of a set whose sample i is drawn by `draw(i, values, labels)`, possibly many
-/// at the same time. Throws std::logic_error for a negative range.
+/// Draws samples `first` … `first + count − 1` of a set whose sample i is drawn by `draw(i, values, labels)`, possibly
+/// many in parallel. Throws std::logic_error for a negative range.
 template <class Draw>
 Samples draw_samples(std::int64_t first, std::int64_t count, std::int64_t values, std::int64_t labels_per_sample,
                      Draw&& draw) {

@@ -15,16 +15,16 @@
 namespace dadsim::models {
 namespace {
 
-/// What a site's samples are made by.
+/// State of a site's data.
 struct SiteState {
   spec::Corruption corruption = spec::Corruption::none;
   std::int64_t severity = 1;
-  double label_alpha = 0;         ///< 0: the samples that it was dealt
-  std::uint32_t label_draws = 0;  ///< how often its classes have drifted
+  double label_alpha = 0;         ///< 0: the samples dealt to it
+  std::uint32_t label_draws = 0;  ///< number of its class drifts so far
 };
 
 std::vector<double> class_shares(double alpha, std::int64_t classes, RandomStream& random) {
-  // In logarithms, as for small α the draws underflow (see split.cpp).
+  // Logarithms, since for small α the draws underflow (see dataset.cpp).
   boost::random::gamma_distribution<double> gamma(alpha + 1, 1.0);
   std::vector<double> shares(static_cast<std::size_t>(classes));
   for (double& share : shares) share = std::log(gamma(random)) + std::log(uniform01(random)) / alpha;
@@ -33,7 +33,7 @@ std::vector<double> class_shares(double alpha, std::int64_t classes, RandomStrea
   return shares;
 }
 
-/// `count` samples out of `pool` whose classes have the shares.
+/// Draws `count` samples of `pool` with the given class shares.
 std::vector<std::int32_t> drawn_by_class(const std::vector<double>& given, std::size_t count, const Samples& pool,
                                          RandomStream& random) {
   std::vector<std::vector<std::int32_t>> by_class(given.size());
@@ -63,7 +63,7 @@ std::vector<std::int32_t> drawn_by_class(const std::vector<double>& given, std::
   return drawn;
 }
 
-/// The class shares of a site: those of its training samples and of its held-back ones are the same.
+/// Returns the class shares of a site, the same for its training and its held-back samples.
 std::vector<double> shares_of(const SiteState& state, std::int64_t classes, std::uint64_t seed, std::size_t site) {
   RandomStream random(seed, Purpose::drift, static_cast<std::uint32_t>(site) * 16 + 14, state.label_draws);
   return class_shares(state.label_alpha, classes, random);
@@ -71,7 +71,7 @@ std::vector<double> shares_of(const SiteState& state, std::int64_t classes, std:
 
 constexpr std::uint32_t kHeldBack = 0x80000000U;
 
-/// The samples that a state makes of those that a site has: their rows of `pool`, to which corrupted ones are appended.
+/// Returns a site's samples in a state: their rows in `pool`, to which corrupted ones are appended.
 std::vector<std::int32_t> in_state(const SiteState& state, std::vector<std::int32_t> own, const Samples& pool,
                                    const Dataset& data, std::size_t site, std::uint64_t seed, std::uint32_t mark,
                                    std::vector<std::pair<std::int32_t, std::vector<float>>>& appended) {
@@ -109,7 +109,7 @@ void append(Samples& samples, const std::vector<std::pair<std::int32_t, std::vec
   }
 }
 
-/// The samples of these rows; rows beyond `all` are of `appended`, whose labels are those of the rows that they name.
+/// Returns the samples of these rows; rows beyond `all` are in `appended`, with the labels of the rows that they name.
 Samples picked(const Samples& all, const std::vector<std::pair<std::int32_t, std::vector<float>>>& appended,
                const std::vector<std::int32_t>& rows) {
   Samples samples;
@@ -137,7 +137,7 @@ void refuse_many_labels(const Dataset& data) {
                               "a corruption, or data whose samples have one class"});
 }
 
-/// Which held-back samples stand for which site: every so many-th, so that classes are spread.
+/// Assigns held-back samples to sites in turn, so that classes are spread.
 Partition held_back_shares(const Partition& partition, Eigen::Index held_back) {
   double all = 0;
   for (const auto& site : partition) all += static_cast<double>(site.size());
@@ -199,7 +199,7 @@ DriftedData make_drift(const std::vector<spec::DriftSpec>& drifts, Dataset& data
     }
     for (const std::size_t site : changed) {
       const std::size_t version = result.from[site].size();
-      // Of sites that do not drift as often it holds what they began with: how long an epoch is goes by all of them.
+      // Sites that drift less often keep their initial samples: the length of an epoch depends on all sites.
       if (result.partitions.size() <= version) result.partitions.push_back(partition);
       result.partitions[version][site] =
           in_state(states[site], partition[site], data.train, data, site, seed, 0, appended);

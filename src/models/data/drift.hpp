@@ -7,35 +7,35 @@
 
 namespace dadsim::models {
 
-/// What sites see from which time on. Versions of a site are numbered from 0, which it has at the beginning.
+/// Versions of the sites' data over time, numbered from 0, the initial one.
 struct DriftedData {
-  std::vector<std::vector<double>> from;  ///< per site, seconds at which its versions 1, 2, … begin, rising
-  std::vector<Partition> partitions;      ///< versions 1, 2, … of the sites that have them: as many samples as before
-  /// Held-back samples as they are when the sites see what they see from a time on: each site stands for a share of
-  /// them as large as that of its training samples.
+  std::vector<std::vector<double>> from;  ///< per site, seconds at which its versions 1, 2, … begin, ascending
+  std::vector<Partition> partitions;      ///< samples of the sites in versions 1, 2, …: as many as before
+  /// Held-back samples as the sites see them from a time on: each site stands for a share as large as its share of the
+  /// training samples.
   struct HeldBack {
     double from = 0;  ///< seconds
     Samples samples;
   };
-  std::vector<HeldBack> held_back;  ///< in rising order; before the first, Dataset::test
+  std::vector<HeldBack> held_back;  ///< in ascending order; before the first, Dataset::test
 
   std::int64_t version(std::size_t site, double seconds) const;
-  /// 0: Dataset::test; else one more than its place in `held_back`.
+  /// Returns 0 for Dataset::test, else one plus the index into `held_back`.
   std::size_t number_held_back_at(double seconds) const;
-  /// Nullptr: Dataset::test.
+  /// Returns the held-back samples at that time; nullptr: Dataset::test.
   const Samples* held_back_at(double seconds) const;
 };
 
-/// Makes what drifts: samples that are corrupted are appended to data.train, and partitions name them. A site whose
-/// classes drift draws as many samples as it had from all training samples, in shares of the classes ~ Dir(α); where a
-/// class has fewer, some come again. Samples of more than one label have no classes to drift: throws InputError, as
-/// Corrupter does.
+/// Makes drifted data: corrupted samples are appended to data.train, and partitions name them. A site whose classes
+/// drift draws as many samples as it had from all training samples, with class shares ~ Dir(α); samples of a small
+/// class may repeat. Throws InputError for samples with several labels, which have no classes to drift, and like
+/// Corrupter.
 DriftedData make_drift(const std::vector<spec::DriftSpec>& drifts, Dataset& data, const Partition& partition,
                        std::uint64_t seed);
 
-/// Held-back samples as each site would see them: its share of them, which is as large as that of its training samples,
-/// corrupted by its own instrument, and, with `label_alpha` above 0, drawn from all of them in shares of the classes
-/// ~ Dir(label_alpha). Where there are more sites than samples, some have none. Throws InputError as make_drift() does.
+/// Returns the held-back samples of each site: its share of them, as large as its share of the training samples,
+/// corrupted by its own instrument. With `label_alpha` above 0 they are drawn from all, with class shares ~
+/// Dir(label_alpha). With more sites than samples, some sites have none. Throws InputError as make_drift() does.
 std::vector<Samples> held_back_of_sites(spec::Corruption corruption, std::int64_t severity, double label_alpha,
                                         const Dataset& data, const Partition& partition, std::uint64_t seed);
 

@@ -7,8 +7,8 @@
 namespace dadsim::models {
 namespace {
 
-constexpr int kDeepest = 3;        // brackets inside each other
-constexpr double kBracket = 0.35;  // share of the terms that are brackets, where they may be
+constexpr int kDeepest = 3;        // nesting depth of brackets
+constexpr double kBracket = 0.35;  // share of bracketed terms, up to that depth
 
 int sum(RandomStream& random, int depth, std::string& text);
 

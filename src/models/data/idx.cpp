@@ -21,7 +21,7 @@ const char* const kLabelsRemedy = "labels are unsigned bytes behind the magic nu
 
 enum class Content { images, labels };
 
-/// One IDX file, read from front to back. Format: two zero bytes, the element type (0x08: unsigned byte), the rank,
+/// Reads one IDX file from front to back. Format: two zero bytes, the element type (0x08: unsigned byte), the rank,
 /// then one 32-bit big-endian size per dimension, then the elements.
 class IdxReader {
  public:
@@ -29,15 +29,15 @@ class IdxReader {
 
   std::int64_t count() const { return dims_.front(); }
   std::int64_t features() const { return promised_ / count(); }
-  /// Rank 3 is images of rows × columns; anything else is a row of values.
+  /// Returns images of rows × columns for rank 3; anything else is a row of values.
   spec::SampleShape sample_shape() const {
     if (dims_.size() == 3) return {dims_[1], dims_[2], 1};
     return {1, features(), 1};
   }
 
-  /// The elements, after a check that there are exactly as many as the header promises.
+  /// Returns the elements, after a check against the number in the header.
   std::vector<unsigned char> elements() {
-    std::vector<unsigned char> bytes;  // grows with what is really there
+    std::vector<unsigned char> bytes;  // grows with the data actually present
     const auto promised = static_cast<std::size_t>(promised_);
     while (bytes.size() < promised) {
       const std::size_t old = bytes.size();
@@ -50,7 +50,7 @@ class IdxReader {
       }
     }
     unsigned char extra = 0;
-    // Also runs into the checksum at the end of a gzip stream.
+    // Reads the checksum at the end of a gzip stream too.
     if (bytes_.read(&extra, 1) != 0) {
       fail(fmt::format("trailing bytes after the {} that the header promises ({})", promised, shape()),
            "the sizes in the header must match the data");
@@ -101,7 +101,7 @@ class IdxReader {
         fail(d == 0 ? std::string("no samples") : fmt::format("dimension {} is zero", d + 1),
              "every dimension must be at least 1");
       }
-      // A later dimension can only make it larger: no overflow, as both factors are below 2^32.
+      // A later dimension can only enlarge it: no overflow, since both factors are below 2^32.
       promised_ *= dim;
       if (promised_ > kMaxIdxBytes) {
         fail(fmt::format("the header promises more than {} bytes", kMaxIdxBytes),
@@ -123,7 +123,7 @@ class IdxReader {
     }
   }
 
-  /// E.g. "10000 × 28 × 28".
+  /// Returns for example "10000 × 28 × 28".
   std::string shape() const { return fmt::format("{}", fmt::join(dims_, " × ")); }
 
   static std::string element_type(unsigned char code) {

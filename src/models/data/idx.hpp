@@ -9,20 +9,20 @@
 
 namespace dadsim::models {
 
-/// What a pair of IDX files holds (format: LeCun, http://yann.lecun.com/exdb/mnist/).
+/// Contents of a pair of IDX files (format: LeCun, http://yann.lecun.com/exdb/mnist/).
 struct IdxFacts {
   std::int64_t samples = 0;
-  spec::SampleShape shape;   ///< rows × columns × 1; of another rank: the product of the dimensions as width
+  spec::SampleShape shape;   ///< rows × columns × 1; for another rank: the product of the dimensions as width
   std::int64_t classes = 0;  ///< largest label + 1
 };
 
-/// Reads a pair of unsigned-byte IDX files, plain or gzip; pixels are divided by 255. Throws InputError naming the file
-/// and what is wrong: bad magic, other element type, truncated, trailing bytes, labels that do not match the images,
+/// Reads a pair of unsigned-byte IDX files, plain or gzip; pixels are divided by 255. Throws InputError with the file
+/// and the error: bad magic, other element type, truncated, trailing bytes, labels that do not match the images,
 /// corrupt gzip. Never allocates more than the file can hold.
 Samples read_idx(const std::string& images, const std::string& labels);
 Samples read_idx(SourceBytes& images, SourceBytes& labels);
 
-/// The facts about such a pair, after the same checks.
+/// Returns the facts about such a pair, after the same checks.
 IdxFacts inspect_idx(const std::string& images, const std::string& labels);
 IdxFacts inspect_idx(SourceBytes& images, SourceBytes& labels);
 

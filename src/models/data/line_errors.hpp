@@ -10,7 +10,7 @@
 
 namespace dadsim::models {
 
-/// Everything that is wrong with one data file, line by line; the first of many are kept.
+/// Collects the errors of one data file, line by line; the first kKept are kept.
 class LineErrors {
  public:
   explicit LineErrors(std::string file) : file_(std::move(file)) {}
@@ -21,7 +21,7 @@ class LineErrors {
       errors_.push_back({file_, static_cast<int>(line < kLast ? line : kLast), std::move(what), std::move(remedy)});
     }
   }
-  /// Those of another file, behind one's own.
+  /// Appends the errors of another file.
   void add_all(const LineErrors& others) {
     for (const Diagnostic& error : others.errors_) {
       if (errors_.size() < kKept) errors_.push_back(error);

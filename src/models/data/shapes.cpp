@@ -14,7 +14,7 @@ namespace {
 constexpr int kShapesSide = 32;
 constexpr int kSubsamples = 3;  // per pixel and direction, for soft edges
 
-// How much the samples vary (pixels, radians, shares of full intensity).
+// Variation of the samples (pixels, radians, shares of full intensity).
 constexpr double kSmallestShape = 7.0;  // half extent of the shape
 constexpr double kLargestShape = 12.0;
 constexpr double kShapeShift = 4.0;
@@ -34,7 +34,7 @@ double squared(double x) { return x * x; }
 
 double brightness(const Colour& colour) { return (colour[0] + colour[1] + colour[2]) / 3; }
 
-/// A five-pointed star with tips at distance 1.
+/// Returns whether a point lies in a five-pointed star with tips at distance 1.
 bool in_star(double u, double v) {
   constexpr double kFifth = 2 * std::numbers::pi / 5;
   constexpr double kInner = 0.45;
@@ -48,7 +48,7 @@ bool in_star(double u, double v) {
   return (inner_x - 1) * y - inner_y * (x - 1) > 0;
 }
 
-/// Whether the point belongs to the shape, whose extent is about −1 … 1 either way.
+/// Returns whether a point lies in the shape, whose extent is about −1 … 1 in each direction.
 bool inside(std::int32_t shape, double u, double v) {
   if (std::abs(u) > 1 || std::abs(v) > 1) return false;
   const double r = std::hypot(u, v);
@@ -138,7 +138,7 @@ void draw_shape(std::uint32_t index, std::uint64_t seed, float* pixels, std::int
       }
       for (std::size_t c = 0; c < 3; ++c) {
         const double noise = kShapesNoise * (uniform01(random) + uniform01(random) - 1);
-        // 256 levels, as a stored image has.
+        // 256 levels, as in a stored image.
         *pixels++ = static_cast<float>(std::floor(0.5 + 255.0 * std::clamp(colour[c] + noise, 0.0, 1.0))) / 255.0F;
       }
     }

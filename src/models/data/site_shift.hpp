@@ -6,14 +6,14 @@
 
 namespace dadsim::models {
 
-/// How many of a sample's values are used: a sequence ends with the last position that holds anything. Other samples
-/// are whole.
+/// Returns the number of values that a sample uses: a sequence ends with the last position that holds anything. Other
+/// samples use all.
 std::int64_t used_values(const spec::SampleShape& shape, const float* values);
 
-/// Makes the training features of every site differ, x ↦ e^(gain·z) x + offset·z′ + noise·z″, as if each had measured
-/// with an instrument of its own: z and z′ are drawn per site and channel, z″ per value, all standard normal (up to the
-/// tails). The zeros behind the end of a sequence stay, and so do the held-back samples. Throws InputError for symbols,
-/// which cannot be shifted.
+/// Shifts the training features of every site, x ↦ e^(gain·z) x + offset·z′ + noise·z″, as if each had its own
+/// instrument: z and z′ are drawn per site and channel, z″ per value, all standard normal (without far tails). Zeros
+/// after the end of a sequence stay, and so do held-back samples. Throws InputError for symbols, which cannot be
+/// shifted.
 void apply_site_shift(Dataset& data, const Partition& partition, const spec::ShiftSpec& spec, std::uint64_t seed);
 
 }  // namespace dadsim::models

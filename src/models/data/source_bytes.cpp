@@ -54,7 +54,7 @@ std::size_t SourceBytes::read(unsigned char* to, std::size_t size) {
     const int got = gzread(file_.get(), to + total, static_cast<unsigned>(std::min(size - total, kReadAtOnce)));
     int code = Z_OK;
     const char* message = gzerror(file_.get(), &code);
-    // A gzip stream that breaks off is Z_BUF_ERROR, whatever was read before.
+    // A truncated gzip stream is Z_BUF_ERROR, whatever was read before.
     if (code == Z_BUF_ERROR) fail("truncated: the gzip stream breaks off", kWholeFileRemedy);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
       fail(code == Z_ERRNO ? fmt::format("cannot be read: {}", std::strerror(errno))
@@ -73,7 +73,7 @@ std::string SourceBytes::rest(std::int64_t most) {
     bytes = std::exchange(memory_, {});
     return bytes;
   }
-  // A file that is stored as it is says so before it is read; a compressed one shows it.
+  // An uncompressed file's size is known before reading; a compressed one's only during it.
   if (file_ && !compressed() && stored_ > most) {
     fail(fmt::format("holds {} MiB", (stored_ + (std::int64_t{1} << 20U) - 1) >> 20U),
          fmt::format("at most {} MiB are read; cut the file down", most >> 20U));

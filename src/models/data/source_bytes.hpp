@@ -10,27 +10,27 @@
 
 namespace dadsim::models {
 
-/// Bytes that are asked for at a time, so that memory grows with what a file really holds.
+/// Bytes per read, so that memory grows with the actual contents of a file.
 inline constexpr std::size_t kReadAtOnce = std::size_t{1} << 18U;
-/// What helps where a file breaks off.
+/// Remedy for a truncated file.
 inline constexpr const char* kWholeFileRemedy = "fetch the file again, or pass a whole one";
 
-/// Bytes that are read from front to back: of a file, plain or gzip whatever its name ends in, or of memory.
+/// Bytes read from front to back: of a file, plain or gzip whatever its extension, or of memory.
 class SourceBytes {
  public:
-  /// Opens a regular file. Throws InputError with `remedy` where that cannot be done.
+  /// Opens a regular file. Throws InputError with `remedy` if that fails.
   static SourceBytes open(const std::string& path, const std::string& remedy);
   /// Reads `bytes`, which must outlive this object, under the name of a file.
   SourceBytes(std::string name, std::string_view bytes);
 
   const std::string& name() const { return name_; }
   bool compressed() const;
-  /// Bytes as stored: of the compressed stream, if it is one.
+  /// Returns the stored bytes: of the compressed stream for a compressed file.
   std::int64_t stored() const { return stored_; }
 
-  /// As many of `size` bytes as there are left. Throws InputError where a gzip stream is broken.
+  /// Reads up to `size` bytes; fewer only at the end. Throws InputError for a broken gzip stream.
   std::size_t read(unsigned char* to, std::size_t size);
-  /// All that is left. Throws InputError if it is more than `most` bytes; memory grows with what has been read.
+  /// Reads all remaining bytes. Throws InputError for more than `most` bytes; memory grows with the bytes read.
   std::string rest(std::int64_t most);
 
   [[noreturn]] void fail(std::string what, std::string remedy) const;

@@ -9,7 +9,7 @@
 
 namespace dadsim::models {
 
-/// Mean and standard deviation of numbers that come one by one (Welford, Technometrics 4, 1962).
+/// Mean and standard deviation of a stream of numbers (Welford, Technometrics 4, 1962).
 class ColumnMoments {
  public:
   void add(double value) {
@@ -24,14 +24,14 @@ class ColumnMoments {
   std::int64_t count() const { return count_; }
   double mean() const { return mean_; }
 
-  /// (value − mean) ÷ standard deviation; 0 where all numbers are the same up to rounding.
+  /// Returns (value − mean) ÷ standard deviation; 0 if all numbers are equal up to rounding.
   float standardise(double value) const {
     const double deviation = count_ > 0 ? std::sqrt(squares_ / static_cast<double>(count_)) : 0.0;
     if (!(deviation > 1e-9 * std::abs(mean_)) || deviation < 1e-30) return 0;
     return static_cast<float>((value - mean_) / deviation);
   }
 
-  /// The scaled value of a feature; 0 if all its numbers are equal, except with Scale::none.
+  /// Returns the scaled value of a feature; 0 if all its numbers are equal, except with Scale::none.
   float scaled(double value, spec::Scale scale) const {
     if (scale == spec::Scale::none) return static_cast<float>(value);
     if (scale == spec::Scale::standard) return standardise(value);

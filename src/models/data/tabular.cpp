@@ -11,12 +11,12 @@
 namespace dadsim::models {
 namespace {
 
-constexpr std::int64_t kComponents = 4;       // of the mixture
+constexpr std::int64_t kComponents = 4;       // components of the mixture
 constexpr double kSpread = 1.0;               // standard deviation of their centres; inside a component it is 1
 constexpr std::int64_t kHidden = 24;          // units of the teacher
-constexpr std::uint32_t kCalibration = 2000;  // samples by which the outputs are put on one scale
+constexpr std::uint32_t kCalibration = 2000;  // samples used to bring the outputs to one scale
 
-/// Draws features and knows their class.
+/// Draws features and assigns their class.
 class Teacher {
  public:
   Teacher(const spec::TabularSource& source, std::uint64_t seed)
@@ -29,7 +29,7 @@ class Teacher {
     fill(centres_, kComponents * features_, kSpread);
     fill(first_, kHidden * features_, 1 / std::sqrt(static_cast<double>(features_)));
     fill(second_, classes_ * kHidden, 1.0);
-    // Without this, a class whose outputs happen to be large would take most of the samples.
+    // Without calibration, a class with large outputs would take most of the samples.
     std::vector<ColumnMoments> moments(static_cast<std::size_t>(classes_));
     std::vector<float> sample(static_cast<std::size_t>(features_));
     for (std::uint32_t i = 0; i < kCalibration; ++i) {
@@ -55,7 +55,7 @@ class Teacher {
   }
 
  private:
-  /// V |W x|; row by row. An even activation, as an odd one would leave most of the work to a linear classifier.
+  /// Returns V |W x|. The activation is even: an odd one would leave most of the work to a linear classifier.
   std::vector<double> outputs_of(const float* values) const {
     std::vector<double> hidden(kHidden);
     for (std::int64_t h = 0; h < kHidden; ++h) {
@@ -74,7 +74,7 @@ class Teacher {
   std::vector<double> centres_;        ///< components × features
   std::vector<double> first_;          ///< W: hidden × features
   std::vector<double> second_;         ///< V: classes × hidden
-  std::vector<ColumnMoments> scales_;  ///< of each output
+  std::vector<ColumnMoments> scales_;  ///< one per output
 };
 
 }  // namespace

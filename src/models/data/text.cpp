@@ -18,7 +18,7 @@ constexpr std::int64_t kMaxVocabulary = 4096;                   // symbols have 
 constexpr std::uint32_t kLastCharacter = 0x10ffff;
 const char* const kTextForm = "plain text in UTF-8";
 
-/// The code point at the start of `text`, which it takes away; above kLastCharacter if there is none (RFC 3629).
+/// Removes the code point at the start of `text` and returns it; above kLastCharacter if there is none (RFC 3629).
 std::uint32_t next_character(std::string_view& text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   const std::uint32_t lead = byte(0);
@@ -36,7 +36,7 @@ std::uint32_t next_character(std::string_view& text) {
   return point;
 }
 
-/// Calls `visit(character)` for each character behind a byte order mark. Throws InputError where bytes are no UTF-8.
+/// Calls `visit(character)` for each character after a byte order mark. Throws InputError for invalid UTF-8.
 template <class Visit>
 void for_each_character(std::string_view text, const std::string& name, const Visit& visit) {
   const std::size_t bytes = text.size();
@@ -87,7 +87,7 @@ spec::DataFacts facts_of(const TextSymbols& text, const spec::TextSource& source
 }  // namespace
 
 TextSymbols read_text(SourceBytes& bytes, double test_share) {
-  // The text is read three times, so that only symbols of two bytes are kept beside it.
+  // The text is read three times, so that only two-byte symbols are kept in addition to it.
   const std::string content = bytes.rest(kMaxTextBytes);
   std::int64_t all = 0;
   for_each_character(content, bytes.name(), [&](std::uint32_t /*character*/) { ++all; });

@@ -9,21 +9,20 @@
 
 namespace dadsim::models {
 
-/// A text as the numbers of its characters, cut into a part to train on and the rest.
+/// A text as symbol numbers, cut into a training part and the rest.
 struct TextSymbols {
   std::vector<std::uint16_t> symbols;
-  std::int64_t train = 0;  ///< symbols of the training part
-  std::int64_t vocabulary =
-      0;  ///< characters of the training part by code point, and one for all others if there are any
+  std::int64_t train = 0;       ///< symbols of the training part
+  std::int64_t vocabulary = 0;  ///< characters of the training part by code point, plus one for any others
 };
 
-/// Reads UTF-8. Throws InputError with file and line: bytes that are no UTF-8, a NUL, too many different characters.
+/// Reads UTF-8. Throws InputError with file and line: invalid UTF-8, a NUL, too many different characters.
 TextSymbols read_text(SourceBytes& bytes, double test_share);
 
-/// How many windows of `length` characters and their successors `symbols` make, end to end.
+/// Returns the number of windows of `length` characters with successors that `symbols` make, end to end.
 std::int64_t windows_in(std::int64_t symbols, std::int64_t length);
 
-/// `count` windows from the symbol `first` on: features are the symbols, labels the ones that follow each.
+/// Returns `count` windows from symbol `first` on: features are the symbols, labels their successors.
 Samples windows_of(const TextSymbols& text, std::int64_t first, std::int64_t count, std::int64_t length);
 
 spec::DataFacts inspect_text(const spec::TextSource& source);

@@ -23,7 +23,7 @@ namespace dadsim::models {
 namespace {
 
 constexpr std::int64_t kMaxTsBytes = std::int64_t{1} << 29U;
-constexpr std::int64_t kLinesBetweenLooks = 4096;  // for an interrupt
+constexpr std::int64_t kLinesBetweenLooks = 4096;  // lines between checks for an interrupt
 constexpr std::int64_t kMaxChannels = 10000;
 constexpr std::int64_t kMaxTsClasses = 10000;
 const char* const kTsForm = "a .ts file: @ lines down to @data, then one case per line as 1,2,3:4,5,6:class";
@@ -51,7 +51,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-/// The next part of `rest` up to `separator`, which it takes away.
+/// Removes the part of `rest` up to `separator`, and returns it.
 std::string_view next_part(std::string_view& rest, char separator, bool& more) {
   const std::size_t end = rest.find(separator);
   more = end != std::string_view::npos;
@@ -192,7 +192,7 @@ class TsReader {
     const std::size_t values_before = file_.values.size();
     const std::size_t starts_before = file_.starts.size();
     const std::size_t errors_before = errors_.count();
-    // Without growing by doubling: short values take twice as many bytes here as in the file.
+    // Reserves without doubling: short values take twice as many bytes here as in the file.
     const std::size_t needed =
         values_before + static_cast<std::size_t>(channels + std::count(line.begin(), line.end(), ','));
     if (needed > file_.values.capacity())
@@ -270,7 +270,7 @@ class TsReader {
   std::map<std::string, std::int32_t, std::less<>> class_of_;
 };
 
-/// For each class of `other`, the number that `first` gives it.
+/// Returns for each class of `other` its number in `first`.
 std::vector<std::int32_t> renumber(const TsFile& first, const TsFile& other) {
   std::vector<std::int32_t> number;
   std::vector<Diagnostic> errors;
@@ -332,7 +332,7 @@ Samples samples_of(const TsFile& file, std::int64_t cases, std::int64_t length,
   return samples;
 }
 
-/// The first cases of both files, of which all is read, so that all that is wrong is said at once.
+/// Reads both files to their ends, so that all errors are reported at once; keeps their first cases.
 std::pair<TsFile, TsFile> read_files(const spec::TsSource& source, std::int64_t train, std::int64_t test) {
   std::pair<TsFile, TsFile> files;
   std::vector<Diagnostic> errors;
@@ -366,7 +366,7 @@ Dataset dataset_of(const TsFile& train, const TsFile& test, std::int64_t train_c
         fmt::format("holds {} cases, fewer than are asked for", train_cases > facts.train ? facts.train : *facts.test),
         "ask for fewer samples"});
   }
-  // One long series makes all others as long.
+  // One long series lengthens all others.
   if ((train_cases + test_cases) > spec::kMaxSampleValues / facts.shape.size()) {
     throw InputError(
         Diagnostic{train.name, 0,

@@ -14,10 +14,10 @@ constexpr std::size_t kChannels = kUtteranceChannels;
 constexpr std::size_t kPhones = 12;
 constexpr std::size_t kMostPhones = 4;
 
-// How much the samples vary; features are of the order of 1.
+// Variation of the samples; features are of the order of 1.
 constexpr double kShortest = 0.4;        // share of the frames
 constexpr double kSlowest = 4.0;         // longest phone ÷ shortest
-constexpr double kGlide = 0.7;           // share of a frame that the next one keeps: phones run into each other
+constexpr double kGlide = 0.7;           // share of a frame carried into the next one: phones run into each other
 constexpr double kSpeakerGain = 0.2;     // standard deviation of the logarithm, per channel
 constexpr double kSpeakerOffset = 0.8;   // standard deviation, per channel
 constexpr double kUtteranceNoise = 1.5;  // standard deviation
@@ -25,7 +25,7 @@ constexpr double kNoiseMemory = 0.7;     // correlation of the noise of neighbou
 
 using Frame = std::array<double, kChannels>;
 
-/// The phones of each word; the odd words are the even ones backwards, so that only the order tells the two apart.
+/// The phones of each word; odd words are the even ones backwards, so that only the order distinguishes them.
 constexpr std::array<std::array<int, kMostPhones>, kUtteranceClasses> kWords = {{{0, 1, 2, -1},
                                                                                  {2, 1, 0, -1},
                                                                                  {3, 4, 5, -1},
@@ -37,7 +37,7 @@ constexpr std::array<std::array<int, kMostPhones>, kUtteranceClasses> kWords = {
                                                                                  {2, 10, 5, 11},
                                                                                  {11, 5, 10, 2}}};
 
-/// The sound of each phone: the same for every seed.
+/// Returns the sound of each phone, the same for every seed.
 const std::array<Frame, kPhones>& phones() {
   static const std::array<Frame, kPhones> kTable = [] {
     std::array<Frame, kPhones> table{};

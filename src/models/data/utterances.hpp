@@ -9,9 +9,9 @@ namespace dadsim::models {
 inline constexpr std::int64_t kUtteranceChannels = 13;
 inline constexpr std::int64_t kUtteranceClasses = 10;
 
-/// Sequences in the manner of spoken digits (13 cepstral coefficients per frame), deterministic in (seed, index): ten
-/// words of three or four phones, in pairs that hold the same phones in the opposite order; durations, speaker and
-/// noise vary (docs/data.md). Features: count × (length · 13), frame by frame, zeros behind the end of a word.
+/// Draws sequences like spoken digits (13 cepstral coefficients per frame), deterministic in (seed, index): ten words
+/// of three or four phones, in pairs of the same phones in opposite order; durations, speaker and noise vary
+/// (docs/data.md). Features: count × (length · 13), frame by frame, zeros after the end of a word.
 Samples draw_utterances(std::int64_t length, std::int64_t first, std::int64_t count, std::uint64_t seed);
 
 }  // namespace dadsim::models
